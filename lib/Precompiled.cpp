@@ -1,0 +1,1 @@
+// Carries the precompiled MLIR headers that every compiler library reuses.

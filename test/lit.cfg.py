@@ -1,0 +1,33 @@
+"""lit configuration: `lit build/test` runs everything, `-D quick=1` the part under 3 minutes."""
+
+import os
+import sys
+
+import lit.formats
+from lit.llvm import llvm_config  # noqa: F401  (absent config object: substitutions are ours)
+from lit.llvm.subst import ToolSubst  # noqa: F401
+
+config.name = "sp-mlir"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "CMakeLists.txt", "lit.cfg.py"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.build_root, "test")
+
+path = os.pathsep.join([config.tools_dir, config.llvm_tools_dir, config.environment.get("PATH", "")])
+config.environment["PATH"] = path
+config.environment["PYTHONPATH"] = os.path.join(config.source_root, "python")
+
+python = os.path.join(config.build_root, "venv", "bin", "python")
+if not os.path.exists(python):
+    python = os.path.join(config.source_root, "build", "venv", "bin", "python")
+if os.path.exists(python):
+    config.available_features.add("jax")
+    config.substitutions.append(("%python", python))
+else:
+    config.substitutions.append(("%python", sys.executable))
+
+# Every sp-opt run also checks that its input prints and parses back unchanged.
+config.substitutions.append((r"\bsp-opt\b", "sp-opt --verify-roundtrip"))
+if lit_config.params.get("quick"):
+    config.available_features.add("quick")
