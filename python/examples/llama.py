@@ -1,0 +1,106 @@
+"""A Llama-style decoder in plain JAX: RMSNorm, RoPE, grouped queries, SwiGLU.
+
+Nothing in it knows of sequence parallelism: the compiler finds the attention.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Config:
+    """Sizes of the decoder; the defaults make about 5 M parameters."""
+
+    layers: int = 4
+    tokens: int = 2048
+    vocabulary: int = 2560
+    width: int = 256
+    hidden: int = 768
+    heads: int = 8
+    kv_heads: int = 2
+    head_size: int = 64
+    batch: int = 1
+
+
+def parameters(config: Config, seed: int = 0) -> dict:
+    """Random float32 parameters with variance 1 / fan-in."""
+    rng = np.random.default_rng(seed)
+
+    def matrix(rows: int, columns: int) -> np.ndarray:
+        return (rng.standard_normal((rows, columns)) / np.sqrt(rows)).astype(np.float32)
+
+    def layer() -> dict:
+        queries, keys = config.heads * config.head_size, config.kv_heads * config.head_size
+        return {
+            "attention_norm": np.ones(config.width, np.float32),
+            "wq": matrix(config.width, queries),
+            "wk": matrix(config.width, keys),
+            "wv": matrix(config.width, keys),
+            "wo": matrix(queries, config.width),
+            "mlp_norm": np.ones(config.width, np.float32),
+            "gate": matrix(config.width, config.hidden),
+            "up": matrix(config.width, config.hidden),
+            "down": matrix(config.hidden, config.width),
+        }
+
+    return {
+        "embedding": rng.standard_normal((config.vocabulary, config.width)).astype(np.float32),
+        "layers": [layer() for _ in range(config.layers)],
+        "norm": np.ones(config.width, np.float32),
+        "logits": matrix(config.width, config.vocabulary),
+    }
+
+
+def tokens(config: Config, seed: int = 1) -> np.ndarray:
+    """Random token ids, (batch, tokens) int32."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, config.vocabulary, (config.batch, config.tokens), dtype=np.int32)
+
+
+def rms_norm(x: jax.Array, weight: jax.Array) -> jax.Array:
+    """Root-mean-square normalisation over the last dimension."""
+    return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-5) * weight
+
+
+def rope(x: jax.Array) -> jax.Array:
+    """Rotary position embedding of (batch, tokens, heads, features)."""
+    half = x.shape[-1] // 2
+    frequency = 10000.0 ** (-jnp.arange(half, dtype=jnp.float32) / half)
+    angle = jnp.arange(x.shape[1], dtype=jnp.float32)[:, None] * frequency
+    cos, sin = jnp.cos(angle)[:, None, :], jnp.sin(angle)[:, None, :]
+    first, second = x[..., :half], x[..., half:]
+    return jnp.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
+
+
+def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+    """Causal attention of (batch, tokens, heads, features); query heads share kv heads in groups."""
+    repeats = q.shape[2] // k.shape[2]
+    k, v = jnp.repeat(k, repeats, axis=2), jnp.repeat(v, repeats, axis=2)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(q.shape[-1])
+    length = q.shape[1]
+    causal = jnp.arange(length)[:, None] >= jnp.arange(length)[None, :]
+    scores = jnp.where(causal, scores, -jnp.inf)
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores, axis=-1), v)
+
+
+def decoder(config: Config, weights: dict, ids: jax.Array) -> jax.Array:
+    """Logits of every token: (batch, tokens) int32 -> (batch, tokens, vocabulary) float32."""
+    x = weights["embedding"][ids]
+
+    def heads(y: jax.Array, count: int) -> jax.Array:
+        return y.reshape(*y.shape[:2], count, config.head_size)
+
+    for layer in weights["layers"]:
+        y = rms_norm(x, layer["attention_norm"])
+        q = rope(heads(y @ layer["wq"], config.heads))
+        k = rope(heads(y @ layer["wk"], config.kv_heads))
+        v = heads(y @ layer["wv"], config.kv_heads)
+        x = x + attention(q, k, v).reshape(*x.shape[:2], -1) @ layer["wo"]
+        y = rms_norm(x, layer["mlp_norm"])
+        x = x + (jax.nn.silu(y @ layer["gate"]) * (y @ layer["up"])) @ layer["down"]
+    return rms_norm(x, weights["norm"]) @ weights["logits"]

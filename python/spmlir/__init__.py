@@ -1,0 +1,16 @@
+"""Sequence-parallel attention, compiled ahead of time.
+
+    exported = spmlir.export(model, *arguments)          # StableHLO text and inputs, from JAX
+    program = spmlir.compile(exported, mesh={"sp": 8})   # sp-compile
+    result, = program(*exported.inputs)                  # 8 ranks as threads
+
+NumPy is the only requirement; JAX and torch are imported where they are used.
+"""
+
+from .compiler import CompileError, compile
+from .executable import Executable
+from .exported import Exported, export
+from .runtime import RunError
+
+__all__ = ["CompileError", "Executable", "Exported", "RunError", "compile", "export"]
+__version__ = "0.1.0"

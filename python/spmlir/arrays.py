@@ -1,0 +1,58 @@
+"""Arrays in and out: NumPy, DLPack, and the types NumPy does not name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def bfloat16() -> np.dtype:
+    """The type of bf16 arrays: `ml_dtypes.bfloat16`, or raw uint16 where it is not installed."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        return np.dtype(np.uint16)
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def as_numpy(array: Any) -> np.ndarray:
+    """View `array` as NumPy in row-major order, without a copy where that is possible.
+
+    array: a NumPy array, a scalar, or anything that speaks DLPack or the buffer
+        protocol (JAX and torch arrays on the CPU); bf16 included.
+    Raises TypeError for anything else, and for arrays on another device.
+    """
+    if isinstance(array, (np.ndarray, np.generic, bool, int, float)):
+        return np.asarray(array, order="C")
+    if type(array).__module__.partition(".")[0] == "torch":
+        return _from_torch(array)
+    try:
+        # JAX arrays on the CPU hand out their own memory this way, bf16 too.
+        result = np.asarray(array, order="C")
+    except Exception:
+        result = None
+    if result is not None and result.dtype != object:
+        return result
+    try:
+        return np.asarray(np.from_dlpack(array), order="C")
+    except Exception as error:
+        raise TypeError(f"expected an array on the CPU but got {type(array).__name__}: {error}") from error
+
+
+def save_arrays(path: str | os.PathLike[str], prefix: str, arrays: Sequence[np.ndarray]) -> None:
+    """Write arrays as `prefix`0, `prefix`1, … into one npz file."""
+    np.savez(os.fspath(path), **{f"{prefix}{i}": np.asarray(array) for i, array in enumerate(arrays)})
+
+
+def _from_torch(tensor: Any) -> np.ndarray:
+    import torch
+
+    if tensor.device.type != "cpu":
+        raise TypeError(f"expected a tensor on the CPU but got one on {tensor.device}; call .cpu() first")
+    tensor = tensor.detach().contiguous()
+    if tensor.dtype == torch.bfloat16:
+        return tensor.view(torch.uint16).numpy().view(bfloat16())
+    return tensor.numpy()

@@ -1,0 +1,85 @@
+"""`sp-compile` from Python."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .executable import Executable
+from .exported import Exported
+from .locations import find_tool
+
+
+class CompileError(Exception):
+    """The compiler refused the program or an option.
+
+    diagnostic: what sp-compile printed: location, reason and, where there is one, the way out.
+    """
+
+    def __init__(self, diagnostic: str) -> None:
+        """Keep the diagnostic as the message too."""
+        super().__init__(diagnostic)
+        self.diagnostic = diagnostic
+
+
+def compile(
+    model: Exported | str | os.PathLike[str],
+    *,
+    mesh: str | Mapping[str, int] | None = None,
+    strategy: str = "auto",
+    output: str | os.PathLike[str] | None = None,
+    options: Sequence[str] = (),
+    **named: str | int | bool,
+) -> Executable:
+    """Compile a StableHLO program and load it.
+
+    model: what `export` returned, StableHLO text, or the path of a file with text.
+    mesh: axes and sizes, `{"dp": 2, "sp": 4}` or `"dp=2,sp=4"`; default: the module's own mesh.
+    strategy: auto, none, allgather, ulysses, ring; see `sp-compile --help`.
+    output: where to keep the artifact; default: a temporary file that goes with the Executable.
+    named: any other option of sp-compile by its name with underscores: `seq_axis="sp"`,
+        `layout="zigzag"`, `precision="f64"`, `bidirectional=True`.
+    options: further arguments, passed on as they are.
+    Raises CompileError with the compiler's diagnostic, FileNotFoundError when sp-compile is not
+    found or `model` names no file.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="spmlir-")
+    source = _source(model, Path(folder.name))
+    artifact = Path(output) if output is not None else Path(folder.name) / "model.spx"
+    report = Path(folder.name) / "report.json"
+    command = [str(find_tool("sp-compile")), str(source), "-o", str(artifact), f"--report={report}"]
+    if mesh is not None:
+        axes = mesh if isinstance(mesh, str) else ",".join(f"{axis}={size}" for axis, size in mesh.items())
+        command.append(f"--mesh={axes}")
+    command.append(f"--strategy={strategy}")
+    command += [_option(name, value) for name, value in named.items() if value is not False]
+    command += options
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise CompileError(done.stderr.strip() or f"sp-compile ended with status {done.returncode}")
+    return Executable(artifact, report=report, keep=folder)
+
+
+def _option(name: str, value: str | int | bool) -> str:
+    flag = "--" + name.replace("_", "-")
+    return flag if value is True else f"{flag}={value}"
+
+
+def _source(model: Exported | str | os.PathLike[str], folder: Path) -> Path:
+    if isinstance(model, Exported):
+        text = model.text
+    elif isinstance(model, str) and ("\n" in model or "{" in model):
+        text = model
+    else:
+        path = Path(model)
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"there is no model {str(path)!r}; expected StableHLO text or the path of a file"
+            )
+        return path
+    source = folder / "model.mlir"
+    source.write_text(text)
+    return source

@@ -1,0 +1,214 @@
+"""The runtime's C ABI (`sprt/sprt.h`) through ctypes. One name here per name there."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from ctypes import (
+    POINTER,
+    Structure,
+    byref,
+    c_char_p,
+    c_double,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint32,
+    c_void_p,
+)
+
+import numpy as np
+
+from .arrays import bfloat16
+from .locations import find_library
+
+ABI_VERSION = 1
+
+
+class RunError(Exception):
+    """The runtime refused a program, an array or a run, or a rank failed.
+
+    rank, command, peer: what the failure is about, or -1.
+    """
+
+    def __init__(self, text: str, rank: int = -1, command: int = -1, peer: int = -1) -> None:
+        """Keep the status's text as the message."""
+        super().__init__(text)
+        self.rank, self.command, self.peer = rank, command, peer
+
+
+class _Array(Structure):
+    _fields_ = (
+        ("size", c_size_t),
+        ("dtype", c_int32),
+        ("dimensions", c_int32),
+        ("shape", POINTER(c_int64)),
+        ("data", c_void_p),
+    )
+
+
+class _Parameter(Structure):
+    _fields_ = (
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("dtype", c_int32),
+        ("dimensions", c_int32),
+        ("shape", POINTER(c_int64)),
+        ("donated_to", c_int64),
+    )
+
+
+class _SessionOptions(Structure):
+    _fields_ = (
+        ("size", c_size_t),
+        ("communicator", c_char_p),
+        ("executor", c_char_p),
+        ("threads_per_rank", c_int32),
+        ("timeout_seconds", c_double),
+        ("trace", c_int32),
+        ("inject_rank", c_int64),
+        ("inject_command", c_int64),
+        ("inject_stall", c_int32),
+    )
+
+
+class _RankStatistics(Structure):
+    _fields_ = (("size", c_size_t), ("bytes_sent", c_int64), ("peak_bytes", c_int64), ("seconds", c_double))
+
+
+_HANDLE = POINTER(c_void_p)
+# Name: result, arguments. A call whose result is _STATUS raises RunError instead.
+_STATUS = c_void_p
+_SIGNATURES = {
+    "sprt_version": (c_char_p,),
+    "sprt_abi_version": (c_uint32,),
+    "sprt_status_text": (c_char_p, c_void_p),
+    "sprt_status_rank": (c_int64, c_void_p),
+    "sprt_status_command": (c_int64, c_void_p),
+    "sprt_status_peer": (c_int64, c_void_p),
+    "sprt_status_free": (None, c_void_p),
+    "sprt_program_load": (_STATUS, c_char_p, _HANDLE),
+    "sprt_program_free": (None, c_void_p),
+    "sprt_program_ranks": (c_int64, c_void_p),
+    "sprt_program_mesh": (c_char_p, c_void_p),
+    "sprt_program_input_count": (c_int64, c_void_p),
+    "sprt_program_result_count": (c_int64, c_void_p),
+    "sprt_program_input": (_STATUS, c_void_p, c_int64, POINTER(_Parameter)),
+    "sprt_program_result": (_STATUS, c_void_p, c_int64, POINTER(_Parameter)),
+    "sprt_session_options_init": (None, POINTER(_SessionOptions)),
+    "sprt_session_create": (_STATUS, c_void_p, POINTER(_SessionOptions), _HANDLE),
+    "sprt_session_free": (None, c_void_p),
+    "sprt_session_run": (_STATUS, c_void_p, POINTER(_Array), c_int64, POINTER(_Array), c_int64),
+    "sprt_session_rank_statistics": (_STATUS, c_void_p, c_int64, POINTER(_RankStatistics)),
+    "sprt_session_seconds": (c_double, c_void_p),
+    "sprt_session_write_trace": (_STATUS, c_void_p, c_char_p),
+}
+
+# sprt_dtype numbers.
+_TYPES = [
+    "f8",
+    "f4",
+    "f2",
+    "bf16",
+    "i8",
+    "i4",
+    "i2",
+    "i1",
+    "u8",
+    "u4",
+    "u2",
+    "u1",
+    "?",
+    "c8",
+    "c16",
+    "V2",
+    "V1",
+]
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The runtime library, its functions declared.
+
+    Raises FileNotFoundError when it is nowhere, RunError when its ABI is another.
+    """
+    path = find_library()
+    loaded = ctypes.CDLL(str(path))
+    for name, (result, *arguments) in _SIGNATURES.items():
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+        if result is _STATUS:
+            function.errcheck = functools.partial(_raise_status, loaded)
+    version = loaded.sprt_abi_version()
+    if version != ABI_VERSION:
+        raise RunError(f"expected {path} to have ABI version {ABI_VERSION} but got {version}")
+    return loaded
+
+
+def numpy_type(dtype: int) -> np.dtype:
+    """The NumPy type of a `sprt_dtype`."""
+    return bfloat16() if _TYPES[dtype] == "bf16" else np.dtype(_TYPES[dtype])
+
+
+def describe(array: np.ndarray) -> _Array:
+    """A `sprt_array` over the memory of `array`, which must outlive it."""
+    if array.dtype == bfloat16() and array.dtype.kind not in "iu":
+        dtype = _TYPES.index("bf16")
+    else:
+        spelled = array.dtype.str[1:] if array.dtype.kind != "b" else "?"
+        if spelled not in _TYPES or not array.dtype.isnative:
+            raise TypeError(f"arrays of type {array.dtype} are not supported")
+        dtype = _TYPES.index(spelled)
+    shape = (c_int64 * array.ndim)(*array.shape)
+    return _Array(ctypes.sizeof(_Array), dtype, array.ndim, shape, array.ctypes.data)
+
+
+def parameters(program: c_void_p, kind: str) -> list[tuple[str, np.dtype, tuple[int, ...]]]:
+    """Name, type and shape of each "input" or "result" of a program."""
+    count = getattr(library(), f"sprt_program_{kind}_count")(program)
+    found = []
+    for index in range(count):
+        raw = _Parameter(size=ctypes.sizeof(_Parameter))
+        getattr(library(), f"sprt_program_{kind}")(program, index, byref(raw))
+        shape = tuple(raw.shape[i] for i in range(raw.dimensions))
+        found.append(((raw.name or b"").decode(), numpy_type(raw.dtype), shape))
+    return found
+
+
+def open_session(program: c_void_p, threads_per_rank: int, timeout: float, trace: bool) -> c_void_p:
+    """A session whose ranks are threads of this process."""
+    options = _SessionOptions(size=ctypes.sizeof(_SessionOptions))
+    library().sprt_session_options_init(byref(options))
+    options.threads_per_rank = threads_per_rank
+    options.timeout_seconds = timeout
+    options.trace = int(trace)
+    session = c_void_p()
+    library().sprt_session_create(program, byref(options), byref(session))
+    return session
+
+
+def run(session: c_void_p, inputs: list[np.ndarray], results: list[np.ndarray]) -> None:
+    """Run once; `results` are written in place. Other Python threads go on meanwhile."""
+    given = (_Array * len(inputs))(*map(describe, inputs))
+    wanted = (_Array * len(results))(*map(describe, results))
+    library().sprt_session_run(session, given, len(inputs), wanted, len(results))
+
+
+def rank_statistics(session: c_void_p, rank: int) -> _RankStatistics:
+    """Bytes sent, peak bytes and seconds of one rank in the last run."""
+    statistics = _RankStatistics(size=ctypes.sizeof(_RankStatistics))
+    library().sprt_session_rank_statistics(session, rank, byref(statistics))
+    return statistics
+
+
+def _raise_status(loaded: ctypes.CDLL, status: int | None, _function: object, _arguments: object) -> None:
+    if not status:
+        return
+    error = RunError(
+        (loaded.sprt_status_text(status) or b"").decode(errors="replace"),
+        loaded.sprt_status_rank(status),
+        loaded.sprt_status_command(status),
+        loaded.sprt_status_peer(status),
+    )
+    loaded.sprt_status_free(status)
+    raise error
