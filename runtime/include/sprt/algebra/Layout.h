@@ -1,0 +1,127 @@
+#ifndef SPRT_ALGEBRA_LAYOUT_H
+#define SPRT_ALGEBRA_LAYOUT_H
+
+#include "sprt/algebra/Ranges.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sprt::algebra {
+
+enum class LayoutKind : int8_t { contiguous, zigzag, striped };
+
+/// "contiguous", "zigzag" or "striped".
+const char *name(LayoutKind kind);
+std::optional<LayoutKind> parseLayoutKind(std::string_view text);
+
+/// Which positions of a sequence each rank holds, and in which order.
+///
+/// A layout deals `length` positions to a ring of `ring` owners:
+///
+///   - contiguous: `ring` consecutive blocks. Cheap to gather, but under a
+///     causal mask the last owner has almost twice the mean work.
+///   - zigzag: 2 * ring consecutive chunks; owner k holds chunk k and chunk
+///     2 * ring - 1 - k, an early one and its mirror image, so that causal work
+///     is the same for every owner at every ring step (Megatron calls this
+///     exchange of chunks dual chunk swap).
+///   - striped: owner k holds the positions t with t mod ring = k, so that at
+///     every ring step all owners see a causal triangle, with or without its
+///     diagonal: balanced to within one pair a row.
+///
+///     12 positions, ring of 2     owner 0              owner 1
+///     contiguous                  0 1 2 3 4 5          6 7 8 9 10 11
+///     zigzag                      0 1 2 9 10 11        3 4 5 6 7 8
+///     striped                     0 2 4 6 8 10         1 3 5 7 9 11
+///
+/// A ring beside a second axis (heads, when attention is two-dimensional) then
+/// cuts the rows of each ring owner, in their local order, into `split`
+/// consecutive parts. Owners of the result are numbered owner * split + part:
+///
+///     zigzag, ring 2, split 2     0: 0 1 2    1: 9 10 11    2: 3 4 5    3: 6 7
+///     8
+///
+/// Nothing has to divide. Whatever is cut into n parts gives its first
+/// (length mod n) parts one more, so that the counts of any two owners differ
+/// by at most one, for every kind and split; a sequence shorter than the ranks
+/// leaves owners without rows. An owner's first rows are its valid rows: local
+/// tensors have maxCount() rows, the rest is padding.
+///
+///     7 positions, ring of 3      owner 0      owner 1      owner 2
+///     contiguous                  0 1 2        3 4          5 6
+///     zigzag (chunks 2 1 1 1 1 1) 0 1 6        2 5          3 4
+///     striped                     0 3 6        1 4          2 5
+///
+/// Every function but ranges() and rowsIn() is O(1), and those have at most two
+/// entries. Owners outside [0, ranks()) hold nothing. Heads are dealt by the
+/// same class.
+class Layout {
+public:
+  static constexpr int64_t maxLength = int64_t(1) << 40;
+  static constexpr int64_t maxRanks = int64_t(1) << 20;
+
+  struct Place {
+    int64_t owner = 0;
+    int64_t row = 0;
+  };
+
+  /// No positions, on one rank.
+  Layout() = default;
+  /// The arguments must pass `check`.
+  Layout(LayoutKind kind, int64_t length, int64_t ring, int64_t split = 1);
+
+  /// What is wrong with such a layout, as a diagnostic; empty if nothing is.
+  static std::string check(LayoutKind kind, int64_t length, int64_t ring,
+                           int64_t split = 1);
+
+  static Layout dense(int64_t length) {
+    return Layout(LayoutKind::contiguous, length, 1);
+  }
+
+  LayoutKind kind() const { return dealt; }
+  int64_t length() const { return positions; }
+  /// Owners of the ring, before each is split.
+  int64_t ring() const { return owners; }
+  int64_t split() const { return parts; }
+  /// All owners: ring() * split().
+  int64_t ranks() const { return owners * parts; }
+
+  /// How many rows an owner holds.
+  int64_t count(int64_t owner) const;
+  /// The largest count of any owner.
+  int64_t maxCount() const;
+  /// The positions of an owner's rows, in local order.
+  Ranges ranges(int64_t owner) const;
+  /// The position of a row, 0 <= row < count(owner).
+  int64_t toGlobal(int64_t owner, int64_t row) const;
+  /// Who holds a position, 0 <= position < length(), and in which row.
+  Place toLocal(int64_t position) const;
+  /// The rows of an owner whose positions lie in [lo, hi).
+  std::vector<Interval> rowsIn(int64_t owner, int64_t lo, int64_t hi) const;
+
+  /// Whether one owner holds every position, in order.
+  bool isDense() const { return ranks() == 1; }
+
+  /// The same rows for the same owners. Kinds are alike on a ring of one.
+  bool operator==(const Layout &other) const;
+  bool operator!=(const Layout &other) const { return !(*this == other); }
+
+  /// "zigzag(4096 over 8)", or "zigzag(4096 over 4x2)" with a split of 2.
+  std::string str() const;
+  static std::optional<Layout> parse(std::string_view text);
+
+private:
+  /// Rows of a ring owner.
+  int64_t ringCount(int64_t owner) const;
+  /// The rows of its ring owner that an owner holds.
+  Interval ringRows(int64_t owner) const;
+
+  LayoutKind dealt = LayoutKind::contiguous;
+  int64_t positions = 0;
+  int64_t owners = 1;
+  int64_t parts = 1;
+};
+
+} // namespace sprt::algebra
+
+#endif // SPRT_ALGEBRA_LAYOUT_H
