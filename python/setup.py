@@ -7,7 +7,7 @@ from pathlib import Path
 from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
-# pip builds from a copy of this folder: SPMLIR_HOME says where bin and lib are.
+# SPMLIR_HOME names a build elsewhere.
 HOME = Path(os.environ.get("SPMLIR_HOME", Path(__file__).resolve().parent.parent / "build"))
 FILES = ["bin/sp-compile", "bin/sp-run", "bin/sp-interpret", "lib/libsprt.so"]
 BUILT = all((HOME / file).exists() for file in FILES)

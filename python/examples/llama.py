@@ -70,8 +70,8 @@ def rms_norm(x: jax.Array, weight: jax.Array) -> jax.Array:
 def rope(x: jax.Array) -> jax.Array:
     """Rotary position embedding of (batch, tokens, heads, features)."""
     half = x.shape[-1] // 2
-    frequency = 10000.0 ** (-jnp.arange(half, dtype=jnp.float32) / half)
-    angle = jnp.arange(x.shape[1], dtype=jnp.float32)[:, None] * frequency
+    frequency = 10000.0 ** (-jnp.arange(half, dtype=x.dtype) / half)
+    angle = jnp.arange(x.shape[1], dtype=x.dtype)[:, None] * frequency
     cos, sin = jnp.cos(angle)[:, None, :], jnp.sin(angle)[:, None, :]
     first, second = x[..., :half], x[..., half:]
     return jnp.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
@@ -81,7 +81,7 @@ def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
     """Causal attention of (batch, tokens, heads, features); query heads share kv heads in groups."""
     repeats = q.shape[2] // k.shape[2]
     k, v = jnp.repeat(k, repeats, axis=2), jnp.repeat(v, repeats, axis=2)
-    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(q.shape[-1])
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / q.shape[-1] ** 0.5
     length = q.shape[1]
     causal = jnp.arange(length)[:, None] >= jnp.arange(length)[None, :]
     scores = jnp.where(causal, scores, -jnp.inf)
