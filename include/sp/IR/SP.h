@@ -1,0 +1,48 @@
+/// The `sp` dialect: one program through every stage of the compiler.
+#ifndef SP_IR_SP_H
+#define SP_IR_SP_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "sprt/algebra/Bands.h"
+#include "sprt/algebra/Heads.h"
+#include "sprt/algebra/Layout.h"
+
+#include "sp/IR/SPDialect.h.inc"
+#include "sp/IR/SPEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "sp/IR/SPAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "sp/IR/SPTypes.h.inc"
+#define GET_OP_CLASSES
+#include "sp/IR/SPOps.h.inc"
+
+namespace mlir::sp {
+
+/// The algebra's view of a layout attribute.
+sprt::algebra::Layout toAlgebra(LayoutAttr layout);
+
+/// The algebra's view of a mask.
+sprt::algebra::Bands toAlgebra(ArrayAttr bands);
+
+/// The mask attribute of algebra bands.
+ArrayAttr toAttr(MLIRContext *context, const sprt::algebra::Bands &bands);
+
+/// Most heads that a rank holds of a tensor with `headCount` heads when `heads`
+/// deals the query heads.
+int64_t getMaxHeads(LayoutAttr heads, int64_t headCount);
+
+/// The mesh of a module, or null.
+MeshOp getMesh(Operation *moduleOp);
+
+} // namespace mlir::sp
+
+#endif // SP_IR_SP_H

@@ -1,0 +1,180 @@
+//===- SPBase.td - The sp dialect and its attributes -------------*- tablegen -*-===//
+
+#ifndef SP_IR_SPBASE_TD
+#define SP_IR_SPBASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Sp_Dialect : Dialect {
+  let name = "sp";
+  let cppNamespace = "::mlir::sp";
+  let summary = "Sequence-parallel attention, from meaning to schedule";
+  let description = [{
+    The dialect carries one program through every stage of the compiler:
+    `sp.attention` says what the model means, `#sp.plan` what will be done,
+    `sp.attend` and the communication ops what every rank does, and
+    `sp.launch`, `sp.gemm`, the `_start` ops and `sp.wait` when.
+
+    Tensors are in canonical order batch, sequence, head, feature.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+class Sp_Attr<string name, string attrMnemonic> : AttrDef<Sp_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+class Sp_Enum<string name, string sum, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, sum, cases> {
+  let cppNamespace = "::mlir::sp";
+  let genSpecializedAttr = 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Enumerations
+//===----------------------------------------------------------------------===//
+
+def Sp_LayoutKind : Sp_Enum<"LayoutKind", "How positions are dealt to ranks", [
+  I32EnumAttrCase<"Contiguous", 0, "contiguous">,
+  I32EnumAttrCase<"Zigzag", 1, "zigzag">,
+  I32EnumAttrCase<"Striped", 2, "striped">]>;
+
+def Sp_Empty : Sp_Enum<"Empty", "What a row without visible keys gives", [
+  I32EnumAttrCase<"Nan", 0, "nan">,
+  I32EnumAttrCase<"Zero", 1, "zero">,
+  I32EnumAttrCase<"Mean", 2, "mean">]>;
+
+def Sp_Placement : Sp_Enum<"Placement", "Which factor takes neighbouring ranks", [
+  I32EnumAttrCase<"HeadFirst", 0, "head_first">,
+  I32EnumAttrCase<"ContextFirst", 1, "context_first">]>;
+
+def Sp_Reduction : Sp_Enum<"Reduction", "How partial values combine", [
+  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+  I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Mul", 3, "mul">,
+  I32EnumAttrCase<"And", 4, "and">, I32EnumAttrCase<"Or", 5, "or">]>;
+
+class Sp_EnumAttr<EnumAttrInfo info, string mnemonic> : EnumAttr<Sp_Dialect, info, mnemonic>;
+def Sp_EmptyAttr : Sp_EnumAttr<Sp_Empty, "empty">;
+def Sp_ReductionAttr : Sp_EnumAttr<Sp_Reduction, "reduction">;
+
+//===----------------------------------------------------------------------===//
+// Mesh, layouts, shardings
+//===----------------------------------------------------------------------===//
+
+def Sp_MeshAxisAttr : Sp_Attr<"MeshAxis", "mesh_axis"> {
+  let summary = "Name and size of a mesh axis";
+  let parameters = (ins StringRefParameter<"axis name">:$name, "int64_t":$size);
+  let assemblyFormat = "$name `=` $size";
+}
+
+def Sp_MeshAttr : Sp_Attr<"Mesh", "axes"> {
+  let summary = "Axes of a mesh, outermost first";
+  let description = [{
+    A rank's coordinates are the digits of its number, the last axis counting
+    fastest: in `<["dp" = 2, "sp" = 4]>` rank 5 is dp 1, sp 1.
+  }];
+  let parameters = (ins ArrayRefParameter<"MeshAxisAttr">:$axes);
+  let assemblyFormat = "`<` `[` $axes `]` `>`";
+  let genVerifyDecl = 1;
+}
+
+def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
+  let summary = "Positions of every rank along a mesh axis";
+  let description = [{
+    `<zigzag 4096 on "sp" of 4>`: 4 096 positions dealt in zigzag order to the 4
+    ranks of axis "sp". The same form deals heads. Lengths need not divide.
+    A layout of 1 rank is dense: every position, in order. The algebra of
+    layouts is `sprt/algebra/Layout.h`.
+  }];
+  let parameters = (ins EnumParameter<Sp_LayoutKind>:$kind, "int64_t":$length,
+                        StringRefParameter<"mesh axis">:$axis, "int64_t":$ranks);
+  let assemblyFormat = "`<` $kind $length `on` $axis `of` $ranks `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Rows of the rank that holds most.
+    int64_t getMaxCount() const;
+    bool isDense() const { return getRanks() == 1; }
+  }];
+}
+
+def Sp_AtomAttr : Sp_Attr<"Atom", "atom"> {
+  let summary = "Factor of a dimension, whole or dealt to ranks";
+  let parameters = (ins "int64_t":$size, OptionalParameter<"::mlir::sp::LayoutAttr">:$layout);
+  let assemblyFormat = "$size (`by` $layout^)?";
+}
+
+def Sp_DimAttr : Sp_Attr<"Dim", "dim"> {
+  let summary = "Row-major product of atoms";
+  let parameters = (ins OptionalArrayRefParameter<"AtomAttr">:$atoms);
+  let assemblyFormat = "`[` (`]`) : ($atoms^ `]`)?";
+}
+
+def Sp_ShardingAttr : Sp_Attr<"Sharding", "sharding"> {
+  let summary = "How a global tensor is cut for the ranks";
+  let description = [{
+    One entry a dimension; each dimension is a row-major product of atoms, so
+    that a reshape which joins batch and sequence keeps its sharding:
+    `<[[2, 4096 by <zigzag 4096 on "sp" of 4>], [512]]>` is `tensor<8192x512xf32>`
+    of which a rank holds `tensor<2048x512xf32>`.
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"DimAttr">:$dims);
+  let assemblyFormat = "`<` `[` (`]`) : ($dims^ `]`)? `>`";
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<int64_t> getLocalShape() const;
+    bool isReplicated() const;
+    static ShardingAttr getReplicated(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> shape);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Masks and plans
+//===----------------------------------------------------------------------===//
+
+def Sp_BandAttr : Sp_Attr<"Band", "band"> {
+  let summary = "Band of visible (query, key) pairs in global positions";
+  let description = [{
+    Key j is visible to query i iff `q0 <= i < q1`, `k0 <= j < k1` and
+    `i + lo <= j <= i + hi`. Bands of one mask are disjoint. In a `uniform` band
+    every score is 0, which is what a large finite fill makes of an empty row.
+  }];
+  let parameters = (ins "int64_t":$q0, "int64_t":$q1, "int64_t":$k0, "int64_t":$k1,
+                        "int64_t":$lo, "int64_t":$hi, DefaultValuedParameter<"bool", "false">:$uniform);
+  let assemblyFormat = [{
+    `<` `q` $q0 `to` $q1 `,` `k` $k0 `to` $k1 `,` `lo` custom<Bound>($lo) `,` `hi` custom<Bound>($hi)
+    custom<Uniform>($uniform) `>`
+  }];
+}
+def Sp_BandsAttr : TypedArrayAttrBase<Sp_BandAttr, "disjoint bands">;
+
+def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
+  let summary = "How an attention is spread over a mesh axis";
+  let description = [{
+    `heads * outer * inner * gather` is the size of the axis. Ulysses is
+    `heads = P`, a ring `inner = P`, all-gather `gather = P`; no strategy is a
+    name beyond this attribute.
+  }];
+  let parameters = (ins StringRefParameter<"mesh axis">:$axis, "int64_t":$heads,
+                        "int64_t":$outer, "int64_t":$inner, "int64_t":$gather,
+                        EnumParameter<Sp_LayoutKind>:$layout, EnumParameter<Sp_Placement>:$placement);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getRanks() const { return getHeads() * getOuter() * getInner() * getGather(); }
+    /// The name a user knows it by: none, ring, ulysses, allgather, ...
+    ::llvm::StringRef getStrategyName() const;
+  }];
+}
+
+class Sp_Type<string name, string typeMnemonic> : TypeDef<Sp_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+def Sp_TokenType : Sp_Type<"Token", "token"> {
+  let summary = "Completion of an asynchronous operation";
+}
+
+class Sp_Op<string mnemonic, list<Trait> traits = []> : Op<Sp_Dialect, mnemonic, traits>;
+
+#endif // SP_IR_SPBASE_TD

@@ -1,0 +1,139 @@
+//===- SPCommunicationOps.td - Communication over mesh axes ------*- tablegen -*-===//
+//
+// Every op exists in value form (from Partition) and as a `_start` form (from
+// Schedule), which also yields a token that `sp.wait` takes.
+
+#ifndef SP_IR_SPCOMMUNICATIONOPS_TD
+#define SP_IR_SPCOMMUNICATIONOPS_TD
+
+class Sp_CommOp<string mnemonic, bit start, list<Trait> traits = []>
+    : Sp_Op<mnemonic # !if(start, "_start", ""),
+            !listconcat(!if(start, [], [Pure]), traits)>;
+
+class Sp_StartText<bit start, string text> {
+  string value = !if(start, "Starts what the op without `_start` does; the token completes with it.", text);
+}
+
+class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
+  let summary = !if(start, "Start of a shift", "Shift of blocks along a mesh axis");
+  let description = Sp_StartText<start, [{
+    Every rank hands its blocks to the rank `distance` further along the layout's
+    axis, cyclically, and takes those of the rank `distance` before. `source` is
+    the rank whose rows the blocks hold; only its valid rows travel. Dimension 1
+    is the rows.
+    ```
+    rank      0   1   2   3
+    before    a   b   c   d
+    after     d   a   b   c        by 1
+    ```
+    (C1) results have the types of the operands.
+    (C2) `distance` is no multiple of the axis, a full turn moves nothing.
+    ```mlir
+    %k1, %v1 = sp.shift %k, %v from %src by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x64xf32>
+    ```
+  }]>.value;
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Index:$source, I64Attr:$distance, Sp_LayoutAttr:$layout);
+  let assemblyFormat = "$inputs `from` $source `by` $distance `in` $layout attr-dict `:` type($inputs)"
+                       # " custom<SameTypes>(ref(type($inputs)), type($results))";
+  let hasVerifier = 1;
+}
+def Sp_ShiftOp : Sp_ShiftBase<0> { let results = (outs Variadic<AnyRankedTensor>:$results); }
+def Sp_ShiftStartOp : Sp_ShiftBase<1> {
+  let results = (outs Variadic<AnyRankedTensor>:$results, Sp_TokenType:$token);
+}
+
+class Sp_AllGatherBase<bit start> : Sp_CommOp<"all_gather", start> {
+  let summary = !if(start, "Start of an all-gather", "Rows of all ranks, in position order");
+  let description = Sp_StartText<start, [{
+    Dimension `dim`, dealt by `layout`, becomes whole on every rank of the axis;
+    padding does not travel.
+    ```
+    rank      0      1          0     1
+    before    a d    b c        after abcd  abcd      (zigzag)
+    ```
+    (C1) `dim` has the largest count of the layout before and its length after.
+    ```mlir
+    %all = sp.all_gather %k dim 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32> -> tensor<1x4096x2x64xf32>
+    ```
+  }]>.value;
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim, Sp_LayoutAttr:$layout);
+  let assemblyFormat = "$input `dim` $dim `in` $layout attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+def Sp_AllGatherOp : Sp_AllGatherBase<0> { let results = (outs AnyRankedTensor:$result); }
+def Sp_AllGatherStartOp : Sp_AllGatherBase<1> {
+  let results = (outs AnyRankedTensor:$result, Sp_TokenType:$token);
+}
+
+class Sp_AllToAllBase<bit start> : Sp_CommOp<"all_to_all", start> {
+  let summary = !if(start, "Start of an all-to-all", "Exchange of dealt rows for dealt heads");
+  let description = Sp_StartText<start, [{
+    On `[batch, rows, heads, feature]`: from rows dealt by `rows` with every head
+    to every row, in position order, with the heads that `heads` gives this rank;
+    `to_rows` goes back. `heads` deals the query heads; a tensor of fewer heads
+    (kv) is cut to those that the rank's query heads read, so neighbours may
+    hold the same one.
+    ```
+    rank      0        1               0        1
+    before    a0 a1    b0 b1    after  a0 b0    a1 b1     (rows a b, heads 0 1)
+    ```
+    (C1) dimensions 1 and 2 have the counts that the layouts say.
+    ```mlir
+    %h = sp.all_to_all %q rows <zigzag 4096 on "sp" of 4> heads <contiguous 8 on "sp" of 4> of 8 : tensor<1x1024x8x64xf32> -> tensor<1x4096x2x64xf32>
+    ```
+  }]>.value;
+  let arguments = (ins 4DTensorOf<[AnyType]>:$input, Sp_LayoutAttr:$rows, Sp_LayoutAttr:$heads,
+                       I64Attr:$head_count, UnitAttr:$to_rows);
+  let assemblyFormat = "$input `rows` $rows `heads` $heads `of` $head_count (`to_rows` $to_rows^)? attr-dict `:`"
+                       # " type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+def Sp_AllToAllOp : Sp_AllToAllBase<0> { let results = (outs 4DTensorOf<[AnyType]>:$result); }
+def Sp_AllToAllStartOp : Sp_AllToAllBase<1> {
+  let results = (outs 4DTensorOf<[AnyType]>:$result, Sp_TokenType:$token);
+}
+
+class Sp_AllReduceBase<bit start> : Sp_CommOp<"all_reduce", start> {
+  let summary = !if(start, "Start of an all-reduce", "Combination of the values of all ranks of an axis");
+  let description = Sp_StartText<start, [{
+    ```
+    rank      0   1   2              0      1      2
+    before    a   b   c       after  a+b+c  a+b+c  a+b+c
+    ```
+    ```mlir
+    %s = sp.all_reduce %x sum over "sp" of 4 : tensor<8xf32>
+    ```
+  }]>.value;
+  let arguments = (ins AnyRankedTensor:$input, Sp_ReductionAttr:$kind, StrAttr:$axis, I64Attr:$ranks);
+  let assemblyFormat = "$input $kind `over` $axis `of` $ranks attr-dict `:` type($input)"
+                       # " custom<SameType>(ref(type($input)), type($result))";
+}
+def Sp_AllReduceOp : Sp_AllReduceBase<0> { let results = (outs AnyRankedTensor:$result); }
+def Sp_AllReduceStartOp : Sp_AllReduceBase<1> {
+  let results = (outs AnyRankedTensor:$result, Sp_TokenType:$token);
+}
+
+class Sp_ReduceScatterBase<bit start> : Sp_CommOp<"reduce_scatter", start> {
+  let summary = !if(start, "Start of a reduce-scatter", "Combination of whole values, dealt to the ranks");
+  let description = Sp_StartText<start, [{
+    The ranks' whole values are combined; each keeps the rows of dimension `dim`
+    that `layout` gives it.
+    ```
+    rank      0    1                0      1
+    before    ab   cd        after  a+c    b+d
+    ```
+    (C1) `dim` has the length of the layout before and its largest count after.
+    ```mlir
+    %s = sp.reduce_scatter %x sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<2xf32>
+    ```
+  }]>.value;
+  let arguments = (ins AnyRankedTensor:$input, Sp_ReductionAttr:$kind, I64Attr:$dim, Sp_LayoutAttr:$layout);
+  let assemblyFormat = "$input $kind `dim` $dim `in` $layout attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+def Sp_ReduceScatterOp : Sp_ReduceScatterBase<0> { let results = (outs AnyRankedTensor:$result); }
+def Sp_ReduceScatterStartOp : Sp_ReduceScatterBase<1> {
+  let results = (outs AnyRankedTensor:$result, Sp_TokenType:$token);
+}
+
+#endif // SP_IR_SPCOMMUNICATIONOPS_TD

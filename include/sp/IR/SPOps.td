@@ -1,0 +1,216 @@
+//===- SPOps.td - Meaning, partial attention, positions ----------*- tablegen -*-===//
+
+#ifndef SP_IR_SPOPS_TD
+#define SP_IR_SPOPS_TD
+
+include "sp/IR/SPBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
+  let summary = "Mesh of ranks";
+  let description = [{
+    Declares the axes that the program is spread over, outermost first, and which
+    of them shard the sequence and the batch. Exists from Plan on; a module has
+    at most one.
+    (C1) the sequence and the batch axis are axes of the mesh.
+    ```mlir
+    sp.mesh @mesh <["dp" = 2, "sp" = 4]> sequence "sp" batch "dp"
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Sp_MeshAttr:$mesh,
+                       OptionalAttr<StrAttr>:$sequence, OptionalAttr<StrAttr>:$batch);
+  let assemblyFormat = "$sym_name $mesh (`sequence` $sequence^)? (`batch` $batch^)? attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Number of ranks along an axis; 1 for an axis that the mesh does not have.
+    int64_t getAxisSize(::llvm::StringRef axis);
+    /// Number of ranks of the whole mesh.
+    int64_t getRanks();
+  }];
+}
+
+def Sp_AttentionOp : Sp_Op<"attention", [Pure]> {
+  let summary = "Attention as the model means it";
+  let description = [{
+    `softmax(scale * q k^T, over the keys that bands show) v`, with
+    q `[batch, queries, heads, d]`, k `[batch, keys, kvHeads, d]`,
+    v `[batch, keys, kvHeads, dv]` and the result `[batch, queries, heads, dv]`.
+    Query head h reads kv head `floor(h * kvHeads / heads)`. `empty` says what a
+    row gives to which no band shows a key. Exists from Import to Partition,
+    with a `plan` after Plan.
+
+    (C1) operands and result agree in batch, lengths, heads and sizes.
+    (C2) kvHeads is at most heads.
+    (C3) bands lie inside the lengths and are not empty.
+    (C4) `empty = mean` is said with uniform bands, which then leave no row empty.
+    ```mlir
+    %o = sp.attention(%q, %k, %v) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.250000e-01 {name = "layer0"}
+       : tensor<1x64x8x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x8x16xf32>
+    ```
+  }];
+  let arguments = (ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key,
+                       4DTensorOf<[AnyFloat]>:$value, Sp_BandsAttr:$bands, F64Attr:$scale,
+                       DefaultValuedAttr<Sp_EmptyAttr, "Empty::Nan">:$empty,
+                       DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan);
+  let results = (outs 4DTensorOf<[AnyFloat]>:$result);
+  let assemblyFormat = [{
+    `(` $query `,` $key `,` $value `)` `bands` $bands `scale` $scale (`empty` $empty^)?
+    (`plan` $plan^)? attr-dict `:` type($query) `,` type($key) `,` type($value) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Sp_AttendOp : Sp_Op<"attend", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Attention of local queries to one block of keys, onto a softmax state";
+  let description = [{
+    The state is (o, lse): o normalised and lse the logarithm of the sum of
+    exponentials, in fp32 (fp64 for fp64 operands). Without `onto` it starts
+    empty: o = 0, lse = -inf. Only the pairs that `bands` show between the
+    positions of the local queries and those of the keys count; local rows
+    beyond a rank's count are padding, which nothing sees. The keys are those
+    of rank `source` of the key layout (default: this rank). With `heads` the
+    operands hold the heads that layout gives this rank, of
+    `heads.length` query heads and `kv_heads` kv heads.
+    Exists from Partition on. Memory places a new state on the old one.
+
+    (C1) o is `[batch, queries, heads, dv]`, lse `[batch, queries, heads]`.
+    (C2) the state has the type of the results.
+    ```mlir
+    %o1, %l1 = sp.attend(%q, %k, %v) onto(%o, %l) queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
+       bands [#sp.band<q 0 to 4096, k 0 to 4096, lo -inf, hi 0>] scale 1.250000e-01
+       : (tensor<1x1024x8x64xf32>, tensor<1x1024x2x64xf32>, tensor<1x1024x2x64xf32>) -> tensor<1x1024x8x64xf32>, tensor<1x1024x8xf32>
+    ```
+  }];
+  let arguments = (ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key,
+                       4DTensorOf<[AnyFloat]>:$value, Optional<4DTensorOf<[F32, F64]>>:$state,
+                       Optional<3DTensorOf<[F32, F64]>>:$stateLse, Optional<Index>:$source,
+                       Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
+                       OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
+                       Sp_BandsAttr:$bands, F64Attr:$scale, DefaultValuedStrAttr<StrAttr, "">:$name);
+  let results = (outs 4DTensorOf<[F32, F64]>:$output, 3DTensorOf<[F32, F64]>:$lse);
+  let assemblyFormat = [{
+    `(` $query `,` $key `,` $value `)` (`onto` `(` $state^ `,` $stateLse `)`)?
+    `queries` $queries `keys` $keys (`from` $source^)? (`heads` $heads^ `kv_heads` $kv_heads)?
+    `bands` $bands `scale` $scale attr-dict `:`
+    `(` type($query) `,` type($key) `,` type($value) `)` `->` type($output) `,` type($lse)
+    custom<StateTypes>(ref($state), ref(type($output)), ref(type($lse)), type($state), type($stateLse))
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Ranks and their rows
+//===----------------------------------------------------------------------===//
+
+def Sp_RankOp : Sp_Op<"rank", [Pure]> {
+  let summary = "Coordinate of this rank along a mesh axis";
+  let description = [{
+    ```mlir
+    %r = sp.rank "sp" : index
+    ```
+  }];
+  let arguments = (ins StrAttr:$axis);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$axis attr-dict `:` type($result)";
+}
+
+def Sp_PositionsOp : Sp_Op<"positions", [Pure]> {
+  let summary = "Global positions of this rank's rows";
+  let description = [{
+    What iota, RoPE tables and masks read once the sequence is dealt to ranks.
+    Padding repeats position 0.
+    (C1) the result has as many elements as the layout's largest rank.
+    ```mlir
+    %pos = sp.positions <zigzag 4096 on "sp" of 4> : tensor<1024xi32>
+    ```
+  }];
+  let arguments = (ins Sp_LayoutAttr:$layout);
+  let results = (outs 1DTensorOf<[I32, I64]>:$result);
+  let assemblyFormat = "$layout attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sp_RowCountOp : Sp_Op<"row_count", [Pure]> {
+  let summary = "Number of valid rows of this rank";
+  let description = [{
+    Rows from this number on are padding.
+    ```mlir
+    %n = sp.row_count <zigzag 4096 on "sp" of 4> : tensor<i32>
+    ```
+  }];
+  let arguments = (ins Sp_LayoutAttr:$layout);
+  let results = (outs 0DTensorOf<[I32]>:$result);
+  let assemblyFormat = "$layout attr-dict `:` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Commands of the schedule
+//===----------------------------------------------------------------------===//
+
+def Sp_LaunchOp : Sp_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Call of a fused kernel";
+  let description = [{
+    Runs a private function of token-local operations as one kernel. Exists from
+    Schedule on.
+    (C1) the kernel exists and its type is that of the call.
+    ```mlir
+    %y = sp.launch @norm_0(%x, %w) : (tensor<8x64xf32>, tensor<64xf32>) -> tensor<8x64xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$operands);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = "$kernel `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
+}
+
+def Sp_GemmOp : Sp_Op<"gemm", [Pure]> {
+  let summary = "Matrix product by the vendor's library";
+  let description = [{
+    `c[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]`, accumulated in fp32,
+    over row-major operands whose dimensions collapse to these: `sizes` is
+    `[b, m, n, k]`, strides are in elements, `lhs_strides` over `[b, m, k]`,
+    `rhs_strides` over `[b, k, n]`; c is dense. Exists from Schedule on.
+    ```mlir
+    %c = sp.gemm %a, %b sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, DenseI64ArrayAttr:$sizes,
+                       DenseI64ArrayAttr:$lhs_strides, DenseI64ArrayAttr:$rhs_strides);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `sizes` $sizes `strides` $lhs_strides `x` $rhs_strides attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Sp_CopyOp : Sp_Op<"copy", [Pure, SameOperandsAndResultType]> {
+  let summary = "Copy of a value into a place of its own";
+  let description = [{
+    Exists from Schedule on, where a loop carries a value on while it is still read.
+    ```mlir
+    %y = sp.copy %x : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+}
+
+def Sp_WaitOp : Sp_Op<"wait"> {
+  let summary = "Wait for an asynchronous operation";
+  let description = [{
+    What the started operation yields may be used, and what it reads may be
+    overwritten, only after the wait.
+    ```mlir
+    sp.wait %sent
+    ```
+  }];
+  let arguments = (ins Sp_TokenType:$token);
+  let assemblyFormat = "$token attr-dict";
+}
+
+include "sp/IR/SPCommunicationOps.td"
+
+#endif // SP_IR_SPOPS_TD

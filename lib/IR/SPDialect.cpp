@@ -1,0 +1,214 @@
+//===- SPDialect.cpp - The sp dialect, its attributes and types -----------===//
+
+#include "sp/IR/SP.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using sprt::algebra::Layout;
+
+#include "sp/IR/SPDialect.cpp.inc"
+#include "sp/IR/SPEnums.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Custom directives of attributes
+//===----------------------------------------------------------------------===//
+
+static void printBound(AsmPrinter &printer, int64_t bound) {
+  if (bound == INT64_MIN) {
+    printer << "-inf";
+    return;
+  }
+  if (bound == INT64_MAX) {
+    printer << "inf";
+    return;
+  }
+  printer << bound;
+}
+
+static ParseResult parseBound(AsmParser &parser, int64_t &bound) {
+  if (succeeded(parser.parseOptionalKeyword("inf"))) {
+    bound = INT64_MAX;
+    return success();
+  }
+  // The lexer reads "-inf" as a minus and a keyword.
+  if (succeeded(parser.parseOptionalMinus())) {
+    if (succeeded(parser.parseOptionalKeyword("inf"))) {
+      bound = INT64_MIN;
+      return success();
+    }
+    if (parser.parseInteger(bound))
+      return failure();
+    bound = -bound;
+    return success();
+  }
+  return parser.parseInteger(bound);
+}
+
+static void printUniform(AsmPrinter &printer, bool uniform) {
+  if (uniform)
+    printer << ", uniform";
+}
+
+static ParseResult parseUniform(AsmParser &parser, bool &uniform) {
+  uniform = false;
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  uniform = true;
+  return parser.parseKeyword("uniform");
+}
+
+#define GET_ATTRDEF_CLASSES
+#include "sp/IR/SPAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "sp/IR/SPTypes.cpp.inc"
+
+void SpDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "sp/IR/SPAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "sp/IR/SPTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "sp/IR/SPOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<MeshAxisAttr> axes) {
+  llvm::StringSet<> names;
+  for (MeshAxisAttr axis : axes) {
+    if (axis.getSize() < 1)
+      return emitError() << "expected mesh axis \"" << axis.getName()
+                         << "\" to have a positive size but got "
+                         << axis.getSize();
+    if (!names.insert(axis.getName()).second)
+      return emitError() << "expected distinct mesh axes but got \""
+                         << axis.getName() << "\" twice";
+  }
+  return success();
+}
+
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 LayoutKind, int64_t length, StringRef,
+                                 int64_t ranks) {
+  std::string problem =
+      Layout::check(sprt::algebra::LayoutKind::contiguous, length, ranks);
+  if (!problem.empty())
+    return emitError() << problem;
+  return success();
+}
+
+int64_t LayoutAttr::getMaxCount() const { return toAlgebra(*this).maxCount(); }
+
+LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               StringRef axis, int64_t heads, int64_t outer,
+                               int64_t inner, int64_t gather, LayoutKind,
+                               Placement) {
+  if (std::min({heads, outer, inner, gather}) < 1)
+    return emitError() << "expected positive factors of axis \"" << axis
+                       << "\" but got heads " << heads << ", outer " << outer
+                       << ", inner " << inner << ", gather " << gather;
+  return success();
+}
+
+StringRef PlanAttr::getStrategyName() const {
+  if (getRanks() == 1)
+    return "none";
+  if (getGather() > 1)
+    return "allgather";
+  if (getHeads() > 1)
+    return getOuter() * getInner() > 1 ? "2d" : "ulysses";
+  return getOuter() > 1 ? "double-ring" : "ring";
+}
+
+SmallVector<int64_t> ShardingAttr::getLocalShape() const {
+  SmallVector<int64_t> shape;
+  for (DimAttr dim : getDims()) {
+    int64_t size = 1;
+    for (AtomAttr atom : dim.getAtoms())
+      size *=
+          atom.getLayout() ? atom.getLayout().getMaxCount() : atom.getSize();
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+bool ShardingAttr::isReplicated() const {
+  return llvm::all_of(getDims(), [](DimAttr dim) {
+    return llvm::all_of(dim.getAtoms(),
+                        [](AtomAttr atom) { return !atom.getLayout(); });
+  });
+}
+
+ShardingAttr ShardingAttr::getReplicated(MLIRContext *context,
+                                         ArrayRef<int64_t> shape) {
+  SmallVector<DimAttr> dims;
+  for (int64_t size : shape)
+    dims.push_back(
+        DimAttr::get(context, AtomAttr::get(context, size, LayoutAttr())));
+  return ShardingAttr::get(context, dims);
+}
+
+//===----------------------------------------------------------------------===//
+// Algebra
+//===----------------------------------------------------------------------===//
+
+Layout mlir::sp::toAlgebra(LayoutAttr layout) {
+  using Kind = sprt::algebra::LayoutKind;
+  static constexpr Kind kinds[] = {Kind::contiguous, Kind::zigzag,
+                                   Kind::striped};
+  return Layout(kinds[static_cast<unsigned>(layout.getKind())],
+                layout.getLength(), layout.getRanks());
+}
+
+sprt::algebra::Bands mlir::sp::toAlgebra(ArrayAttr bands) {
+  std::vector<sprt::algebra::Band> list;
+  for (BandAttr band : bands.getAsRange<BandAttr>())
+    list.push_back({band.getQ0(), band.getQ1(), band.getK0(), band.getK1(),
+                    band.getLo(), band.getHi(), band.getUniform()});
+  return sprt::algebra::Bands(std::move(list));
+}
+
+ArrayAttr mlir::sp::toAttr(MLIRContext *context,
+                           const sprt::algebra::Bands &bands) {
+  SmallVector<Attribute> list;
+  for (const sprt::algebra::Band &band : bands.bands())
+    list.push_back(BandAttr::get(context, band.q0, band.q1, band.k0, band.k1,
+                                 band.lo, band.hi, band.uniform));
+  return ArrayAttr::get(context, list);
+}
+
+int64_t mlir::sp::getMaxHeads(LayoutAttr heads, int64_t headCount) {
+  Layout layout = toAlgebra(heads);
+  int64_t most = 0;
+  for (int64_t owner = 0; owner < heads.getRanks(); ++owner) {
+    int64_t count = layout.count(owner);
+    if (count == 0)
+      continue;
+    int64_t first = layout.toGlobal(owner, 0);
+    sprt::algebra::Interval kv = sprt::algebra::kvHeadsOf(
+        {first, first + count}, heads.getLength(), headCount);
+    most = std::max(most, kv.end - kv.begin);
+  }
+  return most;
+}
+
+MeshOp mlir::sp::getMesh(Operation *moduleOp) {
+  auto meshes = cast<ModuleOp>(moduleOp).getOps<MeshOp>();
+  return meshes.empty() ? MeshOp() : *meshes.begin();
+}

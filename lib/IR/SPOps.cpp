@@ -1,0 +1,257 @@
+//===- SPOps.cpp - Verification of meaning and schedule ops ---------------===//
+
+#include "sp/IR/SP.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+//===----------------------------------------------------------------------===//
+// Custom directives of types
+//===----------------------------------------------------------------------===//
+
+/// A state that an op continues has the types of the state it yields.
+static ParseResult parseStateTypes(
+    OpAsmParser &, std::optional<OpAsmParser::UnresolvedOperand> state,
+    Type outputType, Type lseType, Type &stateType, Type &stateLseType) {
+  if (state) {
+    stateType = outputType;
+    stateLseType = lseType;
+  }
+  return success();
+}
+static void printStateTypes(OpAsmPrinter &, Operation *, Value, Type, Type,
+                            Type, Type) {}
+
+static ParseResult parseSameTypes(OpAsmParser &, ArrayRef<Type> inputs,
+                                  SmallVectorImpl<Type> &results) {
+  results.assign(inputs.begin(), inputs.end());
+  return success();
+}
+static void printSameTypes(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
+
+static ParseResult parseSameType(OpAsmParser &, Type input, Type &result) {
+  result = input;
+  return success();
+}
+static void printSameType(OpAsmPrinter &, Operation *, Type, Type) {}
+
+#define GET_OP_CLASSES
+#include "sp/IR/SPOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Meaning
+//===----------------------------------------------------------------------===//
+
+int64_t MeshOp::getAxisSize(StringRef name) {
+  for (MeshAxisAttr axis : getMesh().getAxes())
+    if (axis.getName() == name)
+      return axis.getSize();
+  return 1;
+}
+
+int64_t MeshOp::getRanks() {
+  int64_t ranks = 1;
+  for (MeshAxisAttr axis : getMesh().getAxes())
+    ranks *= axis.getSize();
+  return ranks;
+}
+
+LogicalResult MeshOp::verify() {
+  // (C1)
+  for (std::optional<StringRef> role : {getSequence(), getBatch()})
+    if (role && llvm::none_of(getMesh().getAxes(), [&](MeshAxisAttr axis) {
+          return axis.getName() == *role;
+        }))
+      return emitOpError() << "expected an axis of the mesh but got \"" << *role
+                           << "\"";
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  ArrayRef<int64_t> q = getQuery().getType().getShape();
+  ArrayRef<int64_t> k = getKey().getType().getShape();
+  ArrayRef<int64_t> v = getValue().getType().getShape();
+  ArrayRef<int64_t> o = getResult().getType().getShape();
+  // (C1)
+  if (q[0] != k[0] || q[3] != k[3] || k.drop_back() != v.drop_back() ||
+      q.drop_back() != o.drop_back() || o[3] != v[3])
+    return emitOpError()
+           << "expected [batch, queries, heads, d], [batch, keys, "
+              "kvHeads, d], [batch, keys, kvHeads, dv] and a "
+              "result [batch, queries, heads, dv] but got "
+           << getQuery().getType() << ", " << getKey().getType() << ", "
+           << getValue().getType() << " and " << getResult().getType();
+  // (C2)
+  if (k[2] > q[2])
+    return emitOpError() << "expected at most as many kv heads as query heads "
+                            "but got "
+                         << k[2] << " kv heads for " << q[2] << " query heads";
+  // (C3)
+  for (BandAttr band : getBands().getAsRange<BandAttr>())
+    if (band.getQ0() < 0 || band.getQ1() > q[1] || band.getK0() < 0 ||
+        band.getK1() > k[1] || band.getQ0() >= band.getQ1() ||
+        band.getK0() >= band.getK1() || band.getLo() > band.getHi())
+      return emitOpError() << "expected non-empty bands within " << q[1]
+                           << " queries and " << k[1] << " keys but got "
+                           << band;
+  // (C4)
+  if (getEmpty() == Empty::Mean &&
+      !toAlgebra(getBands()).emptyRows(q[1], k[1]).empty())
+    return emitOpError() << "expected uniform bands over every row without "
+                            "visible keys when 'empty' is mean";
+  return success();
+}
+
+LogicalResult AttendOp::verify() {
+  auto output = cast<RankedTensorType>(getOutput().getType());
+  auto lse = cast<RankedTensorType>(getLse().getType());
+  ArrayRef<int64_t> q = getQuery().getType().getShape();
+  // (C1)
+  if (output.getShape().drop_back() != q.drop_back() ||
+      lse.getShape() != q.drop_back() ||
+      output.getShape().back() != getValue().getType().getShape().back() ||
+      lse.getElementType() != output.getElementType())
+    return emitOpError() << "expected a state [batch, queries, heads, dv] and "
+                            "[batch, queries, heads] for queries "
+                         << getQuery().getType() << " but got " << output
+                         << " and " << lse;
+  // (C2)
+  if (getState() &&
+      (getState().getType() != output || getStateLse().getType() != lse))
+    return emitOpError() << "expected the continued state to have the types of "
+                            "the new one";
+  return success();
+}
+
+LogicalResult PositionsOp::verify() {
+  // (C1)
+  int64_t count = getLayout().getMaxCount();
+  if (cast<RankedTensorType>(getType()).getDimSize(0) != count)
+    return emitOpError() << "expected " << count
+                         << " positions, the most that a rank of the layout "
+                            "holds, but got "
+                         << getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Schedule
+//===----------------------------------------------------------------------===//
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel =
+      symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
+  // (C1)
+  if (!kernel)
+    return emitOpError() << "expected a function called '" << getKernel()
+                         << "'";
+  auto type =
+      FunctionType::get(getContext(), getOperandTypes(), getResultTypes());
+  if (kernel.getFunctionType() != type)
+    return emitOpError() << "expected kernel '" << getKernel() << "' of type "
+                         << type << " but got " << kernel.getFunctionType();
+  return success();
+}
+
+LogicalResult GemmOp::verify() {
+  ArrayRef<int64_t> sizes = getSizes();
+  if (sizes.size() != 4 || getLhsStrides().size() != 3 ||
+      getRhsStrides().size() != 3)
+    return emitOpError() << "expected sizes [b, m, n, k] and strides [b, m, k] "
+                            "and [b, k, n]";
+  auto result = cast<RankedTensorType>(getType());
+  if (result.getNumElements() != sizes[0] * sizes[1] * sizes[2])
+    return emitOpError() << "expected a result of " << sizes[0] << " x "
+                         << sizes[1] << " x " << sizes[2]
+                         << " elements but got " << result;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Communication: both forms share a check
+//===----------------------------------------------------------------------===//
+
+template <typename OpT> static LogicalResult verifyShift(OpT op) {
+  // (C1)
+  unsigned count = op.getInputs().size();
+  for (unsigned i = 0; i < count; ++i)
+    if (op->getOperand(i).getType() != op->getResult(i).getType())
+      return op.emitOpError()
+             << "expected results of the operands' types but got "
+             << op->getResult(i).getType() << " for "
+             << op->getOperand(i).getType();
+  // (C2)
+  if (op.getDistance() % op.getLayout().getRanks() == 0)
+    return op.emitOpError()
+           << "expected a distance that is no multiple of the "
+           << op.getLayout().getRanks() << " ranks of axis \""
+           << op.getLayout().getAxis() << "\" but got " << op.getDistance();
+  return success();
+}
+LogicalResult ShiftOp::verify() { return verifyShift(*this); }
+LogicalResult ShiftStartOp::verify() { return verifyShift(*this); }
+
+/// Checks that dimension `dim` is `from` long in `input` and `to` in `result`
+/// and that the others agree.
+static LogicalResult verifyDimChange(Operation *op, Type input, Type result,
+                                     int64_t dim, int64_t from, int64_t to) {
+  auto inputType = cast<RankedTensorType>(input);
+  auto resultType = cast<RankedTensorType>(result);
+  if (dim < 0 || dim >= inputType.getRank())
+    return op->emitOpError()
+           << "expected a dimension of " << inputType << " but got " << dim;
+  SmallVector<int64_t> shape(inputType.getShape());
+  bool fits = shape[dim] == from;
+  shape[dim] = to;
+  if (!fits || resultType != inputType.clone(shape))
+    return op->emitOpError()
+           << "expected dimension " << dim << " to go from " << from << " to "
+           << to << " but got " << inputType << " and " << resultType;
+  return success();
+}
+
+template <typename OpT> static LogicalResult verifyAllGather(OpT op) {
+  LayoutAttr layout = op.getLayout();
+  // (C1)
+  return verifyDimChange(op, op.getInput().getType(), op.getResult().getType(),
+                         op.getDim(), layout.getMaxCount(), layout.getLength());
+}
+LogicalResult AllGatherOp::verify() { return verifyAllGather(*this); }
+LogicalResult AllGatherStartOp::verify() { return verifyAllGather(*this); }
+
+template <typename OpT> static LogicalResult verifyReduceScatter(OpT op) {
+  LayoutAttr layout = op.getLayout();
+  // (C1)
+  return verifyDimChange(op, op.getInput().getType(), op.getResult().getType(),
+                         op.getDim(), layout.getLength(), layout.getMaxCount());
+}
+LogicalResult ReduceScatterOp::verify() { return verifyReduceScatter(*this); }
+LogicalResult ReduceScatterStartOp::verify() {
+  return verifyReduceScatter(*this);
+}
+
+template <typename OpT> static LogicalResult verifyAllToAll(OpT op) {
+  auto dealtRows = op.getToRows() ? op.getResult() : op.getInput();
+  auto dealtHeads = op.getToRows() ? op.getInput() : op.getResult();
+  auto rows = cast<RankedTensorType>(dealtRows.getType());
+  auto heads = cast<RankedTensorType>(dealtHeads.getType());
+  int64_t localHeads = getMaxHeads(op.getHeads(), op.getHeadCount());
+  SmallVector<int64_t> wantRows = {
+      rows.getDimSize(0), op.getRows().getMaxCount(),
+      static_cast<int64_t>(op.getHeadCount()), rows.getDimSize(3)};
+  SmallVector<int64_t> wantHeads = {rows.getDimSize(0),
+                                    op.getRows().getLength(), localHeads,
+                                    rows.getDimSize(3)};
+  // (C1)
+  if (rows != rows.clone(wantRows) || heads != rows.clone(wantHeads))
+    return op.emitOpError() << "expected dealt rows " << rows.clone(wantRows)
+                            << " and dealt heads " << rows.clone(wantHeads)
+                            << " but got " << rows << " and " << heads;
+  return success();
+}
+LogicalResult AllToAllOp::verify() { return verifyAllToAll(*this); }
+LogicalResult AllToAllStartOp::verify() { return verifyAllToAll(*this); }
