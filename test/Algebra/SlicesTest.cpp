@@ -131,6 +131,16 @@ TEST(Slice, EqualStridesVanish) {
   EXPECT_EQ(text(slice), "q [1,3) k [0,2) -inf..-1 strides 1,1");
 }
 
+TEST(Slice, UniformPairsStayApart) {
+  Slice scored{0, 2, 0, 4, unboundedBelow, unboundedAbove, 1, 1, 0};
+  Slice uniform{2, 4, 0, 4, unboundedBelow, unboundedAbove, 1, 1, 1};
+  std::vector<Slice> slices{scored, uniform};
+  join(slices);
+  ASSERT_EQ(slices.size(), 2u);
+  EXPECT_TRUE(equal(slices[0], scored));
+  EXPECT_TRUE(equal(slices[1], uniform));
+}
+
 TEST(Slice, ExtremeBoundsDoNotOverflow) {
   int64_t n = int64_t(1) << 61;
   for (int64_t bound : {INT64_MIN + 1, INT64_MAX - 1, -n, n, int64_t(0)}) {

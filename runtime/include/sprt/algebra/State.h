@@ -73,7 +73,7 @@ public:
   /// Adds what `other`, a state of the same queries over other keys, has seen.
   void merge(const State &other);
 
-  /// Gives empty rows their result; after it the state is not merged again.
+  /// Gives empty rows their result. They stay empty, should more be merged.
   void finalize(EmptyRow empty);
 
 private:
