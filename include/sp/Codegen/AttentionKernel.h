@@ -1,0 +1,62 @@
+/// Generated CPU attention kernels: flash attention over band slices, carried
+/// on a softmax state, in native register tiles with queries in the lanes.
+///
+/// One kernel serves every attention with the same head size, value size and
+/// element type: rows, strides, heads, slices and scale are run-time arguments
+/// (`sprt/kernel.h`), so layers, strategies and ranks share it.
+///
+///     Sᵀ[key][query] = K · (Q · scale · log₂e)ᵀ    running max in its epilogue
+///     Pᵀ = 2^(Sᵀ − m)                             row sums per lane
+///     Oᵀ[d][query] = Oᵀ · 2^(m_old − m) + Vᵀ · Pᵀ
+///
+/// Rows: the state is read unless INIT is set and written for every query row
+/// of the tiles asked for. A row that sees no key keeps its state; with INIT it
+/// becomes o = 0, lse = -inf. A score of -inf hides its key, so a row whose
+/// scores are all -inf counts as a row that sees no key. NaN and +inf scores
+/// make the row NaN, as the plain softmax does. Nothing outside the valid rows
+/// is read or written; between rows (stride beyond the size) neither.
+///
+/// Limits: strides of a slice are positive, kStride * key and qStride * query
+/// fit in int64; at most 2^31 - 1 local keys (2^63 - 1 in fp64 kernels).
+#ifndef SP_CODEGEN_ATTENTIONKERNEL_H
+#define SP_CODEGEN_ATTENTIONKERNEL_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace mlir::sp {
+
+struct AttentionKernelConfig {
+  int64_t headSize = 0;  ///< inner size of q and k
+  int64_t valueSize = 0; ///< inner size of v and o
+  Type elementType; ///< of q, k, v: f32, bf16, f16 (computed in f32) or f64
+  int64_t vectorBits =
+      512;                ///< 512 needs AVX-512 F, BW, DQ, VL; 256 AVX2 and FMA
+  int64_t queryBlock = 0; ///< query rows of a tile; 0 chooses by size
+  int64_t keyBlock = 0;   ///< keys packed at a time; 0 chooses by size
+};
+
+/// Checks the configuration; the diagnostic is at `loc`.
+LogicalResult verifyAttentionKernel(Location loc,
+                                    const AttentionKernelConfig &config);
+
+/// Symbol of the kernel, e.g. `attend_f32_d64` or `attend_bf16_d64x128`.
+std::string attentionKernelName(const AttentionKernelConfig &config);
+
+/// Query rows of one tile: tiles of a launch = batch * heads * ceil(rows /
+/// this).
+int64_t attentionQueryBlock(const AttentionKernelConfig &config);
+
+/// Scratch memory that each thread hands to the kernel.
+int64_t attentionScratchBytes(const AttentionKernelConfig &config);
+
+/// Adds the kernel to `module` (or returns the one of that name): a function of
+/// the func, scf, arith, vector and llvm dialects with the signature of
+/// sprt_kernel. The configuration must verify.
+func::FuncOp buildAttentionKernel(ModuleOp module, Location loc,
+                                  const AttentionKernelConfig &config);
+
+} // namespace mlir::sp
+
+#endif // SP_CODEGEN_ATTENTIONKERNEL_H

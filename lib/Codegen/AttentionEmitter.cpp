@@ -1,0 +1,251 @@
+#include "AttentionEmitter.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using namespace mlir::sp::attention;
+
+Emitter::Emitter(Location loc, const AttentionKernelConfig &config)
+    : ImplicitLocOpBuilder(loc, loc.getContext()), shape(config),
+      storedType(config.elementType) {
+  bool isDouble = storedType.isF64();
+  scalarType = isDouble ? FloatType(getF64Type()) : FloatType(getF32Type());
+  laneType = isDouble ? getI64Type() : getI32Type();
+  vectorType = VectorType::get(shape.lanes, scalarType);
+  pointerType = LLVM::LLVMPointerType::get(getContext());
+}
+
+//===----------------------------------------------------------------------===//
+// 64-bit integers and memory
+//===----------------------------------------------------------------------===//
+
+Value Emitter::integer(int64_t value) {
+  return arith::ConstantIntOp::create(*this, value, 64);
+}
+
+Value Emitter::add(Value a, Value b) {
+  return arith::AddIOp::create(*this, a, b);
+}
+
+Value Emitter::sub(Value a, Value b) {
+  return arith::SubIOp::create(*this, a, b);
+}
+
+Value Emitter::mul(Value a, Value b) {
+  return arith::MulIOp::create(*this, a, b);
+}
+
+Value Emitter::least(Value a, Value b) {
+  return arith::MinSIOp::create(*this, a, b);
+}
+
+Value Emitter::greatest(Value a, Value b) {
+  return arith::MaxSIOp::create(*this, a, b);
+}
+
+Value Emitter::alignDown(Value a, int64_t powerOfTwo) {
+  return arith::AndIOp::create(*this, a, integer(-powerOfTwo));
+}
+
+Value Emitter::alignUp(Value a, int64_t powerOfTwo) {
+  return alignDown(add(a, integer(powerOfTwo - 1)), powerOfTwo);
+}
+
+Value Emitter::compare(arith::CmpIPredicate predicate, Value a, Value b) {
+  return arith::CmpIOp::create(*this, predicate, a, b);
+}
+
+Value Emitter::select(Value condition, Value a, Value b) {
+  return arith::SelectOp::create(*this, condition, a, b);
+}
+
+Value Emitter::at(Value base, Value index, Type type) {
+  return LLVM::GEPOp::create(*this, pointerType, type, base,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+
+Value Emitter::at(Value base, int64_t index, Type type) {
+  return LLVM::GEPOp::create(
+      *this, pointerType, type, base,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+}
+
+// Scalars and vectors alike are aligned to their elements only: rows start
+// anywhere.
+static unsigned elementAlignment(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() / 8 : 8;
+}
+
+Value Emitter::load(Type type, Value address) {
+  return LLVM::LoadOp::create(*this, type, address, elementAlignment(type));
+}
+
+void Emitter::store(Value value, Value address) {
+  LLVM::StoreOp::create(*this, value, address,
+                        elementAlignment(value.getType()));
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> Emitter::loop(Value from, Value to, int64_t step,
+                                 ValueRange initial, CarriedBody body) {
+  auto loop = scf::ForOp::create(*this, from, to, integer(step), initial);
+  OpBuilder::InsertionGuard guard(*this);
+  // Without carried values the builder has already put the yield.
+  setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next =
+      body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!initial.empty())
+    scf::YieldOp::create(*this, next);
+  return llvm::to_vector(ValueRange(loop.getResults()));
+}
+
+void Emitter::loop(Value from, Value to, int64_t step, Body body) {
+  loop(from, to, step, ValueRange(), [&](Value counter, ValueRange) {
+    body(counter);
+    return SmallVector<Value>();
+  });
+}
+
+SmallVector<Value>
+Emitter::ifElse(Value condition, TypeRange types,
+                function_ref<SmallVector<Value>()> thenBody,
+                function_ref<SmallVector<Value>()> elseBody) {
+  auto branch = scf::IfOp::create(*this, types, condition,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(*this);
+  setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(*this, thenBody());
+  setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(*this, elseBody());
+  return llvm::to_vector(ValueRange(branch.getResults()));
+}
+
+void Emitter::ifThen(Value condition, function_ref<void()> body) {
+  auto branch = scf::IfOp::create(*this, TypeRange(), condition,
+                                  /*addThenBlock=*/true,
+                                  /*addElseBlock=*/false);
+  OpBuilder::InsertionGuard guard(*this);
+  setInsertionPointToStart(branch.thenBlock());
+  body();
+  scf::YieldOp::create(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+Value Emitter::splat(Value scalar, int64_t count) {
+  auto type = VectorType::get(count ? count : shape.lanes, scalar.getType());
+  return vector::BroadcastOp::create(*this, type, scalar);
+}
+
+Value Emitter::constant(double value) {
+  return arith::ConstantOp::create(
+      *this, SplatElementsAttr::get(
+                 vectorType, Attribute(getFloatAttr(scalarType, value))));
+}
+
+Value Emitter::integers(int64_t value) {
+  auto type = VectorType::get(shape.lanes, laneType);
+  return arith::ConstantOp::create(
+      *this,
+      SplatElementsAttr::get(type, Attribute(getIntegerAttr(laneType, value))));
+}
+
+Value Emitter::addf(Value a, Value b) {
+  return arith::AddFOp::create(*this, a, b);
+}
+
+Value Emitter::subf(Value a, Value b) {
+  return arith::SubFOp::create(*this, a, b);
+}
+
+Value Emitter::mulf(Value a, Value b) {
+  return arith::MulFOp::create(*this, a, b);
+}
+
+Value Emitter::fma(Value a, Value b, Value c) {
+  return vector::FMAOp::create(*this, a, b, c);
+}
+
+Value Emitter::equal(Value a, Value b) {
+  return arith::CmpFOp::create(*this, arith::CmpFPredicate::OEQ, a, b);
+}
+
+Value Emitter::larger(Value a, Value b) {
+  Value greater = arith::CmpFOp::create(*this, arith::CmpFPredicate::OGT, a, b);
+  return select(greater, a, b);
+}
+
+Value Emitter::tailMask(Value count, int64_t size, int64_t lanes) {
+  if (size % lanes == 0)
+    return nullptr;
+  auto type = VectorType::get(lanes, getI64Type());
+  SmallVector<int64_t> ids = llvm::to_vector(llvm::seq<int64_t>(lanes));
+  Value lane = arith::ConstantOp::create(
+      *this, DenseElementsAttr::get(type, ArrayRef(ids)));
+  return compare(arith::CmpIPredicate::slt, lane, splat(count, lanes));
+}
+
+Value Emitter::loadConverted(Value address, Type type, int64_t count,
+                             Value mask) {
+  // 16-bit elements travel as integers: masked loads of them are native.
+  bool isHalf = type.getIntOrFloatBitWidth() == 16;
+  auto loaded = VectorType::get(count, isHalf ? Type(getI16Type()) : type);
+  Value value;
+  if (mask) {
+    Value zeros = arith::ConstantOp::create(*this, getZeroAttr(loaded));
+    value =
+        LLVM::MaskedLoadOp::create(*this, loaded, address, mask, zeros,
+                                   getI32IntegerAttr(elementAlignment(loaded)));
+  } else {
+    value = load(loaded, address);
+  }
+  auto computed = VectorType::get(count, scalarType);
+  if (type.isBF16()) {
+    // A bfloat16 is the upper half of a float.
+    auto words = VectorType::get(count, getI32Type());
+    Value wide = arith::ExtUIOp::create(*this, words, value);
+    Value shift = arith::ConstantOp::create(
+        *this, SplatElementsAttr::get(words, Attribute(getI32IntegerAttr(16))));
+    return arith::BitcastOp::create(*this, computed,
+                                    arith::ShLIOp::create(*this, wide, shift));
+  }
+  if (type.isF16())
+    return arith::ExtFOp::create(
+        *this, computed,
+        arith::BitcastOp::create(*this, VectorType::get(count, type), value)
+            .getResult());
+  return value;
+}
+
+void Emitter::storeMasked(Value value, Value address, Value mask) {
+  LLVM::MaskedStoreOp::create(
+      *this, value, address, mask,
+      getI32IntegerAttr(elementAlignment(value.getType())));
+}
+
+// A perfect shuffle of all rows read as one sequence rotates the bits of an
+// element's position by one; log2(lanes) of them exchange row and lane.
+void Emitter::transpose(SmallVectorImpl<Value> &rows) {
+  int64_t count = rows.size(), half = count / 2;
+  SmallVector<int64_t> low, high;
+  for (int64_t i = 0; i < half; ++i) {
+    low.append({i, count + i});
+    high.append({half + i, count + half + i});
+  }
+  for (int64_t round = 0; round < llvm::Log2_64(count); ++round) {
+    SmallVector<Value> next;
+    for (int64_t i = 0; i < half; ++i) {
+      next.push_back(
+          vector::ShuffleOp::create(*this, rows[i], rows[i + half], low));
+      next.push_back(
+          vector::ShuffleOp::create(*this, rows[i], rows[i + half], high));
+    }
+    rows.assign(next.begin(), next.end());
+  }
+}

@@ -1,0 +1,241 @@
+// The kernel around the register tiles: tiles, slices, blocks of keys, panels.
+//
+//   for each tile (batch, head, block of queries)
+//     load or clear the state, pack Q
+//     for each slice, each block of keys that the tile sees of it
+//       pack K and V
+//       for each panel of queries: scores, powers, output
+//     store the state
+#include "sp/Codegen/AttentionKernel.h"
+#include "AttentionParts.h"
+#include "sprt/kernel.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstddef>
+
+using namespace mlir;
+using namespace mlir::sp;
+using namespace mlir::sp::attention;
+
+// Packed queries with their output, and packed keys with their values, should
+// each leave room for the other in a core's second-level cache.
+static constexpr int64_t kBlockBytes = 256 * 1024;
+static constexpr int64_t kLargestBlock = 256;
+
+/// Rows of `bytesPerRow` that fit a block: a power of two times the least.
+static int64_t chooseBlock(int64_t bytesPerRow, int64_t least) {
+  int64_t rows = kLargestBlock;
+  while (rows > least && rows * bytesPerRow > kBlockBytes)
+    rows /= 2;
+  return std::max(rows, least);
+}
+
+Shape::Shape(const AttentionKernelConfig &config)
+    : headSize(config.headSize), valueSize(config.valueSize),
+      elementBytes(config.elementType.isF64() ? 8 : 4),
+      lanes(config.vectorBits / (8 * elementBytes)), panel(2 * lanes),
+      tile(config.vectorBits == 512 ? 8 : 4),
+      headPad(llvm::alignTo(headSize, lanes)),
+      valuePad(llvm::alignTo(valueSize, lanes)) {
+  int64_t rowBytes = (headPad + valuePad) * elementBytes;
+  queryBlock =
+      config.queryBlock ? config.queryBlock : chooseBlock(rowBytes, panel);
+  queryBlock = llvm::alignTo(queryBlock, panel);
+  keyBlock = config.keyBlock ? config.keyBlock : chooseBlock(rowBytes, 32);
+  keyBlock = llvm::alignTo(keyBlock, tile);
+  panels = queryBlock / panel;
+
+  bytes = 0;
+  auto reserve = [&](int64_t size) {
+    int64_t offset = bytes;
+    bytes += llvm::alignTo(size, 64);
+    return offset;
+  };
+  queries = reserve(queryBlock * headPad * elementBytes);
+  output = reserve(queryBlock * valuePad * elementBytes);
+  rowMax = reserve(queryBlock * elementBytes);
+  rowSum = reserve(queryBlock * elementBytes);
+  rowState = reserve(queryBlock * elementBytes);
+  lower = reserve(queryBlock * elementBytes);
+  upper = reserve(queryBlock * elementBytes);
+  ranges = reserve(panels * 4 * sizeof(int64_t));
+  keys = reserve(keyBlock * headPad * elementBytes);
+  values = reserve(keyBlock * valuePad * elementBytes);
+  scores = reserve(keyBlock * panel * elementBytes);
+}
+
+LogicalResult sp::verifyAttentionKernel(Location loc,
+                                        const AttentionKernelConfig &config) {
+  Type type = config.elementType;
+  if (!type || !(type.isF32() || type.isF64() || type.isBF16() || type.isF16()))
+    return emitError(loc) << "expected attention on f64, f32, bf16 or f16 but "
+                             "got "
+                          << type;
+  constexpr int64_t largest = 4096;
+  for (auto [name, size] : {std::pair("head", config.headSize),
+                            std::pair("value", config.valueSize)})
+    if (size < 1 || size > largest)
+      return emitError(loc)
+             << "expected attention " << name << " size from 1 to " << largest
+             << " but got " << size;
+  if (config.vectorBits != 256 && config.vectorBits != 512)
+    return emitError(loc) << "expected vectors of 256 or 512 bits but got "
+                          << config.vectorBits;
+  for (auto [name, rows] : {std::pair("query", config.queryBlock),
+                            std::pair("key", config.keyBlock)})
+    if (rows < 0 || rows > largest)
+      return emitError(loc) << "expected " << name << " block from 0 to "
+                            << largest << " rows but got " << rows;
+  return success();
+}
+
+std::string sp::attentionKernelName(const AttentionKernelConfig &config) {
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  stream << "attend_" << config.elementType << "_d" << config.headSize;
+  if (config.valueSize != config.headSize)
+    stream << 'x' << config.valueSize;
+  return name;
+}
+
+int64_t sp::attentionQueryBlock(const AttentionKernelConfig &config) {
+  return Shape(config).queryBlock;
+}
+
+int64_t sp::attentionScratchBytes(const AttentionKernelConfig &config) {
+  return Shape(config).bytes;
+}
+
+namespace {
+/// The arguments of a launch.
+struct Launch {
+  Emitter &e;
+  Value buffers, sizes, scratch;
+
+  Value size(int64_t index) {
+    return e.load(e.getI64Type(), e.at(sizes, index, e.getI64Type()));
+  }
+  Value buffer(int64_t index) {
+    return e.load(e.pointerType, e.at(buffers, index, e.pointerType));
+  }
+  /// Rows of (batch, head) in a buffer with strides {batch, row, head}.
+  Rows rows(int64_t bufferIndex, int64_t strides, Type type, Value batch,
+            Value head) {
+    Value offset =
+        e.add(e.mul(batch, size(strides)), e.mul(head, size(strides + 2)));
+    return {e.at(buffer(bufferIndex), offset, type), size(strides + 1), type};
+  }
+  Tile locateTile(Value index);
+  Slice loadSlice(Value index);
+};
+} // namespace
+
+static Value divideUp(Emitter &e, Value a, int64_t b) {
+  return arith::DivSIOp::create(e, e.add(a, e.integer(b - 1)), e.integer(b));
+}
+
+Tile Launch::locateTile(Value index) {
+  Tile tile;
+  tile.scratch = scratch;
+  tile.queries = size(SPRT_ATTEND_QUERIES);
+  tile.keys = size(SPRT_ATTEND_KEYS);
+  tile.isEmpty =
+      e.compare(arith::CmpIPredicate::ne, size(SPRT_ATTEND_INIT), e.integer(0));
+  int64_t queryBlock = e.shape.queryBlock;
+  Value blocks = divideUp(e, tile.queries, queryBlock);
+  Value heads = size(SPRT_ATTEND_HEADS);
+  Value batchHead = arith::DivSIOp::create(e, index, blocks);
+  Value block = arith::RemSIOp::create(e, index, blocks);
+  Value batch = arith::DivSIOp::create(e, batchHead, heads);
+  Value head = arith::RemSIOp::create(e, batchHead, heads);
+  Value globalHead = e.add(head, size(SPRT_ATTEND_HEAD_FIRST));
+  Value kvHead = e.sub(
+      arith::DivSIOp::create(e, e.mul(globalHead, size(SPRT_ATTEND_KV_TOTAL)),
+                             size(SPRT_ATTEND_HEADS_TOTAL)),
+      size(SPRT_ATTEND_KV_FIRST));
+
+  tile.firstQuery = e.mul(block, e.integer(queryBlock));
+  Value rowsLeft =
+      e.least(e.sub(tile.queries, tile.firstQuery), e.integer(queryBlock));
+  tile.panels = divideUp(e, rowsLeft, e.shape.panel);
+  Type stored = e.storedType, state = e.scalarType;
+  tile.q = rows(SPRT_ATTEND_Q, SPRT_ATTEND_Q_STRIDES, stored, batch, head);
+  tile.k = rows(SPRT_ATTEND_K, SPRT_ATTEND_K_STRIDES, stored, batch, kvHead);
+  tile.v = rows(SPRT_ATTEND_V, SPRT_ATTEND_V_STRIDES, stored, batch, kvHead);
+  tile.o = rows(SPRT_ATTEND_O, SPRT_ATTEND_O_STRIDES, state, batch, head);
+  tile.lse = rows(SPRT_ATTEND_LSE, SPRT_ATTEND_LSE_STRIDES, state, batch, head);
+
+  Value scale =
+      arith::BitcastOp::create(e, e.getF64Type(), size(SPRT_ATTEND_SCALE));
+  Value log2e =
+      arith::ConstantOp::create(e, e.getF64FloatAttr(llvm::numbers::log2e));
+  scale = e.mulf(scale, log2e);
+  if (!state.isF64())
+    scale = arith::TruncFOp::create(e, state, scale);
+  tile.scale = e.splat(scale);
+  return tile;
+}
+
+Slice Launch::loadSlice(Value index) {
+  Value base = e.at(buffer(SPRT_ATTEND_SLICES),
+                    e.mul(index, e.integer(sizeof(sprt_slice))), e.getI8Type());
+  auto field = [&](size_t offset) {
+    return e.load(e.getI64Type(),
+                  e.at(base, static_cast<int64_t>(offset), e.getI8Type()));
+  };
+  return {field(offsetof(sprt_slice, q0)),
+          field(offsetof(sprt_slice, q1)),
+          field(offsetof(sprt_slice, k0)),
+          field(offsetof(sprt_slice, k1)),
+          field(offsetof(sprt_slice, lo)),
+          field(offsetof(sprt_slice, hi)),
+          field(offsetof(sprt_slice, qStride)),
+          field(offsetof(sprt_slice, kStride)),
+          field(offsetof(sprt_slice, uniform))};
+}
+
+static void attendSlice(Emitter &e, const Tile &tile, const Slice &slice) {
+  const Shape &s = e.shape;
+  std::pair<Value, Value> seen = boundSlice(e, tile, slice);
+  Value upper = seen.second;
+  Value first = e.alignDown(seen.first, s.tile);
+  e.loop(first, upper, s.keyBlock, [&](Value firstKey) {
+    Value count = e.least(e.alignUp(e.sub(upper, firstKey), s.tile),
+                          e.integer(s.keyBlock));
+    packKeys(e, tile, firstKey, count);
+    e.loop(e.integer(0), tile.panels, 1, [&](Value panel) {
+      attendPanel(e, tile, panel, firstKey, count, slice.uniform);
+    });
+  });
+}
+
+func::FuncOp sp::buildAttentionKernel(ModuleOp module, Location loc,
+                                      const AttentionKernelConfig &config) {
+  std::string name = attentionKernelName(config);
+  if (auto existing = module.lookupSymbol<func::FuncOp>(name))
+    return existing;
+  module.getContext()
+      ->loadDialect<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect,
+                    scf::SCFDialect, vector::VectorDialect>();
+  Emitter e(loc, config);
+  e.setInsertionPointToEnd(module.getBody());
+  auto type = e.getFunctionType({e.pointerType, e.pointerType, e.getI64Type(),
+                                 e.getI64Type(), e.pointerType},
+                                {});
+  auto function = func::FuncOp::create(e, name, type);
+  Block *entry = function.addEntryBlock();
+  e.setInsertionPointToStart(entry);
+  Launch launch{e, entry->getArgument(0), entry->getArgument(1),
+                entry->getArgument(4)};
+  Value sliceCount = launch.size(SPRT_ATTEND_SLICE_COUNT);
+  e.loop(entry->getArgument(2), entry->getArgument(3), 1, [&](Value index) {
+    Tile tile = launch.locateTile(index);
+    loadState(e, tile);
+    packQueries(e, tile);
+    e.loop(e.integer(0), sliceCount, 1,
+           [&](Value slice) { attendSlice(e, tile, launch.loadSlice(slice)); });
+    storeState(e, tile);
+  });
+  func::ReturnOp::create(e);
+  return function;
+}

@@ -1,0 +1,230 @@
+// Moves tiles between their natural row-major form and the packed form of the
+// register tiles. Transposition happens in registers, `lanes` rows and columns
+// at a time. Rows beyond the last valid one repeat it: their lanes are computed
+// and never written, so no memory outside the valid rows is touched.
+#include "AttentionParts.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using namespace mlir::sp::attention;
+
+namespace {
+/// One vector of queries: a half of a panel.
+struct Group {
+  Value panel;
+  int64_t half;
+  Value firstRow;
+};
+} // namespace
+
+static void forEachGroup(Emitter &e, const Tile &tile,
+                         function_ref<void(Group)> body) {
+  e.loop(e.integer(0), tile.panels, 1, [&](Value panel) {
+    Value first =
+        e.add(tile.firstQuery, e.mul(panel, e.integer(e.shape.panel)));
+    for (int64_t half = 0; half < 2; ++half)
+      body({panel, half, e.add(first, e.integer(half * e.shape.lanes))});
+  });
+}
+
+/// Address of vector `half` of row `row` of a panel in a scratch area whose
+/// panels have `rows` rows.
+static Value inPanel(Emitter &e, const Tile &tile, int64_t area, int64_t rows,
+                     const Group &group, Value row) {
+  const Shape &s = e.shape;
+  Value index = e.mul(e.add(e.mul(group.panel, e.integer(rows)), row),
+                      e.integer(s.panel));
+  Value base = e.at(tile.scratch, area + group.half * s.lanes * s.elementBytes,
+                    e.getI8Type());
+  return e.at(base, index, e.scalarType);
+}
+
+/// Address of a per-query vector of a group.
+static Value perQuery(Emitter &e, const Tile &tile, int64_t area,
+                      const Group &group) {
+  return inPanel(e, tile, area, 1, group, e.integer(0));
+}
+
+static Value lastRowOr(Emitter &e, const Tile &tile, const Group &group,
+                       int64_t lane) {
+  return e.least(e.add(group.firstRow, e.integer(lane)),
+                 e.sub(tile.queries, e.integer(1)));
+}
+
+/// Reads a group's rows of `size` elements and stores them transposed.
+static void packGroup(Emitter &e, const Tile &tile, const Group &group,
+                      const Rows &rows, int64_t size, int64_t pad, int64_t area,
+                      Value scale) {
+  int64_t lanes = e.shape.lanes;
+  SmallVector<Value> bases;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    bases.push_back(e.at(rows.base,
+                         e.mul(lastRowOr(e, tile, group, lane), rows.stride),
+                         rows.type));
+  e.loop(e.integer(0), e.integer(size), lanes, [&](Value column) {
+    Value mask = e.tailMask(e.sub(e.integer(size), column), size, lanes);
+    SmallVector<Value> vectors;
+    for (Value base : bases)
+      vectors.push_back(e.loadConverted(e.at(base, column, rows.type),
+                                        rows.type, lanes, mask));
+    e.transpose(vectors);
+    Value target = inPanel(e, tile, area, pad, group, column);
+    for (auto [i, vector] : llvm::enumerate(vectors))
+      e.store(
+          scale ? e.mulf(vector, scale) : vector,
+          e.at(target, static_cast<int64_t>(i) * e.shape.panel, e.scalarType));
+  });
+}
+
+void attention::packQueries(Emitter &e, const Tile &tile) {
+  forEachGroup(e, tile, [&](Group group) {
+    packGroup(e, tile, group, tile.q, e.shape.headSize, e.shape.headPad,
+              e.shape.queries, tile.scale);
+  });
+}
+
+// The carried state is one more term of the sum: maximum lse, sum 1.
+static void carryGroup(Emitter &e, const Tile &tile, const Group &group) {
+  const Shape &s = e.shape;
+  Value state = perQuery(e, tile, s.rowState, group);
+  for (int64_t lane = 0; lane < s.lanes; ++lane) {
+    Value row = lastRowOr(e, tile, group, lane);
+    Value lse =
+        e.load(e.scalarType,
+               e.at(tile.lse.base, e.mul(row, tile.lse.stride), e.scalarType));
+    e.store(lse, e.at(state, lane, e.scalarType));
+  }
+  Value lse = e.load(e.vectorType, state);
+  Value none = e.constant(-std::numeric_limits<double>::infinity());
+  e.store(e.mulf(lse, e.constant(llvm::numbers::log2e)),
+          perQuery(e, tile, s.rowMax, group));
+  e.store(e.select(e.equal(lse, none), e.constant(0), e.constant(1)),
+          perQuery(e, tile, s.rowSum, group));
+  packGroup(e, tile, group, tile.o, s.valueSize, s.valuePad, s.output, nullptr);
+}
+
+static void clearGroup(Emitter &e, const Tile &tile, const Group &group) {
+  const Shape &s = e.shape;
+  Value none = e.constant(-std::numeric_limits<double>::infinity());
+  e.store(none, perQuery(e, tile, s.rowState, group));
+  e.store(none, perQuery(e, tile, s.rowMax, group));
+  e.store(e.constant(0), perQuery(e, tile, s.rowSum, group));
+  e.loop(e.integer(0), e.integer(s.valuePad), 1, [&](Value row) {
+    e.store(e.constant(0), inPanel(e, tile, s.output, s.valuePad, group, row));
+  });
+}
+
+void attention::loadState(Emitter &e, const Tile &tile) {
+  e.ifElse(
+      tile.isEmpty, TypeRange(),
+      [&] {
+        forEachGroup(e, tile, [&](Group g) { clearGroup(e, tile, g); });
+        return SmallVector<Value>();
+      },
+      [&] {
+        forEachGroup(e, tile, [&](Group g) { carryGroup(e, tile, g); });
+        return SmallVector<Value>();
+      });
+}
+
+/// Replaces the group's entry state by its lse on exit and returns 1 / l, 0 for
+/// rows that have seen no key.
+static Value finishRows(Emitter &e, const Tile &tile, const Group &group) {
+  const Shape &s = e.shape;
+  auto read = [&](int64_t area) {
+    return e.load(e.vectorType, perQuery(e, tile, area, group));
+  };
+  Value sum = read(s.rowSum), maximum = read(s.rowMax);
+  Value entry = read(s.rowState);
+  Value zero = e.constant(0), one = e.constant(1);
+  Value isEmpty = e.equal(sum, zero);
+  // A row that saw no key since entry keeps its lse bit for bit.
+  Value isKept = arith::AndIOp::create(
+      e, e.equal(sum, one),
+      e.equal(maximum, e.mulf(entry, e.constant(llvm::numbers::log2e))));
+  Value lse = e.select(isKept, entry, e.log(maximum, sum));
+  Value none = e.constant(-std::numeric_limits<double>::infinity());
+  e.store(e.select(isEmpty, none, lse), perQuery(e, tile, s.rowState, group));
+  return e.select(isEmpty, zero, arith::DivFOp::create(e, one, sum));
+}
+
+static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {
+  const Shape &s = e.shape;
+  Value inverse = finishRows(e, tile, group);
+  Value valid =
+      e.least(e.sub(tile.queries, group.firstRow), e.integer(s.lanes));
+  e.loop(e.integer(0), valid, 1, [&](Value lane) {
+    Value lse = e.load(e.scalarType, e.at(perQuery(e, tile, s.rowState, group),
+                                          lane, e.scalarType));
+    Value row = e.add(group.firstRow, lane);
+    e.store(lse,
+            e.at(tile.lse.base, e.mul(row, tile.lse.stride), e.scalarType));
+  });
+  e.loop(e.integer(0), e.integer(s.valueSize), s.lanes, [&](Value column) {
+    Value source = inPanel(e, tile, s.output, s.valuePad, group, column);
+    SmallVector<Value> vectors;
+    for (int64_t i = 0; i < s.lanes; ++i)
+      vectors.push_back(
+          e.mulf(inverse, e.load(e.vectorType,
+                                 e.at(source, i * s.panel, e.scalarType))));
+    e.transpose(vectors);
+    Value columns = e.sub(e.integer(s.valueSize), column);
+    for (auto [lane, vector] : llvm::enumerate(vectors)) {
+      Value isValid = e.compare(arith::CmpIPredicate::slt,
+                                e.integer(static_cast<int64_t>(lane)), valid);
+      // A count that is never a multiple of the lanes asks for a real mask.
+      Value mask = e.tailMask(e.select(isValid, columns, e.integer(0)),
+                              /*size=*/1, s.lanes);
+      Value row = lastRowOr(e, tile, group, static_cast<int64_t>(lane));
+      Value base = e.at(tile.o.base, e.mul(row, tile.o.stride), e.scalarType);
+      e.storeMasked(vector, e.at(base, column, e.scalarType), mask);
+    }
+  });
+}
+
+void attention::storeState(Emitter &e, const Tile &tile) {
+  forEachGroup(e, tile, [&](Group group) { storeGroup(e, tile, group); });
+}
+
+/// Copies rows [first, first + valid) in chunks of `chunk` elements, then zero
+/// rows up to `count`; `target` gives the scratch element of (row, column).
+static void packRows(Emitter &e, const Rows &rows, Value first, Value valid,
+                     Value count, int64_t size, int64_t chunk,
+                     function_ref<Value(Value, Value)> target) {
+  e.loop(e.integer(0), valid, 1, [&](Value row) {
+    Value base =
+        e.at(rows.base, e.mul(e.add(first, row), rows.stride), rows.type);
+    e.loop(e.integer(0), e.integer(size), chunk, [&](Value column) {
+      Value mask = e.tailMask(e.sub(e.integer(size), column), size, chunk);
+      e.store(e.loadConverted(e.at(base, column, rows.type), rows.type, chunk,
+                              mask),
+              target(row, column));
+    });
+  });
+  auto type = VectorType::get(chunk, e.scalarType);
+  e.loop(valid, count, 1, [&](Value row) {
+    e.loop(e.integer(0), e.integer(size), chunk, [&](Value column) {
+      e.store(arith::ConstantOp::create(e, e.getZeroAttr(type)),
+              target(row, column));
+    });
+  });
+}
+
+void attention::packKeys(Emitter &e, const Tile &tile, Value first,
+                         Value count) {
+  const Shape &s = e.shape;
+  Value valid = e.least(count, e.sub(tile.keys, first));
+  Value keys = e.at(tile.scratch, s.keys, e.getI8Type());
+  Value values = e.at(tile.scratch, s.values, e.getI8Type());
+  packRows(e, tile.k, first, valid, count, s.headSize, s.lanes,
+           [&](Value row, Value column) {
+             Value index = e.add(e.mul(row, e.integer(s.headPad)), column);
+             return e.at(keys, index, e.scalarType);
+           });
+  packRows(e, tile.v, first, valid, count, s.valueSize, s.tile,
+           [&](Value row, Value column) {
+             Value index = e.add(e.mul(column, e.integer(s.keyBlock)),
+                                 e.mul(row, e.integer(s.tile)));
+             return e.at(values, index, e.scalarType);
+           });
+}

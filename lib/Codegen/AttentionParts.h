@@ -1,0 +1,53 @@
+/// The parts of an attention kernel, each emitted at the current insertion
+/// point.
+#ifndef SP_LIB_CODEGEN_ATTENTIONPARTS_H
+#define SP_LIB_CODEGEN_ATTENTIONPARTS_H
+
+#include "AttentionEmitter.h"
+
+namespace mlir::sp::attention {
+
+/// Rows of one (batch, head): row r at base + r * stride elements of `type`.
+struct Rows {
+  Value base, stride;
+  Type type;
+};
+
+/// One tile's arguments: the rows it works on and the block of queries.
+struct Tile {
+  Value scratch;
+  Value firstQuery; ///< first query row of the tile
+  Value queries;    ///< valid query rows in all
+  Value keys;       ///< valid key rows in all
+  Value panels;     ///< panels that hold valid rows
+  Value scale;      ///< scale · log₂e, a vector
+  Value isEmpty;    ///< i1: INIT
+  Rows q, k, v, o, lse;
+};
+
+/// A slice of the mask as loaded from memory.
+struct Slice {
+  Value q0, q1, k0, k1, lo, hi, qStride, kStride, uniform;
+};
+
+/// Packs the tile's queries, transposed and scaled.
+void packQueries(Emitter &e, const Tile &tile);
+/// Sets the state in scratch memory from o and lse, or empty.
+void loadState(Emitter &e, const Tile &tile);
+/// Normalises the state and writes it to o and lse.
+void storeState(Emitter &e, const Tile &tile);
+/// Packs keys and values [first, first + count), zero beyond the valid rows.
+void packKeys(Emitter &e, const Tile &tile, Value first, Value count);
+
+/// Writes the keys that each query sees of a slice, and their extremes per
+/// panel. Returns the range of keys that the tile sees; empty: first >= second.
+std::pair<Value, Value> boundSlice(Emitter &e, const Tile &tile,
+                                   const Slice &slice);
+
+/// Attends one panel to the packed keys [firstKey, firstKey + count).
+void attendPanel(Emitter &e, const Tile &tile, Value panel, Value firstKey,
+                 Value count, Value uniform);
+
+} // namespace mlir::sp::attention
+
+#endif // SP_LIB_CODEGEN_ATTENTIONPARTS_H

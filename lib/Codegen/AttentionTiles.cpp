@@ -1,0 +1,223 @@
+// The inner loops: one panel of queries against one packed block of keys.
+//
+//   scores  8 keys x 2 vectors of queries in registers, over the head size
+//   powers  one pass over the scores
+//   output  8 value columns x 2 vectors of queries in registers, over the keys
+//
+// A tile that a band's edge crosses is masked in its epilogue, so its
+// arithmetic is that of every other tile.
+#include "AttentionParts.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using namespace mlir::sp::attention;
+
+using Predicate = arith::CmpIPredicate;
+
+namespace {
+/// The panel at work: addresses in scratch memory and its ranges of keys.
+struct Panel {
+  Value queries, output, scores, keys, values;
+  Value rowMax, rowSum, lower, upper;
+  Value leastLower, greatestLower, leastUpper, greatestUpper;
+};
+} // namespace
+
+static Panel locatePanel(Emitter &e, const Tile &tile, Value panel) {
+  const Shape &s = e.shape;
+  auto at = [&](int64_t area, int64_t bytes) {
+    Value base = e.at(tile.scratch, area, e.getI8Type());
+    return e.at(base, e.mul(panel, e.integer(bytes)), e.getI8Type());
+  };
+  int64_t row = s.panel * s.elementBytes;
+  Panel p;
+  p.queries = at(s.queries, s.headPad * row);
+  p.output = at(s.output, s.valuePad * row);
+  p.rowMax = at(s.rowMax, row);
+  p.rowSum = at(s.rowSum, row);
+  p.lower = at(s.lower, row);
+  p.upper = at(s.upper, row);
+  p.scores = e.at(tile.scratch, s.scores, e.getI8Type());
+  p.keys = e.at(tile.scratch, s.keys, e.getI8Type());
+  p.values = e.at(tile.scratch, s.values, e.getI8Type());
+  Value ranges = at(s.ranges, 4 * sizeof(int64_t));
+  Value *fields[] = {&p.leastLower, &p.greatestLower, &p.leastUpper,
+                     &p.greatestUpper};
+  for (auto [i, field] : llvm::enumerate(fields))
+    *field = e.load(e.getI64Type(),
+                    e.at(ranges, static_cast<int64_t>(i), e.getI64Type()));
+  return p;
+}
+
+/// Vector `half` of row `row` of an array with one panel a row.
+static Value vectorAt(Emitter &e, Value base, Value row, int64_t half) {
+  Value rowBase =
+      e.at(base, e.mul(row, e.integer(e.shape.panel)), e.scalarType);
+  return e.at(rowBase, half * e.shape.lanes, e.scalarType);
+}
+
+/// Accumulates a register tile: for steps [from, to) of the contraction,
+/// sums[i][half] += factor(step, i) * vectors[step][half].
+static SmallVector<Value> contract(Emitter &e, Value from, Value to,
+                                   ValueRange sums, Value vectors,
+                                   function_ref<Value(Value, int64_t)> factor) {
+  const Shape &s = e.shape;
+  return e.loop(from, to, s.unroll, sums, [&](Value base, ValueRange carried) {
+    SmallVector<Value> next = llvm::to_vector(carried);
+    for (int64_t u = 0; u < s.unroll; ++u) {
+      Value step = e.add(base, e.integer(u));
+      Value pair[] = {e.load(e.vectorType, vectorAt(e, vectors, step, 0)),
+                      e.load(e.vectorType, vectorAt(e, vectors, step, 1))};
+      for (int64_t i = 0; i < s.tile; ++i) {
+        Value scalar = e.splat(e.load(e.scalarType, factor(step, i)));
+        for (int64_t half = 0; half < 2; ++half)
+          next[2 * i + half] = e.fma(scalar, pair[half], next[2 * i + half]);
+      }
+    }
+    return next;
+  });
+}
+
+/// Sets the scores of keys that a query does not see to -inf.
+static SmallVector<Value> maskTile(Emitter &e, const Panel &p, Value firstKey,
+                                   Value uniform, ValueRange scores) {
+  const Shape &s = e.shape;
+  auto laneVector = VectorType::get(s.lanes, e.laneType);
+  Value none = e.constant(-std::numeric_limits<double>::infinity());
+  Value isUniform = e.compare(Predicate::ne, uniform, e.integer(0));
+  Value zero = e.constant(0);
+  Value bounds[2][2];
+  for (int64_t half = 0; half < 2; ++half) {
+    bounds[half][0] =
+        e.load(laneVector, e.at(p.lower, half * s.lanes, e.laneType));
+    bounds[half][1] =
+        e.load(laneVector, e.at(p.upper, half * s.lanes, e.laneType));
+  }
+  SmallVector<Value> masked;
+  for (int64_t i = 0; i < s.tile; ++i) {
+    Value key = e.add(firstKey, e.integer(i));
+    if (e.laneType.getWidth() < 64)
+      key = arith::TruncIOp::create(e, e.laneType, key);
+    key = e.splat(key);
+    for (int64_t half = 0; half < 2; ++half) {
+      Value visible = arith::AndIOp::create(
+          e, e.compare(Predicate::sle, bounds[half][0], key),
+          e.compare(Predicate::slt, key, bounds[half][1]));
+      Value score = e.select(isUniform, zero, scores[2 * i + half]);
+      masked.push_back(e.select(visible, score, none));
+    }
+  }
+  return masked;
+}
+
+/// Scores of keys [from, to) of the block; returns the running maxima.
+static SmallVector<Value> scoreBlock(Emitter &e, const Panel &p, Value firstKey,
+                                     Value from, Value to, Value uniform,
+                                     ValueRange maxima) {
+  const Shape &s = e.shape;
+  Value steps = e.integer(llvm::alignTo(s.headSize, s.unroll));
+  return e.loop(from, to, s.tile, maxima, [&](Value row, ValueRange carried) {
+    Value keys = e.at(p.keys, e.mul(row, e.integer(s.headPad)), e.scalarType);
+    SmallVector<Value> sums(2 * s.tile, e.constant(0));
+    sums = contract(e, e.integer(0), steps, sums, p.queries,
+                    [&](Value step, int64_t i) {
+                      Value base = e.at(keys, i * s.headPad, e.scalarType);
+                      return e.at(base, step, e.scalarType);
+                    });
+    Value tileKey = e.add(firstKey, row);
+    Value crosses = arith::OrIOp::create(
+        e, e.compare(Predicate::slt, tileKey, p.greatestLower),
+        e.compare(Predicate::sgt, e.add(tileKey, e.integer(s.tile)),
+                  p.leastUpper));
+    crosses = arith::OrIOp::create(
+        e, crosses, e.compare(Predicate::ne, uniform, e.integer(0)));
+    sums = e.ifElse(
+        crosses, SmallVector<Type>(2 * s.tile, e.vectorType),
+        [&] { return maskTile(e, p, tileKey, uniform, sums); },
+        [&] { return sums; });
+    SmallVector<Value> next = llvm::to_vector(carried);
+    for (int64_t i = 0; i < s.tile; ++i) {
+      for (int64_t half = 0; half < 2; ++half) {
+        Value score = sums[2 * i + half];
+        e.store(score, vectorAt(e, p.scores, e.add(row, e.integer(i)), half));
+        // A NaN score may drop out here; its power is NaN all the same.
+        next[half] = e.larger(score, next[half]);
+      }
+    }
+    return next;
+  });
+}
+
+/// Turns scores [from, to) into powers; returns the sums of them.
+static SmallVector<Value> raiseBlock(Emitter &e, const Panel &p, Value from,
+                                     Value to, ValueRange maxima) {
+  SmallVector<Value> zeros(2, e.constant(0));
+  return e.loop(from, to, 1, zeros, [&](Value row, ValueRange carried) {
+    SmallVector<Value> next;
+    for (int64_t half = 0; half < 2; ++half) {
+      Value address = vectorAt(e, p.scores, row, half);
+      Value power = e.exp2(e.subf(e.load(e.vectorType, address), maxima[half]));
+      e.store(power, address);
+      next.push_back(e.addf(carried[half], power));
+    }
+    return next;
+  });
+}
+
+/// Rescales the output and adds the powers [from, to) times their values.
+static void addValues(Emitter &e, const Panel &p, Value from, Value to,
+                      ValueRange rescale) {
+  const Shape &s = e.shape;
+  e.loop(e.integer(0), e.integer(s.valueSize), s.tile, [&](Value column) {
+    Value values =
+        e.at(p.values, e.mul(column, e.integer(s.keyBlock)), e.scalarType);
+    auto element = [&](int64_t i, int64_t half) {
+      return vectorAt(e, p.output, e.add(column, e.integer(i)), half);
+    };
+    SmallVector<Value> sums;
+    for (int64_t i = 0; i < s.tile; ++i)
+      for (int64_t half = 0; half < 2; ++half)
+        sums.push_back(
+            e.mulf(e.load(e.vectorType, element(i, half)), rescale[half]));
+    sums = contract(e, from, to, sums, p.scores, [&](Value step, int64_t i) {
+      Value base = e.at(values, e.mul(step, e.integer(s.tile)), e.scalarType);
+      return e.at(base, i, e.scalarType);
+    });
+    for (int64_t i = 0; i < s.tile; ++i)
+      for (int64_t half = 0; half < 2; ++half)
+        e.store(sums[2 * i + half], element(i, half));
+  });
+}
+
+void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
+                            Value firstKey, Value count, Value uniform) {
+  const Shape &s = e.shape;
+  Panel p = locatePanel(e, tile, panel);
+  Value zero = e.integer(0);
+  Value from =
+      e.alignDown(e.greatest(e.sub(p.leastLower, firstKey), zero), s.tile);
+  Value to =
+      e.least(e.alignUp(e.sub(p.greatestUpper, firstKey), s.tile), count);
+  e.ifThen(e.compare(Predicate::slt, from, to), [&] {
+    SmallVector<Value> before, sums, safe, rescale;
+    for (int64_t half = 0; half < 2; ++half) {
+      before.push_back(e.load(e.vectorType, vectorAt(e, p.rowMax, zero, half)));
+      sums.push_back(e.load(e.vectorType, vectorAt(e, p.rowSum, zero, half)));
+    }
+    SmallVector<Value> maxima =
+        scoreBlock(e, p, firstKey, from, to, uniform, before);
+    for (int64_t half = 0; half < 2; ++half) {
+      // -inf - -inf is NaN, but a row without keys has only zero powers.
+      Value none = e.constant(-std::numeric_limits<double>::infinity());
+      safe.push_back(
+          e.select(e.equal(maxima[half], none), e.constant(0), maxima[half]));
+      rescale.push_back(e.exp2(e.subf(before[half], safe[half])));
+      e.store(maxima[half], vectorAt(e, p.rowMax, zero, half));
+    }
+    SmallVector<Value> powers = raiseBlock(e, p, from, to, safe);
+    for (int64_t half = 0; half < 2; ++half)
+      e.store(e.fma(sums[half], rescale[half], powers[half]),
+              vectorAt(e, p.rowSum, zero, half));
+    addValues(e, p, from, to, rescale);
+  });
+}

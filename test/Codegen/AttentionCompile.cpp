@@ -1,0 +1,102 @@
+// Compiles a kernel to an object, links it and loads it.
+#include "AttentionHarness.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "sp/Codegen/AttentionKernel.h"
+#include "sp/Codegen/LowerToLLVM.h"
+#include "sp/Codegen/ObjectEmission.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+#include <dlfcn.h>
+#include <map>
+
+using namespace attention_test;
+
+static mlir::Type elementType(mlir::MLIRContext &context, Element element) {
+  switch (element) {
+  case Element::f64:
+    return mlir::Float64Type::get(&context);
+  case Element::f32:
+    return mlir::Float32Type::get(&context);
+  case Element::bf16:
+    return mlir::BFloat16Type::get(&context);
+  case Element::f16:
+    break;
+  }
+  return mlir::Float16Type::get(&context);
+}
+
+bool attention_test::canRun(int64_t vectorBits) {
+  std::string error;
+  auto target = mlir::sp::resolveCPUTarget("native", error);
+  return mlir::succeeded(target) && target->vectorBits >= vectorBits;
+}
+
+/// Links `object` and returns the address of `symbol`, or null.
+static void *linkAndLoad(llvm::ArrayRef<char> object,
+                         const std::string &symbol) {
+  llvm::SmallString<128> objectPath, sharedPath;
+  int file;
+  if (llvm::sys::fs::createTemporaryFile("attend", "o", file, objectPath) ||
+      llvm::sys::fs::createTemporaryFile("attend", "so", sharedPath))
+    return nullptr;
+  {
+    llvm::raw_fd_ostream stream(file, /*shouldClose=*/true);
+    stream.write(object.data(), object.size());
+  }
+  llvm::StringRef arguments[] = {SP_LLVM_TOOLS_DIR "/ld.lld", "-shared", "-o",
+                                 sharedPath, objectPath};
+  int status = llvm::sys::ExecuteAndWait(arguments[0], arguments);
+  void *library =
+      status == 0 ? dlopen(sharedPath.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  llvm::sys::fs::remove(objectPath);
+  llvm::sys::fs::remove(sharedPath);
+  return library ? dlsym(library, symbol.c_str()) : nullptr;
+}
+
+static Kernel compileKernel(const KernelConfig &config) {
+  mlir::MLIRContext context;
+  mlir::sp::AttentionKernelConfig kernel;
+  kernel.headSize = config.headSize;
+  kernel.valueSize = config.valueSize;
+  kernel.elementType = elementType(context, config.element);
+  kernel.vectorBits = config.vectorBits;
+  kernel.queryBlock = config.queryBlock;
+  kernel.keyBlock = config.keyBlock;
+  Kernel result{config, nullptr, 0, 0};
+  auto loc = mlir::UnknownLoc::get(&context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
+  if (failed(mlir::sp::verifyAttentionKernel(loc, kernel)))
+    return result;
+  mlir::sp::buildAttentionKernel(*module, loc, kernel);
+  std::string error;
+  auto target = mlir::sp::resolveCPUTarget(
+      config.vectorBits == 512 ? "x86-64-v4" : "x86-64-v3", error);
+  llvm::SmallVector<char> object;
+  if (failed(mlir::verify(*module)) || failed(target) ||
+      failed(mlir::sp::lowerToLLVM(*module)) ||
+      failed(mlir::sp::emitObject(*module, *target, object)))
+    return result;
+  result.queryBlock = mlir::sp::attentionQueryBlock(kernel);
+  result.scratchBytes = mlir::sp::attentionScratchBytes(kernel);
+  result.function = reinterpret_cast<sprt_kernel>(
+      linkAndLoad(object, mlir::sp::attentionKernelName(kernel)));
+  return result;
+}
+
+Kernel attention_test::loadKernel(const KernelConfig &config) {
+  static std::map<std::vector<int64_t>, Kernel> loaded;
+  std::vector<int64_t> key = {static_cast<int64_t>(config.element),
+                              config.headSize,
+                              config.valueSize,
+                              config.vectorBits,
+                              config.queryBlock,
+                              config.keyBlock};
+  auto [entry, isNew] = loaded.try_emplace(key);
+  if (isNew)
+    entry->second = compileKernel(config);
+  EXPECT_NE(entry->second.function, nullptr) << "the kernel did not compile";
+  return entry->second;
+}

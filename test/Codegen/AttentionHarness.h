@@ -1,0 +1,68 @@
+/// Compiles attention kernels into a shared object and runs them beside a plain
+/// double-precision reference.
+#ifndef SP_TEST_CODEGEN_ATTENTIONHARNESS_H
+#define SP_TEST_CODEGEN_ATTENTIONHARNESS_H
+
+#include "sprt/kernel.h"
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace attention_test {
+
+enum class Element { f64, f32, bf16, f16 };
+
+constexpr int64_t kNoLow = std::numeric_limits<int64_t>::min();
+constexpr int64_t kNoHigh = std::numeric_limits<int64_t>::max();
+
+struct KernelConfig {
+  Element element = Element::f32;
+  int64_t headSize = 64, valueSize = 64, vectorBits = 512;
+  int64_t queryBlock = 0, keyBlock = 0;
+};
+
+struct Kernel {
+  KernelConfig config;
+  sprt_kernel function = nullptr;
+  int64_t queryBlock = 0, scratchBytes = 0;
+};
+
+/// Compiles (once per configuration in a process) and loads; fails the test and
+/// returns a null function where that does not work.
+Kernel loadKernel(const KernelConfig &config);
+
+/// True where the machine runs kernels of that vector width.
+bool canRun(int64_t vectorBits);
+
+/// One launch on one block of keys; several share a Problem's queries.
+struct Call {
+  int64_t keyFirst = 0, keyCount = 0; ///< rows of k and v that it is given
+  std::vector<sprt_slice> slices;     ///< in rows of the call
+  bool init = true;
+};
+
+/// A whole attention: memory is poisoned with NaN outside the valid rows.
+struct Problem {
+  KernelConfig kernel;
+  int64_t batch = 1, queries = 1, keys = 1;
+  int64_t headsTotal = 1, headFirst = 0, heads = 1, kvTotal = 1;
+  double scale = 0.125;
+  double magnitude = 1; ///< of the elements of q
+  bool headsOutside =
+      false; ///< batch, head, row order instead of batch, row, head
+  unsigned seed = 1;
+  std::vector<Call> calls;
+};
+
+/// Runs it and checks o and lse against the reference, to `tolerance` of the
+/// largest element, and that nothing but the valid rows was written.
+void check(const Problem &problem, double tolerance);
+
+/// A full slice of queries x keys.
+sprt_slice band(int64_t queries, int64_t keys, int64_t lo = kNoLow,
+                int64_t hi = kNoHigh);
+
+} // namespace attention_test
+
+#endif // SP_TEST_CODEGEN_ATTENTIONHARNESS_H
