@@ -4,8 +4,6 @@ import os
 import sys
 
 import lit.formats
-from lit.llvm import llvm_config  # noqa: F401  (absent config object: substitutions are ours)
-from lit.llvm.subst import ToolSubst  # noqa: F401
 
 config.name = "sp-mlir"
 config.test_format = lit.formats.ShTest(execute_external=False)
