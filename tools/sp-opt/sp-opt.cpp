@@ -5,10 +5,23 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "sp/IR/SP.h"
+#include "sp/Memory/Passes.h"
+#include "sp/Partition/Passes.h"
+#include "sp/Plan/Passes.h"
+#include "sp/Schedule/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
 
 /// The one place where each stage adds its passes and pipelines.
-static void registerOurPasses() {}
+static void registerOurPasses() {
+  mlir::sp::registerSPPlanPasses();
+  mlir::sp::registerPlanPipeline();
+  mlir::sp::registerSPPartitionPasses();
+  mlir::sp::registerPartitionPipeline();
+  mlir::sp::registerSPSchedulePasses();
+  mlir::sp::registerSchedulePipeline();
+  mlir::sp::registerSPMemoryPasses();
+  mlir::sp::registerMemoryPipeline();
+}
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();

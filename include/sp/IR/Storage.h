@@ -1,0 +1,18 @@
+/// Size of tensors as buffers hold them.
+#ifndef SP_IR_STORAGE_H
+#define SP_IR_STORAGE_H
+
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::sp {
+
+/// Bytes of one element: booleans and sub-byte types take one byte, complex
+/// numbers two parts.
+int64_t elementBytes(Type elementType);
+
+/// Bytes of a dense row-major tensor.
+int64_t storageBytes(Type tensorType);
+
+} // namespace mlir::sp
+
+#endif // SP_IR_STORAGE_H

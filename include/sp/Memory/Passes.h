@@ -1,0 +1,27 @@
+/// Memory: values to offsets in a rank's arena.
+///
+/// What the stage says: on operations `sp.offsets`, one affine map of the
+/// enclosing loops' counters a tensor result; on `scf.for` and
+/// `stablehlo.while` `sp.arg_offsets` for what they carry; on arguments of
+/// `@main` `sp.offset`; on `@main` `sp.arena_bytes` and `sp.constant_bytes`.
+#ifndef SP_MEMORY_PASSES_H
+#define SP_MEMORY_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "sp/IR/SP.h"
+
+namespace mlir::sp {
+
+#define GEN_PASS_DECL
+#include "sp/Memory/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "sp/Memory/Passes.h.inc"
+
+/// Adds the stage: copies, offsets, verify.
+void buildMemoryPipeline(OpPassManager &pm);
+void registerMemoryPipeline();
+
+} // namespace mlir::sp
+
+#endif // SP_MEMORY_PASSES_H

@@ -1,0 +1,69 @@
+//===- Passes.td - Schedule: when, and on which stream -----------*- tablegen -*-===//
+
+#ifndef SP_SCHEDULE_PASSES
+#define SP_SCHEDULE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def CountTripsPass : Pass<"sp-count-trips", "::mlir::ModuleOp"> {
+  let summary = "Say how often loops of a constant count run";
+  let description = [{
+    A loop that counts a carried integer from a constant to a constant gets the
+    number of its iterations as `sp.trips`, before its condition becomes a kernel.
+
+    ```mlir
+    // Before: for (i = 0; i < 4; i += 1)
+    %r:2 = stablehlo.while(%i = %zero, %x = %x0) ...
+    // After
+    %r:2 = stablehlo.while(%i = %zero, %x = %x0) ... attributes {sp.trips = 4 : i64}
+    ```
+  }];
+}
+
+def ConvertGemmPass : Pass<"sp-convert-gemm", "::mlir::ModuleOp"> {
+  let summary = "Turn contractions into vendor matrix products";
+  let description = [{
+    Contractions of f32 and bf16 become `sp.gemm` where batch, free and contracted
+    dimensions of an operand each collapse to one stride; an operand of which
+    they do not is transposed first. Other types stay and are generated.
+
+    ```mlir
+    // Before
+    %y = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<1x8x4xf32>, tensor<4x16xf32>) -> tensor<1x8x16xf32>
+    // After
+    %y = sp.gemm %x, %w sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::sp::SpDialect"];
+}
+
+def StartCommunicationPass : Pass<"sp-start-communication", "::mlir::ModuleOp"> {
+  let summary = "Split communication into start and wait";
+  let description = [{
+    Every communication starts as soon as its operands are there and is waited
+    for before its first use, so that what lies between hides it. Communications
+    keep their order, which is the same on every rank.
+
+    ```mlir
+    // Before
+    %k1 = sp.shift %k from %src by 1 in ...
+    %o1, %l1 = sp.attend(%q, %k, ...) ...
+    // After
+    %k1, %moved = sp.shift_start %k from %src by 1 in ...
+    %o1, %l1 = sp.attend(%q, %k, ...) ...
+    sp.wait %moved
+    ```
+  }];
+  let dependentDialects = ["::mlir::sp::SpDialect"];
+}
+
+def VerifySchedulePass : Pass<"sp-verify-schedule", "::mlir::ModuleOp"> {
+  let summary = "Check that the program is a list of commands";
+  let description = [{
+    After Schedule `@main` holds launches, products, partial attention, started
+    communication and waits, in loops and branches; every token is waited for
+    once, before what it started is used.
+  }];
+}
+
+#endif // SP_SCHEDULE_PASSES

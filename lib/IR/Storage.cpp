@@ -1,0 +1,16 @@
+//===- Storage.cpp - Size of tensors as buffers hold them -----------------===//
+
+#include "sp/IR/Storage.h"
+
+using namespace mlir;
+
+int64_t mlir::sp::elementBytes(Type type) {
+  if (auto complexType = dyn_cast<ComplexType>(type))
+    return 2 * elementBytes(complexType.getElementType());
+  return (type.getIntOrFloatBitWidth() + 7) / 8;
+}
+
+int64_t mlir::sp::storageBytes(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.getNumElements() * elementBytes(tensor.getElementType());
+}

@@ -1,0 +1,152 @@
+//===- AssignOffsets.cpp - Places to offsets in the arena -----------------===//
+//
+//   before   %k2, %moved = sp.shift_start %kt ...
+//   after    %k2, %moved = sp.shift_start %kt ... {sp.offsets =
+//   [affine_map<(d0) -> (4096 + (d0 mod 2) * 512)>]}
+//
+// Largest places first, each at the lowest offset at which it meets no place
+// that is in use at the same time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Places.h"
+#include "sp/Memory/Passes.h"
+#include "sp/StableHLO/StableHLO.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Remarks.h"
+
+#define DEBUG_TYPE "sp-assign-offsets"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_ASSIGNOFFSETSPASS
+#define GEN_PASS_DEF_VERIFYMEMORYPASS
+#include "sp/Memory/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+int64_t placeBytes(const Place &place) {
+  return llvm::alignTo(place.bytes, kAlignment) * place.slots;
+}
+
+/// Packs the arena's places; returns its size.
+int64_t pack(MutableArrayRef<Place> places) {
+  SmallVector<Place *> order;
+  for (Place &place : places)
+    if (!place.isConstant && place.end >= 0 && place.bytes > 0)
+      order.push_back(&place);
+  llvm::sort(order, [](Place *a, Place *b) {
+    return std::make_tuple(-placeBytes(*a), a->begin, a) <
+           std::make_tuple(-placeBytes(*b), b->begin, b);
+  });
+  SmallVector<Place *> placed; // by offset
+  int64_t size = 0;
+  for (Place *place : order) {
+    int64_t offset = 0, bytes = placeBytes(*place);
+    for (Place *other : placed) {
+      bool together = other->begin <= place->end && place->begin <= other->end;
+      if (!together || other->offset + placeBytes(*other) <= offset)
+        continue;
+      if (other->offset >= offset + bytes)
+        break;
+      offset = other->offset + placeBytes(*other);
+    }
+    place->offset = offset;
+    size = std::max(size, offset + bytes);
+    placed.insert(llvm::upper_bound(
+                      placed, place,
+                      [](Place *a, Place *b) { return a->offset < b->offset; }),
+                  place);
+  }
+  return size;
+}
+
+/// Lays equal constants on one offset; returns the size of all.
+int64_t layConstants(MutableArrayRef<Place> places) {
+  DenseMap<Attribute, int64_t> known;
+  int64_t size = 0;
+  for (Place &place : places) {
+    if (!place.isConstant)
+      continue;
+    Attribute value;
+    for (Value member : place.values)
+      if (auto constant = member.getDefiningOp<stablehlo::ConstantOp>())
+        value = constant.getValue();
+    auto [entry, isNew] = known.try_emplace(value, size);
+    if (isNew)
+      size = llvm::alignTo(size + place.bytes, kAlignment);
+    place.offset = entry->second;
+  }
+  return size;
+}
+
+struct AssignOffsetsPass
+    : mlir::sp::impl::AssignOffsetsPassBase<AssignOffsetsPass> {
+  void runOnOperation() override {
+    auto func = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!func)
+      return;
+    Places places(func);
+    int64_t arena = pack(places.all()), constants = layConstants(places.all());
+    Builder builder(&getContext());
+    func->setAttr("sp.arena_bytes", builder.getI64IntegerAttr(arena));
+    func->setAttr("sp.constant_bytes", builder.getI64IntegerAttr(constants));
+    for (BlockArgument argument : func.getArguments())
+      func.setArgAttr(argument.getArgNumber(), "sp.offset",
+                      builder.getI64IntegerAttr(places.of(argument).offset));
+    func.getBody().walk([&](Operation *op) {
+      auto offsets = [&](ValueRange values, Operation *at) {
+        SmallVector<AffineMap> maps;
+        for (Value value : values)
+          if (isa<RankedTensorType>(value.getType()))
+            maps.push_back(places.offsetOf(value, at));
+        return maps;
+      };
+      if (SmallVector<AffineMap> maps = offsets(op->getResults(), op);
+          !maps.empty())
+        op->setAttr("sp.offsets", builder.getAffineMapArrayAttr(maps));
+      bool isLoop = isa<scf::ForOp, stablehlo::WhileOp>(op);
+      Region *body = isLoop ? &op->getRegions().back() : nullptr;
+      if (body)
+        op->setAttr("sp.arg_offsets",
+                    builder.getAffineMapArrayAttr(offsets(
+                        body->getArguments(), body->front().getTerminator())));
+    });
+    remark::analysis(func.getLoc(),
+                     remark::RemarkOpts::name("Arena").category(DEBUG_TYPE))
+        << "a rank needs an arena of " << remark::metric("bytes", arena)
+        << " bytes";
+  }
+};
+
+struct VerifyMemoryPass
+    : mlir::sp::impl::VerifyMemoryPassBase<VerifyMemoryPass> {
+  void runOnOperation() override {
+    auto func = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!func)
+      return;
+    WalkResult result = func.getBody().walk([&](Operation *op) -> WalkResult {
+      int64_t tensors = llvm::count_if(op->getResultTypes(), [](Type type) {
+        return isa<RankedTensorType>(type);
+      });
+      auto offsets = op->getAttrOfType<ArrayAttr>("sp.offsets");
+      if (tensors != (offsets ? static_cast<int64_t>(offsets.size()) : 0))
+        return op->emitOpError()
+               << "expected " << tensors << " offsets after Memory";
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted() || !func->hasAttr("sp.arena_bytes")) {
+      if (!result.wasInterrupted())
+        func.emitOpError() << "expected the size of the arena after Memory";
+      signalPassFailure();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,21 @@
+//===- Pipeline.cpp - The stage Memory -----------------------------------===//
+
+#include "sp/Memory/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+void mlir::sp::buildMemoryPipeline(OpPassManager &pm) {
+  pm.addPass(createInsertCopiesPass());
+  pm.addPass(createAssignOffsetsPass());
+  pm.addPass(createVerifyMemoryPass());
+}
+
+void mlir::sp::registerMemoryPipeline() {
+  PassPipelineRegistration<>("sp-memory-pipeline",
+                             "Values to offsets in an arena",
+                             buildMemoryPipeline);
+}

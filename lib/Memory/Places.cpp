@@ -1,0 +1,189 @@
+//===- Places.cpp - Shared places and their lifetimes ---------------------===//
+
+#include "Places.h"
+
+#include "sp/IR/Storage.h"
+#include "sp/StableHLO/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+Places::Places(func::FuncOp func) : func(func) {
+  Block &body = func.getBody().front();
+  for (BlockArgument argument : body.getArguments())
+    values.push_back(argument);
+  for (Operation &op : body)
+    number(&op);
+  func.getBody().walk([&](Operation *op) { joinValues(op); });
+  collect();
+  // Arguments keep what the caller gave, results what the caller takes.
+  for (BlockArgument argument : body.getArguments()) {
+    extendTo(argument, 0);
+    extendTo(argument, lastPoint);
+  }
+  for (Operation &op : body)
+    measure(&op);
+  for (Value result : body.getTerminator()->getOperands())
+    extendTo(result, lastPoint);
+}
+
+/// Numbers the points before and after every operation and lists its values.
+void Places::number(Operation *op) {
+  int64_t before = ++lastPoint;
+  for (Region &region : op->getRegions())
+    for (Block &block : region) {
+      for (BlockArgument argument : block.getArguments())
+        if (isa<RankedTensorType>(argument.getType()))
+          values.push_back(argument);
+      for (Operation &inner : block)
+        number(&inner);
+    }
+  points[op] = {before, ++lastPoint};
+  for (Value result : op->getResults())
+    if (isa<RankedTensorType>(result.getType()))
+      values.push_back(result);
+}
+
+void Places::joinFor(scf::ForOp loop) {
+  for (auto [index, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
+    Value init = loop.getInitArgs()[index],
+          yielded = loop.getYieldedValues()[index],
+          result = loop.getResult(index);
+    join(init, argument);
+    join(argument, result);
+    if (yielded == argument)
+      continue;
+    join(argument, yielded);
+    auto partial = yielded.getDefiningOp<AttendOp>();
+    if (partial &&
+        (partial.getState() == argument || partial.getStateLse() == argument))
+      continue;
+    std::optional<APInt> trips = loop.getStaticTripCount();
+    slots[argument] = {loop, 0, 0};
+    slots[yielded] = {loop, 1, 0};
+    slots[result] = {scf::ForOp(), 0, trips ? trips->getSExtValue() % 2 : 0};
+  }
+}
+
+void Places::joinValues(Operation *op) {
+  if (isa<stablehlo::ReshapeOp>(op))
+    return join(op->getOperand(0), op->getResult(0));
+  if (auto partial = dyn_cast<AttendOp>(op)) {
+    if (!partial.getState())
+      return;
+    join(partial.getState(), partial.getOutput());
+    return join(partial.getStateLse(), partial.getLse());
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return joinFor(loop);
+  if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
+    Operation *yield = loop.getBody().front().getTerminator();
+    for (unsigned i = 0; i < op->getNumResults(); ++i)
+      for (Value value :
+           {op->getOperand(i), Value(loop.getCond().getArgument(i)),
+            Value(loop.getBody().getArgument(i)), yield->getOperand(i)})
+        join(op->getResult(i), value);
+    return;
+  }
+  if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
+    for (Region &region : op->getRegions())
+      for (unsigned i = 0; i < op->getNumResults(); ++i)
+        join(op->getResult(i), region.front().getTerminator()->getOperand(i));
+}
+
+void Places::collect() {
+  DenseMap<void *, unsigned> leaders;
+  for (Value value : values) {
+    void *leader =
+        *classes.findLeader(classes.insert(value.getAsOpaquePointer()));
+    auto [entry, isNew] = leaders.try_emplace(leader, places.size());
+    if (isNew)
+      places.emplace_back();
+    Place &place = places[entry->second];
+    place.values.push_back(value);
+    place.bytes = std::max(place.bytes, storageBytes(value.getType()));
+    if (slots.contains(value))
+      place.slots = 2;
+    if (value.getDefiningOp<stablehlo::ConstantOp>())
+      place.isConstant = true;
+    numbers[value] = entry->second;
+  }
+}
+
+void Places::extendTo(Value value, int64_t point) {
+  Place &place = places[numbers.at(value)];
+  place.begin = std::min(place.begin, point);
+  place.end = std::max(place.end, point);
+}
+
+/// Extends the places that `op` reads and writes to its points; a value from
+/// outside a loop is needed until the loop ends.
+void Places::measure(Operation *op) {
+  auto [before, after] = points[op];
+  for (Value operand : op->getOperands()) {
+    if (!isa<RankedTensorType>(operand.getType()))
+      continue;
+    int64_t last = after;
+    Block *home = operand.getParentBlock();
+    for (Operation *loop = op->getParentOp(); loop && loop != func;
+         loop = loop->getParentOp()) {
+      if (home->findAncestorOpInBlock(*loop) == nullptr)
+        break;
+      last = std::max(last, points[loop].second);
+    }
+    extendTo(operand, last);
+  }
+  for (Value result : op->getResults()) {
+    if (isa<RankedTensorType>(result.getType())) {
+      extendTo(result, before);
+      extendTo(result, after);
+    }
+    // What a communication reads and writes is in use until its wait.
+    if (isa<TokenType>(result.getType()) && result.hasOneUse()) {
+      int64_t waited = points[*result.user_begin()].second;
+      for (Value value : op->getOperands())
+        if (isa<RankedTensorType>(value.getType()))
+          extendTo(value, waited);
+      for (Value value : op->getResults().drop_back())
+        extendTo(value, waited);
+    }
+  }
+  bool isLoop = isa<scf::ForOp, stablehlo::WhileOp>(op);
+  for (Region &region : op->getRegions())
+    for (Block &block : region) {
+      for (BlockArgument argument : block.getArguments())
+        if (isLoop && isa<RankedTensorType>(argument.getType())) {
+          extendTo(argument, before);
+          extendTo(argument, after);
+        }
+      for (Operation &inner : block)
+        measure(&inner);
+    }
+}
+
+AffineMap Places::offsetOf(Value value, Operation *at) const {
+  MLIRContext *context = value.getContext();
+  SmallVector<Operation *> loops;
+  for (Operation *parent = at->getParentOp();
+       parent && !isa<func::FuncOp>(parent); parent = parent->getParentOp())
+    if (isa<scf::ForOp, stablehlo::WhileOp>(parent))
+      loops.insert(loops.begin(), parent);
+  const Place &place = of(value);
+  AffineExpr offset = getAffineConstantExpr(place.offset, context);
+  int64_t slotBytes = llvm::alignTo(place.bytes, 64);
+  Slot slot = slots.lookup(value);
+  if (slot.loop) {
+    unsigned depth =
+        llvm::find(loops, slot.loop.getOperation()) - loops.begin();
+    APInt lower(64, 0);
+    if (std::optional<int64_t> constant =
+            getConstantIntValue(slot.loop.getLowerBound()))
+      lower = *constant;
+    int64_t shift = (slot.shift - lower.getSExtValue()) & 1;
+    offset =
+        offset + ((getAffineDimExpr(depth, context) + shift) % 2) * slotBytes;
+  }
+  if (!slot.loop)
+    offset = offset + slot.fixed * slotBytes;
+  return AffineMap::get(loops.size(), 0, offset);
+}

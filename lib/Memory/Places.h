@@ -1,0 +1,75 @@
+/// Which values share a place, and how long a place is in use.
+///
+/// A place is a range of bytes, or two that loop iterations use in turn. Values
+/// that must be in one place:
+///
+///   op                          shares
+///   reshape                     result with operand
+///   sp.attend onto              new state with old
+///   while, case                 carried or yielded values with the results
+///   scf.for, state carried      initial, argument, yielded and result
+///   scf.for, blocks handed on   the same, in two slots: the argument in slot
+///                               (t - lower) mod 2, the yielded in the other
+#ifndef SP_LIB_MEMORY_PLACES_H
+#define SP_LIB_MEMORY_PLACES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "sp/IR/SP.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+namespace mlir::sp {
+
+/// A value's slot in its place: slot (counter - first) mod 2 for a counter of a
+/// loop, else 0.
+struct Slot {
+  scf::ForOp loop;
+  int64_t shift = 0;
+  /// A slot that does not depend on a counter.
+  int64_t fixed = 0;
+};
+
+struct Place {
+  SmallVector<Value> values;
+  int64_t bytes = 0;
+  unsigned slots = 1;
+  /// First and last point at which the place holds something needed.
+  int64_t begin = INT64_MAX, end = -1;
+  int64_t offset = 0;
+  bool isConstant = false;
+};
+
+class Places {
+public:
+  explicit Places(func::FuncOp func);
+
+  MutableArrayRef<Place> all() { return places; }
+  const Place &of(Value value) const { return places[numbers.at(value)]; }
+  /// The value's offset as a map of the counters of the loops around `at`.
+  AffineMap offsetOf(Value value, Operation *at) const;
+
+private:
+  void number(Operation *op);
+  void join(Value a, Value b) {
+    classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  }
+  void joinValues(Operation *op);
+  void joinFor(scf::ForOp loop);
+  void collect();
+  void extendTo(Value value, int64_t point);
+  void measure(Operation *op);
+
+  func::FuncOp func;
+  llvm::EquivalenceClasses<void *> classes;
+  DenseMap<Value, Slot> slots;
+  DenseMap<Value, unsigned> numbers;
+  SmallVector<Value> values;
+  DenseMap<Operation *, std::pair<int64_t, int64_t>>
+      points; ///< before and after
+  int64_t lastPoint = 0;
+  SmallVector<Place> places;
+};
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_MEMORY_PLACES_H

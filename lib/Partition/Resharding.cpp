@@ -1,0 +1,213 @@
+//===- Resharding.cpp - Whole to dealt and back --------------------------===//
+
+#include "Resharding.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static int64_t localSize(AtomAttr atom) {
+  return atom.getLayout() ? atom.getLayout().getMaxCount() : atom.getSize();
+}
+
+RankedTensorType mlir::sp::localType(Type elementType, ArrayRef<DimAttr> dims) {
+  if (dims.empty())
+    return RankedTensorType::get({}, elementType);
+  return RankedTensorType::get(
+      ShardingAttr::get(dims[0].getContext(), dims).getLocalShape(),
+      elementType);
+}
+
+DimAttr mlir::sp::wholeDim(DimAttr dim) {
+  int64_t size = 1;
+  for (AtomAttr atom : dim.getAtoms())
+    size *= atom.getSize();
+  return DimAttr::get(dim.getContext(),
+                      AtomAttr::get(dim.getContext(), size, LayoutAttr()));
+}
+
+Value mlir::sp::splat(OpBuilder &builder, Location loc, RankedTensorType type,
+                      Attribute value) {
+  return stablehlo::ConstantOp::create(builder, loc,
+                                       DenseElementsAttr::get(type, value));
+}
+
+static Value reshape(OpBuilder &builder, Location loc, Value value,
+                     ArrayRef<int64_t> shape) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getShape() == shape)
+    return value;
+  return stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), value);
+}
+
+/// Calls `change` on `value` with dimension `index` split into its atoms, for
+/// every atom that is dealt, and joins the atoms again. `change` gets the
+/// number of the atom's dimension and its layout.
+template <typename ChangeT>
+static Value changeAtoms(OpBuilder &builder, Location loc, Value value,
+                         unsigned index, ArrayRef<AtomAttr> atoms,
+                         bool startLocal, ChangeT change) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  SmallVector<int64_t> split(shape.take_front(index));
+  for (AtomAttr atom : atoms)
+    split.push_back(startLocal ? localSize(atom) : atom.getSize());
+  llvm::append_range(split, shape.drop_front(index + 1));
+  value = reshape(builder, loc, value, split);
+  for (auto [offset, atom] : llvm::enumerate(atoms))
+    if (atom.getLayout())
+      value = change(value, index + offset, atom.getLayout());
+  ArrayRef<int64_t> changed =
+      cast<RankedTensorType>(value.getType()).getShape();
+  SmallVector<int64_t> joined(changed.take_front(index));
+  int64_t size = 1;
+  for (int64_t part : changed.slice(index, atoms.size()))
+    size *= part;
+  joined.push_back(size);
+  llvm::append_range(joined, changed.drop_front(index + atoms.size()));
+  return reshape(builder, loc, value, joined);
+}
+
+Value mlir::sp::gatherDim(OpBuilder &builder, Location loc, Value value,
+                          ArrayRef<DimAttr> dims, unsigned index) {
+  return changeAtoms(
+      builder, loc, value, index, dims[index].getAtoms(), /*startLocal=*/true,
+      [&](Value input, unsigned dim, LayoutAttr layout) -> Value {
+        auto type = cast<RankedTensorType>(input.getType());
+        SmallVector<int64_t> shape(type.getShape());
+        shape[dim] = layout.getLength();
+        return AllGatherOp::create(builder, loc, type.clone(shape), input, dim,
+                                   layout);
+      });
+}
+
+/// Rows of dimension `dim` at this rank's positions.
+static Value takeRows(OpBuilder &builder, Location loc, Value input,
+                      unsigned dim, LayoutAttr layout) {
+  auto type = cast<RankedTensorType>(input.getType());
+  int64_t count = layout.getMaxCount();
+  auto indexType = RankedTensorType::get({count}, builder.getI32Type());
+  Value positions = PositionsOp::create(builder, loc, indexType, layout);
+  Value indices = reshape(builder, loc, positions, {count, 1});
+  SmallVector<int64_t> offsetDims, sliceSizes(type.getShape()),
+      shape(type.getShape());
+  for (int64_t other = 0; other < type.getRank(); ++other)
+    if (other != dim)
+      offsetDims.push_back(other);
+  sliceSizes[dim] = 1;
+  shape[dim] = count;
+  auto numbers = stablehlo::GatherDimensionNumbersAttr::get(
+      builder.getContext(), offsetDims, /*collapsedSliceDims=*/{dim},
+      /*operandBatchingDims=*/{},
+      /*startIndicesBatchingDims=*/{}, /*startIndexMap=*/{dim},
+      /*indexVectorDim=*/1);
+  return stablehlo::GatherOp::create(builder, loc, type.clone(shape), input,
+                                     indices, numbers, sliceSizes,
+                                     /*indices_are_sorted=*/false);
+}
+
+Value mlir::sp::takeDim(OpBuilder &builder, Location loc, Value value,
+                        ArrayRef<DimAttr>, unsigned index, DimAttr target) {
+  return changeAtoms(builder, loc, value, index, target.getAtoms(),
+                     /*startLocal=*/false,
+                     [&](Value input, unsigned dim, LayoutAttr layout) {
+                       return takeRows(builder, loc, input, dim, layout);
+                     });
+}
+
+TypedAttr mlir::sp::neutralElement(Type type, Reduction kind) {
+  Builder builder(type.getContext());
+  if (auto floatType = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
+    switch (kind) {
+    case Reduction::Max:
+      return FloatAttr::get(type,
+                            APFloat::getInf(semantics, /*Negative=*/true));
+    case Reduction::Min:
+      return FloatAttr::get(type, APFloat::getInf(semantics));
+    case Reduction::Mul:
+      return FloatAttr::get(type, 1.0);
+    default:
+      return FloatAttr::get(type, 0.0);
+    }
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  bool isUnsigned = type.isUnsignedInteger() || width == 1;
+  switch (kind) {
+  case Reduction::Max:
+    return IntegerAttr::get(type, isUnsigned ? APInt(width, 0)
+                                             : APInt::getSignedMinValue(width));
+  case Reduction::Min:
+    return IntegerAttr::get(type, isUnsigned ? APInt::getMaxValue(width)
+                                             : APInt::getSignedMaxValue(width));
+  case Reduction::Mul:
+    return IntegerAttr::get(type, APInt(width, 1));
+  case Reduction::And:
+    return IntegerAttr::get(type, APInt::getAllOnes(width));
+  default:
+    return IntegerAttr::get(type, APInt(width, 0));
+  }
+}
+
+Value mlir::sp::maskPadding(OpBuilder &builder, Location loc, Value value,
+                            DimAttr dim, unsigned index, Reduction kind) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t size = type.getDimSize(index), inner = size;
+  Type i32 = builder.getI32Type();
+  auto rowType = RankedTensorType::get({size}, i32);
+  auto broadcast = [&](Value input, RankedTensorType to,
+                       ArrayRef<int64_t> dims) -> Value {
+    return stablehlo::BroadcastInDimOp::create(builder, loc, to, input, dims);
+  };
+  for (AtomAttr atom : dim.getAtoms()) {
+    int64_t rows = localSize(atom);
+    if (rows == 0)
+      return value;
+    inner /= rows;
+    LayoutAttr layout = atom.getLayout();
+    if (!layout || layout.getLength() == layout.getRanks() * rows)
+      continue;
+    // Row of this atom at index i of the dimension: (i / inner) mod rows.
+    Value row = stablehlo::IotaOp::create(builder, loc, rowType, 0);
+    if (inner > 1)
+      row = stablehlo::DivOp::create(
+          builder, loc, row,
+          splat(builder, loc, rowType, builder.getI32IntegerAttr(inner)));
+    if (rows * inner < size)
+      row = stablehlo::RemOp::create(
+          builder, loc, row,
+          splat(builder, loc, rowType, builder.getI32IntegerAttr(rows)));
+    Value count = RowCountOp::create(builder, loc,
+                                     RankedTensorType::get({}, i32), layout);
+    Value valid = stablehlo::CompareOp::create(
+        builder, loc, row, broadcast(count, rowType, {}),
+        stablehlo::ComparisonDirection::LT);
+    auto maskType = RankedTensorType::get(type.getShape(), builder.getI1Type());
+    Value mask = broadcast(valid, maskType, {static_cast<int64_t>(index)});
+    Value neutral =
+        splat(builder, loc, type, neutralElement(type.getElementType(), kind));
+    value = stablehlo::SelectOp::create(builder, loc, mask, value, neutral);
+  }
+  return value;
+}
+
+int64_t mlir::sp::gatherBytes(Value value, ArrayRef<DimAttr> dims,
+                              unsigned index) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = type.getElementType();
+  unsigned bits = 0;
+  if (auto complexType = dyn_cast<ComplexType>(element))
+    bits = 2 * complexType.getElementType().getIntOrFloatBitWidth();
+  if (!bits)
+    bits = element.getIntOrFloatBitWidth();
+  int64_t bytes = type.getNumElements() * ((bits + 7) / 8), sent = 0;
+  // Each gather makes the value larger for the next.
+  for (AtomAttr atom : dims[index].getAtoms()) {
+    LayoutAttr layout = atom.getLayout();
+    if (!layout || layout.getMaxCount() == 0)
+      continue;
+    sent += bytes * (layout.getRanks() - 1);
+    bytes = bytes / layout.getMaxCount() * layout.getLength();
+  }
+  return sent;
+}

@@ -1,0 +1,186 @@
+//===- AssignMesh.cpp - The mesh and the roles of its axes ----------------===//
+//
+//   after, with mesh="dp=2,sp=4"
+//     sp.mesh @mesh <["dp" = 2, "sp" = 4]> sequence "sp" batch "dp"
+//
+//===----------------------------------------------------------------------===//
+
+#include "sp/Plan/Passes.h"
+#include "sp/StableHLO/StableHLO.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_ASSIGNMESHPASS
+#include "sp/Plan/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+struct AssignMeshPass : mlir::sp::impl::AssignMeshPassBase<AssignMeshPass> {
+  using AssignMeshPassBase::AssignMeshPassBase;
+
+  FailureOr<SmallVector<MeshAxisAttr>> parseMesh();
+  FailureOr<SmallVector<MeshAxisAttr>> moduleMesh();
+  FailureOr<SmallVector<MeshAxisAttr>> chooseMesh();
+  /// An axis by role: as asked for, or by its usual names.
+  FailureOr<StringRef> chooseAxis(ArrayRef<MeshAxisAttr> axes, StringRef option,
+                                  StringRef asked, ArrayRef<StringRef> names);
+  LogicalResult checkUnused(ArrayRef<MeshAxisAttr> axes, StringRef sequence,
+                            StringRef batch);
+
+  void runOnOperation() override;
+};
+
+std::string listNames(ArrayRef<MeshAxisAttr> axes) {
+  return llvm::join(
+      llvm::map_range(axes,
+                      [](MeshAxisAttr axis) {
+                        return ("\"" + axis.getName() + "\"").str();
+                      }),
+      ", ");
+}
+
+FailureOr<SmallVector<MeshAxisAttr>> AssignMeshPass::parseMesh() {
+  SmallVector<MeshAxisAttr> axes;
+  SmallVector<StringRef> parts;
+  StringRef(mesh).split(parts, ',');
+  for (StringRef part : parts) {
+    StringRef name, size;
+    std::tie(name, size) = part.split('=');
+    int64_t ranks = 0;
+    if (name.empty() || size.getAsInteger(10, ranks) || ranks < 1 ||
+        ranks > sprt::algebra::Layout::maxRanks)
+      return getOperation().emitError()
+             << "expected a mesh of axes and positive sizes, such as "
+                "dp=2,sp=4, but got \""
+             << mesh << "\"";
+    if (llvm::any_of(axes,
+                     [&](MeshAxisAttr axis) { return axis.getName() == name; }))
+      return getOperation().emitError()
+             << "expected distinct mesh axes but got \"" << name
+             << "\" twice in \"" << mesh << "\"";
+    axes.push_back(MeshAxisAttr::get(&getContext(), name, ranks));
+  }
+  return axes;
+}
+
+FailureOr<SmallVector<MeshAxisAttr>> AssignMeshPass::moduleMesh() {
+  SmallVector<MeshAxisAttr> axes;
+  auto meshes = getOperation().getOps<sdy::MeshOp>();
+  if (meshes.empty())
+    return axes;
+  for (sdy::MeshAxisAttr axis : (*meshes.begin()).getMesh().getAxes())
+    axes.push_back(
+        MeshAxisAttr::get(&getContext(), axis.getName(), axis.getSize()));
+  return axes;
+}
+
+FailureOr<SmallVector<MeshAxisAttr>> AssignMeshPass::chooseMesh() {
+  FailureOr<SmallVector<MeshAxisAttr>> declared = moduleMesh();
+  if (mesh.empty()) {
+    if (succeeded(declared) && declared->empty())
+      return getOperation().emitError()
+             << "expected a mesh but the module declares none; name one, such "
+                "as --mesh=sp=8";
+    return declared;
+  }
+  FailureOr<SmallVector<MeshAxisAttr>> asked = parseMesh();
+  if (failed(asked) || failed(declared))
+    return failure();
+  for (MeshAxisAttr axis : *declared)
+    for (MeshAxisAttr other : *asked)
+      if (axis.getName() == other.getName() &&
+          axis.getSize() != other.getSize()) {
+        InFlightDiagnostic diagnostic =
+            getOperation().emitError()
+            << "expected axis \"" << axis.getName() << "\" to have size "
+            << axis.getSize()
+            << ", as the module's mesh says, but --mesh gives it "
+            << other.getSize();
+        diagnostic.attachNote(
+            (*getOperation().getOps<sdy::MeshOp>().begin()).getLoc())
+            << "the module's mesh; export the model again for another, or "
+               "leave --mesh out";
+        return diagnostic;
+      }
+  return asked;
+}
+
+FailureOr<StringRef> AssignMeshPass::chooseAxis(ArrayRef<MeshAxisAttr> axes,
+                                                StringRef option,
+                                                StringRef asked,
+                                                ArrayRef<StringRef> names) {
+  auto find = [&](StringRef name) {
+    return llvm::any_of(
+        axes, [&](MeshAxisAttr axis) { return axis.getName() == name; });
+  };
+  if (!asked.empty()) {
+    if (find(asked))
+      return asked;
+    return getOperation().emitError()
+           << "expected " << option << " to name an axis of the mesh, "
+           << listNames(axes) << ", but got \"" << asked << "\"";
+  }
+  for (StringRef name : names)
+    if (find(name))
+      return name;
+  return StringRef();
+}
+
+LogicalResult AssignMeshPass::checkUnused(ArrayRef<MeshAxisAttr> axes,
+                                          StringRef sequence, StringRef batch) {
+  for (MeshAxisAttr axis : axes)
+    if (axis.getName() != sequence && axis.getName() != batch &&
+        axis.getSize() > 1)
+      return getOperation().emitError()
+             << "expected every mesh axis to shard the sequence or the batch "
+                "but axis \""
+             << axis.getName() << "\" of size " << axis.getSize()
+             << " does neither; name it with --seq-axis or --batch-axis, or "
+                "leave it out";
+  return success();
+}
+
+void AssignMeshPass::runOnOperation() {
+  if (getMesh(getOperation()))
+    return;
+  FailureOr<SmallVector<MeshAxisAttr>> axes = chooseMesh();
+  if (failed(axes))
+    return signalPassFailure();
+  FailureOr<StringRef> sequence =
+      chooseAxis(*axes, "--seq-axis", seqAxis, {"sp", "seq", "cp", "context"});
+  FailureOr<StringRef> batch =
+      chooseAxis(*axes, "--batch-axis", batchAxis, {"dp", "data"});
+  if (failed(sequence) || failed(batch))
+    return signalPassFailure();
+  bool onlyAxis = sequence->empty() && axes->size() == 1 &&
+                  *batch != axes->front().getName();
+  if (onlyAxis)
+    sequence = axes->front().getName();
+  if (*sequence == *batch && !sequence->empty()) {
+    getOperation().emitError()
+        << "expected different axes for the sequence and the batch but got \""
+        << *batch << "\" for both";
+    return signalPassFailure();
+  }
+  if (failed(checkUnused(*axes, *sequence, *batch)))
+    return signalPassFailure();
+  OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+  auto role = [&](StringRef axis) {
+    return axis.empty() ? StringAttr() : builder.getStringAttr(axis);
+  };
+  auto meshes = getOperation().getOps<sdy::MeshOp>();
+  StringRef name = !meshes.empty() && (*meshes.begin()).getSymName() == "mesh"
+                       ? "sp_mesh"
+                       : "mesh";
+  MeshOp::create(builder, getOperation().getLoc(), builder.getStringAttr(name),
+                 MeshAttr::get(&getContext(), *axes), role(*sequence),
+                 role(*batch));
+}
+
+} // namespace

@@ -1,0 +1,47 @@
+//===- Pipeline.cpp - The stage Plan -------------------------------------===//
+
+#include "sp/Plan/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
+  Option<std::string> mesh{
+      *this, "mesh",
+      llvm::cl::desc("Axes and sizes, outermost first: dp=2,sp=4.")};
+  Option<std::string> strategy{
+      *this, "strategy",
+      llvm::cl::desc("auto, none, allgather, ulysses or ring."),
+      llvm::cl::init("auto")};
+  Option<std::string> layout{
+      *this, "layout", llvm::cl::desc("auto, contiguous, zigzag or striped."),
+      llvm::cl::init("auto")};
+};
+
+} // namespace
+
+void mlir::sp::buildPlanPipeline(OpPassManager &pm,
+                                 const AssignMeshPassOptions &mesh,
+                                 const PlanAttentionPassOptions &plan) {
+  pm.addPass(createAssignMeshPass(mesh));
+  pm.addPass(createPlanAttentionPass(plan));
+  pm.addPass(createVerifyPlanPass());
+}
+
+void mlir::sp::registerPlanPipeline() {
+  PassPipelineRegistration<PlanPipelineOptions>(
+      "sp-plan-pipeline", "A strategy and a layout for every attention",
+      [](OpPassManager &pm, const PlanPipelineOptions &options) {
+        AssignMeshPassOptions mesh;
+        mesh.mesh = options.mesh;
+        PlanAttentionPassOptions plan;
+        plan.strategy = options.strategy;
+        plan.layout = options.layout;
+        buildPlanPipeline(pm, mesh, plan);
+      });
+}

@@ -1,0 +1,191 @@
+//===- PlanAttention.cpp - A strategy and a layout for every attention ----===//
+//
+//   before   sp.attention(%q, %k, %v) ...
+//   after    sp.attention(%q, %k, %v) ... plan <axis = "sp", heads = 1, outer =
+//   1, inner = 4, ...>
+//
+//===----------------------------------------------------------------------===//
+
+#include "sp/Plan/AttentionCost.h"
+#include "sp/Plan/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
+
+#define DEBUG_TYPE "sp-plan-attention"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_PLANATTENTIONPASS
+#define GEN_PASS_DEF_VERIFYPLANPASS
+#include "sp/Plan/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+struct PlanAttentionPass
+    : mlir::sp::impl::PlanAttentionPassBase<PlanAttentionPass> {
+  using PlanAttentionPassBase::PlanAttentionPassBase;
+
+  PlanAttr makePlan(StringRef name, LayoutKind kind);
+  FailureOr<LayoutKind> chooseLayout(ArrayRef<AttentionOp> attentions);
+  PlanAttr cheapest(AttentionOp op, LayoutKind kind);
+
+  void runOnOperation() override;
+
+  MeshOp meshOp;
+};
+
+PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind) {
+  StringRef axis = meshOp.getSequence().value_or("");
+  int64_t ranks = meshOp.getAxisSize(axis);
+  auto factor = [&](StringRef wanted) { return name == wanted ? ranks : 1; };
+  return PlanAttr::get(&getContext(), axis, factor("ulysses"), 1,
+                       factor("ring"), factor("allgather"), kind,
+                       Placement::HeadFirst);
+}
+
+FailureOr<LayoutKind>
+PlanAttentionPass::chooseLayout(ArrayRef<AttentionOp> attentions) {
+  if (layout != "auto") {
+    std::optional<LayoutKind> kind = symbolizeLayoutKind(layout);
+    if (!kind)
+      return getOperation().emitError()
+             << "expected --layout to be auto, contiguous, zigzag or striped "
+                "but got \""
+             << layout << "\"";
+    return *kind;
+  }
+  bool isCausal = llvm::any_of(attentions, [](AttentionOp op) {
+    ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
+                      k = op.getKey().getType().getShape();
+    return StringRef(toAlgebra(op.getBands()).name(q[1], k[1])) == "causal";
+  });
+  return isCausal ? LayoutKind::Zigzag : LayoutKind::Contiguous;
+}
+
+PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
+  int64_t batch = op.getQuery().getType().getDimSize(0);
+  PlanAttr best;
+  int64_t bestBytes = 0;
+  for (StringRef name : {"ring", "ulysses", "allgather"}) {
+    PlanAttr plan = makePlan(name, kind);
+    int64_t bytes = attentionCost(op, plan, /*rank=*/0, batch).bytesSent;
+    remark::analysis(
+        op.getLoc(),
+        remark::RemarkOpts::name("Alternative").category(DEBUG_TYPE))
+        << op.getName() << ": " << name << " sends "
+        << remark::metric("bytes", bytes) << " bytes from rank 0";
+    if (best && bytes >= bestBytes)
+      continue;
+    best = plan;
+    bestBytes = bytes;
+  }
+  return best;
+}
+
+void PlanAttentionPass::runOnOperation() {
+  meshOp = getMesh(getOperation());
+  if (!meshOp) {
+    getOperation().emitError() << "expected a mesh; run sp-assign-mesh first";
+    return signalPassFailure();
+  }
+  if (!llvm::is_contained({"auto", "none", "allgather", "ulysses", "ring"},
+                          strategy)) {
+    getOperation().emitError() << "expected --strategy to be auto, none, "
+                                  "allgather, ulysses or ring but got \""
+                               << strategy << "\"";
+    return signalPassFailure();
+  }
+  SmallVector<AttentionOp> attentions;
+  getOperation().walk([&](AttentionOp op) { attentions.push_back(op); });
+  bool isExplicit = strategy != "auto" && strategy != "none";
+  if (attentions.empty()) {
+    if (isExplicit) {
+      getOperation().emitError()
+          << "expected an attention for strategy \"" << strategy
+          << "\" but the model has none that could be taken; --explain says "
+             "why, "
+             "--strategy=none compiles it for every rank to do whole";
+      return signalPassFailure();
+    }
+    remark::missed(getOperation().getLoc(),
+                   remark::RemarkOpts::name("NoAttention").category(DEBUG_TYPE))
+        << "the model has no attention that could be taken: nothing shards its "
+           "sequence";
+    return;
+  }
+  if (isExplicit && !meshOp.getSequence()) {
+    getOperation().emitError()
+        << "expected an axis that shards the sequence for strategy \""
+        << strategy << "\" but mesh " << meshOp.getMesh()
+        << " has none; name it with --seq-axis";
+    return signalPassFailure();
+  }
+  FailureOr<LayoutKind> kind = chooseLayout(attentions);
+  if (failed(kind))
+    return signalPassFailure();
+  for (AttentionOp op : attentions) {
+    if (op.getPlan())
+      continue;
+    bool counts = strategy == "auto" && meshOp.getSequence();
+    PlanAttr plan = counts ? cheapest(op, *kind) : makePlan(strategy, *kind);
+    op.setPlanAttr(plan);
+    remark::passed(op.getLoc(),
+                   remark::RemarkOpts::name("Planned").category(DEBUG_TYPE))
+        << op.getName() << ": " << plan.getStrategyName() << " over "
+        << remark::metric("ranks", plan.getRanks()) << " ranks, "
+        << stringifyLayoutKind(plan.getLayout())
+        << (counts ? ", chosen by counted bytes" : ", as asked for");
+  }
+}
+
+struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
+  void runOnOperation() override {
+    MeshOp mesh = getMesh(getOperation());
+    if (!mesh) {
+      getOperation().emitError() << "expected a mesh after Plan";
+      return signalPassFailure();
+    }
+    DenseMap<int64_t, PlanAttr> first;
+    auto check = [&](AttentionOp op) -> LogicalResult {
+      std::optional<PlanAttr> plan = op.getPlan();
+      if (!plan)
+        return op.emitOpError() << "expected a plan after Plan";
+      int64_t size = mesh.getAxisSize(plan->getAxis());
+      if (plan->getRanks() != 1 && plan->getRanks() != size)
+        return op.emitOpError()
+               << "expected the plan's factors to multiply to the " << size
+               << " ranks of axis \"" << plan->getAxis() << "\" but got "
+               << plan->getRanks();
+      if (plan->getOuter() != 1 || (plan->getHeads() != 1) +
+                                           (plan->getInner() != 1) +
+                                           (plan->getGather() != 1) >
+                                       1)
+        return op.emitOpError()
+               << "expected one factor of heads, inner and gather but got "
+               << *plan << "; combined strategies are not supported yet";
+      if (plan->getRanks() == 1)
+        return success();
+      for (Value value : {op.getQuery(), op.getKey()}) {
+        int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
+        PlanAttr other = first.try_emplace(length, *plan).first->second;
+        if (other.getLayout() != plan->getLayout())
+          return op.emitOpError()
+                 << "expected one layout for the sequence of " << length
+                 << " positions but got "
+                 << stringifyLayoutKind(plan->getLayout()) << " beside "
+                 << stringifyLayoutKind(other.getLayout());
+      }
+      return success();
+    };
+    bool ok = true;
+    getOperation().walk([&](AttentionOp op) { ok &= succeeded(check(op)); });
+    if (!ok)
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,24 @@
+//===- Pipeline.cpp - The stage Schedule ---------------------------------===//
+
+#include "sp/Schedule/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+void mlir::sp::buildSchedulePipeline(OpPassManager &pm) {
+  pm.addPass(createCountTripsPass());
+  pm.addPass(createConvertGemmPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createStartCommunicationPass());
+  pm.addPass(createVerifySchedulePass());
+}
+
+void mlir::sp::registerSchedulePipeline() {
+  PassPipelineRegistration<>("sp-schedule-pipeline",
+                             "One program to a list of commands",
+                             buildSchedulePipeline);
+}

@@ -1,0 +1,66 @@
+//===- VerifySchedule.cpp - The guard of Schedule -------------------------===//
+
+#include "sp/Schedule/Passes.h"
+#include "sp/StableHLO/StableHLO.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_VERIFYSCHEDULEPASS
+#include "sp/Schedule/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+bool isCommand(Operation *op) {
+  return isa<LaunchOp, GemmOp, AttendOp, CopyOp, PositionsOp, RowCountOp,
+             RankOp, WaitOp, ShiftStartOp, AllGatherStartOp, AllToAllStartOp,
+             AllReduceStartOp, ReduceScatterStartOp, stablehlo::ConstantOp,
+             stablehlo::ReshapeOp, stablehlo::WhileOp, stablehlo::CaseOp,
+             stablehlo::IfOp, stablehlo::ReturnOp, scf::ForOp, scf::YieldOp,
+             affine::AffineApplyOp, arith::ConstantOp, func::ReturnOp>(op);
+}
+
+struct VerifySchedulePass
+    : mlir::sp::impl::VerifySchedulePassBase<VerifySchedulePass> {
+  static LogicalResult checkToken(Operation *start) {
+    Value token = start->getResults().back();
+    if (!isa<TokenType>(token.getType()))
+      return success();
+    auto wait =
+        token.hasOneUse() ? dyn_cast<WaitOp>(*token.user_begin()) : WaitOp();
+    if (!wait || wait->getBlock() != start->getBlock())
+      return start->emitOpError()
+             << "expected exactly one wait, in the same block";
+    for (Value result : start->getResults().drop_back())
+      for (Operation *user : result.getUsers()) {
+        Operation *own = start->getBlock()->findAncestorOpInBlock(*user);
+        if (own && own->isBeforeInBlock(wait))
+          return user->emitOpError()
+                 << "expected to use what is communicated only after the wait";
+      }
+    return success();
+  }
+
+  void runOnOperation() override {
+    auto func = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!func)
+      return;
+    WalkResult result = func.getBody().walk([&](Operation *op) -> WalkResult {
+      if (!isCommand(op))
+        return op->emitOpError()
+               << "expected to be part of a kernel after Schedule";
+      return op->getNumResults() != 0 ? checkToken(op) : success();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
