@@ -27,6 +27,7 @@ struct Shape {
   int64_t headPad;      ///< headSize, to whole vectors
   int64_t valuePad;     ///< valueSize, to whole vectors
   int64_t queryBlock, keyBlock, panels;
+  int64_t stripe; ///< elements from a stripe of values to the next
 
   /// Byte offsets in the scratch memory.
   ///   queries [panel][headPad][lane]  Q · scale · log₂e, transposed
@@ -35,7 +36,7 @@ struct Shape {
   ///   lower, upper [panel][lane]      keys [lower, upper) that a query sees
   ///   ranges  [panel][4]              least and greatest lower, upper
   ///   keys    [key][headPad]
-  ///   values  [valuePad / tile][key][tile]
+  ///   values  [valuePad / tile][key][tile], stripes `stripe` elements apart
   ///   scores  [key][lane]             S, then P, of one panel
   int64_t queries, output, rowMax, rowSum, rowState, lower, upper, ranges, keys,
       values, scores, bytes;

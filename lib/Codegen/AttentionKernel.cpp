@@ -17,17 +17,18 @@ using namespace mlir;
 using namespace mlir::sp;
 using namespace mlir::sp::attention;
 
-// Packed queries with their output, and packed keys with their values, should
-// each leave room for the other in a core's second-level cache.
-static constexpr int64_t kBlockBytes = 256 * 1024;
-static constexpr int64_t kLargestBlock = 256;
+// Packed queries with their output, and packed keys with their values, share a
+// core's second-level cache. Keys are packed once per block of queries, so the
+// larger share is the queries'.
+static constexpr int64_t kQueryBytes = 512 * 1024, kMostQueries = 512;
+static constexpr int64_t kKeyBytes = 128 * 1024, kMostKeys = 256;
 
-/// Rows of `bytesPerRow` that fit a block: a power of two times the least.
-static int64_t chooseBlock(int64_t bytesPerRow, int64_t least) {
-  int64_t rows = kLargestBlock;
-  while (rows > least && rows * bytesPerRow > kBlockBytes)
-    rows /= 2;
-  return std::max(rows, least);
+/// Rows of `rowBytes` that fit in `bytes`: `most` halved as often as needed.
+static int64_t chooseBlock(int64_t rowBytes, int64_t bytes, int64_t most,
+                           int64_t least) {
+  while (most > least && most * rowBytes > bytes)
+    most /= 2;
+  return std::max(most, least);
 }
 
 Shape::Shape(const AttentionKernelConfig &config)
@@ -38,12 +39,16 @@ Shape::Shape(const AttentionKernelConfig &config)
       headPad(llvm::alignTo(headSize, lanes)),
       valuePad(llvm::alignTo(valueSize, lanes)) {
   int64_t rowBytes = (headPad + valuePad) * elementBytes;
-  queryBlock =
-      config.queryBlock ? config.queryBlock : chooseBlock(rowBytes, panel);
+  queryBlock = config.queryBlock
+                   ? config.queryBlock
+                   : chooseBlock(rowBytes, kQueryBytes, kMostQueries, panel);
   queryBlock = llvm::alignTo(queryBlock, panel);
-  keyBlock = config.keyBlock ? config.keyBlock : chooseBlock(rowBytes, 32);
+  keyBlock = config.keyBlock ? config.keyBlock
+                             : chooseBlock(rowBytes, kKeyBytes, kMostKeys, 32);
   keyBlock = llvm::alignTo(keyBlock, tile);
   panels = queryBlock / panel;
+  // A cache line more, or the stripes of a row would all share one cache set.
+  stripe = keyBlock * tile + 64 / elementBytes;
 
   bytes = 0;
   auto reserve = [&](int64_t size) {
@@ -60,7 +65,7 @@ Shape::Shape(const AttentionKernelConfig &config)
   upper = reserve(queryBlock * elementBytes);
   ranges = reserve(panels * 4 * sizeof(int64_t));
   keys = reserve(keyBlock * headPad * elementBytes);
-  values = reserve(keyBlock * valuePad * elementBytes);
+  values = reserve(valuePad / tile * stripe * elementBytes);
   scores = reserve(keyBlock * panel * elementBytes);
 }
 

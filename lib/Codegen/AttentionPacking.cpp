@@ -223,7 +223,7 @@ void attention::packKeys(Emitter &e, const Tile &tile, Value first,
            });
   packRows(e, tile.v, first, valid, count, s.valueSize, s.tile,
            [&](Value row, Value column) {
-             Value index = e.add(e.mul(column, e.integer(s.keyBlock)),
+             Value index = e.add(e.mul(column, e.integer(s.stripe / s.tile)),
                                  e.mul(row, e.integer(s.tile)));
              return e.at(values, index, e.scalarType);
            });

@@ -169,8 +169,8 @@ static void addValues(Emitter &e, const Panel &p, Value from, Value to,
                       ValueRange rescale) {
   const Shape &s = e.shape;
   e.loop(e.integer(0), e.integer(s.valueSize), s.tile, [&](Value column) {
-    Value values =
-        e.at(p.values, e.mul(column, e.integer(s.keyBlock)), e.scalarType);
+    Value values = e.at(p.values, e.mul(column, e.integer(s.stripe / s.tile)),
+                        e.scalarType);
     auto element = [&](int64_t i, int64_t half) {
       return vectorAt(e, p.output, e.add(column, e.integer(i)), half);
     };
