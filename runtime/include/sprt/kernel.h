@@ -18,8 +18,8 @@ typedef void (*sprt_kernel)(void *const *buffers, const int64_t *sizes,
                             int64_t firstTile, int64_t lastTile, void *scratch);
 
 /// Local rows [q0,q1) x [k0,k1): key b is visible to query a iff
-/// qStride*a + lo <= kStride*b <= qStride*a + hi (INT64_MIN, INT64_MAX: no bound).
-/// A uniform slice has score 0 for every visible pair.
+/// qStride*a + lo <= kStride*b <= qStride*a + hi (INT64_MIN, INT64_MAX: no
+/// bound). A uniform slice has score 0 for every visible pair.
 typedef struct sprt_slice {
   int64_t q0, q1, k0, k1;
   int64_t lo, hi;
@@ -27,9 +27,9 @@ typedef struct sprt_slice {
   int64_t uniform;
 } sprt_slice;
 
-/// Buffers of an attention kernel. o and lse are the softmax state in fp32 (fp64
-/// for fp64 inputs): o is normalised, lse is the natural logarithm of the sum of
-/// exponentials, -inf for a row that has seen no key (whose o is 0).
+/// Buffers of an attention kernel. o and lse are the softmax state in fp32
+/// (fp64 for fp64 inputs): o is normalised, lse is the natural logarithm of the
+/// sum of exponentials, -inf for a row that has seen no key (whose o is 0).
 enum sprt_attend_buffer {
   SPRT_ATTEND_Q,
   SPRT_ATTEND_K,
@@ -52,8 +52,8 @@ enum sprt_attend_size {
   SPRT_ATTEND_KV_FIRST, ///< global index of the first local kv head
   SPRT_ATTEND_KV_TOTAL, ///< kv head of global head h: h * kvTotal / headsTotal
   SPRT_ATTEND_SLICE_COUNT,
-  SPRT_ATTEND_INIT,  ///< 1: the state is empty on entry and is not read
-  SPRT_ATTEND_SCALE, ///< bits of the double that multiplies q.k
+  SPRT_ATTEND_INIT,      ///< 1: the state is empty on entry and is not read
+  SPRT_ATTEND_SCALE,     ///< bits of the double that multiplies q.k
   SPRT_ATTEND_Q_STRIDES, ///< batch, row, head
   SPRT_ATTEND_K_STRIDES = SPRT_ATTEND_Q_STRIDES + 3,
   SPRT_ATTEND_V_STRIDES = SPRT_ATTEND_K_STRIDES + 3,

@@ -1,0 +1,161 @@
+/// The C ABI of the runtime: load a program, run it on ranks, read what it did.
+///
+/// Handles are opaque. A program is immutable once loaded and may be shared by
+/// threads and sessions; it must outlive its sessions. A session is used by one
+/// thread at a time. Pointers returned by queries belong to the handle.
+/// Structs begin with their size: set it to sizeof before the call.
+#ifndef SPRT_SPRT_H
+#define SPRT_SPRT_H
+
+#include "sprt/arrays.h"
+#include "sprt/kernel.h"
+#include "sprt/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Version of the library ("0.1.0") and of its ABI.
+SPRT_API const char *sprt_version(void);
+SPRT_API uint32_t sprt_abi_version(void);
+
+//===- Programs -----------------------------------------------------------===//
+
+typedef struct sprt_program sprt_program;
+
+/// Loads model.spx: trailer, content hash, ABI version, plan and CPU features
+/// are checked before anything of it can run.
+SPRT_API sprt_status *sprt_program_load(const char *path,
+                                        sprt_program **out_program);
+
+/// Finds a kernel by symbol, or returns NULL.
+typedef sprt_kernel (*sprt_kernel_lookup)(const char *symbol, void *context);
+
+/// A program from a plan in memory. The plan is copied; `constants` (64-byte
+/// aligned, at least as long as the plan says, NULL when it has none) must
+/// outlive the program. `lookup` is called before this returns.
+SPRT_API sprt_status *sprt_program_create(const void *plan, size_t planBytes,
+                                          const void *constants,
+                                          sprt_kernel_lookup lookup,
+                                          void *context,
+                                          sprt_program **out_program);
+SPRT_API void sprt_program_free(sprt_program *program);
+
+SPRT_API int64_t sprt_program_ranks(const sprt_program *program);
+/// The mesh as "dp=2,sp=4".
+SPRT_API const char *sprt_program_mesh(const sprt_program *program);
+SPRT_API int64_t sprt_program_command_count(const sprt_program *program);
+/// What a rank's peak memory is promised not to exceed: arena and scratch.
+SPRT_API int64_t sprt_program_peak_bytes(const sprt_program *program);
+
+/// An input or result as the user sees it: global.
+typedef struct sprt_parameter {
+  size_t size;
+  const char *name;
+  sprt_dtype dtype;
+  int32_t dimensions;
+  const int64_t *shape;
+  int64_t donated_to; ///< result that an input's memory is given to, or -1
+} sprt_parameter;
+
+SPRT_API int64_t sprt_program_input_count(const sprt_program *program);
+SPRT_API int64_t sprt_program_result_count(const sprt_program *program);
+SPRT_API sprt_status *sprt_program_input(const sprt_program *program,
+                                         int64_t index,
+                                         sprt_parameter *out_parameter);
+SPRT_API sprt_status *sprt_program_result(const sprt_program *program,
+                                          int64_t index,
+                                          sprt_parameter *out_parameter);
+/// The rank that computes one element (row-major number) of a result.
+SPRT_API sprt_status *sprt_program_result_rank(const sprt_program *program,
+                                               int64_t result, int64_t element,
+                                               int64_t *out_rank);
+
+/// The plan as text, for people. The caller frees it with sprt_buffer_free.
+SPRT_API sprt_status *sprt_program_text(const sprt_program *program,
+                                        char **out_text);
+SPRT_API sprt_status *sprt_plan_text(const void *plan, size_t planBytes,
+                                     char **out_text);
+
+//===- Sessions -----------------------------------------------------------===//
+
+typedef struct sprt_session sprt_session;
+
+typedef struct sprt_session_options {
+  size_t size;
+  const char *communicator; ///< "thread" (default, also for NULL) or "mpi"
+  const char *executor;     ///< "cpu" (default, also for NULL)
+  int32_t threads_per_rank; ///< 0: the cores divided by this machine's ranks
+  double timeout_seconds;   ///< how long a rank waits for another; 0: 300
+  int32_t trace;            ///< 1: keep events for sprt_session_write_trace
+  int64_t inject_rank; ///< -1: none; else this rank fails at inject_command
+  int64_t inject_command;
+  int32_t inject_stall; ///< 1: it stalls there instead of failing
+} sprt_session_options;
+
+/// Fills in defaults, size included.
+SPRT_API void sprt_session_options_init(sprt_session_options *out_options);
+
+/// Ranks of communicator "thread" are threads of this process. With "mpi" this
+/// process is one rank, and every process creates and runs its session alike.
+SPRT_API sprt_status *sprt_session_create(const sprt_program *program,
+                                          const sprt_session_options *options,
+                                          sprt_session **out_session);
+/// After a failed run under "mpi" this ends every process of the world, once
+/// the others had time to report.
+SPRT_API void sprt_session_free(sprt_session *session);
+
+/// The rank that this process speaks for: 0, or the MPI rank. Results,
+/// statistics of all ranks and the trace arrive at rank 0.
+SPRT_API int64_t sprt_session_rank(const sprt_session *session);
+
+/// Runs once on global arrays, in the program's order; returns when every local
+/// rank is done and results are in place. A result whose `data` is NULL is
+/// allocated by the library (sprt_buffer_free); its dtype and shape are filled
+/// in. Inputs are only read. A failed session may not run again.
+SPRT_API sprt_status *sprt_session_run(sprt_session *session,
+                                       const sprt_array *inputs,
+                                       int64_t inputCount, sprt_array *results,
+                                       int64_t resultCount);
+
+/// Of the last run; "bytes sent" are those to other ranks, "peak" is the
+/// touched part of the rank's arena and of one thread's scratch memory.
+typedef struct sprt_rank_statistics {
+  size_t size;
+  int64_t bytes_sent;
+  int64_t peak_bytes;
+  double seconds;
+} sprt_rank_statistics;
+
+SPRT_API sprt_status *
+sprt_session_rank_statistics(const sprt_session *session, int64_t rank,
+                             sprt_rank_statistics *out_statistics);
+
+/// One command of the last run, over the ranks of this process.
+typedef struct sprt_command_statistics {
+  size_t size;
+  const char *name;
+  const char *kind;    ///< "launch", "attend", "gemm", …
+  const char *stream;  ///< "compute" or "comm"
+  int64_t runs;        ///< of the rank that ran it most often
+  double seconds;      ///< working, of the slowest rank, summed over its runs
+  double wait_seconds; ///< waiting for events before it, of the same rank
+} sprt_command_statistics;
+
+SPRT_API sprt_status *
+sprt_session_command_statistics(const sprt_session *session, int64_t command,
+                                sprt_command_statistics *out_statistics);
+
+/// Wall-clock seconds of the last run, from the last rank's start to the last
+/// end.
+SPRT_API double sprt_session_seconds(const sprt_session *session);
+
+/// Writes the last run's events in Chrome's trace format.
+SPRT_API sprt_status *sprt_session_write_trace(const sprt_session *session,
+                                               const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // SPRT_SPRT_H

@@ -1,0 +1,107 @@
+#include "executor/Session.h"
+
+#include "capi/Handles.h"
+
+using namespace sprt;
+
+void sprt_session_options_init(sprt_session_options *out_options) {
+  *out_options = {};
+  out_options->size = sizeof *out_options;
+  out_options->inject_rank = -1;
+}
+
+sprt_status *sprt_session_create(const sprt_program *program,
+                                 const sprt_session_options *options,
+                                 sprt_session **out_session) {
+  return guarded([&]() -> Status {
+    if (!program || !out_session)
+      return nullArgument(program ? "out_session" : "program");
+    sprt_session_options defaults;
+    sprt_session_options_init(&defaults);
+    if (!options)
+      options = &defaults;
+    if (options->size != sizeof *options)
+      return wrongSize("sprt_session_options", sizeof *options, options->size);
+    auto session = std::make_unique<sprt_session>(*program);
+    if (Status failure = session->open(*options))
+      return failure;
+    *out_session = session.release();
+    return Status::success();
+  });
+}
+
+void sprt_session_free(sprt_session *session) { delete session; }
+
+int64_t sprt_session_rank(const sprt_session *session) {
+  return session->speaker;
+}
+
+sprt_status *sprt_session_run(sprt_session *session, const sprt_array *inputs,
+                              int64_t inputCount, sprt_array *results,
+                              int64_t resultCount) {
+  return guarded([&]() -> Status {
+    if (!session || (inputCount > 0 && !inputs) ||
+        (resultCount > 0 && !results))
+      return nullArgument(!session                    ? "session"
+                          : inputCount > 0 && !inputs ? "inputs"
+                                                      : "results");
+    return session->run(inputs, inputCount, results, resultCount);
+  });
+}
+
+sprt_status *
+sprt_session_rank_statistics(const sprt_session *session, int64_t rank,
+                             sprt_rank_statistics *out_statistics) {
+  return guarded([&]() -> Status {
+    if (out_statistics->size != sizeof *out_statistics)
+      return wrongSize("sprt_rank_statistics", sizeof *out_statistics,
+                       out_statistics->size);
+    if (rank < 0 || static_cast<size_t>(rank) >= session->reports.size())
+      return fail(SPRT_INVALID_ARGUMENT)
+             << "expected a rank below " << session->reports.size()
+             << " after a run but got " << rank;
+    const RankReport &report = session->reports[static_cast<size_t>(rank)];
+    out_statistics->bytes_sent = report.bytesSent;
+    out_statistics->peak_bytes = report.peakBytes;
+    out_statistics->seconds = report.seconds;
+    return Status::success();
+  });
+}
+
+sprt_status *
+sprt_session_command_statistics(const sprt_session *session, int64_t command,
+                                sprt_command_statistics *out_statistics) {
+  return guarded([&]() -> Status {
+    if (out_statistics->size != sizeof *out_statistics)
+      return wrongSize("sprt_command_statistics", sizeof *out_statistics,
+                       out_statistics->size);
+    if (command < 0 || static_cast<size_t>(command) >= session->times.size())
+      return fail(SPRT_INVALID_ARGUMENT)
+             << "expected a command below " << session->times.size()
+             << " after a run but got " << command;
+    const plan::CommandT &described =
+        *session->program.stepOf[static_cast<size_t>(command)]->command;
+    const CommandTime &time = session->times[static_cast<size_t>(command)];
+    out_statistics->name = described.name.c_str();
+    out_statistics->kind = kindName(described.operation.type);
+    out_statistics->stream =
+        described.stream == plan::Stream::compute ? "compute" : "comm";
+    out_statistics->runs = time.runs;
+    out_statistics->seconds = time.seconds;
+    out_statistics->wait_seconds = time.waitSeconds;
+    return Status::success();
+  });
+}
+
+double sprt_session_seconds(const sprt_session *session) {
+  return session->seconds;
+}
+
+sprt_status *sprt_session_write_trace(const sprt_session *session,
+                                      const char *path) {
+  return guarded([&]() -> Status {
+    if (!path)
+      return nullArgument("path");
+    return session->writeTrace(path);
+  });
+}

@@ -1,0 +1,124 @@
+#include "communicator/Message.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sprt {
+
+namespace {
+
+/// Walks the contiguous runs of a message.
+class Runs {
+public:
+  explicit Runs(const Message &message) : message(message) { openPiece(); }
+
+  bool done() const { return piece == message.size(); }
+  std::byte *data() const { return at; }
+  int64_t left() const { return remaining; }
+
+  void advance(int64_t bytes) {
+    at += bytes;
+    remaining -= bytes;
+    if (remaining == 0)
+      nextRun();
+  }
+
+private:
+  /// Starts at `piece`, joining dimensions that lie densely behind each other.
+  void openPiece() {
+    while (piece < message.size() && message[piece].bytes() == 0)
+      ++piece;
+    if (done())
+      return;
+    const Piece &from = message[piece];
+    run = from.inner;
+    outer = 3;
+    while (outer > 0 &&
+           (from.counts[outer - 1] == 1 || from.strides[outer - 1] == run)) {
+      run *= from.counts[outer - 1];
+      --outer;
+    }
+    std::fill(index, index + 3, 0);
+    at = from.base;
+    remaining = run;
+  }
+
+  void nextRun() {
+    const Piece &from = message[piece];
+    for (int dim = outer; dim-- > 0;) {
+      if (++index[dim] < from.counts[dim]) {
+        int64_t offset = 0;
+        for (int i = 0; i < outer; ++i)
+          offset += index[i] * from.strides[i];
+        at = from.base + offset;
+        remaining = run;
+        return;
+      }
+      index[dim] = 0;
+    }
+    ++piece;
+    openPiece();
+  }
+
+  const Message &message;
+  size_t piece = 0;
+  int outer = 0; ///< dimensions that are not part of a run
+  int64_t index[3] = {0, 0, 0};
+  int64_t run = 0;
+  int64_t remaining = 0;
+  std::byte *at = nullptr;
+};
+
+} // namespace
+
+int64_t messageBytes(const Message &message) {
+  int64_t bytes = 0;
+  for (const Piece &piece : message)
+    bytes += piece.bytes();
+  return bytes;
+}
+
+std::byte *contiguousData(const Message &message) {
+  Runs runs(message);
+  return !runs.done() && runs.left() == messageBytes(message) ? runs.data()
+                                                              : nullptr;
+}
+
+void copyMessage(const Message &target, const Message &source) {
+  Runs to(target);
+  Runs from(source);
+  while (!to.done() && !from.done()) {
+    int64_t bytes = std::min(to.left(), from.left());
+    std::memcpy(to.data(), from.data(), static_cast<size_t>(bytes));
+    to.advance(bytes);
+    from.advance(bytes);
+  }
+}
+
+void forEachRun(const Message &message,
+                const std::function<void(std::byte *, int64_t)> &visit) {
+  for (Runs runs(message); !runs.done(); runs.advance(runs.left()))
+    visit(runs.data(), runs.left());
+}
+
+std::vector<Message> splitRows(const Message &message, int64_t limit) {
+  std::vector<Message> blocks;
+  for (const Piece &piece : message) {
+    int64_t rowBytes = piece.counts[2] * piece.inner;
+    int64_t rows = piece.counts[1];
+    if (piece.bytes() == 0)
+      continue;
+    int64_t step = std::max<int64_t>(1, limit / rowBytes);
+    for (int64_t batch = 0; batch < piece.counts[0]; ++batch)
+      for (int64_t row = 0; row < rows; row += step) {
+        Piece block = piece;
+        block.base += batch * piece.strides[0] + row * piece.strides[1];
+        block.counts[0] = 1;
+        block.counts[1] = std::min(step, rows - row);
+        blocks.push_back({block});
+      }
+  }
+  return blocks;
+}
+
+} // namespace sprt

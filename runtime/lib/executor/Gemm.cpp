@@ -1,0 +1,205 @@
+#include "executor/Gemm.h"
+
+#include "sprt/types.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <tuple>
+
+#include <dlfcn.h>
+#include <dnnl.hpp>
+
+namespace sprt {
+
+namespace {
+
+/// Rows of c that a thread computes at a time, at least.
+constexpr int64_t kRowBlock = 64;
+
+/// One call: sizes, and strides (batch, row, column) of a, b and c in elements.
+/// A batch stride of 0 shares one matrix among the batch.
+struct Shape {
+  plan::DType type, outType;
+  int64_t batch, m, n, k;
+  std::array<int64_t, 3> a, b, c;
+
+  auto key() const { return std::tie(type, outType, batch, m, n, k, a, b, c); }
+  bool operator<(const Shape &other) const { return key() < other.key(); }
+};
+
+struct Primitive {
+  dnnl::matmul matmul;
+  dnnl::memory::desc a, b, c, scratch;
+};
+
+dnnl::memory::data_type dataType(plan::DType type) {
+  return type == plan::DType::bf16 ? dnnl::memory::data_type::bf16
+                                   : dnnl::memory::data_type::f32;
+}
+
+dnnl::engine &engine() {
+  static dnnl::engine instance(dnnl::engine::kind::cpu, 0);
+  return instance;
+}
+
+dnnl::memory::desc describe(plan::DType type, int64_t batch, int64_t rows,
+                            int64_t columns,
+                            const std::array<int64_t, 3> &strides) {
+  // A dimension of one element has no stride of its own; oneDNN likes a dense
+  // one.
+  int64_t column = columns == 1 && rows > 1 ? 1 : strides[2];
+  int64_t row = rows == 1 ? std::max<int64_t>(columns * column, 1) : strides[1];
+  if (batch == 1)
+    return {{rows, columns}, dataType(type), {row, column}};
+  if (strides[0] == 0)
+    return {{1, rows, columns}, dataType(type), {rows * row, row, column}};
+  return {{batch, rows, columns}, dataType(type), {strides[0], row, column}};
+}
+
+/// Primitives by shape: layers and runs share them.
+class Primitives {
+public:
+  Status find(const Shape &shape,
+              std::shared_ptr<const Primitive> &out_primitive) {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::shared_ptr<const Primitive> &entry = byShape[shape];
+    if (!entry) {
+      try {
+        entry = make(shape);
+      } catch (const dnnl::error &error) {
+        return fail(SPRT_UNSUPPORTED)
+               << "oneDNN cannot multiply " << shape.m << "x" << shape.k
+               << " by " << shape.k << "x" << shape.n << " of "
+               << plan::EnumNameDType(shape.type)
+               << " on this machine: " << error.what();
+      }
+    }
+    out_primitive = entry;
+    return Status::success();
+  }
+
+private:
+  static std::shared_ptr<const Primitive> make(const Shape &shape) {
+    auto primitive = std::make_shared<Primitive>();
+    primitive->a = describe(shape.type, shape.batch, shape.m, shape.k, shape.a);
+    primitive->b = describe(shape.type, shape.batch, shape.k, shape.n, shape.b);
+    primitive->c =
+        describe(shape.outType, shape.batch, shape.m, shape.n, shape.c);
+    dnnl::primitive_attr attributes;
+    // The library's own scratchpad may not be used by two threads at once.
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    dnnl::matmul::primitive_desc description(
+        dnnl::matmul::desc(primitive->a, primitive->b, primitive->c),
+        attributes, engine());
+    primitive->scratch = description.scratchpad_desc();
+    primitive->matmul = dnnl::matmul(description);
+    return primitive;
+  }
+
+  std::mutex mutex;
+  std::map<Shape, std::shared_ptr<const Primitive>> byShape;
+};
+
+/// oneDNN's Debian build runs OpenMP inside; a rank's threads are ours.
+void useOneThread() {
+  using SetThreads = void (*)(int);
+  static const auto setThreads =
+      reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  static thread_local bool done = false;
+  if (!done && setThreads)
+    setThreads(1);
+  done = true;
+}
+
+Status multiply(const Shape &shape, const std::byte *a, const std::byte *b,
+                std::byte *c) {
+  static Primitives primitives;
+  useOneThread();
+  std::shared_ptr<const Primitive> primitive;
+  if (Status failure = primitives.find(shape, primitive))
+    return failure;
+  static thread_local std::vector<std::byte> scratch;
+  static thread_local std::optional<dnnl::stream> stream;
+  try {
+    if (!stream)
+      stream.emplace(engine());
+    if (scratch.size() < primitive->scratch.get_size())
+      scratch.resize(primitive->scratch.get_size());
+    auto at = [](const std::byte *data) {
+      return const_cast<std::byte *>(data);
+    };
+    primitive->matmul.execute(
+        *stream, {{DNNL_ARG_SRC, {primitive->a, engine(), at(a)}},
+                  {DNNL_ARG_WEIGHTS, {primitive->b, engine(), at(b)}},
+                  {DNNL_ARG_DST, {primitive->c, engine(), c}},
+                  {DNNL_ARG_SCRATCHPAD,
+                   {primitive->scratch, engine(), scratch.data()}}});
+    stream->wait();
+  } catch (const dnnl::error &error) {
+    return fail(SPRT_FAILED) << "oneDNN: " << error.what();
+  }
+  return Status::success();
+}
+
+std::array<int64_t, 3> three(const std::vector<int64_t> &strides) {
+  return {strides[0], strides[1], strides[2]};
+}
+
+} // namespace
+
+Status runGemm(const plan::GemmT &gemm, const std::byte *a, const std::byte *b,
+               std::byte *c, TilePool &pool) {
+  Shape shape{gemm.type,
+              gemm.out_type,
+              gemm.batch,
+              gemm.m,
+              gemm.n,
+              gemm.k,
+              three(gemm.a_strides),
+              three(gemm.b_strides),
+              three(gemm.c_strides)};
+  // One matrix b for rows that lie densely behind each other: a single product.
+  if (shape.batch > 1 && shape.b[0] == 0 &&
+      shape.a[0] == shape.m * shape.a[1] &&
+      shape.c[0] == shape.m * shape.c[1]) {
+    shape.m *= shape.batch;
+    shape.batch = 1;
+  }
+  bool byBatch = shape.batch >= pool.threads();
+  int64_t total = byBatch ? shape.batch : shape.m;
+  int64_t least = byBatch ? 1 : kRowBlock;
+  int64_t pieces = std::clamp<int64_t>(total / least, 1, pool.threads());
+  if (pool.threads() == 1 || pieces == 1)
+    return multiply(shape, a, b, c);
+
+  int64_t inBytes =
+      static_cast<int64_t>(sprt_dtype_size(static_cast<sprt_dtype>(gemm.type)));
+  int64_t outBytes = static_cast<int64_t>(
+      sprt_dtype_size(static_cast<sprt_dtype>(gemm.out_type)));
+  int64_t step = (total + pieces - 1) / pieces;
+  std::vector<Status> failures(static_cast<size_t>(pieces));
+  pool.run(pieces, [&](int64_t first, int64_t last, int) {
+    for (int64_t piece = first; piece < last; ++piece) {
+      int64_t begin = piece * step;
+      Shape part = shape;
+      (byBatch ? part.batch : part.m) = std::min(step, total - begin);
+      if (begin >= total)
+        continue;
+      size_t dim = byBatch ? 0 : 1;
+      failures[static_cast<size_t>(piece)] =
+          multiply(part, a + begin * shape.a[dim] * inBytes,
+                   b + (byBatch ? begin * shape.b[0] * inBytes : 0),
+                   c + begin * shape.c[dim] * outBytes);
+    }
+  });
+  for (Status &failure : failures)
+    if (failure)
+      return std::move(failure);
+  return Status::success();
+}
+
+} // namespace sprt

@@ -1,0 +1,93 @@
+#include "executor/Rank.h"
+
+#include "executor/StreamRun.h"
+
+#include <algorithm>
+
+namespace sprt {
+
+void RunControl::stop() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    stopped.store(true, std::memory_order_release);
+  }
+  stopping.notify_all();
+  interruptRanks();
+}
+
+Status Rank::allocate(int threads) {
+  if (Status failure = arena.map(program.plan->arena_bytes))
+    return failure;
+  scratches = std::vector<Region>(static_cast<size_t>(threads));
+  for (Region &region : scratches)
+    if (Status failure = region.map(program.plan->scratch_bytes))
+      return failure;
+  pool = std::make_unique<TilePool>(threads);
+  return Status::success();
+}
+
+void Rank::beginRun(bool keepTrace) {
+  tracing = keepTrace;
+  seconds = 0;
+  times.assign(program.stepOf.size(), {});
+  for (std::vector<TraceEvent> &stream : trace)
+    stream.clear();
+  communicator->beginRun(keepTrace);
+  int streams = program.usesStream[1] ? 2 : 1;
+  events = std::make_unique<EventBoard>(program.plan->events, streams);
+}
+
+Status Rank::execute() {
+  Status commFailure;
+  std::thread comm;
+  if (program.usesStream[1])
+    comm = std::thread(
+        [&] { commFailure = StreamRun(*this, plan::Stream::comm).run(); });
+  Status failure = StreamRun(*this, plan::Stream::compute).run();
+  if (comm.joinable())
+    comm.join();
+  if (!failure || !commFailure)
+    return failure ? std::move(failure) : std::move(commFailure);
+  // The cause before its consequence; else the stream that names a peer.
+  bool commKnowsMore = failure->consequence != commFailure->consequence
+                           ? failure->consequence
+                           : commFailure->peer >= 0 && failure->peer < 0;
+  return commKnowsMore ? std::move(commFailure) : std::move(failure);
+}
+
+int64_t Rank::peakBytes() const {
+  int64_t most = 0;
+  for (const Region &region : scratches)
+    most = std::max(most, region.residentBytes());
+  return arena.residentBytes() + most;
+}
+
+Status Rank::resolve(const plan::ViewT &view, const Scope &scope,
+                     std::byte *&out_data) const {
+  int64_t offset = 0;
+  if (Status failure = evaluate(*view.offset, scope, offset))
+    return failure;
+  bool inArena = view.space == plan::Space::arena;
+  int64_t space =
+      inArena ? program.plan->arena_bytes : program.plan->constant_bytes;
+  if (offset < 0 || offset > space - view.bytes)
+    return fail(SPRT_DAMAGED)
+           << "bytes " << offset << " to " << offset + view.bytes << " of "
+           << (inArena ? "an arena" : "constants") << " of " << space;
+  out_data =
+      (inArena ? arena.data() : const_cast<std::byte *>(program.constants)) +
+      offset;
+  return Status::success();
+}
+
+Group Rank::groupOf(uint32_t factorNumber) const {
+  const plan::FactorT &factor = *program.plan->factors[factorNumber];
+  Group group;
+  group.index = coordinates[factorNumber];
+  int64_t first = number - group.index * factor.stride;
+  for (int64_t member = 0; member < factor.size; ++member)
+    group.members.push_back(first + member * factor.stride);
+  return group;
+}
+
+} // namespace sprt

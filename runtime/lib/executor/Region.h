@@ -1,0 +1,34 @@
+/// Zeroed memory whose touched part can be measured: arenas and scratch.
+#ifndef SPRT_LIB_EXECUTOR_REGION_H
+#define SPRT_LIB_EXECUTOR_REGION_H
+
+#include "support/Status.h"
+
+#include <cstddef>
+
+namespace sprt {
+
+class Region {
+public:
+  Region() = default;
+  Region(const Region &) = delete;
+  Region &operator=(const Region &) = delete;
+  ~Region();
+
+  /// Reserves `size` bytes (page aligned); pages cost nothing until they are
+  /// touched.
+  Status map(int64_t size);
+
+  std::byte *data() const { return base; }
+  int64_t size() const { return bytes; }
+  /// How many of the bytes lie on pages that have been touched.
+  int64_t residentBytes() const;
+
+private:
+  std::byte *base = nullptr;
+  int64_t bytes = 0;
+};
+
+} // namespace sprt
+
+#endif // SPRT_LIB_EXECUTOR_REGION_H

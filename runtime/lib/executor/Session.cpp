@@ -1,0 +1,244 @@
+#include "executor/Session.h"
+
+#include "communicator/MpiWorld.h"
+#include "communicator/ThreadCommunicator.h"
+#include "support/Types.h"
+
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+#include <sched.h>
+
+namespace sprt {
+
+namespace {
+
+/// Longest time limit: what a condition variable can still count.
+constexpr double kLongestTimeout = 1e6;
+constexpr double kDefaultTimeout = 300;
+
+int availableCores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0)
+    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return std::max(1, CPU_COUNT(&set));
+}
+
+} // namespace
+
+Session::~Session() {
+  // Local ranks must be gone before the world that carries their messages.
+  ranks.clear();
+}
+
+Status Session::checkOptions(const sprt_session_options &options,
+                             std::string &out_communicator) const {
+  out_communicator = options.communicator ? options.communicator : "thread";
+  std::string executor = options.executor ? options.executor : "cpu";
+  if (out_communicator != "thread" && out_communicator != "mpi")
+    return fail(SPRT_UNSUPPORTED)
+           << "expected communicator \"thread\" or \"mpi\" but got \""
+           << out_communicator << "\"";
+  if (executor != "cpu")
+    return fail(SPRT_UNSUPPORTED)
+           << "expected executor \"cpu\" but got \"" << executor << "\"";
+  if (options.threads_per_rank < 0 || options.threads_per_rank > 1024)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected 0 to 1024 threads per rank but got "
+           << options.threads_per_rank;
+  if (!(options.timeout_seconds >= 0))
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected a timeout of 0 or more seconds but got "
+           << options.timeout_seconds;
+  if (options.inject_rank < 0)
+    return Status::success();
+  int64_t commands = static_cast<int64_t>(program.stepOf.size());
+  if (options.inject_rank >= program.ranks() || options.inject_command < 0 ||
+      options.inject_command >= commands)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected a rank below " << program.ranks()
+           << " and a command below " << commands
+           << " to inject a failure but got " << options.inject_rank << ":"
+           << options.inject_command;
+  return Status::success();
+}
+
+Status Session::open(const sprt_session_options &options) {
+  std::string kind;
+  if (Status failure = checkOptions(options, kind))
+    return failure;
+  tracing = options.trace != 0;
+  int64_t sharers = program.ranks();
+  std::vector<std::unique_ptr<Communicator>> ends;
+  if (kind == "mpi") {
+    if (Status failure = MpiWorld::open(world))
+      return failure;
+    if (world->ranks != program.ranks())
+      return fail(SPRT_INVALID_ARGUMENT)
+             << "expected " << program.ranks() << " MPI processes for mesh "
+             << program.mesh << " but got " << world->ranks
+             << "; start with mpirun -n " << program.ranks();
+    speaker = world->rank;
+    sharers = world->localRanks;
+    ends.push_back(std::make_unique<MpiCommunicator>(world));
+  } else {
+    auto group = std::make_shared<ThreadGroup>(program.ranks());
+    for (int64_t rank = 0; rank < program.ranks(); ++rank)
+      ends.push_back(
+          std::make_unique<ThreadCommunicator>(group, rank, program.ranks()));
+  }
+
+  int threads = options.threads_per_rank;
+  if (threads == 0)
+    threads =
+        static_cast<int>(std::max<int64_t>(1, availableCores() / sharers));
+  double limit =
+      options.timeout_seconds > 0 ? options.timeout_seconds : kDefaultTimeout;
+  for (std::unique_ptr<Communicator> &end : ends) {
+    end->timeout =
+        std::chrono::duration<double>(std::min(limit, kLongestTimeout));
+    int64_t number = end->rank();
+    ranks.push_back(
+        std::make_unique<Rank>(program, number, std::move(end), control));
+    ranks.back()->injection = {options.inject_rank, options.inject_command,
+                               options.inject_stall != 0};
+    if (Status failure = ranks.back()->allocate(threads))
+      return failure;
+  }
+  control.interruptRanks = [this] {
+    for (std::unique_ptr<Rank> &rank : ranks) {
+      rank->events->interrupt();
+      rank->communicator->interrupt();
+    }
+  };
+  for (const ParameterInfo &result : program.results)
+    if (Status failure = firstHolders(program, result, holders.emplace_back()))
+      return failure;
+  return Status::success();
+}
+
+Status Session::run(const sprt_array *inputs, int64_t inputCount,
+                    sprt_array *results, int64_t resultCount) {
+  if (failed)
+    return fail(SPRT_FAILED) << "this session has failed; create a new one";
+  if (Status failure = checkInputs(inputs, inputCount))
+    return failure;
+  if (Status failure = prepareResults(results, resultCount))
+    return failure;
+  for (std::unique_ptr<Rank> &rank : ranks)
+    rank->beginRun(tracing);
+
+  std::vector<Status> statuses(ranks.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < ranks.size(); ++i)
+    threads.emplace_back([&, i] {
+      statuses[i] = runRank(*ranks[i], inputs, results);
+      if (statuses[i])
+        control.stop();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  Status failure = merge(std::move(statuses));
+  failed = static_cast<bool>(failure);
+  if (!failed)
+    summarise();
+  return failure;
+}
+
+Status Session::runRank(Rank &rank, const sprt_array *inputs,
+                        sprt_array *results) {
+  Communicator &communicator = *rank.communicator;
+  Group everyone = allRanks(communicator);
+  std::string who = "rank " + std::to_string(rank.number);
+  auto blame = [&](Status failure, const char *when) {
+    failure->rank = rank.number;
+    return std::move(failure).within(who + when);
+  };
+  if (Status failure = placeInputs(rank, inputs))
+    return blame(std::move(failure), ", placing inputs");
+  if (Status failure = barrier(communicator, kControlChannel, everyone))
+    return blame(std::move(failure), ", before the first command");
+  rank.begun = Clock::now();
+  if (Status failure = rank.execute())
+    return failure;
+  rank.seconds =
+      std::chrono::duration<double>(Clock::now() - rank.begun).count();
+  if (Status failure = barrier(communicator, kControlChannel, everyone))
+    return blame(std::move(failure), ", after the last command");
+  if (Status failure = collectResults(rank, results))
+    return blame(std::move(failure), ", collecting results");
+  if (!distributed())
+    return Status::success();
+  if (Status failure = gatherReports(rank, everyone))
+    return blame(std::move(failure), ", collecting statistics");
+  return Status::success();
+}
+
+Status Session::merge(std::vector<Status> statuses) const {
+  constexpr size_t kMostLines = 16;
+  Status merged;
+  size_t failures = 0;
+  for (bool consequence : {false, true})
+    for (Status &status : statuses) {
+      if (!status || status->consequence != consequence)
+        continue;
+      if (++failures == 1)
+        merged = Status(*status.operator->());
+      else if (failures <= kMostLines)
+        merged->text += "\n" + status->text;
+    }
+  if (failures > kMostLines)
+    merged->text +=
+        "\nand " + std::to_string(failures - kMostLines) + " more ranks";
+  return merged;
+}
+
+void Session::summarise() {
+  if (!distributed()) {
+    reports.clear();
+    for (const std::unique_ptr<Rank> &rank : ranks)
+      reports.push_back(reportOf(*rank));
+  }
+  seconds = 0;
+  for (const RankReport &report : reports)
+    seconds = std::max(seconds, report.seconds);
+  times.assign(program.stepOf.size(), {});
+  for (const std::unique_ptr<Rank> &rank : ranks)
+    for (size_t command = 0; command < times.size(); ++command) {
+      const CommandTime &time = rank->times[command];
+      CommandTime &slowest = times[command];
+      int64_t runs = std::max(slowest.runs, time.runs);
+      if (time.seconds > slowest.seconds)
+        slowest = time;
+      slowest.runs = runs;
+    }
+}
+
+Status Session::writeTrace(const std::string &path) const {
+  if (!tracing)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "the session was created without trace";
+  std::vector<std::string> texts = traces;
+  if (!distributed() && !ranks.empty()) {
+    Clock::time_point origin = ranks.front()->begun;
+    for (const std::unique_ptr<Rank> &rank : ranks)
+      origin = std::min(origin, rank->begun);
+    for (const std::unique_ptr<Rank> &rank : ranks)
+      texts.push_back(traceText(*rank, origin));
+  }
+  std::ofstream file(path);
+  const char *separator = "{\"traceEvents\": [\n";
+  for (const std::string &text : texts) {
+    file << separator << text;
+    separator = ",\n";
+  }
+  file << "\n]}\n";
+  file.close();
+  if (!file)
+    return fail(SPRT_IO) << path << ": the trace cannot be written";
+  return Status::success();
+}
+
+} // namespace sprt

@@ -1,0 +1,77 @@
+/// A session: the ranks of a program in this process, ready to run.
+#ifndef SPRT_LIB_EXECUTOR_SESSION_H
+#define SPRT_LIB_EXECUTOR_SESSION_H
+
+#include "executor/Rank.h"
+#include "executor/Trace.h"
+#include "program/Placement.h"
+#include "sprt/sprt.h"
+
+namespace sprt {
+
+/// What one rank reports of a run; travels to rank 0 as bytes.
+struct RankReport {
+  int64_t bytesSent = 0;
+  int64_t peakBytes = 0;
+  double seconds = 0;
+};
+
+class MpiWorld;
+
+class Session {
+public:
+  explicit Session(const Program &program) : program(program) {}
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+  ~Session();
+
+  Status open(const sprt_session_options &options);
+  Status run(const sprt_array *inputs, int64_t inputCount, sprt_array *results,
+             int64_t resultCount);
+
+  Status writeTrace(const std::string &path) const;
+
+  const Program &program;
+  int64_t speaker = 0; ///< the rank that this process speaks for
+  std::vector<RankReport> reports;
+  std::vector<CommandTime> times; ///< of the slowest local rank, by command
+  double seconds = 0;
+
+private:
+  Status checkOptions(const sprt_session_options &options,
+                      std::string &out_communicator) const;
+  Status checkInputs(const sprt_array *inputs, int64_t count) const;
+  Status prepareResults(sprt_array *results, int64_t count) const;
+  /// The whole life of one local rank in a run.
+  Status runRank(Rank &rank, const sprt_array *inputs, sprt_array *results);
+  Status placeInputs(Rank &rank, const sprt_array *inputs) const;
+  Status collectResults(Rank &rank, sprt_array *results);
+  Status bufferOf(const Rank &rank, const ParameterInfo &info,
+                  std::byte *&out_data) const;
+  Status sendResult(Rank &rank, bool holds, std::byte *local, int64_t bytes);
+  Status receiveResult(Rank &rank, size_t result, std::byte *global);
+  static RankReport reportOf(const Rank &rank);
+  /// Rank 0 learns what the other processes measured.
+  Status gatherReports(Rank &rank, const Group &everyone);
+  void summarise();
+  /// One status for all ranks, causes before consequences.
+  Status merge(std::vector<Status> statuses) const;
+
+  bool distributed() const { return world != nullptr; }
+
+  std::shared_ptr<MpiWorld> world; ///< null where all ranks are threads
+  RunControl control;
+  std::vector<std::unique_ptr<Rank>> ranks; ///< local ones
+  std::vector<std::vector<bool>> holders;   ///< by result, then by rank
+  bool tracing = false;
+  bool failed = false;
+  std::vector<std::string> traces; ///< of every rank, where ranks are processes
+};
+
+} // namespace sprt
+
+struct sprt_session : sprt::Session {
+  using Session::Session;
+};
+
+#endif // SPRT_LIB_EXECUTOR_SESSION_H

@@ -1,0 +1,196 @@
+// What goes into a run and comes out of it: global arrays and reports.
+
+#include "executor/Session.h"
+
+#include "communicator/MpiWorld.h"
+#include "support/Types.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace sprt {
+
+namespace {
+
+bool sameShape(const sprt_array &array, const std::vector<int64_t> &shape) {
+  return static_cast<size_t>(array.dimensions) == shape.size() &&
+         std::equal(shape.begin(), shape.end(), array.shape);
+}
+
+Status mismatch(const ParameterInfo &info, const char *what,
+                const std::string &expected, const std::string &got) {
+  return fail(SPRT_INVALID_ARGUMENT)
+         << "expected " << what << " " << expected << " for \""
+         << info.parameter->name << "\" but got " << got;
+}
+
+Status checkArray(const ParameterInfo &info, const sprt_array &array) {
+  if (array.size != sizeof(sprt_array))
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected arrays of " << sizeof(sprt_array) << " bytes for \""
+           << info.parameter->name << "\" but got " << array.size;
+  if (!sprt_dtype_accepts(info.dtype, array.dtype))
+    return mismatch(info, "elements of type", sprt_dtype_name(info.dtype),
+                    sprt_dtype_name(array.dtype));
+  if (array.dimensions < 0 || (array.dimensions > 0 && !array.shape) ||
+      !sameShape(array, info.shape))
+    return mismatch(info, "shape", shapeText(info.shape), shapeText(array));
+  return Status::success();
+}
+
+int64_t globalBytes(const ParameterInfo &info) {
+  return *elementCount(info.shape) *
+         static_cast<int64_t>(sprt_dtype_size(info.dtype));
+}
+
+} // namespace
+
+Status Session::checkInputs(const sprt_array *inputs, int64_t count) const {
+  if (count != static_cast<int64_t>(program.inputs.size()))
+    return fail(SPRT_INVALID_ARGUMENT) << "expected " << program.inputs.size()
+                                       << " inputs but got " << count;
+  for (int64_t i = 0; i < count; ++i) {
+    const ParameterInfo &info = program.inputs[static_cast<size_t>(i)];
+    if (Status failure = checkArray(info, inputs[i]))
+      return failure;
+    if (!inputs[i].data && globalBytes(info) > 0)
+      return fail(SPRT_INVALID_ARGUMENT)
+             << "no data for \"" << info.parameter->name << "\"";
+  }
+  return Status::success();
+}
+
+Status Session::prepareResults(sprt_array *results, int64_t count) const {
+  if (count != static_cast<int64_t>(program.results.size()))
+    return fail(SPRT_INVALID_ARGUMENT) << "expected " << program.results.size()
+                                       << " results but got " << count;
+  for (int64_t i = 0; i < count; ++i) {
+    const ParameterInfo &info = program.results[static_cast<size_t>(i)];
+    if (results[i].data) {
+      if (Status failure = checkArray(info, results[i]))
+        return failure;
+      continue;
+    }
+    if (results[i].size != sizeof(sprt_array))
+      return fail(SPRT_INVALID_ARGUMENT)
+             << "expected arrays of " << sizeof(sprt_array) << " bytes but got "
+             << results[i].size;
+    results[i].dtype = info.dtype;
+    results[i].dimensions = static_cast<int32_t>(info.shape.size());
+    results[i].shape = info.shape.data();
+    if (speaker != 0)
+      continue;
+    results[i].data = std::calloc(
+        1, static_cast<size_t>(std::max<int64_t>(1, globalBytes(info))));
+    if (!results[i].data)
+      return fail(SPRT_FAILED) << "no memory for \"" << info.parameter->name
+                               << "\" of " << globalBytes(info) << " bytes";
+  }
+  return Status::success();
+}
+
+Status Session::bufferOf(const Rank &rank, const ParameterInfo &info,
+                         std::byte *&out_data) const {
+  std::vector<int64_t> counters;
+  Scope scope{&rank.coordinates, &counters, &program.layouts};
+  return rank.resolve(*info.parameter->view, scope, out_data)
+      .within("\"" + info.parameter->name + "\"");
+}
+
+Status Session::placeInputs(Rank &rank, const sprt_array *inputs) const {
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const ParameterInfo &info = program.inputs[i];
+    std::byte *local = nullptr;
+    Placement placement;
+    if (Status failure = bufferOf(rank, info, local))
+      return failure;
+    if (Status failure =
+            Placement::create(program, info, rank.number, placement))
+      return failure;
+    placement.scatter(static_cast<const std::byte *>(inputs[i].data), local);
+  }
+  return Status::success();
+}
+
+Status Session::collectResults(Rank &rank, sprt_array *results) {
+  for (size_t i = 0; i < program.results.size(); ++i) {
+    const ParameterInfo &info = program.results[i];
+    std::byte *local = nullptr;
+    Placement placement;
+    if (Status failure = bufferOf(rank, info, local))
+      return failure;
+    if (Status failure =
+            Placement::create(program, info, rank.number, placement))
+      return failure;
+    bool holds = holders[i][static_cast<size_t>(rank.number)];
+    std::byte *global = static_cast<std::byte *>(results[i].data);
+    if (holds && (!distributed() || rank.number == 0))
+      placement.gather(local, global);
+    if (!distributed())
+      continue;
+    if (Status failure = rank.number == 0 ? receiveResult(rank, i, global)
+                                          : sendResult(rank, holds, local,
+                                                       placement.localBytes()))
+      return failure;
+  }
+  return Status::success();
+}
+
+Status Session::sendResult(Rank &rank, bool holds, std::byte *local,
+                           int64_t bytes) {
+  if (!holds || bytes == 0)
+    return Status::success();
+  RequestPtr request;
+  if (Status failure = rank.communicator->send(
+          0, kControlChannel, denseMessage(local, bytes), request))
+    return failure;
+  return rank.communicator->wait(*request);
+}
+
+Status Session::receiveResult(Rank &rank, size_t result, std::byte *global) {
+  const ParameterInfo &info = program.results[result];
+  std::vector<std::byte> staging;
+  for (int64_t peer = 1; peer < program.ranks(); ++peer) {
+    Placement placement;
+    if (!holders[result][static_cast<size_t>(peer)])
+      continue;
+    if (Status failure = Placement::create(program, info, peer, placement))
+      return failure;
+    if (placement.localBytes() == 0)
+      continue;
+    staging.resize(static_cast<size_t>(placement.localBytes()));
+    RequestPtr request;
+    Message message = denseMessage(staging.data(), placement.localBytes());
+    if (Status failure =
+            rank.communicator->receive(peer, kControlChannel, message, request))
+      return failure;
+    if (Status failure = rank.communicator->wait(*request))
+      return failure;
+    placement.gather(staging.data(), global);
+  }
+  return Status::success();
+}
+
+RankReport Session::reportOf(const Rank &rank) {
+  return {rank.communicator->bytesSent(), rank.peakBytes(), rank.seconds};
+}
+
+Status Session::gatherReports(Rank &rank, const Group &everyone) {
+  RankReport mine = reportOf(rank);
+  std::string text(reinterpret_cast<const char *>(&mine), sizeof mine);
+  std::vector<std::string> all;
+  if (Status failure =
+          gatherBytes(*rank.communicator, kControlChannel, everyone, text, all))
+    return failure;
+  reports.assign(static_cast<size_t>(program.ranks()), {});
+  reports[static_cast<size_t>(rank.number)] = mine;
+  for (size_t i = 0; i < all.size(); ++i)
+    std::memcpy(&reports[i], all[i].data(), sizeof mine);
+  if (!tracing)
+    return Status::success();
+  traces.clear();
+  return gatherBytes(*rank.communicator, kControlChannel, everyone,
+                     traceText(rank, rank.begun), traces);
+}
+
+} // namespace sprt

@@ -1,0 +1,71 @@
+#include "executor/TilePool.h"
+
+#include <algorithm>
+
+namespace sprt {
+
+TilePool::TilePool(int threads) {
+  for (int worker = 1; worker < threads; ++worker)
+    helpers.emplace_back([this, worker] { help(worker); });
+}
+
+TilePool::~TilePool() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    closing = true;
+  }
+  started.notify_all();
+  for (std::thread &helper : helpers)
+    helper.join();
+}
+
+void TilePool::drain(Job &job, int worker) {
+  for (;;) {
+    int64_t first = job.next.fetch_add(job.grain, std::memory_order_relaxed);
+    if (first >= job.tiles)
+      return;
+    (*job.work)(first, std::min(first + job.grain, job.tiles), worker);
+  }
+}
+
+void TilePool::run(int64_t tiles, const Work &work) {
+  if (helpers.empty() || tiles <= 1) {
+    if (tiles > 0)
+      work(0, tiles, 0);
+    return;
+  }
+  Job current{
+      &work, tiles, std::max<int64_t>(1, tiles / (8 * threads())), {0}, 0};
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    job = &current;
+    ++generation;
+  }
+  started.notify_all();
+  drain(current, 0);
+  // Helpers that have not woken by now find no job; the others finish their
+  // tiles.
+  std::unique_lock<std::mutex> lock(mutex);
+  job = nullptr;
+  finished.wait(lock, [&] { return current.active == 0; });
+}
+
+void TilePool::help(int worker) {
+  uint64_t seen = 0;
+  std::unique_lock<std::mutex> lock(mutex);
+  for (;;) {
+    started.wait(lock, [&] { return closing || (job && generation != seen); });
+    if (closing)
+      return;
+    Job *current = job;
+    seen = generation;
+    ++current->active;
+    lock.unlock();
+    drain(*current, worker);
+    lock.lock();
+    if (--current->active == 0)
+      finished.notify_one();
+  }
+}
+
+} // namespace sprt

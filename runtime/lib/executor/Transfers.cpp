@@ -1,0 +1,247 @@
+// Commands that move data between ranks.
+
+#include "executor/StreamRun.h"
+
+#include "sprt/algebra/Heads.h"
+
+#include <algorithm>
+
+namespace sprt {
+
+namespace {
+
+/// Heads of a tensor with `headCount` heads that a member of the group holds.
+algebra::Interval heldHeads(const Program &program,
+                            const plan::ExchangeT &exchange, int64_t member) {
+  if (exchange.head_layout < 0)
+    return {0, exchange.head_count};
+  const algebra::Layout &heads =
+      program.layouts[static_cast<size_t>(exchange.head_layout)];
+  if (heads.count(member) == 0)
+    return {};
+  int64_t first = heads.toGlobal(member, 0);
+  return algebra::kvHeadsOf({first, first + heads.count(member)},
+                            exchange.heads_total, exchange.head_count);
+}
+
+/// Part of `whole`: the rows of one owner and some heads.
+struct RowsOfOwner {
+  const algebra::Layout &layout;
+  int64_t owner;
+  bool dense; ///< the memory holds every row in position order, else the
+              ///< owner's rows
+};
+
+Message select(const Piece &whole, const RowsOfOwner &rows,
+               algebra::Interval heads, int64_t firstHead) {
+  Message message;
+  int64_t local = 0;
+  for (const algebra::Range &range : rows.layout.ranges(rows.owner)) {
+    Piece piece = whole;
+    int64_t row = rows.dense ? range.first : local;
+    piece.base +=
+        row * whole.strides[1] + (heads.begin - firstHead) * whole.strides[2];
+    piece.counts[1] = range.count;
+    piece.counts[2] = heads.size();
+    if (rows.dense)
+      piece.strides[1] *= range.stride;
+    local += range.count;
+    if (piece.bytes() > 0)
+      message.push_back(piece);
+  }
+  return message;
+}
+
+/// The heads of a dense tensor that `member` passes on: those that no earlier
+/// member of the group also holds.
+algebra::Interval ownHeads(const Program &program,
+                           const plan::ExchangeT &exchange, int64_t member) {
+  algebra::Interval heads = heldHeads(program, exchange, member);
+  for (int64_t earlier = 0; earlier < member && !heads.empty(); ++earlier)
+    heads.begin =
+        std::max(heads.begin, heldHeads(program, exchange, earlier).end);
+  return heads;
+}
+
+} // namespace
+
+Status StreamRun::strided(const plan::StridedT &strided, int64_t rows,
+                          int64_t heads, Piece &out_piece) const {
+  Piece piece;
+  if (Status failure = rank.resolve(*strided.view, scope, piece.base))
+    return failure;
+  piece.counts[0] = strided.batch;
+  piece.counts[1] = rows;
+  piece.counts[2] = heads;
+  piece.strides[0] = strided.batch_stride;
+  piece.strides[1] = strided.row_stride;
+  piece.strides[2] = strided.head_stride;
+  piece.inner = strided.inner_bytes;
+  if (heads < 0)
+    return fail(SPRT_DAMAGED) << "a block of " << heads << " heads";
+  int64_t end = piece.inner;
+  bool overflow = false;
+  for (int dim = 0; dim < 3; ++dim) {
+    int64_t reach = 0;
+    overflow |= __builtin_mul_overflow(piece.counts[dim] - 1,
+                                       piece.strides[dim], &reach);
+    overflow |= __builtin_add_overflow(end, reach, &end);
+    if (piece.counts[dim] == 0) {
+      piece.inner = 0;
+      out_piece = piece;
+      return Status::success();
+    }
+  }
+  if (overflow || end > strided.view->bytes)
+    return fail(SPRT_DAMAGED)
+           << "a block of " << strided.batch << "x" << rows << "x" << heads
+           << "x" << strided.inner_bytes
+           << " bytes does not fit into its buffer of " << strided.view->bytes;
+  out_piece = piece;
+  return Status::success();
+}
+
+int64_t StreamRun::reachOf(const Step &step, const plan::NeedsT &needs,
+                           const algebra::Layout &keys, int64_t owner) {
+  auto [entry, added] = rank.reaches[number].try_emplace({step.id, owner}, 0);
+  if (!added)
+    return entry->second;
+  const algebra::Layout &queries = program.layouts[needs.queries];
+  const algebra::Bands &bands = program.bandsOf[static_cast<size_t>(step.id)];
+  int64_t size = program.plan->factors[needs.factor]->size;
+  int64_t reach = size - 1;
+  while (reach > 0 &&
+         bands.restrict(queries, (owner + reach) % size, keys, owner).empty())
+    --reach;
+  entry->second = reach;
+  return reach;
+}
+
+Status StreamRun::blocks(const Step &step, const plan::SendRecvT &transfer,
+                         const std::vector<std::unique_ptr<plan::BlockT>> &list,
+                         int64_t receiver, Message &out_message) {
+  for (const auto &block : list) {
+    int64_t owner = 0, heads = 0;
+    if (Status failure = evaluate(*block->rows->owner, scope, owner))
+      return failure;
+    if (Status failure = evaluate(*block->heads, scope, heads))
+      return failure;
+    const algebra::Layout &layout = program.layouts[block->rows->layout];
+    if (transfer.needs) {
+      const plan::FactorT &factor =
+          *program.plan->factors[transfer.needs->factor];
+      int64_t hops = receiver / factor.stride % factor.size - owner;
+      if ((hops % factor.size + factor.size) % factor.size >
+          reachOf(step, *transfer.needs, layout, owner))
+        continue;
+    }
+    Piece piece;
+    if (Status failure =
+            strided(*block->strided, layout.count(owner), heads, piece))
+      return failure;
+    if (piece.bytes() > 0)
+      out_message.push_back(piece);
+  }
+  return Status::success();
+}
+
+Status StreamRun::sendRecv(const Step &step, const plan::SendRecvT &transfer) {
+  int64_t to = 0, from = 0;
+  if (Status failure = evaluate(*transfer.to, scope, to))
+    return failure;
+  if (Status failure = evaluate(*transfer.from, scope, from))
+    return failure;
+  if (to < 0 || to >= program.ranks() || from < 0 || from >= program.ranks())
+    return fail(SPRT_DAMAGED)
+           << "a transfer to rank " << to << " and from rank " << from << " of "
+           << program.ranks();
+  Message outgoing, incoming;
+  if (Status failure = blocks(step, transfer, transfer.sends, to, outgoing))
+    return failure;
+  if (Status failure =
+          blocks(step, transfer, transfer.receives, rank.number, incoming))
+    return failure;
+  if (to == rank.number && from == rank.number) {
+    if (messageBytes(outgoing) != messageBytes(incoming))
+      return fail(SPRT_DAMAGED)
+             << "sends " << messageBytes(outgoing)
+             << " bytes to itself but receives " << messageBytes(incoming);
+    copyMessage(incoming, outgoing);
+    return Status::success();
+  }
+  RequestPtr sent, received;
+  if (!outgoing.empty())
+    if (Status failure =
+            rank.communicator->send(to, number, std::move(outgoing), sent))
+      return failure;
+  if (!incoming.empty())
+    if (Status failure = rank.communicator->receive(
+            from, number, std::move(incoming), received))
+      return failure;
+  if (received)
+    if (Status failure = rank.communicator->wait(*received))
+      return failure;
+  return sent ? rank.communicator->wait(*sent) : Status::success();
+}
+
+Status StreamRun::exchangeRows(const plan::ExchangeT &exchange) {
+  Group group = rank.groupOf(exchange.factor);
+  const algebra::Layout &rows = program.layouts[exchange.layout];
+  bool gathers = exchange.direction == plan::Direction::rowsToHeads;
+  algebra::Interval mine = heldHeads(program, exchange, group.index);
+
+  // One side holds own rows of all heads, the other all rows of own heads.
+  const plan::StridedT &rowSide = gathers ? *exchange.source : *exchange.target;
+  const plan::StridedT &headSide =
+      gathers ? *exchange.target : *exchange.source;
+  Piece ownRows, denseRows;
+  if (Status failure = strided(rowSide, rows.count(group.index),
+                               exchange.head_count, ownRows))
+    return failure;
+  if (Status failure = strided(headSide, rows.length(), mine.size(), denseRows))
+    return failure;
+
+  std::vector<Message> outgoing, incoming;
+  for (int64_t member = 0; member < group.size(); ++member) {
+    algebra::Interval theirs = gathers ? heldHeads(program, exchange, member)
+                                       : ownHeads(program, exchange, member);
+    algebra::Interval passed =
+        gathers ? mine : ownHeads(program, exchange, group.index);
+    // An all-gather back to rows needs no transfer: every member has its own
+    // rows.
+    if (!gathers && exchange.head_layout < 0)
+      theirs = passed = member == group.index ? mine : algebra::Interval();
+    Message own = select(ownRows, {rows, group.index, false}, theirs, 0);
+    Message dense = select(denseRows, {rows, member, true}, passed, mine.begin);
+    outgoing.push_back(gathers ? std::move(own) : std::move(dense));
+    incoming.push_back(gathers ? std::move(dense) : std::move(own));
+  }
+  return sprt::exchange(*rank.communicator, number, group, outgoing, incoming);
+}
+
+Status StreamRun::reduceAll(const plan::AllReduceT &reduce) {
+  std::byte *data = nullptr;
+  if (Status failure = rank.resolve(*reduce.view, scope, data))
+    return failure;
+  return allReduce(*rank.communicator, number, rank.groupOf(reduce.factor),
+                   reduce.type, reduce.kind, reduce.count, data);
+}
+
+Status StreamRun::reduceRows(const plan::ReduceScatterT &reduce) {
+  Group group = rank.groupOf(reduce.factor);
+  const algebra::Layout &rows = program.layouts[reduce.layout];
+  Piece source, target;
+  if (Status failure = strided(*reduce.source, rows.length(), 1, source))
+    return failure;
+  if (Status failure =
+          strided(*reduce.target, rows.count(group.index), 1, target))
+    return failure;
+  std::vector<Message> parts;
+  for (int64_t member = 0; member < group.size(); ++member)
+    parts.push_back(select(source, {rows, member, true}, {0, 1}, 0));
+  return reduceScatter(*rank.communicator, number, group, reduce.type,
+                       reduce.kind, parts,
+                       select(target, {rows, group.index, false}, {0, 1}, 0));
+}
+
+} // namespace sprt

@@ -1,0 +1,178 @@
+#include "program/Placement.h"
+
+#include "support/Types.h"
+
+#include <cstring>
+#include <set>
+
+namespace sprt {
+
+namespace {
+
+Status ownersOf(const Program &program, const ParameterInfo &info, int64_t rank,
+                std::vector<int64_t> &out_owners) {
+  std::vector<int64_t> coordinates = program.coordinates(rank);
+  std::vector<int64_t> counters;
+  Scope scope{&coordinates, &counters, &program.layouts};
+  for (const auto &dim : info.parameter->dims)
+    for (const auto &atom : dim->atoms) {
+      if (atom->layout < 0)
+        continue;
+      int64_t owner = 0;
+      if (Status failure = evaluate(*atom->owner, scope, owner))
+        return std::move(failure).within("the owner of \"" +
+                                         info.parameter->name + "\"");
+      out_owners.push_back(owner);
+    }
+  return Status::success();
+}
+
+/// Positions of an atom's local indices, -1 behind the valid ones.
+std::vector<int64_t> atomIndices(const Program &program,
+                                 const plan::AtomT &atom, int64_t owner) {
+  std::vector<int64_t> positions;
+  if (atom.layout < 0) {
+    for (int64_t i = 0; i < atom.size; ++i)
+      positions.push_back(i);
+    return positions;
+  }
+  for (const algebra::Range &range :
+       program.layouts[static_cast<size_t>(atom.layout)].ranges(owner))
+    for (int64_t i = 0; i < range.count; ++i)
+      positions.push_back(range.at(i));
+  positions.resize(static_cast<size_t>(atom.local_size), -1);
+  return positions;
+}
+
+} // namespace
+
+Status Placement::create(const Program &program, const ParameterInfo &info,
+                         int64_t rank, Placement &out_placement) {
+  Placement placement;
+  if (Status failure = ownersOf(program, info, rank, placement.ownerOf))
+    return failure;
+  const auto &dims = info.parameter->dims;
+  int64_t elementBytes = static_cast<int64_t>(sprt_dtype_size(info.dtype));
+  placement.bytes = *elementCount(info.localShape) * elementBytes;
+
+  // Trailing dimensions that no rank cuts move as one run.
+  size_t mapped = dims.size();
+  placement.runBytes = elementBytes;
+  auto whole = [](const plan::DimT &dim) {
+    for (const auto &atom : dim.atoms)
+      if (atom->layout >= 0)
+        return false;
+    return true;
+  };
+  while (mapped > 0 && whole(*dims[mapped - 1]))
+    placement.runBytes *= info.shape[--mapped];
+
+  size_t nextOwner = 0;
+  for (size_t d = 0; d < mapped; ++d) {
+    std::vector<int64_t> indices = {0};
+    for (const auto &atom : dims[d]->atoms) {
+      int64_t owner = atom->layout < 0 ? 0 : placement.ownerOf[nextOwner++];
+      std::vector<int64_t> inner = atomIndices(program, *atom, owner);
+      std::vector<int64_t> joined;
+      joined.reserve(indices.size() * inner.size());
+      for (int64_t high : indices)
+        for (int64_t low : inner)
+          joined.push_back(high < 0 || low < 0 ? -1 : high * atom->size + low);
+      indices = std::move(joined);
+    }
+    placement.indices.push_back(std::move(indices));
+  }
+  placement.globalStrides.resize(mapped);
+  int64_t stride = placement.runBytes;
+  for (size_t d = mapped; d-- > 0;) {
+    placement.globalStrides[d] = stride;
+    stride *= info.shape[d];
+  }
+  out_placement = std::move(placement);
+  return Status::success();
+}
+
+template <typename Visit> void Placement::forEachRun(const Visit &visit) const {
+  if (bytes == 0)
+    return;
+  std::vector<size_t> at(indices.size(), 0);
+  for (int64_t local = 0;; local += runBytes) {
+    int64_t global = 0;
+    for (size_t d = 0; d < at.size() && global >= 0; ++d) {
+      int64_t index = indices[d][at[d]];
+      global = index < 0 ? -1 : global + index * globalStrides[d];
+    }
+    visit(local, global);
+    size_t d = at.size();
+    while (d > 0 && ++at[d - 1] == indices[d - 1].size())
+      at[--d] = 0;
+    if (d == 0)
+      return;
+  }
+}
+
+void Placement::scatter(const std::byte *global, std::byte *local) const {
+  size_t size = static_cast<size_t>(runBytes);
+  forEachRun([&](int64_t to, int64_t from) {
+    if (from < 0)
+      std::memset(local + to, 0, size);
+    else
+      std::memcpy(local + to, global + from, size);
+  });
+}
+
+void Placement::gather(const std::byte *local, std::byte *global) const {
+  size_t size = static_cast<size_t>(runBytes);
+  forEachRun([&](int64_t from, int64_t to) {
+    if (to >= 0)
+      std::memcpy(global + to, local + from, size);
+  });
+}
+
+Status firstHolders(const Program &program, const ParameterInfo &info,
+                    std::vector<bool> &out_first) {
+  std::set<std::vector<int64_t>> seen;
+  out_first.assign(static_cast<size_t>(program.ranks()), false);
+  for (int64_t rank = 0; rank < program.ranks(); ++rank) {
+    std::vector<int64_t> owners;
+    if (Status failure = ownersOf(program, info, rank, owners))
+      return failure;
+    out_first[static_cast<size_t>(rank)] =
+        seen.insert(std::move(owners)).second;
+  }
+  return Status::success();
+}
+
+Status rankOfElement(const Program &program, const ParameterInfo &info,
+                     int64_t element, int64_t &out_rank) {
+  // Digits of the element along all atoms, innermost first; then the owners.
+  std::vector<int64_t> wanted;
+  const auto &dims = info.parameter->dims;
+  for (size_t d = dims.size(); d-- > 0;)
+    for (size_t a = dims[d]->atoms.size(); a-- > 0;) {
+      const plan::AtomT &atom = *dims[d]->atoms[a];
+      if (atom.size == 0)
+        return fail(SPRT_INVALID_ARGUMENT)
+               << "\"" << info.parameter->name << "\" has no elements";
+      int64_t digit = element % atom.size;
+      element /= atom.size;
+      if (atom.layout >= 0)
+        wanted.insert(wanted.begin(),
+                      program.layouts[static_cast<size_t>(atom.layout)]
+                          .toLocal(digit)
+                          .owner);
+    }
+  for (int64_t rank = 0; rank < program.ranks(); ++rank) {
+    std::vector<int64_t> owners;
+    if (Status failure = ownersOf(program, info, rank, owners))
+      return failure;
+    if (owners == wanted) {
+      out_rank = rank;
+      return Status::success();
+    }
+  }
+  return fail(SPRT_DAMAGED) << "no rank computes element " << element
+                            << " of \"" << info.parameter->name << "\"";
+}
+
+} // namespace sprt

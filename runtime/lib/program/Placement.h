@@ -1,0 +1,49 @@
+/// Between global arrays and the rows that ranks hold.
+#ifndef SPRT_LIB_PROGRAM_PLACEMENT_H
+#define SPRT_LIB_PROGRAM_PLACEMENT_H
+
+#include "program/Program.h"
+
+namespace sprt {
+
+/// Where the elements of one rank's part of an input or result lie, in the
+/// local buffer and in the global array.
+class Placement {
+public:
+  /// Evaluates the owners of the parameter's atoms for one rank.
+  static Status create(const Program &program, const ParameterInfo &info,
+                       int64_t rank, Placement &out_placement);
+
+  /// Fills the local buffer; padding becomes zero.
+  void scatter(const std::byte *global, std::byte *local) const;
+  /// Copies the valid part of the local buffer to its places.
+  void gather(const std::byte *local, std::byte *global) const;
+
+  int64_t localBytes() const { return bytes; }
+  /// Which owner of each sharded atom the rank is: ranks with equal owners hold
+  /// the same elements.
+  const std::vector<int64_t> &owners() const { return ownerOf; }
+
+private:
+  template <typename Visit> void forEachRun(const Visit &visit) const;
+
+  /// Of each leading dimension: global index of every local index, -1 for
+  /// padding.
+  std::vector<std::vector<int64_t>> indices;
+  std::vector<int64_t> globalStrides; ///< bytes
+  int64_t runBytes = 0; ///< of the trailing dimensions, which are whole
+  int64_t bytes = 0;
+  std::vector<int64_t> ownerOf;
+};
+
+/// Of a result: for each rank whether it is the first that holds its part.
+Status firstHolders(const Program &program, const ParameterInfo &info,
+                    std::vector<bool> &out_first);
+
+/// The first rank that computes an element, given by its row-major number.
+Status rankOfElement(const Program &program, const ParameterInfo &info,
+                     int64_t element, int64_t &out_rank);
+
+} // namespace sprt
+
+#endif // SPRT_LIB_PROGRAM_PLACEMENT_H

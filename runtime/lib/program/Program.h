@@ -1,0 +1,93 @@
+/// A loaded program: the checked plan, its kernels and its constants.
+#ifndef SPRT_LIB_PROGRAM_PROGRAM_H
+#define SPRT_LIB_PROGRAM_PROGRAM_H
+
+#include "program/Expression.h"
+#include "sprt/algebra/Bands.h"
+#include "sprt/sprt.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sprt {
+
+/// A command with its number: commands are counted in the order of the plan's
+/// text, bodies after their heads.
+struct Step {
+  int32_t id = 0;
+  const plan::CommandT *command = nullptr;
+  std::vector<Step> condition;             ///< While
+  std::vector<Step> body;                  ///< Loop, While
+  std::vector<std::vector<Step>> branches; ///< Case
+};
+
+/// An input or result, global and local.
+struct ParameterInfo {
+  const plan::ParameterT *parameter = nullptr;
+  sprt_dtype dtype = SPRT_F32;
+  std::vector<int64_t> shape;      ///< global
+  std::vector<int64_t> localShape; ///< padded
+};
+
+/// Which of the two streams a plan uses.
+inline constexpr int kStreams = 2;
+
+class Program {
+public:
+  Program() = default;
+  Program(const Program &) = delete;
+  Program &operator=(const Program &) = delete;
+  ~Program();
+
+  /// Loads model.spx after checking its trailer.
+  Status load(const std::string &path);
+  /// Takes a plan from memory.
+  Status create(const void *bytes, size_t size, const void *constantData,
+                sprt_kernel_lookup lookup, void *context);
+
+  int64_t ranks() const { return plan->ranks; }
+  /// The rank's coordinate along every factor.
+  std::vector<int64_t> coordinates(int64_t rank) const;
+
+  std::unique_ptr<plan::PlanT> plan;
+  std::vector<algebra::Layout> layouts;
+  std::vector<Step> steps;
+  /// All commands by number, and of an attend or a ring's transfer its mask.
+  std::vector<const Step *> stepOf;
+  std::vector<algebra::Bands> bandsOf;
+  std::vector<sprt_kernel> kernels;
+  std::vector<ParameterInfo> inputs;
+  std::vector<ParameterInfo> results;
+  std::string mesh;
+  const std::byte *constants = nullptr;
+  bool usesStream[kStreams] = {true, false};
+
+private:
+  Status checkFeatures() const;
+  /// Numbers the commands and gathers what the executor wants at hand.
+  void prepare();
+  void number(const std::vector<std::unique_ptr<plan::CommandT>> &commands,
+              std::vector<Step> &out);
+  void collect(const std::vector<Step> &steps);
+
+  void *library = nullptr; ///< dlopen's handle
+};
+
+/// Whether every index, size and expression of a plan makes sense.
+Status validatePlan(const plan::PlanT &plan,
+                    std::vector<algebra::Layout> &out_layouts);
+
+/// Verifies the bytes of a plan, unpacks it and validates it.
+Status unpackPlan(const void *bytes, size_t size,
+                  std::unique_ptr<plan::PlanT> &out_plan,
+                  std::vector<algebra::Layout> &out_layouts);
+
+/// The plan as text.
+std::string planText(const plan::PlanT &plan);
+
+} // namespace sprt
+
+struct sprt_program : sprt::Program {};
+
+#endif // SPRT_LIB_PROGRAM_PROGRAM_H

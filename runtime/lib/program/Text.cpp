@@ -1,0 +1,313 @@
+// The plan for people: one line a command, numbered as reports and --inject
+// number them. For a ring of 4 (see PlanText in the tests):
+//
+//   mesh sp=4   arena 9.25 MiB   scratch 64.00 KiB   constants 0 B   events 2
+//   layout 0   zigzag(4096 over 4)
+//   input  q: 1x4096x8x64 f32, dim 1 by layout 0 of sp   at arena[0]
+//     0  loop t in 0..4
+//     1    send_recv "kv" to (sp + 1) % 4 from (sp + 3) % 4 …   if t < 3   ->
+//     e0
+
+#include "program/Program.h"
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace sprt {
+
+namespace {
+
+std::string sizeText(int64_t bytes) {
+  static const char *const kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024)
+    return std::to_string(bytes) + " B";
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit)
+    value /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %s", value, kUnits[unit]);
+  return text;
+}
+
+class Printer {
+public:
+  explicit Printer(const plan::PlanT &plan) : plan(plan) {}
+
+  std::string print() {
+    head();
+    for (size_t i = 0; i < plan.layouts.size(); ++i)
+      text += "layout " + std::to_string(i) + "   " +
+              layoutText(*plan.layouts[i]) + "\n";
+    for (size_t i = 0; i < plan.kernels.size(); ++i)
+      text += "kernel " + std::to_string(i) + "   " + plan.kernels[i]->symbol +
+              "\n";
+    for (const auto &input : plan.inputs)
+      parameter("input ", *input);
+    for (const auto &result : plan.results)
+      parameter("result", *result);
+    commands(plan.commands, 0);
+    return std::move(text);
+  }
+
+private:
+  std::string expr(const std::unique_ptr<plan::ExprT> &expression) const {
+    return expressionText(expression.get(), plan.factors);
+  }
+
+  std::string layoutText(const plan::LayoutT &layout) const {
+    return algebra::Layout(static_cast<algebra::LayoutKind>(layout.kind),
+                           layout.length, layout.ranks, layout.split)
+        .str();
+  }
+
+  std::string view(const plan::ViewT &view) const {
+    return (view.space == plan::Space::arena ? "arena[" : "constant[") +
+           expr(view.offset) + "; " + std::to_string(view.bytes) + "]";
+  }
+
+  std::string rows(const plan::RowsT &rows) const {
+    return expr(rows.owner) + " of layout " + std::to_string(rows.layout);
+  }
+
+  std::string factor(uint32_t number) const {
+    return plan.factors[number]->name;
+  }
+
+  static std::string numbers(const std::vector<int64_t> &values) {
+    std::string joined;
+    for (int64_t value : values)
+      joined += (joined.empty() ? "" : ",") + std::to_string(value);
+    return joined;
+  }
+
+  void head() {
+    text = "mesh";
+    for (const auto &factor : plan.factors)
+      text += " " + factor->name + "=" + std::to_string(factor->size);
+    text += "   ranks " + std::to_string(plan.ranks) + "   arena " +
+            sizeText(plan.arena_bytes) + "   scratch " +
+            sizeText(plan.scratch_bytes) + "   constants " +
+            sizeText(plan.constant_bytes) + "   events " +
+            std::to_string(plan.events) + "\n";
+    for (const std::string &feature : plan.features)
+      text +=
+          (&feature == &plan.features.front() ? "features " : ", ") + feature;
+    if (!plan.features.empty())
+      text += "\n";
+  }
+
+  void parameter(const char *kind, const plan::ParameterT &parameter) {
+    std::string shape, dealt;
+    for (size_t d = 0; d < parameter.dims.size(); ++d) {
+      int64_t size = 1;
+      for (const auto &atom : parameter.dims[d]->atoms) {
+        size *= atom->size;
+        if (atom->layout >= 0)
+          dealt += ", dim " + std::to_string(d) + " by layout " +
+                   std::to_string(atom->layout) + " of owner " +
+                   expr(atom->owner);
+      }
+      shape += std::to_string(size) + "x";
+    }
+    text += std::string(kind) + " " + parameter.name + ": " + shape +
+            plan::EnumNameDType(parameter.type) + dealt + "   at " +
+            view(*parameter.view);
+    if (parameter.donated_to >= 0)
+      text += "   donated to result " + std::to_string(parameter.donated_to);
+    text += "\n";
+  }
+
+  void commands(const std::vector<std::unique_ptr<plan::CommandT>> &list,
+                size_t depth) {
+    for (const auto &command : list)
+      line(*command, depth);
+  }
+
+  void label(const char *title, size_t depth) {
+    text += std::string(6 + 2 * depth, ' ') + title + "\n";
+  }
+
+  void line(const plan::CommandT &command, size_t depth) {
+    char number[16];
+    std::snprintf(number, sizeof number, "%4" PRId64 "  ", next++);
+    text += number + std::string(2 * depth, ' ') + operation(command.operation);
+    if (!command.name.empty())
+      text += "   \"" + command.name + "\"";
+    if (command.when)
+      text += "   if " + expr(command.when);
+    for (uint32_t event : command.waits)
+      text += (event == command.waits.front() ? "   after e" : ", e") +
+              std::to_string(event);
+    if (command.stream == plan::Stream::comm)
+      text += "   stream comm";
+    if (command.records >= 0)
+      text += "   -> e" + std::to_string(command.records);
+    text += "\n";
+    body(command.operation, depth);
+  }
+
+  void body(const plan::OperationUnion &operation, size_t depth) {
+    if (const plan::LoopT *loop = operation.AsLoop()) {
+      ++counters;
+      commands(loop->body, depth + 1);
+      --counters;
+    } else if (const plan::WhileT *loop = operation.AsWhile()) {
+      commands(loop->condition, depth + 1);
+      label("do", depth);
+      commands(loop->body, depth + 1);
+    } else if (const plan::CaseT *choice = operation.AsCase()) {
+      for (size_t i = 0; i < choice->branches.size(); ++i) {
+        label(("branch " + std::to_string(i)).c_str(), depth);
+        commands(choice->branches[i]->body, depth + 1);
+      }
+    }
+  }
+
+  std::string operation(const plan::OperationUnion &operation) const;
+  std::string attend(const plan::AttendT &attend) const;
+  std::string
+  blocks(const char *verb,
+         const std::vector<std::unique_ptr<plan::BlockT>> &blocks) const;
+
+  const plan::PlanT &plan;
+  std::string text;
+  int64_t next = 0;
+  size_t counters = 0;
+};
+
+std::string bound(int64_t value) {
+  return value == INT64_MIN   ? "-inf"
+         : value == INT64_MAX ? "inf"
+                              : std::to_string(value);
+}
+
+std::string bands(const std::vector<plan::Band> &list) {
+  std::string text;
+  for (const plan::Band &band : list)
+    text += " {q " + std::to_string(band.q0()) + ".." +
+            std::to_string(band.q1()) + " k " + std::to_string(band.k0()) +
+            ".." + std::to_string(band.k1()) + " " + bound(band.lo()) + ".." +
+            bound(band.hi()) + (band.uniform() ? " uniform}" : "}");
+  return text;
+}
+
+std::string Printer::attend(const plan::AttendT &attend) const {
+  std::string line =
+      "attend " + plan.kernels[attend.kernel]->symbol +
+      " q=" + view(*attend.q) + " k=" + view(*attend.k) +
+      " v=" + view(*attend.v) + " o=" + view(*attend.out) +
+      " lse=" + view(*attend.lse) + "   rows " + rows(*attend.queries) +
+      "   keys " + rows(*attend.keys) + "   heads " + expr(attend.head_first) +
+      "+" + expr(attend.heads) + "/" + std::to_string(attend.heads_total) +
+      " kv " + expr(attend.kv_first) + "/" + std::to_string(attend.kv_total) +
+      "   bands" + bands(attend.bands);
+  return line + (attend.init ? "   init" : "");
+}
+
+std::string
+Printer::blocks(const char *verb,
+                const std::vector<std::unique_ptr<plan::BlockT>> &list) const {
+  std::string line;
+  for (const auto &block : list)
+    line += std::string("   ") + verb + " " + view(*block->strided->view) +
+            " rows " + rows(*block->rows) + " heads " + expr(block->heads) +
+            " of " + std::to_string(block->strided->inner_bytes) + " B";
+  return line;
+}
+
+std::string Printer::operation(const plan::OperationUnion &operation) const {
+  using plan::Operation;
+  switch (operation.type) {
+  case Operation::Launch: {
+    const plan::LaunchT &launch = *operation.AsLaunch();
+    std::string line = "launch " + plan.kernels[launch.kernel]->symbol;
+    for (const auto &buffer : launch.buffers)
+      line += " " + view(*buffer);
+    return line + "   tiles " + std::to_string(launch.tiles);
+  }
+  case Operation::Attend:
+    return attend(*operation.AsAttend());
+  case Operation::Gemm: {
+    const plan::GemmT &gemm = *operation.AsGemm();
+    return std::string("gemm ") + plan::EnumNameDType(gemm.type) + "->" +
+           plan::EnumNameDType(gemm.out_type) + " " +
+           std::to_string(gemm.batch) + "x" + std::to_string(gemm.m) + "x" +
+           std::to_string(gemm.n) + "x" + std::to_string(gemm.k) +
+           " a=" + view(*gemm.a) + " (" + numbers(gemm.a_strides) +
+           ") b=" + view(*gemm.b) + " (" + numbers(gemm.b_strides) +
+           ") c=" + view(*gemm.c) + " (" + numbers(gemm.c_strides) + ")";
+  }
+  case Operation::SendRecv: {
+    const plan::SendRecvT &transfer = *operation.AsSendRecv();
+    return "send_recv to " + expr(transfer.to) + " from " +
+           expr(transfer.from) + blocks("send", transfer.sends) +
+           blocks("recv", transfer.receives) +
+           (transfer.needs ? "   where needed by" + bands(transfer.needs->bands)
+                           : "");
+  }
+  case Operation::Exchange: {
+    const plan::ExchangeT &exchange = *operation.AsExchange();
+    std::string kind = exchange.head_layout < 0 ? "all_gather" : "all_to_all";
+    std::string heads = exchange.head_layout < 0
+                            ? std::to_string(exchange.head_count) + " heads"
+                            : std::to_string(exchange.head_count) +
+                                  " heads by layout " +
+                                  std::to_string(exchange.head_layout);
+    bool toHeads = exchange.direction == plan::Direction::rowsToHeads;
+    return kind + " along " + factor(exchange.factor) +
+           (toHeads ? " rows to heads " : " heads to rows ") +
+           view(*exchange.source->view) + " to " +
+           view(*exchange.target->view) + "   rows by layout " +
+           std::to_string(exchange.layout) + ", " + heads;
+  }
+  case Operation::AllReduce: {
+    const plan::AllReduceT &reduce = *operation.AsAllReduce();
+    return std::string("all_reduce ") + plan::EnumNameReduction(reduce.kind) +
+           " " + std::to_string(reduce.count) + " " +
+           plan::EnumNameDType(reduce.type) + " along " +
+           factor(reduce.factor) + " " + view(*reduce.view);
+  }
+  case Operation::ReduceScatter: {
+    const plan::ReduceScatterT &reduce = *operation.AsReduceScatter();
+    return std::string("reduce_scatter ") +
+           plan::EnumNameReduction(reduce.kind) + " " +
+           plan::EnumNameDType(reduce.type) + " along " +
+           factor(reduce.factor) + " " + view(*reduce.source->view) + " to " +
+           view(*reduce.target->view) + "   rows by layout " +
+           std::to_string(reduce.layout);
+  }
+  case Operation::Copy:
+    return "copy " + view(*operation.AsCopy()->source) + " to " +
+           view(*operation.AsCopy()->target);
+  case Operation::Fill:
+    return "fill " + view(*operation.AsFill()->target) + " with " +
+           std::to_string(operation.AsFill()->value);
+  case Operation::RowsTable: {
+    const plan::RowsTableT &table = *operation.AsRowsTable();
+    return std::string(plan::EnumNameRowsQuery(table.query)) + " of rows " +
+           rows(*table.rows) + " to " + view(*table.target) + " as " +
+           plan::EnumNameDType(table.type);
+  }
+  case Operation::Loop: {
+    const plan::LoopT &loop = *operation.AsLoop();
+    return "loop " + counterName(counters) + " in " + expr(loop.lower) + ".." +
+           expr(loop.upper);
+  }
+  case Operation::While:
+    return "while " + view(*operation.AsWhile()->predicate);
+  case Operation::Case:
+    return "case " + view(*operation.AsCase()->index);
+  case Operation::Sync:
+    return "sync";
+  case Operation::NONE:
+    break;
+  }
+  return "nothing";
+}
+
+} // namespace
+
+std::string planText(const plan::PlanT &plan) { return Printer(plan).print(); }
+
+} // namespace sprt

@@ -1,0 +1,149 @@
+#include "program/Validate.h"
+
+#include "program/Program.h"
+
+#include <set>
+
+namespace sprt {
+
+namespace {
+constexpr int64_t kMaxRanks = algebra::Layout::maxRanks;
+constexpr size_t kMaxEvents = size_t(1) << 20;
+
+Status checkMesh(const plan::PlanT &plan) {
+  if (plan.ranks < 1 || plan.ranks > kMaxRanks)
+    return fail(SPRT_DAMAGED)
+           << "expected 1 to " << kMaxRanks << " ranks but got " << plan.ranks;
+  for (const auto &factor : plan.factors) {
+    if (!factor || factor->size < 1 || factor->stride < 1 ||
+        factor->size > plan.ranks || factor->stride > plan.ranks ||
+        plan.ranks % (factor->size * factor->stride) != 0)
+      return fail(SPRT_DAMAGED)
+             << "a mesh factor does not divide " << plan.ranks << " ranks";
+  }
+  return Status::success();
+}
+
+Status checkLayouts(const plan::PlanT &plan,
+                    std::vector<algebra::Layout> &out_layouts) {
+  for (const auto &layout : plan.layouts) {
+    if (!layout || !isEnum(layout->kind))
+      return fail(SPRT_DAMAGED) << "unknown kind of layout";
+    auto kind = static_cast<algebra::LayoutKind>(layout->kind);
+    std::string problem = algebra::Layout::check(kind, layout->length,
+                                                 layout->ranks, layout->split);
+    if (!problem.empty())
+      return fail(SPRT_DAMAGED) << problem;
+    out_layouts.emplace_back(kind, layout->length, layout->ranks,
+                             layout->split);
+  }
+  return Status::success();
+}
+
+Status checkAtom(const plan::PlanT &plan, const plan::AtomT *atom,
+                 const std::string &name) {
+  if (!atom)
+    return fail(SPRT_DAMAGED) << "\"" << name << "\" has an empty dimension";
+  if (Status failure = checkSize(atom->size, "a dimension"))
+    return failure;
+  if (Status failure = checkSize(atom->local_size, "a local dimension"))
+    return failure;
+  if (atom->layout < 0) {
+    if (atom->size != atom->local_size)
+      return fail(SPRT_DAMAGED)
+             << "\"" << name << "\" has " << atom->size << " elements but "
+             << atom->local_size << " locally, without a layout";
+    return Status::success();
+  }
+  if (static_cast<size_t>(atom->layout) >= plan.layouts.size())
+    return fail(SPRT_DAMAGED) << "\"" << name << "\" names layout "
+                              << atom->layout << " of " << plan.layouts.size();
+  const plan::LayoutT &dealt = *plan.layouts[static_cast<size_t>(atom->layout)];
+  algebra::Layout layout(static_cast<algebra::LayoutKind>(dealt.kind),
+                         dealt.length, dealt.ranks, dealt.split);
+  if (layout.length() != atom->size || layout.maxCount() > atom->local_size)
+    return fail(SPRT_DAMAGED)
+           << "\"" << name << "\" deals " << atom->size << " elements, at most "
+           << atom->local_size << " a rank, by " << layout.str();
+  return checkExpression(atom->owner.get(),
+                         {plan.factors.size(), 0, plan.layouts.size()},
+                         "the owner of \"" + name + "\"");
+}
+} // namespace
+
+Status checkSize(int64_t value, const char *what, int64_t least) {
+  if (value < least || value > kMaxBytes)
+    return fail(SPRT_DAMAGED) << "expected " << what << " of " << least
+                              << " to " << kMaxBytes << " but got " << value;
+  return Status::success();
+}
+
+Status checkParameter(const plan::PlanT &plan,
+                      const plan::ParameterT *parameter, bool isInput) {
+  if (!parameter || !isEnum(parameter->type) || !parameter->view ||
+      !isEnum(parameter->view->space))
+    return fail(SPRT_DAMAGED) << "an input or result without type or buffer";
+  const std::string &name = parameter->name;
+  int64_t local = static_cast<int64_t>(
+      sprt_dtype_size(static_cast<sprt_dtype>(parameter->type)));
+  int64_t global = local;
+  for (const auto &dim : parameter->dims) {
+    if (!dim || dim->atoms.empty())
+      return fail(SPRT_DAMAGED) << "\"" << name << "\" has an empty dimension";
+    for (const auto &atom : dim->atoms) {
+      if (Status failure = checkAtom(plan, atom.get(), name))
+        return failure;
+      if (__builtin_mul_overflow(local, atom->local_size, &local) ||
+          __builtin_mul_overflow(global, atom->size, &global))
+        return fail(SPRT_DAMAGED) << "the size of \"" << name << "\" overflows";
+    }
+  }
+  if (isInput && parameter->view->space != plan::Space::arena)
+    return fail(SPRT_DAMAGED)
+           << "input \"" << name << "\" lies in constant memory";
+  if (parameter->view->bytes < local || parameter->view->bytes > kMaxBytes)
+    return fail(SPRT_DAMAGED)
+           << "\"" << name << "\" needs " << local
+           << " bytes but its buffer has " << parameter->view->bytes;
+  int64_t results = static_cast<int64_t>(plan.results.size());
+  if (parameter->donated_to < -1 || parameter->donated_to >= results)
+    return fail(SPRT_DAMAGED) << "\"" << name << "\" is donated to result "
+                              << parameter->donated_to << " of " << results;
+  return checkExpression(parameter->view->offset.get(),
+                         {plan.factors.size(), 0, plan.layouts.size()},
+                         "the offset of \"" + name + "\"");
+}
+
+Status validatePlan(const plan::PlanT &plan,
+                    std::vector<algebra::Layout> &out_layouts) {
+  if (Status failure = checkMesh(plan))
+    return failure;
+  if (Status failure = checkLayouts(plan, out_layouts))
+    return failure;
+  if (Status failure = checkSize(plan.arena_bytes, "an arena"))
+    return failure;
+  if (Status failure = checkSize(plan.constant_bytes, "constants"))
+    return failure;
+  if (Status failure = checkSize(plan.scratch_bytes, "scratch memory"))
+    return failure;
+  if (plan.events > kMaxEvents)
+    return fail(SPRT_DAMAGED) << "expected at most " << kMaxEvents
+                              << " events but got " << plan.events;
+  for (const auto &kernel : plan.kernels)
+    if (!kernel || kernel->symbol.empty())
+      return fail(SPRT_DAMAGED) << "a kernel without a symbol";
+  std::set<std::string> names;
+  for (const auto &input : plan.inputs) {
+    if (Status failure = checkParameter(plan, input.get(), /*isInput=*/true))
+      return failure;
+    if (!names.insert(input->name).second)
+      return fail(SPRT_DAMAGED)
+             << "two inputs are called \"" << input->name << "\"";
+  }
+  for (const auto &result : plan.results)
+    if (Status failure = checkParameter(plan, result.get(), /*isInput=*/false))
+      return failure;
+  return CommandValidator(plan).check(plan.commands);
+}
+
+} // namespace sprt

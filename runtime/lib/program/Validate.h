@@ -1,0 +1,69 @@
+/// Checks of a plan's parts, shared by the sources that validate it.
+#ifndef SPRT_LIB_PROGRAM_VALIDATE_H
+#define SPRT_LIB_PROGRAM_VALIDATE_H
+
+#include "program/Expression.h"
+
+namespace sprt {
+
+/// Upper bound of sizes and offsets: far above any machine, far below overflow.
+inline constexpr int64_t kMaxBytes = int64_t(1) << 46;
+inline constexpr int kMaxNesting = 64;
+
+/// Validates commands against a plan; text of failures names the command.
+class CommandValidator {
+public:
+  explicit CommandValidator(const plan::PlanT &plan)
+      : plan(plan), recorder(plan.events, -1) {}
+
+  Status check(const std::vector<std::unique_ptr<plan::CommandT>> &commands);
+
+private:
+  Status check(const plan::CommandT &command);
+  Status checkOperation(const plan::CommandT &command);
+  Status check(const plan::LaunchT &launch);
+  Status check(const plan::AttendT &attend);
+  Status check(const plan::GemmT &gemm);
+  Status check(const plan::SendRecvT &transfer);
+  Status checkNeeds(const plan::SendRecvT &transfer);
+  Status checkBands(const std::vector<plan::Band> &bands);
+  Status check(const plan::ExchangeT &exchange);
+  Status check(const plan::AllReduceT &reduce);
+  Status check(const plan::ReduceScatterT &reduce);
+  Status check(const plan::RowsTableT &table);
+  Status check(const plan::LoopT &loop);
+  Status check(const plan::WhileT &loop);
+  Status check(const plan::CaseT &choice);
+
+  Status checkBody(const std::vector<std::unique_ptr<plan::CommandT>> &body);
+  Status checkView(const plan::ViewT *view, const char *what, bool written,
+                   int64_t leastBytes = 0);
+  Status checkStrided(const plan::StridedT *strided, const char *what,
+                      bool written);
+  Status checkRows(const plan::RowsT *rows, const char *what);
+  Status checkExpr(const plan::ExprT *expression, const char *what);
+  Status checkFactor(uint32_t factor);
+  Status checkLayout(int64_t layout, const char *what);
+  Status checkReduction(plan::DType type, plan::Reduction kind);
+
+  const plan::PlanT &plan;
+  std::vector<int> recorder; ///< stream that records an event, or -1
+  size_t counters = 0;       ///< enclosing loops
+  int nesting = 0;
+};
+
+/// Whether `value` is one of an enumeration's.
+template <typename E> bool isEnum(E value) {
+  return value >= E::MIN && value <= E::MAX;
+}
+
+/// 0 <= value <= kMaxBytes, or a failure that names it.
+Status checkSize(int64_t value, const char *what, int64_t least = 0);
+
+/// The view of an input or result, and its dimensions.
+Status checkParameter(const plan::PlanT &plan,
+                      const plan::ParameterT *parameter, bool isInput);
+
+} // namespace sprt
+
+#endif // SPRT_LIB_PROGRAM_VALIDATE_H

@@ -1,0 +1,353 @@
+#include "program/Validate.h"
+#include "sprt/types.h"
+
+namespace sprt {
+
+namespace {
+Status checkStrides(const std::vector<int64_t> &strides, const char *what) {
+  if (strides.size() != 3)
+    return fail(SPRT_DAMAGED)
+           << "expected 3 strides of " << what << " but got " << strides.size();
+  for (int64_t stride : strides)
+    if (Status failure = checkSize(stride, "a stride"))
+      return failure;
+  return Status::success();
+}
+
+/// Bytes from the first to behind the last element, or -1 on overflow.
+int64_t extentBytes(const int64_t (&counts)[3],
+                    const std::vector<int64_t> &strides, size_t elementBytes) {
+  int64_t last = 0;
+  for (int i = 0; i < 3; ++i) {
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(counts[i] - 1, strides[static_cast<size_t>(i)],
+                               &reach) ||
+        __builtin_add_overflow(last, reach, &last))
+      return -1;
+  }
+  int64_t bytes = 0;
+  return __builtin_mul_overflow(last + 1, static_cast<int64_t>(elementBytes),
+                                &bytes)
+             ? -1
+             : bytes;
+}
+} // namespace
+
+Status CommandValidator::checkExpr(const plan::ExprT *expression,
+                                   const char *what) {
+  return checkExpression(
+      expression, {plan.factors.size(), counters, plan.layouts.size()}, what);
+}
+
+Status CommandValidator::checkLayout(int64_t layout, const char *what) {
+  if (layout < 0 || static_cast<size_t>(layout) >= plan.layouts.size())
+    return fail(SPRT_DAMAGED) << what << " names layout " << layout << " of "
+                              << plan.layouts.size();
+  return Status::success();
+}
+
+Status CommandValidator::checkFactor(uint32_t factor) {
+  if (factor >= plan.factors.size())
+    return fail(SPRT_DAMAGED)
+           << "mesh factor " << factor << " of " << plan.factors.size();
+  return Status::success();
+}
+
+Status CommandValidator::checkView(const plan::ViewT *view, const char *what,
+                                   bool written, int64_t leastBytes) {
+  if (!view || !isEnum(view->space))
+    return fail(SPRT_DAMAGED) << "no buffer for " << what;
+  if (written && view->space != plan::Space::arena)
+    return fail(SPRT_DAMAGED) << what << " would be written to constant memory";
+  int64_t space = view->space == plan::Space::arena ? plan.arena_bytes
+                                                    : plan.constant_bytes;
+  if (view->bytes < leastBytes || view->bytes > space)
+    return fail(SPRT_DAMAGED)
+           << "expected " << what << " of " << leastBytes << " to " << space
+           << " bytes but got " << view->bytes;
+  return checkExpr(view->offset.get(), what);
+}
+
+Status CommandValidator::checkStrided(const plan::StridedT *strided,
+                                      const char *what, bool written) {
+  if (!strided)
+    return fail(SPRT_DAMAGED) << "no buffer for " << what;
+  for (int64_t value : {strided->batch, strided->batch_stride,
+                        strided->row_stride, strided->head_stride})
+    if (Status failure = checkSize(value, what))
+      return failure;
+  if (Status failure = checkSize(strided->inner_bytes, what, 1))
+    return failure;
+  return checkView(strided->view.get(), what, written);
+}
+
+Status CommandValidator::checkRows(const plan::RowsT *rows, const char *what) {
+  if (!rows)
+    return fail(SPRT_DAMAGED) << "no rows for " << what;
+  if (Status failure = checkLayout(rows->layout, what))
+    return failure;
+  return checkExpr(rows->owner.get(), what);
+}
+
+Status CommandValidator::check(const plan::LaunchT &launch) {
+  if (launch.kernel >= plan.kernels.size())
+    return fail(SPRT_DAMAGED)
+           << "kernel " << launch.kernel << " of " << plan.kernels.size();
+  if (Status failure = checkSize(launch.tiles, "tiles"))
+    return failure;
+  if (launch.scratch_bytes < 0 || launch.scratch_bytes > plan.scratch_bytes)
+    return fail(SPRT_DAMAGED)
+           << "scratch of " << launch.scratch_bytes
+           << " bytes, the plan promises " << plan.scratch_bytes;
+  for (const auto &buffer : launch.buffers)
+    if (Status failure = checkView(buffer.get(), "a buffer", /*written=*/false))
+      return failure;
+  return Status::success();
+}
+
+Status CommandValidator::check(const plan::AttendT &attend) {
+  if (attend.kernel >= plan.kernels.size())
+    return fail(SPRT_DAMAGED)
+           << "kernel " << attend.kernel << " of " << plan.kernels.size();
+  if (attend.scratch_bytes < 0 || attend.scratch_bytes > plan.scratch_bytes)
+    return fail(SPRT_DAMAGED)
+           << "scratch of " << attend.scratch_bytes
+           << " bytes, the plan promises " << plan.scratch_bytes;
+  for (const plan::ViewT *view :
+       {attend.q.get(), attend.k.get(), attend.v.get()})
+    if (Status failure =
+            checkView(view, "an operand of attention", /*written=*/false))
+      return failure;
+  for (const plan::ViewT *view : {attend.out.get(), attend.lse.get()})
+    if (Status failure =
+            checkView(view, "the state of attention", /*written=*/true))
+      return failure;
+  for (const plan::ExprT *expression :
+       {attend.batch.get(), attend.heads.get(), attend.head_first.get(),
+        attend.kv_first.get()})
+    if (Status failure = checkExpr(expression, "a size of attention"))
+      return failure;
+  for (const plan::RowsT *rows : {attend.queries.get(), attend.keys.get()})
+    if (Status failure = checkRows(rows, "rows of attention"))
+      return failure;
+  for (const auto *strides :
+       {&attend.q_strides, &attend.k_strides, &attend.v_strides,
+        &attend.o_strides, &attend.lse_strides})
+    if (Status failure = checkStrides(*strides, "attention"))
+      return failure;
+  for (int64_t value : {attend.heads_total, attend.kv_total, attend.query_block,
+                        attend.head_size, attend.value_size})
+    if (Status failure = checkSize(value, "a size of attention", 1))
+      return failure;
+  return checkBands(attend.bands);
+}
+
+Status CommandValidator::check(const plan::GemmT &gemm) {
+  bool bf16 = gemm.type == plan::DType::bf16;
+  if (!bf16 && gemm.type != plan::DType::f32)
+    return fail(SPRT_UNSUPPORTED)
+           << "a gemm of type " << int(gemm.type) << ", expected f32 or bf16";
+  if (gemm.out_type != plan::DType::f32 &&
+      !(bf16 && gemm.out_type == plan::DType::bf16))
+    return fail(SPRT_UNSUPPORTED)
+           << "a gemm with results of type " << int(gemm.out_type);
+  for (int64_t size : {gemm.batch, gemm.m, gemm.n, gemm.k})
+    if (Status failure = checkSize(size, "a size of a gemm", 1))
+      return failure;
+  struct Operand {
+    const plan::ViewT *view;
+    const std::vector<int64_t> &strides;
+    int64_t rows, columns;
+    plan::DType type;
+    bool written;
+  };
+  for (const Operand &operand :
+       {Operand{gemm.a.get(), gemm.a_strides, gemm.m, gemm.k, gemm.type, false},
+        Operand{gemm.b.get(), gemm.b_strides, gemm.k, gemm.n, gemm.type, false},
+        Operand{gemm.c.get(), gemm.c_strides, gemm.m, gemm.n, gemm.out_type,
+                true}}) {
+    if (Status failure = checkStrides(operand.strides, "a gemm"))
+      return failure;
+    int64_t bytes = extentBytes(
+        {gemm.batch, operand.rows, operand.columns}, operand.strides,
+        sprt_dtype_size(static_cast<sprt_dtype>(operand.type)));
+    if (bytes < 0)
+      return fail(SPRT_DAMAGED) << "the size of a gemm operand overflows";
+    if (Status failure =
+            checkView(operand.view, "a gemm operand", operand.written, bytes))
+      return failure;
+  }
+  return Status::success();
+}
+
+Status CommandValidator::check(const plan::SendRecvT &transfer) {
+  if (Status failure = checkExpr(transfer.to.get(), "the receiving rank"))
+    return failure;
+  if (Status failure = checkExpr(transfer.from.get(), "the sending rank"))
+    return failure;
+  for (const auto *blocks : {&transfer.sends, &transfer.receives})
+    for (const auto &block : *blocks) {
+      if (!block)
+        return fail(SPRT_DAMAGED) << "an empty block";
+      if (Status failure = checkStrided(block->strided.get(), "a block",
+                                        blocks == &transfer.receives))
+        return failure;
+      if (Status failure = checkRows(block->rows.get(), "a block"))
+        return failure;
+      if (Status failure =
+              checkExpr(block->heads.get(), "the heads of a block"))
+        return failure;
+    }
+  return transfer.needs ? checkNeeds(transfer) : Status::success();
+}
+
+Status CommandValidator::checkNeeds(const plan::SendRecvT &transfer) {
+  const plan::NeedsT &needs = *transfer.needs;
+  if (Status failure = checkFactor(needs.factor))
+    return failure;
+  if (Status failure = checkLayout(needs.queries, "a ring"))
+    return failure;
+  std::vector<uint32_t> dealt = {needs.queries};
+  for (const auto *blocks : {&transfer.sends, &transfer.receives})
+    for (const auto &block : *blocks)
+      dealt.push_back(block->rows->layout);
+  for (uint32_t layout : dealt) {
+    const plan::LayoutT &rows = *plan.layouts[layout];
+    if (rows.ranks * rows.split != plan.factors[needs.factor]->size)
+      return fail(SPRT_DAMAGED)
+             << "rows are dealt to " << rows.ranks * rows.split
+             << " owners in a ring of " << plan.factors[needs.factor]->size;
+  }
+  return checkBands(needs.bands);
+}
+
+Status CommandValidator::checkBands(const std::vector<plan::Band> &bands) {
+  for (const plan::Band &band : bands)
+    for (int64_t position : {band.q0(), band.q1(), band.k0(), band.k1()})
+      if (Status failure = checkSize(position, "a position of a band"))
+        return failure;
+  return Status::success();
+}
+
+Status CommandValidator::check(const plan::ExchangeT &exchange) {
+  if (Status failure = checkFactor(exchange.factor))
+    return failure;
+  if (!isEnum(exchange.direction))
+    return fail(SPRT_DAMAGED)
+           << "unknown direction " << int(exchange.direction);
+  if (Status failure = checkLayout(exchange.layout, "an exchange"))
+    return failure;
+  int64_t group = plan.factors[exchange.factor]->size;
+  const plan::LayoutT &rows = *plan.layouts[exchange.layout];
+  if (rows.ranks * rows.split != group)
+    return fail(SPRT_DAMAGED) << "rows are dealt to " << rows.ranks * rows.split
+                              << " owners in a group of " << group;
+  for (int64_t heads : {exchange.heads_total, exchange.head_count})
+    if (Status failure = checkSize(heads, "heads", 1))
+      return failure;
+  if (exchange.head_layout >= 0) {
+    if (Status failure = checkLayout(exchange.head_layout, "an exchange"))
+      return failure;
+    const plan::LayoutT &heads =
+        *plan.layouts[static_cast<size_t>(exchange.head_layout)];
+    if (heads.ranks * heads.split != group ||
+        heads.kind != plan::LayoutKind::contiguous ||
+        heads.length != exchange.heads_total)
+      return fail(SPRT_DAMAGED) << "expected " << exchange.heads_total
+                                << " heads dealt in contiguous parts to "
+                                << group << " owners but got " << heads.length
+                                << " to " << heads.ranks * heads.split;
+  }
+  if (Status failure = checkStrided(exchange.source.get(),
+                                    "the source of an exchange", false))
+    return failure;
+  if (Status failure = checkStrided(exchange.target.get(),
+                                    "the target of an exchange", true))
+    return failure;
+  if (exchange.source->batch != exchange.target->batch ||
+      exchange.source->inner_bytes != exchange.target->inner_bytes)
+    return fail(SPRT_DAMAGED)
+           << "source and target of an exchange differ in batch or element";
+  return Status::success();
+}
+
+Status CommandValidator::checkReduction(plan::DType type,
+                                        plan::Reduction kind) {
+  if (!isEnum(type) || !isEnum(kind))
+    return fail(SPRT_DAMAGED) << "unknown type or kind of reduction";
+  bool logical = kind == plan::Reduction::land || kind == plan::Reduction::lor;
+  bool complex = type == plan::DType::c64 || type == plan::DType::c128;
+  if (logical != (type == plan::DType::i1) ||
+      (complex && kind != plan::Reduction::sum))
+    return fail(SPRT_UNSUPPORTED)
+           << "a reduction by " << plan::EnumNameReduction(kind) << " of "
+           << plan::EnumNameDType(type);
+  return Status::success();
+}
+
+Status CommandValidator::check(const plan::AllReduceT &reduce) {
+  if (Status failure = checkFactor(reduce.factor))
+    return failure;
+  if (Status failure = checkReduction(reduce.type, reduce.kind))
+    return failure;
+  if (Status failure = checkSize(reduce.count, "elements"))
+    return failure;
+  int64_t bytes = 0;
+  int64_t element = static_cast<int64_t>(
+      sprt_dtype_size(static_cast<sprt_dtype>(reduce.type)));
+  if (__builtin_mul_overflow(reduce.count, element, &bytes))
+    return fail(SPRT_DAMAGED) << "the size of an all-reduce overflows";
+  return checkView(reduce.view.get(), "an all-reduce", /*written=*/true, bytes);
+}
+
+Status CommandValidator::check(const plan::ReduceScatterT &reduce) {
+  if (Status failure = checkFactor(reduce.factor))
+    return failure;
+  if (Status failure = checkReduction(reduce.type, reduce.kind))
+    return failure;
+  if (Status failure = checkLayout(reduce.layout, "a reduce-scatter"))
+    return failure;
+  const plan::LayoutT &rows = *plan.layouts[reduce.layout];
+  if (rows.ranks * rows.split != plan.factors[reduce.factor]->size)
+    return fail(SPRT_DAMAGED)
+           << "rows are dealt to " << rows.ranks * rows.split
+           << " owners in a group of " << plan.factors[reduce.factor]->size;
+  if (Status failure = checkStrided(reduce.source.get(),
+                                    "the source of a reduce-scatter", false))
+    return failure;
+  if (Status failure = checkStrided(reduce.target.get(),
+                                    "the target of a reduce-scatter", true))
+    return failure;
+  int64_t element = static_cast<int64_t>(
+      sprt_dtype_size(static_cast<sprt_dtype>(reduce.type)));
+  if (reduce.source->batch != reduce.target->batch ||
+      reduce.source->inner_bytes != reduce.target->inner_bytes ||
+      reduce.source->inner_bytes % element != 0)
+    return fail(SPRT_DAMAGED) << "source and target of a reduce-scatter differ "
+                                 "in batch or element";
+  return Status::success();
+}
+
+Status CommandValidator::check(const plan::RowsTableT &table) {
+  bool integer =
+      table.type == plan::DType::i32 || table.type == plan::DType::i64 ||
+      table.type == plan::DType::u32 || table.type == plan::DType::u64;
+  if (!isEnum(table.query) || !integer)
+    return fail(SPRT_UNSUPPORTED)
+           << "a table of rows of type " << int(table.type)
+           << ", expected an integer of 32 or 64 bits";
+  if (Status failure = checkRows(table.rows.get(), "a table of rows"))
+    return failure;
+  if (Status failure = checkSize(table.count, "rows"))
+    return failure;
+  int64_t element = static_cast<int64_t>(
+      sprt_dtype_size(static_cast<sprt_dtype>(table.type)));
+  int64_t count = table.query == plan::RowsQuery::count ? 1 : table.count;
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(count, element, &bytes))
+    return fail(SPRT_DAMAGED) << "the size of a table overflows";
+  return checkView(table.target.get(), "a table of rows", /*written=*/true,
+                   bytes);
+}
+
+} // namespace sprt
