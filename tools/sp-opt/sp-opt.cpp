@@ -5,6 +5,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "sp/IR/SP.h"
+#include "sp/Import/Passes.h"
 #include "sp/Memory/Passes.h"
 #include "sp/Partition/Passes.h"
 #include "sp/Plan/Passes.h"
@@ -13,6 +14,8 @@
 
 /// The one place where each stage adds its passes and pipelines.
 static void registerOurPasses() {
+  mlir::sp::registerSPImportPasses();
+  mlir::sp::registerImportPipeline();
   mlir::sp::registerSPPlanPasses();
   mlir::sp::registerPlanPipeline();
   mlir::sp::registerSPPartitionPasses();

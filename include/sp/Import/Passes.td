@@ -1,0 +1,82 @@
+//===- Passes.td - Import -------------------------------------*- tablegen -*-===//
+
+#ifndef SP_IMPORT_PASSES
+#define SP_IMPORT_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def InlineCallsPass : Pass<"sp-inline-calls", "ModuleOp"> {
+  let summary = "Copy called functions to their calls";
+  let description = [{
+    Calls and composites are replaced by the bodies they name, also inside loops,
+    and private functions are erased. Recursion is an error.
+    ```mlir
+    %0 = call @_where(%m, %x, %c) : (tensor<8xi1>, tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    // becomes
+    %b = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<8xf32>
+    %0 = stablehlo.select %m, %x, %b : tensor<8xi1>, tensor<8xf32>
+    ```
+  }];
+}
+
+def MergeDuplicatesPass : Pass<"sp-merge-duplicates", "func::FuncOp"> {
+  let summary = "Compute equal values of a block once";
+  let description = [{
+    Operations without effects, with equal operands and attributes, become one.
+    Blocks are looked at one by one, so that a loop body reads nothing from
+    outside that it did not read before.
+    ```mlir
+    %a = stablehlo.iota dim = 0 : tensor<8xi32>
+    %b = stablehlo.iota dim = 0 : tensor<8xi32>
+    %c = stablehlo.add %a, %b : tensor<8xi32>
+    // becomes
+    %a = stablehlo.iota dim = 0 : tensor<8xi32>
+    %c = stablehlo.add %a, %a : tensor<8xi32>
+    ```
+  }];
+}
+
+def SimplifyLoopsPass : Pass<"sp-simplify-loops", "ModuleOp"> {
+  let summary = "Remove values that loops carry for nothing";
+  let description = [{
+    A carried value goes when it is needed only to be handed on: its result is
+    not used, and inside the loop nothing but values like it depends on it. A
+    result that the loop never changes becomes the initial value.
+    ```mlir
+    %r:2 = stablehlo.while(%m = %mask, %x = %x0) : tensor<64x64xi1>, tensor<f32> ...
+    // becomes, when only the body of an attention read %m
+    %r = stablehlo.while(%x = %x0) : tensor<f32> ...
+    ```
+  }];
+}
+
+def ImportAttentionPass : Pass<"sp-import-attention", "func::FuncOp"> {
+  let summary = "Find attention by its meaning";
+  let description = [{
+    Each exponential is followed back to the contraction of queries and keys and
+    on to the contraction with values. What lies between is an attention if its
+    values are those of the formula: masks are decided from their comparisons at
+    true sizes, the rest by evaluating it on samples. It becomes `sp.attention`
+    in canonical order (batch, sequence, head, feature). Anything else stays as
+    it is, and a remark of this pass's category says what stopped it.
+    ```mlir
+    %s = stablehlo.dot_general %q, %k, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] ...
+    ...                                    // scale, mask, softmax
+    %o = stablehlo.dot_general %v, %p, batching_dims = [0, 2] x [0, 1], contracting_dims = [1] x [3] ...
+    %r = stablehlo.transpose %o, dims = [0, 3, 1, 2] ...
+    // becomes
+    %r = sp.attention(%q, %k, %v) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.250000e-01 {name = "layer0"} ...
+    ```
+  }];
+  let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect"];
+}
+
+def VerifyImportPass : Pass<"sp-verify-import", "ModuleOp"> {
+  let summary = "Check the output form of Import";
+  let description = [{
+    One public function `@main` of a single block, without calls, with static
+    shapes, of `stablehlo`, `chlo`, `sdy` and `sp.attention` operations only.
+  }];
+}
+
+#endif // SP_IMPORT_PASSES

@@ -1,0 +1,192 @@
+//===- ImportAttention.cpp - Finds attention by meaning -------------------===//
+//
+//   %s = stablehlo.dot_general %q, %k, ...          %o = sp.attention(%q, %k,
+//   %v) %m = ... iota, compare, select -inf ...    ->          bands [...]
+//   scale ... %p = exponential, sum, divide %o = stablehlo.dot_general %p, %v,
+//   ...
+//
+// From each exponential back to the nearest contraction (the scores) and on to
+// the contractions of what becomes of it. Whether what lies between is an
+// attention is decided by its values, see AttentionMatcher; spelling does not
+// matter. What is not taken stays as it is, and a remark says why.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Match.h"
+
+#include "sp/IR/SP.h"
+#include "sp/Import/Passes.h"
+#include "sp/StableHLO/StableHLO.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <deque>
+
+#define DEBUG_TYPE "sp-import-attention"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_IMPORTATTENTIONPASS
+#include "sp/Import/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+/// The contraction with the fewest operations between it and the exponential.
+static Operation *findScores(Operation *exponential) {
+  std::deque<Operation *> open = {exponential};
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  while (!open.empty()) {
+    Operation *op = open.front();
+    open.pop_front();
+    if (contracts(op))
+      return op;
+    for (Value operand : op->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      if (source && source->getBlock() == exponential->getBlock() &&
+          source->getNumRegions() <= 1 && seen.insert(source).second)
+        open.push_back(source);
+    }
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// What an exponential reaches without passing a contraction.
+struct Reach {
+  explicit Reach(Operation *exponential);
+  /// Contractions with the number of the operand that is not reached.
+  SmallVector<std::pair<Operation *, unsigned>> products;
+  bool isSummed = false;
+};
+
+class ImportAttentionPass
+    : public sp::impl::ImportAttentionPassBase<ImportAttentionPass> {
+public:
+  void runOnOperation() override;
+
+private:
+  void visit(Operation *exponential);
+  void report(Operation *exponential, const Refusal &refusal);
+
+  unsigned found = 0;
+  llvm::DenseSet<Operation *> done;
+};
+
+} // namespace
+
+Reach::Reach(Operation *exponential) {
+  llvm::SetVector<Operation *> reached;
+  reached.insert(exponential);
+  llvm::SetVector<Operation *> ends;
+  for (size_t i = 0; i < reached.size(); ++i) {
+    for (Operation *user : reached[i]->getUsers()) {
+      if (user->getBlock() != exponential->getBlock() ||
+          user->hasTrait<OpTrait::IsTerminator>())
+        continue;
+      if (contracts(user))
+        ends.insert(user);
+      else
+        reached.insert(user);
+    }
+    isSummed |= reductionKind(reached[i]) == "stablehlo.add";
+  }
+  auto isReached = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && reached.contains(op);
+  };
+  for (Operation *end : ends) {
+    bool left = isReached(end->getOperand(0)),
+         right = isReached(end->getOperand(1));
+    if (left != right)
+      products.push_back({end, left ? 1 : 0});
+  }
+}
+
+void ImportAttentionPass::report(Operation *exponential,
+                                 const Refusal &refusal) {
+  std::string where;
+  llvm::raw_string_ostream(where) << refusal.location;
+  remark::missed(
+      exponential->getLoc(),
+      remark::RemarkOpts::name("AttentionNotTaken").category(DEBUG_TYPE))
+      << "not taken: " + refusal.reason << remark::metric("at", where);
+}
+
+/// A user of what the matches compute that would keep their scores alive.
+static std::optional<Refusal> findEscape(ArrayRef<AttentionMatch> matches) {
+  llvm::SmallPtrSet<Operation *, 32> inside;
+  llvm::SmallPtrSet<Operation *, 4> results;
+  for (const AttentionMatch &match : matches) {
+    for (Operation *op : operationsOf(match))
+      inside.insert(op);
+    results.insert(match.results.back().value.getDefiningOp());
+  }
+  for (Operation *op : inside)
+    for (Operation *user : op->getUsers())
+      if (!results.contains(op) && !inside.contains(user) &&
+          !isOpTriviallyDead(user))
+        return Refusal{"its scores or weights are used again by '" +
+                           user->getName().getStringRef().str() + "'",
+                       user->getLoc()};
+  return std::nullopt;
+}
+
+void ImportAttentionPass::visit(Operation *exponential) {
+  if (done.contains(exponential))
+    return;
+  Operation *scores = findScores(exponential);
+  if (!scores)
+    return;
+  Reach reach(exponential);
+  if (!reach.isSummed)
+    return;
+  std::vector<AttentionMatch> matches;
+  std::optional<Refusal> refusal;
+  for (auto [product, valueOperand] : reach.products) {
+    AttentionMatcher matcher(scores, product, valueOperand);
+    if (std::optional<AttentionMatch> match = matcher.run())
+      matches.push_back(std::move(*match));
+    else if (!refusal)
+      refusal = matcher.refusal;
+  }
+  if (!matches.empty())
+    refusal = findEscape(matches);
+  else if (!refusal)
+    refusal = Refusal{"no contraction sums values with its weights",
+                      exponential->getLoc()};
+  if (refusal)
+    return report(exponential, *refusal);
+
+  for (const AttentionMatch &match : matches) {
+    const AxisLabels &labels = match.component->labels;
+    std::string name = "layer" + std::to_string(found++);
+    for (Operation *op : operationsOf(match))
+      done.insert(op);
+    remark::passed(
+        match.product->getLoc(),
+        remark::RemarkOpts::name("AttentionFound").category(DEBUG_TYPE))
+        << "found " + name
+        << remark::metric("mask",
+                          match.bands.name(match.axes.queryLength(labels),
+                                           labels.size(match.axes.key)))
+        << remark::metric("scale", match.scale);
+    replaceAttention(match, name);
+  }
+}
+
+void ImportAttentionPass::runOnOperation() {
+  eraseDead(getOperation());
+  SmallVector<Operation *> exponentials;
+  getOperation()->walk(
+      [&](stablehlo::ExpOp op) { exponentials.push_back(op); });
+  found = 0;
+  done.clear();
+  for (Operation *exponential : exponentials)
+    visit(exponential);
+  eraseDead(getOperation());
+}

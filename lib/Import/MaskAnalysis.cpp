@@ -1,0 +1,312 @@
+//===- MaskAnalysis.cpp - Visibility at true sizes ------------------------===//
+
+#include "MaskAnalysis.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static constexpr unsigned maxComparisons = 8;
+/// A finite fill above this is a score: its weight need not vanish.
+static constexpr double largestFill = -9e3;
+static constexpr double tolerance = 1e-9;
+
+SampleView::SampleView(const AxisLabels &labels,
+                       const SampleEvaluator &evaluator, const Node *node,
+                       const Samples &samples)
+    : samples(samples) {
+  int64_t stride = 1;
+  Axes axes = labels.resolve(flatten(node->labels));
+  for (AxisId axis : llvm::reverse(axes)) {
+    strides.push_back({axis, stride});
+    stride *= evaluator.positions(axis).size();
+  }
+}
+
+double SampleView::at(const DenseMap<AxisId, int64_t> &coordinates) const {
+  int64_t offset = 0;
+  for (const auto &[axis, stride] : strides)
+    offset += stride * coordinates.lookup(axis);
+  return samples.data[offset];
+}
+
+LogicalResult MaskAnalysis::refuse(const Twine &reason, Location location) {
+  if (!refusal)
+    refusal = {reason.str(), location};
+  return failure();
+}
+
+bool MaskAnalysis::Threshold::truth(int64_t position) const {
+  double difference = slope * double(position) + offset;
+  switch (cast<stablehlo::CompareOp>(node->op).getComparisonDirection()) {
+  case stablehlo::ComparisonDirection::EQ:
+    return difference == 0;
+  case stablehlo::ComparisonDirection::NE:
+    return difference != 0;
+  case stablehlo::ComparisonDirection::GE:
+    return difference >= 0;
+  case stablehlo::ComparisonDirection::GT:
+    return difference > 0;
+  case stablehlo::ComparisonDirection::LE:
+    return difference <= 0;
+  case stablehlo::ComparisonDirection::LT:
+    return difference < 0;
+  }
+  return false;
+}
+
+LogicalResult MaskAnalysis::readThresholds() {
+  for (const Comparison &comparison : comparisons) {
+    Location location = comparison.node->value.getLoc();
+    const LinearForm &form = comparison.difference;
+    double ofQuery = axes.query ? form.coefficient(*axes.query) : 0;
+    double ofKey = form.coefficient(axes.key);
+    for (const auto &[axis, slope] : form.terms)
+      if (axis != axes.key && axis != axes.query)
+        return refuse("its mask compares positions of an axis that is neither "
+                      "queries nor keys",
+                      location);
+    Threshold threshold{comparison.node, Kind::Constant, 0, form.constant};
+    if (ofQuery != 0 && ofKey != 0) {
+      if (ofQuery != -ofKey)
+        return refuse("its mask is not a band: it compares multiples of "
+                      "positions",
+                      location);
+      threshold.kind = Kind::Difference;
+      threshold.slope = ofKey;
+    } else if (ofQuery != 0 || ofKey != 0) {
+      threshold.kind = ofKey != 0 ? Kind::Key : Kind::Query;
+      threshold.slope = ofKey != 0 ? ofKey : ofQuery;
+    }
+    thresholds.push_back(threshold);
+  }
+  // What is the same everywhere needs no place in the table.
+  auto end = std::partition(thresholds.begin(), thresholds.end(),
+                            [](const Threshold &threshold) {
+                              return threshold.kind != Kind::Constant;
+                            });
+  unsigned varying = end - thresholds.begin();
+  if (varying > maxComparisons)
+    return refuse("its mask consists of more than " + Twine(maxComparisons) +
+                      " comparisons",
+                  thresholds[maxComparisons].node->value.getLoc());
+  return success();
+}
+
+std::optional<Fill> MaskAnalysis::readFill(SampleEvaluator &evaluator) {
+  // The arguments of the exponentials that the weights consist of, not those
+  // inside row values.
+  SmallVector<const Node *> open = {component.weights()};
+  llvm::SmallPtrSet<const Node *, 16> seen;
+  Fill fill = Fill::Zeroed;
+  while (!open.empty()) {
+    const Node *node = open.pop_back_val();
+    if (!node->scored || !seen.insert(node).second ||
+        isa<stablehlo::ReduceOp>(node->op) || node == component.scoresNode())
+      continue;
+    if (!isa<stablehlo::ExpOp>(node->op)) {
+      llvm::append_range(open, node->operands);
+      continue;
+    }
+    const Samples *arguments = evaluator.evaluate(node->operands[0]);
+    if (!arguments)
+      return std::nullopt;
+    auto [low, high] =
+        std::minmax_element(arguments->data.begin(), arguments->data.end());
+    if (std::isinf(*high) && *high < 0)
+      fill = Fill::Infinite;
+    else if (std::exp(*high) == 0 && *high > largestFill)
+      return std::nullopt;
+    else if (*high <= largestFill)
+      fill = *low == *high ? Fill::Select : Fill::Additive;
+  }
+  return fill;
+}
+
+std::optional<bool> MaskAnalysis::classify(SampleEvaluator &evaluator) {
+  const AxisLabels &labels = component.labels;
+  const Node *weights = component.weights();
+  const Samples *values = evaluator.evaluate(weights);
+  const Node *q = component.leaf(axes.queryRole),
+             *k = component.leaf(axes.keyRole);
+  const Samples *queries = evaluator.evaluate(q), *keys = evaluator.evaluate(k);
+  if (!values || !queries || !keys)
+    return std::nullopt;
+  if (llvm::all_of(values->data, [](double value) { return value == 0; })) {
+    std::optional<Fill> fill = readFill(evaluator);
+    if (!fill)
+      return std::nullopt;
+    fills.insert(int(*fill));
+    return false;
+  }
+  SampleView left(labels, evaluator, q, *queries);
+  SampleView right(labels, evaluator, k, *keys);
+  Axes outer = labels.resolve(flatten(weights->labels));
+  SmallVector<int64_t> shape, inner;
+  for (AxisId axis : outer)
+    shape.push_back(evaluator.positions(axis).size());
+  for (AxisId axis : axes.feature)
+    inner.push_back(evaluator.positions(axis).size());
+  int64_t products = 1;
+  for (int64_t extent : inner)
+    products *= extent;
+  DenseMap<AxisId, int64_t> at;
+  IndexWalk walk(shape);
+  for (double value : values->data) {
+    for (auto [axis, index] : llvm::zip_equal(outer, *walk))
+      at[axis] = index;
+    double product = 0;
+    IndexWalk step(inner);
+    for (int64_t i = 0; i < products; ++i) {
+      for (auto [axis, index] : llvm::zip_equal(axes.feature, *step))
+        at[axis] = index;
+      product += left.at(at) * right.at(at);
+      step.next();
+    }
+    if (!(value > 0) || !std::isfinite(value))
+      return std::nullopt;
+
+    double factor = std::log(value) / product;
+    if (scale == 0)
+      scale = factor;
+    // The logarithm is exact to 1e-16 of 1, the product may be small.
+    if (std::fabs(std::log(value) - scale * product) >
+        tolerance * std::max(std::fabs(scale), 1e-3))
+      return std::nullopt;
+    walk.next();
+  }
+  return true;
+}
+
+std::optional<bool> MaskAnalysis::visible(unsigned truths) {
+  auto entry = known.find(truths);
+  if (entry != known.end())
+    return entry->second;
+  SampleEvaluator evaluator(component.labels, 7 + truths);
+  auto sample = [&](AxisId axis, int64_t count) {
+    std::vector<int64_t> positions;
+    for (int64_t i = 0; i < std::min(count, component.labels.size(axis)); ++i)
+      positions.push_back(i);
+    evaluator.setPositions(axis, std::move(positions));
+  };
+  if (axes.query)
+    sample(*axes.query, 3);
+  sample(axes.key, 3);
+  for (const Axes *some : {&axes.batch, &axes.sharedHeads, &axes.groups,
+                           &axes.feature, &axes.value})
+    for (AxisId axis : *some)
+      sample(axis, 2);
+  for (auto [i, threshold] : llvm::enumerate(thresholds))
+    evaluator.force(threshold.node, threshold.kind == Kind::Constant
+                                        ? threshold.truth(0)
+                                        : (truths >> i) & 1);
+  evaluator.dropRowValues();
+  std::optional<bool> result = classify(evaluator);
+  if (result)
+    known[truths] = *result;
+  return result;
+}
+
+/// Half-open intervals of [first, last] between cuts.
+static std::vector<std::pair<int64_t, int64_t>>
+intervals(int64_t first, int64_t last, std::vector<int64_t> &cuts) {
+  llvm::sort(cuts);
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  llvm::erase_if(cuts, [&](int64_t cut) { return cut <= first || cut > last; });
+  std::vector<std::pair<int64_t, int64_t>> parts;
+  int64_t from = first;
+  for (int64_t cut : cuts) {
+    parts.push_back({from, cut});
+    from = cut;
+  }
+  parts.push_back({from, last + 1});
+  return parts;
+}
+
+LogicalResult MaskAnalysis::cut() {
+  int64_t queries = axes.queryLength(component.labels);
+  int64_t keys = component.labels.size(axes.key);
+  for (const Threshold &threshold : thresholds) {
+    if (threshold.kind == Kind::Constant)
+      continue;
+    double zero = -threshold.offset / threshold.slope;
+    std::vector<int64_t> &cuts = threshold.kind == Kind::Query ? queryCuts
+                                 : threshold.kind == Kind::Key ? keyCuts
+                                                               : differenceCuts;
+    if (std::fabs(zero) > 9e15)
+      continue;
+    cuts.push_back(int64_t(std::ceil(zero)));
+    cuts.push_back(int64_t(std::floor(zero)) + 1);
+  }
+  auto ofQueries = intervals(0, queries - 1, queryCuts);
+  auto ofKeys = intervals(0, keys - 1, keyCuts);
+  auto ofDifferences = intervals(1 - queries, keys - 1, differenceCuts);
+
+  // Cells that say the same are joined along difference, key, then query.
+  using Ranges = std::vector<std::pair<int64_t, int64_t>>;
+  using KeyCells = std::vector<std::pair<std::pair<int64_t, int64_t>, Ranges>>;
+  std::vector<std::pair<std::pair<int64_t, int64_t>, KeyCells>> rows;
+  for (const auto &query : ofQueries) {
+    KeyCells cells;
+    for (const auto &key : ofKeys) {
+      Ranges seen;
+      for (const auto &difference : ofDifferences) {
+        // Cells in which no pair lies are not asked for.
+        if (key.second - 1 - query.first < difference.first ||
+            key.first - (query.second - 1) >= difference.second)
+          continue;
+        unsigned truths = 0;
+        for (auto [i, threshold] : llvm::enumerate(thresholds)) {
+          int64_t position = threshold.kind == Kind::Query ? query.first
+                             : threshold.kind == Kind::Key ? key.first
+                                                           : difference.first;
+          if (threshold.kind != Kind::Constant && threshold.truth(position))
+            truths |= 1u << i;
+        }
+        std::optional<bool> shown = visible(truths);
+        if (!shown)
+          return refuse("its weights are not the exponential of a constant "
+                        "times the product of queries and keys",
+                        component.weights()->value.getLoc());
+        if (!*shown)
+          continue;
+        if (!seen.empty() && seen.back().second == difference.first)
+          seen.back().second = difference.second;
+        else
+          seen.push_back(difference);
+      }
+      if (!cells.empty() && cells.back().second == seen)
+        cells.back().first.second = key.second;
+      else
+        cells.push_back({key, seen});
+    }
+    if (!rows.empty() && rows.back().second == cells)
+      rows.back().first.second = query.second;
+    else
+      rows.push_back({query, cells});
+  }
+  std::vector<sprt::algebra::Band> list;
+  for (const auto &[query, cells] : rows)
+    for (const auto &[key, differences] : cells)
+      for (const auto &[low, high] : differences)
+        list.push_back({query.first, query.second, key.first, key.second, low,
+                        high - 1, false});
+  bands = sprt::algebra::Bands(std::move(list)).simplified();
+  return success();
+}
+
+LogicalResult MaskAnalysis::run() {
+  if (failed(readThresholds()) || failed(cut()))
+    return failure();
+  if (bands.empty())
+    return refuse("its mask hides every key from every query",
+                  component.weights()->value.getLoc());
+  // A scale that the program wrote in f32 is given as that number.
+  double single = double(float(scale));
+  if (std::fabs(scale - single) <= 1e-12 * std::fabs(scale))
+    scale = single;
+  return success();
+}

@@ -1,0 +1,127 @@
+#ifndef SP_LIB_IMPORT_MASKANALYSIS_H
+#define SP_LIB_IMPORT_MASKANALYSIS_H
+
+#include "SampleEvaluator.h"
+
+#include "sprt/algebra/Bands.h"
+
+namespace mlir::sp {
+
+/// What the axes of an attention are. Products are row-major, outermost first.
+struct AttentionAxes {
+  Role queryRole = Role::Left;
+  Role keyRole = Role::Right;
+  /// The queries; none where there is a single one.
+  std::optional<AxisId> query;
+  AxisId key = 0;
+  Axes batch;
+  /// Query heads: those that keys or values share first, then the groups.
+  Axes sharedHeads, groups;
+  Axes feature, value;
+
+  int64_t queryLength(const AxisLabels &labels) const {
+    return query ? labels.size(*query) : 1;
+  }
+};
+
+/// A number that is linear in positions: sum of coefficient * position.
+struct LinearForm {
+  SmallVector<std::pair<AxisId, double>, 2> terms;
+  double constant = 0;
+
+  double coefficient(AxisId axis) const;
+  void add(const LinearForm &other, double factor);
+};
+
+/// A comparison of positions below the weights, as `difference <op> 0`.
+struct Comparison {
+  const Node *node;
+  LinearForm difference;
+};
+
+/// Every comparison of positions that decides which weights count. Refuses
+/// weights that depend on positions in another way.
+class PositionReader {
+public:
+  explicit PositionReader(const AxisLabels &labels) : labels(labels) {}
+  LogicalResult read(const Node *weights);
+
+  std::vector<Comparison> comparisons;
+  std::optional<Refusal> refusal;
+
+private:
+  LogicalResult visit(const Node *node);
+  std::optional<LinearForm> linear(const Node *node);
+  std::optional<LinearForm> linearOperation(const Node *node);
+  std::optional<LinearForm> linearTable(const Node *node);
+  std::optional<LinearForm> linearAxes(ArrayRef<AxisId> dim);
+  bool holds(const LinearForm &form, Type type) const;
+
+  const AxisLabels &labels;
+  DenseMap<const Node *, std::optional<LinearForm>> forms;
+  DenseMap<const Node *, bool> visited;
+};
+
+/// What becomes of a hidden score.
+enum class Fill { None, Infinite, Select, Additive, Zeroed };
+
+/// The mask and the scale of a component, decided from its comparisons at true
+/// sizes: positions are cut where a comparison changes, and each cell between
+/// the cuts is visible or not by evaluating the weights with the comparisons
+/// held at what they are in that cell.
+class MaskAnalysis {
+public:
+  MaskAnalysis(Component &component, const AttentionAxes &axes,
+               ArrayRef<Comparison> comparisons)
+      : component(component), axes(axes), comparisons(comparisons) {}
+
+  /// Fails with a refusal.
+  LogicalResult run();
+
+  sprt::algebra::Bands bands;
+  double scale = 0;
+  /// Fills of hidden scores that occur.
+  llvm::SmallDenseSet<int> fills;
+  /// Positions next to which visibility changes: of queries, keys, and of
+  /// (key - query).
+  std::vector<int64_t> queryCuts, keyCuts, differenceCuts;
+  std::optional<Refusal> refusal;
+
+private:
+  enum class Kind { Constant, Query, Key, Difference };
+  struct Threshold {
+    const Node *node;
+    Kind kind;
+    double slope, offset;
+    bool truth(int64_t position) const;
+  };
+  LogicalResult readThresholds();
+  LogicalResult cut();
+  /// Whether the pairs with these truths are visible.
+  std::optional<bool> visible(unsigned truths);
+  std::optional<bool> classify(SampleEvaluator &evaluator);
+  std::optional<Fill> readFill(SampleEvaluator &evaluator);
+  LogicalResult refuse(const Twine &reason, Location location);
+
+  Component &component;
+  const AttentionAxes &axes;
+  ArrayRef<Comparison> comparisons;
+  std::vector<Threshold> thresholds;
+  DenseMap<unsigned, bool> known;
+};
+
+/// Reads samples of a node by the coordinates of its axes.
+class SampleView {
+public:
+  SampleView(const AxisLabels &labels, const SampleEvaluator &evaluator,
+             const Node *node, const Samples &samples);
+  double at(const DenseMap<AxisId, int64_t> &coordinates) const;
+
+private:
+  SmallVector<std::pair<AxisId, int64_t>, 6> strides;
+  const Samples &samples;
+};
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_IMPORT_MASKANALYSIS_H

@@ -1,0 +1,295 @@
+//===- Match.cpp - From a component to an attention -----------------------===//
+
+#include "Match.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+/// Forward steps from the contraction to the last form of its result.
+static constexpr unsigned maxResultSteps = 16;
+
+AttentionMatcher::AttentionMatcher(Operation *scores, Operation *product,
+                                   unsigned valueOperand)
+    : scores(scores), product(product) {
+  match.product = product;
+  match.component = std::make_unique<Component>(scores, product, valueOperand);
+}
+
+LogicalResult AttentionMatcher::refuse(const Twine &reason, Location location) {
+  if (!refusal)
+    refusal = {reason.str(), location};
+  return failure();
+}
+
+/// A reduction over something that never meets the scores (whether a row of a
+/// mask shows any key) is supposed to run over keys, or over queries where keys
+/// are present; the comparison with the reference decides.
+void AttentionMatcher::supposeReductions() {
+  AxisLabels &labels = match.component->labels;
+  Axes anchored =
+      labels.resolve(flatten(match.component->scoresNode()->labels));
+  for (const std::unique_ptr<Node> &node : match.component->all()) {
+    if (node->scored || !isa_and_nonnull<stablehlo::ReduceOp>(node->op))
+      continue;
+    Axes present = labels.resolve(flatten(node->labels));
+    for (AxisId axis : labels.resolve(node->bound)) {
+      if (llvm::is_contained(anchored, axis))
+        continue;
+      Axes keys = labels.resolve(match.component->productNode()->bound);
+      for (AxisId candidate : llvm::concat<AxisId>(keys, anchored))
+        if (labels.size(candidate) == labels.size(axis) &&
+            !llvm::is_contained(present, candidate) &&
+            succeeded(labels.unify({candidate}, {axis})))
+          break;
+    }
+  }
+}
+
+Node *AttentionMatcher::requestBoth(Value value) {
+  match.component->restart();
+  if (!match.component->request(value) || !match.component->productNode() ||
+      !match.component->scoresNode())
+    return nullptr;
+  supposeReductions();
+  match.component->restart();
+  return match.component->request(value);
+}
+
+/// Whether query and key are still single axes.
+bool AttentionMatcher::isWhole() const {
+  auto whole = [&](AxisId axis) {
+    return match.component->labels.resolve({axis}) == Axes{axis};
+  };
+  return whole(match.axes.key) &&
+         (!match.axes.query || whole(*match.axes.query));
+}
+
+LogicalResult AttentionMatcher::readAxes() {
+  AxisLabels &labels = match.component->labels;
+  AttentionAxes &axes = match.axes;
+  Location location = product->getLoc();
+  Axes contracted = labels.resolve(match.component->productNode()->bound);
+  auto axesOf = [&](Role role) {
+    return labels.resolve(flatten(match.component->leaf(role)->labels));
+  };
+  Axes left = axesOf(Role::Left), right = axesOf(Role::Right);
+  Axes values = axesOf(Role::Value);
+  if (contracted.size() != 1)
+    return refuse("it does not sum over exactly one axis of keys", location);
+  axes.key = contracted[0];
+  bool inLeft = llvm::is_contained(left, axes.key);
+  bool inRight = llvm::is_contained(right, axes.key);
+  axes.feature = labels.resolve(match.component->scoresNode()->bound);
+  if (inLeft == inRight || llvm::is_contained(axes.feature, axes.key) ||
+      !llvm::is_contained(values, axes.key))
+    return refuse("the axis it sums over is not one of keys", location);
+  axes.queryRole = inLeft ? Role::Right : Role::Left;
+  axes.keyRole = inLeft ? Role::Left : Role::Right;
+  const Axes &ofQueries = inLeft ? right : left,
+             &ofKeys = inLeft ? left : right;
+
+  Axes result = labels.resolve(flatten(match.component->productNode()->labels));
+  llvm::SmallDenseSet<AxisId> unique;
+  for (AxisId axis : llvm::concat<AxisId>(result, axes.feature, contracted))
+    if (!unique.insert(axis).second)
+      return refuse("two of its axes are the same", location);
+  for (AxisId axis : axes.feature)
+    if (!llvm::is_contained(left, axis) || !llvm::is_contained(right, axis))
+      return refuse("queries and keys do not share their features", location);
+  for (AxisId axis : llvm::concat<AxisId>(left, right, values))
+    if (!unique.contains(axis))
+      return refuse("it sums over an axis that is neither keys nor features",
+                    location);
+
+  Axes leftOnly, shared;
+  for (AxisId axis : result) {
+    bool inQueries = llvm::is_contained(ofQueries, axis);
+    bool inKeys = llvm::is_contained(ofKeys, axis);
+    bool inValues = llvm::is_contained(values, axis);
+    if (inKeys && inValues)
+      shared.push_back(axis);
+    else if (inQueries && !inKeys && !inValues)
+      leftOnly.push_back(axis);
+    else if (!inQueries && !inKeys && inValues)
+      axes.value.push_back(axis);
+    else if (inQueries && inValues)
+      return refuse("its values carry an axis of the queries", location);
+    else
+      return refuse("its keys and values do not run over the same axes",
+                    location);
+  }
+  PositionReader positions(labels);
+  if (failed(positions.read(match.component->weights()))) {
+    refusal = positions.refusal;
+    return failure();
+  }
+  comparisons = positions.comparisons;
+  if (failed(chooseQuery(leftOnly, comparisons)))
+    return failure();
+  orderHeads(shared);
+  return applyPolicy();
+}
+
+LogicalResult AttentionMatcher::chooseQuery(ArrayRef<AxisId> leftOnly,
+                                            ArrayRef<Comparison> comparisons) {
+  const AxisLabels &labels = match.component->labels;
+  AttentionAxes &axes = match.axes;
+  for (const Comparison &comparison : comparisons)
+    for (const auto &[axis, slope] : comparison.difference.terms) {
+      if (axis == axes.key || !llvm::is_contained(leftOnly, axis))
+        continue;
+      if (axes.query && *axes.query != axis)
+        return refuse("its mask compares positions of more than one axis of "
+                      "queries",
+                      comparison.node->value.getLoc());
+      axes.query = axis;
+    }
+  // Without a mask: as many queries as keys, or the longest, or the first.
+  Axes order =
+      labels.resolve(flatten(match.component->leaf(axes.queryRole)->labels));
+  auto preference = [&](AxisId axis) {
+    int64_t size = labels.size(axis);
+    return std::make_pair(size == labels.size(axes.key), size);
+  };
+  if (!axes.query)
+    for (AxisId axis : order)
+      if (llvm::is_contained(leftOnly, axis) &&
+          (!axes.query || preference(axis) > preference(*axes.query)))
+        axes.query = axis;
+  for (AxisId axis : order)
+    if (llvm::is_contained(leftOnly, axis) && axis != axes.query)
+      axes.groups.push_back(axis);
+  return success();
+}
+
+/// Shared axes are batch where a root has them first and before its sequence,
+/// and heads otherwise.
+void AttentionMatcher::orderHeads(ArrayRef<AxisId> shared) {
+  const AxisLabels &labels = match.component->labels;
+  AttentionAxes &axes = match.axes;
+  llvm::SmallDenseSet<AxisId> heads;
+  Axes order;
+  auto look = [&](Role role, std::optional<AxisId> sequence) {
+    bool behind = false;
+    for (auto [dim, names] :
+         llvm::enumerate(match.component->leaf(role)->labels)) {
+      bool first = dim == 0;
+      for (AxisId axis : labels.resolve(names)) {
+        behind |= axis == sequence;
+        if (!llvm::is_contained(shared, axis))
+          continue;
+        if (!llvm::is_contained(order, axis))
+          order.push_back(axis);
+        if (behind || !first)
+          heads.insert(axis);
+        first = false;
+      }
+    }
+  };
+  look(axes.queryRole, axes.query);
+  look(axes.keyRole, axes.key);
+  look(Role::Value, axes.key);
+  for (AxisId axis : order)
+    (heads.contains(axis) ? axes.sharedHeads : axes.batch).push_back(axis);
+}
+
+/// What has the form of an attention but no sequence of keys: a softmax over a
+/// vocabulary or over experts whose "keys" are weights.
+LogicalResult AttentionMatcher::applyPolicy() {
+  const AxisLabels &labels = match.component->labels;
+  const AttentionAxes &axes = match.axes;
+  if (!axes.batch.empty() || !axes.sharedHeads.empty())
+    return success();
+  StringRef reason = "its keys are weights, not a sequence: they have neither "
+                     "batch nor heads";
+  Node *query = match.component->leaf(axes.queryRole);
+  Node *key = match.component->leaf(axes.keyRole);
+  Axes order = labels.resolve(flatten(query->labels));
+  for (AxisId axis : axes.groups)
+    if (llvm::find(order, axis) < llvm::find(order, *axes.query))
+      return refuse(reason, scores->getLoc());
+  auto isInput = [&](Node *leaf) {
+    return isa<BlockArgument>(lookThroughLoops(leaf->value));
+  };
+  Axes keyOrder = labels.resolve(flatten(key->labels));
+  bool likeWeights = isInput(key) && keyOrder.back() == axes.key;
+  if (isInput(key) && isInput(match.component->leaf(Role::Value)) &&
+      !isInput(query))
+    return refuse(reason, scores->getLoc());
+  return likeWeights ? refuse(reason, scores->getLoc()) : success();
+}
+
+/// The next form of a result: its only user, if that is a single operation on
+/// elements or layout in the same block.
+static Operation *nextForm(Value value) {
+  if (!value.hasOneUse())
+    return nullptr;
+  Operation *user = *value.user_begin();
+  bool follows = isElementwise(user) || isIdentity(user) ||
+                 isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
+                     stablehlo::BroadcastInDimOp>(user);
+  return follows && user->getNumResults() == 1 ? user : nullptr;
+}
+
+LogicalResult AttentionMatcher::verifyResults(const MaskAnalysis &mask) {
+  ReferenceCheck check(match, mask);
+  Value value = product->getResult(0);
+  for (unsigned step = 0; step < maxResultSteps; ++step) {
+    Component::Snapshot before = match.component->save();
+    const Node *node = requestBoth(value);
+    if (!node || !isWhole()) {
+      match.component->restore(before);
+      break;
+    }
+    EmptyRow empty = match.empty;
+    if (check.equals(node, empty)) {
+      match.empty = empty;
+      match.results.push_back({value, node->labels});
+    } else if (!match.results.empty()) {
+      match.component->restore(before);
+      break;
+    }
+    Operation *next = nextForm(value);
+    if (!next)
+      break;
+    value = next->getResult(0);
+  }
+  if (match.results.empty())
+    return refuse("its result differs from an attention over the same queries, "
+                  "keys and values",
+                  product->getLoc());
+  // The graph of the last form that matched.
+  requestBoth(match.results.back().value);
+  return success();
+}
+
+std::optional<AttentionMatch> AttentionMatcher::run() {
+  if (!requestBoth(product->getResult(0))) {
+    refusal = match.component->refusal();
+    return std::nullopt;
+  }
+  if (failed(readAxes()))
+    return std::nullopt;
+  MaskAnalysis mask(*match.component, match.axes, comparisons);
+  if (failed(mask.run())) {
+    refusal = mask.refusal;
+    return std::nullopt;
+  }
+  match.bands = mask.bands;
+  match.scale = mask.scale;
+  const AxisLabels &labels = match.component->labels;
+  bool mayBeEmpty = !match.bands
+                         .emptyRows(match.axes.queryLength(labels),
+                                    labels.size(match.axes.key))
+                         .empty();
+  if (mayBeEmpty && mask.fills.contains(int(Fill::Additive))) {
+    (void)refuse("its finite additive mask leaves rows without a visible key",
+                 product->getLoc());
+    return std::nullopt;
+  }
+  if (failed(verifyResults(mask)))
+    return std::nullopt;
+  return std::move(match);
+}

@@ -1,0 +1,158 @@
+//===- Operations.cpp - What the matcher knows of single operations -------===//
+
+#include "Operations.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+bool mlir::sp::isContraction(Operation *op) {
+  return isa<stablehlo::DotGeneralOp, stablehlo::DotOp>(op);
+}
+
+ContractionDims mlir::sp::contractionDims(Operation *op) {
+  if (auto general = dyn_cast<stablehlo::DotGeneralOp>(op)) {
+    stablehlo::DotDimensionNumbersAttr dims = general.getDotDimensionNumbers();
+    return {llvm::to_vector(dims.getLhsBatchingDimensions()),
+            llvm::to_vector(dims.getRhsBatchingDimensions()),
+            llvm::to_vector(dims.getLhsContractingDimensions()),
+            llvm::to_vector(dims.getRhsContractingDimensions())};
+  }
+  int64_t last =
+      cast<RankedTensorType>(op->getOperand(0).getType()).getRank() - 1;
+  return {{}, {}, {last}, {0}};
+}
+
+bool mlir::sp::contracts(Operation *op) {
+  return isContraction(op) && !contractionDims(op).lhsContracting.empty();
+}
+
+bool mlir::sp::isElementwise(Operation *op) {
+  static const llvm::StringSet<> names = {"abs",
+                                          "add",
+                                          "and",
+                                          "cbrt",
+                                          "ceil",
+                                          "clamp",
+                                          "compare",
+                                          "convert",
+                                          "cosine",
+                                          "divide",
+                                          "exponential",
+                                          "exponential_minus_one",
+                                          "floor",
+                                          "is_finite",
+                                          "log",
+                                          "log_plus_one",
+                                          "logistic",
+                                          "maximum",
+                                          "minimum",
+                                          "multiply",
+                                          "negate",
+                                          "not",
+                                          "or",
+                                          "power",
+                                          "remainder",
+                                          "round_nearest_afz",
+                                          "round_nearest_even",
+                                          "rsqrt",
+                                          "select",
+                                          "sign",
+                                          "sine",
+                                          "sqrt",
+                                          "subtract",
+                                          "tanh",
+                                          "xor"};
+  StringRef name = op->getName().getStringRef();
+  return name.consume_front("stablehlo.") && names.contains(name);
+}
+
+bool mlir::sp::isIdentity(Operation *op) {
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+    return call.getCallTargetName() == "Sharding" && op->getNumOperands() == 1;
+  return isa<stablehlo::OptimizationBarrierOp, stablehlo::ReducePrecisionOp,
+             sdy::ShardingConstraintOp>(op);
+}
+
+StringRef mlir::sp::reductionKind(Operation *op) {
+  auto reduce = dyn_cast<stablehlo::ReduceOp>(op);
+  if (!reduce || reduce.getInputs().size() != 1 ||
+      !reduce.getBody().hasOneBlock())
+    return "";
+  Block &body = reduce.getBody().front();
+  if (body.getOperations().size() != 2)
+    return "";
+  Operation &combine = body.front();
+  if (combine.getNumOperands() != 2 || combine.getNumResults() != 1 ||
+      body.getTerminator()->getOperand(0) != combine.getResult(0))
+    return "";
+  Value a = combine.getOperand(0), b = combine.getOperand(1);
+  Value x = body.getArgument(0), y = body.getArgument(1);
+  if (!((a == x && b == y) || (a == y && b == x)))
+    return "";
+  return combine.getName().getStringRef();
+}
+
+Value mlir::sp::lookThroughLoops(Value value) {
+  while (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast_or_null<stablehlo::WhileOp>(
+        argument.getOwner()->getParentOp());
+    if (!loop)
+      return value;
+    unsigned index = argument.getArgNumber();
+    Block &body = loop.getBody().front();
+    if (body.getTerminator()->getOperand(index) != body.getArgument(index))
+      return value;
+    value = loop->getOperand(index);
+  }
+  return value;
+}
+
+static bool isUniformWithin(Value value, unsigned depth) {
+  Operation *op = lookThroughLoops(value).getDefiningOp();
+  if (!op || depth == 0)
+    return false;
+  if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue()) ||
+           constant.getValue().getNumElements() == 1;
+  if (!isElementwise(op) && !isIdentity(op) &&
+      !isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
+           stablehlo::TransposeOp>(op))
+    return false;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return isUniformWithin(operand, depth - 1);
+  });
+}
+
+bool mlir::sp::isUniform(Value value) { return isUniformWithin(value, 16); }
+
+std::optional<int64_t> mlir::sp::constantInteger(Value value) {
+  auto constant =
+      lookThroughLoops(value).getDefiningOp<stablehlo::ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
+  if (!elements || !(elements.isSplat() || elements.getNumElements() == 1))
+    return std::nullopt;
+  if (elements.getElementType().getIntOrFloatBitWidth() > 64)
+    return std::nullopt;
+  APInt number = *elements.value_begin<APInt>();
+  return elements.getElementType().isUnsignedInteger()
+             ? int64_t(number.getZExtValue())
+             : number.getSExtValue();
+}
+
+void mlir::sp::eraseDead(Operation *root) {
+  for (Region &region : root->getRegions())
+    for (Block &block : region)
+      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+        if (isOpTriviallyDead(&op))
+          op.erase();
+        else
+          eraseDead(&op);
+      }
+}

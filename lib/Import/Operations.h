@@ -1,0 +1,39 @@
+#ifndef SP_LIB_IMPORT_OPERATIONS_H
+#define SP_LIB_IMPORT_OPERATIONS_H
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
+
+#include <optional>
+
+namespace mlir::sp {
+
+/// Contraction dimensions: {lhs, rhs} batching and {lhs, rhs} contracting.
+struct ContractionDims {
+  SmallVector<int64_t> lhsBatch, rhsBatch, lhsContracting, rhsContracting;
+};
+ContractionDims contractionDims(Operation *op);
+
+/// Whether the op is `stablehlo.dot_general` or `stablehlo.dot`.
+bool isContraction(Operation *op);
+/// Whether a contraction sums over something (otherwise it only multiplies).
+bool contracts(Operation *op);
+/// Whether the op computes each element from the elements at its index.
+bool isElementwise(Operation *op);
+/// Whether the op returns its operands as they are (sharding constraints,
+/// barriers, reduce_precision).
+bool isIdentity(Operation *op);
+/// The single operation of a reduction's body ("stablehlo.add"), or "".
+StringRef reductionKind(Operation *op);
+/// The value a loop-invariant block argument of a `while` stands for.
+Value lookThroughLoops(Value value);
+/// Whether every element is the same number, whatever the arguments.
+bool isUniform(Value value);
+/// The number, if the value is uniform and an integer constant.
+std::optional<int64_t> constantInteger(Value value);
+/// Erases what no longer has a use, inside the regions of `root`.
+void eraseDead(Operation *root);
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_IMPORT_OPERATIONS_H

@@ -1,0 +1,27 @@
+//===- Pipeline.cpp - sp-import-pipeline ----------------------------------===//
+
+#include "sp/IR/SP.h"
+#include "sp/Import/Passes.h"
+#include "sp/StableHLO/StableHLO.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+
+void sp::buildImportPipeline(OpPassManager &manager) {
+  manager.addPass(createInlineCallsPass());
+  manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
+  manager.addNestedPass<func::FuncOp>(createImportAttentionPass());
+  manager.addPass(createSimplifyLoopsPass());
+  manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
+  manager.addPass(createVerifyImportPass());
+}
+
+void sp::registerImportPipeline() {
+  PassPipelineRegistration<>(
+      "sp-import-pipeline",
+      "Inlines calls and finds attention: from StableHLO text to sp.attention "
+      "among token-local operations",
+      buildImportPipeline);
+}

@@ -1,0 +1,165 @@
+//===- ReferenceCheck.cpp - A component against the formula ---------------===//
+//
+//   O[q, v] = sum_k exp(scale * Q[q] . K[k]) V[k, v] / sum_k exp(...)
+//
+// over the sampled keys that the bands show, at their true positions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Match.h"
+
+#include <cmath>
+#include <set>
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static constexpr double tolerance = 1e-9;
+static constexpr unsigned draws = 2;
+static constexpr size_t maxPositions = 40;
+
+ReferenceCheck::ReferenceCheck(const AttentionMatch &match,
+                               const MaskAnalysis &mask)
+    : match(match) {
+  const AxisLabels &labels = match.component->labels;
+  int64_t numQueries = match.axes.queryLength(labels);
+  int64_t numKeys = labels.size(match.axes.key);
+  std::set<int64_t> q, k;
+  auto add = [](std::set<int64_t> &set, int64_t position, int64_t size) {
+    if (position >= 0 && position < size && set.size() < maxPositions)
+      set.insert(position);
+  };
+  auto addAround = [&](std::set<int64_t> &set, int64_t position, int64_t size) {
+    for (int64_t step = -1; step <= 1; ++step)
+      add(set, position + step, size);
+  };
+  std::vector<sprt::algebra::Interval> unseen =
+      match.bands.emptyRows(numQueries, numKeys);
+  for (const sprt::algebra::Interval &rows : unseen)
+    add(q, rows.begin, numQueries);
+  for (int64_t position : {int64_t(0), numQueries / 2, numQueries - 1})
+    add(q, position, numQueries);
+  for (int64_t position : {int64_t(0), numKeys / 3, numKeys - 1})
+    add(k, position, numKeys);
+  for (int64_t cut : mask.queryCuts)
+    addAround(q, cut, numQueries);
+  for (int64_t cut : mask.keyCuts)
+    addAround(k, cut, numKeys);
+  // Each query meets keys on both sides of each cut in (key - query).
+  std::set<int64_t> some(q);
+  for (int64_t cut : mask.differenceCuts) {
+    for (int64_t query : some)
+      addAround(k, query + cut, numKeys);
+    addAround(q, -cut, numQueries);
+  }
+  // And at least one that it sees, if it sees any.
+  for (int64_t query : q)
+    for (const sprt::algebra::Band &band : match.bands.bands()) {
+      if (query < band.q0 || query >= band.q1)
+        continue;
+      int64_t low =
+          band.lo == sprt::algebra::unboundedBelow ? band.k0 : query + band.lo;
+      int64_t key = std::max(band.k0, low);
+      if (sprt::algebra::visible(band, query, key))
+        k.insert(key);
+    }
+  queries.assign(q.begin(), q.end());
+  keys.assign(k.begin(), k.end());
+}
+
+bool ReferenceCheck::equals(const Node *node, EmptyRow &empty) const {
+  for (unsigned draw = 0; draw < draws; ++draw)
+    if (!equalsOnce(node, empty, 101 + draw))
+      return false;
+  return true;
+}
+
+/// Three samples of an axis: its ends and something between.
+static std::vector<int64_t> threePositions(int64_t size) {
+  std::set<int64_t> positions = {0, size / 2, size - 1};
+  return {positions.begin(), positions.end()};
+}
+
+static bool near(double actual, double expected) {
+  if (std::isnan(expected))
+    return std::isnan(actual);
+  return std::fabs(actual - expected) <= tolerance * (1 + std::fabs(expected));
+}
+
+bool ReferenceCheck::equalsOnce(const Node *node, EmptyRow &empty,
+                                uint64_t seed) const {
+  const Component &component = *match.component;
+  const AxisLabels &labels = component.labels;
+  const AttentionAxes &axes = match.axes;
+  SampleEvaluator evaluator(labels, seed);
+  for (const Axes *some : {&axes.batch, &axes.sharedHeads, &axes.groups,
+                           &axes.feature, &axes.value})
+    for (AxisId axis : labels.resolve(*some))
+      evaluator.setPositions(axis, threePositions(labels.size(axis)));
+  if (axes.query)
+    evaluator.setPositions(*axes.query, queries);
+  evaluator.setPositions(axes.key, keys);
+
+  const Node *q = component.leaf(axes.queryRole);
+  const Node *k = component.leaf(axes.keyRole);
+  const Node *v = component.leaf(Role::Value);
+  const Samples *actual = evaluator.evaluate(node);
+  const Samples *ofQ = evaluator.evaluate(q), *ofK = evaluator.evaluate(k);
+  const Samples *ofV = evaluator.evaluate(v);
+  if (!actual || !ofQ || !ofK || !ofV)
+    return false;
+  SampleView viewQ(labels, evaluator, q, *ofQ),
+      viewK(labels, evaluator, k, *ofK);
+  SampleView viewV(labels, evaluator, v, *ofV);
+
+  Axes outer = labels.resolve(flatten(node->labels));
+  Axes feature = labels.resolve(axes.feature);
+  SmallVector<int64_t> shape, inner;
+  for (AxisId axis : outer)
+    shape.push_back(evaluator.positions(axis).size());
+  int64_t products = 1;
+  for (AxisId axis : feature) {
+    inner.push_back(evaluator.positions(axis).size());
+    products *= inner.back();
+  }
+  DenseMap<AxisId, int64_t> at;
+  IndexWalk walk(shape);
+  for (double result : actual->data) {
+    for (auto [axis, index] : llvm::zip_equal(outer, *walk))
+      at[axis] = index;
+    walk.next();
+    int64_t query = axes.query ? queries[at.lookup(*axes.query)] : 0;
+    double sum = 0, mean = 0, weights = 0;
+    for (auto [index, key] : llvm::enumerate(keys)) {
+      at[axes.key] = index;
+      double value = viewV.at(at);
+      mean += value / double(keys.size());
+      if (!match.bands.visible(query, key))
+        continue;
+      double product = 0;
+      IndexWalk step(inner);
+      for (int64_t i = 0; i < products; ++i) {
+        for (auto [axis, position] : llvm::zip_equal(feature, *step))
+          at[axis] = position;
+        product += viewQ.at(at) * viewK.at(at);
+        step.next();
+      }
+      double weight = std::exp(match.scale * product);
+      weights += weight;
+      sum += weight * value;
+    }
+    if (weights > 0) {
+      if (!near(result, sum / weights))
+        return false;
+      continue;
+    }
+    EmptyRow row = std::isnan(result)   ? EmptyRow::Nan
+                   : result == 0        ? EmptyRow::Zero
+                   : near(result, mean) ? EmptyRow::Mean
+                                        : EmptyRow::Never;
+    if (row == EmptyRow::Never || (empty != EmptyRow::Never && empty != row))
+      return false;
+    empty = row;
+  }
+  return true;
+}

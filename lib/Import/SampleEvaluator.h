@@ -1,0 +1,90 @@
+#ifndef SP_LIB_IMPORT_SAMPLEEVALUATOR_H
+#define SP_LIB_IMPORT_SAMPLEEVALUATOR_H
+
+#include "Component.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <random>
+
+namespace mlir::sp {
+
+/// Row-major numbers; one extent a dimension of the node they belong to.
+struct Samples {
+  SmallVector<int64_t, 6> shape;
+  std::vector<double> data;
+};
+
+/// Evaluates nodes in f64 on a few positions of every axis.
+///
+/// A dimension over axes (a, b) has |positions(a)| * |positions(b)| samples.
+/// Positions are true ones: `iota` and constant tables give what the program
+/// sees there, and only what leaves hold is random. A reduction sums over the
+/// samples of its axes, as the reference it is compared with does.
+class SampleEvaluator {
+public:
+  SampleEvaluator(const AxisLabels &labels, uint64_t seed)
+      : labels(labels), generator(seed) {}
+
+  /// The positions an axis is sampled at; position 0 unless set.
+  void setPositions(AxisId axis, std::vector<int64_t> positions);
+  const std::vector<int64_t> &positions(AxisId axis) const;
+
+  /// A boolean node that takes this value everywhere.
+  void force(const Node *node, bool value) { forced[node] = value; }
+  /// Row sums become 1 and row maxima 0, which leaves what the weights are
+  /// before they are normalised.
+  void dropRowValues() { dropRows = true; }
+
+  /// Null if something in the node cannot be evaluated.
+  const Samples *evaluate(const Node *node);
+
+  /// Number of samples of a dimension, and the index each stands for.
+  int64_t extent(ArrayRef<AxisId> dim) const;
+  std::vector<int64_t> indices(ArrayRef<AxisId> dim) const;
+
+private:
+  bool compute(const Node *node, Samples &result);
+  bool computeElementwise(const Node *node, Samples &result);
+  bool computeReduce(const Node *node, Samples &result);
+  bool computeProduct(const Node *node, Samples &result);
+  bool computeConstant(const Node *node, Samples &result);
+  bool computeJoin(const Node *node, Samples &result);
+  bool computeMove(const Node *node, Samples &result);
+  int64_t count(AxisId axis) const;
+  std::vector<int64_t> axisIndices(AxisId axis) const;
+
+  const AxisLabels &labels;
+  std::mt19937_64 generator;
+  llvm::DenseMap<AxisId, std::vector<int64_t>> sampled;
+  llvm::DenseMap<const Node *, bool> forced;
+  bool dropRows = false;
+  llvm::DenseMap<const Node *, std::unique_ptr<Samples>> values;
+};
+
+/// Steps through every index of a shape in row-major order.
+class IndexWalk {
+public:
+  explicit IndexWalk(ArrayRef<int64_t> shape)
+      : shape(shape), index(shape.size(), 0) {}
+  ArrayRef<int64_t> operator*() const { return index; }
+  void next() {
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      if (++index[dim] < shape[dim])
+        return;
+      index[dim] = 0;
+    }
+  }
+
+private:
+  ArrayRef<int64_t> shape;
+  SmallVector<int64_t, 8> index;
+};
+
+/// The element function of an operation, or null.
+using ElementFunction = std::function<double(ArrayRef<double>)>;
+ElementFunction elementFunction(Operation *op);
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_IMPORT_SAMPLEEVALUATOR_H
