@@ -1,0 +1,43 @@
+//===- Interpreter.h - The reference evaluator of StableHLO ----*- C++ -*-===//
+#ifndef SP_INTERPRETER_INTERPRETER_H
+#define SP_INTERPRETER_INTERPRETER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "sp/Interpreter/Tensor.h"
+
+namespace mlir::interpreter {
+
+/// What arithmetic on float types means.
+enum class Precision {
+  /// Every float type is computed and stored in f64. `bitcast_convert` and
+  /// `reduce_precision` keep the program's types; a constant means the value it
+  /// has in its own type; integers are as in the program.
+  F64,
+  /// The program's own types: each operation's result is rounded to its type.
+  /// f16, bf16 and f8 are computed in f32; dot products of f32 and narrower
+  /// accumulate in f32; a reduction is rounded once, at its end.
+  Program
+};
+
+struct EvaluationOptions {
+  Precision precision = Precision::F64;
+  /// A tensor above this size is a diagnostic instead of an attempt.
+  int64_t tensorLimitBytes = int64_t(1) << 40;
+};
+
+/// Evaluates a function of `func`, `stablehlo`, `chlo` and `sdy` operations on
+/// global (unsharded) arguments. Arguments have exactly the function's types;
+/// so have the results. Anything that cannot be evaluated is a diagnostic at
+/// its operation. Thread-safe for different functions.
+FailureOr<SmallVector<Tensor>>
+evaluateFunction(func::FuncOp function, ArrayRef<Tensor> arguments,
+                 const EvaluationOptions &options = {});
+
+/// Evaluates one operation that uses no value from outside but its operands.
+FailureOr<SmallVector<Tensor>>
+evaluateOperation(Operation *op, ArrayRef<Tensor> operands,
+                  const EvaluationOptions &options = {});
+
+} // namespace mlir::interpreter
+
+#endif // SP_INTERPRETER_INTERPRETER_H

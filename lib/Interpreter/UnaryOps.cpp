@@ -1,0 +1,159 @@
+//===- UnaryOps.cpp - Element-wise functions of one operand ---------------===//
+#include "Elementwise.h"
+#include "SpecialFunctions.h"
+#include "sp/StableHLO/StableHLO.h"
+#include "llvm/ADT/bit.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::interpreter;
+using Complex = std::complex<double>;
+
+/// Registers an operation whose meaning is a function of each storage.
+template <typename OpT, typename OnInteger, typename OnFloat,
+          typename OnComplex>
+static void addUnary(Handlers &handlers, OnInteger onInteger, OnFloat onFloat,
+                     OnComplex onComplex) {
+  handlers.addElementwise<OpT>([=](OpT op, Tensors &operands,
+                                   Evaluator &evaluator) {
+    return mapUnary(op, operands[0], evaluator, onInteger, onFloat, onComplex);
+  });
+}
+
+/// A function of floats and complex numbers under one name.
+template <typename OpT, typename Fn> static void addMath(Handlers &h, Fn fn) {
+  addUnary<OpT>(h, None(), fn, fn);
+}
+template <typename OpT, typename Fn> static void addFloat(Handlers &h, Fn fn) {
+  addUnary<OpT>(h, None(), fn, None());
+}
+
+/// exp(z) - 1 without cancellation near zero.
+static double expMinusOne(double x) { return std::expm1(x); }
+static Complex expMinusOne(Complex z) {
+  double real = std::expm1(z.real()), half = std::sin(z.imag() / 2);
+  return {real * std::cos(z.imag()) - 2 * half * half,
+          std::exp(z.real()) * std::sin(z.imag())};
+}
+
+static double logPlusOne(double x) { return std::log1p(x); }
+static Complex logPlusOne(Complex z) {
+  // |1 + z|^2 = 1 + x (2 + x) + y^2.
+  double x = z.real(), y = z.imag();
+  return {0.5 * std::log1p(x * (2 + x) + y * y), std::atan2(y, 1 + x)};
+}
+
+static double signOf(double x) {
+  return x == 0 || std::isnan(x) ? x : std::copysign(1.0, x);
+}
+static Complex signOf(Complex z) {
+  return z == Complex(0) ? z : z / std::abs(z);
+}
+
+static void addElementary(Handlers &h) {
+  addFloat<stablehlo::CbrtOp>(h, [](double x) { return std::cbrt(x); });
+  addFloat<stablehlo::CeilOp>(h, [](double x) { return std::ceil(x); });
+  addFloat<stablehlo::FloorOp>(h, [](double x) { return std::floor(x); });
+  addFloat<stablehlo::RoundOp>(h, [](double x) { return std::round(x); });
+  addFloat<stablehlo::RoundNearestEvenOp>(
+      h, [](double x) { return std::nearbyint(x); });
+  addMath<stablehlo::CosineOp>(h, [](auto x) { return std::cos(x); });
+  addMath<stablehlo::SineOp>(h, [](auto x) { return std::sin(x); });
+  addMath<stablehlo::TanOp>(h, [](auto x) { return std::tan(x); });
+  addMath<stablehlo::TanhOp>(h, [](auto x) { return std::tanh(x); });
+  addMath<stablehlo::ExpOp>(h, [](auto x) { return std::exp(x); });
+  addMath<stablehlo::Expm1Op>(h, [](auto x) { return expMinusOne(x); });
+  addMath<stablehlo::LogOp>(h, [](auto x) { return std::log(x); });
+  addMath<stablehlo::Log1pOp>(h, [](auto x) { return logPlusOne(x); });
+  addMath<stablehlo::LogisticOp>(h, [](auto x) {
+    using T = decltype(x);
+    return T(1) / (T(1) + std::exp(-x));
+  });
+  addMath<stablehlo::SqrtOp>(h, [](auto x) { return std::sqrt(x); });
+  addMath<stablehlo::RsqrtOp>(h, [](auto x) {
+    using T = decltype(x);
+    return T(1) / std::sqrt(x);
+  });
+}
+
+/// Integers wrap: they are computed without sign and cut to their width after.
+template <typename T> static T negateInteger(T x) { return T(0 - uint64_t(x)); }
+
+static void addArithmetic(Handlers &h) {
+  addUnary<stablehlo::NegOp>(
+      h, [](auto x) { return negateInteger(x); }, [](double x) { return -x; },
+      [](Complex x) { return -x; });
+  addUnary<stablehlo::SignOp>(
+      h, [](auto x) { return decltype(x)((x > 0) - (x < 0)); },
+      [](double x) { return signOf(x); }, [](Complex x) { return signOf(x); });
+
+  h.addElementwise<stablehlo::AbsOp>(
+      [](stablehlo::AbsOp op, Tensors &operands,
+         Evaluator &evaluator) -> FailureOr<Tensor> {
+        Type element = resultElement(op);
+        if (operands[0].getStorage() == Storage::Complex)
+          return map<double, Complex>(operands[0], element,
+                                      evaluator.rounderFor(element),
+                                      [](Complex x) { return std::abs(x); });
+        return mapUnary(
+            op, operands[0], evaluator,
+            [](auto x) { return x < 0 ? negateInteger(x) : x; },
+            [](double x) { return std::fabs(x); }, None());
+      });
+  h.addElementwise<stablehlo::IsFiniteOp>(
+      [](stablehlo::IsFiniteOp op, Tensors &operands, Evaluator &evaluator) {
+        Type element = resultElement(op);
+        return map<uint8_t, double>(
+            operands[0], element, evaluator.rounderFor(element),
+            [](double x) -> uint8_t { return std::isfinite(x); });
+      });
+}
+
+/// Bit operations need the width of the element type.
+template <typename OpT, typename Fn> static void addBits(Handlers &h, Fn fn) {
+  h.addElementwise<OpT>([fn](OpT op, Tensors &operands, Evaluator &evaluator) {
+    unsigned width = operands[0].getElementType().getIntOrFloatBitWidth();
+    return mapUnary(
+        op, operands[0], evaluator,
+        [fn, width](auto x) {
+          return decltype(x)(fn(wrapUnsigned(uint64_t(x), width), width));
+        },
+        None(), None());
+  });
+}
+
+static void addBitwise(Handlers &h) {
+  addBits<stablehlo::NotOp>(
+      h, [](uint64_t x, unsigned width) { return wrapUnsigned(~x, width); });
+  addBits<stablehlo::ClzOp>(h, [](uint64_t x, unsigned width) -> uint64_t {
+    return llvm::countl_zero(x) - (64 - width);
+  });
+  addBits<stablehlo::PopulationCountOp>(
+      h, [](uint64_t x, unsigned) -> uint64_t { return llvm::popcount(x); });
+}
+
+/// Real and imaginary part; a real number is its own real part.
+template <typename OpT, typename OnFloat, typename OnComplex>
+static void addPart(Handlers &h, OnFloat onFloat, OnComplex onComplex) {
+  h.addElementwise<OpT>([=](OpT op, Tensors &operands, Evaluator &evaluator) {
+    Type element = resultElement(op);
+    Rounder round = evaluator.rounderFor(element);
+    if (operands[0].getStorage() == Storage::Complex)
+      return map<double, Complex>(operands[0], element, round, onComplex);
+    return map<double, double>(operands[0], element, round, onFloat);
+  });
+}
+
+static void addParts(Handlers &h) {
+  addPart<stablehlo::RealOp>(
+      h, [](double x) { return x; }, [](Complex x) { return x.real(); });
+  addPart<stablehlo::ImagOp>(
+      h, [](double) { return 0.0; }, [](Complex x) { return x.imag(); });
+}
+
+void interpreter::addUnaryOps(Handlers &handlers) {
+  addElementary(handlers);
+  addArithmetic(handlers);
+  addBitwise(handlers);
+  addParts(handlers);
+}

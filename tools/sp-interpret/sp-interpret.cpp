@@ -1,0 +1,192 @@
+//===- sp-interpret.cpp - Evaluates a StableHLO module --------------------===//
+#include "Arrays.h"
+#include "Printing.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "sp/StableHLO/StableHLO.h"
+#include "sprt/sprt.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace mlir::interpreter;
+
+/// Exit status, as every tool of the project has it.
+enum ExitCode { kDone = 0, kFailed = 1, kWrongUsage = 2 };
+
+namespace {
+struct Options {
+  std::string model, function = "main", precision = "f64";
+  std::string inputs, saveInputs, outputs;
+  std::optional<uint64_t> seed;
+  std::string intRange = "0..63";
+  int64_t low = 0, high = 63;
+};
+} // namespace
+
+static int fail(const llvm::Twine &message) {
+  llvm::errs() << "sp-interpret: error: " << message << "\n";
+  return kFailed;
+}
+
+/// "LOW..HIGH" with LOW <= HIGH.
+static bool parseRange(const std::string &text, int64_t &low, int64_t &high) {
+  auto [first, second] = StringRef(text).split("..");
+  return !first.getAsInteger(10, low) && !second.getAsInteger(10, high) &&
+         low <= high;
+}
+
+static std::string versionText() {
+  return std::string("sp-interpret ") + sprt_version() + " (MLIR " +
+         LLVM_VERSION_STRING + ", ABI " + std::to_string(sprt_abi_version()) +
+         ")";
+}
+
+static void describe(CLI::App &app, Options &options) {
+  app.set_version_flag("--version", versionText());
+  app.add_option("MODEL", options.model,
+                 "StableHLO text as JAX or torch prints it; - is stdin")
+      ->required();
+  app.add_option("--precision", options.precision,
+                 "f64: every float type is computed in f64; program: each "
+                 "result is rounded to its own type")
+      ->check(CLI::IsMember({"f64", "program"}))
+      ->capture_default_str();
+  app.add_option("--function", options.function, "which function to evaluate")
+      ->capture_default_str();
+  CLI::Option *inputs =
+      app.add_option("--inputs", options.inputs,
+                     "arrays arg0, arg1, ... (.npz or .safetensors)");
+  app.add_option("--random-inputs", options.seed,
+                 "draw inputs with this seed, as sp-run does")
+      ->excludes(inputs);
+  app.add_option("--int-range", options.intRange,
+                 "LOW..HIGH of integers that are drawn")
+      ->capture_default_str();
+  app.add_option("--save-inputs", options.saveInputs,
+                 "write the inputs to this file");
+  app.add_option("--outputs", options.outputs,
+                 "write result0, result1, ... to this file instead of "
+                 "printing them");
+  app.footer("Examples:\n"
+             "  sp-interpret model.mlir --inputs=in.npz --outputs=out.npz\n"
+             "  sp-interpret model.mlir --random-inputs=1 --precision=program");
+}
+
+/// What is wrong with a combination of options; empty when nothing is.
+static std::string usageError(Options &options) {
+  if (!parseRange(options.intRange, options.low, options.high))
+    return "--int-range: expected LOW..HIGH but got " + options.intRange;
+  return "";
+}
+
+/// Elements of results: with Precision::F64 floats are f64, whatever the
+/// program calls them.
+static Tensor asStored(const Tensor &tensor, Precision precision) {
+  if (precision == Precision::Program)
+    return tensor;
+  MLIRContext *context = tensor.getType().getContext();
+  Type element = Float64Type::get(context);
+  if (tensor.getStorage() == Storage::Complex)
+    element = ComplexType::get(element);
+  else if (tensor.getStorage() != Storage::Float)
+    return tensor;
+  return tensor.withType(RankedTensorType::get(tensor.getShape(), element));
+}
+
+static FailureOr<SmallVector<Tensor>> inputsFor(const Options &options,
+                                                const Parameters &parameters,
+                                                Precision precision,
+                                                std::string &error) {
+  if (!options.inputs.empty())
+    return readInputs(options.inputs, parameters, precision, error);
+  if (options.seed)
+    return drawInputs(parameters, *options.seed, options.low, options.high,
+                      error);
+  if (parameters.types.empty())
+    return SmallVector<Tensor>();
+  error = "expected --inputs=FILE or --random-inputs=SEED for the " +
+          std::to_string(parameters.types.size()) + " arguments of @" +
+          options.function;
+  return failure();
+}
+
+static int evaluate(const Options &options, func::FuncOp function) {
+  EvaluationOptions evaluation;
+  if (options.precision == "program")
+    evaluation.precision = Precision::Program;
+  evaluation.tensorLimitBytes =
+      int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  FailureOr<Parameters> parameters = parametersOf(function);
+  if (failed(parameters))
+    return kFailed;
+  std::string error;
+  FailureOr<SmallVector<Tensor>> inputs =
+      inputsFor(options, *parameters, evaluation.precision, error);
+  if (failed(inputs))
+    return fail(error);
+  if (!options.saveInputs.empty() &&
+      failed(writeArrays(options.saveInputs, "arg", *inputs, error)))
+    return fail(error);
+  SmallVector<Tensor> arguments = std::move(*inputs);
+  FailureOr<SmallVector<Tensor>> results =
+      evaluateFunction(function, std::move(arguments), evaluation);
+  if (failed(results))
+    return kFailed;
+  for (Tensor &result : *results)
+    result = asStored(result, evaluation.precision);
+  if (options.outputs.empty()) {
+    for (auto [i, result] : llvm::enumerate(*results))
+      printTensor(llvm::outs() << "result" << i << ": ", result);
+    return kDone;
+  }
+  if (failed(writeArrays(options.outputs, "result", *results, error)))
+    return fail(error);
+  return kDone;
+}
+
+static int run(const Options &options) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file =
+      openInputFile(options.model, &error);
+  if (!file)
+    return fail(error);
+  DialectRegistry registry;
+  sp::registerInputDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  // Attributes of other dialects are carried along.
+  context.allowUnregisteredDialects();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  if (!module)
+    return kFailed;
+  auto function = module->lookupSymbol<func::FuncOp>(options.function);
+  if (!function) {
+    module->emitError() << "expected a function @" << options.function;
+    return kFailed;
+  }
+  return evaluate(options, function);
+}
+
+int main(int argc, char **argv) {
+  CLI::App app("Evaluates a StableHLO module directly: the reference.");
+  Options options;
+  describe(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? kDone : kWrongUsage;
+  }
+  if (std::string error = usageError(options); !error.empty()) {
+    llvm::errs() << "sp-interpret: " << error << "\n";
+    return kWrongUsage;
+  }
+  return run(options);
+}
