@@ -82,6 +82,11 @@ typedef struct sprt_array {
   void *data;
 } sprt_array;
 
+/// The index-th element as a double (of complex: its real part); integers
+/// beyond 2^53 round.
+SPRT_API double sprt_array_element(sprt_dtype dtype, const void *data,
+                                   int64_t index);
+
 /// Frees what the library allocated for an array whose `data` was NULL.
 SPRT_API void sprt_buffer_free(void *data);
 

@@ -159,3 +159,9 @@ int sprt_dtype_accepts(sprt_dtype expected, sprt_dtype given) {
     return 0;
   }
 }
+
+double sprt_array_element(sprt_dtype dtype, const void *data, int64_t index) {
+  return sprt::toDouble(
+      dtype, static_cast<const char *>(data) +
+                 index * static_cast<int64_t>(sprt_dtype_size(dtype)));
+}

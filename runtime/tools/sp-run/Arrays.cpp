@@ -1,0 +1,163 @@
+#include "Arrays.h"
+
+#include <cstdio>
+
+void printError(const std::string &text) {
+  std::fprintf(stderr, "sp-run: error: %s\n", text.c_str());
+}
+
+bool failed(sprt_status *status) {
+  if (!status)
+    return false;
+  printError(sprt_status_text(status));
+  sprt_status_free(status);
+  return true;
+}
+
+sprt_parameter inputOf(const sprt_program *program, int64_t index) {
+  sprt_parameter parameter = {};
+  parameter.size = sizeof parameter;
+  sprt_status_free(sprt_program_input(program, index, &parameter));
+  return parameter;
+}
+
+sprt_parameter resultOf(const sprt_program *program, int64_t index) {
+  sprt_parameter parameter = {};
+  parameter.size = sizeof parameter;
+  sprt_status_free(sprt_program_result(program, index, &parameter));
+  return parameter;
+}
+
+std::string describe(sprt_dtype dtype, int32_t dimensions,
+                     const int64_t *shape) {
+  std::string text;
+  for (int32_t d = 0; d < dimensions; ++d)
+    text += std::to_string(shape[d]) + "x";
+  return text + sprt_dtype_name(dtype);
+}
+
+namespace {
+
+std::string namesOf(const sprt_arrays *file) {
+  constexpr int64_t kMost = 8;
+  std::string names;
+  int64_t count = sprt_arrays_count(file);
+  for (int64_t i = 0; i < std::min(count, kMost); ++i) {
+    const char *name = nullptr;
+    sprt_status_free(sprt_arrays_get(file, i, &name, nullptr));
+    names += (i ? ", \"" : "\"") + std::string(name) + "\"";
+  }
+  if (count > kMost)
+    names += " and " + std::to_string(count - kMost) + " more";
+  return names.empty() ? "none" : names;
+}
+
+/// Adds an array of zeros and hands out the place it has.
+bool addArray(sprt_arrays *arrays, const std::string &name,
+              const sprt_parameter &parameter, sprt_array &out_array) {
+  sprt_array array = {sizeof array, parameter.dtype, parameter.dimensions,
+                      parameter.shape, nullptr};
+  return !failed(sprt_arrays_add(arrays, name.c_str(), &array)) &&
+         !failed(sprt_arrays_get(arrays, sprt_arrays_count(arrays) - 1, nullptr,
+                                 &out_array));
+}
+
+bool randomInputs(const sprt_program *program, const Options &options,
+                  ArraysPtr &owner, std::vector<sprt_array> &inputs) {
+  sprt_arrays *arrays = nullptr;
+  if (failed(sprt_arrays_create(&arrays)))
+    return false;
+  owner.reset(arrays);
+  for (int64_t i = 0; i < sprt_program_input_count(program); ++i) {
+    sprt_array array;
+    if (!addArray(arrays, "arg" + std::to_string(i), inputOf(program, i),
+                  array))
+      return false;
+    if (failed(sprt_array_fill_random(
+            &array, static_cast<uint64_t>(options.seed),
+            static_cast<uint64_t>(i), options.intLow, options.intHigh)))
+      return false;
+    inputs.push_back(array);
+  }
+  return true;
+}
+
+bool readInputs(const sprt_program *program, const Options &options,
+                ArraysPtr &owner, std::vector<sprt_array> &inputs) {
+  sprt_arrays *arrays = nullptr;
+  if (failed(sprt_arrays_read(options.inputs.c_str(), &arrays)))
+    return false;
+  owner.reset(arrays);
+  for (int64_t i = 0; i < sprt_program_input_count(program); ++i)
+    if (!findArray(arrays, options.inputs, inputOf(program, i), "arg", i,
+                   inputs.emplace_back()))
+      return false;
+  return true;
+}
+
+} // namespace
+
+bool findArray(const sprt_arrays *file, const std::string &path,
+               const sprt_parameter &parameter, const std::string &prefix,
+               int64_t index, sprt_array &out_array) {
+  std::string number = prefix + std::to_string(index);
+  int64_t found = sprt_arrays_find(file, number.c_str());
+  if (found < 0)
+    found = sprt_arrays_find(file, parameter.name);
+  std::string expected =
+      describe(parameter.dtype, parameter.dimensions, parameter.shape);
+  if (found < 0) {
+    std::string names = "\"" + number + "\"";
+    if (*parameter.name && number != parameter.name)
+      names += " or \"" + std::string(parameter.name) + "\"";
+    printError(path + ": expected an array " + names + " of " + expected +
+               " but the file has " + namesOf(file));
+    return false;
+  }
+  const char *name = nullptr;
+  if (failed(sprt_arrays_get(file, found, &name, &out_array)))
+    return false;
+  bool same = out_array.dimensions == parameter.dimensions;
+  for (int32_t d = 0; same && d < parameter.dimensions; ++d)
+    same = out_array.shape[d] == parameter.shape[d];
+  // A reference may have another type: it is compared as numbers.
+  bool compared = prefix == "result";
+  if (same &&
+      (compared || sprt_dtype_accepts(parameter.dtype, out_array.dtype)))
+    return true;
+  printError(path + ": expected \"" + name + "\" of " + expected + " but got " +
+             describe(out_array.dtype, out_array.dimensions, out_array.shape));
+  return false;
+}
+
+bool prepareInputs(const sprt_program *program, const Options &options,
+                   ArraysPtr &out_owner, std::vector<sprt_array> &out_inputs) {
+  bool random = options.seed >= 0;
+  if (sprt_program_input_count(program) > 0 && !random &&
+      options.inputs.empty()) {
+    printError("the program has " +
+               std::to_string(sprt_program_input_count(program)) +
+               " inputs; give --inputs=FILE.npz or --random-inputs=SEED");
+    return false;
+  }
+  if (options.inputs.empty()
+          ? !randomInputs(program, options, out_owner, out_inputs)
+          : !readInputs(program, options, out_owner, out_inputs))
+    return false;
+  return options.saveInputs.empty() ||
+         !failed(
+             sprt_arrays_write(out_owner.get(), options.saveInputs.c_str()));
+}
+
+bool prepareResults(const sprt_program *program, ArraysPtr &out_owner,
+                    std::vector<sprt_array> &out_results) {
+  sprt_arrays *arrays = nullptr;
+  if (failed(sprt_arrays_create(&arrays)))
+    return false;
+  out_owner.reset(arrays);
+  for (int64_t i = 0; i < sprt_program_result_count(program); ++i)
+    if (!addArray(arrays, "result" + std::to_string(i), resultOf(program, i),
+                  out_results.emplace_back()))
+      return false;
+  return true;
+}

@@ -1,0 +1,51 @@
+/// Inputs, results and reference of a run, as named global arrays.
+#ifndef SP_RUN_ARRAYS_H
+#define SP_RUN_ARRAYS_H
+
+#include "Options.h"
+#include "sprt/sprt.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+struct FreeArrays {
+  void operator()(sprt_arrays *arrays) const { sprt_arrays_free(arrays); }
+};
+struct FreeProgram {
+  void operator()(sprt_program *program) const { sprt_program_free(program); }
+};
+struct FreeSession {
+  void operator()(sprt_session *session) const { sprt_session_free(session); }
+};
+using ArraysPtr = std::unique_ptr<sprt_arrays, FreeArrays>;
+using ProgramPtr = std::unique_ptr<sprt_program, FreeProgram>;
+using SessionPtr = std::unique_ptr<sprt_session, FreeSession>;
+
+/// Prints a diagnostic on stderr.
+void printError(const std::string &text);
+/// Prints and frees a status; true if there was one.
+bool failed(sprt_status *status);
+
+/// Everything that says how an input or result looks.
+sprt_parameter inputOf(const sprt_program *program, int64_t index);
+sprt_parameter resultOf(const sprt_program *program, int64_t index);
+std::string describe(sprt_dtype dtype, int32_t dimensions,
+                     const int64_t *shape);
+
+/// The inputs in the program's order, from a file or at random. The arrays stay
+/// in `out_owner`. False after a diagnostic.
+bool prepareInputs(const sprt_program *program, const Options &options,
+                   ArraysPtr &out_owner, std::vector<sprt_array> &out_inputs);
+
+/// Arrays result0, result1, … of zeros, to be filled by a run.
+bool prepareResults(const sprt_program *program, ArraysPtr &out_owner,
+                    std::vector<sprt_array> &out_results);
+
+/// The array of `file` that stands for a parameter: under its name or as
+/// `<prefix><index>`. False after a diagnostic that names what was expected.
+bool findArray(const sprt_arrays *file, const std::string &path,
+               const sprt_parameter &parameter, const std::string &prefix,
+               int64_t index, sprt_array &out_array);
+
+#endif // SP_RUN_ARRAYS_H

@@ -1,0 +1,174 @@
+#include "Report.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+
+#include <nlohmann/json.hpp>
+
+namespace {
+
+sprt_rank_statistics statisticsOf(const sprt_session *session, int64_t rank) {
+  sprt_rank_statistics statistics = {};
+  statistics.size = sizeof statistics;
+  sprt_status_free(sprt_session_rank_statistics(session, rank, &statistics));
+  return statistics;
+}
+
+sprt_command_statistics commandOf(const sprt_session *session,
+                                  int64_t command) {
+  sprt_command_statistics statistics = {};
+  statistics.size = sizeof statistics;
+  sprt_status_free(
+      sprt_session_command_statistics(session, command, &statistics));
+  return statistics;
+}
+
+std::string bytesText(int64_t bytes) {
+  static const char *const kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit)
+    value /= 1024;
+  char text[40];
+  std::snprintf(text, sizeof text, unit ? "%.2f %s" : "%.0f %s", value,
+                kUnits[unit]);
+  return text;
+}
+
+/// "1.25 MiB (1310720)", or the range over the ranks.
+std::string perRank(const std::vector<int64_t> &values) {
+  auto [least, most] = std::minmax_element(values.begin(), values.end());
+  std::string text =
+      bytesText(*most) + " a rank (" + std::to_string(*most) + ")";
+  return *least == *most ? text
+                         : text + ", least " + bytesText(*least) + " (" +
+                               std::to_string(*least) + ")";
+}
+
+void printCommands(const sprt_session *session, const Timings &timings) {
+  constexpr size_t kMost = 20;
+  std::vector<size_t> order(timings.commands.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    double left = median(timings.commands[a]);
+    double right = median(timings.commands[b]);
+    return left != right ? left > right : a < b;
+  });
+  std::printf("%8s  %-14s %-24s %6s %12s %12s\n", "command", "kind", "name",
+              "runs", "min ms", "median ms");
+  size_t shown = 0;
+  for (size_t command : order) {
+    sprt_command_statistics statistics =
+        commandOf(session, static_cast<int64_t>(command));
+    if (statistics.runs == 0 || shown++ == kMost)
+      break;
+    std::printf("%8zu  %-14s %-24.24s %6" PRId64 " %12.3f %12.3f\n", command,
+                statistics.kind, statistics.name, statistics.runs,
+                1e3 * minimum(timings.commands[command]),
+                1e3 * median(timings.commands[command]));
+  }
+}
+
+} // namespace
+
+void Timings::add(const sprt_program *program, const sprt_session *session) {
+  seconds.push_back(sprt_session_seconds(session));
+  commands.resize(static_cast<size_t>(sprt_program_command_count(program)));
+  for (size_t command = 0; command < commands.size(); ++command)
+    commands[command].push_back(
+        commandOf(session, static_cast<int64_t>(command)).seconds);
+}
+
+double minimum(std::vector<double> values) {
+  return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
+}
+
+double median(std::vector<double> values) {
+  if (values.empty())
+    return 0;
+  std::sort(values.begin(), values.end());
+  size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle]
+                           : (values[middle - 1] + values[middle]) / 2;
+}
+
+void printSummary(const sprt_program *program, const sprt_session *session,
+                  const Options &options, const Timings &timings) {
+  std::vector<int64_t> sent, peak;
+  for (int64_t rank = 0; rank < sprt_program_ranks(program); ++rank) {
+    sprt_rank_statistics statistics = statisticsOf(session, rank);
+    sent.push_back(statistics.bytes_sent);
+    peak.push_back(statistics.peak_bytes);
+  }
+  std::printf("ranks    %" PRId64 " (%s), communicator %s\n",
+              sprt_program_ranks(program), sprt_program_mesh(program),
+              options.communicator.c_str());
+  std::printf("seconds  min %.6f, median %.6f of %zu runs\n",
+              minimum(timings.seconds), median(timings.seconds),
+              timings.seconds.size());
+  std::printf("sent     %s\n", perRank(sent).c_str());
+  std::printf("peak     %s\n", perRank(peak).c_str());
+  if (options.explicitRepeat)
+    printCommands(session, timings);
+}
+
+bool writeReport(const sprt_program *program, const sprt_session *session,
+                 const Options &options, const Timings &timings,
+                 const Errors &errors) {
+  using Json = nlohmann::ordered_json;
+  Json sent = Json::array(), peak = Json::array(), rankSeconds = Json::array(),
+       commands = Json::array();
+  for (int64_t rank = 0; rank < sprt_program_ranks(program); ++rank) {
+    sprt_rank_statistics statistics = statisticsOf(session, rank);
+    sent.push_back(statistics.bytes_sent);
+    peak.push_back(statistics.peak_bytes);
+    rankSeconds.push_back(statistics.seconds);
+  }
+  for (int64_t command = 0; command < sprt_program_command_count(program);
+       ++command) {
+    sprt_command_statistics statistics = commandOf(session, command);
+    const std::vector<double> &times =
+        timings.commands[static_cast<size_t>(command)];
+    if (statistics.runs > 0)
+      commands.push_back(
+          {{"command", command},
+           {"kind", statistics.kind},
+           {"name", statistics.name},
+           {"stream", statistics.stream},
+           {"runs", statistics.runs},
+           {"seconds", {{"min", minimum(times)}, {"median", median(times)}}},
+           {"waitSeconds", statistics.wait_seconds}});
+  }
+  // JSON has no infinity: what cannot be compared is null.
+  auto number = [](double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+  };
+  Json report = {{"version", 1},
+                 {"tool", "sp-run"},
+                 {"mesh", sprt_program_mesh(program)},
+                 {"ranks", sprt_program_ranks(program)},
+                 {"communicator", options.communicator},
+                 {"executor", options.executor},
+                 {"seconds",
+                  {{"min", minimum(timings.seconds)},
+                   {"median", median(timings.seconds)}}},
+                 {"secondsPerRank", rankSeconds},
+                 {"bytesSentPerRank", sent},
+                 {"peakBytesPerRank", peak},
+                 {"promisedPeakBytes", sprt_program_peak_bytes(program)},
+                 {"checked", errors.compared},
+                 {"maxAbsError", number(errors.maxAbs)},
+                 {"maxRelError", number(errors.maxRel)},
+                 {"commands", commands}};
+  std::ofstream file(options.report);
+  file << report.dump(1) << "\n";
+  file.close();
+  if (file)
+    return true;
+  printError(options.report + ": the report cannot be written");
+  return false;
+}

@@ -1,0 +1,28 @@
+/// What sp-run says about its runs.
+#ifndef SP_RUN_REPORT_H
+#define SP_RUN_REPORT_H
+
+#include "Check.h"
+
+/// Seconds of every timed run, and of every command in it.
+struct Timings {
+  std::vector<double> seconds;
+  std::vector<std::vector<double>> commands; ///< by command, then by run
+
+  /// Keeps the numbers of the session's last run.
+  void add(const sprt_program *program, const sprt_session *session);
+};
+
+double minimum(std::vector<double> values);
+double median(std::vector<double> values);
+
+/// A few lines on stdout; the costliest commands where runs were repeated.
+void printSummary(const sprt_program *program, const sprt_session *session,
+                  const Options &options, const Timings &timings);
+
+/// The JSON report of interface.md. False after a diagnostic.
+bool writeReport(const sprt_program *program, const sprt_session *session,
+                 const Options &options, const Timings &timings,
+                 const Errors &errors);
+
+#endif // SP_RUN_REPORT_H

@@ -1,0 +1,86 @@
+// sp-run: runs a compiled program, checks its results, reports what it did.
+
+#include "Report.h"
+
+namespace {
+
+sprt_session_options sessionOptions(const Options &options) {
+  sprt_session_options session;
+  sprt_session_options_init(&session);
+  session.communicator = options.communicator.c_str();
+  session.executor = options.executor.c_str();
+  session.threads_per_rank = options.threads;
+  session.timeout_seconds = options.timeout;
+  session.trace = !options.trace.empty();
+  session.inject_rank = options.injectRank;
+  session.inject_command = options.injectCommand;
+  session.inject_stall = options.injectStall;
+  return session;
+}
+
+bool runAll(const sprt_program *program, sprt_session *session,
+            const Options &options, const std::vector<sprt_array> &inputs,
+            std::vector<sprt_array> &results, Timings &timings) {
+  for (int run = 0; run < options.warmup + options.repeat; ++run) {
+    if (failed(sprt_session_run(
+            session, inputs.data(), static_cast<int64_t>(inputs.size()),
+            results.data(), static_cast<int64_t>(results.size()))))
+      return false;
+    if (run >= options.warmup)
+      timings.add(program, session);
+  }
+  return true;
+}
+
+int run(const Options &options) {
+  sprt_program *loaded = nullptr;
+  if (failed(sprt_program_load(options.program.c_str(), &loaded)))
+    return kFailed;
+  ProgramPtr program(loaded);
+
+  // The session comes first: under MPI it tells which process may write files.
+  sprt_session_options settings = sessionOptions(options);
+  sprt_session *created = nullptr;
+  if (failed(sprt_session_create(loaded, &settings, &created)))
+    return kFailed;
+  SessionPtr session(created);
+  bool speaks = sprt_session_rank(created) == 0;
+
+  Options mine = options;
+  if (!speaks)
+    mine.saveInputs.clear();
+  ArraysPtr inputOwner, resultOwner;
+  std::vector<sprt_array> inputs, results;
+  if (!prepareInputs(loaded, mine, inputOwner, inputs) ||
+      !prepareResults(loaded, resultOwner, results))
+    return kFailed;
+  Timings timings;
+  if (!runAll(loaded, created, options, inputs, results, timings))
+    return kFailed;
+  if (!speaks)
+    return kDone;
+
+  bool passed = true;
+  Errors errors;
+  printSummary(loaded, created, options, timings);
+  if (!options.outputs.empty())
+    passed &=
+        !failed(sprt_arrays_write(resultOwner.get(), options.outputs.c_str()));
+  if (!options.check.empty())
+    passed &= checkResults(loaded, options, results, errors);
+  if (!options.trace.empty())
+    passed &= !failed(sprt_session_write_trace(created, options.trace.c_str()));
+  if (!options.report.empty())
+    passed &= writeReport(loaded, created, options, timings, errors);
+  return passed ? kDone : kFailed;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  int exitCode = kDone;
+  if (!parseOptions(argc, argv, options, exitCode))
+    return exitCode;
+  return run(options);
+}
