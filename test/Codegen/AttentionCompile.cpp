@@ -46,13 +46,13 @@ static void *linkAndLoad(llvm::ArrayRef<char> object,
     llvm::raw_fd_ostream stream(file, /*shouldClose=*/true);
     stream.write(object.data(), object.size());
   }
-  llvm::StringRef arguments[] = {SP_LLVM_TOOLS_DIR "/ld.lld", "-shared", "-o",
-                                 sharedPath, objectPath};
-  int status = llvm::sys::ExecuteAndWait(arguments[0], arguments);
+  const char *linker = SP_LLVM_TOOLS_DIR "/ld.lld";
+  int status = llvm::sys::ExecuteAndWait(
+      linker, {linker, "-shared", "-o", sharedPath, objectPath});
   void *library =
       status == 0 ? dlopen(sharedPath.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  llvm::sys::fs::remove(objectPath);
-  llvm::sys::fs::remove(sharedPath);
+  if (llvm::sys::fs::remove(objectPath) || llvm::sys::fs::remove(sharedPath))
+    return nullptr;
   return library ? dlsym(library, symbol.c_str()) : nullptr;
 }
 
