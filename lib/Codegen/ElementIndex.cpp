@@ -158,24 +158,20 @@ std::pair<unsigned, unsigned> IndexSpace::divisionLeaves(const Index &source,
 std::pair<Index, Index> IndexSpace::divMod(const Index &a, int64_t by) {
   if (by == 1)
     return {a, Index(0)};
-  // a = by * whole + rest, where rest keeps what `by` does not divide.
+  // a = by * whole + rest, where rest keeps what `by` does not divide. The
+  // constant goes where it brings the least rest into [0, by).
+  auto floorDivide = [&](int64_t x) { return x / by - (x % by < 0); };
   Index whole, rest;
-  whole.constant = a.constant / by - (a.constant % by < 0);
-  rest.constant = a.constant - whole.constant * by;
   for (auto [leaf, coefficient] : a.terms) {
     if (coefficient % by == 0)
       whole.terms.push_back({leaf, coefficient / by});
     if (coefficient % by != 0)
       rest.terms.push_back({leaf, coefficient});
   }
-  IndexRange bounds = range(rest);
-  if (bounds.low >= 0 && bounds.high < by)
+  whole.constant = floorDivide(range(rest).low + a.constant);
+  rest.constant = a.constant - whole.constant * by;
+  if (range(rest).high < by)
     return {fold(std::move(whole)), fold(std::move(rest))};
-  if (bounds.low < 0) {
-    // The parts cancel only together: divide everything at once.
-    whole = Index(0);
-    rest = a;
-  }
 
   // rest = step * leaf + low with 0 <= low < step and step | by: divide the
   // leaf.

@@ -37,6 +37,26 @@ def ConvertGemmPass : Pass<"sp-convert-gemm", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::sp::SpDialect"];
 }
 
+def OutlineKernelsPass : Pass<"sp-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Group token-local operations into fused kernels";
+  let description = [{
+    Maximal groups of token-local operations that can work row by row become
+    private functions, called by `sp.launch`. Constants, iota, broadcasts and what
+    follows from them are repeated in each kernel that reads them; reshapes
+    between kernels stay outside, where they cost nothing. Kernels with the same
+    body are one function.
+
+    ```mlir
+    // Before
+    %0 = stablehlo.multiply %x, %y : tensor<8x64xf32>
+    %1 = stablehlo.exponential %0 : tensor<8x64xf32>
+    // After
+    %1 = sp.launch @exponential_0(%x, %y) : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<8x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::func::FuncDialect"];
+}
+
 def StartCommunicationPass : Pass<"sp-start-communication", "::mlir::ModuleOp"> {
   let summary = "Split communication into start and wait";
   let description = [{

@@ -1,0 +1,28 @@
+/// Links a compiled program into model.spx.
+#ifndef SP_CODEGEN_ARTIFACTLINK_H
+#define SP_CODEGEN_ARTIFACTLINK_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace mlir::sp {
+
+/// The contents of an artifact. All memory is the caller's.
+struct ArtifactParts {
+  llvm::ArrayRef<llvm::ArrayRef<char>> objects; ///< from emitObject
+  llvm::ArrayRef<char> plan;                    ///< FlatBuffers bytes
+  llvm::ArrayRef<char> constants;               ///< may be empty
+};
+
+/// Writes the ELF shared object described in `sprt/artifact.h` to `path`, with
+/// ld.lld from LLVM's tools or the PATH. The same parts give the same bytes. On
+/// failure nothing is left behind and `error` says why.
+LogicalResult linkArtifact(const ArtifactParts &parts, llvm::StringRef path,
+                           std::string &error);
+
+} // namespace mlir::sp
+
+#endif // SP_CODEGEN_ARTIFACTLINK_H

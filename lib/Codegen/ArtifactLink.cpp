@@ -1,0 +1,168 @@
+// Objects, plan and constants -> one ELF shared object with a trailer. Linking
+// happens in a directory of its own beside nothing of the user's; the finished
+// file is renamed into place, so that a reader never sees half of it.
+
+#include "sp/Codegen/ArtifactLink.h"
+
+#include "sp/Codegen/ObjectEmission.h"
+#include "sprt/artifact.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlir::sp {
+
+static FailureOr<std::string> findLinker(std::string &error) {
+  for (StringRef name : {"ld.lld-22", "ld.lld"}) {
+    if (auto found = llvm::sys::findProgramByName(name, {SP_LLVM_TOOLS_DIR}))
+      return *found;
+    if (auto found = llvm::sys::findProgramByName(name))
+      return *found;
+  }
+  error = "expected the linker ld.lld in " SP_LLVM_TOOLS_DIR
+          " or on the PATH but found none; install the package lld-22";
+  return failure();
+}
+
+static LogicalResult writeFile(const Twine &path,
+                               ArrayRef<ArrayRef<char>> pieces,
+                               std::string &error) {
+  std::error_code code;
+  std::string name = path.str();
+  llvm::raw_fd_ostream stream(name, code);
+  if (!code) {
+    for (ArrayRef<char> piece : pieces)
+      stream.write(piece.data(), piece.size());
+    stream.close();
+    code = stream.error();
+    stream.clear_error();
+  }
+  if (!code)
+    return success();
+  error = "cannot write '" + name + "': " + code.message();
+  return failure();
+}
+
+static LogicalResult runLinker(StringRef linker,
+                               ArrayRef<std::string> arguments, StringRef log,
+                               std::string &error) {
+  SmallVector<StringRef> command = {linker};
+  command.append(arguments.begin(), arguments.end());
+  std::string failed;
+  int status = llvm::sys::ExecuteAndWait(
+      linker, command, std::nullopt, {StringRef(), log, log},
+      /*SecondsToWait=*/0, /*MemoryLimit=*/0, &failed);
+  if (status == 0)
+    return success();
+  error = "'" + linker.str() + "' ended with status " + std::to_string(status);
+  if (!failed.empty())
+    error += ": " + failed;
+  if (auto text = llvm::MemoryBuffer::getFile(log))
+    error += ": " + (*text)->getBuffer().trim().str();
+  return failure();
+}
+
+/// Appends padding and trailer to the linked object at `linked`.
+static LogicalResult seal(StringRef linked, StringRef sealed,
+                          std::string &error) {
+  auto buffer = llvm::MemoryBuffer::getFile(linked);
+  if (!buffer) {
+    error =
+        "cannot read '" + linked.str() + "': " + buffer.getError().message();
+    return failure();
+  }
+  std::string content = (*buffer)->getBuffer().str();
+  content.resize((content.size() + 31) / 32 * 32, '\0');
+  ::sprt::ArtifactTrailer trailer =
+      ::sprt::makeTrailer(content.data(), content.size());
+  ArrayRef<char> end(reinterpret_cast<const char *>(&trailer), sizeof trailer);
+  return writeFile(
+      sealed, {ArrayRef<char>(content.data(), content.size()), end}, error);
+}
+
+LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
+                           std::string &error) {
+  FailureOr<std::string> linker = findLinker(error);
+  if (failed(linker))
+    return failure();
+
+  uint64_t planSize = parts.plan.size();
+  ArrayRef<char> planSizeBytes(reinterpret_cast<const char *>(&planSize),
+                               sizeof planSize);
+  SmallVector<DataSymbol> symbols = {
+      {::sprt::kPlanSymbol, parts.plan, 64},
+      {::sprt::kPlanSizeSymbol, planSizeBytes, 8}};
+  if (!parts.constants.empty())
+    symbols.push_back({::sprt::kConstantsSymbol, parts.constants, 64});
+  SmallVector<char, 0> data;
+  if (failed(emitDataObject(symbols, data, error)))
+    return failure();
+
+  SmallString<128> folder;
+  if (std::error_code code =
+          llvm::sys::fs::createUniqueDirectory("sp-link", folder)) {
+    error = "cannot create a temporary folder: " + code.message();
+    return failure();
+  }
+  auto cleanUp =
+      llvm::scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
+  auto inFolder = [&](const Twine &name) {
+    SmallString<128> file(folder);
+    llvm::sys::path::append(file, name);
+    return std::string(file);
+  };
+
+  // A library that only carries libm's name makes the artifact depend on libm
+  // without needing the development files of any C library here.
+  std::string stub = inFolder("libm.so"), empty = inFolder("empty.o");
+  SmallVector<char, 0> nothing;
+  if (failed(emitDataObject({}, nothing, error)) ||
+      failed(writeFile(empty, {nothing}, error)) ||
+      failed(runLinker(*linker,
+                       {"-shared", "-soname=libm.so.6", "-o", stub, empty},
+                       inFolder("log"), error)))
+    return failure();
+
+  std::string linked = inFolder("model.so");
+  SmallVector<std::string> arguments = {"-shared",
+                                        "--strip-all",
+                                        "--hash-style=gnu",
+                                        "--build-id=none",
+                                        "-z",
+                                        "noexecstack",
+                                        "-z",
+                                        "now",
+                                        "--gc-sections",
+                                        "--no-undefined-version",
+                                        "-o",
+                                        linked};
+  for (auto [number, object] : llvm::enumerate(parts.objects)) {
+    std::string name = inFolder("object" + Twine(number) + ".o");
+    if (failed(writeFile(name, {object}, error)))
+      return failure();
+    arguments.push_back(name);
+  }
+  arguments.push_back(inFolder("data.o"));
+  arguments.push_back("--no-as-needed");
+  arguments.push_back(stub);
+  if (failed(writeFile(inFolder("data.o"), {data}, error)) ||
+      failed(runLinker(*linker, arguments, inFolder("log"), error)))
+    return failure();
+
+  std::string sealed = (path + ".partial").str();
+  if (failed(seal(linked, sealed, error))) {
+    llvm::sys::fs::remove(sealed);
+    return failure();
+  }
+  if (std::error_code code = llvm::sys::fs::rename(sealed, path)) {
+    llvm::sys::fs::remove(sealed);
+    error = "cannot write '" + path.str() + "': " + code.message();
+    return failure();
+  }
+  return success();
+}
+
+} // namespace mlir::sp

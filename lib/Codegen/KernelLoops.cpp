@@ -1,0 +1,116 @@
+// Loop nests over flat spaces, cut and split as their plans say, and the stores
+// of stages.
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::sp {
+
+LoopPlan &KernelEmitter::plan(const void *owner, unsigned kind,
+                              int64_t extent) {
+  return plans.try_emplace({owner, kind}, extent).first->second;
+}
+
+void KernelEmitter::emitLoops(LoopPlan &plan, function_ref<void(Index)> body) {
+  emitLoops(plan, {}, [&](Index flat, ValueRange) {
+    body(std::move(flat));
+    return SmallVector<Value>();
+  });
+}
+
+SmallVector<Value> KernelEmitter::emitLoops(
+    LoopPlan &plan, ValueRange inits,
+    function_ref<SmallVector<Value>(Index, ValueRange)> body) {
+  return emitPart(plan, 0, Index(0), inits, body);
+}
+
+SmallVector<Value> KernelEmitter::emitPart(
+    LoopPlan &plan, unsigned part, Index flat, ValueRange inits,
+    function_ref<SmallVector<Value>(Index, ValueRange)> body) {
+  if (part == plan.parts.size())
+    return body(std::move(flat), inits);
+  int64_t extent = plan.parts[part].extent;
+  int64_t step = 1;
+  for (unsigned inner = part + 1; inner < plan.parts.size(); ++inner)
+    step *= plan.parts[inner].extent;
+  SmallVector<int64_t> bounds = {0};
+  bounds.append(plan.parts[part].cuts.begin(), plan.parts[part].cuts.end());
+  bounds.push_back(extent);
+
+  SmallVector<Value> state(inits);
+  for (unsigned piece = 0; piece + 1 < bounds.size(); ++piece) {
+    int64_t low = bounds[piece], high = bounds[piece + 1];
+    if (low >= high)
+      continue;
+    if (low + 1 == high) {
+      Index index = space.add(flat, Index(low * step));
+      state = emitPart(plan, part + 1, index, state, body);
+      continue;
+    }
+    auto loop =
+        scf::ForOp::create(b, loc, s.i64(low), s.i64(high), s.i64(1), state);
+    OpBuilder::InsertionGuard insertion(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Index variable =
+        space.addLoop(loop.getInductionVar(), {low, high - 1}, &plan, part);
+    scopes.emplace_back();
+    loops.push_back({loop.getInductionVar(), high - low});
+    SmallVector<Value> next =
+        emitPart(plan, part + 1, space.add(flat, space.scale(variable, step)),
+                 loop.getRegionIterArgs(), body);
+    loops.pop_back();
+    scopes.pop_back();
+    if (inits.empty())
+      b.setInsertionPoint(loop.getBody()->getTerminator());
+    if (!inits.empty())
+      scf::YieldOp::create(b, loc, next);
+    state.assign(loop.result_begin(), loop.result_end());
+  }
+  return state;
+}
+
+SmallVector<Value> KernelEmitter::flatten(ArrayRef<Scalar> scalars) {
+  SmallVector<Value> values;
+  for (const Scalar &scalar : scalars) {
+    values.push_back(scalar.value);
+    if (scalar.imag)
+      values.push_back(scalar.imag);
+  }
+  return values;
+}
+
+KernelEmitter::Scalars KernelEmitter::unflatten(ValueRange values,
+                                                ArrayRef<Type> types) {
+  Scalars scalars;
+  unsigned next = 0;
+  for (Type type : types) {
+    Scalar scalar{values[next++], {}};
+    if (isa<ComplexType>(type))
+      scalar.imag = values[next++];
+    scalars.push_back(scalar);
+  }
+  return scalars;
+}
+
+Index KernelEmitter::rowFlat(Value value, const Index &inner) {
+  return space.add(space.scale(row, rowSize(value)), inner);
+}
+
+void KernelEmitter::storeElement(Value value, const Index &inner,
+                                 Scalar scalar) {
+  auto targets = writeTo.find(value);
+  if (targets == writeTo.end())
+    return;
+  for (unsigned target : targets->second) {
+    const Buffer &buffer = buffers[target];
+    Index at = buffer.isTemporary ? inner : rowFlat(value, inner);
+    s.store(buffer.pointer, space.materialise(b, loc, at), scalar, buffer.form);
+  }
+}
+
+void KernelEmitter::setRowScalar(Value value, Scalar scalar) {
+  rowScalars[value] = scalar;
+}
+
+} // namespace mlir::sp
