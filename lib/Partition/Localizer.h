@@ -15,6 +15,13 @@ struct LocalValue {
   SmallVector<DimAttr> dims;
 };
 
+/// How the operands and results of one operation are dealt so that it is
+/// token-local up to the reductions.
+struct Assignment {
+  SmallVector<SmallVector<DimAttr>> operands, results;
+  SmallVector<std::pair<Factor, DimAttr>> reductions;
+};
+
 class Localizer {
 public:
   Localizer(OpBuilder &builder) : builder(builder) {}
@@ -33,20 +40,34 @@ public:
 
 private:
   LogicalResult localize(Operation *op);
-  /// Emits a single-result operation so that its result is dealt as `dims`.
-  FailureOr<Value> emit(Operation *op, ArrayRef<DimAttr> dims);
-  FailureOr<Value> emitReshape(Operation *op, ArrayRef<DimAttr> dims);
-  Value emitConstant(Operation *op, ArrayRef<DimAttr> dims);
-  Value emitIota(Operation *op, ArrayRef<DimAttr> dims);
-  FailureOr<SmallVector<Value>>
-  emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> resultDims);
   LogicalResult localizeRegions(Operation *op);
+  LogicalResult localizeBranch(Operation *op, Region &region, Region &local,
+                               ArrayRef<SmallVector<DimAttr>> dims);
   void localizeAttention(AttentionOp op);
+
+  /// Emits an operation so that its results are dealt as `dims`.
+  SmallVector<Value> emit(Operation *op, ArrayRef<SmallVector<DimAttr>> dims);
+  Value emitConstant(Operation *op, ArrayRef<DimAttr> dims);
+  Value emitIota(stablehlo::IotaOp op, ArrayRef<DimAttr> dims);
+  Value emitReshape(stablehlo::ReshapeOp op, ArrayRef<DimAttr> dims);
+  Value emitUpdateSlice(stablehlo::DynamicUpdateSliceOp op,
+                        ArrayRef<DimAttr> dims);
+  SmallVector<Value> emitByFactors(Operation *op,
+                                   ArrayRef<SmallVector<DimAttr>> dims);
+
+  /// Which factors can be dealt so that results are dealt as `wanted`.
+  Assignment assign(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) const;
+  /// Combines partial results over the axes of each reduction.
+  void reduce(Operation *op, const Assignment &assignment,
+              SmallVectorImpl<Value> &results);
+  /// Values that a scalar region reads from outside are whole there.
+  void mapCaptures(Operation *op, IRMapping &mapping);
+  /// Gathers and takes until `value`, dealt as `from`, is dealt as `to`.
+  Value reshard(Value value, ArrayRef<DimAttr> from, ArrayRef<DimAttr> to,
+                Operation *user);
 
   SmallVector<DimAttr> wholeDims(Value global) const;
   SmallVector<DimAttr> assignedDims(Operation *op, unsigned result) const;
-  void remarkMove(Operation *user, Value value, ArrayRef<DimAttr> dims,
-                  unsigned index);
 
   OpBuilder &builder;
   DenseMap<Value, LocalValue> locals;

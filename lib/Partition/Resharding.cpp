@@ -2,7 +2,7 @@
 
 #include "Resharding.h"
 
-#include "sp/StableHLO/StableHLO.h"
+#include "sp/IR/Storage.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -17,14 +17,6 @@ RankedTensorType mlir::sp::localType(Type elementType, ArrayRef<DimAttr> dims) {
   return RankedTensorType::get(
       ShardingAttr::get(dims[0].getContext(), dims).getLocalShape(),
       elementType);
-}
-
-DimAttr mlir::sp::wholeDim(DimAttr dim) {
-  int64_t size = 1;
-  for (AtomAttr atom : dim.getAtoms())
-    size *= atom.getSize();
-  return DimAttr::get(dim.getContext(),
-                      AtomAttr::get(dim.getContext(), size, LayoutAttr()));
 }
 
 Value mlir::sp::splat(OpBuilder &builder, Location loc, RankedTensorType type,
@@ -81,14 +73,11 @@ Value mlir::sp::gatherDim(OpBuilder &builder, Location loc, Value value,
       });
 }
 
-/// Rows of dimension `dim` at this rank's positions.
-static Value takeRows(OpBuilder &builder, Location loc, Value input,
-                      unsigned dim, LayoutAttr layout) {
+Value mlir::sp::takeIndices(OpBuilder &builder, Location loc, Value input,
+                            unsigned dim, Value rows) {
   auto type = cast<RankedTensorType>(input.getType());
-  int64_t count = layout.getMaxCount();
-  auto indexType = RankedTensorType::get({count}, builder.getI32Type());
-  Value positions = PositionsOp::create(builder, loc, indexType, layout);
-  Value indices = reshape(builder, loc, positions, {count, 1});
+  int64_t count = cast<RankedTensorType>(rows.getType()).getDimSize(0);
+  Value indices = reshape(builder, loc, rows, {count, 1});
   SmallVector<int64_t> offsetDims, sliceSizes(type.getShape()),
       shape(type.getShape());
   for (int64_t other = 0; other < type.getRank(); ++other)
@@ -106,13 +95,32 @@ static Value takeRows(OpBuilder &builder, Location loc, Value input,
                                      /*indices_are_sorted=*/false);
 }
 
+/// The positions that a layout gives this rank.
+static Value positionsOf(OpBuilder &builder, Location loc, LayoutAttr layout) {
+  return PositionsOp::create(
+      builder, loc,
+      RankedTensorType::get({layout.getMaxCount()}, builder.getI32Type()),
+      layout);
+}
+
 Value mlir::sp::takeDim(OpBuilder &builder, Location loc, Value value,
-                        ArrayRef<DimAttr>, unsigned index, DimAttr target) {
+                        unsigned index, DimAttr target) {
   return changeAtoms(builder, loc, value, index, target.getAtoms(),
                      /*startLocal=*/false,
                      [&](Value input, unsigned dim, LayoutAttr layout) {
-                       return takeRows(builder, loc, input, dim, layout);
+                       return takeIndices(builder, loc, input, dim,
+                                          ::positionsOf(builder, loc, layout));
                      });
+}
+
+Value mlir::sp::positionsOf(OpBuilder &builder, Location loc, DimAttr dim) {
+  ArrayRef<AtomAttr> atoms = dim.getAtoms();
+  if (atoms.size() == 1)
+    return ::positionsOf(builder, loc, atoms[0].getLayout());
+  int64_t length = wholeDim(dim).getAtoms()[0].getSize();
+  Value line = stablehlo::IotaOp::create(
+      builder, loc, RankedTensorType::get({length}, builder.getI32Type()), 0);
+  return takeDim(builder, loc, line, 0, dim);
 }
 
 TypedAttr mlir::sp::neutralElement(Type type, Reduction kind) {
@@ -120,11 +128,15 @@ TypedAttr mlir::sp::neutralElement(Type type, Reduction kind) {
   if (auto floatType = dyn_cast<FloatType>(type)) {
     const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
     switch (kind) {
+    // The least number of a type without infinities is its most negative.
     case Reduction::Max:
+    case Reduction::Min: {
+      bool isNegative = kind == Reduction::Max;
       return FloatAttr::get(type,
-                            APFloat::getInf(semantics, /*Negative=*/true));
-    case Reduction::Min:
-      return FloatAttr::get(type, APFloat::getInf(semantics));
+                            APFloat::semanticsHasInf(semantics)
+                                ? APFloat::getInf(semantics, isNegative)
+                                : APFloat::getLargest(semantics, isNegative));
+    }
     case Reduction::Mul:
       return FloatAttr::get(type, 1.0);
     default:
@@ -147,6 +159,19 @@ TypedAttr mlir::sp::neutralElement(Type type, Reduction kind) {
   default:
     return IntegerAttr::get(type, APInt(width, 0));
   }
+}
+
+Value mlir::sp::neutralSplat(OpBuilder &builder, Location loc,
+                             RankedTensorType type, Reduction kind) {
+  auto complexType = dyn_cast<ComplexType>(type.getElementType());
+  if (!complexType)
+    return splat(builder, loc, type,
+                 neutralElement(type.getElementType(), kind));
+  APFloat zero = APFloat::getZero(
+      cast<FloatType>(complexType.getElementType()).getFloatSemantics());
+  return stablehlo::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero)));
 }
 
 Value mlir::sp::maskPadding(OpBuilder &builder, Location loc, Value value,
@@ -184,8 +209,7 @@ Value mlir::sp::maskPadding(OpBuilder &builder, Location loc, Value value,
         stablehlo::ComparisonDirection::LT);
     auto maskType = RankedTensorType::get(type.getShape(), builder.getI1Type());
     Value mask = broadcast(valid, maskType, {static_cast<int64_t>(index)});
-    Value neutral =
-        splat(builder, loc, type, neutralElement(type.getElementType(), kind));
+    Value neutral = neutralSplat(builder, loc, type, kind);
     value = stablehlo::SelectOp::create(builder, loc, mask, value, neutral);
   }
   return value;
@@ -193,14 +217,7 @@ Value mlir::sp::maskPadding(OpBuilder &builder, Location loc, Value value,
 
 int64_t mlir::sp::gatherBytes(Value value, ArrayRef<DimAttr> dims,
                               unsigned index) {
-  auto type = cast<RankedTensorType>(value.getType());
-  Type element = type.getElementType();
-  unsigned bits = 0;
-  if (auto complexType = dyn_cast<ComplexType>(element))
-    bits = 2 * complexType.getElementType().getIntOrFloatBitWidth();
-  if (!bits)
-    bits = element.getIntOrFloatBitWidth();
-  int64_t bytes = type.getNumElements() * ((bits + 7) / 8), sent = 0;
+  int64_t bytes = storageBytes(value.getType()), sent = 0;
   // Each gather makes the value larger for the next.
   for (AtomAttr atom : dims[index].getAtoms()) {
     LayoutAttr layout = atom.getLayout();
@@ -210,4 +227,11 @@ int64_t mlir::sp::gatherBytes(Value value, ArrayRef<DimAttr> dims,
     bytes = bytes / layout.getMaxCount() * layout.getLength();
   }
   return sent;
+}
+
+int64_t mlir::sp::reduceBytes(Value value, int64_t ranks) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t count = type.getNumElements(), own = llvm::divideCeil(count, ranks);
+  return (count - own + own * (ranks - 1)) *
+         elementBytes(type.getElementType());
 }

@@ -2,16 +2,14 @@
 #ifndef SP_LIB_PARTITION_RESHARDING_H
 #define SP_LIB_PARTITION_RESHARDING_H
 
-#include "ShardingRules.h"
 #include "mlir/IR/Builders.h"
+#include "sp/IR/ShardingRules.h"
+#include "sp/StableHLO/StableHLO.h"
 
 namespace mlir::sp {
 
 /// The local type of a tensor cut as `dims` says.
 RankedTensorType localType(Type elementType, ArrayRef<DimAttr> dims);
-
-/// The dimension of the same length that is not dealt.
-DimAttr wholeDim(DimAttr dim);
 
 /// Gathers dimension `index` of `value` over the axes that deal it.
 Value gatherDim(OpBuilder &builder, Location loc, Value value,
@@ -19,8 +17,15 @@ Value gatherDim(OpBuilder &builder, Location loc, Value value,
 
 /// Keeps of the whole dimension `index` of `value` the rows that `target` gives
 /// this rank.
-Value takeDim(OpBuilder &builder, Location loc, Value value,
-              ArrayRef<DimAttr> dims, unsigned index, DimAttr target);
+Value takeDim(OpBuilder &builder, Location loc, Value value, unsigned index,
+              DimAttr target);
+
+/// Rows `indices` (one dimension, i32) of dimension `dim`.
+Value takeIndices(OpBuilder &builder, Location loc, Value value, unsigned dim,
+                  Value indices);
+
+/// The positions of this rank along a dealt dimension, as i32.
+Value positionsOf(OpBuilder &builder, Location loc, DimAttr dim);
 
 /// Replaces the padding rows of dimension `index` by the neutral element of a
 /// reduction. Folds away when every rank holds as many rows.
@@ -31,12 +36,20 @@ Value maskPadding(OpBuilder &builder, Location loc, Value value, DimAttr dim,
 /// along dimension `index`.
 int64_t gatherBytes(Value value, ArrayRef<DimAttr> dims, unsigned index);
 
+/// Bytes that a rank sends when `value` is combined over `ranks` ranks: a
+/// reduce-scatter and an all-gather of as even parts as there are.
+int64_t reduceBytes(Value value, int64_t ranks);
+
 /// A splat constant tensor.
 Value splat(OpBuilder &builder, Location loc, RankedTensorType type,
             Attribute value);
 
-/// The neutral element of a reduction over an element type.
+/// The neutral element of a reduction over real numbers or booleans.
 TypedAttr neutralElement(Type elementType, Reduction kind);
+
+/// A tensor of neutral elements; of complex numbers for sums.
+Value neutralSplat(OpBuilder &builder, Location loc, RankedTensorType type,
+                   Reduction kind);
 
 } // namespace mlir::sp
 

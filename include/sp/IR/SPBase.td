@@ -30,7 +30,6 @@ class Sp_Attr<string name, string attrMnemonic> : AttrDef<Sp_Dialect, name> {
 class Sp_Enum<string name, string sum, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, sum, cases> {
   let cppNamespace = "::mlir::sp";
-  let genSpecializedAttr = 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -56,10 +55,6 @@ def Sp_Reduction : Sp_Enum<"Reduction", "How partial values combine", [
   I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Mul", 3, "mul">,
   I32EnumAttrCase<"And", 4, "and">, I32EnumAttrCase<"Or", 5, "or">]>;
 
-class Sp_EnumAttr<EnumAttrInfo info, string mnemonic> : EnumAttr<Sp_Dialect, info, mnemonic>;
-def Sp_EmptyAttr : Sp_EnumAttr<Sp_Empty, "empty">;
-def Sp_ReductionAttr : Sp_EnumAttr<Sp_Reduction, "reduction">;
-
 //===----------------------------------------------------------------------===//
 // Mesh, layouts, shardings
 //===----------------------------------------------------------------------===//
@@ -67,7 +62,7 @@ def Sp_ReductionAttr : Sp_EnumAttr<Sp_Reduction, "reduction">;
 def Sp_MeshAxisAttr : Sp_Attr<"MeshAxis", "mesh_axis"> {
   let summary = "Name and size of a mesh axis";
   let parameters = (ins StringRefParameter<"axis name">:$name, "int64_t":$size);
-  let assemblyFormat = "$name `=` $size";
+  let assemblyFormat = "`` $name `=` $size";
 }
 
 def Sp_MeshAttr : Sp_Attr<"Mesh", "axes"> {
@@ -103,7 +98,7 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
 def Sp_AtomAttr : Sp_Attr<"Atom", "atom"> {
   let summary = "Factor of a dimension, whole or dealt to ranks";
   let parameters = (ins "int64_t":$size, OptionalParameter<"::mlir::sp::LayoutAttr">:$layout);
-  let assemblyFormat = "$size (`by` $layout^)?";
+  let assemblyFormat = "`` $size (`by` $layout^)?";
 }
 
 def Sp_DimAttr : Sp_Attr<"Dim", "dim"> {
@@ -144,7 +139,7 @@ def Sp_BandAttr : Sp_Attr<"Band", "band"> {
                         "int64_t":$lo, "int64_t":$hi, DefaultValuedParameter<"bool", "false">:$uniform);
   let assemblyFormat = [{
     `<` `q` $q0 `to` $q1 `,` `k` $k0 `to` $k1 `,` `lo` custom<Bound>($lo) `,` `hi` custom<Bound>($hi)
-    custom<Uniform>($uniform) `>`
+    `` custom<Uniform>($uniform) `` `>`
   }];
 }
 def Sp_BandsAttr : TypedArrayAttrBase<Sp_BandAttr, "disjoint bands">;

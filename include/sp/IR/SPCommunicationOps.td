@@ -34,7 +34,7 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
   }]>.value;
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Index:$source, I64Attr:$distance, Sp_LayoutAttr:$layout);
   let assemblyFormat = "$inputs `from` $source `by` $distance `in` $layout attr-dict `:` type($inputs)"
-                       # " custom<SameTypes>(ref(type($inputs)), type($results))";
+                       # " `` custom<SameTypes>(ref(type($inputs)), type($results))";
   let hasVerifier = 1;
 }
 def Sp_ShiftOp : Sp_ShiftBase<0> { let results = (outs Variadic<AnyRankedTensor>:$results); }
@@ -104,9 +104,9 @@ class Sp_AllReduceBase<bit start> : Sp_CommOp<"all_reduce", start> {
     %s = sp.all_reduce %x sum over "sp" of 4 : tensor<8xf32>
     ```
   }]>.value;
-  let arguments = (ins AnyRankedTensor:$input, Sp_ReductionAttr:$kind, StrAttr:$axis, I64Attr:$ranks);
+  let arguments = (ins AnyRankedTensor:$input, Sp_Reduction:$kind, StrAttr:$axis, I64Attr:$ranks);
   let assemblyFormat = "$input $kind `over` $axis `of` $ranks attr-dict `:` type($input)"
-                       # " custom<SameType>(ref(type($input)), type($result))";
+                       # " `` custom<SameType>(ref(type($input)), type($result))";
 }
 def Sp_AllReduceOp : Sp_AllReduceBase<0> { let results = (outs AnyRankedTensor:$result); }
 def Sp_AllReduceStartOp : Sp_AllReduceBase<1> {
@@ -127,7 +127,7 @@ class Sp_ReduceScatterBase<bit start> : Sp_CommOp<"reduce_scatter", start> {
     %s = sp.reduce_scatter %x sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<2xf32>
     ```
   }]>.value;
-  let arguments = (ins AnyRankedTensor:$input, Sp_ReductionAttr:$kind, I64Attr:$dim, Sp_LayoutAttr:$layout);
+  let arguments = (ins AnyRankedTensor:$input, Sp_Reduction:$kind, I64Attr:$dim, Sp_LayoutAttr:$layout);
   let assemblyFormat = "$input $kind `dim` $dim `in` $layout attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }

@@ -52,7 +52,7 @@ def Sp_AttentionOp : Sp_Op<"attention", [Pure]> {
   }];
   let arguments = (ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key,
                        4DTensorOf<[AnyFloat]>:$value, Sp_BandsAttr:$bands, F64Attr:$scale,
-                       DefaultValuedAttr<Sp_EmptyAttr, "Empty::Nan">:$empty,
+                       DefaultValuedAttr<Sp_Empty, "Empty::Nan">:$empty,
                        DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan);
   let results = (outs 4DTensorOf<[AnyFloat]>:$result);
   let assemblyFormat = [{
@@ -95,7 +95,7 @@ def Sp_AttendOp : Sp_Op<"attend", [Pure, AttrSizedOperandSegments]> {
     `queries` $queries `keys` $keys (`from` $source^)? (`heads` $heads^ `kv_heads` $kv_heads)?
     `bands` $bands `scale` $scale attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `)` `->` type($output) `,` type($lse)
-    custom<StateTypes>(ref($state), ref(type($output)), ref(type($lse)), type($state), type($stateLse))
+    `` custom<StateTypes>(ref($state), ref(type($output)), ref(type($lse)), type($state), type($stateLse))
   }];
   let hasVerifier = 1;
 }

@@ -1,8 +1,7 @@
 //===- ShardingRules.cpp - Dimensions that go together --------------------===//
 
-#include "ShardingRules.h"
+#include "FactorRules.h"
 
-#include "sp/StableHLO/StableHLO.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -20,7 +19,7 @@ ArrayRef<int64_t> shapeOf(Value value) {
 
 bool isElementwise(Operation *op) {
   if (isa<stablehlo::SelectOp, stablehlo::ClampOp, stablehlo::CompareOp,
-          stablehlo::ConvertOp, sdy::ShardingConstraintOp>(op))
+          stablehlo::ConvertOp, stablehlo::MapOp>(op))
     return true;
   if (isa<stablehlo::CollectivePermuteOp, stablehlo::ReshapeOp>(op) ||
       op->getNumResults() != 1 || op->getNumOperands() == 0 ||
@@ -77,54 +76,41 @@ SmallVector<Factor> ofTranspose(stablehlo::TransposeOp op) {
   return factors;
 }
 
-SmallVector<Factor> ofDotGeneral(stablehlo::DotGeneralOp op) {
-  stablehlo::DotDimensionNumbersAttr dims = op.getDotDimensionNumbers();
-  SmallVector<Factor> factors;
-  unsigned result = 0;
-  for (auto [lhs, rhs] : llvm::zip_equal(dims.getLhsBatchingDimensions(),
-                                         dims.getRhsBatchingDimensions()))
-    factors.push_back(
-        {{{0, static_cast<unsigned>(lhs)}, {1, static_cast<unsigned>(rhs)}},
-         {{0, result++}},
-         {}});
-  auto addFree = [&](unsigned operand, ArrayRef<int64_t> batching,
-                     ArrayRef<int64_t> contracting) {
-    for (int64_t dim = 0; dim < rankOf(op->getOperand(operand)); ++dim)
-      if (!llvm::is_contained(batching, dim) &&
-          !llvm::is_contained(contracting, dim))
-        factors.push_back(
-            {{{operand, static_cast<unsigned>(dim)}}, {{0, result++}}, {}});
-  };
-  addFree(0, dims.getLhsBatchingDimensions(),
-          dims.getLhsContractingDimensions());
-  addFree(1, dims.getRhsBatchingDimensions(),
-          dims.getRhsContractingDimensions());
-  for (auto [lhs, rhs] : llvm::zip_equal(dims.getLhsContractingDimensions(),
-                                         dims.getRhsContractingDimensions()))
-    factors.push_back(
-        {{{0, static_cast<unsigned>(lhs)}, {1, static_cast<unsigned>(rhs)}},
-         {},
-         Reduction::Sum});
-  return factors;
-}
-
 /// The combination that a reducer of one operation on its two arguments is.
 std::optional<Reduction> reductionOf(Region &body) {
   Block &block = body.front();
   if (!llvm::hasNItems(block, 2) || block.getNumArguments() != 2)
     return std::nullopt;
   Operation &op = block.front();
-  bool isBool = op.getNumResults() == 1 &&
-                getElementTypeOrSelf(op.getResult(0).getType()).isInteger(1);
+  bool combinesArguments =
+      op.getNumOperands() == 2 && op.getNumResults() == 1 &&
+      op.getOperand(0) != op.getOperand(1) &&
+      llvm::all_of(
+          op.getOperands(),
+          [&](Value operand) { return operand.getParentBlock() == &block; }) &&
+      block.getTerminator()->getOperand(0) == op.getResult(0);
+  if (!combinesArguments)
+    return std::nullopt;
+  Type element = getElementTypeOrSelf(op.getResult(0).getType());
+  if (isa<ComplexType>(element) && !isa<stablehlo::AddOp>(op))
+    return std::nullopt;
+  bool isBool = element.isInteger(1);
+  auto either = [&](Reduction ofBools, Reduction ofNumbers) {
+    return isBool ? ofBools : ofNumbers;
+  };
   return llvm::TypeSwitch<Operation *, std::optional<Reduction>>(&op)
       .Case([&](stablehlo::AddOp) {
-        return isBool ? Reduction::Or : Reduction::Sum;
+        return either(Reduction::Or, Reduction::Sum);
       })
       .Case([&](stablehlo::MulOp) {
-        return isBool ? Reduction::And : Reduction::Mul;
+        return either(Reduction::And, Reduction::Mul);
       })
-      .Case([](stablehlo::MaxOp) { return Reduction::Max; })
-      .Case([](stablehlo::MinOp) { return Reduction::Min; })
+      .Case([&](stablehlo::MaxOp) {
+        return either(Reduction::Or, Reduction::Max);
+      })
+      .Case([&](stablehlo::MinOp) {
+        return either(Reduction::And, Reduction::Min);
+      })
       .Case([&](stablehlo::AndOp) {
         return isBool ? std::optional(Reduction::And) : std::nullopt;
       })
@@ -158,39 +144,6 @@ SmallVector<Factor> ofReduce(stablehlo::ReduceOp op) {
   return factors;
 }
 
-/// Batch dimensions come from the indices, window dimensions that are taken
-/// whole from the operand.
-SmallVector<Factor> ofGather(stablehlo::GatherOp op) {
-  stablehlo::GatherDimensionNumbersAttr dims = op.getDimensionNumbers();
-  SmallVector<int64_t> windowDims, indexDims;
-  for (int64_t dim = 0; dim < rankOf(op.getOperand()); ++dim)
-    if (!llvm::is_contained(dims.getCollapsedSliceDims(), dim) &&
-        !llvm::is_contained(dims.getOperandBatchingDims(), dim))
-      windowDims.push_back(dim);
-  for (int64_t dim = 0; dim < rankOf(op.getStartIndices()); ++dim)
-    if (dim != dims.getIndexVectorDim())
-      indexDims.push_back(dim);
-  SmallVector<Factor> factors;
-  unsigned window = 0, batch = 0;
-  for (unsigned dim = 0; dim < rankOf(op); ++dim) {
-    if (llvm::is_contained(dims.getOffsetDims(), dim)) {
-      unsigned source = windowDims[window++];
-      if (op.getSliceSizes()[source] == shapeOf(op.getOperand())[source])
-        factors.push_back({{{0, source}}, {{0, dim}}, {}});
-      continue;
-    }
-    unsigned source = indexDims[batch++];
-    Factor &factor = factors.emplace_back();
-    factor.operands.push_back({1, source});
-    factor.results.push_back({0, dim});
-    for (auto [operandDim, indexDim] : llvm::zip_equal(
-             dims.getOperandBatchingDims(), dims.getStartIndicesBatchingDims()))
-      if (indexDim == source)
-        factor.operands.push_back({0, static_cast<unsigned>(operandDim)});
-  }
-  return factors;
-}
-
 SmallVector<Factor> ofReduceWindow(stablehlo::ReduceWindowOp op) {
   auto isTrivial = [](std::optional<ArrayRef<int64_t>> values, int64_t dim) {
     return !values || (*values)[dim] == 1;
@@ -204,6 +157,40 @@ SmallVector<Factor> ofReduceWindow(stablehlo::ReduceWindowOp op) {
            isTrivial(op.getWindowStrides(), dim) &&
            isTrivial(op.getBaseDilations(), dim) && !padded;
   });
+}
+
+/// Rows are updated where they are; the update is dealt where it covers all.
+SmallVector<Factor> ofUpdate(stablehlo::DynamicUpdateSliceOp op) {
+  SmallVector<Factor> factors;
+  for (unsigned dim = 0; dim < rankOf(op); ++dim) {
+    Factor &factor = factors.emplace_back();
+    factor.operands.push_back({0, dim});
+    if (shapeOf(op.getUpdate())[dim] == shapeOf(op)[dim])
+      factor.operands.push_back({1, dim});
+    factor.results.push_back({0, dim});
+  }
+  return factors;
+}
+
+/// Of one width, or with a last dimension more on the narrower side.
+SmallVector<Factor> ofBitcast(stablehlo::BitcastConvertOp op) {
+  SmallVector<Factor> factors;
+  unsigned rank = std::min(rankOf(op.getOperand()), rankOf(op));
+  for (unsigned dim = 0; dim < rank; ++dim)
+    factors.push_back({{{0, dim}}, {{0, dim}}, {}});
+  return factors;
+}
+
+SmallVector<Factor> ofBroadcast(stablehlo::BroadcastOp op) {
+  SmallVector<Factor> factors;
+  unsigned added = op.getBroadcastSizes().size();
+  for (unsigned dim = 0; dim < rankOf(op); ++dim) {
+    Factor &factor = factors.emplace_back();
+    factor.results.push_back({0, dim});
+    if (dim >= added)
+      factor.operands.push_back({0, dim - added});
+  }
+  return factors;
 }
 
 SmallVector<Factor> ofAttention() {
@@ -221,9 +208,12 @@ SmallVector<Factor> mlir::sp::getFactors(Operation *op) {
       .Case([](AttentionOp) { return ofAttention(); })
       .Case([](stablehlo::BroadcastInDimOp op) { return ofBroadcast(op); })
       .Case([](stablehlo::TransposeOp op) { return ofTranspose(op); })
-      .Case([](stablehlo::DotGeneralOp op) { return ofDotGeneral(op); })
+      .Case([](stablehlo::BroadcastOp op) { return ofBroadcast(op); })
+      .Case([](stablehlo::BitcastConvertOp op) { return ofBitcast(op); })
+      .Case<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::GatherOp,
+            stablehlo::ScatterOp, stablehlo::ConvolutionOp>(
+          [](auto op) { return factorsOf(op); })
       .Case([](stablehlo::ReduceOp op) { return ofReduce(op); })
-      .Case([](stablehlo::GatherOp op) { return ofGather(op); })
       .Case([](stablehlo::ReduceWindowOp op) { return ofReduceWindow(op); })
       .Case([](stablehlo::SliceOp op) {
         return keepDims(op, 1, [&](int64_t dim) {
@@ -252,97 +242,25 @@ SmallVector<Factor> mlir::sp::getFactors(Operation *op) {
           return dim != static_cast<int64_t>(op.getDimension());
         });
       })
+      .Case([](chlo::TopKOp op) {
+        return keepDims(op, 1, [&](int64_t dim) {
+          return dim + 1 < rankOf(op.getOperand());
+        });
+      })
       .Case([](stablehlo::DynamicSliceOp op) {
         return keepDims(op, 1, [&](int64_t dim) {
           return shapeOf(op)[dim] == shapeOf(op.getOperand())[dim];
         });
       })
-      .Case([](stablehlo::DynamicUpdateSliceOp op) {
-        return keepDims(op, 2, [&](int64_t dim) {
-          return shapeOf(op.getUpdate())[dim] == shapeOf(op.getOperand())[dim];
-        });
-      })
-      .Case<stablehlo::ConstantOp, stablehlo::IotaOp>(
+      .Case([](stablehlo::DynamicUpdateSliceOp op) { return ofUpdate(op); })
+      .Case<stablehlo::ConstantOp, sdy::ConstantOp, stablehlo::IotaOp>(
           [](Operation *op) { return elementwise(op); })
       .Default([](Operation *op) {
         return isElementwise(op) ? elementwise(op) : SmallVector<Factor>();
       });
 }
 
-bool mlir::sp::isDealt(DimAttr dim) {
-  return llvm::any_of(dim.getAtoms(),
-                      [](AtomAttr atom) { return bool(atom.getLayout()); });
-}
-
-FailureOr<SmallVector<DimAttr>> mlir::sp::reshapeDims(ArrayRef<DimAttr> dims,
-                                                      ArrayRef<int64_t> shape) {
-  MLIRContext *context = nullptr;
-  SmallVector<AtomAttr> atoms;
-  for (DimAttr dim : dims) {
-    context = dim.getContext();
-    for (AtomAttr atom : dim.getAtoms()) {
-      bool joins =
-          !atoms.empty() && !atoms.back().getLayout() && !atom.getLayout();
-      if (joins)
-        atoms.back() = AtomAttr::get(
-            context, atoms.back().getSize() * atom.getSize(), LayoutAttr());
-      if (!joins)
-        atoms.push_back(atom);
-    }
-  }
-  SmallVector<DimAttr> result;
-  // Atoms are consumed in row-major order; a whole atom may be cut, and pieces
-  // of whole atoms join again.
-  size_t next = 0;
-  int64_t left = atoms.empty() ? 1 : atoms[0].getSize();
-  auto advance = [&] {
-    ++next;
-    left = next < atoms.size() ? atoms[next].getSize() : 1;
-  };
-  for (int64_t size : shape) {
-    SmallVector<AtomAttr> parts;
-    int64_t need = size, whole = 1;
-    auto flushWhole = [&] {
-      if (whole != 1)
-        parts.push_back(AtomAttr::get(context, whole, LayoutAttr()));
-      whole = 1;
-    };
-    while (need != 1) {
-      if (next >= atoms.size())
-        return failure();
-      AtomAttr atom = atoms[next];
-      if (left == 1 && !atom.getLayout()) {
-        advance();
-        continue;
-      }
-      if (atom.getLayout()) {
-        if (atom.getSize() == 0 || need % atom.getSize() != 0)
-          return failure();
-        flushWhole();
-        parts.push_back(atom);
-        need /= atom.getSize();
-        advance();
-        continue;
-      }
-      int64_t piece = std::gcd(need, left);
-      if (piece == 1)
-        return failure();
-      whole *= piece;
-      need /= piece;
-      left /= piece;
-      if (left == 1)
-        advance();
-    }
-    flushWhole();
-    if (parts.empty()) {
-      if (!context)
-        return failure();
-      parts.push_back(AtomAttr::get(context, size, LayoutAttr()));
-    }
-    result.push_back(DimAttr::get(context, parts));
-  }
-  for (; next < atoms.size(); ++next)
-    if (atoms[next].getLayout())
-      return failure();
-  return result;
+bool mlir::sp::isShardingAnnotation(Operation *op) {
+  return isa<sdy::ShardingConstraintOp, sdy::ReshardOp,
+             sdy::PropagationBarrierOp>(op);
 }

@@ -11,8 +11,8 @@
 ///   slice [B,S] to [B,S-1]           B
 ///
 /// The idea is Shardy's `OpShardingRule`.
-#ifndef SP_LIB_PARTITION_SHARDINGRULES_H
-#define SP_LIB_PARTITION_SHARDINGRULES_H
+#ifndef SP_IR_SHARDINGRULES_H
+#define SP_IR_SHARDINGRULES_H
 
 #include "sp/IR/SP.h"
 
@@ -29,6 +29,9 @@ struct Factor {
 /// operands. Reshapes and operations with control flow have rules of their own.
 SmallVector<Factor> getFactors(Operation *op);
 
+/// Whether an operation only passes its operand on, for shardings to see.
+bool isShardingAnnotation(Operation *op);
+
 /// The dimensions of a reshape's result, given those of its operand (or the
 /// other way round); fails where an atom that is dealt would be cut or joined
 /// inside.
@@ -38,6 +41,20 @@ FailureOr<SmallVector<DimAttr>> reshapeDims(ArrayRef<DimAttr> dims,
 /// Whether a dimension is dealt to ranks.
 bool isDealt(DimAttr dim);
 
+/// The dimension of one atom that `layout` deals.
+DimAttr dealtDim(LayoutAttr layout);
+
+/// The dimension of the same length that is not dealt.
+DimAttr wholeDim(DimAttr dim);
+
+/// What both dimensions say of the same product: `[2, 8 by L]` and
+/// `[2 by M, 8]` give `[2 by M, 8 by L]`. Fails where they contradict.
+FailureOr<DimAttr> mergeDims(DimAttr a, DimAttr b);
+
+/// Whether a dimension is dealt along a mesh axis that also deals one of
+/// `dims`. A mesh axis deals at most one dimension of a tensor.
+bool sharesAxis(DimAttr dim, ArrayRef<DimAttr> dims);
+
 } // namespace mlir::sp
 
-#endif // SP_LIB_PARTITION_SHARDINGRULES_H
+#endif // SP_IR_SHARDINGRULES_H

@@ -1,0 +1,18 @@
+/// Factors of operations with dimension numbers.
+#ifndef SP_LIB_IR_FACTORRULES_H
+#define SP_LIB_IR_FACTORRULES_H
+
+#include "sp/IR/ShardingRules.h"
+#include "sp/StableHLO/StableHLO.h"
+
+namespace mlir::sp {
+
+SmallVector<Factor> factorsOf(stablehlo::DotGeneralOp op);
+SmallVector<Factor> factorsOf(stablehlo::DotOp op);
+SmallVector<Factor> factorsOf(stablehlo::GatherOp op);
+SmallVector<Factor> factorsOf(stablehlo::ScatterOp op);
+SmallVector<Factor> factorsOf(stablehlo::ConvolutionOp op);
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_IR_FACTORRULES_H

@@ -1,0 +1,215 @@
+//===- LocalizeOperation.cpp - Token-local operations and reductions ------===//
+//
+//   before   %m = reduce add %x, init %i over [1] : 2x4096 -> 2
+//   after    %p = reduce add %x, init 0 over [1] : 2x1024 -> 2
+//            %s = sp.all_reduce %p sum over "sp" of 4
+//            %m = add %s, %i
+//
+//===----------------------------------------------------------------------===//
+
+#include "Localizer.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+#include "sp/IR/Storage.h"
+
+#define DEBUG_TYPE "sp-localize"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static int64_t dimSize(Value value, int64_t dim) {
+  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
+}
+
+/// Adapts attributes that repeat the operand's shape.
+static void localizeAttributes(Operation *op) {
+  if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
+    SmallVector<int64_t> limits(slice.getLimitIndices());
+    for (auto [dim, limit] : llvm::enumerate(limits))
+      limit = std::min(limit, dimSize(slice.getOperand(), dim));
+    slice.setLimitIndices(limits);
+  }
+  if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
+    SmallVector<int64_t> sizes(slice.getSliceSizes());
+    for (auto [dim, size] : llvm::enumerate(sizes))
+      size = std::min(size, dimSize(slice.getOperand(), dim));
+    slice.setSliceSizes(sizes);
+  }
+  if (auto gather = dyn_cast<stablehlo::GatherOp>(op)) {
+    SmallVector<int64_t> sizes(gather.getSliceSizes());
+    for (auto [dim, size] : llvm::enumerate(sizes))
+      size = std::min(size, dimSize(gather.getOperand(), dim));
+    gather.setSliceSizes(sizes);
+  }
+  if (auto broadcast = dyn_cast<stablehlo::BroadcastOp>(op)) {
+    SmallVector<int64_t> sizes(broadcast.getBroadcastSizes());
+    for (auto [dim, size] : llvm::enumerate(sizes))
+      size = dimSize(broadcast, dim);
+    broadcast.setBroadcastSizes(sizes);
+  }
+}
+
+Assignment Localizer::assign(Operation *op,
+                             ArrayRef<SmallVector<DimAttr>> wanted) const {
+  Assignment made;
+  for (Value operand : op->getOperands())
+    made.operands.push_back(wholeDims(operand));
+  for (Value result : op->getResults())
+    made.results.push_back(wholeDims(result));
+  auto apply = [&](const Factor &factor, DimAttr dim) {
+    for (auto [operand, index] : factor.operands)
+      made.operands[operand][index] = dim;
+    for (auto [result, index] : factor.results)
+      made.results[result][index] = dim;
+  };
+  SmallVector<Factor> factors = getFactors(op);
+  for (const Factor &factor : factors) {
+    if (factor.results.empty())
+      continue;
+    DimAttr dim = wanted[factor.results[0].first][factor.results[0].second];
+    bool clashes = llvm::any_of(factor.operands, [&](auto place) {
+      return sharesAxis(dim, made.operands[place.first]);
+    });
+    clashes |= llvm::any_of(factor.results, [&](auto place) {
+      return sharesAxis(dim, made.results[place.first]);
+    });
+    if (isDealt(dim) && !clashes)
+      apply(factor, dim);
+  }
+  // Partial results may only be summed over an axis that deals nothing else.
+  for (const Factor &factor : factors) {
+    if (!factor.results.empty())
+      continue;
+    DimAttr dim;
+    for (auto [operand, index] : factor.operands)
+      if (DimAttr own = locals.at(op->getOperand(operand)).dims[index];
+          isDealt(own) && !dim)
+        dim = own;
+    auto clashes = [&](ArrayRef<DimAttr> dims) {
+      return sharesAxis(dim, dims);
+    };
+    if (!dim || !factor.reduction || llvm::any_of(made.operands, clashes) ||
+        llvm::any_of(made.results, clashes))
+      continue;
+    apply(factor, dim);
+    made.reductions.push_back({factor, dim});
+  }
+  return made;
+}
+
+void Localizer::mapCaptures(Operation *op, IRMapping &mapping) {
+  op->walk([&](Operation *inner) {
+    if (inner == op)
+      return;
+    for (Value value : inner->getOperands())
+      if (locals.contains(value))
+        mapping.map(value, require(value, wholeDims(value), op));
+  });
+}
+
+static bool isNeutral(Value init, Reduction kind) {
+  DenseElementsAttr constant;
+  if (!matchPattern(init, m_Constant(&constant)) || !constant.isSplat() ||
+      isa<ComplexType>(constant.getElementType()))
+    return false;
+  return constant.getSplatValue<Attribute>() ==
+         neutralElement(constant.getElementType(), kind);
+}
+
+void Localizer::reduce(Operation *op, const Assignment &assignment,
+                       SmallVectorImpl<Value> &results) {
+  for (auto &[factor, dim] : assignment.reductions)
+    for (AtomAttr atom : dim.getAtoms()) {
+      LayoutAttr layout = atom.getLayout();
+      if (!layout)
+        continue;
+      int64_t bytes = 0;
+      for (Value &result : results) {
+        bytes += reduceBytes(result, layout.getRanks());
+        result = AllReduceOp::create(
+            builder, op->getLoc(), result.getType(), result, *factor.reduction,
+            builder.getStringAttr(layout.getAxis()), layout.getRanks());
+      }
+      remark::analysis(op->getLoc(),
+                       remark::RemarkOpts::name("Reduced").category(DEBUG_TYPE))
+          << op->getName().getStringRef() << " is reduced over axis \""
+          << layout.getAxis() << "\" of "
+          << remark::metric("ranks", layout.getRanks()) << ", a rank sends "
+          << remark::metric("bytes", bytes) << " bytes";
+    }
+}
+
+SmallVector<Value>
+Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
+  Assignment assignment = assign(op, wanted);
+  SmallVector<Value> operands;
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+    operands.push_back(require(operand, assignment.operands[index], op));
+  for (auto &[factor, dim] : assignment.reductions)
+    for (auto [operand, index] : factor.operands)
+      operands[operand] = maskPadding(builder, op->getLoc(), operands[operand],
+                                      dim, index, *factor.reduction);
+  // An initial value counts once, not once a rank.
+  auto reduction = dyn_cast<stablehlo::ReduceOp>(op);
+  Value init;
+  if (reduction && !assignment.reductions.empty()) {
+    Reduction kind = *assignment.reductions[0].first.reduction;
+    if (!isNeutral(reduction.getInitValues()[0], kind))
+      init = std::exchange(
+          operands[1],
+          neutralSplat(builder, op->getLoc(),
+                       cast<RankedTensorType>(operands[1].getType()), kind));
+  }
+
+  IRMapping mapping;
+  mapCaptures(op, mapping);
+  Operation *local = builder.clone(*op, mapping);
+  local->setOperands(operands);
+  local->removeAttr("sp.shardings");
+  for (auto [index, result] : llvm::enumerate(local->getResults()))
+    result.setType(localType(getElementTypeOrSelf(result.getType()),
+                             assignment.results[index]));
+  localizeAttributes(local);
+  SmallVector<Value> results(local->getResults());
+  reduce(op, assignment, results);
+  if (init) {
+    Type type = results[0].getType();
+    Value whole = stablehlo::BroadcastInDimOp::create(
+        builder, op->getLoc(), type, init, ArrayRef<int64_t>());
+    OperationState combine(op->getLoc(),
+                           reduction.getBody().front().front().getName());
+    combine.addOperands({results[0], whole});
+    combine.addTypes(type);
+    results[0] = builder.create(combine)->getResult(0);
+  }
+  for (auto [index, result] : llvm::enumerate(results))
+    result = reshard(result, assignment.results[index], wanted[index], op);
+  return results;
+}
+
+SmallVector<Value> Localizer::emit(Operation *op,
+                                   ArrayRef<SmallVector<DimAttr>> dims) {
+  if (isa<stablehlo::ConstantOp, sdy::ConstantOp>(op))
+    return {emitConstant(op, dims[0])};
+  if (auto iota = dyn_cast<stablehlo::IotaOp>(op))
+    return {emitIota(iota, dims[0])};
+  if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(op))
+    return {emitReshape(reshape, dims[0])};
+  if (auto update = dyn_cast<stablehlo::DynamicUpdateSliceOp>(op))
+    if (Value result = emitUpdateSlice(update, dims[0]))
+      return {result};
+  if (auto size = dyn_cast<stablehlo::GetDimensionSizeOp>(op))
+    return {splat(builder, op->getLoc(), size.getType(),
+                  builder.getIntegerAttr(
+                      getElementTypeOrSelf(size.getType()),
+                      dimSize(size.getOperand(), size.getDimension())))};
+  if (isShardingAnnotation(op) || isa<stablehlo::OptimizationBarrierOp>(op)) {
+    SmallVector<Value> passed;
+    for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+      passed.push_back(require(operand, dims[index], op));
+    return passed;
+  }
+  return emitByFactors(op, dims);
+}

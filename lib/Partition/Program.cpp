@@ -1,0 +1,62 @@
+//===- Program.cpp - The function that Partition rewrites -----------------===//
+
+#include "Program.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static bool isTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() &&
+         (tensor.getElementType().isIntOrFloat() ||
+          isa<ComplexType>(tensor.getElementType()));
+}
+
+static LogicalResult checkOperation(Operation *op) {
+  if (isa<func::CallOp>(op))
+    return op->emitOpError() << "expected calls to be inlined before "
+                                "Partition; run sp-import-pipeline";
+  if (isa<sdy::ManualComputationOp>(op))
+    return op->emitOpError() << "is already partitioned by hand; expected the "
+                                "program as one device would run it, without "
+                                "shard_map";
+  if (isa<sdy::NamedComputationOp>(op))
+    return op->emitOpError() << "expected named computations to be inlined "
+                                "before Partition";
+  for (Region &region : op->getRegions())
+    if (!region.hasOneBlock())
+      return op->emitOpError() << "expected regions of one block";
+  for (Type type : op->getResultTypes())
+    if (!isTensor(type))
+      return op->emitOpError()
+             << "expected tensors of static shape, of numbers or booleans, but "
+                "got "
+             << type;
+  return success();
+}
+
+FailureOr<func::FuncOp> mlir::sp::findProgram(ModuleOp module) {
+  auto func = module.lookupSymbol<func::FuncOp>("main");
+  if (!func)
+    return module.emitError() << "expected a function called 'main'";
+  if (!func.getBody().hasOneBlock())
+    return func.emitOpError()
+           << "expected a body of one block but got "
+           << static_cast<int64_t>(func.getBody().getBlocks().size());
+  return func;
+}
+
+LogicalResult mlir::sp::checkInput(func::FuncOp func) {
+  for (BlockArgument argument : func.getArguments())
+    if (!isTensor(argument.getType()))
+      return emitError(argument.getLoc())
+             << "expected argument " << argument.getArgNumber()
+             << " to be a tensor of static shape, of numbers or booleans, but "
+                "got "
+             << argument.getType();
+  WalkResult walked = func.getBody().walk(
+      [](Operation *op) -> WalkResult { return checkOperation(op); });
+  return failure(walked.wasInterrupted());
+}

@@ -1,0 +1,263 @@
+//===- Seeds.cpp - Where shardings start ----------------------------------===//
+
+#include "Seeds.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+bool Seeds::hasAxis(StringRef axis) {
+  return llvm::any_of(mesh.getMesh().getAxes(), [&](MeshAxisAttr known) {
+    return known.getName() == axis;
+  });
+}
+
+std::string Seeds::listAxes() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(
+      mesh.getMesh().getAxes(), stream,
+      [&](MeshAxisAttr axis) { stream << '"' << axis.getName() << '"'; });
+  return text;
+}
+
+LayoutAttr Seeds::layoutFor(StringRef axis, int64_t length) {
+  MLIRContext *context = func.getContext();
+  LayoutAttr &layout = layouts[{StringAttr::get(context, axis), length}];
+  if (!layout)
+    layout = LayoutAttr::get(context, LayoutKind::Contiguous, length, axis,
+                             mesh.getAxisSize(axis));
+  return layout;
+}
+
+void Seeds::seedAttentions(ShardingPropagation &propagation) {
+  func.walk([&](AttentionOp op) {
+    int64_t batch = op.getQuery().getType().getDimSize(0);
+    std::optional<StringRef> batchAxis = mesh.getBatch();
+    if (batchAxis && mesh.getAxisSize(*batchAxis) > 1 && batch > 1)
+      propagation.deal(op.getResult(), 0,
+                       dealtDim(layoutFor(*batchAxis, batch)));
+    std::optional<PlanAttr> plan = op.getPlan();
+    if (!plan || plan->getRanks() == 1)
+      return;
+    StringAttr axis = StringAttr::get(func.getContext(), plan->getAxis());
+    for (Value value : {Value(op.getResult()), Value(op.getKey())}) {
+      int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
+      LayoutAttr layout =
+          LayoutAttr::get(func.getContext(), plan->getLayout(), length,
+                          plan->getAxis(), plan->getRanks());
+      layouts.try_emplace({axis, length}, layout);
+      propagation.deal(value, 1, dealtDim(layoutFor(plan->getAxis(), length)));
+    }
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// What the user wrote
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
+                                                  BlockArgument &argument) {
+  StringRef name, axes;
+  std::tie(name, axes) = text.split('=');
+  unsigned number = 0;
+  bool known = name.consume_front("arg") && !name.getAsInteger(10, number) &&
+               number < func.getNumArguments();
+  if (!known)
+    return func.emitError()
+           << "expected --shard to name one of the " << func.getNumArguments()
+           << " arguments, such as arg0=_,sp,_, but got \"" << text << "\"";
+  argument = func.getArgument(number);
+  auto type = cast<RankedTensorType>(argument.getType());
+  SmallVector<StringRef> parts;
+  if (!axes.empty())
+    axes.split(parts, ',');
+  if (static_cast<int64_t>(parts.size()) != type.getRank())
+    return func.emitError()
+           << "expected --shard to say an axis or _ for each of the "
+           << type.getRank() << " dimensions of arg" << number << " but got \""
+           << axes << "\"";
+  SmallVector<DimAttr> dims;
+  for (auto [index, axis] : llvm::enumerate(parts)) {
+    DimAttr dim =
+        ShardingAttr::getReplicated(func.getContext(), type.getDimSize(index))
+            .getDims()[0];
+    if (axis != "_" && !hasAxis(axis))
+      return func.emitError() << "expected --shard to name axes of the mesh, "
+                              << listAxes() << ", but got \"" << axis << "\"";
+    if (axis != "_" && mesh.getAxisSize(axis) > 1)
+      dim = dealtDim(layoutFor(axis, type.getDimSize(index)));
+    if (sharesAxis(dim, dims))
+      return func.emitError()
+             << "expected --shard to name axis \"" << axis << "\" once but got "
+             << "\"" << text << "\"";
+    dims.push_back(dim);
+  }
+  return dims;
+}
+
+LogicalResult Seeds::checkSharding(BlockArgument argument,
+                                   ShardingAttr sharding) {
+  auto type = cast<RankedTensorType>(argument.getType());
+  auto fail = [&]() {
+    return emitError(argument.getLoc())
+           << "argument " << argument.getArgNumber() << ": 'sp.sharding' ";
+  };
+  if (static_cast<int64_t>(sharding.getDims().size()) != type.getRank())
+    return fail() << "expected " << type.getRank() << " dimensions but got "
+                  << sharding.getDims().size();
+  for (auto [index, dim] : llvm::enumerate(sharding.getDims())) {
+    int64_t size = wholeDim(dim).getAtoms()[0].getSize();
+    if (size != type.getDimSize(index))
+      return fail() << "expected dimension " << index << " to have size "
+                    << type.getDimSize(index) << " but got " << size;
+    if (sharesAxis(dim, sharding.getDims().take_front(index)))
+      return fail() << "expected every axis to deal one dimension but got "
+                    << sharding;
+    for (AtomAttr atom : dim.getAtoms()) {
+      LayoutAttr layout = atom.getLayout();
+      if (!layout)
+        continue;
+      if (!hasAxis(layout.getAxis()))
+        return fail() << "expected axes of the mesh, " << listAxes()
+                      << ", but got \"" << layout.getAxis() << "\"";
+      if (layout.getRanks() != mesh.getAxisSize(layout.getAxis()) ||
+          layout.getLength() != atom.getSize())
+        return fail() << "expected a layout of " << atom.getSize()
+                      << " positions on the "
+                      << mesh.getAxisSize(layout.getAxis())
+                      << " ranks of axis \"" << layout.getAxis()
+                      << "\" but got " << layout;
+    }
+  }
+  return success();
+}
+
+FailureOr<DimAttr>
+Seeds::fromShardy(sdy::DimensionShardingAttr sharding, sdy::MeshAttr own,
+                  int64_t size, DimAttr known,
+                  function_ref<InFlightDiagnostic()> emitError) {
+  SmallVector<StringRef> axes;
+  for (sdy::AxisRefAttr axis : sharding.getAxes()) {
+    if (axis.getSubAxisInfo())
+      return emitError() << "expected whole mesh axes but got " << axis
+                         << ", a part of axis \"" << axis.getName() << "\"";
+    bool isTrivial = hasAxis(axis.getName())
+                         ? mesh.getAxisSize(axis.getName()) == 1
+                         : own && own.hasAxis(axis.getName()) &&
+                               own.getAxisSize(axis.getName()) == 1;
+    if (isTrivial)
+      continue;
+    if (!hasAxis(axis.getName()))
+      return emitError() << "expected axes of the mesh, " << listAxes()
+                         << ", but got \"" << axis.getName()
+                         << "\"; name it with --mesh, or export the model "
+                            "without it";
+    axes.push_back(axis.getName());
+  }
+  if (axes.empty())
+    return sharding.getIsClosed() ? wholeDim(known) : known;
+  if (axes.size() == 1 && size > 0)
+    return dealtDim(layoutFor(axes[0], size));
+  SmallVector<StringRef> knownAxes;
+  for (AtomAttr atom : known.getAtoms())
+    if (atom.getLayout())
+      knownAxes.push_back(atom.getLayout().getAxis());
+  if (axes == knownAxes)
+    return known;
+  return emitError() << "expected one mesh axis a dimension, or the axes of "
+                        "batch and sequence where they are joined, but got "
+                     << sharding << " for a dimension of size " << size;
+}
+
+FailureOr<SmallVector<DimAttr>>
+Seeds::fromShardy(sdy::TensorShardingAttr sharding, RankedTensorType type,
+                  ArrayRef<DimAttr> known,
+                  function_ref<InFlightDiagnostic()> emitError) {
+  if (sharding.getRank() != type.getRank())
+    return emitError() << "expected " << type.getRank()
+                       << " dimensions but got " << sharding;
+  SmallVector<DimAttr> dims;
+  for (auto [index, entry] : llvm::enumerate(sharding.getDimShardings())) {
+    FailureOr<DimAttr> dim =
+        fromShardy(entry, sharding.getMesh(func), type.getDimSize(index),
+                   known[index], emitError);
+    if (failed(dim))
+      return failure();
+    if (sharesAxis(*dim, dims))
+      return emitError() << "expected every axis to shard one dimension but "
+                            "got "
+                         << sharding;
+    dims.push_back(*dim);
+  }
+  return dims;
+}
+
+LogicalResult Seeds::pinArguments(ArrayRef<std::string> shard,
+                                  ShardingPropagation &derived,
+                                  ShardingPropagation &propagation) {
+  for (BlockArgument argument : func.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    auto own = func.getArgAttrOfType<ShardingAttr>(number, "sp.sharding");
+    auto shardy =
+        func.getArgAttrOfType<sdy::TensorShardingAttr>(number, "sdy.sharding");
+    if (own) {
+      if (failed(checkSharding(argument, own)))
+        return failure();
+      propagation.pin(argument, own.getDims());
+      continue;
+    }
+    if (!shardy)
+      continue;
+    FailureOr<SmallVector<DimAttr>> dims =
+        fromShardy(shardy, cast<RankedTensorType>(argument.getType()),
+                   derived.dimsOf(argument), [&] {
+                     return emitError(argument.getLoc())
+                            << "argument " << number << ": 'sdy.sharding' ";
+                   });
+    if (failed(dims))
+      return failure();
+    propagation.pin(argument, *dims);
+  }
+  for (const std::string &text : shard) {
+    BlockArgument argument;
+    FailureOr<SmallVector<DimAttr>> dims = parseShard(text, argument);
+    if (failed(dims))
+      return failure();
+    propagation.pin(argument, *dims);
+  }
+  return success();
+}
+
+LogicalResult Seeds::seedWishes(ShardingPropagation &propagation) {
+  auto seed = [&](Value value, sdy::TensorShardingAttr sharding,
+                  function_ref<InFlightDiagnostic()> emitError) {
+    SmallVector<DimAttr> known(propagation.dimsOf(value));
+    FailureOr<SmallVector<DimAttr>> dims = fromShardy(
+        sharding, cast<RankedTensorType>(value.getType()), known, emitError);
+    if (failed(dims))
+      return failure();
+    for (auto [index, dim] : llvm::enumerate(*dims))
+      propagation.deal(value, index, dim);
+    return success();
+  };
+  WalkResult walked = func.walk([&](Operation *op) -> WalkResult {
+    auto sharding = op->getAttrOfType<sdy::TensorShardingAttr>("sharding");
+    if (!sharding || !isShardingAnnotation(op))
+      return WalkResult::advance();
+    return seed(op->getResult(0), sharding,
+                [&] { return op->emitOpError("sharding: "); });
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+    auto sharding = func.getResultAttrOfType<sdy::TensorShardingAttr>(
+        index, "sdy.sharding");
+    unsigned number = index;
+    if (sharding && failed(seed(value, sharding, [&] {
+          return func.emitError() << "result " << number << ": 'sdy.sharding' ";
+        })))
+      return failure();
+  }
+  return success();
+}

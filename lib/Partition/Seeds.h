@@ -1,0 +1,55 @@
+/// Where shardings start: attentions, then what the user wrote.
+///
+///   attention        its plan deals queries and keys, the batch axis the batch
+///   --shard, sp.sharding, sdy.sharding on arguments
+///                    decide an argument; first that one of the three is there
+///   sdy.sharding on results, sdy.sharding_constraint
+///                    wishes for values that nothing else deals
+#ifndef SP_LIB_PARTITION_SEEDS_H
+#define SP_LIB_PARTITION_SEEDS_H
+
+#include "sp/IR/ShardingPropagation.h"
+
+namespace mlir::sp {
+
+class Seeds {
+public:
+  Seeds(func::FuncOp func, MeshOp mesh) : func(func), mesh(mesh) {}
+
+  /// Deals what the attentions' plans say.
+  void seedAttentions(ShardingPropagation &propagation);
+
+  /// Pins the arguments that the user decided; `derived` has what follows from
+  /// attentions alone.
+  LogicalResult pinArguments(ArrayRef<std::string> shard,
+                             ShardingPropagation &derived,
+                             ShardingPropagation &propagation);
+
+  /// Deals what constraints and results wish for.
+  LogicalResult seedWishes(ShardingPropagation &propagation);
+
+private:
+  /// The layout of a sequence: one for each axis and length.
+  LayoutAttr layoutFor(StringRef axis, int64_t length);
+  FailureOr<SmallVector<DimAttr>> parseShard(StringRef text,
+                                             BlockArgument &argument);
+  LogicalResult checkSharding(BlockArgument argument, ShardingAttr sharding);
+  /// `known` are dimensions that open ones, and those over several axes, take.
+  FailureOr<SmallVector<DimAttr>>
+  fromShardy(sdy::TensorShardingAttr sharding, RankedTensorType type,
+             ArrayRef<DimAttr> known,
+             function_ref<InFlightDiagnostic()> emitError);
+  FailureOr<DimAttr> fromShardy(sdy::DimensionShardingAttr sharding,
+                                sdy::MeshAttr own, int64_t size, DimAttr known,
+                                function_ref<InFlightDiagnostic()> emitError);
+  bool hasAxis(StringRef axis);
+  std::string listAxes();
+
+  func::FuncOp func;
+  MeshOp mesh;
+  DenseMap<std::pair<StringAttr, int64_t>, LayoutAttr> layouts;
+};
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_PARTITION_SEEDS_H

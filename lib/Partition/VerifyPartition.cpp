@@ -1,0 +1,94 @@
+//===- VerifyPartition.cpp - The guard of Partition -----------------------===//
+
+#include "Program.h"
+#include "sp/Partition/Passes.h"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_VERIFYPARTITIONPASS
+#include "sp/Partition/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+struct VerifyPartitionPass
+    : mlir::sp::impl::VerifyPartitionPassBase<VerifyPartitionPass> {
+  static LogicalResult checkGone(Operation *op) {
+    bool isGone = isa<AttentionOp>(op) || op->hasAttr("sp.shardings") ||
+                  (isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
+                   !isa<sdy::MeshOp>(op));
+    if (isGone)
+      return op->emitOpError() << "expected to be gone after Partition";
+    return success();
+  }
+
+  /// Every layout deals to the ranks of an axis of the mesh, or is dense.
+  static LogicalResult checkLayouts(Operation *op, MeshOp mesh) {
+    LayoutAttr wrong;
+    op->getAttrDictionary().walk([&](LayoutAttr layout) {
+      if (!layout.isDense() &&
+          layout.getRanks() != mesh.getAxisSize(layout.getAxis()))
+        wrong = layout;
+    });
+    if (!wrong)
+      return success();
+    return op->emitOpError() << "expected layouts on the axes of mesh "
+                             << mesh.getMesh() << " but got " << wrong;
+  }
+
+  static LogicalResult checkReduction(AllReduceOp op, MeshOp mesh) {
+    int64_t size = mesh.getAxisSize(op.getAxis());
+    if (static_cast<int64_t>(op.getRanks()) == size)
+      return success();
+    return op.emitOpError() << "expected the " << size << " ranks of axis \""
+                            << op.getAxis() << "\" but got " << op.getRanks();
+  }
+
+  static LogicalResult checkSharding(func::FuncOp func, Type type,
+                                     Attribute attr, StringRef what,
+                                     unsigned number) {
+    auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (sharding && tensor &&
+        ArrayRef<int64_t>(sharding.getLocalShape()) == tensor.getShape())
+      return success();
+    return func.emitOpError() << "expected " << what << " " << number
+                              << " to say how it is cut to " << type;
+  }
+
+  LogicalResult check() {
+    MeshOp mesh = getMesh(getOperation());
+    if (!mesh)
+      return getOperation().emitError() << "expected a mesh after Partition";
+    FailureOr<func::FuncOp> program = findProgram(getOperation());
+    if (failed(program))
+      return failure();
+    func::FuncOp func = *program;
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (failed(checkSharding(func, func.getArgumentTypes()[i],
+                               func.getArgAttr(i, "sp.sharding"), "argument",
+                               i)))
+        return failure();
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      if (failed(checkSharding(func, func.getResultTypes()[i],
+                               func.getResultAttr(i, "sp.sharding"), "result",
+                               i)))
+        return failure();
+    bool ok = true;
+    func.walk([&](Operation *op) {
+      auto allReduce = dyn_cast<AllReduceOp>(op);
+      ok &= succeeded(checkGone(op)) && succeeded(checkLayouts(op, mesh)) &&
+            (!allReduce || succeeded(checkReduction(allReduce, mesh)));
+    });
+    return success(ok);
+  }
+
+  void runOnOperation() override {
+    if (failed(check()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
