@@ -179,7 +179,7 @@ Status StreamRun::inject(const Step &step) const {
   std::unique_lock<std::mutex> lock(rank.control.mutex);
   rank.control.stopping.wait_for(lock, 2 * rank.communicator->timeout,
                                  [&] { return rank.control.stopped.load(); });
-  return fail(SPRT_FAILED).asConsequence() << "stalled on request (--inject)";
+  return fail(SPRT_FAILED) << "stalled on request (--inject)";
 }
 
 Status StreamRun::enabled(const plan::CommandT &command,
