@@ -59,7 +59,7 @@ Status Communicator::timedOut(const Request &request) const {
 Status Communicator::interrupted(const Request &request) const {
   return fail(SPRT_FAILED).about(rankNumber, request.peer).asConsequence()
          << "stopped " << (request.sends ? "sending to" : "receiving from")
-         << " rank " << request.peer << " because the run ended";
+         << " rank " << request.peer << "";
 }
 
 Status Communicator::sizesDiffer(const Request &request, int64_t expected,

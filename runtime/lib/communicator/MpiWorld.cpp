@@ -183,6 +183,9 @@ bool MpiWorld::failureAnnounced() {
   int found = 0;
   MpiStatus status = {};
   mpi->iprobe(kAnySource, kFailureTag, world, &found, &status);
+  int64_t none = -1;
+  if (found != 0)
+    announcer.compare_exchange_strong(none, status.source);
   return found != 0;
 }
 

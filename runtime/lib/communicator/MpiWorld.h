@@ -40,7 +40,8 @@ public:
   void announceFailure();
   /// Whether another process has said so.
   bool failureAnnounced();
-  bool failed() const { return failing.load(); }
+  /// The process that said so first, or -1.
+  int64_t culprit() const { return announcer.load(); }
 
 private:
   struct Symbols;
@@ -62,6 +63,7 @@ private:
   std::mutex serial;
   bool concurrent = false;
   std::atomic<bool> failing{false};
+  std::atomic<int64_t> announcer{-1};
 };
 
 /// One process is one rank. Waiting polls MPI with growing pauses, up to a

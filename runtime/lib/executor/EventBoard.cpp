@@ -42,8 +42,7 @@ Status EventBoard::sleep(std::unique_lock<std::mutex> &lock, int stream,
              << " that no other stream will record: the plan deadlocks";
   }
   if (stopped && !satisfied(wait))
-    return fail(SPRT_FAILED).asConsequence()
-           << "stopped waiting for an event because the run ended";
+    return fail(SPRT_FAILED).asConsequence() << "stopped waiting for an event";
   return Status::success();
 }
 

@@ -6,7 +6,9 @@
 
 namespace sprt {
 
-void RunControl::stop() {
+void RunControl::stop(int64_t rank) {
+  int64_t none = -1;
+  culprit.compare_exchange_strong(none, rank);
   {
     std::lock_guard<std::mutex> lock(mutex);
     stopped.store(true, std::memory_order_release);

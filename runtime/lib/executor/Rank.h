@@ -25,12 +25,15 @@ struct Injection {
 /// What all ranks of a session in this process share.
 struct RunControl {
   std::atomic<bool> stopped{false};
+  /// The first local rank that failed, or -1.
+  std::atomic<int64_t> culprit{-1};
   std::mutex mutex;
   std::condition_variable stopping;
   std::function<void()> interruptRanks;
 
-  /// Ends every wait of every local rank. Safe to call from any thread, often.
-  void stop();
+  /// Ends every wait of every local rank, because `rank` failed. Safe to call
+  /// from any thread, often.
+  void stop(int64_t rank);
 };
 
 /// The slices of one attention step, in the form that its kernel reads.

@@ -136,10 +136,12 @@ Status Session::run(const sprt_array *inputs, int64_t inputCount,
     threads.emplace_back([&, i] {
       statuses[i] = runRank(*ranks[i], inputs, results);
       if (statuses[i])
-        control.stop();
+        control.stop(ranks[i]->number);
     });
   for (std::thread &thread : threads)
     thread.join();
+  for (Status &status : statuses)
+    explain(status);
   Status failure = merge(std::move(statuses));
   failed = static_cast<bool>(failure);
   if (!failed)
@@ -174,6 +176,17 @@ Status Session::runRank(Rank &rank, const sprt_array *inputs,
   if (Status failure = gatherReports(rank, everyone))
     return blame(std::move(failure), ", collecting statistics");
   return Status::success();
+}
+
+void Session::explain(Status &status) const {
+  if (!status || !status->consequence)
+    return;
+  int64_t culprit = distributed() ? world->culprit() : control.culprit.load();
+  if (culprit < 0)
+    return;
+  status->text += " because rank " + std::to_string(culprit) + " failed";
+  if (status->peer < 0)
+    status->peer = culprit;
 }
 
 Status Session::merge(std::vector<Status> statuses) const {

@@ -54,6 +54,8 @@ private:
   /// Rank 0 learns what the other processes measured.
   Status gatherReports(Rank &rank, const Group &everyone);
   void summarise();
+  /// Adds to a consequence whose failure it is one of.
+  void explain(Status &status) const;
   /// One status for all ranks, causes before consequences.
   Status merge(std::vector<Status> statuses) const;
 

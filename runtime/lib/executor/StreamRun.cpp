@@ -8,7 +8,7 @@ namespace sprt {
 Status StreamRun::run() {
   Status failure = walk(program.steps);
   if (failure)
-    rank.control.stop();
+    rank.control.stop(rank.number);
   rank.events->finish(number);
   return failure;
 }
@@ -73,9 +73,7 @@ Status StreamRun::loop(const Step &step, const plan::LoopT &loop) {
       return failure;
     // A body that leaves this stream nothing to do must still end with the run.
     if (rank.control.stopped.load(std::memory_order_relaxed))
-      return located(fail(SPRT_FAILED).asConsequence()
-                         << "stopped because the run ended",
-                     step);
+      return located(fail(SPRT_FAILED).asConsequence() << "stopped", step);
   }
   counters.pop_back();
   return Status::success();
@@ -113,7 +111,7 @@ Status StreamRun::decide(const Step &step, const plan::ViewT &view,
   if (step.command->stream != stream)
     return rank.events->awaitDecision(number, decisions++, out_value);
   if (rank.control.stopped.load(std::memory_order_relaxed))
-    return fail(SPRT_FAILED).asConsequence() << "stopped because the run ended";
+    return fail(SPRT_FAILED).asConsequence() << "stopped";
   std::byte *data = nullptr;
   if (Status failure = rank.resolve(view, scope, data))
     return failure;
@@ -142,7 +140,7 @@ Status StreamRun::await(const plan::CommandT &command) {
 Status StreamRun::perform(const Step &step) {
   const plan::CommandT &command = *step.command;
   if (rank.control.stopped.load(std::memory_order_relaxed))
-    return fail(SPRT_FAILED).asConsequence() << "stopped because the run ended";
+    return fail(SPRT_FAILED).asConsequence() << "stopped";
   if (Status failure = inject(step))
     return failure;
   Clock::time_point arrived = Clock::now();
