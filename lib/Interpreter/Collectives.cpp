@@ -2,7 +2,6 @@
 #include "MeshProgram.h"
 #include "ScalarProgram.h"
 #include "Strided.h"
-#include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;
 using namespace mlir::interpreter;

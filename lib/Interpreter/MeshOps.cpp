@@ -1,7 +1,6 @@
 //===- MeshOps.cpp - Manual computations and devices ----------------------===//
 #include "MeshProgram.h"
 #include "Strided.h"
-#include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;
 using namespace mlir::interpreter;
@@ -22,8 +21,16 @@ public:
   std::pair<int64_t, int64_t> partAt(int64_t place,
                                      ArrayRef<sdy::AxisRefAttr> axes,
                                      ArrayRef<StringAttr> manual) const;
+  /// The first place that differs from `place` in manual axes only: the places
+  /// with the same one hold the parts of one value.
+  int64_t groupOf(int64_t place, ArrayRef<StringAttr> manual) const;
 
 private:
+  static bool isManual(StringRef axis, ArrayRef<StringAttr> manual) {
+    return llvm::any_of(
+        manual, [&](StringAttr name) { return name.getValue() == axis; });
+  }
+
   sdy::MeshAttr mesh;
 };
 } // namespace
@@ -33,9 +40,7 @@ std::pair<int64_t, int64_t> Devices::partAt(int64_t place,
                                             ArrayRef<StringAttr> manual) const {
   int64_t part = 0, parts = 1;
   for (sdy::AxisRefAttr axis : axes) {
-    if (llvm::none_of(manual, [&](StringAttr name) {
-          return name.getValue() == axis.getName();
-        }))
+    if (!isManual(axis.getName(), manual))
       continue;
     int64_t stride = 1;
     for (sdy::MeshAxisAttr other : llvm::reverse(mesh.getAxes())) {
@@ -53,6 +58,16 @@ std::pair<int64_t, int64_t> Devices::partAt(int64_t place,
     parts *= size;
   }
   return {part, parts};
+}
+
+int64_t Devices::groupOf(int64_t place, ArrayRef<StringAttr> manual) const {
+  int64_t stride = 1, group = place;
+  for (sdy::MeshAxisAttr axis : llvm::reverse(mesh.getAxes())) {
+    if (isManual(axis.getName(), manual))
+      group -= place / stride % axis.getSize() * stride;
+    stride *= axis.getSize();
+  }
+  return group;
 }
 
 /// The part of a global tensor that one device holds.
@@ -100,54 +115,103 @@ static sdy::MeshAttr meshOf(sdy::ManualComputationOp op) {
   return nullptr;
 }
 
-static FailureOr<Tensors> manualComputationOp(sdy::ManualComputationOp op,
-                                              Tensors &operands,
-                                              Evaluator &evaluator) {
-  sdy::MeshAttr mesh = meshOf(op);
+/// Checks the local types of arguments and results.
+static LogicalResult checkLocalTypes(sdy::ManualComputationOp op,
+                                     const Devices &devices) {
   Block &body = op.getBody().front();
-  if (!mesh)
-    return evaluator.run(op.getBody(), std::move(operands));
-  Devices devices(mesh);
-  ArrayRef<StringAttr> manual = op.getManualAxes().getAxes();
   ArrayRef<sdy::TensorShardingAttr> in = op.getInShardings().getShardings();
   ArrayRef<sdy::TensorShardingAttr> out = op.getOutShardings().getShardings();
   for (auto [i, sharding] : llvm::enumerate(in))
-    if (failed(checkLocalType(op, devices, sharding, operands[i].getType(),
+    if (failed(checkLocalType(op, devices, sharding,
+                              op->getOperand(i).getType(),
                               body.getArgument(i).getType())))
       return failure();
   for (auto [i, sharding] : llvm::enumerate(out))
     if (failed(checkLocalType(op, devices, sharding, op->getResult(i).getType(),
                               body.getTerminator()->getOperand(i).getType())))
       return failure();
+  return success();
+}
 
-  PerDevice locals(devices.count());
-  for (int64_t place = 0; place < devices.count(); ++place)
-    for (auto [i, sharding] : llvm::enumerate(in)) {
-      Tensor local(cast<RankedTensorType>(body.getArgument(i).getType()));
-      View from = localView(devices, place, sharding, manual,
-                            operands[i].getType(), local.getShape());
-      copyView(local.getShape(), operands[i], from, local,
-               wholeView(local.getShape()));
-      locals[devices.deviceAt(place)].push_back(std::move(local));
-    }
-  operands.clear();
-  FailureOr<PerDevice> results =
-      MeshProgram(evaluator).run(body, std::move(locals));
-  if (failed(results))
-    return failure();
-
-  Tensors globals;
-  for (auto [i, sharding] : llvm::enumerate(out)) {
-    globals.emplace_back(cast<RankedTensorType>(op->getResult(i).getType()));
-    for (int64_t place = 0; place < devices.count(); ++place) {
-      const Tensor &local = (*results)[devices.deviceAt(place)][i];
-      View to = localView(devices, place, sharding, manual,
-                          globals.back().getType(), local.getShape());
-      copyView(local.getShape(), local, wholeView(local.getShape()),
-               globals.back(), to);
+/// Each device's parts of its operands.
+static PerDevice cutOperands(sdy::ManualComputationOp op,
+                             const Devices &devices, const PerDevice &wholes) {
+  PerDevice parts(devices.count());
+  for (int64_t place = 0; place < devices.count(); ++place) {
+    int64_t device = devices.deviceAt(place);
+    for (auto [i, sharding] :
+         llvm::enumerate(op.getInShardings().getShardings())) {
+      const Tensor &whole = wholes[device][i];
+      Type type = op.getBody().getArgument(i).getType();
+      Tensor part(cast<RankedTensorType>(type));
+      View from =
+          localView(devices, place, sharding, op.getManualAxes().getAxes(),
+                    whole.getType(), part.getShape());
+      copyView(part.getShape(), whole, from, part, wholeView(part.getShape()));
+      parts[device].push_back(std::move(part));
     }
   }
-  return globals;
+  return parts;
+}
+
+/// Results put together from the devices that hold their parts.
+static PerDevice joinResults(sdy::ManualComputationOp op,
+                             const Devices &devices, const PerDevice &parts) {
+  ArrayRef<StringAttr> manual = op.getManualAxes().getAxes();
+  PerDevice wholes(devices.count());
+  for (auto [i, sharding] :
+       llvm::enumerate(op.getOutShardings().getShardings())) {
+    std::vector<Tensor> groups(devices.count());
+    for (int64_t place = 0; place < devices.count(); ++place) {
+      Tensor &whole = groups[devices.groupOf(place, manual)];
+      if (!whole)
+        whole = Tensor(cast<RankedTensorType>(op->getResult(i).getType()));
+      const Tensor &part = parts[devices.deviceAt(place)][i];
+      View to = localView(devices, place, sharding, manual, whole.getType(),
+                          part.getShape());
+      copyView(part.getShape(), part, wholeView(part.getShape()), whole, to);
+    }
+    for (int64_t place = 0; place < devices.count(); ++place)
+      wholes[devices.deviceAt(place)].push_back(
+          groups[devices.groupOf(place, manual)]);
+  }
+  return wholes;
+}
+
+FailureOr<PerDevice> interpreter::evaluateManual(sdy::ManualComputationOp op,
+                                                 PerDevice operands,
+                                                 MeshProgram &program) {
+  Block &body = op.getBody().front();
+  sdy::MeshAttr mesh = meshOf(op);
+  if (!mesh)
+    return program.run(body, std::move(operands));
+  Devices devices(mesh);
+  if (devices.count() != int64_t(operands.size()))
+    return op.emitOpError()
+           << "expected a mesh of " << operands.size()
+           << " devices as around it but got " << devices.count();
+  if (failed(checkLocalTypes(op, devices)))
+    return failure();
+  PerDevice parts = cutOperands(op, devices, operands);
+  operands.clear();
+  FailureOr<PerDevice> results = program.run(body, std::move(parts));
+  if (failed(results))
+    return failure();
+  return joinResults(op, devices, *results);
+}
+
+/// Around the outermost computation all devices hold the same values.
+static FailureOr<Tensors> manualComputationOp(sdy::ManualComputationOp op,
+                                              Tensors &operands,
+                                              Evaluator &evaluator) {
+  sdy::MeshAttr mesh = meshOf(op);
+  PerDevice all(mesh ? mesh.getTotalSize() : 1, operands);
+  operands.clear();
+  MeshProgram program(evaluator);
+  FailureOr<PerDevice> results = evaluateManual(op, std::move(all), program);
+  if (failed(results))
+    return failure();
+  return std::move(results->front());
 }
 
 /// A scalar of the operation's result type.

@@ -1,6 +1,5 @@
 //===- MeshProgram.cpp - One program on all devices of a mesh -------------===//
 #include "MeshProgram.h"
-#include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;
 using namespace mlir::interpreter;
@@ -12,7 +11,7 @@ bool MeshProgram::exchanges(Operation &op) {
     return known->second;
   // A call that leads back here adds nothing of its own.
   knownExchanges[&op] = false;
-  bool found = isCollective(&op);
+  bool found = isCollective(&op) || isa<sdy::ManualComputationOp>(op);
   FlatSymbolRefAttr callee;
   if (auto call = dyn_cast<func::CallOp>(op))
     callee = call.getCalleeAttr();
@@ -97,6 +96,8 @@ FailureOr<PerDevice> MeshProgram::evaluateTogether(Operation &op,
                                                    PerDevice operands,
                                                    std::vector<Scope> &scopes) {
   size_t devices = operands.size();
+  if (auto inner = dyn_cast<sdy::ManualComputationOp>(op))
+    return evaluateManual(inner, std::move(operands), *this);
   if (auto call = dyn_cast<func::CallOp>(op))
     return run(evaluator.lookup<func::FuncOp>(&op, call.getCalleeAttr())
                    .getBody()

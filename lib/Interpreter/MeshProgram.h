@@ -3,6 +3,7 @@
 #define SP_LIB_INTERPRETER_MESHPROGRAM_H
 
 #include "Evaluator.h"
+#include "sp/StableHLO/StableHLO.h"
 
 namespace mlir::interpreter {
 
@@ -40,6 +41,11 @@ private:
   Evaluator &evaluator;
   DenseMap<Operation *, bool> knownExchanges;
 };
+
+/// A manual computation on devices that hold its operands: each takes its
+/// parts, and those that share a value put their results together.
+FailureOr<PerDevice> evaluateManual(sdy::ManualComputationOp op,
+                                    PerDevice operands, MeshProgram &program);
 
 } // namespace mlir::interpreter
 

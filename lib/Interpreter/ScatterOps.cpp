@@ -65,7 +65,20 @@ Targets::Targets(stablehlo::ScatterDimensionNumbersAttr numbers,
         !llvm::is_contained(numbers.getInputBatchingDims(), d))
       windowTo.push_back(d);
   SmallVector<int64_t> strides = stridesOf(inputShape);
+  // As XLA has it, a window that reaches outside is skipped as a whole.
+  auto isInside = [&](ArrayRef<int64_t> start) {
+    for (auto [i, dimension] : llvm::enumerate(windowTo)) {
+      int64_t size = updateShape[numbers.getUpdateWindowDims()[i]];
+      if (start[dimension] + size > inputShape[dimension])
+        return false;
+    }
+    for (auto [i, size] : llvm::zip_equal(start, inputShape))
+      if (i < 0 || i >= size)
+        return false;
+    return true;
+  };
   SmallVector<int64_t> batch, previous, start;
+  bool inside = false;
   forEachIndex(updateShape, [&](ArrayRef<int64_t> index) {
     batch.clear();
     SmallVector<int64_t> window;
@@ -73,21 +86,20 @@ Targets::Targets(stablehlo::ScatterDimensionNumbersAttr numbers,
       (llvm::is_contained(numbers.getUpdateWindowDims(), int64_t(d)) ? window
                                                                      : batch)
           .push_back(i);
-    if (start.empty() || batch != previous) {
+    if (places.empty() || batch != previous) {
       start = startOf(batch);
+      inside = isInside(start);
       previous = batch;
     }
-    SmallVector<int64_t> place = start;
-    for (auto [i, dimension] : llvm::zip_equal(window, windowTo))
-      place[dimension] += i;
-    int64_t offset = 0;
-    for (auto [i, size, stride] : llvm::zip_equal(place, inputShape, strides)) {
-      if (i < 0 || i >= size) {
-        places.push_back(kOutside);
-        return;
-      }
-      offset += i * stride;
+    if (!inside) {
+      places.push_back(kOutside);
+      return;
     }
+    int64_t offset = 0;
+    for (auto [i, stride] : llvm::zip_equal(start, strides))
+      offset += i * stride;
+    for (auto [i, dimension] : llvm::zip_equal(window, windowTo))
+      offset += i * strides[dimension];
     places.push_back(offset);
   });
 }

@@ -12,10 +12,17 @@ compared three times:
 """
 
 import importlib.util
+import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+# As many devices as the largest mesh of a table.
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=6"
 
 import jax
 import numpy as np
@@ -24,20 +31,31 @@ import numpy as np
 TOLERANCE = {"float64": 1e-13, "float32": 2e-6, "bfloat16": 8e-3, "float16": 1e-3}
 TOLERANCE["complex64"], TOLERANCE["complex128"] = TOLERANCE["float32"], TOLERANCE["float64"]
 
+MODES = ("program", "raised", "x64")
 
+# Compiling is most of the time.
+FAST_COMPILE = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
+
+@dataclass
 class Case:
-    def __init__(self, name, fn, args, tol, modes):
-        self.name, self.fn, self.args, self.tol, self.modes = name, fn, args, tol, modes
+    """A function, its arguments, and how closely which evaluations must agree with JAX."""
+
+    name: str
+    fn: Callable
+    args: tuple
+    tol: float | None
+    modes: tuple[str, ...]
 
 
-def widened(array):
+def widened(array: np.ndarray) -> np.ndarray:
     """The argument in the 64-bit program: f32 becomes f64, everything else stays."""
     array = np.asarray(array)
     names = {"float32": np.float64, "complex64": np.complex128}
     return array.astype(names.get(array.dtype.name, array.dtype))
 
 
-def evaluate(text, args, precision, folder):
+def evaluate(text: str, args: list, precision: str, folder: Path) -> list[np.ndarray] | str:
     """Results of sp-interpret, or what it printed."""
     model, inputs, outputs = (folder / n for n in ("model.mlir", "in.npz", "out.npz"))
     model.write_text(text)
@@ -48,16 +66,14 @@ def evaluate(text, args, precision, folder):
         arrays[f"arg{i}"] = array.view(raw.get(array.dtype.name, array.dtype))
     np.savez(inputs, **arrays)
     command = ["sp-interpret", model, f"--inputs={inputs}", f"--outputs={outputs}"]
-    done = subprocess.run(
-        command + [f"--precision={precision}"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*command, f"--precision={precision}"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return done.stderr or f"exit status {done.returncode}"
     with np.load(outputs) as file:
         return [file[f"result{i}"] for i in range(len(file.files))]
 
 
-def difference(actual, expected, tol):
+def difference(actual: np.ndarray, expected: np.ndarray, tol: float | None) -> str | None:
     """Text of what differs, or nothing. NaN equals NaN; infinities must agree."""
     name = expected.dtype.name
     if actual.shape != expected.shape:
@@ -80,10 +96,11 @@ def difference(actual, expected, tol):
     if not len(bad):
         return None
     where = tuple(int(i) for i in bad[0])
-    return f"{len(bad)} of {expected.size} differ, first at {where}: {actual[where]} instead of {expected[where]}"
+    values = f"{actual[where]} instead of {expected[where]}"
+    return f"{len(bad)} of {expected.size} differ, first at {where}: {values}"
 
 
-def compare(cases, mode, folder):
+def compare(cases: list[Case], mode: str, folder: Path) -> list[tuple[str, str]]:
     """Failures of one mode as (name, text); in halves when the whole table fails."""
     cases = [c for c in cases if mode in c.modes]
     if not cases:
@@ -93,7 +110,7 @@ def compare(cases, mode, folder):
     with jax.enable_x64(wide):
         args = [jax.numpy.asarray(a) for group in groups for a in group]
 
-        def whole(*flat):
+        def whole(*flat: jax.Array) -> list:
             results, flat = [], list(flat)
             for c in cases:
                 own, flat = flat[: len(c.args)], flat[len(c.args) :]
@@ -101,7 +118,7 @@ def compare(cases, mode, folder):
             return results
 
         lowered = jax.jit(whole, keep_unused=True).lower(*args)
-        expected = lowered.compile()(*args)
+        expected = lowered.compile(FAST_COMPILE)(*args)
     precision = "program" if mode == "program" else "f64"
     actual = evaluate(lowered.as_text(), args, precision, folder)
     if isinstance(actual, str):
@@ -110,9 +127,9 @@ def compare(cases, mode, folder):
         half = len(cases) // 2
         return compare(cases[:half], mode, folder) + compare(cases[half:], mode, folder)
     failures, first = [], 0
-    for c, results in zip(cases, expected):
+    for c, results in zip(cases, expected, strict=True):
         own, first = actual[first : first + len(results)], first + len(results)
-        for i, (a, e) in enumerate(zip(own, results)):
+        for i, (a, e) in enumerate(zip(own, results, strict=True)):
             tol = c.tol
             if mode == "raised":
                 # The program still rounds to f32 or bf16 in JAX.
@@ -123,21 +140,22 @@ def compare(cases, mode, folder):
     return failures
 
 
-def main():
+def main() -> int:
+    """Compare the table named on the command line."""
     path, names = Path(sys.argv[1]), sys.argv[2:]
     spec = importlib.util.spec_from_file_location("cases", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     cases = []
 
-    def case(name, fn, *args, tol=None, modes=("program", "raised", "x64")):
+    def case(name: str, fn: Callable, *args: Any, tol: float | None = None, modes: tuple = MODES) -> None:
         if not names or name in names:
             cases.append(Case(name, fn, args, tol, modes))
 
     module.cases(case)
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for mode in ("program", "raised", "x64"):
+        for mode in MODES:
             for name, text in compare(cases, mode, Path(folder)):
                 failed += 1
                 print(f"FAIL {mode} {name}: {text}")

