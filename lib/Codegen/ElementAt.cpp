@@ -135,7 +135,7 @@ Scalar KernelEmitter::compute(Value value, ArrayRef<Index> indices) {
   Location outer = loc;
   loc = op->getLoc();
   Scalar scalar;
-  if (isElementwise(op)) {
+  if (hasScalarForm(op)) {
     SmallVector<Scalar, 3> operands;
     for (Value operand : op->getOperands())
       // A scalar predicate or bound goes with every element.

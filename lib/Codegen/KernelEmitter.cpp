@@ -34,7 +34,7 @@ bool isKernelOp(Operation *op) {
   if (!llvm::all_of(op->getOperandTypes(), supported) ||
       !llvm::all_of(op->getResultTypes(), supported))
     return false;
-  return isElementwise(op) || isStage(op) ||
+  return hasScalarForm(op) || isStage(op) ||
          isa<BitcastConvertOp, BroadcastInDimOp, BroadcastOp, ConcatenateOp,
              ConstantOp, DynamicSliceOp, DynamicUpdateSliceOp, GatherOp,
              GetDimensionSizeOp, IotaOp, MapOp, OptimizationBarrierOp, PadOp,

@@ -33,7 +33,7 @@ struct ElementForm {
 /// Whether kernels can hold elements of this type.
 bool isSupportedElement(Type element);
 /// Whether ScalarEmitter::apply knows the operation.
-bool isElementwise(Operation *op);
+bool hasScalarForm(Operation *op);
 /// Whether recomputing the operation costs more than reading its result back.
 bool isExpensive(Operation *op);
 

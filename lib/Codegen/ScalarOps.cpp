@@ -15,7 +15,7 @@ using namespace stablehlo;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-bool isElementwise(Operation *op) {
+bool hasScalarForm(Operation *op) {
   return isa<AbsOp, AddOp, AndOp, Atan2Op, CbrtOp, CeilOp, ClampOp, ClzOp,
              CompareOp, ComplexOp, ConvertOp, CosineOp, DivOp, ExpOp, Expm1Op,
              FloorOp, ImagOp, IsFiniteOp, Log1pOp, LogOp, LogisticOp, MaxOp,

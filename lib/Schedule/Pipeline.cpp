@@ -12,6 +12,7 @@ using namespace mlir::sp;
 void mlir::sp::buildSchedulePipeline(OpPassManager &pm) {
   pm.addPass(createCountTripsPass());
   pm.addPass(createConvertGemmPass());
+  pm.addPass(createOutlineKernelsPass());
   pm.addPass(createCSEPass());
   pm.addPass(createStartCommunicationPass());
   pm.addPass(createVerifySchedulePass());

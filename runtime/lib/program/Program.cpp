@@ -25,6 +25,8 @@ std::vector<Feature> machineFeatures() {
   SPRT_FEATURE("bmi");
   SPRT_FEATURE("bmi2");
   SPRT_FEATURE("f16c");
+  SPRT_FEATURE("lzcnt");
+  SPRT_FEATURE("popcnt");
   SPRT_FEATURE("avx512f");
   SPRT_FEATURE("avx512bw");
   SPRT_FEATURE("avx512cd");
@@ -32,6 +34,8 @@ std::vector<Feature> machineFeatures() {
   SPRT_FEATURE("avx512vl");
   SPRT_FEATURE("avx512vnni");
   SPRT_FEATURE("avx512bf16");
+  SPRT_FEATURE("avx512vbmi");
+  SPRT_FEATURE("avx512vpopcntdq");
 #undef SPRT_FEATURE
 #endif
   return features;

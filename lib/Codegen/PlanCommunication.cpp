@@ -1,0 +1,188 @@
+//===- PlanCommunication.cpp - Started communication as commands ----------===//
+
+#include "PlanWriter.h"
+
+#include "sp/IR/Storage.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+namespace plan = sprt::plan;
+
+/// [batch, rows, 1, inner] of a dense tensor whose dimension `dim` is the rows.
+std::unique_ptr<plan::StridedT> PlanWriter::rowsView(Value value, int64_t dim,
+                                                     Operation *at) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t inner = elementBytes(type.getElementType());
+  for (int64_t size : type.getShape().drop_front(dim + 1))
+    inner *= size;
+  auto strided = std::make_unique<plan::StridedT>();
+  strided->view = view(value, at);
+  strided->batch = 1;
+  for (int64_t size : type.getShape().take_front(dim))
+    strided->batch *= size;
+  strided->row_stride = inner;
+  strided->head_stride = inner;
+  strided->batch_stride = inner * type.getDimSize(dim);
+  strided->inner_bytes = inner;
+  return strided;
+}
+
+/// [batch, rows, heads, inner] as the tensor itself is.
+std::unique_ptr<plan::StridedT> PlanWriter::headsView(Value value,
+                                                      Operation *at) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto strided = std::make_unique<plan::StridedT>();
+  strided->view = view(value, at);
+  strided->batch = type.getDimSize(0);
+  strided->inner_bytes =
+      type.getDimSize(3) * elementBytes(type.getElementType());
+  strided->head_stride = strided->inner_bytes;
+  strided->row_stride = strided->head_stride * type.getDimSize(2);
+  strided->batch_stride = strided->row_stride * type.getDimSize(1);
+  return strided;
+}
+
+void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
+  plan::SendRecvT shift;
+  LayoutAttr layout = op.getLayout();
+  StringRef axis = layout.getAxis();
+  int64_t distance = op.getDistance(), ranks = layout.getRanks();
+  auto moved = [&](ExprPtr from, int64_t by) {
+    return combine(combine(std::move(from), constant(by), plan::ExprOp::add),
+                   constant(ranks), plan::ExprOp::mod);
+  };
+  shift.to = rankAt(axis, moved(coordinate(axis), distance));
+  shift.from = rankAt(axis, moved(coordinate(axis), -distance));
+  auto block = [&](Value value, ExprPtr owner) {
+    auto result = std::make_unique<plan::BlockT>();
+    result->strided = rowsView(value, 1, op);
+    result->rows = rows(layout, std::move(owner));
+    result->heads = constant(1);
+    return result;
+  };
+  for (auto [sent, received] :
+       llvm::zip_equal(op.getInputs(), op.getResults())) {
+    shift.sends.push_back(block(sent, expression(op.getSource())));
+    shift.receives.push_back(
+        block(received, moved(expression(op.getSource()), -distance)));
+  }
+  // The attention that reads the blocks says which of them are needed.
+  for (Operation *user : op.getResult(0).getUsers())
+    if (auto partial = dyn_cast<AttendOp>(user); partial && distance == 1) {
+      shift.needs = std::make_unique<plan::NeedsT>();
+      shift.needs->factor = factorNumber(axis);
+      shift.needs->queries = layoutNumber(partial.getQueries());
+      shift.needs->bands = bandList(partial.getBands());
+      break;
+    }
+  command.operation.Set(std::move(shift));
+}
+
+void PlanWriter::writeAllGather(AllGatherStartOp op, plan::CommandT &command) {
+  plan::ExchangeT exchange;
+  exchange.factor = factorNumber(op.getLayout().getAxis());
+  exchange.direction = plan::Direction::rowsToHeads;
+  exchange.layout = layoutNumber(op.getLayout());
+  exchange.heads_total = exchange.head_count = 1;
+  exchange.source = rowsView(op.getInput(), op.getDim(), op);
+  exchange.target = rowsView(op.getResult(), op.getDim(), op);
+  command.operation.Set(std::move(exchange));
+}
+
+void PlanWriter::writeAllToAll(AllToAllStartOp op, plan::CommandT &command) {
+  plan::ExchangeT exchange;
+  exchange.factor = factorNumber(op.getRows().getAxis());
+  exchange.direction = op.getToRows() ? plan::Direction::headsToRows
+                                      : plan::Direction::rowsToHeads;
+  exchange.layout = layoutNumber(op.getRows());
+  exchange.head_layout = layoutNumber(op.getHeads());
+  exchange.heads_total = op.getHeads().getLength();
+  exchange.head_count = op.getHeadCount();
+  exchange.source = headsView(op.getInput(), op);
+  exchange.target = headsView(op.getResult(), op);
+  command.operation.Set(std::move(exchange));
+}
+
+static plan::Reduction reductionOf(Reduction kind) {
+  // The same order on both sides; see SPBase.td and plan.fbs.
+  switch (kind) {
+  case Reduction::Sum:
+    return plan::Reduction::sum;
+  case Reduction::Max:
+    return plan::Reduction::max;
+  case Reduction::Min:
+    return plan::Reduction::min;
+  case Reduction::Mul:
+    return plan::Reduction::mul;
+  case Reduction::And:
+    return plan::Reduction::land;
+  case Reduction::Or:
+    return plan::Reduction::lor;
+  }
+  llvm_unreachable("a reduction is one of six");
+}
+
+void PlanWriter::writeReduceScatter(ReduceScatterStartOp op,
+                                    plan::CommandT &command) {
+  plan::ReduceScatterT reduce;
+  reduce.factor = factorNumber(op.getLayout().getAxis());
+  reduce.layout = layoutNumber(op.getLayout());
+  reduce.source = rowsView(op.getInput(), op.getDim(), op);
+  reduce.target = rowsView(op.getResult(), op.getDim(), op);
+  reduce.type = dtype(getElementTypeOrSelf(op.getInput().getType()));
+  reduce.kind = reductionOf(op.getKind());
+  command.operation.Set(std::move(reduce));
+}
+
+/// An event that is recorded once all compute before `op` is done.
+uint32_t PlanWriter::syncBefore(Operation *, Commands &into) {
+  uint32_t event = plan.events++;
+  auto sync = std::make_unique<plan::CommandT>();
+  sync->name = "ready";
+  sync->stream = plan::Stream::compute;
+  sync->records = event;
+  sync->operation.Set(plan::SyncT());
+  into.push_back(std::move(sync));
+  return event;
+}
+
+void PlanWriter::writeCommunication(Operation *op, Commands &into) {
+  uint32_t ready = syncBefore(op, into);
+  auto command = std::make_unique<plan::CommandT>();
+  command->name =
+      op->getName().stripDialect().drop_back(StringRef("_start").size()).str();
+  command->stream = plan::Stream::comm;
+  command->waits.push_back(ready);
+  uint32_t done = plan.events++;
+  if (auto reduce = dyn_cast<AllReduceStartOp>(op)) {
+    // In place: on a copy of what is reduced.
+    auto copy = std::make_unique<plan::CommandT>();
+    copy->name = "copy";
+    copy->stream = plan::Stream::comm;
+    copy->waits = std::exchange(command->waits, {});
+    plan::CopyT moved;
+    moved.source = view(reduce.getInput(), op);
+    moved.target = view(reduce.getResult(), op);
+    copy->operation.Set(std::move(moved));
+    into.push_back(std::move(copy));
+    plan::AllReduceT all;
+    all.factor = factorNumber(reduce.getAxis());
+    all.view = view(reduce.getResult(), op);
+    all.count =
+        cast<RankedTensorType>(reduce.getInput().getType()).getNumElements();
+    all.type = dtype(getElementTypeOrSelf(reduce.getInput().getType()));
+    all.kind = reductionOf(reduce.getKind());
+    command->operation.Set(std::move(all));
+  }
+  if (auto shift = dyn_cast<ShiftStartOp>(op))
+    writeShift(shift, *command);
+  if (auto gather = dyn_cast<AllGatherStartOp>(op))
+    writeAllGather(gather, *command);
+  if (auto exchange = dyn_cast<AllToAllStartOp>(op))
+    writeAllToAll(exchange, *command);
+  if (auto reduce = dyn_cast<ReduceScatterStartOp>(op))
+    writeReduceScatter(reduce, *command);
+  command->records = done;
+  events[op->getResults().back()] = done;
+  into.push_back(std::move(command));
+}

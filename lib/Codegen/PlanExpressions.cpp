@@ -1,0 +1,253 @@
+//===- PlanExpressions.cpp - Index values and places as expressions -------===//
+
+#include "PlanWriter.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "sp/IR/Storage.h"
+#include "sp/StableHLO/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+namespace plan = sprt::plan;
+
+static PlanWriter::ExprPtr copyOf(const PlanWriter::ExprPtr &expr) {
+  return std::make_unique<plan::ExprT>(*expr);
+}
+
+static PlanWriter::ExprPtr leaf(plan::ExprOp op, int64_t value) {
+  auto expr = std::make_unique<plan::ExprT>();
+  expr->terms.push_back(plan::Term(op, value));
+  return expr;
+}
+
+PlanWriter::ExprPtr PlanWriter::constant(int64_t value) {
+  return leaf(plan::ExprOp::constant, value);
+}
+
+PlanWriter::ExprPtr PlanWriter::combine(ExprPtr a, ExprPtr b, plan::ExprOp op) {
+  llvm::append_range(a->terms, b->terms);
+  a->terms.push_back(plan::Term(op, 0));
+  return a;
+}
+
+PlanWriter::ExprPtr PlanWriter::coordinate(StringRef axis) {
+  if (mesh.getAxisSize(axis) == 1)
+    return constant(0);
+  return leaf(plan::ExprOp::coordinate, factorNumber(axis));
+}
+
+PlanWriter::ExprPtr PlanWriter::owner(LayoutAttr layout) {
+  return layout.isDense() ? constant(0) : coordinate(layout.getAxis());
+}
+
+PlanWriter::ExprPtr PlanWriter::rowCount(LayoutAttr layout, ExprPtr owner) {
+  owner->terms.push_back(plan::Term(plan::ExprOp::rows, layoutNumber(layout)));
+  return owner;
+}
+
+PlanWriter::ExprPtr PlanWriter::firstOf(LayoutAttr layout) {
+  // The first (length mod ranks) owners hold one more.
+  int64_t base = layout.getLength() / layout.getRanks(),
+          more = layout.getLength() % layout.getRanks();
+  ExprPtr first = combine(owner(layout), constant(base), plan::ExprOp::mul);
+  return combine(std::move(first),
+                 combine(owner(layout), constant(more), plan::ExprOp::min),
+                 plan::ExprOp::add);
+}
+
+PlanWriter::ExprPtr PlanWriter::rankAt(StringRef axis, ExprPtr coordinate) {
+  ExprPtr rank = constant(0);
+  for (auto [number, factor] : llvm::enumerate(plan.factors)) {
+    ExprPtr own = factor->name == axis ? copyOf(coordinate)
+                                       : leaf(plan::ExprOp::coordinate, number);
+    rank = combine(
+        std::move(rank),
+        combine(std::move(own), constant(factor->stride), plan::ExprOp::mul),
+        plan::ExprOp::add);
+  }
+  return rank;
+}
+
+PlanWriter::ExprPtr PlanWriter::expression(AffineExpr expr,
+                                           ArrayRef<ExprPtr> operands) {
+  switch (expr.getKind()) {
+  case AffineExprKind::Constant:
+    return constant(cast<AffineConstantExpr>(expr).getValue());
+  case AffineExprKind::DimId:
+  case AffineExprKind::SymbolId:
+    // Symbols follow the dimensions among the operands; see the callers.
+    return copyOf(operands[isa<AffineDimExpr>(expr)
+                               ? cast<AffineDimExpr>(expr).getPosition()
+                               : cast<AffineSymbolExpr>(expr).getPosition()]);
+  default:
+    break;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  ExprPtr lhs = expression(binary.getLHS(), operands),
+          rhs = expression(binary.getRHS(), operands);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return combine(std::move(lhs), std::move(rhs), plan::ExprOp::add);
+  case AffineExprKind::Mul:
+    return combine(std::move(lhs), std::move(rhs), plan::ExprOp::mul);
+  case AffineExprKind::Mod:
+    return combine(std::move(lhs), std::move(rhs), plan::ExprOp::mod);
+  case AffineExprKind::FloorDiv:
+    return combine(std::move(lhs), std::move(rhs), plan::ExprOp::floordiv);
+  default:
+    return combine(std::move(lhs), std::move(rhs), plan::ExprOp::ceildiv);
+  }
+}
+
+/// The number of loops around an operation: the depth of a loop's counter.
+static int64_t depthOf(Operation *op) {
+  int64_t depth = 0;
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp())
+    if (isa<scf::ForOp, stablehlo::WhileOp>(parent))
+      ++depth;
+  return depth;
+}
+
+PlanWriter::ExprPtr PlanWriter::expression(Value index) {
+  if (auto argument = dyn_cast<BlockArgument>(index))
+    return leaf(plan::ExprOp::counter,
+                depthOf(argument.getOwner()->getParentOp()));
+  Operation *op = index.getDefiningOp();
+  if (auto rank = dyn_cast<RankOp>(op))
+    return coordinate(rank.getAxis());
+  if (auto number = dyn_cast<arith::ConstantIndexOp>(op))
+    return constant(number.value());
+  auto apply = cast<affine::AffineApplyOp>(op);
+  // Symbols become dimensions behind the others, so that positions are
+  // operands.
+  AffineMap map = apply.getAffineMap();
+  SmallVector<AffineExpr> symbols;
+  for (unsigned i = 0; i < map.getNumSymbols(); ++i)
+    symbols.push_back(
+        getAffineDimExpr(map.getNumDims() + i, module.getContext()));
+  AffineExpr expr = map.getResult(0).replaceSymbols(symbols);
+  SmallVector<ExprPtr> operands;
+  for (Value operand : apply.getMapOperands())
+    operands.push_back(expression(operand));
+  return expression(expr, operands);
+}
+
+std::unique_ptr<plan::RowsT> PlanWriter::rows(LayoutAttr layout,
+                                              ExprPtr owner) {
+  auto rows = std::make_unique<plan::RowsT>();
+  rows->layout = layoutNumber(layout);
+  rows->owner = std::move(owner);
+  return rows;
+}
+
+/// The map that Memory gave a value, seen where it is defined.
+static AffineMap offsetOf(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (auto func = dyn_cast<func::FuncOp>(parent)) {
+      int64_t offset = func.getArgAttrOfType<IntegerAttr>(
+                               argument.getArgNumber(), "sp.offset")
+                           .getInt();
+      return AffineMap::getConstantMap(offset, value.getContext());
+    }
+    unsigned number = argument.getArgNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(parent))
+      number -= loop.getNumInductionVars();
+    return cast<AffineMapAttr>(
+               parent->getAttrOfType<ArrayAttr>("sp.arg_offsets")[number])
+        .getValue();
+  }
+  unsigned number = 0;
+  for (Value result : value.getDefiningOp()->getResults()) {
+    if (result == value)
+      break;
+    number += isa<RankedTensorType>(result.getType());
+  }
+  return cast<AffineMapAttr>(value.getDefiningOp()->getAttrOfType<ArrayAttr>(
+                                 "sp.offsets")[number])
+      .getValue();
+}
+
+/// Whether a value's place is among the constants.
+static bool isConstantData(Value value) {
+  while (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
+    value = reshape.getOperand();
+  return value.getDefiningOp<stablehlo::ConstantOp>() != nullptr;
+}
+
+PlanWriter::ViewPtr PlanWriter::view(Value value, Operation *) {
+  auto result = std::make_unique<plan::ViewT>();
+  result->space =
+      isConstantData(value) ? plan::Space::constant : plan::Space::arena;
+  result->bytes = storageBytes(value.getType());
+  AffineMap map = offsetOf(value);
+  SmallVector<ExprPtr> counters;
+  for (unsigned depth = 0; depth < map.getNumDims(); ++depth)
+    counters.push_back(leaf(plan::ExprOp::counter, depth));
+  result->offset = expression(map.getResult(0), counters);
+  return result;
+}
+
+uint32_t PlanWriter::layoutNumber(LayoutAttr layout) {
+  // A dense layout is the same on every axis.
+  Attribute key = layout.isDense() ? LayoutAttr::get(module.getContext(),
+                                                     LayoutKind::Contiguous,
+                                                     layout.getLength(), "", 1)
+                                   : Attribute(layout);
+  auto [entry, isNew] = layouts.try_emplace(key, plan.layouts.size());
+  if (isNew) {
+    auto table = std::make_unique<plan::LayoutT>();
+    table->kind = static_cast<plan::LayoutKind>(static_cast<int>(
+        layout.isDense() ? LayoutKind::Contiguous : layout.getKind()));
+    table->length = layout.getLength();
+    table->ranks = layout.getRanks();
+    plan.layouts.push_back(std::move(table));
+  }
+  return entry->second;
+}
+
+uint32_t PlanWriter::factorNumber(StringRef axis) {
+  for (auto [number, factor] : llvm::enumerate(plan.factors))
+    if (factor->name == axis)
+      return number;
+  llvm_unreachable("the verifier of sp.mesh knows every axis");
+}
+
+std::vector<plan::Band> PlanWriter::bandList(ArrayAttr bands) {
+  std::vector<plan::Band> list;
+  for (BandAttr band : bands.getAsRange<BandAttr>())
+    list.emplace_back(band.getQ0(), band.getQ1(), band.getK0(), band.getK1(),
+                      band.getLo(), band.getHi(), band.getUniform());
+  return list;
+}
+
+plan::DType PlanWriter::dtype(Type type) {
+  if (auto complexType = dyn_cast<ComplexType>(type))
+    return complexType.getElementType().isF64() ? plan::DType::c128
+                                                : plan::DType::c64;
+  if (type.isF64())
+    return plan::DType::f64;
+  if (type.isF16())
+    return plan::DType::f16;
+  if (type.isBF16())
+    return plan::DType::bf16;
+  if (isa<FloatType>(type))
+    return plan::DType::f32;
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (width == 1)
+    return plan::DType::i1;
+  bool isUnsigned = type.isUnsignedInteger();
+  switch (width) {
+  case 64:
+    return isUnsigned ? plan::DType::u64 : plan::DType::i64;
+  case 32:
+    return isUnsigned ? plan::DType::u32 : plan::DType::i32;
+  case 16:
+    return isUnsigned ? plan::DType::u16 : plan::DType::i16;
+  default:
+    return isUnsigned ? plan::DType::u8 : plan::DType::i8;
+  }
+}

@@ -1,0 +1,104 @@
+/// Writes the plan of a module that has passed Memory.
+///
+/// Index values become expressions of a rank's coordinates and loop counters,
+/// tensor values become views of the arena or of the constants, operations
+/// become commands in program order.
+#ifndef SP_LIB_CODEGEN_PLANWRITER_H
+#define SP_LIB_CODEGEN_PLANWRITER_H
+
+#include "sp/IR/SP.h"
+#include "sprt/plan_generated.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AffineMap.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::sp {
+
+/// What the plan must know of a generated kernel.
+struct KernelInfo {
+  std::string symbol;
+  int64_t tiles = 0;        ///< of a fused kernel
+  int64_t scratchBytes = 0; ///< a thread
+  int64_t queryBlock = 0;   ///< of an attention kernel
+};
+
+/// The kernel of a launch or of a partial attention.
+using KernelLookup = function_ref<KernelInfo(Operation *)>;
+
+class PlanWriter {
+public:
+  PlanWriter(ModuleOp module, KernelLookup lookup)
+      : module(module), lookup(lookup) {}
+
+  /// The whole plan of `@main`.
+  FailureOr<sprt::plan::PlanT> write(ArrayRef<std::string> features);
+
+  using Commands = std::vector<std::unique_ptr<sprt::plan::CommandT>>;
+  using ExprPtr = std::unique_ptr<sprt::plan::ExprT>;
+  using ViewPtr = std::unique_ptr<sprt::plan::ViewT>;
+
+private:
+  LogicalResult writeBlock(Block &block, Commands &into);
+  LogicalResult writeOp(Operation *op, Commands &into);
+  void writeParameters(func::FuncOp func);
+  std::unique_ptr<sprt::plan::ParameterT>
+  parameter(StringRef name, Type type, ShardingAttr sharding, ViewPtr view);
+
+  // PlanCommands.cpp
+  void writeLaunch(LaunchOp op, Commands &into);
+  void writeAttend(AttendOp op, Commands &into);
+  void writeGemm(GemmOp op, Commands &into);
+  void writeCopy(Operation *op, Value from, Value to, Commands &into);
+  LogicalResult writeFor(Operation *op, Commands &into);
+  LogicalResult writeWhile(Operation *op, Commands &into);
+  LogicalResult writeCase(Operation *op, Commands &into);
+  void writeRows(LayoutAttr layout, sprt::plan::RowsQuery query, Value target,
+                 Commands &into);
+  uint32_t kernelNumber(const KernelInfo &info);
+
+  // PlanCommunication.cpp
+  void writeCommunication(Operation *op, Commands &into);
+  void writeShift(ShiftStartOp op, sprt::plan::CommandT &command);
+  void writeAllGather(AllGatherStartOp op, sprt::plan::CommandT &command);
+  void writeAllToAll(AllToAllStartOp op, sprt::plan::CommandT &command);
+  void writeReduceScatter(ReduceScatterStartOp op,
+                          sprt::plan::CommandT &command);
+  std::unique_ptr<sprt::plan::StridedT> rowsView(Value value, int64_t dim,
+                                                 Operation *at);
+  std::unique_ptr<sprt::plan::StridedT> headsView(Value value, Operation *at);
+  uint32_t syncBefore(Operation *op, Commands &into);
+
+  // PlanExpressions.cpp
+  ExprPtr constant(int64_t value);
+  ExprPtr expression(Value index);
+  ExprPtr expression(AffineExpr expr, ArrayRef<ExprPtr> dims);
+  ExprPtr coordinate(StringRef axis);
+  /// This rank's coordinate along the layout's axis; 0 for a dense layout.
+  ExprPtr owner(LayoutAttr layout);
+  ExprPtr rowCount(LayoutAttr layout, ExprPtr owner);
+  ExprPtr combine(ExprPtr a, ExprPtr b, sprt::plan::ExprOp op);
+  /// First of `length` things dealt contiguously by `layout`.
+  ExprPtr firstOf(LayoutAttr layout);
+  /// The rank at `coordinate` along `axis` and with this rank's others.
+  ExprPtr rankAt(StringRef axis, ExprPtr coordinate);
+  std::unique_ptr<sprt::plan::RowsT> rows(LayoutAttr layout, ExprPtr owner);
+  ViewPtr view(Value value, Operation *at);
+  uint32_t layoutNumber(LayoutAttr layout);
+  uint32_t factorNumber(StringRef axis);
+  std::vector<sprt::plan::Band> bandList(ArrayAttr bands);
+  static sprt::plan::DType dtype(Type type);
+
+  ModuleOp module;
+  KernelLookup lookup;
+  sprt::plan::PlanT plan;
+  MeshOp mesh;
+  DenseMap<Attribute, uint32_t> layouts;
+  llvm::StringMap<uint32_t> kernels;
+  /// The event that a started communication records.
+  DenseMap<Value, uint32_t> events;
+};
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_CODEGEN_PLANWRITER_H

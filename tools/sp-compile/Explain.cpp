@@ -1,0 +1,191 @@
+//===- Explain.cpp - What a compilation found and decided -----------------===//
+
+#include "Explain.h"
+
+#include "sp/Plan/AttentionCost.h"
+
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using nlohmann::json;
+
+//===----------------------------------------------------------------------===//
+// Remarks
+//===----------------------------------------------------------------------===//
+
+/// "file:line" of the innermost place in a source file, else the operation's
+/// name.
+static std::string describeLocation(Location location) {
+  std::string text;
+  location->walk([&](Location inner) {
+    if (auto file = dyn_cast<FileLineColLoc>(inner)) {
+      text = file.getFilename().str() + ":" + std::to_string(file.getLine());
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  if (text.empty())
+    if (auto named = dyn_cast<NameLoc>(location))
+      text = named.getName().str();
+  return text.empty() ? "unknown" : text;
+}
+
+namespace {
+
+struct LogStreamer : remark::detail::MLIRRemarkStreamerBase {
+  explicit LogStreamer(std::vector<std::string> &texts) : texts(texts) {}
+
+  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
+    std::string text = describeLocation(remark.getLocation()) + ": ";
+    for (const remark::detail::Remark::Arg &arg : remark.getArgs())
+      text += arg.val;
+    texts.push_back(std::move(text));
+  }
+
+  std::vector<std::string> &texts;
+};
+
+} // namespace
+
+RemarkLog::RemarkLog(MLIRContext &context) {
+  remark::RemarkCategories categories;
+  categories.all = "sp-.*";
+  (void)remark::enableOptimizationRemarks(
+      context, std::make_unique<LogStreamer>(texts),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
+      /*printAsEmitRemarks=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Report
+//===----------------------------------------------------------------------===//
+
+json mlir::sp::describeAttentions(ModuleOp module) {
+  MeshOp mesh = getMesh(module);
+  json list = json::array();
+  module.walk([&](AttentionOp op) {
+    ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
+                      v = op.getValue().getType().getShape();
+    PlanAttr plan = *op.getPlan();
+    json area = json::array(), bytes = json::array();
+    int64_t stride = mesh.getRanks();
+    for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
+      stride /= axis.getSize();
+      if (axis.getName() == plan.getAxis())
+        break;
+    }
+    int64_t ranks = mesh.getAxisSize(plan.getAxis());
+    // Padding of an uneven batch is exchanged as well as the rest.
+    int64_t batch = llvm::divideCeil(
+        q[0], mesh.getBatch() ? mesh.getAxisSize(*mesh.getBatch()) : 1);
+    SmallVector<AttentionCost> costs;
+    for (int64_t coordinate = 0; coordinate < ranks; ++coordinate)
+      costs.push_back(attentionCost(
+          op, plan, plan.getRanks() == 1 ? 0 : coordinate, batch));
+    for (int64_t rank = 0; rank < mesh.getRanks(); ++rank) {
+      const AttentionCost &cost = costs[(rank / stride) % ranks];
+      area.push_back(cost.area);
+      bytes.push_back(cost.bytesSent);
+    }
+    list.push_back({{"name", op.getName()},
+                    {"location", describeLocation(op.getLoc())},
+                    {"batch", q[0]},
+                    {"queryHeads", q[2]},
+                    {"kvHeads", v[2]},
+                    {"queryLength", q[1]},
+                    {"kvLength", v[1]},
+                    {"headSize", q[3]},
+                    {"valueSize", v[3]},
+                    {"mask", toAlgebra(op.getBands()).name(q[1], v[1])},
+                    {"direction", "forward"},
+                    {"strategy", plan.getStrategyName()},
+                    {"heads", plan.getHeads()},
+                    {"outer", plan.getOuter()},
+                    {"inner", plan.getInner()},
+                    {"layout", stringifyLayoutKind(plan.getLayout())},
+                    {"placement", plan.getPlacement() == Placement::HeadFirst
+                                      ? "head-first"
+                                      : "context-first"},
+                    {"areaPerRank", area},
+                    {"bytesSentPerRank", bytes}});
+  });
+  return list;
+}
+
+json mlir::sp::makeReport(ModuleOp module, json attentions, int64_t peakBytes,
+                          double seconds) {
+  MeshOp meshOp = getMesh(module);
+  json mesh = json::object(), bytes = json::array(), flops = json::array(),
+       peak = json::array();
+  for (MeshAxisAttr axis : meshOp.getMesh().getAxes())
+    mesh[axis.getName().str()] = axis.getSize();
+  bool isExact = true;
+  for (int64_t rank = 0; rank < meshOp.getRanks(); ++rank) {
+    Promise promise = promiseOf(module, rank);
+    bytes.push_back(promise.bytesSent);
+    flops.push_back(promise.flops);
+    peak.push_back(peakBytes);
+    isExact &= promise.isExact;
+  }
+  return {{"version", 1},
+          {"tool", "sp-compile"},
+          {"mesh", mesh},
+          {"ranks", meshOp.getRanks()},
+          {"target", "cpu"},
+          {"seconds", seconds},
+          {"attentions", std::move(attentions)},
+          {"bytesSentPerRank", bytes},
+          {"flopsPerRank", flops},
+          {"peakBytesPerRank", peak},
+          {"bytesAreExact", isExact}};
+}
+
+//===----------------------------------------------------------------------===//
+// For people
+//===----------------------------------------------------------------------===//
+
+/// "lo" where all ranks agree, else "lo to hi".
+static std::string range(const json &perRank) {
+  auto [lo, hi] = std::minmax_element(perRank.begin(), perRank.end());
+  if (perRank.empty())
+    return "0";
+  return *lo == *hi ? lo->dump() : lo->dump() + " to " + hi->dump();
+}
+
+void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
+                                raw_ostream &os) {
+  const json &attentions = report["attentions"];
+  os << attentions.size()
+     << (attentions.size() == 1 ? " attention" : " attentions") << " on "
+     << report["ranks"].get<int64_t>() << " ranks\n";
+  for (const json &attention : attentions) {
+    auto text = [&](const char *key) {
+      return attention[key].get<std::string>();
+    };
+    auto number = [&](const char *key) {
+      return attention[key].get<int64_t>();
+    };
+    os << "  " << text("name") << " (" << text("location")
+       << "): " << text("mask") << " mask, " << number("queryLength")
+       << " queries x " << number("kvLength") << " keys, "
+       << number("queryHeads") << " heads of " << number("headSize") << ", "
+       << number("kvHeads") << " kv heads\n"
+       << "    " << text("strategy") << ", " << text("layout")
+       << "; a rank sends " << range(attention["bytesSentPerRank"])
+       << " bytes and computes " << range(attention["areaPerRank"])
+       << " visible pairs a head\n";
+  }
+  os << "whole program, a rank: sends " << range(report["bytesSentPerRank"])
+     << " bytes"
+     << (report["bytesAreExact"].get<bool>()
+             ? ""
+             : " an iteration of loops of unknown count")
+     << ", computes " << range(report["flopsPerRank"])
+     << " FLOPs of products and attention, needs "
+     << range(report["peakBytesPerRank"]) << " bytes\n";
+  if (!log.lines().empty())
+    os << "decisions\n";
+  for (const std::string &line : log.lines())
+    os << "  " << line << "\n";
+}

@@ -1,0 +1,37 @@
+/// What a compilation found and decided, for people and for programs.
+#ifndef SP_TOOLS_SPCOMPILE_EXPLAIN_H
+#define SP_TOOLS_SPCOMPILE_EXPLAIN_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "sp/Simulator/Promise.h"
+
+#include <nlohmann/json.hpp>
+
+namespace mlir::sp {
+
+/// Collects the remarks of every stage, in order, with their locations.
+class RemarkLog {
+public:
+  /// Makes `context` send its remarks here; the log must outlive its use.
+  explicit RemarkLog(MLIRContext &context);
+  const std::vector<std::string> &lines() const { return texts; }
+
+private:
+  std::vector<std::string> texts;
+};
+
+/// The attentions of a module that has passed Plan, as the report lists them.
+nlohmann::json describeAttentions(ModuleOp module);
+
+/// The report of a compilation; `attentions` from describeAttentions, `module`
+/// past Schedule.
+nlohmann::json makeReport(ModuleOp module, nlohmann::json attentions,
+                          int64_t peakBytes, double seconds);
+
+/// The same for people.
+void printExplanation(const RemarkLog &log, const nlohmann::json &report,
+                      raw_ostream &os);
+
+} // namespace mlir::sp
+
+#endif // SP_TOOLS_SPCOMPILE_EXPLAIN_H

@@ -1,0 +1,191 @@
+//===- Options.cpp - The command line of sp-compile -----------------------===//
+
+#include "Options.h"
+
+#include "sprt/sprt.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <CLI/CLI.hpp>
+
+using namespace mlir::sp;
+
+namespace {
+
+/// Options that the interface names and this version does not have.
+struct LaterOption {
+  const char *name;
+  const char *wayOut;
+};
+constexpr LaterOption kLater[] = {
+    {"--heads", "use --strategy=ulysses or ring over the whole axis"},
+    {"--inner", "use --strategy=ring over the whole axis"},
+    {"--placement", "leave it out: one factor takes the whole axis"},
+    {"--bidirectional", "leave it out: rings turn one way"},
+    {"--head-groups", "leave it out: heads are exchanged in one group"},
+    {"--backward", "leave it out: only forward programs are spread"},
+    {"--checkpoint", "leave it out: the program is compiled as written"},
+    {"--chunks", "leave it out: a rank's sequence is one chunk"},
+    {"--offload", "leave it out: everything stays in the arena"},
+    {"--zero", "leave it out: parameters are on every rank"},
+    {"--zero-axes", "leave it out: parameters are on every rank"},
+    {"--arch", "leave it out: kernels are for the CPU, see --cpu"},
+    {"--emulation", "leave it out: kernels are for the CPU, see --cpu"},
+    {"--machine", "leave it out: auto chooses by counted bytes"},
+};
+
+std::optional<int64_t> parseBytes(const std::string &text) {
+  char *end = nullptr;
+  double number = std::strtod(text.c_str(), &end);
+  static constexpr std::pair<const char *, double> units[] = {
+      {"", 1},
+      {"B", 1},
+      {"KiB", 1024.0},
+      {"MiB", 1048576.0},
+      {"GiB", 1073741824.0},
+      {"TiB", 1099511627776.0},
+      {"KB", 1e3},
+      {"MB", 1e6},
+      {"GB", 1e9},
+      {"TB", 1e12}};
+  for (auto [unit, factor] : units)
+    if (end != text.c_str() && unit == std::string(end) && number > 0)
+      return static_cast<int64_t>(number * factor);
+  return std::nullopt;
+}
+
+int refuse(const std::string &message) {
+  llvm::errs() << "sp-compile: error: " << message << "\n";
+  return 1;
+}
+
+/// The first option of a later version on the command line.
+std::optional<std::string> laterOption(const std::vector<std::string> &rest) {
+  for (const std::string &argument : rest)
+    for (const LaterOption &later : kLater)
+      if (argument == later.name ||
+          argument.rfind(std::string(later.name) + "=", 0) == 0)
+        return std::string("option ") + later.name + " is not supported yet; " +
+               later.wayOut;
+  return std::nullopt;
+}
+
+} // namespace
+
+CompileOptions mlir::sp::parseOptions(int argc, char **argv,
+                                      std::optional<int> &status) {
+  CompileOptions options;
+  std::string target = "cpu", memoryLimit;
+  CLI::App app(
+      "Compiles a StableHLO model into a program for every rank of a mesh.",
+      "sp-compile");
+  app.set_version_flag("--version",
+                       std::string("sp-compile ") + sprt_version() + " (MLIR " +
+                           LLVM_VERSION_STRING + ", ABI " +
+                           std::to_string(sprt_abi_version()) + ")");
+  app.add_option("MODEL", options.model,
+                 "StableHLO text as JAX or torch prints it; - is stdin")
+      ->required();
+  app.add_option("-o", options.output, "artifact to write, MODEL.spx");
+  auto *spread = app.add_option_group("Spreading");
+  spread->add_option("--mesh", options.mesh,
+                     "axes and sizes, outermost first: dp=2,sp=4");
+  spread->add_option("--seq-axis", options.seqAxis,
+                     "axis that shards the sequence");
+  spread->add_option("--batch-axis", options.batchAxis,
+                     "axis that shards the batch");
+  spread
+      ->add_option("--strategy", options.strategy,
+                   "auto, none, allgather, ulysses or ring")
+      ->capture_default_str();
+  spread
+      ->add_option("--layout", options.layout,
+                   "auto, contiguous, zigzag or striped")
+      ->capture_default_str();
+  spread->add_option("--shard", options.shard,
+                     "axes of an argument's dimensions: arg0=_,sp,_");
+  auto *machine = app.add_option_group("Machine");
+  machine->add_option("--target", target, "cpu")->capture_default_str();
+  machine->add_option("--cpu", options.cpu, "native, x86-64-v3 or x86-64-v4")
+      ->capture_default_str();
+  machine
+      ->add_option("--precision", options.precision, "default, or f64 to check")
+      ->capture_default_str();
+  machine->add_option("--memory-limit", memoryLimit,
+                      "most a rank may use: 80GiB");
+  auto *output = app.add_option_group("Output");
+  output
+      ->add_option("--emit", options.emit,
+                   "spx, or text of import, plan, partition, schedule, memory "
+                   "or commands")
+      ->capture_default_str();
+  output->add_flag("--explain", options.explain,
+                   "say why: attentions, plans, bytes, memory");
+  output->add_option("--report", options.report, "the same as JSON, FILE.json");
+  app.footer("Examples:\n  sp-compile model.mlir --mesh=sp=8 -o model.spx\n"
+             "  sp-compile model.mlir --mesh=dp=2,sp=4 --strategy=ring "
+             "--explain --emit=plan");
+  app.allow_extras();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    status = app.exit(error) == 0 ? 0 : 2;
+    return options;
+  }
+  std::vector<std::string> rest = app.remaining();
+  if (std::optional<std::string> later = laterOption(rest)) {
+    status = refuse(*later);
+    return options;
+  }
+  if (!rest.empty()) {
+    llvm::errs() << "sp-compile: error: unknown option '" << rest.front()
+                 << "'; see sp-compile --help\n";
+    status = 2;
+    return options;
+  }
+  if (options.strategy == "double-ring" || options.strategy == "2d") {
+    status = refuse("strategy " + options.strategy +
+                    " is not supported yet; use ring, ulysses or allgather");
+    return options;
+  }
+  if (target != "cpu") {
+    status =
+        target == "cuda"
+            ? refuse("target cuda is not supported yet; leave --target out for "
+                     "the CPU")
+            : refuse("expected --target to be cpu but got '" + target + "'");
+    return options;
+  }
+  static constexpr const char *kEmits[] = {
+      "spx", "import", "plan", "partition", "schedule", "memory", "commands"};
+  if (std::find(std::begin(kEmits), std::end(kEmits), options.emit) ==
+      std::end(kEmits)) {
+    bool isLater = options.emit == "cuda" || options.emit == "ptx";
+    status =
+        refuse(isLater ? "--emit=" + options.emit +
+                             " is not supported yet; kernels are for the CPU"
+                       : "expected --emit to be spx, import, plan, partition, "
+                         "schedule, memory or commands but got '" +
+                             options.emit + "'");
+    return options;
+  }
+  if (options.precision != "default" && options.precision != "f64") {
+    status = refuse("expected --precision to be default or f64 but got '" +
+                    options.precision + "'");
+    return options;
+  }
+  if (options.emit == "spx" && options.output.empty()) {
+    llvm::errs() << "sp-compile: error: expected -o MODEL.spx to name the "
+                    "artifact, or --emit to name a text\n";
+    status = 2;
+    return options;
+  }
+  if (!memoryLimit.empty()) {
+    options.memoryLimit = parseBytes(memoryLimit);
+    if (!options.memoryLimit)
+      status = refuse(
+          "expected --memory-limit to be a size such as 80GiB but got '" +
+          memoryLimit + "'");
+  }
+  return options;
+}

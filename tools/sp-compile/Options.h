@@ -1,0 +1,30 @@
+/// What a user may ask of sp-compile.
+#ifndef SP_TOOLS_SPCOMPILE_OPTIONS_H
+#define SP_TOOLS_SPCOMPILE_OPTIONS_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::sp {
+
+struct CompileOptions {
+  std::string model, output;
+  std::string mesh, seqAxis, batchAxis;
+  std::string strategy = "auto", layout = "auto";
+  std::vector<std::string> shard;
+  std::string cpu = "native", precision = "default";
+  std::string emit = "spx", report;
+  /// Bytes a rank may use, if limited.
+  std::optional<int64_t> memoryLimit;
+  bool explain = false;
+};
+
+/// Parses the command line. On success `status` is empty; otherwise the tool is
+/// done (help, version, wrong usage, an option of a later version) and exits
+/// with it.
+CompileOptions parseOptions(int argc, char **argv, std::optional<int> &status);
+
+} // namespace mlir::sp
+
+#endif // SP_TOOLS_SPCOMPILE_OPTIONS_H

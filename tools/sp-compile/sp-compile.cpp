@@ -1,0 +1,206 @@
+//===- sp-compile.cpp - StableHLO to a program for every rank -------------===//
+
+#include "Explain.h"
+#include "Options.h"
+
+#include "sp/Codegen/ArtifactLink.h"
+#include "sp/Codegen/ProgramEmission.h"
+#include "sp/Import/Passes.h"
+#include "sp/Memory/Passes.h"
+#include "sp/Partition/Passes.h"
+#include "sp/Plan/Passes.h"
+#include "sp/Schedule/Passes.h"
+#include "sp/StableHLO/StableHLO.h"
+#include "sprt/sprt.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <chrono>
+#include <fstream>
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+/// Runs the stages, and stops where the user asked for text.
+class Compilation {
+public:
+  Compilation(MLIRContext &context, const CompileOptions &options,
+              RemarkLog &log)
+      : context(context), options(options), log(log) {}
+
+  LogicalResult run(ModuleOp module);
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  LogicalResult runStage(ModuleOp module, StringRef name,
+                         function_ref<void(OpPassManager &)> build);
+  bool stopsAt(StringRef stage) const { return options.emit == stage; }
+  LogicalResult checkMemory(ModuleOp module, int64_t peakBytes);
+  LogicalResult emit(ModuleOp module, nlohmann::json attentions);
+  LogicalResult writeArtifact(const EmittedProgram &program);
+
+  MLIRContext &context;
+  const CompileOptions &options;
+  RemarkLog &log;
+  Clock::time_point begin = Clock::now();
+};
+
+LogicalResult Compilation::runStage(ModuleOp module, StringRef name,
+                                    function_ref<void(OpPassManager &)> build) {
+  PassManager manager(&context);
+  build(manager);
+  if (failed(manager.run(module)))
+    return failure();
+  if (stopsAt(name)) {
+    OpPrintingFlags flags;
+    flags.elideLargeElementsAttrs(64);
+    module->print(llvm::outs(), flags);
+    llvm::outs() << "\n";
+  }
+  return success();
+}
+
+LogicalResult Compilation::checkMemory(ModuleOp module, int64_t peakBytes) {
+  if (!options.memoryLimit || peakBytes <= *options.memoryLimit)
+    return success();
+  return module.emitError()
+         << "expected a rank to need at most " << *options.memoryLimit
+         << " bytes but the plan needs " << peakBytes
+         << "; more ranks along the sequence, or --strategy=ring, need less";
+}
+
+LogicalResult Compilation::writeArtifact(const EmittedProgram &program) {
+  ArtifactParts parts;
+  llvm::ArrayRef<char> object(program.object);
+  if (!object.empty())
+    parts.objects = object;
+  parts.plan = program.plan;
+  parts.constants = program.constants;
+  std::string error;
+  if (succeeded(linkArtifact(parts, options.output, error)))
+    return success();
+  llvm::errs() << "sp-compile: error: " << error << "\n";
+  return failure();
+}
+
+LogicalResult Compilation::emit(ModuleOp module, nlohmann::json attentions) {
+  std::string error;
+  FailureOr<CPUTarget> target = resolveCPUTarget(options.cpu, error);
+  if (failed(target)) {
+    llvm::errs() << "sp-compile: error: " << error << "\n";
+    return failure();
+  }
+  FailureOr<EmittedProgram> program = emitProgram(module, *target);
+  if (failed(program))
+    return failure();
+  auto arena =
+      module.lookupSymbol("main")->getAttrOfType<IntegerAttr>("sp.arena_bytes");
+  int64_t peakBytes = arena.getInt() + program->scratchBytes;
+  if (failed(checkMemory(module, peakBytes)))
+    return failure();
+  if (stopsAt("commands")) {
+    char *text = nullptr;
+    if (sprt_status *status =
+            sprt_plan_text(program->plan.data(), program->plan.size(), &text)) {
+      llvm::errs() << "sp-compile: error: " << sprt_status_text(status) << "\n";
+      sprt_status_free(status);
+      return failure();
+    }
+    llvm::outs() << text;
+    sprt_buffer_free(text);
+  }
+  if (stopsAt("spx") && failed(writeArtifact(*program)))
+    return failure();
+  if (!options.explain && options.report.empty())
+    return success();
+  double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  nlohmann::json report =
+      makeReport(module, std::move(attentions), peakBytes, seconds);
+  if (options.explain)
+    printExplanation(log, report, stopsAt("spx") ? llvm::outs() : llvm::errs());
+  if (options.report.empty())
+    return success();
+  std::ofstream file(options.report);
+  file << report.dump(1) << "\n";
+  if (file.good())
+    return success();
+  llvm::errs() << "sp-compile: error: cannot write report '" << options.report
+               << "'\n";
+  return failure();
+}
+
+LogicalResult Compilation::run(ModuleOp module) {
+  if (failed(runStage(module, "import", buildImportPipeline)))
+    return failure();
+  if (stopsAt("import"))
+    return success();
+  AssignMeshPassOptions mesh{options.mesh, options.seqAxis, options.batchAxis};
+  PlanAttentionPassOptions plan{options.strategy, options.layout};
+  if (failed(runStage(module, "plan", [&](OpPassManager &pm) {
+        buildPlanPipeline(pm, mesh, plan);
+      })))
+    return failure();
+  bool reports = options.explain || !options.report.empty();
+  nlohmann::json attentions =
+      reports ? describeAttentions(module) : nlohmann::json::array();
+  if (stopsAt("plan"))
+    return success();
+  PropagateShardingsPassOptions shardings;
+  shardings.shard = llvm::to_vector(options.shard);
+  if (failed(runStage(module, "partition", [&](OpPassManager &pm) {
+        buildPartitionPipeline(pm, shardings);
+      })))
+    return failure();
+  if (stopsAt("partition"))
+    return success();
+  if (failed(runStage(module, "schedule", buildSchedulePipeline)))
+    return failure();
+  if (stopsAt("schedule"))
+    return success();
+  if (failed(runStage(module, "memory", buildMemoryPipeline)))
+    return failure();
+  if (stopsAt("memory"))
+    return success();
+  return emit(module, std::move(attentions));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::optional<int> status;
+  CompileOptions options = parseOptions(argc, argv, status);
+  if (status)
+    return *status;
+
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerInputDialects(registry);
+  registry.insert<SpDialect>();
+  MLIRContext context(registry);
+  context.allowUnregisteredDialects();
+
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file =
+      openInputFile(options.model, &error);
+  if (!file) {
+    llvm::errs() << "sp-compile: error: " << error << "\n";
+    return 1;
+  }
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(file), SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  RemarkLog log(context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return 1;
+  return failed(Compilation(context, options, log).run(*module)) ? 1 : 0;
+}
