@@ -35,6 +35,17 @@ namespace mlir::sp {
 using namespace mlir;
 using namespace mlir::sp;
 
+/// Whether every operand and result has a static shape without zeros.
+static bool isStatic(Operation *op) {
+  auto fits = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() &&
+           !llvm::is_contained(tensor.getShape(), 0);
+  };
+  return llvm::all_of(op->getOperandTypes(), fits) &&
+         llvm::all_of(op->getResultTypes(), fits);
+}
+
 /// The contraction with the fewest operations between it and the exponential.
 static Operation *findScores(Operation *exponential) {
   std::deque<Operation *> open = {exponential};
@@ -99,10 +110,13 @@ Reach::Reach(Operation *exponential) {
     Operation *op = value.getDefiningOp();
     return op && reached.contains(op);
   };
-  for (Operation *end : ends) {
+  SmallVector<Operation *> ordered(ends.begin(), ends.end());
+  llvm::sort(ordered,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *end : ordered) {
     bool left = isReached(end->getOperand(0)),
          right = isReached(end->getOperand(1));
-    if (left != right)
+    if (left != right && isStatic(end))
       products.push_back({end, left ? 1 : 0});
   }
 }
@@ -143,7 +157,7 @@ void ImportAttentionPass::visit(Operation *exponential) {
   if (!scores)
     return;
   Reach reach(exponential);
-  if (!reach.isSummed)
+  if (!reach.isSummed || !isStatic(scores))
     return;
   std::vector<AttentionMatch> matches;
   std::optional<Refusal> refusal;

@@ -39,9 +39,8 @@ LogicalResult MaskAnalysis::refuse(const Twine &reason, Location location) {
   return failure();
 }
 
-bool MaskAnalysis::Threshold::truth(int64_t position) const {
-  double difference = slope * double(position) + offset;
-  switch (cast<stablehlo::CompareOp>(node->op).getComparisonDirection()) {
+static bool holds(stablehlo::ComparisonDirection direction, double difference) {
+  switch (direction) {
   case stablehlo::ComparisonDirection::EQ:
     return difference == 0;
   case stablehlo::ComparisonDirection::NE:
@@ -58,30 +57,63 @@ bool MaskAnalysis::Threshold::truth(int64_t position) const {
   return false;
 }
 
+LogicalResult MaskAnalysis::readLinear(const Comparison &comparison) {
+  const LinearForm &form = *comparison.difference;
+  auto direction =
+      cast<stablehlo::CompareOp>(comparison.node->op).getComparisonDirection();
+  double ofQuery = axes.query ? form.coefficient(*axes.query) : 0;
+  double slope = form.coefficient(axes.key);
+  Threshold threshold;
+  threshold.node = comparison.node;
+  threshold.first = holds(direction, form.constant);
+  if (ofQuery == 0 && slope == 0) {
+    thresholds.push_back(threshold);
+    return success();
+  }
+  threshold.kind = ofQuery == 0 ? Kind::Key : Kind::Difference;
+  if (slope == 0) {
+    threshold.kind = Kind::Query;
+    slope = ofQuery;
+  } else if (ofQuery != 0 && ofQuery != -slope) {
+    return refuse("its mask is not a band: it compares multiples of positions",
+                  comparison.node->value.getLoc());
+  }
+  // Before the zero, at it if it is a position, and after it.
+  threshold.first = holds(direction, -slope);
+  bool atZero = holds(direction, 0), after = holds(direction, slope);
+  double zero = -form.constant / slope;
+  if (std::fabs(zero) < 9e15) {
+    int64_t from = int64_t(std::ceil(zero)), to = int64_t(std::floor(zero)) + 1;
+    bool before = from == to ? threshold.first : atZero;
+    if (before != threshold.first)
+      threshold.cuts.push_back(from);
+    if (before != after)
+      threshold.cuts.push_back(to);
+  } else if (zero < 0) {
+    threshold.first = after;
+  }
+  thresholds.push_back(threshold);
+  return success();
+}
+
 LogicalResult MaskAnalysis::readThresholds() {
   for (const Comparison &comparison : comparisons) {
     Location location = comparison.node->value.getLoc();
-    const LinearForm &form = comparison.difference;
-    double ofQuery = axes.query ? form.coefficient(*axes.query) : 0;
-    double ofKey = form.coefficient(axes.key);
-    for (const auto &[axis, slope] : form.terms)
+    for (AxisId axis : comparison.over)
       if (axis != axes.key && axis != axes.query)
         return refuse("its mask compares positions of an axis that is neither "
                       "queries nor keys",
                       location);
-    Threshold threshold{comparison.node, Kind::Constant, 0, form.constant};
-    if (ofQuery != 0 && ofKey != 0) {
-      if (ofQuery != -ofKey)
-        return refuse("its mask is not a band: it compares multiples of "
-                      "positions",
-                      location);
-      threshold.kind = Kind::Difference;
-      threshold.slope = ofKey;
-    } else if (ofQuery != 0 || ofKey != 0) {
-      threshold.kind = ofKey != 0 ? Kind::Key : Kind::Query;
-      threshold.slope = ofKey != 0 ? ofKey : ofQuery;
+    if (comparison.difference) {
+      if (failed(readLinear(comparison)))
+        return failure();
+      continue;
     }
-    thresholds.push_back(threshold);
+    std::optional<Threshold> threshold =
+        readTable(component.labels, axes, comparison.node);
+    if (!threshold)
+      return refuse("its mask is a table that is not one band", location);
+    thresholds.push_back(*threshold);
   }
   // What is the same everywhere needs no place in the table.
   auto end = std::partition(thresholds.begin(), thresholds.end(),
@@ -199,10 +231,11 @@ std::optional<bool> MaskAnalysis::visible(unsigned truths) {
                            &axes.feature, &axes.value})
     for (AxisId axis : *some)
       sample(axis, 2);
-  for (auto [i, threshold] : llvm::enumerate(thresholds))
-    evaluator.force(threshold.node, threshold.kind == Kind::Constant
-                                        ? threshold.truth(0)
-                                        : (truths >> i) & 1);
+  for (auto [i, threshold] : llvm::enumerate(thresholds)) {
+    bool constant = threshold.kind == Kind::Constant;
+    bool truth = constant ? threshold.first : (truths >> i) & 1;
+    evaluator.force(threshold.node, threshold.values[truth]);
+  }
   evaluator.dropRowValues();
   std::optional<bool> result = classify(evaluator);
   if (result)
@@ -232,14 +265,10 @@ LogicalResult MaskAnalysis::cut() {
   for (const Threshold &threshold : thresholds) {
     if (threshold.kind == Kind::Constant)
       continue;
-    double zero = -threshold.offset / threshold.slope;
     std::vector<int64_t> &cuts = threshold.kind == Kind::Query ? queryCuts
                                  : threshold.kind == Kind::Key ? keyCuts
                                                                : differenceCuts;
-    if (std::fabs(zero) > 9e15)
-      continue;
-    cuts.push_back(int64_t(std::ceil(zero)));
-    cuts.push_back(int64_t(std::floor(zero)) + 1);
+    llvm::append_range(cuts, threshold.cuts);
   }
   auto ofQueries = intervals(0, queries - 1, queryCuts);
   auto ofKeys = intervals(0, keys - 1, keyCuts);
@@ -303,6 +332,9 @@ LogicalResult MaskAnalysis::run() {
     return failure();
   if (bands.empty())
     return refuse("its mask hides every key from every query",
+                  component.weights()->value.getLoc());
+  if (scale == 0)
+    return refuse("its weights do not depend on queries and keys",
                   component.weights()->value.getLoc());
   // A scale that the program wrote in f32 is given as that number.
   double single = double(float(scale));

@@ -33,14 +33,18 @@ struct LinearForm {
   void add(const LinearForm &other, double factor);
 };
 
-/// A comparison of positions below the weights, as `difference <op> 0`.
+/// Something with two values below the weights that depends on positions: a
+/// comparison as `difference <op> 0`, or a table.
 struct Comparison {
   const Node *node;
-  LinearForm difference;
+  /// Axes whose positions it depends on.
+  Axes over;
+  std::optional<LinearForm> difference;
 };
 
-/// Every comparison of positions that decides which weights count. Refuses
-/// weights that depend on positions in another way.
+/// Every comparison of positions that decides which weights count, and every
+/// table of constants in place of one. Refuses weights that depend on positions
+/// in another way.
 class PositionReader {
 public:
   explicit PositionReader(const AxisLabels &labels) : labels(labels) {}
@@ -55,12 +59,35 @@ private:
   std::optional<LinearForm> linearOperation(const Node *node);
   std::optional<LinearForm> linearTable(const Node *node);
   std::optional<LinearForm> linearAxes(ArrayRef<AxisId> dim);
+  bool addTable(const Node *node);
   bool holds(const LinearForm &form, Type type) const;
 
   const AxisLabels &labels;
   DenseMap<const Node *, std::optional<LinearForm>> forms;
   DenseMap<const Node *, bool> visited;
 };
+
+/// A comparison over queries, keys, or (key - query): its value is the first of
+/// two and changes to the other at every cut.
+struct Threshold {
+  enum class Kind { Constant, Query, Key, Difference };
+  const Node *node = nullptr;
+  Kind kind = Kind::Constant;
+  bool first = false;
+  std::vector<int64_t> cuts;
+  double values[2] = {0.0, 1.0};
+
+  bool truth(int64_t position) const {
+    size_t flips =
+        std::upper_bound(cuts.begin(), cuts.end(), position) - cuts.begin();
+    return first != (flips % 2 == 1);
+  }
+};
+
+/// The threshold that a table of two values is at true sizes; nothing if it
+/// does not depend on positions in one of the three ways.
+std::optional<Threshold> readTable(const AxisLabels &labels,
+                                   const AttentionAxes &axes, const Node *node);
 
 /// What becomes of a hidden score.
 enum class Fill { None, Infinite, Select, Additive, Zeroed };
@@ -88,14 +115,9 @@ public:
   std::optional<Refusal> refusal;
 
 private:
-  enum class Kind { Constant, Query, Key, Difference };
-  struct Threshold {
-    const Node *node;
-    Kind kind;
-    double slope, offset;
-    bool truth(int64_t position) const;
-  };
+  using Kind = Threshold::Kind;
   LogicalResult readThresholds();
+  LogicalResult readLinear(const Comparison &comparison);
   LogicalResult cut();
   /// Whether the pairs with these truths are visible.
   std::optional<bool> visible(unsigned truths);

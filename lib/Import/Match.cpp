@@ -126,6 +126,8 @@ LogicalResult AttentionMatcher::readAxes() {
     return failure();
   }
   comparisons = positions.comparisons;
+  for (const Comparison &comparison : comparisons)
+    knownComparisons.insert(keyOf(comparison.node));
   if (failed(chooseQuery(leftOnly, comparisons)))
     return failure();
   orderHeads(shared);
@@ -137,7 +139,7 @@ LogicalResult AttentionMatcher::chooseQuery(ArrayRef<AxisId> leftOnly,
   const AxisLabels &labels = match.component->labels;
   AttentionAxes &axes = match.axes;
   for (const Comparison &comparison : comparisons)
-    for (const auto &[axis, slope] : comparison.difference.terms) {
+    for (AxisId axis : comparison.over) {
       if (axis == axes.key || !llvm::is_contained(leftOnly, axis))
         continue;
       if (axes.query && *axes.query != axis)
@@ -221,12 +223,31 @@ LogicalResult AttentionMatcher::applyPolicy() {
   return likeWeights ? refuse(reason, scores->getLoc()) : success();
 }
 
+AttentionMatcher::Key AttentionMatcher::keyOf(const Node *node) const {
+  Axes axes = match.component->labels.resolve(flatten(node->labels));
+  return {node->value.getAsOpaquePointer(), {axes.begin(), axes.end()}};
+}
+
+/// Whether a form of the result depends on positions only by what the mask
+/// consists of: samples stand for all positions only between its cuts.
+bool AttentionMatcher::hasKnownPositions(const Node *node) const {
+  PositionReader reader(match.component->labels);
+  if (failed(reader.read(node)))
+    return false;
+  return llvm::all_of(reader.comparisons, [&](const Comparison &comparison) {
+    return comparison.over.empty() ||
+           knownComparisons.count(keyOf(comparison.node));
+  });
+}
+
 /// The next form of a result: its only user, if that is a single operation on
 /// elements or layout in the same block.
 static Operation *nextForm(Value value) {
   if (!value.hasOneUse())
     return nullptr;
   Operation *user = *value.user_begin();
+  if (user->getBlock() != value.getParentBlock())
+    return nullptr;
   bool follows = isElementwise(user) || isIdentity(user) ||
                  isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
                      stablehlo::BroadcastInDimOp>(user);
@@ -239,7 +260,7 @@ LogicalResult AttentionMatcher::verifyResults(const MaskAnalysis &mask) {
   for (unsigned step = 0; step < maxResultSteps; ++step) {
     Component::Snapshot before = match.component->save();
     const Node *node = requestBoth(value);
-    if (!node || !isWhole()) {
+    if (!node || !isWhole() || !hasKnownPositions(node)) {
       match.component->restore(before);
       break;
     }

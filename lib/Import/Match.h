@@ -3,6 +3,8 @@
 
 #include "MaskAnalysis.h"
 
+#include <set>
+
 namespace mlir::sp {
 
 /// What a query row gives that sees no key.
@@ -43,10 +45,15 @@ private:
   LogicalResult verifyResults(const MaskAnalysis &mask);
   LogicalResult refuse(const Twine &reason, Location location);
   bool isWhole() const;
+  bool hasKnownPositions(const Node *node) const;
 
   Operation *scores, *product;
   AttentionMatch match;
+  /// What the mask consists of, by value and axes.
+  using Key = std::pair<void *, std::vector<AxisId>>;
+  Key keyOf(const Node *node) const;
   std::vector<Comparison> comparisons;
+  std::set<Key> knownComparisons;
 };
 
 /// Compares a node with the reference on sampled positions.

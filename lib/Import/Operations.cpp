@@ -5,6 +5,7 @@
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -112,23 +113,33 @@ Value mlir::sp::lookThroughLoops(Value value) {
   return value;
 }
 
-static bool isUniformWithin(Value value, unsigned depth) {
-  Operation *op = lookThroughLoops(value).getDefiningOp();
-  if (!op || depth == 0)
+bool mlir::sp::isUniform(Value value) {
+  static constexpr unsigned maxOperations = 64;
+  llvm::SmallSetVector<Operation *, 8> open;
+  auto add = [&](Value operand) {
+    Operation *op = lookThroughLoops(operand).getDefiningOp();
+    if (op)
+      open.insert(op);
+    return op != nullptr && open.size() <= maxOperations;
+  };
+  if (!add(value))
     return false;
-  if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
-    return isa<SplatElementsAttr>(constant.getValue()) ||
-           constant.getValue().getNumElements() == 1;
-  if (!isElementwise(op) && !isIdentity(op) &&
-      !isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-           stablehlo::TransposeOp>(op))
-    return false;
-  return llvm::all_of(op->getOperands(), [&](Value operand) {
-    return isUniformWithin(operand, depth - 1);
-  });
+  for (size_t i = 0; i < open.size(); ++i) {
+    Operation *op = open[i];
+    if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
+      if (!isa<SplatElementsAttr>(constant.getValue()) &&
+          constant.getValue().getNumElements() != 1)
+        return false;
+      continue;
+    }
+    bool keepsUniform = isElementwise(op) || isIdentity(op) ||
+                        isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
+                            stablehlo::TransposeOp>(op);
+    if (!keepsUniform || !llvm::all_of(op->getOperands(), add))
+      return false;
+  }
+  return true;
 }
-
-bool mlir::sp::isUniform(Value value) { return isUniformWithin(value, 16); }
 
 std::optional<int64_t> mlir::sp::constantInteger(Value value) {
   auto constant =

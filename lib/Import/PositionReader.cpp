@@ -9,6 +9,9 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+/// Elements of a table that is looked at whole: 4096 x 4096.
+static constexpr int64_t maxTable = int64_t(1) << 24;
+
 double LinearForm::coefficient(AxisId axis) const {
   for (const auto &[known, factor] : terms)
     if (known == axis)
@@ -185,6 +188,24 @@ std::optional<LinearForm> PositionReader::linearTable(const Node *node) {
   return form;
 }
 
+/// Takes a node that is made of positions and constants only, and small enough
+/// to be looked at whole.
+bool PositionReader::addTable(const Node *node) {
+  Axes over = labels.resolve(flatten(node->labels));
+  int64_t size = 1;
+  for (AxisId axis : over) {
+    if (labels.derivation(axis))
+      return false;
+    size *= labels.size(axis);
+    if (size > maxTable)
+      return false;
+  }
+  if (!isTable(node))
+    return false;
+  comparisons.push_back({node, over, std::nullopt});
+  return true;
+}
+
 LogicalResult PositionReader::visit(const Node *node) {
   auto [entry, added] = visited.try_emplace(node, true);
   if (!added || node->role != Role::None)
@@ -193,6 +214,8 @@ LogicalResult PositionReader::visit(const Node *node) {
       isa<stablehlo::IotaOp>(node->op) ||
       (isa<stablehlo::ConstantOp>(node->op) && !isUniform(node->value));
   if (table && !labels.resolve(flatten(node->labels)).empty()) {
+    if (isa<stablehlo::ConstantOp>(node->op) && addTable(node))
+      return success();
     refusal = {isa<stablehlo::IotaOp>(node->op)
                    ? "its weights depend on positions in another way than "
                      "by linear comparisons"
@@ -206,9 +229,14 @@ LogicalResult PositionReader::visit(const Node *node) {
     if (a && b) {
       LinearForm difference = *a;
       difference.add(*b, -1.0);
-      comparisons.push_back({node, difference});
+      Axes over;
+      for (const auto &[axis, slope] : difference.terms)
+        over.push_back(axis);
+      comparisons.push_back({node, over, difference});
       return success();
     }
+    if (addTable(node))
+      return success();
   }
   if (isContraction(node->op) && contracts(node->op))
     return success();

@@ -80,7 +80,7 @@ const Samples *SampleEvaluator::evaluate(const Node *node) {
   result->data.resize(numElements(result->shape));
   auto isForced = forced.find(node);
   if (isForced != forced.end())
-    llvm::fill(result->data, isForced->second ? 1.0 : 0.0);
+    llvm::fill(result->data, isForced->second);
   else if (!compute(node, *result))
     result = nullptr;
   return (values[node] = std::move(result)).get();

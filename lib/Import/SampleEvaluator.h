@@ -30,8 +30,8 @@ public:
   void setPositions(AxisId axis, std::vector<int64_t> positions);
   const std::vector<int64_t> &positions(AxisId axis) const;
 
-  /// A boolean node that takes this value everywhere.
-  void force(const Node *node, bool value) { forced[node] = value; }
+  /// A node that takes this value everywhere.
+  void force(const Node *node, double value) { forced[node] = value; }
   /// Row sums become 1 and row maxima 0, which leaves what the weights are
   /// before they are normalised.
   void dropRowValues() { dropRows = true; }
@@ -57,7 +57,7 @@ private:
   const AxisLabels &labels;
   std::mt19937_64 generator;
   llvm::DenseMap<AxisId, std::vector<int64_t>> sampled;
-  llvm::DenseMap<const Node *, bool> forced;
+  llvm::DenseMap<const Node *, double> forced;
   bool dropRows = false;
   llvm::DenseMap<const Node *, std::unique_ptr<Samples>> values;
 };

@@ -186,3 +186,61 @@ module @batch_of_one {
     return %22 : tensor<1x6x4x8xf32>
   }
 }
+
+// -----
+
+// CHECK-LABEL: module @softmax_axis_moved
+// CHECK: func.func public @main(%[[ARG0:.*]]: tensor<2x6x4x8xf32>, %[[ARG1:.*]]: tensor<2x6x4x8xf32>, %[[ARG2:.*]]: tensor<2x6x4x8xf32>)
+// CHECK-NOT: exponential
+// CHECK: %[[O:.*]] = sp.attention(%[[ARG0]], %[[ARG1]], %[[ARG2]])
+// CHECK-SAME: bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi 0{{ ?}}>] scale 1.000000e+00 {name = "layer0"}
+// CHECK-SAME: : tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32> -> tensor<2x6x4x8xf32>
+// CHECK-NEXT: return %[[O]]
+// CHECK-NOT: {{x6x6x|<6x6x}}
+module @softmax_axis_moved {
+  func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>) -> (tensor<2x6x4x8xf32>) {
+    %c = stablehlo.constant dense<true> : tensor<i1>
+    %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i1>) -> tensor<6x6xi1>
+    %1 = call @tril(%0) : (tensor<6x6xi1>) -> tensor<6x6xi1>
+    %2 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>) -> tensor<2x4x6x6xf32>
+    %cst = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %3 = call @_where(%1, %2, %cst) : (tensor<6x6xi1>, tensor<2x4x6x6xf32>, tensor<f32>) -> tensor<2x4x6x6xf32>
+    %4 = stablehlo.transpose %3, dims = [3, 0, 1, 2] : (tensor<2x4x6x6xf32>) -> tensor<6x2x4x6xf32>
+    %cst_0 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %5 = stablehlo.reduce(%4 init: %cst_0) applies stablehlo.maximum across dimensions = [0] : (tensor<6x2x4x6xf32>, tensor<f32>) -> tensor<2x4x6xf32>
+    %cst_1 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %6 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<2x4x6xf32>
+    %7 = stablehlo.maximum %6, %5 : tensor<2x4x6xf32>
+    %8 = stablehlo.broadcast_in_dim %7, dims = [1, 2, 3] : (tensor<2x4x6xf32>) -> tensor<1x2x4x6xf32>
+    %9 = stablehlo.broadcast_in_dim %8, dims = [0, 1, 2, 3] : (tensor<1x2x4x6xf32>) -> tensor<6x2x4x6xf32>
+    %10 = stablehlo.subtract %4, %9 : tensor<6x2x4x6xf32>
+    %11 = stablehlo.exponential %10 : tensor<6x2x4x6xf32>
+    %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %12 = stablehlo.reduce(%11 init: %cst_2) applies stablehlo.add across dimensions = [0] : (tensor<6x2x4x6xf32>, tensor<f32>) -> tensor<2x4x6xf32>
+    %13 = stablehlo.broadcast_in_dim %12, dims = [1, 2, 3] : (tensor<2x4x6xf32>) -> tensor<1x2x4x6xf32>
+    %14 = stablehlo.broadcast_in_dim %13, dims = [0, 1, 2, 3] : (tensor<1x2x4x6xf32>) -> tensor<6x2x4x6xf32>
+    %15 = stablehlo.divide %11, %14 : tensor<6x2x4x6xf32>
+    %16 = stablehlo.dot_general %arg2, %15, batching_dims = [0, 2] x [1, 2], contracting_dims = [1] x [0] : (tensor<2x6x4x8xf32>, tensor<6x2x4x6xf32>) -> tensor<2x4x8x6xf32>
+    %17 = stablehlo.transpose %16, dims = [0, 3, 1, 2] : (tensor<2x4x8x6xf32>) -> tensor<2x6x4x8xf32>
+    return %17 : tensor<2x6x4x8xf32>
+  }
+  func.func private @tril(%arg0: tensor<6x6xi1>) -> tensor<6x6xi1> {
+    %0 = stablehlo.iota dim = 0 : tensor<6x6xi32>
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %1 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<6x6xi32>
+    %2 = stablehlo.add %0, %1 : tensor<6x6xi32>
+    %3 = stablehlo.iota dim = 1 : tensor<6x6xi32>
+    %4 = stablehlo.compare GE, %2, %3, SIGNED : (tensor<6x6xi32>, tensor<6x6xi32>) -> tensor<6x6xi1>
+    %c_0 = stablehlo.constant dense<false> : tensor<i1>
+    %5 = stablehlo.broadcast_in_dim %c_0, dims = [] : (tensor<i1>) -> tensor<6x6xi1>
+    %6 = stablehlo.select %4, %arg0, %5 : tensor<6x6xi1>, tensor<6x6xi1>
+    return %6 : tensor<6x6xi1>
+  }
+  func.func private @_where(%arg0: tensor<6x6xi1>, %arg1: tensor<2x4x6x6xf32>, %arg2: tensor<f32>) -> tensor<2x4x6x6xf32> {
+    %0 = stablehlo.convert %arg2 : tensor<f32>
+    %1 = stablehlo.broadcast_in_dim %arg0, dims = [2, 3] : (tensor<6x6xi1>) -> tensor<2x4x6x6xi1>
+    %2 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<2x4x6x6xf32>
+    %3 = stablehlo.select %1, %arg1, %2 : tensor<2x4x6x6xi1>, tensor<2x4x6x6xf32>
+    return %3 : tensor<2x4x6x6xf32>
+  }
+}

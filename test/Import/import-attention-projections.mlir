@@ -187,3 +187,48 @@ module @projections {
     return %3 : tensor<2x4x6x6xf32>
   }
 }
+
+// -----
+
+// CHECK-LABEL: module @learned_queries
+// CHECK-NOT: exponential
+// CHECK: %[[O:.*]] = sp.attention(%{{.*}}, %{{.*}}, %{{.*}})
+// CHECK-SAME: bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi inf{{ ?}}>] scale 1.000000e+00 {name = "layer0"}
+// CHECK-SAME: : tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32> -> tensor<2x6x4x8xf32>
+// CHECK-NEXT: return %[[O]]
+// CHECK-NOT: {{x6x6x|<6x6x}}
+module @learned_queries {
+  func.func public @main(%arg0: tensor<6x32xf32>, %arg1: tensor<2x6x32xf32>, %arg2: tensor<3x32x32xf32>) -> (tensor<2x6x4x8xf32>) {
+    %0 = stablehlo.slice %arg2 [0:1, 0:32, 0:32] : (tensor<3x32x32xf32>) -> tensor<1x32x32xf32>
+    %1 = stablehlo.reshape %0 : (tensor<1x32x32xf32>) -> tensor<32x32xf32>
+    %2 = stablehlo.dot_general %arg0, %1, contracting_dims = [1] x [0] : (tensor<6x32xf32>, tensor<32x32xf32>) -> tensor<6x32xf32>
+    %3 = stablehlo.reshape %2 : (tensor<6x32xf32>) -> tensor<6x4x8xf32>
+    %4 = stablehlo.slice %arg2 [1:2, 0:32, 0:32] : (tensor<3x32x32xf32>) -> tensor<1x32x32xf32>
+    %5 = stablehlo.reshape %4 : (tensor<1x32x32xf32>) -> tensor<32x32xf32>
+    %6 = stablehlo.dot_general %arg1, %5, contracting_dims = [2] x [0] : (tensor<2x6x32xf32>, tensor<32x32xf32>) -> tensor<2x6x32xf32>
+    %7 = stablehlo.reshape %6 : (tensor<2x6x32xf32>) -> tensor<2x6x4x8xf32>
+    %8 = stablehlo.slice %arg2 [2:3, 0:32, 0:32] : (tensor<3x32x32xf32>) -> tensor<1x32x32xf32>
+    %9 = stablehlo.reshape %8 : (tensor<1x32x32xf32>) -> tensor<32x32xf32>
+    %10 = stablehlo.dot_general %arg1, %9, contracting_dims = [2] x [0] : (tensor<2x6x32xf32>, tensor<32x32xf32>) -> tensor<2x6x32xf32>
+    %11 = stablehlo.reshape %10 : (tensor<2x6x32xf32>) -> tensor<2x6x4x8xf32>
+    %12 = stablehlo.dot_general %7, %3, batching_dims = [2] x [1], contracting_dims = [3] x [2] : (tensor<2x6x4x8xf32>, tensor<6x4x8xf32>) -> tensor<4x2x6x6xf32>
+    %13 = stablehlo.transpose %12, dims = [1, 0, 3, 2] : (tensor<4x2x6x6xf32>) -> tensor<2x4x6x6xf32>
+    %cst = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %14 = stablehlo.reduce(%13 init: %cst) applies stablehlo.maximum across dimensions = [3] : (tensor<2x4x6x6xf32>, tensor<f32>) -> tensor<2x4x6xf32>
+    %cst_0 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %15 = stablehlo.broadcast_in_dim %cst_0, dims = [] : (tensor<f32>) -> tensor<2x4x6xf32>
+    %16 = stablehlo.maximum %15, %14 : tensor<2x4x6xf32>
+    %17 = stablehlo.broadcast_in_dim %16, dims = [0, 1, 2] : (tensor<2x4x6xf32>) -> tensor<2x4x6x1xf32>
+    %18 = stablehlo.broadcast_in_dim %17, dims = [0, 1, 2, 3] : (tensor<2x4x6x1xf32>) -> tensor<2x4x6x6xf32>
+    %19 = stablehlo.subtract %13, %18 : tensor<2x4x6x6xf32>
+    %20 = stablehlo.exponential %19 : tensor<2x4x6x6xf32>
+    %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %21 = stablehlo.reduce(%20 init: %cst_1) applies stablehlo.add across dimensions = [3] : (tensor<2x4x6x6xf32>, tensor<f32>) -> tensor<2x4x6xf32>
+    %22 = stablehlo.broadcast_in_dim %21, dims = [0, 1, 2] : (tensor<2x4x6xf32>) -> tensor<2x4x6x1xf32>
+    %23 = stablehlo.broadcast_in_dim %22, dims = [0, 1, 2, 3] : (tensor<2x4x6x1xf32>) -> tensor<2x4x6x6xf32>
+    %24 = stablehlo.divide %20, %23 : tensor<2x4x6x6xf32>
+    %25 = stablehlo.dot_general %11, %24, batching_dims = [0, 2] x [0, 1], contracting_dims = [1] x [3] : (tensor<2x6x4x8xf32>, tensor<2x4x6x6xf32>) -> tensor<2x4x8x6xf32>
+    %26 = stablehlo.transpose %25, dims = [0, 3, 1, 2] : (tensor<2x4x8x6xf32>) -> tensor<2x6x4x8xf32>
+    return %26 : tensor<2x6x4x8xf32>
+  }
+}
