@@ -83,6 +83,7 @@ public:
 private:
   void visit(Operation *exponential);
   void report(Operation *exponential, const Refusal &refusal);
+  void report(const AttentionMatch &match, StringRef name);
 
   unsigned found = 0;
   llvm::DenseSet<Operation *> done;
@@ -121,14 +122,43 @@ Reach::Reach(Operation *exponential) {
   }
 }
 
+/// "file:line" of the innermost source location, or "".
+static std::string describe(Location location) {
+  std::string text;
+  location->walk([&](Location inner) {
+    auto file = dyn_cast<FileLineColLoc>(inner);
+    if (!file)
+      return WalkResult::advance();
+    text = file.getFilename().str() + ":" + std::to_string(file.getLine());
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
 void ImportAttentionPass::report(Operation *exponential,
                                  const Refusal &refusal) {
-  std::string where;
-  llvm::raw_string_ostream(where) << refusal.location;
-  remark::missed(
+  std::string where = describe(refusal.location);
+  remark::detail::InFlightRemark remark = remark::missed(
       exponential->getLoc(),
-      remark::RemarkOpts::name("AttentionNotTaken").category(DEBUG_TYPE))
-      << "not taken: " + refusal.reason << remark::metric("at", where);
+      remark::RemarkOpts::name("AttentionNotTaken").category(DEBUG_TYPE));
+  remark << "softmax is not taken as attention: "
+         << remark::metric("reason", refusal.reason);
+  if (!where.empty())
+    remark << ", at " << remark::metric("at", where);
+}
+
+void ImportAttentionPass::report(const AttentionMatch &match, StringRef name) {
+  const AxisLabels &labels = match.component->labels;
+  const AttentionAxes &axes = match.axes;
+  int64_t queries = axes.queryLength(labels), keys = labels.size(axes.key);
+  remark::passed(
+      match.product->getLoc(),
+      remark::RemarkOpts::name("AttentionFound").category(DEBUG_TYPE))
+      << "attention " << remark::metric("name", name.str()) << ": "
+      << remark::metric("queries", queries) << " queries, "
+      << remark::metric("keys", keys) << " keys, mask "
+      << remark::metric("mask", std::string(match.bands.name(queries, keys)))
+      << ", scale " << remark::metric("scale", match.scale);
 }
 
 /// A user of what the matches compute that would keep their scores alive.
@@ -177,18 +207,10 @@ void ImportAttentionPass::visit(Operation *exponential) {
     return report(exponential, *refusal);
 
   for (const AttentionMatch &match : matches) {
-    const AxisLabels &labels = match.component->labels;
     std::string name = "layer" + std::to_string(found++);
     for (Operation *op : operationsOf(match))
       done.insert(op);
-    remark::passed(
-        match.product->getLoc(),
-        remark::RemarkOpts::name("AttentionFound").category(DEBUG_TYPE))
-        << "found " + name
-        << remark::metric("mask",
-                          match.bands.name(match.axes.queryLength(labels),
-                                           labels.size(match.axes.key)))
-        << remark::metric("scale", match.scale);
+    report(match, name);
     replaceAttention(match, name);
   }
 }

@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: module @bias
 // CHECK-NOT: sp.attention
-// REMARK: not taken: its scores depend on argument 3 besides queries and keys
+// REMARK: softmax is not taken as attention: {{.*}}its scores depend on argument 3 besides queries and keys
 module @bias {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>, %arg3: tensor<6x6xf32>) -> (tensor<2x6x4x8xf32>) {
     %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>) -> tensor<2x4x6x6xf32>
@@ -39,7 +39,7 @@ module @bias {
 
 // CHECK-LABEL: module @segments
 // CHECK-NOT: sp.attention
-// REMARK: not taken: its scores depend on argument 3 besides queries and keys
+// REMARK: softmax is not taken as attention: {{.*}}its scores depend on argument 3 besides queries and keys
 module @segments {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>, %arg3: tensor<2x6xi32>) -> (tensor<2x6x4x8xf32>) {
     %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>) -> tensor<2x4x6x6xf32>
@@ -85,7 +85,7 @@ module @segments {
 
 // CHECK-LABEL: module @weights_returned
 // CHECK-NOT: sp.attention
-// REMARK: not taken: its scores or weights are used again by 'func.return'
+// REMARK: softmax is not taken as attention: {{.*}}its scores or weights are used again by 'func.return'
 module @weights_returned {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x4x6x6xf32>) {
     %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>) -> tensor<2x4x6x6xf32>
@@ -113,7 +113,7 @@ module @weights_returned {
 
 // CHECK-LABEL: module @soft_cap
 // CHECK-NOT: sp.attention
-// REMARK: not taken: its weights are not the exponential of a constant times the product of queries and keys
+// REMARK: softmax is not taken as attention: {{.*}}its weights are not the exponential of a constant times the product of queries and keys
 module @soft_cap {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>) -> (tensor<2x6x4x8xf32>) {
     %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>) -> tensor<2x4x6x6xf32>
@@ -148,7 +148,7 @@ module @soft_cap {
 
 // CHECK-LABEL: module @small_fill
 // CHECK-NOT: sp.attention
-// REMARK: not taken: its weights are not the exponential of a constant times the product of queries and keys
+// REMARK: softmax is not taken as attention: {{.*}}its weights are not the exponential of a constant times the product of queries and keys
 module @small_fill {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>) -> (tensor<2x6x4x8xf32>) {
     %c = stablehlo.constant dense<true> : tensor<i1>
@@ -200,7 +200,7 @@ module @small_fill {
 
 // CHECK-LABEL: module @additive_empty_rows
 // CHECK-NOT: sp.attention
-// REMARK: not taken: its finite additive mask leaves rows without a visible key
+// REMARK: softmax is not taken as attention: {{.*}}its finite additive mask leaves rows without a visible key
 module @additive_empty_rows {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>) -> (tensor<2x6x4x8xf32>) {
     %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>) -> tensor<2x4x6x6xf32>
