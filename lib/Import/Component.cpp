@@ -216,6 +216,7 @@ Node *Component::peel(Value value, ArrayRef<Axes> wanted, Role role) {
   SourceChain &chain = chains[indexOf(role)];
   chain.links.push_back({value, Labels(wanted)});
   Node *node = create(value, wanted);
+  node->random = true;
   // Constant factors belong to the scale. Those of the values do not.
   if (op && role != Role::Value &&
       isa<stablehlo::MulOp, stablehlo::DivOp>(op)) {

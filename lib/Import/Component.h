@@ -29,6 +29,8 @@ struct Node {
   Axes bound;
   /// Depends on the score contraction.
   bool scored = false;
+  /// A leaf, or made of one.
+  bool random = false;
 
   ArrayRef<int64_t> shape() const {
     return cast<RankedTensorType>(value.getType()).getShape();

@@ -144,3 +144,29 @@ ElementFunction mlir::sp::elementFunction(Operation *op) {
   }
   return nullptr;
 }
+
+void mlir::sp::roundTo(Type type, std::vector<double> &data) {
+  if (auto real = dyn_cast<FloatType>(type)) {
+    if (real.isF64())
+      return;
+    for (double &value : data) {
+      llvm::APFloat number(value);
+      bool lost = false;
+      number.convert(real.getFloatSemantics(),
+                     llvm::APFloat::rmNearestTiesToEven, &lost);
+      number.convert(llvm::APFloat::IEEEdouble(),
+                     llvm::APFloat::rmNearestTiesToEven, &lost);
+      value = number.convertToDouble();
+    }
+    return;
+  }
+  if (!type.isInteger() || type.getIntOrFloatBitWidth() > 32)
+    return;
+  double period = std::ldexp(1.0, type.getIntOrFloatBitWidth());
+  bool isSigned = !type.isUnsignedInteger() && !type.isInteger(1);
+  for (double &value : data) {
+    value -= period * std::floor(value / period);
+    if (isSigned && value >= period / 2)
+      value -= period;
+  }
+}

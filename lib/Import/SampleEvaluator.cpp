@@ -83,6 +83,8 @@ const Samples *SampleEvaluator::evaluate(const Node *node) {
     llvm::fill(result->data, isForced->second);
   else if (!compute(node, *result))
     result = nullptr;
+  else if (!node->scored && !node->random)
+    roundTo(node->elementType(), result->data);
   return (values[node] = std::move(result)).get();
 }
 

@@ -20,7 +20,8 @@ struct Samples {
 /// A dimension over axes (a, b) has |positions(a)| * |positions(b)| samples.
 /// Positions are true ones: `iota` and constant tables give what the program
 /// sees there, and only what leaves hold is random. A reduction sums over the
-/// samples of its axes, as the reference it is compared with does.
+/// samples of its axes, as the reference it is compared with does. Positions
+/// and tables are rounded to the program's own types, everything else is not.
 class SampleEvaluator {
 public:
   SampleEvaluator(const AxisLabels &labels, uint64_t seed)
@@ -84,6 +85,9 @@ private:
 /// The element function of an operation, or null.
 using ElementFunction = std::function<double(ArrayRef<double>)>;
 ElementFunction elementFunction(Operation *op);
+
+/// Brings numbers to what the element type can hold.
+void roundTo(Type type, std::vector<double> &data);
 
 } // namespace mlir::sp
 
