@@ -151,7 +151,7 @@ static ParseResult parsePrecisionList(OpAsmParser &parser,
                                       ArrayAttr &precision) {
   SmallVector<Attribute> values;
   auto parseValue = [&]() -> ParseResult {
-    FailureOr<Precision> value = FieldParser<Precision>::parse(parser);
+    FailureOr<Precision> value = parseEnumerator<Precision>(parser);
     if (failed(value))
       return failure();
     values.push_back(PrecisionAttr::get(parser.getContext(), *value));

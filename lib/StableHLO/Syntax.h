@@ -55,6 +55,39 @@ void printTupleOpType(OpAsmPrinter &printer, Operation *, TypeRange operands,
 // Operands and attributes
 //===----------------------------------------------------------------------===//
 
+/// Reads an enumerator by its name.
+template <typename Enum> FailureOr<Enum> parseEnumerator(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  if (std::optional<Enum> value = symbolizeEnum<Enum>(word))
+    return *value;
+  InFlightDiagnostic diag = parser.emitError(loc) << "expected one of ";
+  // Numbers are dense but for an unused zero.
+  SmallVector<StringRef> words;
+  for (unsigned i = 0; i < 8; ++i)
+    if (StringRef name = stringifyEnum(Enum(i)); !name.empty())
+      words.push_back(name);
+  llvm::interleaveComma(words, diag);
+  diag << " but got '" << word << "'";
+  return failure();
+}
+
+/// `LT`.
+template <typename EnumAttr>
+ParseResult parseWord(OpAsmParser &parser, EnumAttr &attribute) {
+  auto value = parseEnumerator<decltype(attribute.getValue())>(parser);
+  if (failed(value))
+    return failure();
+  attribute = EnumAttr::get(parser.getContext(), *value);
+  return success();
+}
+template <typename EnumAttr>
+void printWord(OpAsmPrinter &printer, Operation *, EnumAttr attribute) {
+  printer << stringifyEnum(attribute.getValue());
+}
+
 /// `%a, %b,`: operands up to the keyword that follows.
 ParseResult parseVariadicOperandWithAttribute(
     OpAsmParser &parser,

@@ -10,10 +10,11 @@
 #include "sp/Partition/Passes.h"
 #include "sp/Plan/Passes.h"
 #include "sp/Schedule/Passes.h"
-#include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/Passes.h"
 
 /// The one place where each stage adds its passes and pipelines.
 static void registerOurPasses() {
+  mlir::sp::registerSPInputPasses();
   mlir::sp::registerSPImportPasses();
   mlir::sp::registerImportPipeline();
   mlir::sp::registerSPPlanPasses();

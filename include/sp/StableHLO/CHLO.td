@@ -56,6 +56,7 @@ def CHLO_TopKOp : CHLO_Op<"top_k",
     `(` $operand `,` `k` `=` $k `)` attr-dict `:` type($operand) `->`
       `(` type($values) `,` type($indices) `)`
   }];
+  let hasVerifier = 1;
 }
 
 #endif // SP_CHLO

@@ -21,6 +21,9 @@ def Sdy_Dialect : Dialect {
     `with_sharding_constraint` and for `shard_map`.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = "void registerAttributes();";
 }
 
@@ -155,7 +158,8 @@ def Sdy_ConstantOp : Sdy_Op<"constant", [Pure, ConstantLike,
 }
 
 class Sdy_ShardingOp<string mnemonic, string theSummary>
-    : Sdy_Op<mnemonic, [Pure, SameOperandsAndResultType]> {
+    : Sdy_Op<mnemonic, [Pure, SameOperandsAndResultType,
+                        DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = theSummary;
   let description = [{
     (C1) The sharding fits the tensor, and its axes are of its mesh.
@@ -186,7 +190,8 @@ def Sdy_PropagationBarrierOp
 }
 
 def Sdy_ManualComputationOp : Sdy_Op<"manual_computation",
-    [IsolatedFromAbove, RecursiveMemoryEffects]> {
+    [IsolatedFromAbove, RecursiveMemoryEffects,
+     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Program of one device, as shard_map writes it";
   let description = [{
     (C1) A sharding per operand and per result.

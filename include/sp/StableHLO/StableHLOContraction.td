@@ -28,6 +28,7 @@ def HLO_DotGeneralOp : HLO_Op<"dot_general", [Pure]> {
       `` custom<PrecisionConfigAndAlgorithm>($precision_config, $algorithm)
       attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_DotOp : HLO_Op<"dot", [Pure]> {
@@ -43,6 +44,7 @@ def HLO_DotOp : HLO_Op<"dot", [Pure]> {
     $lhs `,` $rhs `` custom<PrecisionConfig>($precision_config) attr-dict `:`
       functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_ConvolutionOp : HLO_Op<"convolution", [Pure]> {
@@ -71,6 +73,7 @@ def HLO_ConvolutionOp : HLO_Op<"convolution", [Pure]> {
                                $rhs_dilation, $window_reversal) `}`
       attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,7 +103,7 @@ def HLO_CustomCallOp : HLO_Op<"custom_call",
 }
 
 def HLO_CompositeOp : HLO_Op<"composite",
-    []> {
+    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Named operation with its decomposition";
   let description = [{
     (C1) The decomposition is a function of the operands' and results' types.

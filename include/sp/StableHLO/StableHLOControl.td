@@ -37,6 +37,7 @@ def HLO_ReduceOp : HLO_RegionOp<"reduce", [SameVariadicOperandSize]> {
   let results = (outs Variadic<HLO_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 def HLO_ReduceWindowOp : HLO_RegionOp<"reduce_window", [SameVariadicOperandSize]> {
@@ -58,6 +59,7 @@ def HLO_ReduceWindowOp : HLO_RegionOp<"reduce_window", [SameVariadicOperandSize]
                        OptionalAttr<I64ElementsAttr>:$padding);
   let results = (outs Variadic<HLO_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
 }
 
 def HLO_ScatterOp : HLO_RegionOp<"scatter", [SameVariadicOperandSize]> {
@@ -79,6 +81,7 @@ def HLO_ScatterOp : HLO_RegionOp<"scatter", [SameVariadicOperandSize]> {
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$unique_indices);
   let results = (outs Variadic<HLO_Tensor>:$results);
   let regions = (region SizedRegion<1>:$update_computation);
+  let hasVerifier = 1;
 }
 
 def HLO_SortOp : HLO_RegionOp<"sort"> {
@@ -92,6 +95,7 @@ def HLO_SortOp : HLO_RegionOp<"sort"> {
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$is_stable);
   let results = (outs Variadic<HLO_Tensor>:$results);
   let regions = (region SizedRegion<1>:$comparator);
+  let hasVerifier = 1;
 }
 
 def HLO_MapOp : HLO_RegionOp<"map", [SameOperandsAndResultShape]> {
@@ -104,6 +108,7 @@ def HLO_MapOp : HLO_RegionOp<"map", [SameOperandsAndResultShape]> {
                        DenseI64ArrayAttr:$dimensions);
   let results = (outs HLO_Tensor:$result);
   let regions = (region SizedRegion<1>:$computation);
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,6 +129,7 @@ def HLO_WhileOp : HLO_RegionOp<"while", [
   let results = (outs Variadic<HLO_Value>:$results);
   let regions = (region SizedRegion<1>:$cond, SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 def HLO_IfOp : HLO_RegionOp<"if"> {
@@ -132,6 +138,7 @@ def HLO_IfOp : HLO_RegionOp<"if"> {
   let arguments = (ins HLO_PredTensor:$pred);
   let results = (outs Variadic<HLO_Value>:$results);
   let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
+  let hasVerifier = 1;
 }
 
 def HLO_CaseOp : HLO_RegionOp<"case"> {
@@ -142,6 +149,7 @@ def HLO_CaseOp : HLO_RegionOp<"case"> {
   let arguments = (ins 0DTensorOf<[I32]>:$index);
   let results = (outs Variadic<HLO_Value>:$results);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
+  let hasVerifier = 1;
 }
 
 #endif // SP_STABLEHLO_CONTROL

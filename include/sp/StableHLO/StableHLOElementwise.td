@@ -79,12 +79,15 @@ class HLO_UnaryTo<string mnemonic, string theSummary, Type from, Type to,
 }
 
 def HLO_AbsOp : HLO_UnaryTo<"abs", "Absolute value", HLO_Tensor, HLO_Tensor> {
+  let hasVerifier = 1;
 }
 def HLO_RealOp : HLO_UnaryTo<"real", "Real part", HLO_FloatOrComplexTensor,
     HLO_FloatTensor> {
+  let hasVerifier = 1;
 }
 def HLO_ImagOp : HLO_UnaryTo<"imag", "Imaginary part", HLO_FloatOrComplexTensor,
     HLO_FloatTensor> {
+  let hasVerifier = 1;
 }
 def HLO_IsFiniteOp : HLO_UnaryTo<"is_finite", "Neither infinite nor NaN",
     HLO_FloatTensor, HLO_PredTensor>;
@@ -101,6 +104,7 @@ def HLO_BitcastConvertOp : HLO_UnaryTo<"bitcast_convert",
   let assemblyFormat = [{
     operands attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_ReducePrecisionOp
@@ -168,6 +172,7 @@ def HLO_ComplexOp : HLO_Op<"complex", [Pure, SameOperandsAndResultShape,
     operands attr-dict `:`
       custom<ComplexOpType>(type($lhs), type($rhs), type($result))
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_CompareOp : HLO_Op<"compare", [Pure, SameOperandsAndResultShape,
@@ -178,13 +183,15 @@ def HLO_CompareOp : HLO_Op<"compare", [Pure, SameOperandsAndResultShape,
                        OptionalAttr<HLO_ComparisonTypeAttr>:$compare_type);
   let results = (outs HLO_PredTensor:$result);
   let assemblyFormat = [{
-    `` $comparison_direction `,` $lhs `,` $rhs (`,` `` $compare_type^)? attr-dict
+    custom<Word>($comparison_direction) `,` $lhs `,` $rhs
+      (`,` custom<Word>($compare_type)^)? attr-dict
       `:` functional-type(operands, results)
   }];
   let builders = [OpBuilder<(ins "Value":$lhs, "Value":$rhs,
                                  "ComparisonDirection":$direction,
                                  CArg<"ComparisonType",
                                       "ComparisonType::NOTYPE">:$type)>];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,6 +212,7 @@ def HLO_SelectOp : HLO_Op<"select", [Pure,
       custom<SelectOpType>(type($pred), type($on_true), type($on_false),
                            type($result))
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_ClampOp : HLO_Op<"clamp", [Pure, AllTypesMatch<["operand", "result"]>]> {
@@ -220,6 +228,7 @@ def HLO_ClampOp : HLO_Op<"clamp", [Pure, AllTypesMatch<["operand", "result"]>]> 
       custom<SameOperandsAndResultType>(type($min), type($operand), type($max),
                                         type($result))
   }];
+  let hasVerifier = 1;
 }
 
 #endif // SP_STABLEHLO_ELEMENTWISE

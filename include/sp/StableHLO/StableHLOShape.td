@@ -27,6 +27,7 @@ def HLO_ConstantOp : HLO_Op<"constant", [Pure, ConstantLike,
   }]>];
   let hasCustomAssemblyFormat = 1;
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
 
 def HLO_IotaOp : HLO_Op<"iota", [Pure]> {
@@ -34,6 +35,7 @@ def HLO_IotaOp : HLO_Op<"iota", [Pure]> {
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$iota_dimension);
   let results = (outs HLO_Tensor:$output);
   let assemblyFormat = "`dim` `=` $iota_dimension attr-dict `:` type($output)";
+  let hasVerifier = 1;
 }
 
 class HLO_DeviceId<string mnemonic, string theSummary> : HLO_Op<mnemonic, [Pure]> {
@@ -50,7 +52,7 @@ def HLO_RngOp : HLO_Op<"rng"> {
                        HLO_RngDistributionAttr:$rng_distribution);
   let results = (outs HLO_Tensor:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $shape `,` `distribution` `=` `` $rng_distribution attr-dict
+    $a `,` $b `,` $shape `,` `distribution` `=` custom<Word>($rng_distribution) attr-dict
       `:` functional-type(operands, results)
   }];
 }
@@ -62,7 +64,7 @@ def HLO_RngBitGeneratorOp : HLO_Op<"rng_bit_generator", [Pure,
                        HLO_IntTensor:$initial_state);
   let results = (outs HLO_IntTensor:$output_state, HLO_IntTensor:$output);
   let assemblyFormat = [{
-    $initial_state `,` `algorithm` `=` `` $rng_algorithm attr-dict `:`
+    $initial_state `,` `algorithm` `=` custom<Word>($rng_algorithm) attr-dict `:`
       functional-type(operands, results)
   }];
 }
@@ -85,6 +87,7 @@ def HLO_BroadcastInDimOp : HLO_Op<"broadcast_in_dim", [Pure,
     $operand `,` `dims` `=` $broadcast_dimensions attr-dict `:`
       functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_BroadcastOp : HLO_Op<"broadcast", [Pure,
@@ -97,6 +100,7 @@ def HLO_BroadcastOp : HLO_Op<"broadcast", [Pure,
     $operand `,` `sizes` `=` $broadcast_sizes attr-dict `:`
       functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_ReshapeOp : HLO_Op<"reshape", [Pure, SameOperandsAndResultElementType]> {
@@ -105,6 +109,7 @@ def HLO_ReshapeOp : HLO_Op<"reshape", [Pure, SameOperandsAndResultElementType]> 
   let arguments = (ins HLO_Tensor:$operand);
   let results = (outs HLO_Tensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
 def HLO_TransposeOp : HLO_Op<"transpose", [Pure,
@@ -119,6 +124,7 @@ def HLO_TransposeOp : HLO_Op<"transpose", [Pure,
     $operand `,` `dims` `=` $permutation attr-dict `:`
       functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_ReverseOp : HLO_Op<"reverse", [Pure, SameOperandsAndResultType]> {
@@ -128,6 +134,7 @@ def HLO_ReverseOp : HLO_Op<"reverse", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = [{
     $operand `,` `dims` `=` $dimensions attr-dict `:` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_GetDimensionSizeOp : HLO_Op<"get_dimension_size", [Pure]> {
@@ -139,6 +146,7 @@ def HLO_GetDimensionSizeOp : HLO_Op<"get_dimension_size", [Pure]> {
     $operand `,` `dim` `=` $dimension attr-dict `:`
       functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,6 +167,7 @@ def HLO_SliceOp : HLO_Op<"slice", [Pure, SameOperandsAndResultElementType]> {
     $operand custom<SliceRanges>($start_indices, $limit_indices, $strides)
       attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_DynamicSliceOp : HLO_Op<"dynamic_slice", [Pure,
@@ -177,6 +186,7 @@ def HLO_DynamicSliceOp : HLO_Op<"dynamic_slice", [Pure,
     $operand `,` custom<VariadicOperandWithAttribute>($start_indices) `sizes`
       `=` $slice_sizes attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_DynamicUpdateSliceOp : HLO_Op<"dynamic_update_slice", [Pure,
@@ -192,6 +202,7 @@ def HLO_DynamicUpdateSliceOp : HLO_Op<"dynamic_update_slice", [Pure,
                        Variadic<HLO_ScalarInt>:$start_indices);
   let results = (outs HLO_Tensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
 def HLO_ConcatenateOp : HLO_Op<"concatenate", [Pure,
@@ -207,6 +218,7 @@ def HLO_ConcatenateOp : HLO_Op<"concatenate", [Pure,
     custom<VariadicOperandWithAttribute>($inputs) `dim` `=` $dimension attr-dict
       `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_PadOp : HLO_Op<"pad", [Pure, SameOperandsAndResultElementType]> {
@@ -227,6 +239,7 @@ def HLO_PadOp : HLO_Op<"pad", [Pure, SameOperandsAndResultElementType]> {
       $edge_padding_high `,` `interior` `=` $interior_padding attr-dict `:`
       functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_GatherOp : HLO_Op<"gather", [Pure,
@@ -247,6 +260,7 @@ def HLO_GatherOp : HLO_Op<"gather", [Pure,
                        DenseI64ArrayAttr:$slice_sizes,
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted);
   let results = (outs HLO_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,6 +279,7 @@ def HLO_OptimizationBarrierOp : HLO_Op<"optimization_barrier", [Pure]> {
   let assemblyFormat = [{
     attr-dict ($operand^ `:` custom<PairwiseOpType>(type($operand), type($result))):(`(` `)`)?
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_TupleOp : HLO_Op<"tuple", [Pure]> {
@@ -274,6 +289,7 @@ def HLO_TupleOp : HLO_Op<"tuple", [Pure]> {
   let assemblyFormat = [{
     $val attr-dict `:` custom<TupleOpType>(type($val), type($result))
   }];
+  let hasVerifier = 1;
 }
 
 def HLO_GetTupleElementOp : HLO_Op<"get_tuple_element", [Pure]> {
@@ -284,6 +300,7 @@ def HLO_GetTupleElementOp : HLO_Op<"get_tuple_element", [Pure]> {
   let assemblyFormat = [{
     $operand `[` $index `]` attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
 }
 
 #endif // SP_STABLEHLO_SHAPE

@@ -1,0 +1,36 @@
+//===- Passes.td - Passes over the input --------------------*- tablegen -*-===//
+
+#ifndef SP_STABLEHLO_PASSES
+#define SP_STABLEHLO_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def VerifyInputPass : Pass<"sp-verify-input", "::mlir::ModuleOp"> {
+  let summary = "Refuse programs outside of what the compiler reads";
+  let description = [{
+    The first thing that is not supported ends in one error at its location, with
+    the way out: a missing `@main`, an operation of another dialect, a dynamic or
+    unsupported type, an unknown custom call, numbers drawn by the device.
+    ```mlir
+    %0 = stablehlo.custom_call @cholesky(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    // error: custom call '@cholesky' is not supported; ...
+    ```
+  }];
+}
+
+def ReplaceCustomCallsPass : Pass<"sp-replace-custom-calls", "::mlir::ModuleOp"> {
+  let summary = "Turn custom calls into the operations they stand for";
+  let description = [{
+    `jax.export` writes some functions as calls so that older readers accept them,
+    and GSPMD marks shardings with an identity.
+    ```mlir
+    %0 = stablehlo.custom_call @mhlo.erf(%x) {...} : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = stablehlo.custom_call @Sharding(%0) {...} : (tensor<8xf32>) -> tensor<8xf32>
+    // becomes
+    %0 = chlo.erf %x : tensor<8xf32> -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::chlo::ChloDialect"];
+}
+
+#endif // SP_STABLEHLO_PASSES

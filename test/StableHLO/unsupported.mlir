@@ -1,0 +1,55 @@
+// What does not parse is named where it stands.
+//
+// RUN: sp-opt %s -split-input-file -verify-diagnostics
+
+func.func @unknown_operation(%x: tensor<4xcomplex<f32>>) {
+  // expected-error@+1 {{custom op 'stablehlo.fft' is unknown}}
+  %0 = stablehlo.fft %x, type = FFT, length = [4] : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
+  return
+}
+
+// -----
+
+func.func @unknown_generic_operation(%x: tensor<4xf32>) {
+  // expected-error@+1 {{unregistered operation 'stablehlo.cholesky' found in dialect ('stablehlo') that does not allow unknown operations}}
+  %0 = "stablehlo.cholesky"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{type '!stablehlo.token' is not supported; lower the program without it}}
+func.func @token(%x: !stablehlo.token) {
+  return
+}
+
+// -----
+
+func.func @unknown_attribute(%x: tensor<4xf32>) {
+  // expected-error@+1 {{unknown attribute `sparsity` in dialect `stablehlo`}}
+  %0 = stablehlo.negate %x {mhlo.note = #stablehlo.sparsity<2>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @unknown_enumerator(%x: tensor<4xf32>) {
+  // expected-error@+1 {{expected one of EQ, NE, GE, GT, LE, LT but got 'LESS'}}
+  %0 = stablehlo.compare LESS, %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @quantized(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'stablehlo.convert' op result #0 must be ranked tensor of}}
+  %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 2.0>>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op expected 'sdy.sharding' to be a #sdy.sharding of a tensor but got "x" of 'tensor<4xf32>'}}
+func.func @sharding_of_another_kind(%x: tensor<4xf32> {sdy.sharding = "x"}) {
+  return
+}
