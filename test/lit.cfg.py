@@ -1,6 +1,7 @@
 """lit configuration: `lit build/test` runs everything, `-D quick=1` the part under 3 minutes."""
 
 import os
+import shutil
 import sys
 
 import lit.formats
@@ -24,6 +25,9 @@ if os.path.exists(python):
     config.substitutions.append(("%python", python))
 else:
     config.substitutions.append(("%python", sys.executable))
+
+if shutil.which("mpirun"):
+    config.available_features.add("mpi")
 
 # Every sp-opt run also checks that its input prints and parses back unchanged.
 config.substitutions.append((r"\bsp-opt\b", "sp-opt --verify-roundtrip"))

@@ -40,7 +40,7 @@ TEST_F(Injected, failureEndsEveryRankWithRankCommandStepAndPeer) {
       << text;
   for (const char *other : {"\nrank 0, ", "\nrank 1, ", "\nrank 3, "})
     EXPECT_THAT_CONTAINS(text, other);
-  EXPECT_THAT_CONTAINS(text, " because rank 2 failed");
+  EXPECT_THAT_CONTAINS(text, " because rank 2 ended the run");
   EXPECT_EQ(runner->run({ramp(16 * kRingWidth)}),
             "this session has failed; create a new one");
 }

@@ -184,7 +184,7 @@ void Session::explain(Status &status) const {
   int64_t culprit = distributed() ? world->culprit() : control.culprit.load();
   if (culprit < 0)
     return;
-  status->text += " because rank " + std::to_string(culprit) + " failed";
+  status->text += " because rank " + std::to_string(culprit) + " ended the run";
   if (status->peer < 0)
     status->peer = culprit;
 }

@@ -1,9 +1,13 @@
 #include "Arrays.h"
 
 #include <cstdio>
+#include <sstream>
 
 void printError(const std::string &text) {
-  std::fprintf(stderr, "sp-run: error: %s\n", text.c_str());
+  // A failed run says one line for each of its ranks.
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    std::fprintf(stderr, "sp-run: error: %s\n", line.c_str());
 }
 
 bool failed(sprt_status *status) {

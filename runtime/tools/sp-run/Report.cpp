@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <numeric>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -116,6 +117,21 @@ void printSummary(const sprt_program *program, const sprt_session *session,
     printCommands(session, timings);
 }
 
+namespace {
+
+/// {"dp": 2, "sp": 4}.
+nlohmann::ordered_json meshOf(const sprt_program *program) {
+  nlohmann::ordered_json mesh = nlohmann::ordered_json::object();
+  std::istringstream text(sprt_program_mesh(program));
+  for (std::string axis; std::getline(text, axis, ',');) {
+    size_t equals = axis.rfind('=');
+    mesh[axis.substr(0, equals)] = std::stoll(axis.substr(equals + 1));
+  }
+  return mesh;
+}
+
+} // namespace
+
 bool writeReport(const sprt_program *program, const sprt_session *session,
                  const Options &options, const Timings &timings,
                  const Errors &errors) {
@@ -149,7 +165,7 @@ bool writeReport(const sprt_program *program, const sprt_session *session,
   };
   Json report = {{"version", 1},
                  {"tool", "sp-run"},
-                 {"mesh", sprt_program_mesh(program)},
+                 {"mesh", meshOf(program)},
                  {"ranks", sprt_program_ranks(program)},
                  {"communicator", options.communicator},
                  {"executor", options.executor},

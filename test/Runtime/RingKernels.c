@@ -1,0 +1,26 @@
+/* The kernel of the ring artifact, and its plan as data: what sp-compile links. */
+#include "sprt/kernel.h"
+
+void add_rows(void *const *buffers, const int64_t *sizes, int64_t firstTile, int64_t lastTile, void *scratch) {
+  const float *block = (const float *)buffers[0];
+  float *sum = (float *)buffers[1];
+  (void)sizes;
+  (void)scratch;
+  for (int64_t i = firstTile * 1024; i < lastTile * 1024; ++i)
+    sum[i] += block[i];
+}
+
+__asm__(".section .rodata\n"
+        ".balign 64\n"
+        ".globl sprt_plan, sprt_plan_size\n"
+        ".type sprt_plan, @object\n"
+        ".type sprt_plan_size, @object\n"
+        "sprt_plan:\n"
+        ".incbin \"" PLAN_FILE "\"\n"
+        "1:\n"
+        ".size sprt_plan, 1b - sprt_plan\n"
+        ".balign 8\n"
+        "sprt_plan_size:\n"
+        ".quad 1b - sprt_plan\n"
+        ".size sprt_plan_size, 8\n"
+        ".text\n");
