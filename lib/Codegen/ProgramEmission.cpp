@@ -9,6 +9,14 @@
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
@@ -20,6 +28,11 @@ namespace {
 class KernelTable {
 public:
   KernelTable(ModuleOp module, const CPUTarget &target) : target(target) {
+    module.getContext()
+        ->loadDialect<LLVM::LLVMDialect, arith::ArithDialect,
+                      cf::ControlFlowDialect, func::FuncDialect,
+                      math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                      vector::VectorDialect, x86vector::X86VectorDialect>();
     kernels = ModuleOp::create(module.getLoc());
   }
   ~KernelTable() { kernels->erase(); }

@@ -76,8 +76,8 @@ PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
     remark::analysis(
         op.getLoc(),
         remark::RemarkOpts::name("Alternative").category(DEBUG_TYPE))
-        << op.getName() << ": " << name << " sends "
-        << remark::metric("bytes", bytes) << " bytes from rank 0";
+        << op.getName() << ": " << name << " considered, bytes from rank 0"
+        << remark::metric("bytes", bytes);
     // Within a hundredth, which uneven lengths make, the earlier has it.
     if (best && bytes * 100 >= bestBytes * 99)
       continue;
