@@ -90,6 +90,11 @@ Status barrier(Communicator &communicator, int channel, const Group &group) {
 Status exchange(Communicator &communicator, int channel, const Group &group,
                 const std::vector<Message> &outgoing,
                 const std::vector<Message> &incoming) {
+  // Before peers read: in place, the own part is where it belongs already.
+  size_t own = static_cast<size_t>(group.index);
+  if (contiguousData(incoming[own]) != contiguousData(outgoing[own]) ||
+      !contiguousData(outgoing[own]))
+    copyMessage(incoming[own], outgoing[own]);
   std::vector<RequestPtr> receives, sends;
   // Starting behind oneself spreads the load; the order does not change
   // results.
@@ -107,8 +112,6 @@ Status exchange(Communicator &communicator, int channel, const Group &group,
                                    receives.emplace_back()))
         return failure;
   }
-  size_t own = static_cast<size_t>(group.index);
-  copyMessage(incoming[own], outgoing[own]);
   if (Status failure = waitAll(communicator, receives))
     return failure;
   return waitAll(communicator, sends);
