@@ -21,8 +21,10 @@ Status Rank::allocate(int threads) {
   if (Status failure = arena.map(program.plan->arena_bytes))
     return failure;
   scratches = std::vector<Region>(static_cast<size_t>(threads));
+  // Every kernel uses scratch memory again and again: none pays for its pages.
   for (Region &region : scratches)
-    if (Status failure = region.map(program.plan->scratch_bytes))
+    if (Status failure =
+            region.map(program.plan->scratch_bytes, /*prefault=*/true))
       return failure;
   pool = std::make_unique<TilePool>(threads);
   return Status::success();

@@ -13,12 +13,14 @@ Region::~Region() {
     munmap(base, static_cast<size_t>(bytes));
 }
 
-Status Region::map(int64_t size) {
+Status Region::map(int64_t size, bool prefault) {
   if (size == 0)
     return Status::success();
   void *mapped =
       mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+               (prefault ? MAP_POPULATE : 0),
+           -1, 0);
   if (mapped == MAP_FAILED)
     return fail(SPRT_FAILED)
            << "this machine cannot reserve " << size << " bytes for a rank";

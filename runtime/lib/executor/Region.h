@@ -15,9 +15,9 @@ public:
   Region &operator=(const Region &) = delete;
   ~Region();
 
-  /// Reserves `size` bytes (page aligned); pages cost nothing until they are
-  /// touched.
-  Status map(int64_t size);
+  /// Reserves `size` bytes (page aligned). Pages cost nothing until they are
+  /// touched, which `prefault` does at once.
+  Status map(int64_t size, bool prefault = false);
 
   std::byte *data() const { return base; }
   int64_t size() const { return bytes; }
