@@ -8,6 +8,8 @@
 #include <numeric>
 #include <thread>
 
+#include <sys/resource.h>
+
 namespace sprt::test {
 namespace {
 
@@ -147,6 +149,45 @@ TEST(Conformance, bytesSentAreCountedOncePerTransfer) {
     EXPECT_EQ(communicator.flows(kCommChannel).size(),
               communicator.ranks() == 1 ? 0U : 2U);
     return Status::success();
+  });
+}
+
+/// Seconds that the calling thread has computed.
+double threadSeconds() {
+  rusage usage = {};
+  getrusage(RUSAGE_THREAD, &usage);
+  auto seconds = [](const timeval &time) {
+    return static_cast<double>(time.tv_sec) +
+           1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+TEST(Conformance, waitingCostsUnderFivePercentOfACore) {
+  static constexpr double kWait = 0.5;
+  onRanks([](Communicator &communicator) {
+    int32_t value = 0;
+    if (communicator.ranks() == 1)
+      return Status::success();
+    RequestPtr request;
+    if (communicator.rank() == 0) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(kWait));
+      for (int64_t peer = 1; peer < communicator.ranks(); ++peer) {
+        if (Status failure = communicator.send(
+                peer, kCommChannel, denseMessage(&value, 4), request))
+          return failure;
+        if (Status failure = communicator.wait(*request))
+          return failure;
+      }
+      return Status::success();
+    }
+    double before = threadSeconds();
+    if (Status failure = communicator.receive(0, kCommChannel,
+                                              denseMessage(&value, 4), request))
+      return failure;
+    Status failure = communicator.wait(*request);
+    EXPECT_LT(threadSeconds() - before, 0.05 * kWait);
+    return failure;
   });
 }
 

@@ -1,6 +1,7 @@
 #include "executor/Gemm.h"
 
 #include "sprt/types.h"
+#include "support/Types.h"
 
 #include <algorithm>
 #include <array>
@@ -115,9 +116,8 @@ void useOneThread() {
   done = true;
 }
 
-Status multiply(const Shape &shape, const std::byte *a, const std::byte *b,
-                std::byte *c) {
-  static Primitives primitives;
+Status run(Primitives &primitives, const Shape &shape, const std::byte *a,
+           const std::byte *b, std::byte *c) {
   useOneThread();
   std::shared_ptr<const Primitive> primitive;
   if (Status failure = primitives.find(shape, primitive))
@@ -143,6 +143,65 @@ Status multiply(const Shape &shape, const std::byte *a, const std::byte *b,
     return fail(SPRT_FAILED) << "oneDNN: " << error.what();
   }
   return Status::success();
+}
+
+/// Dense f32 copy of a bf16 operand.
+std::vector<float> widen(const std::byte *data, int64_t batch, int64_t rows,
+                         int64_t columns,
+                         const std::array<int64_t, 3> &strides) {
+  const auto *from = reinterpret_cast<const uint16_t *>(data);
+  std::vector<float> result;
+  result.reserve(static_cast<size_t>(batch * rows * columns));
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        result.push_back(bf16ToFloat(
+            from[b * strides[0] + i * strides[1] + j * strides[2]]));
+  return result;
+}
+
+/// A bf16 product on a machine without bf16 arithmetic: in f32.
+Status runWidened(Primitives &primitives, const Shape &shape,
+                  const std::byte *a, const std::byte *b, std::byte *c) {
+  auto dense = [](int64_t rows, int64_t columns) {
+    return std::array<int64_t, 3>{rows * columns, columns, 1};
+  };
+  Shape wide = shape;
+  wide.type = wide.outType = plan::DType::f32;
+  wide.a = dense(shape.m, shape.k);
+  wide.b = dense(shape.k, shape.n);
+  wide.c = dense(shape.m, shape.n);
+  std::vector<float> left = widen(a, shape.batch, shape.m, shape.k, shape.a);
+  std::vector<float> right = widen(b, shape.batch, shape.k, shape.n, shape.b);
+  std::vector<float> product(
+      static_cast<size_t>(shape.batch * shape.m * shape.n));
+  auto bytes = [](std::vector<float> &data) {
+    return reinterpret_cast<std::byte *>(data.data());
+  };
+  if (Status failure =
+          run(primitives, wide, bytes(left), bytes(right), bytes(product)))
+    return failure;
+  const float *from = product.data();
+  for (int64_t batch = 0; batch < shape.batch; ++batch)
+    for (int64_t i = 0; i < shape.m; ++i)
+      for (int64_t j = 0; j < shape.n; ++j, ++from) {
+        int64_t at = batch * shape.c[0] + i * shape.c[1] + j * shape.c[2];
+        if (shape.outType == plan::DType::f32)
+          reinterpret_cast<float *>(c)[at] = *from;
+        else
+          reinterpret_cast<uint16_t *>(c)[at] = floatToBf16(*from);
+      }
+  return Status::success();
+}
+
+Status multiply(const Shape &shape, const std::byte *a, const std::byte *b,
+                std::byte *c) {
+  static Primitives primitives;
+  Status failure = run(primitives, shape, a, b, c);
+  bool lacksBf16 = failure && failure->code == SPRT_UNSUPPORTED &&
+                   shape.type == plan::DType::bf16;
+  return lacksBf16 ? runWidened(primitives, shape, a, b, c)
+                   : std::move(failure);
 }
 
 std::array<int64_t, 3> three(const std::vector<int64_t> &strides) {
