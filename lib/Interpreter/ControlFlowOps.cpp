@@ -84,8 +84,16 @@ static FailureOr<Tensors> customCallOp(stablehlo::CustomCallOp op,
   }
   if (target == "mhlo.erf" && operands.size() == 1)
     return evaluateErf(op, operands, evaluator);
-  if (target == "mhlo.topk" || target == "mhlo.top_k")
+  if (target == "mhlo.topk" && operands.size() == 1 &&
+      op.getNumResults() == 2) {
+    auto attributes = op->getAttrOfType<DictionaryAttr>("mhlo.attributes");
+    auto largest =
+        attributes ? attributes.getAs<BoolAttr>("largest") : BoolAttr();
+    if (largest && !largest.getValue())
+      return op.emitOpError() << "@mhlo.topk of the smallest elements is not "
+                                 "evaluated";
     return evaluateTopK(op, operands);
+  }
   return op.emitOpError() << "@" << target << " is not evaluated";
 }
 

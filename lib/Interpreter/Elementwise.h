@@ -56,6 +56,19 @@ inline FailureOr<Tensor> unsupportedElements(Operation *op, Type elementType) {
                            << elementType;
 }
 
+/// `value` in the operation's scalar integer result type.
+inline FailureOr<Tensor> scalarInteger(Operation *op, int64_t value) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  switch (*storageOf(type.getElementType())) {
+  case Storage::Signed:
+    return Tensor::splat<int64_t>(type, value);
+  case Storage::Unsigned:
+    return Tensor::splat<uint64_t>(type, value);
+  default:
+    return unsupportedElements(op, type.getElementType());
+  }
+}
+
 /// An operation's meaning on each storage. An argument of type None says that
 /// the operation does not exist there.
 struct None {};

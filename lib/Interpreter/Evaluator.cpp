@@ -62,13 +62,39 @@ LogicalResult Evaluator::checkResultTypes(Operation *op) {
   return success();
 }
 
+/// What holds for every value: it has its type, or it is many scalars in one
+/// column where a scalar is meant. Whatever reads it relies on that.
+static LogicalResult checkTensors(Operation *op, TypeRange types,
+                                  const Tensors &tensors, StringRef what) {
+  bool fits = types.size() == tensors.size();
+  for (size_t i = 0; fits && i < tensors.size(); ++i) {
+    auto type = cast<RankedTensorType>(types[i]);
+    fits = tensors[i].getType() == type ||
+           (type.getRank() == 0 && tensors[i].getRank() == 1 &&
+            tensors[i].getElementType() == type.getElementType());
+  }
+  if (fits)
+    return success();
+  InFlightDiagnostic diagnostic = op->emitOpError()
+                                  << "expected " << what << " of types ("
+                                  << types << ") but got (";
+  llvm::interleaveComma(tensors, diagnostic, [&](const Tensor &tensor) {
+    diagnostic << tensor.getType();
+  });
+  return diagnostic << ")";
+}
+
 FailureOr<Tensors> Evaluator::evaluate(Operation *op, Tensors operands) {
   const Handler *handler = Handlers::get().find(op);
   if (!handler)
     return op->emitOpError() << "is not evaluated";
   if (failed(checkResultTypes(op)))
     return failure();
-  return (*handler)(op, std::move(operands), *this);
+  FailureOr<Tensors> results = (*handler)(op, operands, *this);
+  if (succeeded(results) &&
+      failed(checkTensors(op, op->getResultTypes(), *results, "results")))
+    return failure();
+  return results;
 }
 
 const Evaluator::LastUses &Evaluator::lastUsesOf(Block &block) {
@@ -100,6 +126,9 @@ FailureOr<Tensors> Evaluator::runBlock(Block &block, Tensors arguments,
     return block.getParentOp()->emitOpError()
            << "is inside more than " << kDepthLimit
            << " calls and regions, which looks endless";
+  if (failed(checkTensors(block.getParentOp(), block.getArgumentTypes(),
+                          arguments, "arguments")))
+    return failure();
   Scope own;
   own.parent = parent;
   Scope *outer = std::exchange(scope, &own);

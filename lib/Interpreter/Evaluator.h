@@ -16,7 +16,7 @@ class Evaluator;
 /// One operation's meaning: operands are handed over (a tensor used for the
 /// last time is held by nobody else and may be updated in place).
 using Handler =
-    std::function<FailureOr<Tensors>(Operation *, Tensors, Evaluator &)>;
+    std::function<FailureOr<Tensors>(Operation *, Tensors &, Evaluator &)>;
 
 /// The operations that can be evaluated.
 class Handlers {
@@ -27,7 +27,7 @@ public:
   /// Registers `fn(OpT, Tensors &, Evaluator &)`, which returns a Tensor,
   /// FailureOr<Tensor> or FailureOr<Tensors>.
   template <typename OpT, typename Fn> void add(Fn fn) {
-    entries[TypeID::get<OpT>()].run = [fn](Operation *op, Tensors operands,
+    entries[TypeID::get<OpT>()].run = [fn](Operation *op, Tensors &operands,
                                            Evaluator &evaluator) {
       return toResults(fn(cast<OpT>(op), operands, evaluator));
     };

@@ -1,4 +1,5 @@
 //===- MeshOps.cpp - Manual computations and devices ----------------------===//
+#include "Elementwise.h"
 #include "MeshProgram.h"
 #include "Strided.h"
 
@@ -214,14 +215,6 @@ static FailureOr<Tensors> manualComputationOp(sdy::ManualComputationOp op,
   return std::move(results->front());
 }
 
-/// A scalar of the operation's result type.
-static Tensor scalarResult(Operation *op, int64_t value) {
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  if (*storageOf(type.getElementType()) == Storage::Unsigned)
-    return Tensor::splat<uint64_t>(type, value);
-  return Tensor::splat<int64_t>(type, value);
-}
-
 /// Outside of a manual computation there is one device.
 template <typename OpT> static void addCollective(Handlers &handlers) {
   handlers.add<OpT>([](OpT op, Tensors &operands,
@@ -239,11 +232,11 @@ void interpreter::addMeshOps(Handlers &handlers) {
   handlers.add<sdy::ManualComputationOp>(manualComputationOp);
   handlers.add<stablehlo::PartitionIdOp>(
       [](stablehlo::PartitionIdOp op, Tensors &, Evaluator &evaluator) {
-        return scalarResult(op, evaluator.getDevice());
+        return scalarInteger(op, evaluator.getDevice());
       });
   handlers.add<stablehlo::ReplicaIdOp>(
       [](stablehlo::ReplicaIdOp op, Tensors &, Evaluator &) {
-        return scalarResult(op, 0);
+        return scalarInteger(op, 0);
       });
   addCollective<stablehlo::AllReduceOp>(handlers);
   addCollective<stablehlo::AllGatherOp>(handlers);

@@ -134,7 +134,13 @@ static Tensor leadingBroadcastOp(stablehlo::BroadcastOp op, Tensors &operands,
   return result;
 }
 
+static FailureOr<Tensor> dimensionSizeOp(stablehlo::GetDimensionSizeOp op,
+                                         Tensors &operands, Evaluator &) {
+  return scalarInteger(op, operands[0].getShape()[op.getDimension()]);
+}
+
 void interpreter::addMovementOps(Handlers &handlers) {
+  handlers.add<stablehlo::GetDimensionSizeOp>(dimensionSizeOp);
   handlers.addElementwise<stablehlo::ConstantOp>(
       [](stablehlo::ConstantOp op, Tensors &, Evaluator &) {
         return constantOp(op, op.getValue());

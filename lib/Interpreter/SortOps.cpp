@@ -43,14 +43,20 @@ static LogicalResult mergeSort(std::vector<int64_t> &order, Before before) {
 // Comparators
 //===----------------------------------------------------------------------===//
 
-/// Whether `value` follows from arguments with the given parity only: even ones
-/// are the element that may come first, odd ones the other.
-static bool dependsOnlyOn(Value value, unsigned parity, Block &block) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getArgNumber() % 2 == parity;
-  return llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value operand) {
-    return dependsOnlyOn(operand, parity, block);
-  });
+/// Which arguments each value of a block follows from: bit 0 for even ones (the
+/// element that may come first), bit 1 for odd ones (the other).
+static DenseMap<Value, unsigned> sidesOf(Block &block) {
+  DenseMap<Value, unsigned> sides;
+  for (BlockArgument argument : block.getArguments())
+    sides[argument] = 1u << argument.getArgNumber() % 2;
+  for (Operation &op : block) {
+    unsigned all = 0;
+    for (Value operand : op.getOperands())
+      all |= sides.lookup(operand);
+    for (Value result : op.getResults())
+      sides[result] = all;
+  }
+  return sides;
 }
 
 /// The comparison a comparator ends in, if its sides depend on one element
@@ -72,11 +78,11 @@ static stablehlo::CompareOp keyComparison(Region &comparator) {
       compare.getCompareType() == stablehlo::ComparisonType::UNSIGNED;
   if (isa<ComplexType>(element) || (asUnsigned && element.isSignlessInteger()))
     return nullptr;
-  if (!ownValuesOnly || !isElementwise(block) ||
-      !dependsOnlyOn(compare.getLhs(), 0, block) ||
-      !dependsOnlyOn(compare.getRhs(), 1, block))
+  if (!ownValuesOnly || !isElementwise(block))
     return nullptr;
-  return compare;
+  DenseMap<Value, unsigned> sides = sidesOf(block);
+  bool apart = !(sides[compare.getLhs()] & 2) && !(sides[compare.getRhs()] & 1);
+  return apart ? compare : nullptr;
 }
 
 namespace {
