@@ -187,6 +187,8 @@ int main(int argc, char **argv) {
   registry.insert<SpDialect>();
   MLIRContext context(registry);
   context.allowUnregisteredDialects();
+  // The model's own lines say enough; printing the whole operation buries them.
+  context.printOpOnDiagnostic(false);
 
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> file =
@@ -202,5 +204,10 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return 1;
+  // JAX gives its module no location; diagnostics about the whole name the
+  // file.
+  if (isa<UnknownLoc>(module->getLoc()))
+    module->getOperation()->setLoc(
+        FileLineColLoc::get(&context, options.model, 1, 1));
   return failed(Compilation(context, options, log).run(*module)) ? 1 : 0;
 }

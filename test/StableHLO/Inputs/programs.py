@@ -103,14 +103,53 @@ def loops(x):
 
 
 def unary(x):
-    functions = [jnp.abs, jnp.ceil, jnp.floor, jnp.sign, jnp.log, jnp.log1p, jnp.exp, jnp.expm1, jnp.sqrt, lax.rsqrt]
-    functions += [jnp.tanh, jax.nn.sigmoid, jnp.sin, jnp.cos, jnp.tan, jnp.isfinite, jnp.cbrt, jnp.round, lax.erf]
-    functions += [lax.erfc, lax.erf_inv, jnp.square, jax.nn.gelu, jax.nn.silu, jax.nn.softplus, jnp.isnan, jnp.isinf]
+    functions = [
+        jnp.abs,
+        jnp.ceil,
+        jnp.floor,
+        jnp.sign,
+        jnp.log,
+        jnp.log1p,
+        jnp.exp,
+        jnp.expm1,
+        jnp.sqrt,
+        lax.rsqrt,
+    ]
+    functions += [
+        jnp.tanh,
+        jax.nn.sigmoid,
+        jnp.sin,
+        jnp.cos,
+        jnp.tan,
+        jnp.isfinite,
+        jnp.cbrt,
+        jnp.round,
+        lax.erf,
+    ]
+    functions += [
+        lax.erfc,
+        lax.erf_inv,
+        jnp.square,
+        jax.nn.gelu,
+        jax.nn.silu,
+        jax.nn.softplus,
+        jnp.isnan,
+        jnp.isinf,
+    ]
     return [function(x) for function in functions]
 
 
 def binary(x, y):
-    functions = [jnp.add, jnp.power, jnp.arctan2, jnp.fmod, jnp.maximum, jnp.minimum, jnp.logaddexp, jnp.floor_divide]
+    functions = [
+        jnp.add,
+        jnp.power,
+        jnp.arctan2,
+        jnp.fmod,
+        jnp.maximum,
+        jnp.minimum,
+        jnp.logaddexp,
+        jnp.floor_divide,
+    ]
     return [function(x, y) for function in functions]
 
 

@@ -1,0 +1,242 @@
+"""What the execution tests share: programs with references, compiled, run and compared.
+
+A *program* is a JAX function with concrete arguments. Its text, inputs, JAX's results
+and the interpreter's f64 results are made once and kept under the test's build folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
+# A result that is right to the last bit of bf16 is off by half a unit.
+BF16_ROUNDING = 2.0**-9
+BF16_FACTOR = 1.5
+TIMEOUT_SECONDS = 240
+
+
+class CaseError(Exception):
+    """A case that did not hold, with what a person needs to repeat it."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program on disk with its references.
+
+    results: what unsharded JAX computed; reference: what sp-interpret computed in f64.
+    """
+
+    model: Path
+    inputs: Path
+    results: list[np.ndarray]
+    reference: list[np.ndarray]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One compilation and one run of a program."""
+
+    program: Program
+    options: tuple[str, ...]
+    attentions: int | None = None
+    check: Callable[[dict, dict], None] | None = None
+    # Sharded f32 models sum in another order layer after layer.
+    tolerance: dict[str, float] = field(default_factory=lambda: TOLERANCE)
+
+
+@dataclass
+class Tools:
+    """Runs the tools of one build in one work folder."""
+
+    build: Path
+    work: Path
+
+    def run(self, name: str, *arguments: str | os.PathLike[str]) -> str:
+        """Run a tool to success and return its stdout."""
+        command = [str(self.build / "bin" / name), *map(str, arguments)]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise CaseError(f"no end after {TIMEOUT_SECONDS} s: {' '.join(command)}") from None
+        if done.returncode != 0:
+            raise CaseError(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr[-4000:]}")
+        return done.stdout
+
+    def program(self, name: str, fn: Callable[..., Any], *args: Any, key: str = "") -> Program:
+        """Export `fn`, run it in JAX and in sp-interpret; reuse what is there.
+
+        key: what distinguishes this program from another of the same name and source.
+        """
+        folder = self.work / "programs" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        sources = sorted(Path(__file__).parent.glob("*.py"))
+        digest = hashlib.sha256(key.encode())
+        for source in sources:
+            digest.update(source.read_bytes())
+        binary = (self.build / "bin" / "sp-interpret").stat()
+        digest.update(f"{binary.st_mtime_ns} {binary.st_size}".encode())
+        stamp = folder / "stamp"
+        with open(folder / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not stamp.exists() or stamp.read_text() != digest.hexdigest():
+                stamp.unlink(missing_ok=True)
+                self._make(folder, fn, args)
+                stamp.write_text(digest.hexdigest())
+        return Program(
+            folder / "model.mlir",
+            folder / "inputs.npz",
+            load_results(folder / "results.npz"),
+            load_results(folder / "reference.npz"),
+        )
+
+    def _make(self, folder: Path, fn: Callable[..., Any], args: Sequence[Any]) -> None:
+        import jax
+
+        import spmlir
+
+        results = [np.asarray(result) for result in jax.tree.leaves(jax.jit(fn)(*args))]
+        spmlir.export(fn, *args).save(folder, results)
+        arguments = [f"--inputs={folder / 'inputs.npz'}", f"--outputs={folder / 'reference.npz'}"]
+        self.run("sp-interpret", folder / "model.mlir", *arguments)
+
+    def execute(self, case: Case) -> tuple[list[np.ndarray], dict, dict]:
+        """Compile and run; return the results and both reports."""
+        tag = hashlib.sha256(" ".join([str(case.program.model), *case.options]).encode()).hexdigest()[:16]
+        folder = self.work / "runs"
+        folder.mkdir(parents=True, exist_ok=True)
+        stem = folder / tag
+        artifact, promised, measured, outputs = (
+            f"{stem}.{end}" for end in ("spx", "c.json", "r.json", "npz")
+        )
+        self.run("sp-compile", case.program.model, "-o", artifact, *case.options, f"--report={promised}")
+        arguments = [f"--inputs={case.program.inputs}", f"--outputs={outputs}", f"--report={measured}"]
+        self.run("sp-run", artifact, *arguments, "--timeout=60")
+        reports = [read_report(Path(report)) for report in (promised, measured)]
+        results = load_results(Path(outputs))
+        for path in (artifact, promised, measured, outputs):
+            os.unlink(path)
+        return results, reports[0], reports[1]
+
+    def hold(self, case: Case) -> None:
+        """Raise CaseError unless the case holds."""
+        results, promised, measured = self.execute(case)
+        problems = compare(results, case.program, case.tolerance)
+        if promised["bytesSentPerRank"] != measured["bytesSentPerRank"]:
+            problems.append(
+                f"promised bytes {promised['bytesSentPerRank']}, sent {measured['bytesSentPerRank']}"
+            )
+        for rank, (peak, limit) in enumerate(
+            zip(measured["peakBytesPerRank"], promised["peakBytesPerRank"], strict=True)
+        ):
+            if peak > limit:
+                problems.append(f"rank {rank}: peak {peak} bytes is above the promised {limit}")
+        found = len(promised["attentions"])
+        if case.attentions is not None and found != case.attentions:
+            problems.append(f"expected {case.attentions} attentions but found {found}")
+        if case.check is not None:
+            try:
+                case.check(promised, measured)
+            except CaseError as failure:
+                problems.append(str(failure))
+        if problems:
+            command = f"sp-compile {case.program.model} {' '.join(case.options)}"
+            raise CaseError("\n  ".join([command, *problems]))
+
+
+def read_report(path: Path) -> dict:
+    """What a tool wrote with --report."""
+    return json.loads(path.read_text())
+
+
+def load_results(path: Path) -> list[np.ndarray]:
+    """result0, result1, … of an npz file."""
+    with np.load(path) as file:
+        return [file[f"result{i}"] for i in range(len(file.files))]
+
+
+def compare(results: list[np.ndarray], program: Program, tolerance: dict[str, float]) -> list[str]:
+    """What is wrong with `results`: shapes, types, and errors beyond tolerance."""
+    import ml_dtypes
+
+    problems = []
+    if len(results) != len(program.results):
+        return [f"expected {len(program.results)} results but got {len(results)}"]
+    for i, (got, jax_result, reference) in enumerate(
+        zip(results, program.results, program.reference, strict=True)
+    ):
+        if jax_result.dtype.itemsize == 2 and jax_result.dtype.kind == "V":
+            jax_result = jax_result.view(ml_dtypes.bfloat16)
+            got = got.view(ml_dtypes.bfloat16)
+        if got.shape != jax_result.shape or got.dtype != jax_result.dtype:
+            problems.append(f"result{i} is {got.dtype}{got.shape}, not {jax_result.dtype}{jax_result.shape}")
+            continue
+        if got.dtype.kind in "iub":
+            if not np.array_equal(got, reference.astype(got.dtype)):
+                problems.append(f"result{i}: integers differ")
+            continue
+        error, theirs = relative(got, reference), relative(jax_result, reference)
+        limit = tolerance.get(got.dtype.name, max(BF16_FACTOR * theirs, BF16_ROUNDING))
+        if not error <= limit:
+            problems.append(
+                f"result{i} {got.dtype}{got.shape}: error {error:.2e} > {limit:.2e} (JAX {theirs:.2e})"
+            )
+    return problems
+
+
+def relative(a: np.ndarray, b: np.ndarray) -> float:
+    """max|a-b| / max|b|; infinite where one is NaN and the other is not."""
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    if a.size == 0:
+        return 0.0
+    if not np.array_equal(np.isnan(a), np.isnan(b)):
+        return np.inf
+    difference = np.nanmax(np.abs(a - b), initial=0.0)
+    return float(difference / max(np.nanmax(np.abs(b), initial=0.0), np.finfo(np.float64).tiny))
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """The options every execution test takes."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--build", type=Path, required=True, help="the build folder")
+    parser.add_argument("--work", type=Path, required=True, help="where programs and artifacts go")
+    parser.add_argument("--quick", action="store_true", help="only a sample")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases at once")
+    return parser
+
+
+def hold_all(tools: Tools, cases: Iterable[Case], jobs: int) -> int:
+    """Run the cases, print every failure, return the exit status."""
+
+    def one(case: Case) -> str | None:
+        try:
+            tools.hold(case)
+        except CaseError as failure:
+            return str(failure)
+        except Exception:
+            return f"{' '.join(case.options)}\n{traceback.format_exc()}"
+        return None
+
+    cases = list(cases)
+    with ThreadPoolExecutor(jobs) as pool:
+        failures = [failure for failure in pool.map(one, cases) if failure is not None]
+    for failure in failures[:20]:
+        print(failure, file=sys.stderr)
+    print(f"{len(cases) - len(failures)} of {len(cases)} cases hold")
+    return 1 if failures else 0

@@ -1,0 +1,77 @@
+"""Strategy x layout x mask x ranks x length x groups x type, against the interpreter.
+
+One program per length holds every combination of mask, groups and type, so that one
+compilation per (strategy, layout, ranks, length) covers the whole matrix.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import jax
+
+import attentions
+import harness
+
+# Even, odd, prime, fewer than most rank counts.
+LENGTHS = (48, 45, 37, 5)
+RANKS = range(1, 9)
+
+
+def program(tools: harness.Tools, length: int, batch: int) -> tuple[harness.Program, int]:
+    """All attentions over one length."""
+    kinds = attentions.every(batch)
+    triples = [kind.arrays(length, length, seed) for seed, kind in enumerate(kinds)]
+
+    def model(triples: list) -> list[jax.Array]:
+        return [kind(*triple) for kind, triple in zip(kinds, triples, strict=True)]
+
+    return tools.program(f"matrix-{length}-{batch}", model, triples), len(kinds)
+
+
+def planned(strategy: str, layout: str) -> Callable[[dict, dict], None]:
+    """A check that every attention got the plan that was asked for."""
+
+    def check(promised: dict, _: dict) -> None:
+        for attention in promised["attentions"]:
+            plan = attention["strategy"], attention["layout"]
+            if plan != (strategy, layout):
+                raise harness.CaseError(f"{attention['name']} is planned as {plan}")
+
+    return check
+
+
+def main() -> int:
+    """Run the part of the matrix that the command line names."""
+    parser = harness.arguments(__doc__)
+    parser.add_argument("--strategy", required=True)
+    parser.add_argument("--layout", required=True)
+    parser.add_argument("--dp", type=int, default=1, help="size of a batch axis beside the sequence axis")
+    args = parser.parse_args()
+    jax.config.update("jax_enable_x64", True)
+    tools = harness.Tools(args.build, args.work)
+
+    grid = [(ranks, length) for ranks in RANKS for length in LENGTHS if ranks * args.dp <= 8]
+    if args.quick:
+        grid = random.Random(args.seed).sample(grid, 2)
+    # A batch of three over two groups is uneven too.
+    programs = {length: program(tools, length, 2 * args.dp - 1) for length in sorted({n for _, n in grid})}
+    mesh = f"dp={args.dp},sp" if args.dp > 1 else "sp"
+    return harness.hold_all(
+        tools,
+        (
+            harness.Case(
+                programs[length][0],
+                (f"--mesh={mesh}={ranks}", f"--strategy={args.strategy}", f"--layout={args.layout}"),
+                attentions=programs[length][1],
+                check=planned(args.strategy, args.layout) if ranks > 1 else None,
+            )
+            for ranks, length in grid
+        ),
+        args.jobs,
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
