@@ -136,8 +136,11 @@ void toRowMajor(const std::vector<int64_t> &shape, size_t elementBytes,
     for (size_t d = 0; d < shape.size(); ++d)
       from += static_cast<size_t>(index[d]) * strides[d];
     std::memcpy(result.data() + to, data.data() + from, elementBytes);
-    for (size_t d = shape.size(); d-- > 0 && ++index[d] == shape[d];)
-      index[d] = 0;
+    for (size_t d = shape.size(); d > 0; --d) {
+      if (++index[d - 1] < shape[d - 1])
+        break;
+      index[d - 1] = 0;
+    }
   }
   data = std::move(result);
 }

@@ -164,10 +164,11 @@ Status writeNpz(const NamedArrays &arrays, const std::string &path) {
   }
   if (arrays.empty())
     return fail(SPRT_INVALID_ARGUMENT) << path << ": no arrays to write";
-  if (zip_close(archive.get()) != 0)
-    return fail(SPRT_IO) << path << ": " << zip_strerror(archive.get());
-  static_cast<void>(archive.release());
-  return Status::success();
+  zip_t *closing = archive.release();
+  if (zip_close(closing) == 0)
+    return Status::success();
+  archive.reset(closing);
+  return fail(SPRT_IO) << path << ": " << zip_strerror(closing);
 }
 
 } // namespace sprt

@@ -1,7 +1,6 @@
 #include "communicator/MpiWorld.h"
 
 #include <cstdlib>
-#include <cstring>
 #include <thread>
 
 #include <dlfcn.h>
@@ -29,7 +28,6 @@ struct MpiWorld::Symbols {
   int (*irecv)(void *, int, Handle, int, int, Handle, Handle *);
   int (*test)(Handle *, int *, MpiStatus *);
   int (*iprobe)(int, int, Handle, int *, MpiStatus *);
-  int (*libraryVersion)(char *, int *);
 };
 
 Status MpiWorld::open(std::shared_ptr<MpiWorld> &out_world) {
@@ -64,7 +62,7 @@ Status MpiWorld::load() {
     void *address = dlsym(library, name);
     if (!address)
       missing = name;
-    std::memcpy(&function, &address, sizeof address);
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(address);
   };
   find("MPI_Initialized", symbols->initialized);
   find("MPI_Init_thread", symbols->initThread);
@@ -77,7 +75,6 @@ Status MpiWorld::load() {
   find("MPI_Irecv", symbols->irecv);
   find("MPI_Test", symbols->test);
   find("MPI_Iprobe", symbols->iprobe);
-  find("MPI_Get_library_version", symbols->libraryVersion);
   Handle errorsReturn = nullptr;
   find("ompi_mpi_comm_world", world);
   find("ompi_mpi_byte", byteType);
@@ -170,9 +167,9 @@ void MpiWorld::announceFailure() {
     return;
   for (int64_t peer = 0; peer < ranks; ++peer) {
     Handle request = nullptr;
-    if (peer != rank)
-      static_cast<void>(
-          static_cast<bool>(send(nullptr, 0, peer, kFailureTag, request)));
+    // A peer that cannot be told finds out when its own limit ends.
+    if (peer != rank && send(nullptr, 0, peer, kFailureTag, request))
+      continue;
   }
 }
 

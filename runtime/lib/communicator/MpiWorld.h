@@ -2,7 +2,7 @@
 ///
 /// Nothing of MPI is needed to build; a machine without it gets a status. The
 /// few constants below are Open MPI's binary interface, unchanged from 1.8
-/// to 5.0, and the library's own version text is checked.
+/// to 5.0; another MPI lacks its symbols and is refused.
 #ifndef SPRT_LIB_COMMUNICATOR_MPIWORLD_H
 #define SPRT_LIB_COMMUNICATOR_MPIWORLD_H
 

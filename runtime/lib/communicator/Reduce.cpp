@@ -1,12 +1,19 @@
 #include "communicator/Collectives.h"
 #include "support/Types.h"
 
+#include <cmath>
 #include <complex>
 #include <type_traits>
 
 namespace sprt {
 
 namespace {
+
+template <typename T> bool isNan(T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isnan(value);
+  return false;
+}
 
 template <typename T> T combine(plan::Reduction kind, T a, T b) {
   // Narrow integers would be promoted to int, whose products overflow.
@@ -18,9 +25,9 @@ template <typename T> T combine(plan::Reduction kind, T a, T b) {
     return static_cast<T>(static_cast<Wide>(a) * static_cast<Wide>(b));
   // A NaN wins, as it does in StableHLO's minimum and maximum.
   case plan::Reduction::max:
-    return a != a || a > b ? a : b;
+    return isNan(a) || a > b ? a : b;
   case plan::Reduction::min:
-    return a != a || a < b ? a : b;
+    return isNan(a) || a < b ? a : b;
   default:
     return a;
   }
