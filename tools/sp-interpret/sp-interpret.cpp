@@ -50,37 +50,49 @@ static void describe(CLI::App &app, Options &options) {
   app.set_version_flag("--version", versionText());
   app.add_option("MODEL", options.model,
                  "StableHLO text as JAX or torch prints it; - is stdin")
-      ->required();
+      ->required()
+      ->option_text(" ");
   app.add_option("--precision", options.precision,
-                 "f64: every float type is computed in f64; program: each "
-                 "result is rounded to its own type")
+                 "f64: every float type is computed in f64 (default); "
+                 "program: each result is rounded to its own type")
       ->check(CLI::IsMember({"f64", "program"}))
-      ->capture_default_str();
-  app.add_option("--function", options.function, "which function to evaluate")
-      ->capture_default_str();
+      ->option_text("f64|program")
+      ->group("Evaluation");
+  app.add_option("--function", options.function,
+                 "which function to evaluate (main)")
+      ->option_text("NAME")
+      ->group("Evaluation");
   CLI::Option *inputs =
       app.add_option("--inputs", options.inputs,
-                     "arrays arg0, arg1, ... (.npz or .safetensors)");
+                     "arrays arg0, arg1, ... (.npz, .safetensors)")
+          ->option_text("FILE")
+          ->group("Data");
   app.add_option("--random-inputs", options.seed,
-                 "draw inputs with this seed, as sp-run does")
-      ->excludes(inputs);
-  app.add_option("--int-range", options.intRange,
-                 "LOW..HIGH of integers that are drawn")
-      ->capture_default_str();
-  app.add_option("--save-inputs", options.saveInputs,
-                 "write the inputs to this file");
+                 "the inputs that sp-run draws for this seed")
+      ->excludes(inputs)
+      ->option_text("SEED")
+      ->group("Data");
+  app.add_option("--int-range", options.intRange, "random integers (0..63)")
+      ->option_text("LOW..HIGH")
+      ->group("Data");
+  app.add_option("--save-inputs", options.saveInputs, "write the inputs")
+      ->option_text("FILE.npz")
+      ->group("Data");
   app.add_option("--outputs", options.outputs,
-                 "write result0, result1, ... to this file instead of "
-                 "printing them");
+                 "write result0, result1, ... instead of printing them")
+      ->option_text("FILE.npz")
+      ->group("Data");
   app.footer("Examples:\n"
-             "  sp-interpret model.mlir --inputs=in.npz --outputs=out.npz\n"
-             "  sp-interpret model.mlir --random-inputs=1 --precision=program");
+             "  sp-interpret model.mlir --inputs=in.npz --outputs=ref.npz\n"
+             "  sp-interpret model.mlir --random-inputs=1 "
+             "--precision=program");
 }
 
 /// What is wrong with a combination of options; empty when nothing is.
 static std::string usageError(Options &options) {
   if (!parseRange(options.intRange, options.low, options.high))
-    return "--int-range: expected LOW..HIGH but got " + options.intRange;
+    return "expected --int-range=LOW..HIGH but got \"" + options.intRange +
+           "\"";
   return "";
 }
 
@@ -176,7 +188,9 @@ static int run(const Options &options) {
 }
 
 int main(int argc, char **argv) {
-  CLI::App app("Evaluates a StableHLO module directly: the reference.");
+  CLI::App app("Evaluates a StableHLO module directly: the reference that "
+               "compiled programs are compared with.",
+               "sp-interpret");
   Options options;
   describe(app, options);
   try {
@@ -185,7 +199,7 @@ int main(int argc, char **argv) {
     return app.exit(error) == 0 ? kDone : kWrongUsage;
   }
   if (std::string error = usageError(options); !error.empty()) {
-    llvm::errs() << "sp-interpret: " << error << "\n";
+    llvm::errs() << "sp-interpret: error: " << error << "\n";
     return kWrongUsage;
   }
   return run(options);
