@@ -2,7 +2,7 @@
 
 #include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
-#include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -10,6 +10,8 @@
 using namespace mlir;
 
 void sp::buildImportPipeline(OpPassManager &manager) {
+  manager.addPass(createVerifyInputPass());
+  manager.addPass(createReplaceCustomCallsPass());
   manager.addPass(createInlineCallsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addNestedPass<func::FuncOp>(createImportAttentionPass());

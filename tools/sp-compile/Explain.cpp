@@ -50,7 +50,8 @@ struct LogStreamer : remark::detail::MLIRRemarkStreamerBase {
 
 RemarkLog::RemarkLog(MLIRContext &context) {
   remark::RemarkCategories categories;
-  categories.all = "sp-.*";
+  categories.passed = categories.missed = categories.analysis =
+      categories.failed = "sp-.*";
   (void)remark::enableOptimizationRemarks(
       context, std::make_unique<LogStreamer>(texts),
       std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,

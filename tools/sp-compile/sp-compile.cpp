@@ -10,7 +10,7 @@
 #include "sp/Partition/Passes.h"
 #include "sp/Plan/Passes.h"
 #include "sp/Schedule/Passes.h"
-#include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/Passes.h"
 #include "sprt/sprt.h"
 
 #include "mlir/InitAllDialects.h"
@@ -138,6 +138,12 @@ LogicalResult Compilation::emit(ModuleOp module, nlohmann::json attentions) {
 }
 
 LogicalResult Compilation::run(ModuleOp module) {
+  if (options.precision == "f64" &&
+      failed(runStage(module, "precision", [](OpPassManager &pm) {
+        pm.addPass(createVerifyInputPass());
+        pm.addPass(createRaisePrecisionPass());
+      })))
+    return failure();
   if (failed(runStage(module, "import", buildImportPipeline)))
     return failure();
   if (stopsAt("import"))

@@ -33,4 +33,17 @@ def ReplaceCustomCallsPass : Pass<"sp-replace-custom-calls", "::mlir::ModuleOp">
   let dependentDialects = ["::mlir::chlo::ChloDialect"];
 }
 
+def RaisePrecisionPass : Pass<"sp-raise-precision", "::mlir::ModuleOp"> {
+  let summary = "Compute in f64";
+  let description = [{
+    Every float type becomes f64, for checking: what then differs is not rounding.
+    `bitcast_convert` and `reduce_precision` are about bits and keep their types.
+    ```mlir
+    %y = stablehlo.add %x, %x : tensor<4xbf16>
+    // becomes
+    %y = stablehlo.add %x, %x : tensor<4xf64>
+    ```
+  }];
+}
+
 #endif // SP_STABLEHLO_PASSES
