@@ -58,6 +58,36 @@ bool apply(ExprOp op, int64_t a, int64_t b, int64_t &result) {
   return true;
 }
 
+/// The text of an operand, and whether it needs parentheses beside an operator
+/// that binds more strongly than a sum.
+using TextOperand = std::pair<std::string, bool>;
+
+std::string wrap(const TextOperand &operand) {
+  return operand.second ? "(" + operand.first + ")" : operand.first;
+}
+
+/// "a + b", "a - b", or one of them where the other is 0.
+TextOperand sumText(const TextOperand &a, const TextOperand &b) {
+  if (a.first == "0")
+    return b;
+  if (b.first == "0")
+    return a;
+  if (b.first[0] == '-')
+    return {a.first + " - " + b.first.substr(1), true};
+  if (a.first[0] == '-')
+    return {b.first + " - " + a.first.substr(1), true};
+  return {a.first + " + " + b.first, true};
+}
+
+/// "a * b", a where b is 1, "-a" where b is -1.
+TextOperand productText(const TextOperand &a, const TextOperand &b) {
+  if (b.first == "1")
+    return a;
+  if (b.first == "-1")
+    return {"-" + wrap(a), true};
+  return {wrap(a) + " * " + wrap(b), true};
+}
+
 } // namespace
 
 Status checkExpression(const plan::ExprT *expression,
@@ -140,12 +170,12 @@ expressionText(const plan::ExprT *expression,
   if (!expression)
     return "1";
   // Each entry is its text and whether it needs parentheses as an operand.
-  std::vector<std::pair<std::string, bool>> stack;
+  std::vector<TextOperand> stack;
   for (const plan::Term &term : expression->terms) {
     size_t index = static_cast<size_t>(term.value());
     switch (term.op()) {
     case ExprOp::constant:
-      stack.emplace_back(std::to_string(term.value()), false);
+      stack.emplace_back(std::to_string(term.value()), term.value() < 0);
       continue;
     case ExprOp::coordinate:
       stack.emplace_back(factors[index]->name, false);
@@ -161,20 +191,15 @@ expressionText(const plan::ExprT *expression,
     default:
       break;
     }
-    std::pair<std::string, bool> b = std::move(stack.back());
+    TextOperand b = std::move(stack.back());
     stack.pop_back();
-    std::pair<std::string, bool> &a = stack.back();
-    auto wrap = [](const std::pair<std::string, bool> &operand) {
-      return operand.second ? "(" + operand.first + ")" : operand.first;
-    };
+    TextOperand &a = stack.back();
     switch (term.op()) {
     case ExprOp::add:
-      a = {b.first[0] == '-' ? a.first + " - " + b.first.substr(1)
-                             : a.first + " + " + b.first,
-           true};
+      a = sumText(a, b);
       break;
     case ExprOp::mul:
-      a = {wrap(a) + " * " + wrap(b), false};
+      a = productText(a, b);
       break;
     case ExprOp::floordiv:
       a = {wrap(a) + " / " + wrap(b), true};
