@@ -6,6 +6,7 @@ from pathlib import Path
 
 from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
+from wheel.bdist_wheel import bdist_wheel
 
 # SPMLIR_HOME names a build elsewhere.
 HOME = Path(os.environ.get("SPMLIR_HOME", Path(__file__).resolve().parent.parent / "build"))
@@ -25,10 +26,20 @@ class BuildWithTools(build_py):
 
 
 class PlatformDistribution(Distribution):
-    """A wheel that holds native code is for one platform."""
+    """A distribution that holds native code is for one platform."""
 
     def has_ext_modules(self):
         return BUILT
 
 
-setup(cmdclass={"build_py": BuildWithTools}, distclass=PlatformDistribution)
+class PlatformWheel(bdist_wheel):
+    """The native code is no Python extension: any Python of the platform will do."""
+
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]
+
+
+setup(
+    cmdclass={"build_py": BuildWithTools, "bdist_wheel": PlatformWheel},
+    distclass=PlatformDistribution,
+)
