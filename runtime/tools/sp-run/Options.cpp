@@ -40,6 +40,11 @@ int wrongUsage(const std::string &text) {
   return kWrongUsage;
 }
 
+bool endsWith(const std::string &text, const std::string &suffix) {
+  return text.size() >= suffix.size() &&
+         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
 /// What the options say together; -1 when they make sense.
 int checkOptions(Options &options) {
   if (!parseRange(options.intRange, options.intLow, options.intHigh))
@@ -49,6 +54,14 @@ int checkOptions(Options &options) {
     return wrongUsage(
         "expected --inject=RANK:COMMAND or RANK:COMMAND:stall but got \"" +
         options.inject + "\"");
+  // Known before a long run, not after it.
+  for (const std::string *file :
+       {&options.inputs, &options.saveInputs, &options.outputs, &options.check})
+    if (!file->empty() && !endsWith(*file, ".npz") &&
+        !endsWith(*file, ".safetensors"))
+      return wrongUsage(
+          "expected a name that ends in .npz or .safetensors but got \"" +
+          *file + "\"");
   if (options.communicator == "nccl" || options.communicator == "local")
     return wrongUsage(
         "communicator \"" + options.communicator +
