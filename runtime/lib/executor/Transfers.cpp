@@ -213,8 +213,10 @@ Status StreamRun::exchangeRows(const plan::ExchangeT &exchange) {
       theirs = passed = member == group.index ? mine : algebra::Interval();
     Message own = select(ownRows, {rows, group.index, false}, theirs, 0);
     Message dense = select(denseRows, {rows, member, true}, passed, mine.begin);
-    outgoing.push_back(gathers ? std::move(own) : std::move(dense));
-    incoming.push_back(gathers ? std::move(dense) : std::move(own));
+    if (!gathers)
+      std::swap(own, dense);
+    outgoing.push_back(std::move(own));
+    incoming.push_back(std::move(dense));
   }
   return sprt::exchange(*rank.communicator, number, group, outgoing, incoming);
 }
