@@ -259,6 +259,18 @@ static FailureOr<Tensors> sortOp(stablehlo::SortOp op, Tensors &operands,
 FailureOr<Tensors> interpreter::evaluateTopK(Operation *op, Tensors &operands) {
   const Tensor &operand = operands[0];
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto placesType = cast<RankedTensorType>(op->getResult(1).getType());
+  // A custom call's types are its own word only.
+  bool fits = operand.getRank() > 0 && type.getRank() == operand.getRank() &&
+              type.getElementType() == operand.getElementType() &&
+              type.getShape().back() <= operand.getShape().back() &&
+              type.getShape().drop_back() == operand.getShape().drop_back() &&
+              placesType.getShape() == type.getShape();
+  if (!fits)
+    return op->emitOpError()
+           << "expected the largest elements of the last dimension of "
+           << operand.getType() << " and their places but got " << type
+           << " and " << placesType;
   int64_t k = type.getShape().back();
   int64_t length = operand.getShape().back();
   if (operand.getStorage() == Storage::Complex) {
@@ -284,7 +296,7 @@ FailureOr<Tensors> interpreter::evaluateTopK(Operation *op, Tensors &operands) {
   for (int64_t line = 0; line < lines.count; ++line)
     for (int64_t i = 0; i < k; ++i)
       chosen.push_back(order[line * length + i]);
-  Tensor places(cast<RankedTensorType>(op->getResult(1).getType()));
+  Tensor places(placesType);
   dispatch(places.getStorage(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (!std::is_same_v<T, std::complex<double>>)
