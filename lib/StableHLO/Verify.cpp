@@ -91,12 +91,19 @@ RankedTensorType scalarOf(Value value) {
       {}, cast<RankedTensorType>(value.getType()).getElementType());
 }
 
+int64_t narrow(__int128 size) {
+  constexpr int64_t limit = std::numeric_limits<int64_t>::max();
+  return size > limit ? limit : size < -limit ? -limit : int64_t(size);
+}
+
 int64_t slideWindow(int64_t size, const WindowDim &window) {
-  int64_t dilated = size == 0 ? 0 : (size - 1) * window.baseDilation + 1;
-  int64_t padded = dilated + window.padLow + window.padHigh;
-  int64_t extent =
-      window.size == 0 ? 0 : (window.size - 1) * window.windowDilation + 1;
-  return padded < extent ? 0 : (padded - extent) / window.stride + 1;
+  // Wide, because what a user may write multiplies to more than 64 bits.
+  using Wide = __int128;
+  Wide dilated = size == 0 ? 0 : Wide(size - 1) * window.baseDilation + 1;
+  Wide padded = dilated + window.padLow + window.padHigh;
+  Wide extent =
+      window.size == 0 ? 0 : Wide(window.size - 1) * window.windowDilation + 1;
+  return padded < extent ? 0 : narrow((padded - extent) / window.stride + 1);
 }
 
 FailureOr<SmallVector<WindowDim>>

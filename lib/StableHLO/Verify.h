@@ -36,6 +36,9 @@ LogicalResult verifyRegion(Operation *op, StringRef name, Region &region,
 /// A scalar tensor of the value's elements.
 RankedTensorType scalarOf(Value value);
 
+/// A size computed in wide integers, within what a shape can say.
+int64_t narrow(__int128 size);
+
 /// Size of a dimension after padding, dilation and a sliding window; all sizes
 /// known.
 struct WindowDim {

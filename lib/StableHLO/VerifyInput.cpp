@@ -47,6 +47,12 @@ static std::string findTypeProblem(Type type) {
     return "is not supported; expected a tensor";
   if (!tensor.hasStaticShape())
     return "has a dynamic dimension; export the model with fixed sizes";
+  __int128 count = 1;
+  for (int64_t size : tensor.getShape()) {
+    count *= size;
+    if (count > (int64_t(1) << 48))
+      return "has more than 2^48 elements; export the model with smaller sizes";
+  }
   if (tensor.getEncoding())
     return "has an encoding, which is not supported; export the model without";
   if (!isSupportedElement(tensor.getElementType()))

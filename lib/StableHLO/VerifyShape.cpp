@@ -18,6 +18,7 @@ LogicalResult stablehlo::ConstantOp::verify() {
 }
 
 LogicalResult IotaOp::verify() {
+  // (C1)
   int64_t rank = getType().getRank();
   if (int64_t(getIotaDimension()) < rank)
     return success();
@@ -48,16 +49,24 @@ LogicalResult BroadcastOp::verify() {
   return verifyShape(*this, getResult(), expected);
 }
 
+/// Number of elements, capped where it leaves 64 bits.
+static int64_t countElements(RankedTensorType type) {
+  int64_t count = 1;
+  for (int64_t size : type.getShape())
+    count = narrow(__int128(count) * size);
+  return count;
+}
+
 LogicalResult ReshapeOp::verify() {
   // (C1)
   auto from = cast<RankedTensorType>(getOperand().getType());
   auto to = cast<RankedTensorType>(getType());
   if (!from.hasStaticShape() || !to.hasStaticShape() ||
-      from.getNumElements() == to.getNumElements())
+      countElements(from) == countElements(to))
     return success();
-  return emitOpError() << "expected " << from.getNumElements()
+  return emitOpError() << "expected " << countElements(from)
                        << " elements in the result but got "
-                       << to.getNumElements();
+                       << countElements(to);
 }
 
 LogicalResult TransposeOp::verify() {
@@ -164,7 +173,8 @@ LogicalResult ConcatenateOp::verify() {
                            << " but got " << input.getType();
     bool isDynamic =
         ShapedType::isDynamic(size) || ShapedType::isDynamic(expected[dim]);
-    expected[dim] = isDynamic ? ShapedType::kDynamic : expected[dim] + size;
+    expected[dim] = isDynamic ? ShapedType::kDynamic
+                              : narrow(__int128(expected[dim]) + size);
   }
   return verifyShape(*this, getResult(), expected);
 }
@@ -189,8 +199,9 @@ LogicalResult PadOp::verify() {
     // (C2)
     int64_t size = from[dim];
     if (!ShapedType::isDynamic(size))
-      size += getEdgePaddingLow()[dim] + getEdgePaddingHigh()[dim] +
-              std::max<int64_t>(size - 1, 0) * interior;
+      size = narrow(__int128(size) + getEdgePaddingLow()[dim] +
+                    getEdgePaddingHigh()[dim] +
+                    __int128(std::max<int64_t>(size - 1, 0)) * interior);
     expected.push_back(size);
   }
   return verifyShape(*this, getResult(), expected);

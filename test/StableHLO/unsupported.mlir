@@ -53,3 +53,11 @@ func.func @quantized(%x: tensor<4xf32>) {
 func.func @sharding_of_another_kind(%x: tensor<4xf32> {sdy.sharding = "x"}) {
   return
 }
+
+// -----
+
+func.func @bitcast_to_no_bits(%x: tensor<2xf32>) {
+  // expected-error@+1 {{'stablehlo.bitcast_convert' op result #0 must be ranked tensor of integer, float or complex values, but got 'tensor<2xi0>'}}
+  %0 = stablehlo.bitcast_convert %x : (tensor<2xf32>) -> tensor<2xi0>
+  return
+}

@@ -34,6 +34,13 @@ func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 
 // -----
 
+// expected-error@+1 {{argument of type 'tensor<1000000x1000000x1000000xf32>' has more than 2^48 elements; export the model with smaller sizes}}
+func.func @main(%x: tensor<1000000x1000000x1000000xf32>) {
+  return
+}
+
+// -----
+
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   // expected-error@+1 {{result of type 'tensor<2xf8E4M3FN>' has elements that are not supported; expected f64, f32, f16, bf16, complex of f32 or f64, i1, or integers of 8 to 64 bits}}
   %0 = stablehlo.convert %x : (tensor<2xf32>) -> tensor<2xf8E4M3FN>
