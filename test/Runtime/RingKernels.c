@@ -1,7 +1,9 @@
-/* The kernel of the ring artifact, and its plan as data: what sp-compile links. */
+/* The kernel of the ring artifact, and its plan as data: what sp-compile links.
+ */
 #include "sprt/kernel.h"
 
-void add_rows(void *const *buffers, const int64_t *sizes, int64_t firstTile, int64_t lastTile, void *scratch) {
+void add_rows(void *const *buffers, const int64_t *sizes, int64_t firstTile,
+              int64_t lastTile, void *scratch) {
   const float *block = (const float *)buffers[0];
   float *sum = (float *)buffers[1];
   (void)sizes;

@@ -3,6 +3,7 @@
 #include "executor/StreamRun.h"
 
 #include <algorithm>
+#include <system_error>
 
 namespace sprt {
 
@@ -44,9 +45,15 @@ void Rank::beginRun(bool keepTrace) {
 Status Rank::execute() {
   Status commFailure;
   std::thread comm;
-  if (program.usesStream[1])
-    comm = std::thread(
-        [&] { commFailure = StreamRun(*this, plan::Stream::comm).run(); });
+  try {
+    if (program.usesStream[1])
+      comm = std::thread(
+          [&] { commFailure = StreamRun(*this, plan::Stream::comm).run(); });
+  } catch (const std::system_error &error) {
+    return fail(SPRT_FAILED).about(number)
+           << "rank " << number
+           << ": no thread for its comm stream: " << error.what();
+  }
   Status failure = StreamRun(*this, plan::Stream::compute).run();
   if (comm.joinable())
     comm.join();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <system_error>
 #include <thread>
 
 #include <sched.h>
@@ -132,12 +133,20 @@ Status Session::run(const sprt_array *inputs, int64_t inputCount,
 
   std::vector<Status> statuses(ranks.size());
   std::vector<std::thread> threads;
-  for (size_t i = 0; i < ranks.size(); ++i)
-    threads.emplace_back([&, i] {
-      statuses[i] = runRank(*ranks[i], inputs, results);
-      if (statuses[i])
-        control.stop(ranks[i]->number);
-    });
+  try {
+    for (size_t i = 0; i < ranks.size(); ++i)
+      threads.emplace_back([&, i] {
+        statuses[i] = runRank(*ranks[i], inputs, results);
+        if (statuses[i])
+          control.stop(ranks[i]->number);
+      });
+  } catch (const std::system_error &error) {
+    size_t first = threads.size();
+    statuses[first] = fail(SPRT_FAILED).about(ranks[first]->number)
+                      << "rank " << ranks[first]->number
+                      << ": no thread for it: " << error.what();
+    control.stop(ranks[first]->number);
+  }
   for (std::thread &thread : threads)
     thread.join();
   for (Status &status : statuses)

@@ -1,12 +1,18 @@
 #include "executor/TilePool.h"
 
 #include <algorithm>
+#include <system_error>
 
 namespace sprt {
 
 TilePool::TilePool(int threads) {
-  for (int worker = 1; worker < threads; ++worker)
-    helpers.emplace_back([this, worker] { help(worker); });
+  // A machine that has no more threads gets by with fewer.
+  try {
+    for (int worker = 1; worker < threads; ++worker)
+      helpers.emplace_back([this, worker] { help(worker); });
+  } catch (const std::system_error &) {
+    return;
+  }
 }
 
 TilePool::~TilePool() {
