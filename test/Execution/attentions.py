@@ -52,10 +52,10 @@ class Attention:
 
 
 def every(batch: int = 1) -> list[Attention]:
-    """Full and causal, three groupings of heads, three types."""
+    """Full and causal, three groupings of heads, three types, each with a head size of its own."""
     return [
         Attention(heads, kv_heads, head_size, causal, dtype, batch)
-        for dtype in ("float64", "float32", "bfloat16")
-        for heads, kv_heads, head_size in ((4, 4, 16), (6, 2, 8), (5, 1, 24))
+        for dtype, head_size in (("float64", 8), ("float32", 24), ("bfloat16", 16))
+        for heads, kv_heads in ((4, 4), (6, 2), (5, 1))
         for causal in (False, True)
     ]
