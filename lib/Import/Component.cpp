@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-static constexpr unsigned maxNodes = 4096;
+static constexpr unsigned maxNodes = 2048;
 
 Component::Component(Operation *scores, Operation *product,
                      unsigned valueOperand)
@@ -102,9 +102,9 @@ Node *Component::build(Value value, ArrayRef<Axes> wanted) {
   if (!op) {
     if (isa<stablehlo::WhileOp>(value.getParentBlock()->getParentOp()))
       return refuse(value.getLoc(),
-                    "its scores depend on a value that a loop carries");
+                    "its weights depend on a value that a loop carries");
     return refuse(value.getLoc(),
-                  "its scores depend on argument " +
+                  "its weights depend on argument " +
                       Twine(cast<BlockArgument>(value).getArgNumber()) +
                       " besides queries and keys");
   }
@@ -149,9 +149,10 @@ Node *Component::build(Value value, ArrayRef<Axes> wanted) {
   } else if (isa<stablehlo::PadOp>(op)) {
     node = buildPad(node);
   } else if (isContraction(op)) {
-    node = contracts(op) ? refuse(op->getLoc(), "its scores depend on a second "
-                                                "contraction")
-                         : buildFreeProduct(node);
+    node = contracts(op)
+               ? refuse(op->getLoc(), "its weights depend on a second "
+                                      "contraction")
+               : buildFreeProduct(node);
   } else if (!isa<stablehlo::IotaOp>(op)) {
     node = buildLayout(node);
   }

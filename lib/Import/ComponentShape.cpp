@@ -112,7 +112,7 @@ Node *Component::buildLayout(Node *node) {
   Operation *op = node->op;
   if (op->getNumOperands() == 0 ||
       !isa<RankedTensorType>(op->getOperand(0).getType()))
-    return refuse(op->getLoc(), "its scores depend on '" +
+    return refuse(op->getLoc(), "its weights depend on '" +
                                     op->getName().getStringRef() + "'");
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
   if (isa<stablehlo::ReshapeOp>(op)) {
@@ -145,7 +145,7 @@ Node *Component::buildLayout(Node *node) {
   std::optional<SmallVector<std::pair<int64_t, int64_t>>> steps =
       sliceSteps(op);
   if (!steps)
-    return refuse(op->getLoc(), "its scores depend on '" +
+    return refuse(op->getLoc(), "its weights depend on '" +
                                     op->getName().getStringRef() + "'");
   for (auto [dim, step] : llvm::enumerate(*steps)) {
     bool whole = type.getDimSize(dim) == node->shape()[dim];

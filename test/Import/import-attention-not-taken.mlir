@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: module @bias
 // CHECK-NOT: sp.attention
-// REMARK: softmax is not taken as attention: {{.*}}its scores depend on argument 3 besides queries and keys
+// REMARK: softmax is not taken as attention: {{.*}}its weights depend on argument 3 besides queries and keys
 module @bias {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>, %arg3: tensor<6x6xf32>) -> (tensor<2x6x4x8xf32>) {
     %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>) -> tensor<2x4x6x6xf32>
@@ -39,7 +39,7 @@ module @bias {
 
 // CHECK-LABEL: module @segments
 // CHECK-NOT: sp.attention
-// REMARK: softmax is not taken as attention: {{.*}}its scores depend on argument 3 besides queries and keys
+// REMARK: softmax is not taken as attention: {{.*}}its weights depend on argument 3 besides queries and keys
 module @segments {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>, %arg3: tensor<2x6xi32>) -> (tensor<2x6x4x8xf32>) {
     %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>) -> tensor<2x4x6x6xf32>
