@@ -37,6 +37,8 @@ Scalar KernelEmitter::loadElement(const Buffer &buffer,
     if (buffer.isTemporary)
       flat = within;
   }
+  if (inMapStage && !loops.empty())
+    wantsRowBlock |= space.requestBlocks(flat, loops.back().variable, row);
   return s.load(buffer.pointer, space.materialise(b, loc, flat), buffer.form);
 }
 

@@ -11,6 +11,26 @@ namespace mlir::sp {
 
 /// More consecutive loops than this cost more code than they save.
 static constexpr size_t kMaxCuts = 12;
+/// Side of the blocks in which transposed elements are visited: a cache line of
+/// f32 each way.
+static constexpr int64_t kBlock = 16;
+
+/// The side of a block that divides `extent`, or 0.
+static int64_t blockOf(int64_t extent, int64_t wanted) {
+  for (int64_t side : {wanted, wanted * 2, wanted / 2})
+    if (side && extent % side == 0)
+      return side;
+  return 0;
+}
+
+SmallVector<unsigned> LoopPlan::order() const {
+  SmallVector<unsigned> numbers;
+  for (bool inner : {false, true})
+    for (unsigned part = 0; part < parts.size(); ++part)
+      if (parts[part].isInner == inner)
+        numbers.push_back(part);
+  return numbers;
+}
 
 bool LoopPlan::refine() {
   bool changed = false;
@@ -22,17 +42,23 @@ bool LoopPlan::refine() {
       if (candidate > 1 && candidate < part.extent &&
           part.extent % candidate == 0)
         divisor = candidate;
-    if (divisor) {
-      refined.push_back({part.extent / divisor, {}, {}, {}});
-      refined.push_back({divisor, {}, {}, {}});
+    int64_t block = divisor ? 0 : part.block;
+    if (block)
+      divisor = block;
+    if (divisor && divisor < part.extent) {
+      refined.emplace_back(part.extent / divisor);
+      refined.emplace_back(divisor, block != 0);
       changed = true;
       continue;
     }
+    changed |= block != 0 && !part.isInner;
+    part.isInner |= block != 0;
     std::set<int64_t> cuts = part.cuts;
     if (cuts.size() + part.wanted.size() <= kMaxCuts)
       cuts.insert(part.wanted.begin(), part.wanted.end());
     changed |= cuts.size() != part.cuts.size();
-    refined.push_back({part.extent, cuts, {}, {}});
+    refined.emplace_back(part.extent, part.isInner);
+    refined.back().cuts = cuts;
   }
   parts = std::move(refined);
   return changed;
@@ -250,6 +276,34 @@ bool IndexSpace::requestCut(const Index &a, int64_t bound) {
   if (!leaf.plan || cut <= 0 || cut >= leaf.plan->parts[leaf.part].extent)
     return false;
   return leaf.plan->parts[leaf.part].wanted.insert(cut).second;
+}
+
+bool IndexSpace::requestBlocks(const Index &address, Value innermost,
+                               const Index &row) {
+  const Leaf *inner = nullptr, *unit = nullptr;
+  for (auto [id, coefficient] : address.terms) {
+    const Leaf &leaf = leaves[id];
+    if (leaf.plan && leaf.value == innermost && std::abs(coefficient) >= kBlock)
+      inner = &leaf;
+    if (leaf.value && leaf.value != innermost && std::abs(coefficient) == 1)
+      unit = &leaf;
+  }
+  if (!inner || !unit)
+    return false;
+  if (!unit->plan)
+    return row.terms.size() == 1 && unit == &leaves[row.terms[0].first];
+  LoopPlan::Part &along = inner->plan->parts[inner->part];
+  LoopPlan::Part &across = unit->plan->parts[unit->part];
+  bool isNew = inner->plan == unit->plan && !along.isInner && !across.isInner;
+  // Half as many lines as they are long: a cache set has no more ways, and a
+  // power of two puts them all into one set.
+  int64_t lines = blockOf(along.extent, kBlock / 2);
+  int64_t length = blockOf(across.extent, kBlock);
+  if (isNew && lines && length) {
+    along.block = lines;
+    across.block = length;
+  }
+  return false;
 }
 
 Value IndexSpace::materialise(OpBuilder &builder, Location loc,

@@ -31,10 +31,17 @@ struct LoopPlan {
     std::set<int64_t> cuts;   ///< bounds of consecutive loops
     std::set<int64_t> splits; ///< requested divisors
     std::set<int64_t> wanted; ///< requested cuts
+    bool isInner = false;     ///< one side of a block: innermost, in order
+    int64_t block = 0;        ///< requested side of a block
+
+    explicit Part(int64_t extent, bool isInner = false)
+        : extent(extent), isInner(isInner) {}
   };
   std::vector<Part> parts;
 
-  explicit LoopPlan(int64_t extent) : parts{Part{extent, {}, {}, {}}} {}
+  explicit LoopPlan(int64_t extent) : parts{Part(extent)} {}
+  /// Numbers of the parts, outermost loop first.
+  SmallVector<unsigned> order() const;
   /// Applies what was requested; false if nothing was.
   bool refine();
 };
@@ -77,6 +84,11 @@ public:
   /// Asks that `a`'s loop be cut where `a` reaches `bound`. False when `a` is
   /// not a loop variable at a constant distance.
   bool requestCut(const Index &a, int64_t bound);
+
+  /// Where `address` strides along the loop `innermost` but moves by one along
+  /// another loop, asks for blocks of both. True if that other one is `row`,
+  /// which has no plan.
+  bool requestBlocks(const Index &address, Value innermost, const Index &row);
 
   /// Emits `a` as an i64.
   Value materialise(OpBuilder &builder, Location loc, const Index &a);

@@ -1,24 +1,24 @@
-// Rows, stages and the two functions of a kernel: `@k.body`, whose arguments
-// are the buffers (so that LLVM may know that they do not overlap), and `@k`,
-// which unpacks them.
+// The rows and the stages of a kernel, tried until they fit.
 
 #include "KernelEmitter.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-
 #include <numeric>
+#include <tuple>
 
 namespace mlir::sp {
 
 using namespace stablehlo;
 
 /// Elements that a tile works on, about.
-static constexpr int64_t kTileWork = 16384;
+static constexpr int64_t kTileWork = 8192;
 /// Rows with less work than this leave inner loops too short to be fast.
 static constexpr int64_t kShortRow = 128;
 /// Rows with more work than this leave little for other threads.
 static constexpr int64_t kLongRow = 65536;
+/// Fewer elements than this are no loop for a reduction to run along.
+static constexpr int64_t kThinRow = 64;
+/// Rows that become one where elements are transposed across them.
+static constexpr int64_t kRowBlock = 16;
 
 static bool isStage(Operation *op) {
   return isa<ReduceOp, ReduceWindowOp, DotGeneralOp, DotOp, ConvolutionOp,
@@ -85,11 +85,14 @@ std::vector<int64_t> KernelEmitter::rowCandidates() {
   SmallVector<Value> fixed(
       source.getBody().front().getTerminator()->getOperands());
   int64_t work = 1;
+  SmallVector<int64_t> alongResult; ///< elements that loops run along
   for (Operation &op : source.getBody().front()) {
-    if (isStage(&op))
-      fixed.append(op.result_begin(), op.result_end());
-    if (!op.hasTrait<OpTrait::IsTerminator>() && isStage(&op))
-      work = std::max(work, workOf(&op));
+    if (!isStage(&op))
+      continue;
+    fixed.append(op.result_begin(), op.result_end());
+    work = std::max(work, workOf(&op));
+    if (!reducesInRegisters(&op))
+      alongResult.push_back(countOf(shapeOf(op.getResult(0))));
   }
   int64_t common = 0;
   for (Value value : fixed) {
@@ -98,29 +101,37 @@ std::vector<int64_t> KernelEmitter::rowCandidates() {
   }
   if (common == 0)
     return {};
-  std::set<int64_t> counts = {1};
+  std::set<int64_t> counts = {1}, pieces;
   for (Value value : fixed) {
     int64_t before = 1;
     for (int64_t size : shapeOf(value)) {
       for (int64_t block : {512, 256, 128, 64, 32})
         if (size % block == 0)
-          counts.insert(before * (size / block));
+          pieces.insert(before * (size / block));
       counts.insert(before *= size);
     }
   }
   std::vector<int64_t> candidates;
-  for (int64_t count : counts)
+  pieces.insert(counts.begin(), counts.end());
+  for (int64_t count : pieces)
     if (common % count == 0)
       candidates.push_back(count);
-  // Sensible rows first, the shortest of them; then short ones, the longest
-  // first; then long ones.
+  // Sensible rows first, the shortest of them, whole ones before pieces; then
+  // short ones, the longest first; then long ones; last, rows that leave
+  // nothing to vectorise.
   auto rank = [&](int64_t count) {
     int64_t size = work / count;
+    bool isThin = llvm::any_of(alongResult, [&](int64_t elements) {
+      return elements / count < std::min(elements, kThinRow);
+    });
+    bool isPiece = !counts.count(count);
+    if (isThin)
+      return std::make_tuple(3, isPiece, -size);
     if (size >= kShortRow && size <= kLongRow)
-      return std::make_pair(0, size);
+      return std::make_tuple(0, isPiece, size);
     if (size < kShortRow)
-      return std::make_pair(1, -size);
-    return std::make_pair(2, size);
+      return std::make_tuple(1, isPiece, -size);
+    return std::make_tuple(2, isPiece, size);
   };
   llvm::sort(candidates,
              [&](int64_t x, int64_t y) { return rank(x) < rank(y); });
@@ -142,69 +153,6 @@ void KernelEmitter::fail(Outcome which, Location where, const Twine &text) {
   outcome = which;
   reason = text.str();
   reasonLoc = where;
-}
-
-unsigned KernelEmitter::addBuffer(Value value, bool isWritten,
-                                  bool isTemporary) {
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  Value argument = body.getBody().front().addArgument(pointer, loc);
-  buffers.push_back({argument, ElementForm(elementOf(value)),
-                     SmallVector<int64_t>(shapeOf(value)), isWritten,
-                     isTemporary});
-  if (isTemporary)
-    temporaryBytes.push_back(rowSize(value) * buffers.back().form.bytes());
-  return buffers.size() - 1;
-}
-
-/// One row of memory that is not the image of a value.
-Value KernelEmitter::addTemporary(Type element, int64_t count) {
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  temporaryBytes.push_back(count * ElementForm(element).bytes());
-  return body.getBody().front().addArgument(pointer, loc);
-}
-
-void KernelEmitter::emitBody() {
-  b.setInsertionPointToEnd(target.getBody());
-  body = func::FuncOp::create(b, loc, (source.getName() + ".body").str(),
-                              b.getFunctionType({}, {}));
-  body.setPrivate();
-  Block *entry = body.addEntryBlock();
-  b.setInsertionPointToEnd(entry);
-  Value first = entry->addArgument(b.getI64Type(), loc);
-  Value last = entry->addArgument(b.getI64Type(), loc);
-  for (Value argument : source.getArguments())
-    readFrom[argument] = addBuffer(argument, false, false);
-  Operation *terminator = source.getBody().front().getTerminator();
-  for (Value result : terminator->getOperands()) {
-    unsigned buffer = addBuffer(result, true, false);
-    writeTo[result].push_back(buffer);
-    readFrom.try_emplace(result, buffer);
-  }
-
-  Value perTile = s.i64(rowsPerTile());
-  Value begin = arith::MulIOp::create(b, loc, first, perTile);
-  Value end = arith::MinSIOp::create(
-      b, loc, arith::MulIOp::create(b, loc, last, perTile), s.i64(rowCount));
-  auto loop = scf::ForOp::create(b, loc, begin, end, s.i64(1));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    row = space.addValue(loop.getInductionVar(), {0, rowCount - 1});
-    emitRow();
-  }
-  func::ReturnOp::create(b, loc);
-
-  // Buffers do not overlap, and those of operands are not written.
-  body.setFunctionType(b.getFunctionType(entry->getArgumentTypes(), {}));
-  body->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
-                                    b.getContext(), LLVM::Linkage::Internal));
-  for (unsigned i = 2; i < entry->getNumArguments(); ++i) {
-    body.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                    b.getUnitAttr());
-    if (i < 2 + source.getNumArguments())
-      body.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(),
-                      b.getUnitAttr());
-  }
 }
 
 void KernelEmitter::emitRow() {
@@ -273,10 +221,12 @@ void KernelEmitter::emitMapStage(Value value) {
       setRowScalar(value, scalar);
     return;
   }
+  inMapStage = true;
   emitLoops(plan(value.getAsOpaquePointer(), 0, inner), [&](Index index) {
     storeElement(value, index,
                  at(space.delinearise(rowFlat(value, index), shapeOf(value))));
   });
+  inMapStage = false;
 }
 
 bool KernelEmitter::refineLoops() {
@@ -320,47 +270,15 @@ KernelEmitter::Outcome KernelEmitter::attempt(int64_t count) {
   return outcome;
 }
 
-KernelShape KernelEmitter::emitEntry() {
-  loc = source.getLoc();
-  b.setInsertionPointToEnd(target.getBody());
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  Type i64 = b.getI64Type();
-  auto entry = func::FuncOp::create(
-      b, loc, source.getName(),
-      b.getFunctionType({pointer, pointer, i64, i64, pointer}, {}));
-  Block *block = entry.addEntryBlock();
-  b.setInsertionPointToEnd(block);
-  SmallVector<Value> arguments = {block->getArgument(2), block->getArgument(3)};
-  unsigned listed = source.getNumArguments() + source.getNumResults();
-  for (unsigned i = 0; i < listed; ++i)
-    arguments.push_back(LLVM::LoadOp::create(
-        b, loc, pointer, s.address(block->getArgument(0), s.i64(i), pointer)));
-  int64_t offset = 0;
-  for (int64_t bytes : temporaryBytes) {
-    arguments.push_back(
-        s.address(block->getArgument(4), s.i64(offset), b.getI8Type()));
-    offset += (bytes + 63) / 64 * 64;
-  }
-  func::CallOp::create(b, loc, body, arguments);
-  func::ReturnOp::create(b, loc);
-  int64_t perTile = rowsPerTile();
-  KernelShape shape{(rowCount + perTile - 1) / perTile, offset};
-  entry->setAttr("sp.tiles", b.getI64IntegerAttr(shape.tiles));
-  entry->setAttr("sp.scratch_bytes", b.getI64IntegerAttr(shape.scratchBytes));
-  return shape;
-}
-
-/// A kernel whose results are all empty.
-KernelShape KernelEmitter::emitNothing() {
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  Type i64 = b.getI64Type();
-  b.setInsertionPointToEnd(target.getBody());
-  auto entry = func::FuncOp::create(
-      b, loc, source.getName(),
-      b.getFunctionType({pointer, pointer, i64, i64, pointer}, {}));
-  b.setInsertionPointToEnd(entry.addEntryBlock());
-  func::ReturnOp::create(b, loc);
-  return {0, 0};
+/// An attempt that takes several rows as one if a transposition asks for it.
+KernelEmitter::Outcome KernelEmitter::attemptBlocked(int64_t count) {
+  wantsRowBlock = false;
+  Outcome result = attempt(count);
+  if (result != Outcome::Done || !wantsRowBlock || count % kRowBlock != 0)
+    return result;
+  body.erase();
+  result = attempt(count / kRowBlock);
+  return result == Outcome::Done ? result : attempt(count);
 }
 
 FailureOr<KernelShape> KernelEmitter::run() {
@@ -373,7 +291,7 @@ FailureOr<KernelShape> KernelEmitter::run() {
   for (int64_t count : candidates) {
     if (llvm::any_of(hopeless, [&](int64_t h) { return count % h == 0; }))
       continue;
-    Outcome result = attempt(count);
+    Outcome result = attemptBlocked(count);
     if (result == Outcome::Done)
       return emitEntry();
     if (result == Outcome::Unsupported)

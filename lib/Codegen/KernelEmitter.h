@@ -74,6 +74,7 @@ private:
   LogicalResult checkSupported();
   std::vector<int64_t> rowCandidates();
   Outcome attempt(int64_t rowCount);
+  Outcome attemptBlocked(int64_t rowCount);
   void emitBody();
   KernelShape emitEntry();
   KernelShape emitNothing();
@@ -95,7 +96,8 @@ private:
   emitLoops(LoopPlan &plan, ValueRange inits,
             function_ref<SmallVector<Value>(Index, ValueRange)> body);
   SmallVector<Value>
-  emitPart(LoopPlan &plan, unsigned part, Index flat, ValueRange inits,
+  emitPart(LoopPlan &plan, ArrayRef<unsigned> order, Index flat,
+           ValueRange inits,
            function_ref<SmallVector<Value>(Index, ValueRange)> body);
   SmallVector<Value> flatten(ArrayRef<Scalar> scalars);
   Scalars unflatten(ValueRange values, ArrayRef<Type> types);
@@ -166,6 +168,8 @@ private:
   Index row;
   Outcome outcome = Outcome::Done;
   bool wantsAgain = false;
+  bool inMapStage = false;
+  bool wantsRowBlock = false; ///< a transposition runs along the rows
   std::string reason;
   std::optional<Location> reasonLoc;
   std::vector<Buffer> buffers;
@@ -179,6 +183,11 @@ private:
   llvm::DenseMap<Value, unsigned> evaluations;
   unsigned stage = 0;
 };
+
+/// Whether a reduction or contraction runs along contiguous elements, so that
+/// its accumulators are registers; otherwise its loops run along the result's
+/// rows.
+bool reducesInRegisters(Operation *op);
 
 /// Sizes of a ranked tensor value.
 inline ArrayRef<int64_t> shapeOf(Value value) {

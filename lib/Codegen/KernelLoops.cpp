@@ -22,14 +22,15 @@ void KernelEmitter::emitLoops(LoopPlan &plan, function_ref<void(Index)> body) {
 SmallVector<Value> KernelEmitter::emitLoops(
     LoopPlan &plan, ValueRange inits,
     function_ref<SmallVector<Value>(Index, ValueRange)> body) {
-  return emitPart(plan, 0, Index(0), inits, body);
+  return emitPart(plan, plan.order(), Index(0), inits, body);
 }
 
 SmallVector<Value> KernelEmitter::emitPart(
-    LoopPlan &plan, unsigned part, Index flat, ValueRange inits,
+    LoopPlan &plan, ArrayRef<unsigned> order, Index flat, ValueRange inits,
     function_ref<SmallVector<Value>(Index, ValueRange)> body) {
-  if (part == plan.parts.size())
+  if (order.empty())
     return body(std::move(flat), inits);
+  unsigned part = order.front();
   int64_t extent = plan.parts[part].extent;
   int64_t step = 1;
   for (unsigned inner = part + 1; inner < plan.parts.size(); ++inner)
@@ -45,7 +46,7 @@ SmallVector<Value> KernelEmitter::emitPart(
       continue;
     if (low + 1 == high) {
       Index index = space.add(flat, Index(low * step));
-      state = emitPart(plan, part + 1, index, state, body);
+      state = emitPart(plan, order.drop_front(), index, state, body);
       continue;
     }
     auto loop =
@@ -56,9 +57,9 @@ SmallVector<Value> KernelEmitter::emitPart(
         space.addLoop(loop.getInductionVar(), {low, high - 1}, &plan, part);
     scopes.emplace_back();
     loops.push_back({loop.getInductionVar(), high - low});
-    SmallVector<Value> next =
-        emitPart(plan, part + 1, space.add(flat, space.scale(variable, step)),
-                 loop.getRegionIterArgs(), body);
+    SmallVector<Value> next = emitPart(
+        plan, order.drop_front(), space.add(flat, space.scale(variable, step)),
+        loop.getRegionIterArgs(), body);
     loops.pop_back();
     scopes.pop_back();
     if (inits.empty())

@@ -29,6 +29,39 @@ static Operation *singleOperation(Region &region) {
   return both ? op : nullptr;
 }
 
+/// Whether the reduced elements of `op` are its contiguous ones.
+bool reducesInRegisters(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    bool result = true;
+    for (auto [dim, size] : llvm::enumerate(shapeOf(op->getOperand(0))))
+      if (size > 1)
+        result = llvm::is_contained(reduce.getDimensions(), int64_t(dim));
+    return result;
+  }
+  // Unit stride along the result's last dimension, if that is the right
+  // operand's last; else along what is contracted.
+  if (isa<DotGeneralOp, DotOp>(op)) {
+    ArrayRef<int64_t> rhs = shapeOf(op->getOperand(1));
+    int64_t last = rhs.size() - 1;
+    auto dot = dyn_cast<DotGeneralOp>(op);
+    if (last < 0 || rhs[last] == 1 || (!dot && last == 0))
+      return true;
+    if (!dot)
+      return false;
+    auto numbers = dot.getDotDimensionNumbers();
+    return llvm::is_contained(numbers.getRhsContractingDimensions(), last) ||
+           llvm::is_contained(numbers.getRhsBatchingDimensions(), last);
+  }
+  if (auto conv = dyn_cast<ConvolutionOp>(op)) {
+    auto numbers = conv.getDimensionNumbers();
+    int64_t last = shapeOf(conv.getResult()).size() - 1;
+    return numbers.getOutputFeatureDimension() != last ||
+           numbers.getKernelOutputFeatureDimension() != last ||
+           conv.getFeatureGroupCount() > 1 || conv.getBatchGroupCount() > 1;
+  }
+  return true;
+}
+
 void KernelEmitter::emitRegisterReduction(Reduction &reduction, int64_t inner) {
   const void *owner = reduction.results[0].getAsOpaquePointer();
   auto one = [&](const Index &index) {
@@ -149,9 +182,7 @@ void KernelEmitter::emitReduce(ReduceOp op) {
   for (auto [size, reduced] : llvm::zip_equal(shape, isReduced))
     if (reduced)
       reduction.reducedShape.push_back(size);
-  for (auto [size, reduced] : llvm::zip_equal(shape, isReduced))
-    if (size > 1)
-      reduction.inRegisters = reduced;
+  reduction.inRegisters = reducesInRegisters(op);
   Operation *single = singleOperation(op.getBody());
   for (Value result : op->getResults())
     reduction.types.push_back(elementOf(result));
@@ -209,12 +240,7 @@ void KernelEmitter::emitDot(Operation *op, ArrayRef<int64_t> lhsBatch,
   for (int64_t dim : lhsContracting)
     reduction.reducedShape.push_back(shapeOf(lhs)[dim]);
   reduction.types.push_back(elementOf(result));
-  // Unit stride along the result's last dimension, if that is the right
-  // operand's last; else along what is contracted.
-  int64_t last = shapeOf(rhs).size() - 1;
-  reduction.inRegisters =
-      last < 0 || llvm::is_contained(rhsContracting, last) ||
-      llvm::is_contained(rhsBatch, last) || shapeOf(rhs)[last] == 1;
+  reduction.inRegisters = reducesInRegisters(op);
   ElementForm form(elementOf(result));
   reduction.init = [&] {
     if (form.isComplex)

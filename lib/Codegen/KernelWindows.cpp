@@ -174,13 +174,7 @@ void KernelEmitter::emitConvolution(ConvolutionOp op) {
   for (int64_t dim : numbers.getKernelSpatialDimensions())
     reduction.reducedShape.push_back(shapeOf(rhs)[dim]);
   reduction.reducedShape.push_back(features);
-  // Vectorised over output features where those are contiguous on both sides.
-  int64_t lastOut = shapeOf(result).size() - 1;
-  int64_t lastKernel = shapeOf(rhs).size() - 1;
-  reduction.inRegisters =
-      !(numbers.getOutputFeatureDimension() == lastOut &&
-        numbers.getKernelOutputFeatureDimension() == lastKernel &&
-        groups == 1 && batchGroups == 1);
+  reduction.inRegisters = reducesInRegisters(op);
   ElementForm form(elementOf(result));
   reduction.init = [&] {
     if (form.isComplex)

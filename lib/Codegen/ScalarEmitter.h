@@ -103,6 +103,7 @@ private:
   Value tanh(Value x);
   Value logistic(Value x);
   Value erf(Value x);
+  Value erfNearZero(Value x);
   Value erfc(Value x);
   Value erfInv(Value x);
   enum class Trig { Sine, Cosine, Tangent };

@@ -161,12 +161,19 @@ Value ScalarEmitter::logistic(Value x) {
                                arith::AddFOp::create(b, loc, one, e));
 }
 
+/// For |x| < 0.93.
+Value ScalarEmitter::erfNearZero(Value x) {
+  Value s = arith::MulFOp::create(b, loc, x, x);
+  Value p = poly(s, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2,
+                     1.12819925e-1, -3.76125336e-1, 1.28379166e-1});
+  return fma(p, x, x);
+}
+
 Value ScalarEmitter::erf(Value x) {
   Type f32 = x.getType();
   if (!f32.isF32())
     return math::ErfOp::create(b, loc, x);
   Value t = math::AbsFOp::create(b, loc, x);
-  Value s = arith::MulFOp::create(b, loc, x, x);
   // |x| >= 0.93: 1 - exp(polynomial in |x|), constant 1 from 4 on.
   Value four = number(f32, 4.0);
   Value large = choose(lessThan(t, 4.0), t, four);
@@ -178,9 +185,7 @@ Value ScalarEmitter::erf(Value x) {
   r = fma(r, large, arith::NegFOp::create(b, loc, large));
   Value far = arith::SubFOp::create(b, loc, number(f32, 1.0), exp(r));
   far = math::CopySignOp::create(b, loc, far, x);
-  Value p = poly(s, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2,
-                     1.12819925e-1, -3.76125336e-1, 1.28379166e-1});
-  Value near = fma(p, x, x);
+  Value near = erfNearZero(x);
   return choose(lessThan(t, 0.927734375), near, far);
 }
 
@@ -199,15 +204,19 @@ Value ScalarEmitter::erfc(Value x) {
   Value p =
       poly(t, {0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807,
                -0.18628806, 0.09678418, 0.37409196, 1.00002368, -1.26551223});
+  // exp(p - z^2), with what rounding loses of z^2 and of the sum given back.
   Value square = arith::MulFOp::create(b, loc, z, z);
   Value lost = fma(z, z, arith::NegFOp::create(b, loc, square));
-  Value tail =
-      arith::MulFOp::create(b, loc, exp(arith::NegFOp::create(b, loc, square)),
-                            exp(arith::SubFOp::create(b, loc, p, lost)));
+  Value sum = arith::SubFOp::create(b, loc, p, square);
+  Value back = arith::AddFOp::create(b, loc, sum, square);
+  Value correction = arith::SubFOp::create(
+      b, loc, arith::SubFOp::create(b, loc, p, back), lost);
+  Value power = exp(sum);
+  Value tail = fma(power, correction, power);
   tail = arith::MulFOp::create(b, loc, t, tail);
   Value far =
       choose(lessThan(x, 0.0), arith::SubFOp::create(b, loc, two, tail), tail);
-  Value near = arith::SubFOp::create(b, loc, one, erf(x));
+  Value near = arith::SubFOp::create(b, loc, one, erfNearZero(x));
   return choose(lessThan(z, 0.5), near, far);
 }
 
@@ -263,14 +272,18 @@ Value ScalarEmitter::trigonometric(Value x, Trig which) {
       return math::CosOp::create(b, loc, x);
     return math::TanOp::create(b, loc, x);
   }
-  // In f64: n = round(x * 2/pi), r = x - n*pi/2 in three parts, exact enough
-  // for |x| to 2^50.
+  // In f64: n = round(x * 2/pi), r = x - n*pi/2 in two parts, exact enough for
+  // |x| to 2^50; beyond, the result is merely between -1 and 1.
   Value wide = arith::ExtFOp::create(b, loc, f64, x);
   Value magic = number(f64, 6755399441055744.0);
   Value shifted = fma(wide, number(f64, 0.63661977236758138), magic);
   Value n = arith::SubFOp::create(b, loc, shifted, magic);
   Value r = fma(n, number(f64, -1.5707963267948966), wide);
   r = fma(n, number(f64, -6.123233995736766e-17), r);
+  Value beyond =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
+                            math::AbsFOp::create(b, loc, r), number(f64, 0.8));
+  r = choose(beyond, number(f64, 0.8), r);
   Value r2 = arith::MulFOp::create(b, loc, r, r);
   Value sp =
       poly(r2, {-2.50521083854417e-8, 2.75573192239859e-6, -1.98412698412698e-4,

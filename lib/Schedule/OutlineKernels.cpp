@@ -44,10 +44,12 @@ StringRef nameOf(ArrayRef<Operation *> ops) {
     return "softmax";
   if (reduces && has("rsqrt"))
     return "norm";
-  if (has("logistic"))
+  if (has("logistic") || (has("exponential") && has("negate")))
     return "swish";
   if (has("tanh", "erf", "erfc"))
     return "gelu";
+  if (has("concatenate") && has("slice") && has("multiply"))
+    return "rotate";
   for (StringRef name :
        {"scatter", "sort", "top_k", "convolution", "dot_general",
         "reduce_window", "reduce", "gather", "dynamic_update_slice", "sine",
@@ -109,6 +111,8 @@ public:
 private:
   /// A reshape of memory stays outside: it is another name for the same bytes.
   bool isRepeated(Operation *op) {
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      return constant.getValue().isSplat();
     if (!clusters.isFree(op))
       return false;
     if (!isa<ReshapeOp>(op))
@@ -181,6 +185,8 @@ Outlined Outliner::outline(const KernelClusters &clusters,
         inner.push_back(body.get(result));
         resultTypes.push_back(result.getType());
       }
+  if (inner.empty())
+    return outlined;
   outlined.operands = body.operands;
   OpBuilder builder(module.getContext());
   auto type =
@@ -249,31 +255,33 @@ void Outliner::run(Block &block) {
   OpBuilder builder(block.getTerminator());
   llvm::DenseSet<Operation *> outlined;
   for (auto [ops, kernel] : llvm::zip_equal(groups, kernels)) {
+    outlined.insert(ops.begin(), ops.end());
+    if (!kernel.kernel)
+      continue;
     auto launch =
         LaunchOp::create(builder, ops.back()->getLoc(),
                          kernel.kernel.getFunctionType().getResults(),
                          FlatSymbolRefAttr::get(kernel.kernel.getSymNameAttr()),
                          kernel.operands);
     launchAt[ops.back()] = launch;
-    outlined.insert(ops.begin(), ops.end());
   }
   for (auto [ops, kernel] : llvm::zip_equal(groups, kernels))
-    for (auto [value, result] :
-         llvm::zip_equal(kernel.results, launchAt[ops.back()]->getResults()))
-      value.replaceAllUsesWith(result);
+    for (auto [number, value] : llvm::enumerate(kernel.results))
+      value.replaceAllUsesWith(launchAt[ops.back()]->getResult(number));
 
-  SmallVector<Operation *> sequence;
-  for (Operation &op : block) {
-    if (Operation *launch = launchAt.lookup(&op))
-      sequence.push_back(launch);
-    if (!outlined.contains(&op) && !isa<LaunchOp>(op) && !clusters.isFree(&op))
-      sequence.push_back(&op);
-  }
   // Members and free operations that nothing reads any more go, users first.
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(block.getOperations())))
-    if ((outlined.contains(&op) || clusters.isFree(&op)) && op.use_empty())
+    if (!isa<LaunchOp>(op) && op.use_empty() &&
+        (outlined.contains(&op) || clusters.isFree(&op))) {
+      // Its launch takes its place.
+      if (Operation *launch = launchAt.lookup(&op))
+        launch->moveBefore(&op);
       op.erase();
+    }
+  SmallVector<Operation *> sequence;
+  for (Operation &op : block)
+    sequence.push_back(&op);
   orderBlock(block, sequence);
 }
 

@@ -1,0 +1,117 @@
+// The two functions of a kernel: `@k.body`, whose arguments are the buffers (so
+// that LLVM may know that they do not overlap), and `@k`, which unpacks them.
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::sp {
+
+unsigned KernelEmitter::addBuffer(Value value, bool isWritten,
+                                  bool isTemporary) {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Value argument = body.getBody().front().addArgument(pointer, loc);
+  buffers.push_back({argument, ElementForm(elementOf(value)),
+                     SmallVector<int64_t>(shapeOf(value)), isWritten,
+                     isTemporary});
+  if (isTemporary)
+    temporaryBytes.push_back(rowSize(value) * buffers.back().form.bytes());
+  return buffers.size() - 1;
+}
+
+/// One row of memory that is not the image of a value.
+Value KernelEmitter::addTemporary(Type element, int64_t count) {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  temporaryBytes.push_back(count * ElementForm(element).bytes());
+  return body.getBody().front().addArgument(pointer, loc);
+}
+
+void KernelEmitter::emitBody() {
+  b.setInsertionPointToEnd(target.getBody());
+  body = func::FuncOp::create(b, loc, (source.getName() + ".body").str(),
+                              b.getFunctionType({}, {}));
+  body.setPrivate();
+  Block *entry = body.addEntryBlock();
+  b.setInsertionPointToEnd(entry);
+  Value first = entry->addArgument(b.getI64Type(), loc);
+  Value last = entry->addArgument(b.getI64Type(), loc);
+  for (Value argument : source.getArguments())
+    readFrom[argument] = addBuffer(argument, false, false);
+  Operation *terminator = source.getBody().front().getTerminator();
+  for (Value result : terminator->getOperands()) {
+    unsigned buffer = addBuffer(result, true, false);
+    writeTo[result].push_back(buffer);
+    readFrom.try_emplace(result, buffer);
+  }
+
+  Value perTile = s.i64(rowsPerTile());
+  Value begin = arith::MulIOp::create(b, loc, first, perTile);
+  Value end = arith::MinSIOp::create(
+      b, loc, arith::MulIOp::create(b, loc, last, perTile), s.i64(rowCount));
+  auto loop = scf::ForOp::create(b, loc, begin, end, s.i64(1));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    row = space.addValue(loop.getInductionVar(), {0, rowCount - 1});
+    emitRow();
+  }
+  func::ReturnOp::create(b, loc);
+
+  // Buffers do not overlap, and those of operands are not written.
+  body.setFunctionType(b.getFunctionType(entry->getArgumentTypes(), {}));
+  body->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
+                                    b.getContext(), LLVM::Linkage::Internal));
+  for (unsigned i = 2; i < entry->getNumArguments(); ++i) {
+    body.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                    b.getUnitAttr());
+    if (i < 2 + source.getNumArguments())
+      body.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(),
+                      b.getUnitAttr());
+  }
+}
+
+KernelShape KernelEmitter::emitEntry() {
+  loc = source.getLoc();
+  b.setInsertionPointToEnd(target.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Type i64 = b.getI64Type();
+  auto entry = func::FuncOp::create(
+      b, loc, source.getName(),
+      b.getFunctionType({pointer, pointer, i64, i64, pointer}, {}));
+  Block *block = entry.addEntryBlock();
+  b.setInsertionPointToEnd(block);
+  SmallVector<Value> arguments = {block->getArgument(2), block->getArgument(3)};
+  unsigned listed = source.getNumArguments() + source.getNumResults();
+  for (unsigned i = 0; i < listed; ++i)
+    arguments.push_back(LLVM::LoadOp::create(
+        b, loc, pointer, s.address(block->getArgument(0), s.i64(i), pointer)));
+  int64_t offset = 0;
+  for (int64_t bytes : temporaryBytes) {
+    arguments.push_back(
+        s.address(block->getArgument(4), s.i64(offset), b.getI8Type()));
+    offset += (bytes + 63) / 64 * 64;
+  }
+  func::CallOp::create(b, loc, body, arguments);
+  func::ReturnOp::create(b, loc);
+  int64_t perTile = rowsPerTile();
+  KernelShape shape{(rowCount + perTile - 1) / perTile, offset};
+  entry->setAttr("sp.tiles", b.getI64IntegerAttr(shape.tiles));
+  entry->setAttr("sp.scratch_bytes", b.getI64IntegerAttr(shape.scratchBytes));
+  return shape;
+}
+
+/// A kernel whose results are all empty.
+KernelShape KernelEmitter::emitNothing() {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Type i64 = b.getI64Type();
+  b.setInsertionPointToEnd(target.getBody());
+  auto entry = func::FuncOp::create(
+      b, loc, source.getName(),
+      b.getFunctionType({pointer, pointer, i64, i64, pointer}, {}));
+  b.setInsertionPointToEnd(entry.addEntryBlock());
+  func::ReturnOp::create(b, loc);
+  return {0, 0};
+}
+
+} // namespace mlir::sp
