@@ -113,6 +113,17 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult AtomAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               int64_t size, LayoutAttr layout) {
+  if (size < 0)
+    return emitError() << "expected a size that is not negative but got "
+                       << size;
+  if (layout && layout.getLength() != size)
+    return emitError() << "expected a layout of " << size
+                       << " positions but got " << layout;
+  return success();
+}
+
 int64_t LayoutAttr::getMaxCount() const { return toAlgebra(*this).maxCount(); }
 
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,

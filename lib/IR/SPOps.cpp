@@ -68,6 +68,17 @@ LogicalResult MeshOp::verify() {
         }))
       return emitOpError() << "expected an axis of the mesh but got \"" << *role
                            << "\"";
+  // (C2)
+  for (Operation &other : *(*this)->getBlock()) {
+    if (&other == getOperation())
+      break;
+    if (!isa<MeshOp>(other))
+      continue;
+    InFlightDiagnostic diagnostic = emitOpError()
+                                    << "expected one mesh in a module";
+    diagnostic.attachNote(other.getLoc()) << "the other mesh";
+    return diagnostic;
+  }
   return success();
 }
 
@@ -103,6 +114,11 @@ LogicalResult AttentionOp::verify() {
       !toAlgebra(getBands()).emptyRows(q[1], k[1]).empty())
     return emitOpError() << "expected uniform bands over every row without "
                             "visible keys when 'empty' is mean";
+  // (C5)
+  if (auto shared = toAlgebra(getBands()).overlap())
+    return emitOpError() << "expected disjoint bands but "
+                         << getBands()[shared->first] << " and "
+                         << getBands()[shared->second] << " share a pair";
   return success();
 }
 
@@ -124,6 +140,19 @@ LogicalResult AttendOp::verify() {
       (getState().getType() != output || getStateLse().getType() != lse))
     return emitOpError() << "expected the continued state to have the types of "
                             "the new one";
+  // (C3)
+  int64_t rows = getQueries().getMaxCount(), keys = getKeys().getMaxCount();
+  int64_t keyRows = getKey().getType().getDimSize(1);
+  if (q[1] != rows || keyRows != keys)
+    return emitOpError() << "expected " << rows << " local queries and " << keys
+                         << " local keys, the most that a rank of the layouts "
+                            "holds, but got "
+                         << q[1] << " and " << keyRows;
+  if (std::optional<LayoutAttr> heads = getHeads();
+      heads && q[2] != heads->getMaxCount())
+    return emitOpError() << "expected " << heads->getMaxCount()
+                         << " local heads, the most that a rank of " << *heads
+                         << " holds, but got " << q[2];
   return success();
 }
 
@@ -159,10 +188,12 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult GemmOp::verify() {
   ArrayRef<int64_t> sizes = getSizes();
+  // (C1)
   if (sizes.size() != 4 || getLhsStrides().size() != 3 ||
       getRhsStrides().size() != 3)
     return emitOpError() << "expected sizes [b, m, n, k] and strides [b, m, k] "
                             "and [b, k, n]";
+  // (C2)
   auto result = cast<RankedTensorType>(getType());
   if (result.getNumElements() != sizes[0] * sizes[1] * sizes[2])
     return emitOpError() << "expected a result of " << sizes[0] << " x "
@@ -190,6 +221,16 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
            << "expected a distance that is no multiple of the "
            << op.getLayout().getRanks() << " ranks of axis \""
            << op.getLayout().getAxis() << "\" but got " << op.getDistance();
+  // (C3)
+  int64_t rows = op.getLayout().getMaxCount();
+  for (Value input : op.getInputs()) {
+    auto type = cast<RankedTensorType>(input.getType());
+    if (type.getRank() < 2 || type.getDimSize(1) != rows)
+      return op.emitOpError()
+             << "expected " << rows
+             << " rows, the most that a rank of the layout holds, but got "
+             << type;
+  }
   return success();
 }
 LogicalResult ShiftOp::verify() { return verifyShift(*this); }
@@ -222,6 +263,17 @@ template <typename OpT> static LogicalResult verifyAllGather(OpT op) {
 }
 LogicalResult AllGatherOp::verify() { return verifyAllGather(*this); }
 LogicalResult AllGatherStartOp::verify() { return verifyAllGather(*this); }
+
+template <typename OpT> static LogicalResult verifyAllReduce(OpT op) {
+  // (C1)
+  int64_t ranks = op.getRanks();
+  if (ranks < 1)
+    return op.emitOpError()
+           << "expected a positive number of ranks but got " << ranks;
+  return success();
+}
+LogicalResult AllReduceOp::verify() { return verifyAllReduce(*this); }
+LogicalResult AllReduceStartOp::verify() { return verifyAllReduce(*this); }
 
 template <typename OpT> static LogicalResult verifyReduceScatter(OpT op) {
   LayoutAttr layout = op.getLayout();

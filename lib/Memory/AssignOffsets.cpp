@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Places.h"
+#include "sp/IR/Program.h"
 #include "sp/Memory/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -20,7 +21,6 @@
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_ASSIGNOFFSETSPASS
-#define GEN_PASS_DEF_VERIFYMEMORYPASS
 #include "sp/Memory/Passes.h.inc"
 } // namespace mlir::sp
 
@@ -86,12 +86,44 @@ int64_t layConstants(MutableArrayRef<Place> places) {
   return size;
 }
 
+bool hasPlace(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() &&
+         (tensor.getElementType().isIntOrFloat() ||
+          isa<ComplexType>(tensor.getElementType()));
+}
+
+/// Slots in turn need loops that count from a constant to a constant.
+LogicalResult checkLoop(scf::ForOp loop) {
+  if (loop.getStaticTripCount() && getConstantIntValue(loop.getStep()) == 1 &&
+      getConstantIntValue(loop.getLowerBound()))
+    return success();
+  return loop.emitOpError() << "expected constant bounds and a step of 1";
+}
+
+LogicalResult checkProgram(func::FuncOp func) {
+  for (Type type : func.getArgumentTypes())
+    if (!hasPlace(type))
+      return func.emitOpError()
+             << "expected arguments of static shape but got " << type;
+  WalkResult walked = func.getBody().walk([](Operation *op) -> WalkResult {
+    for (Type type : op->getResultTypes())
+      if (!hasPlace(type) && !isa<IndexType, TokenType>(type))
+        return op->emitOpError()
+               << "expected results of static shape but got " << type;
+    auto loop = dyn_cast<scf::ForOp>(op);
+    return loop ? checkLoop(loop) : success();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 struct AssignOffsetsPass
     : mlir::sp::impl::AssignOffsetsPassBase<AssignOffsetsPass> {
   void runOnOperation() override {
-    auto func = getOperation().lookupSymbol<func::FuncOp>("main");
-    if (!func)
-      return;
+    FailureOr<func::FuncOp> program = findProgram(getOperation());
+    if (failed(program) || failed(checkProgram(*program)))
+      return signalPassFailure();
+    func::FuncOp func = *program;
     Places places(func);
     int64_t arena = pack(places.all()), constants = layConstants(places.all());
     Builder builder(&getContext());
@@ -122,30 +154,6 @@ struct AssignOffsetsPass
                      remark::RemarkOpts::name("Arena").category(DEBUG_TYPE))
         << "a rank needs an arena of " << remark::metric("bytes", arena)
         << " bytes";
-  }
-};
-
-struct VerifyMemoryPass
-    : mlir::sp::impl::VerifyMemoryPassBase<VerifyMemoryPass> {
-  void runOnOperation() override {
-    auto func = getOperation().lookupSymbol<func::FuncOp>("main");
-    if (!func)
-      return;
-    WalkResult result = func.getBody().walk([&](Operation *op) -> WalkResult {
-      int64_t tensors = llvm::count_if(op->getResultTypes(), [](Type type) {
-        return isa<RankedTensorType>(type);
-      });
-      auto offsets = op->getAttrOfType<ArrayAttr>("sp.offsets");
-      if (tensors != (offsets ? static_cast<int64_t>(offsets.size()) : 0))
-        return op->emitOpError()
-               << "expected " << tensors << " offsets after Memory";
-      return WalkResult::advance();
-    });
-    if (result.wasInterrupted() || !func->hasAttr("sp.arena_bytes")) {
-      if (!result.wasInterrupted())
-        func.emitOpError() << "expected the size of the arena after Memory";
-      signalPassFailure();
-    }
   }
 };
 

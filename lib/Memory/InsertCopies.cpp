@@ -1,17 +1,22 @@
 //===- InsertCopies.cpp - One place for what loops carry ------------------===//
 //
-//   before   while(%x = %init) do { ... return %next }
-//   after    %c = sp.copy %init
+//   before   while(%x = %arg) do { ... return %next }       %x read after %next
+//   after    %c = sp.copy %arg
 //            while(%x = %c) do { ... %n = sp.copy %next; return %n }
 //
-// The copies of one iteration happen at its end, after every read of what is
-// carried. A carried value that moves to another place (a swap) is first copied
-// aside.
+// Some operations write where an operand lies: a loop over what it carries, an
+// attention over the state that it continues. That is right without a copy
+// where nothing else reads what lies there any more. The value that a body
+// yields is computed in the carried place where the argument's last read comes
+// before. The copies of one iteration happen at its end, after every read of
+// what is carried; a carried value that moves to another place (a swap) is
+// first copied aside.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Overwriting.h"
+#include "sp/IR/Program.h"
 #include "sp/Memory/Passes.h"
-#include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -29,26 +34,27 @@ Value copyOf(OpBuilder &builder, Value value) {
   return CopyOp::create(builder, value.getLoc(), value.getType(), value);
 }
 
-void copyCarried(stablehlo::WhileOp loop) {
-  OpBuilder builder(loop);
-  Block &body = loop.getBody().front();
+/// Copies an operand that `op` may not overwrite.
+void copyOverwritten(OpOperand &operand) {
+  if (mayOverwrite(operand))
+    return;
+  OpBuilder builder(operand.getOwner());
+  operand.set(copyOf(builder, operand.get()));
+}
+
+/// Copies what a loop's body yields to the carried places.
+void copyCarried(Operation *loop) {
+  Block &body = loop->getRegions().back().front();
   Operation *yield = body.getTerminator();
-  auto isUnchanged = [&](unsigned index) {
-    return yield->getOperand(index) == body.getArgument(index);
-  };
-  for (OpOperand &init : loop->getOpOperands())
-    if (!isUnchanged(init.getOperandNumber()))
-      init.set(copyOf(builder, init.get()));
-  builder.setInsertionPoint(yield);
+  OpBuilder builder(yield);
   SmallVector<OpOperand *> changed;
   for (OpOperand &operand : yield->getOpOperands())
-    if (!isUnchanged(operand.getOperandNumber()))
+    if (isTensor(operand.get()) && changesCarried(operand) &&
+        !mayYieldInPlace(operand))
       changed.push_back(&operand);
-  for (OpOperand *operand : changed) {
-    auto argument = dyn_cast<BlockArgument>(operand->get());
-    if (argument && argument.getOwner() == &body)
-      operand->set(copyOf(builder, argument));
-  }
+  for (OpOperand *operand : changed)
+    if (carriesArgumentOf(operand->get(), body))
+      operand->set(copyOf(builder, operand->get()));
   for (OpOperand *operand : changed)
     operand->set(copyOf(builder, operand->get()));
 }
@@ -58,19 +64,34 @@ void copyYielded(Operation *branches) {
     Operation *yield = region.front().getTerminator();
     OpBuilder builder(yield);
     for (OpOperand &operand : yield->getOpOperands())
-      operand.set(copyOf(builder, operand.get()));
+      if (!mayYieldInPlace(operand))
+        operand.set(copyOf(builder, operand.get()));
   }
 }
 
 struct InsertCopiesPass
     : mlir::sp::impl::InsertCopiesPassBase<InsertCopiesPass> {
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
-      if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
-        copyCarried(loop);
+    // Inner operations first: whether an outer place may be written depends on
+    // the copies inside.
+    FailureOr<func::FuncOp> func = findProgram(getOperation());
+    if (failed(func))
+      return signalPassFailure();
+    SmallVector<Operation *> overwriting;
+    func->walk([&](Operation *op) {
+      if (isa<stablehlo::WhileOp, scf::ForOp, stablehlo::CaseOp,
+              stablehlo::IfOp, AttendOp>(op))
+        overwriting.push_back(op);
+    });
+    for (Operation *op : overwriting) {
+      if (isa<stablehlo::WhileOp, scf::ForOp>(op))
+        copyCarried(op);
       if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
         copyYielded(op);
-    });
+      for (OpOperand &operand : op->getOpOperands())
+        if (isOverwritten(operand))
+          copyOverwritten(operand);
+    }
   }
 };
 

@@ -2,6 +2,8 @@
 
 #include "Places.h"
 
+#include "Overwriting.h"
+
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -45,7 +47,10 @@ void Places::number(Operation *op) {
 }
 
 void Places::joinFor(scf::ForOp loop) {
+  Block &body = *loop.getBody();
   for (auto [index, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
+    if (!isTensor(argument))
+      continue;
     Value init = loop.getInitArgs()[index],
           yielded = loop.getYieldedValues()[index],
           result = loop.getResult(index);
@@ -54,9 +59,7 @@ void Places::joinFor(scf::ForOp loop) {
     if (yielded == argument)
       continue;
     join(argument, yielded);
-    auto partial = yielded.getDefiningOp<AttendOp>();
-    if (partial &&
-        (partial.getState() == argument || partial.getStateLse() == argument))
+    if (!isHandedOn(body.getTerminator()->getOpOperand(index)))
       continue;
     std::optional<APInt> trips = loop.getStaticTripCount();
     slots[argument] = {loop, 0, 0};

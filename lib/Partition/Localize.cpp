@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CheckInput.h"
 #include "Localizer.h"
-#include "Program.h"
 #include "sp/Partition/Passes.h"
 
 namespace mlir::sp {

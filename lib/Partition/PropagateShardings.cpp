@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Program.h"
+#include "CheckInput.h"
 #include "Seeds.h"
 #include "sp/Partition/Passes.h"
 

@@ -1,6 +1,6 @@
 //===- VerifyPartition.cpp - The guard of Partition -----------------------===//
 
-#include "Program.h"
+#include "CheckInput.h"
 #include "sp/Partition/Passes.h"
 
 namespace mlir::sp {

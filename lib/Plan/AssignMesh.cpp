@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeriveRoles.h"
 #include "sp/Plan/Passes.h"
-#include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,11 +25,12 @@ struct AssignMeshPass : mlir::sp::impl::AssignMeshPassBase<AssignMeshPass> {
   using AssignMeshPassBase::AssignMeshPassBase;
 
   FailureOr<SmallVector<MeshAxisAttr>> parseMesh();
-  FailureOr<SmallVector<MeshAxisAttr>> moduleMesh();
+  SmallVector<MeshAxisAttr> moduleMesh();
   FailureOr<SmallVector<MeshAxisAttr>> chooseMesh();
   /// An axis by role: as asked for, or by its usual names.
   FailureOr<StringRef> chooseAxis(ArrayRef<MeshAxisAttr> axes, StringRef option,
-                                  StringRef asked, ArrayRef<StringRef> names);
+                                  StringRef asked, StringRef derived,
+                                  ArrayRef<StringRef> names);
   LogicalResult checkUnused(ArrayRef<MeshAxisAttr> axes, StringRef sequence,
                             StringRef batch);
 
@@ -69,30 +70,36 @@ FailureOr<SmallVector<MeshAxisAttr>> AssignMeshPass::parseMesh() {
   return axes;
 }
 
-FailureOr<SmallVector<MeshAxisAttr>> AssignMeshPass::moduleMesh() {
+/// The first mesh that has axes.
+static sdy::MeshOp declaredMesh(ModuleOp module) {
+  for (sdy::MeshOp mesh : module.getOps<sdy::MeshOp>())
+    if (!mesh.getMesh().getAxes().empty())
+      return mesh;
+  return sdy::MeshOp();
+}
+
+SmallVector<MeshAxisAttr> AssignMeshPass::moduleMesh() {
   SmallVector<MeshAxisAttr> axes;
-  auto meshes = getOperation().getOps<sdy::MeshOp>();
-  if (meshes.empty())
-    return axes;
-  for (sdy::MeshAxisAttr axis : (*meshes.begin()).getMesh().getAxes())
-    axes.push_back(
-        MeshAxisAttr::get(&getContext(), axis.getName(), axis.getSize()));
+  if (sdy::MeshOp declared = declaredMesh(getOperation()))
+    for (sdy::MeshAxisAttr axis : declared.getMesh().getAxes())
+      axes.push_back(
+          MeshAxisAttr::get(&getContext(), axis.getName(), axis.getSize()));
   return axes;
 }
 
 FailureOr<SmallVector<MeshAxisAttr>> AssignMeshPass::chooseMesh() {
-  FailureOr<SmallVector<MeshAxisAttr>> declared = moduleMesh();
+  SmallVector<MeshAxisAttr> declared = moduleMesh();
   if (mesh.empty()) {
-    if (succeeded(declared) && declared->empty())
+    if (declared.empty())
       return getOperation().emitError()
              << "expected a mesh but the module declares none; name one, such "
                 "as --mesh=sp=8";
     return declared;
   }
   FailureOr<SmallVector<MeshAxisAttr>> asked = parseMesh();
-  if (failed(asked) || failed(declared))
+  if (failed(asked))
     return failure();
-  for (MeshAxisAttr axis : *declared)
+  for (MeshAxisAttr axis : declared)
     for (MeshAxisAttr other : *asked)
       if (axis.getName() == other.getName() &&
           axis.getSize() != other.getSize()) {
@@ -102,8 +109,7 @@ FailureOr<SmallVector<MeshAxisAttr>> AssignMeshPass::chooseMesh() {
             << axis.getSize()
             << ", as the module's mesh says, but --mesh gives it "
             << other.getSize();
-        diagnostic.attachNote(
-            (*getOperation().getOps<sdy::MeshOp>().begin()).getLoc())
+        diagnostic.attachNote(declaredMesh(getOperation()).getLoc())
             << "the module's mesh; export the model again for another, or "
                "leave --mesh out";
         return diagnostic;
@@ -114,6 +120,7 @@ FailureOr<SmallVector<MeshAxisAttr>> AssignMeshPass::chooseMesh() {
 FailureOr<StringRef> AssignMeshPass::chooseAxis(ArrayRef<MeshAxisAttr> axes,
                                                 StringRef option,
                                                 StringRef asked,
+                                                StringRef derived,
                                                 ArrayRef<StringRef> names) {
   auto find = [&](StringRef name) {
     return llvm::any_of(
@@ -122,10 +129,16 @@ FailureOr<StringRef> AssignMeshPass::chooseAxis(ArrayRef<MeshAxisAttr> axes,
   if (!asked.empty()) {
     if (find(asked))
       return asked;
+    if (asked.contains(','))
+      return getOperation().emitError()
+             << "expected " << option << " to name one axis but got \"" << asked
+             << "\"; several axes for one sequence are not supported yet";
     return getOperation().emitError()
            << "expected " << option << " to name an axis of the mesh, "
            << listNames(axes) << ", but got \"" << asked << "\"";
   }
+  if (!derived.empty() && find(derived))
+    return derived;
   for (StringRef name : names)
     if (find(name))
       return name;
@@ -152,11 +165,20 @@ void AssignMeshPass::runOnOperation() {
   FailureOr<SmallVector<MeshAxisAttr>> axes = chooseMesh();
   if (failed(axes))
     return signalPassFailure();
+  Roles derived = deriveRoles(getOperation());
   FailureOr<StringRef> sequence =
-      chooseAxis(*axes, "--seq-axis", seqAxis, {"sp", "seq", "cp", "context"});
+      chooseAxis(*axes, "--seq-axis", seqAxis, derived.sequence,
+                 {"sp", "seq", "cp", "context"});
+  if (failed(sequence))
+    return signalPassFailure();
+  // A name says less than a sharding does.
+  SmallVector<StringRef> batchNames = {"dp", "data"};
+  llvm::erase(batchNames, *sequence);
+  bool isTaken = derived.batch == *sequence;
   FailureOr<StringRef> batch =
-      chooseAxis(*axes, "--batch-axis", batchAxis, {"dp", "data"});
-  if (failed(sequence) || failed(batch))
+      chooseAxis(*axes, "--batch-axis", batchAxis,
+                 isTaken ? StringRef() : derived.batch, batchNames);
+  if (failed(batch))
     return signalPassFailure();
   bool onlyAxis = sequence->empty() && axes->size() == 1 &&
                   *batch != axes->front().getName();
@@ -174,10 +196,8 @@ void AssignMeshPass::runOnOperation() {
   auto role = [&](StringRef axis) {
     return axis.empty() ? StringAttr() : builder.getStringAttr(axis);
   };
-  auto meshes = getOperation().getOps<sdy::MeshOp>();
-  StringRef name = !meshes.empty() && (*meshes.begin()).getSymName() == "mesh"
-                       ? "sp_mesh"
-                       : "mesh";
+  bool isFree = !getOperation().lookupSymbol("mesh");
+  StringRef name = isFree ? "mesh" : "sp_mesh";
   MeshOp::create(builder, getOperation().getLoc(), builder.getStringAttr(name),
                  MeshAttr::get(&getContext(), *axes), role(*sequence),
                  role(*batch));

@@ -1,22 +1,19 @@
 //===- PlanAttention.cpp - A strategy and a layout for every attention ----===//
 //
 //   before   sp.attention(%q, %k, %v) ...
-//   after    sp.attention(%q, %k, %v) ... plan <axis = "sp", heads = 1, outer =
-//   1, inner = 4, ...>
+//   after    sp.attention(%q, %k, %v) ... plan <axis = "sp", inner = 4, ...>
 //
 //===----------------------------------------------------------------------===//
 
 #include "sp/Plan/AttentionCost.h"
 #include "sp/Plan/Passes.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 
 #define DEBUG_TYPE "sp-plan-attention"
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_PLANATTENTIONPASS
-#define GEN_PASS_DEF_VERIFYPLANPASS
 #include "sp/Plan/Passes.h.inc"
 } // namespace mlir::sp
 
@@ -58,6 +55,10 @@ PlanAttentionPass::chooseLayout(ArrayRef<AttentionOp> attentions) {
              << layout << "\"";
     return *kind;
   }
+  // What the user planned in the IR decides for all.
+  for (AttentionOp op : attentions)
+    if (op.getPlan() && op.getPlan()->getRanks() > 1)
+      return op.getPlan()->getLayout();
   bool isCausal = llvm::any_of(attentions, [](AttentionOp op) {
     ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
                       k = op.getKey().getType().getShape();
@@ -66,8 +67,15 @@ PlanAttentionPass::chooseLayout(ArrayRef<AttentionOp> attentions) {
   return isCausal ? LayoutKind::Zigzag : LayoutKind::Contiguous;
 }
 
+/// How diagnostics and remarks call an attention.
+std::string nameOf(AttentionOp op) {
+  return op.getName().empty() ? "an attention" : op.getName().str();
+}
+
 PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
   int64_t batch = op.getQuery().getType().getDimSize(0);
+  if (std::optional<StringRef> axis = meshOp.getBatch())
+    batch = llvm::divideCeil(batch, meshOp.getAxisSize(*axis));
   PlanAttr best;
   int64_t bestBytes = 0;
   for (StringRef name : {"ring", "ulysses", "allgather"}) {
@@ -80,7 +88,7 @@ PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
     remark::analysis(
         op.getLoc(),
         remark::RemarkOpts::name("Alternative").category(DEBUG_TYPE))
-        << op.getName() << ": " << name << " would send "
+        << nameOf(op) << ": " << name << " would send "
         << remark::metric("bytes", bytes) << " bytes a rank";
     if (best && bytes >= bestBytes)
       continue;
@@ -139,57 +147,11 @@ void PlanAttentionPass::runOnOperation() {
     op.setPlanAttr(plan);
     remark::passed(op.getLoc(),
                    remark::RemarkOpts::name("Planned").category(DEBUG_TYPE))
-        << op.getName() << ": " << plan.getStrategyName() << " over "
+        << nameOf(op) << ": " << plan.getStrategyName() << " over "
         << remark::metric("ranks", plan.getRanks()) << " ranks, "
         << stringifyLayoutKind(plan.getLayout())
         << (counts ? ", chosen by counted bytes" : ", as asked for");
   }
 }
-
-struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
-  void runOnOperation() override {
-    MeshOp mesh = getMesh(getOperation());
-    if (!mesh) {
-      getOperation().emitError() << "expected a mesh after Plan";
-      return signalPassFailure();
-    }
-    DenseMap<int64_t, PlanAttr> first;
-    auto check = [&](AttentionOp op) -> LogicalResult {
-      std::optional<PlanAttr> plan = op.getPlan();
-      if (!plan)
-        return op.emitOpError() << "expected a plan after Plan";
-      int64_t size = mesh.getAxisSize(plan->getAxis());
-      if (plan->getRanks() != 1 && plan->getRanks() != size)
-        return op.emitOpError()
-               << "expected the plan's factors to multiply to the " << size
-               << " ranks of axis \"" << plan->getAxis() << "\" but got "
-               << plan->getRanks();
-      if (plan->getOuter() != 1 || (plan->getHeads() != 1) +
-                                           (plan->getInner() != 1) +
-                                           (plan->getGather() != 1) >
-                                       1)
-        return op.emitOpError()
-               << "expected one factor of heads, inner and gather but got "
-               << *plan << "; combined strategies are not supported yet";
-      if (plan->getRanks() == 1)
-        return success();
-      for (Value value : {op.getQuery(), op.getKey()}) {
-        int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
-        PlanAttr other = first.try_emplace(length, *plan).first->second;
-        if (other.getLayout() != plan->getLayout())
-          return op.emitOpError()
-                 << "expected one layout for the sequence of " << length
-                 << " positions but got "
-                 << stringifyLayoutKind(plan->getLayout()) << " beside "
-                 << stringifyLayoutKind(other.getLayout());
-      }
-      return success();
-    };
-    bool ok = true;
-    getOperation().walk([&](AttentionOp op) { ok &= succeeded(check(op)); });
-    if (!ok)
-      signalPassFailure();
-  }
-};
 
 } // namespace

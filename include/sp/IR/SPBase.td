@@ -97,6 +97,7 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
 
 def Sp_AtomAttr : Sp_Attr<"Atom", "atom"> {
   let summary = "Factor of a dimension, whole or dealt to ranks";
+  let genVerifyDecl = 1;
   let parameters = (ins "int64_t":$size, OptionalParameter<"::mlir::sp::LayoutAttr">:$layout);
   let assemblyFormat = "`` $size (`by` $layout^)?";
 }

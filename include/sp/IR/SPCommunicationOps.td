@@ -28,6 +28,8 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
     ```
     (C1) results have the types of the operands.
     (C2) `distance` is no multiple of the axis, a full turn moves nothing.
+    (C3) operands have as many rows as the layout's largest rank.
+
     ```mlir
     %k1, %v1 = sp.shift %k, %v from %src by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x64xf32>
     ```
@@ -100,6 +102,7 @@ class Sp_AllReduceBase<bit start> : Sp_CommOp<"all_reduce", start> {
     rank      0   1   2              0      1      2
     before    a   b   c       after  a+b+c  a+b+c  a+b+c
     ```
+    (C1) the number of ranks is positive.
     ```mlir
     %s = sp.all_reduce %x sum over "sp" of 4 : tensor<8xf32>
     ```
@@ -107,6 +110,7 @@ class Sp_AllReduceBase<bit start> : Sp_CommOp<"all_reduce", start> {
   let arguments = (ins AnyRankedTensor:$input, Sp_Reduction:$kind, StrAttr:$axis, I64Attr:$ranks);
   let assemblyFormat = "$input $kind `over` $axis `of` $ranks attr-dict `:` type($input)"
                        # " `` custom<SameType>(ref(type($input)), type($result))";
+  let hasVerifier = 1;
 }
 def Sp_AllReduceOp : Sp_AllReduceBase<0> { let results = (outs AnyRankedTensor:$result); }
 def Sp_AllReduceStartOp : Sp_AllReduceBase<1> {

@@ -12,9 +12,10 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
   let summary = "Mesh of ranks";
   let description = [{
     Declares the axes that the program is spread over, outermost first, and which
-    of them shard the sequence and the batch. Exists from Plan on; a module has
-    at most one.
+    of them shard the sequence and the batch. Exists from Plan on.
+
     (C1) the sequence and the batch axis are axes of the mesh.
+    (C2) no other mesh is in the module.
     ```mlir
     sp.mesh @mesh <["dp" = 2, "sp" = 4]> sequence "sp" batch "dp"
     ```
@@ -45,6 +46,7 @@ def Sp_AttentionOp : Sp_Op<"attention", [Pure]> {
     (C2) kvHeads is at most heads.
     (C3) bands lie inside the lengths and are not empty.
     (C4) `empty = mean` is said with uniform bands, which then leave no row empty.
+    (C5) no pair is in two bands.
     ```mlir
     %o = sp.attention(%q, %k, %v) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.250000e-01 {name = "layer0"}
        : tensor<1x64x8x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x8x16xf32>
@@ -77,6 +79,8 @@ def Sp_AttendOp : Sp_Op<"attend", [Pure, AttrSizedOperandSegments]> {
 
     (C1) o is `[batch, queries, heads, dv]`, lse `[batch, queries, heads]`.
     (C2) the state has the type of the results.
+    (C3) rows are the most that a rank of their layout holds, heads the most that
+    one of `heads` does.
     ```mlir
     %o1, %l1 = sp.attend(%q, %k, %v) onto(%o, %l) queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
        bands [#sp.band<q 0 to 4096, k 0 to 4096, lo -inf, hi 0>] scale 1.250000e-01
@@ -171,6 +175,9 @@ def Sp_GemmOp : Sp_Op<"gemm", [Pure]> {
     over row-major operands whose dimensions collapse to these: `sizes` is
     `[b, m, n, k]`, strides are in elements, `lhs_strides` over `[b, m, k]`,
     `rhs_strides` over `[b, k, n]`; c is dense. Exists from Schedule on.
+
+    (C1) four sizes, three strides an operand.
+    (C2) the result has b * m * n elements.
     ```mlir
     %c = sp.gemm %a, %b sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
     ```

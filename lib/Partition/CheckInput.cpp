@@ -1,6 +1,6 @@
-//===- Program.cpp - The function that Partition rewrites -----------------===//
+//===- CheckInput.cpp - What Partition can take ---------------------------===//
 
-#include "Program.h"
+#include "CheckInput.h"
 
 #include "sp/StableHLO/StableHLO.h"
 
@@ -35,17 +35,6 @@ static LogicalResult checkOperation(Operation *op) {
                 "got "
              << type;
   return success();
-}
-
-FailureOr<func::FuncOp> mlir::sp::findProgram(ModuleOp module) {
-  auto func = module.lookupSymbol<func::FuncOp>("main");
-  if (!func)
-    return module.emitError() << "expected a function called 'main'";
-  if (!func.getBody().hasOneBlock())
-    return func.emitOpError()
-           << "expected a body of one block but got "
-           << static_cast<int64_t>(func.getBody().getBlocks().size());
-  return func;
 }
 
 LogicalResult mlir::sp::checkInput(func::FuncOp func) {

@@ -1,0 +1,50 @@
+/// What lies where in a rank's arena while a program runs.
+///
+/// Every write puts a new content into a range of bytes; what lay there is
+/// gone. A read wants its content whole. That is all that offsets must get
+/// right, whatever rule made them:
+///
+///   write a at [0, 64)          0..64 a
+///   write b at [32, 96)         0..32 a, 32..96 b
+///   read a at [0, 64)           fails, b overwrote it
+#ifndef SP_LIB_MEMORY_ARENA_H
+#define SP_LIB_MEMORY_ARENA_H
+
+#include "mlir/IR/Operation.h"
+
+#include <map>
+
+namespace mlir::sp {
+
+/// A content and where it was put. Constants lie elsewhere and never change.
+struct Held {
+  int64_t offset = 0, bytes = 0;
+  int64_t content = 0;
+  bool isConstant = false;
+};
+
+class Arena {
+public:
+  /// A content that nothing held before, at a place that nothing is put yet.
+  Held make(int64_t offset, int64_t bytes, Operation *writer);
+  void put(const Held &held);
+  /// The writer of what lies in the way, or nullopt where `held` is whole; a
+  /// null writer means that nothing was ever written there.
+  std::optional<Operation *> findDamage(const Held &held) const;
+
+private:
+  struct Range {
+    int64_t end;
+    int64_t content;
+  };
+  void cutAt(int64_t offset);
+
+  /// By first byte; ranges do not overlap.
+  std::map<int64_t, Range> ranges;
+  DenseMap<int64_t, Operation *> writers;
+  int64_t lastContent = 0;
+};
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_MEMORY_ARENA_H

@@ -1,0 +1,235 @@
+//===- Overwriting.cpp - When a place may be written over -----------------===//
+
+#include "Overwriting.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+//===----------------------------------------------------------------------===//
+// What loops carry
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One value that a loop carries.
+struct Carried {
+  Operation *loop;
+  unsigned index;
+
+  Value init() const {
+    bool isFor = isa<scf::ForOp>(loop);
+    return isFor ? cast<scf::ForOp>(loop).getInitArgs()[index]
+                 : loop->getOperand(index);
+  }
+  Value argument() const {
+    if (auto loopOp = dyn_cast<scf::ForOp>(loop))
+      return loopOp.getRegionIterArg(index);
+    return cast<stablehlo::WhileOp>(loop).getBody().getArgument(index);
+  }
+  Value result() const { return loop->getResult(index); }
+  OpOperand &yielded() const {
+    return loop->getRegions().back().front().getTerminator()->getOpOperand(
+        index);
+  }
+  bool isUnchanged() const { return yielded().get() == argument(); }
+};
+
+bool isLoop(Operation *op) {
+  return isa_and_present<scf::ForOp, stablehlo::WhileOp>(op);
+}
+
+/// The carried value that a loop's operand starts, if it is one.
+std::optional<Carried> startedBy(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  if (!isLoop(op))
+    return std::nullopt;
+  unsigned first = op->getNumOperands() - op->getNumResults();
+  if (operand.getOperandNumber() < first)
+    return std::nullopt;
+  return Carried{op, operand.getOperandNumber() - first};
+}
+
+/// The carried value that a result or an argument of a loop's region is.
+std::optional<Carried> carriedBy(Value value) {
+  if (auto result = dyn_cast<OpResult>(value)) {
+    if (isLoop(result.getOwner()))
+      return Carried{result.getOwner(), result.getResultNumber()};
+    return std::nullopt;
+  }
+  auto argument = cast<BlockArgument>(value);
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (!isLoop(parent))
+    return std::nullopt;
+  unsigned counters = isa<scf::ForOp>(parent) ? 1 : 0;
+  if (argument.getArgNumber() < counters)
+    return std::nullopt;
+  return Carried{parent, argument.getArgNumber() - counters};
+}
+
+/// The first value in the place of `value`.
+Value rootOf(Value value) {
+  if (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
+    return rootOf(reshape.getOperand());
+  std::optional<Carried> carried = carriedBy(value);
+  if (carried && carried->isUnchanged())
+    return rootOf(carried->init());
+  // Arguments of the condition lie where those of the body lie.
+  if (carried && isa<BlockArgument>(value))
+    return carried->argument();
+  return value;
+}
+
+/// Calls `visit` for every operation that reads what lies at `root`; for a
+/// communication also for its wait, until which it reads. A loop's condition
+/// reads before the body does.
+void forEachRead(Value root, function_ref<void(OpOperand &)> visit,
+                 function_ref<void(Operation *)> visitWait) {
+  SmallVector<Value> aliases = {root};
+  while (!aliases.empty()) {
+    Value value = aliases.pop_back_val();
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<stablehlo::ReshapeOp>(user)) {
+        aliases.push_back(user->getResult(0));
+        continue;
+      }
+      std::optional<Carried> carried = startedBy(use);
+      if (carried && carried->isUnchanged()) {
+        aliases.push_back(carried->argument());
+        aliases.push_back(carried->result());
+        if (auto loop = dyn_cast<stablehlo::WhileOp>(user))
+          aliases.push_back(loop.getCond().getArgument(carried->index));
+        continue;
+      }
+      bool isOwnYield =
+          user->hasTrait<OpTrait::IsTerminator>() &&
+          isLoop(user->getParentOp()) && !changesCarried(use) &&
+          user->getParentRegion() == &user->getParentOp()->getRegions().back();
+      if (isOwnYield)
+        continue;
+      visit(use);
+      for (Value result : user->getResults())
+        if (isa<TokenType>(result.getType()))
+          for (Operation *wait : result.getUsers())
+            visitWait(wait);
+    }
+  }
+}
+
+/// Whether every read of what lies at `root`, but by `except`, comes before
+/// `op` in its block.
+bool isReadBefore(Value root, Operation *op, OpOperand *except = nullptr) {
+  bool isBefore = true;
+  auto check = [&](Operation *reader) {
+    Operation *own = op->getBlock()->findAncestorOpInBlock(*reader);
+    isBefore &= own && own != op && own->isBeforeInBlock(op);
+  };
+  forEachRead(
+      root,
+      [&](OpOperand &use) {
+        if (&use != except)
+          check(use.getOwner());
+      },
+      check);
+  return isBefore;
+}
+
+/// The result that takes the place of an overwritten operand.
+Value successorOf(OpOperand &operand) {
+  if (auto partial = dyn_cast<AttendOp>(operand.getOwner()))
+    return operand.get() == partial.getState() ? partial.getOutput()
+                                               : partial.getLse();
+  return startedBy(operand)->result();
+}
+
+/// The overwritten operand whose place a value took, or null.
+OpOperand *predecessorOf(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return nullptr;
+  for (OpOperand &operand : result.getOwner()->getOpOperands())
+    if (isOverwritten(operand) && successorOf(operand) == value)
+      return &operand;
+  return nullptr;
+}
+
+/// The first operation of `block` that writes the place of `value`, or null
+/// where the place comes from elsewhere.
+Operation *firstWrite(Value value, Block *block) {
+  Value root = rootOf(value);
+  Operation *def = root.getDefiningOp();
+  if (!def || def->getBlock() != block || isa<stablehlo::ConstantOp>(def))
+    return nullptr;
+  // Where blocks handed on end up depends on the number of steps.
+  std::optional<Carried> carried = carriedBy(root);
+  if (carried && isHandedOn(carried->yielded()))
+    return nullptr;
+  if (OpOperand *before = predecessorOf(root))
+    return firstWrite(before->get(), block);
+  return def;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Questions
+//===----------------------------------------------------------------------===//
+
+bool mlir::sp::isOverwritten(OpOperand &operand) {
+  if (!isTensor(operand.get()))
+    return false;
+  if (auto partial = dyn_cast<AttendOp>(operand.getOwner()))
+    return partial.getState() && (&operand == &partial.getStateMutable()[0] ||
+                                  &operand == &partial.getStateLseMutable()[0]);
+  std::optional<Carried> carried = startedBy(operand);
+  return carried && !carried->isUnchanged();
+}
+
+bool mlir::sp::mayOverwrite(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  Value root = rootOf(operand.get());
+  if (auto argument = dyn_cast<BlockArgument>(root)) {
+    // A carried state is continued to become the next one.
+    std::optional<Carried> carried = carriedBy(root);
+    return carried && argument.getOwner() == op->getBlock() &&
+           rootOf(carried->yielded().get()) == successorOf(operand) &&
+           isReadBefore(root, op, &operand);
+  }
+  return firstWrite(root, op->getBlock()) && isReadBefore(root, op, &operand);
+}
+
+bool mlir::sp::changesCarried(OpOperand &yielded) {
+  Operation *loop = yielded.getOwner()->getParentOp();
+  return !Carried{loop, yielded.getOperandNumber()}.isUnchanged();
+}
+
+bool mlir::sp::carriesArgumentOf(Value value, Block &body) {
+  auto argument = dyn_cast<BlockArgument>(rootOf(value));
+  return argument && argument.getOwner() == &body;
+}
+
+bool mlir::sp::isHandedOn(OpOperand &yielded) {
+  Operation *loop = yielded.getOwner()->getParentOp();
+  Carried carried{loop, yielded.getOperandNumber()};
+  if (!isa<scf::ForOp>(loop) || carried.isUnchanged())
+    return false;
+  OpOperand *before = predecessorOf(rootOf(yielded.get()));
+  return !before || rootOf(before->get()) != carried.argument();
+}
+
+bool mlir::sp::mayYieldInPlace(OpOperand &yielded) {
+  Operation *yield = yielded.getOwner(), *parent = yield->getParentOp();
+  Value root = rootOf(yielded.get());
+  for (OpOperand &other : yield->getOpOperands())
+    if (&other != &yielded && rootOf(other.get()) == root)
+      return false;
+  // What continues the argument lies where it lies.
+  OpOperand *before = predecessorOf(root);
+  Carried carried{parent, yielded.getOperandNumber()};
+  if (isLoop(parent) && before && rootOf(before->get()) == carried.argument())
+    return true;
+  Operation *first = firstWrite(root, yield->getBlock());
+  if (!first || !isa<stablehlo::WhileOp>(parent))
+    return first != nullptr;
+  return isReadBefore(carried.argument(), first);
+}

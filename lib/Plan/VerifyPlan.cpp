@@ -1,0 +1,82 @@
+//===- VerifyPlan.cpp - The guard of Plan ---------------------------------===//
+
+#include "sp/Plan/Passes.h"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_VERIFYPLANPASS
+#include "sp/Plan/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
+  LogicalResult checkFactors(AttentionOp op, PlanAttr plan, MeshOp mesh) {
+    if (plan.getRanks() == 1)
+      return success();
+    if (plan.getAxis() != mesh.getSequence().value_or(""))
+      return op.emitOpError()
+             << "expected a plan over the sequence axis of mesh "
+             << mesh.getMesh() << " but got axis \"" << plan.getAxis() << "\"";
+    int64_t size = mesh.getAxisSize(plan.getAxis());
+    if (plan.getRanks() != size)
+      return op.emitOpError()
+             << "expected the plan's factors to multiply to the " << size
+             << " ranks of axis \"" << plan.getAxis() << "\" but got "
+             << plan.getRanks();
+    int64_t factors = (plan.getHeads() != 1) + (plan.getInner() != 1) +
+                      (plan.getGather() != 1);
+    if (plan.getOuter() != 1 || factors > 1)
+      return op.emitOpError()
+             << "expected one factor of heads, inner and gather but got "
+             << plan << "; combined strategies are not supported yet";
+    return success();
+  }
+
+  /// One layout serves every attention of a sequence.
+  LogicalResult checkLayout(AttentionOp op, PlanAttr plan) {
+    if (plan.getRanks() == 1)
+      return success();
+    for (Value value : {op.getQuery(), op.getKey()}) {
+      int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
+      AttentionOp other = first.try_emplace(length, op).first->second;
+      LayoutKind kind = other.getPlan()->getLayout();
+      if (kind == plan.getLayout())
+        continue;
+      InFlightDiagnostic diagnostic =
+          op.emitOpError() << "expected one layout for the sequence of "
+                           << length << " positions but got "
+                           << stringifyLayoutKind(plan.getLayout())
+                           << " beside " << stringifyLayoutKind(kind);
+      diagnostic.attachNote(other.getLoc()) << "the other attention";
+      return diagnostic;
+    }
+    return success();
+  }
+
+  void runOnOperation() override {
+    MeshOp mesh = getMesh(getOperation());
+    if (!mesh) {
+      getOperation().emitError() << "expected a mesh after Plan";
+      return signalPassFailure();
+    }
+    first.clear();
+    bool ok = true;
+    getOperation().walk([&](AttentionOp op) {
+      std::optional<PlanAttr> plan = op.getPlan();
+      if (!plan)
+        op.emitOpError() << "expected a plan after Plan";
+      ok &= plan && succeeded(checkFactors(op, *plan, mesh)) &&
+            succeeded(checkLayout(op, *plan));
+    });
+    if (!ok)
+      signalPassFailure();
+  }
+
+  /// The first attention of each length.
+  DenseMap<int64_t, AttentionOp> first;
+};
+
+} // namespace

@@ -1,0 +1,75 @@
+// RUN: sp-opt %s -split-input-file -verify-diagnostics
+
+func.func @shift_c1_other_result_type(%k: tensor<1x3x2x4xf32>) {
+  %src = sp.rank "sp" : index
+  // expected-error @below {{'sp.shift' op expected results of the operands' types but got 'tensor<1x2x2x4xf32>' for 'tensor<1x3x2x4xf32>'}}
+  %0 = "sp.shift"(%k, %src) <{distance = 1 : i64, layout = #sp.layout<contiguous 10 on "sp" of 4>}> : (tensor<1x3x2x4xf32>, index) -> tensor<1x2x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @shift_c2_full_turn(%k: tensor<1x3x2x4xf32>) {
+  %src = sp.rank "sp" : index
+  // expected-error @below {{'sp.shift' op expected a distance that is no multiple of the 4 ranks of axis "sp" but got 8}}
+  %0 = sp.shift %k from %src by 8 in <contiguous 10 on "sp" of 4> : tensor<1x3x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @shift_start_c2_full_turn(%k: tensor<1x3x2x4xf32>) {
+  %src = sp.rank "sp" : index
+  // expected-error @below {{'sp.shift_start' op expected a distance that is no multiple of the 4 ranks of axis "sp" but got 0}}
+  %0, %t = sp.shift_start %k from %src by 0 in <contiguous 10 on "sp" of 4> : tensor<1x3x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @shift_c3_other_rows(%k: tensor<1x4x2x4xf32>) {
+  %src = sp.rank "sp" : index
+  // expected-error @below {{'sp.shift' op expected 3 rows, the most that a rank of the layout holds, but got 'tensor<1x4x2x4xf32>'}}
+  %0 = sp.shift %k from %src by 1 in <contiguous 10 on "sp" of 4> : tensor<1x4x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @all_gather_c1_not_whole(%k: tensor<3x8xf32>) {
+  // expected-error @below {{'sp.all_gather' op expected dimension 0 to go from 3 to 10 but got 'tensor<3x8xf32>' and 'tensor<12x8xf32>'}}
+  %0 = sp.all_gather %k dim 0 in <contiguous 10 on "sp" of 4> : tensor<3x8xf32> -> tensor<12x8xf32>
+  return
+}
+
+// -----
+
+func.func @all_gather_c1_no_such_dimension(%k: tensor<3x8xf32>) {
+  // expected-error @below {{'sp.all_gather' op expected a dimension of 'tensor<3x8xf32>' but got 2}}
+  %0 = sp.all_gather %k dim 2 in <contiguous 10 on "sp" of 4> : tensor<3x8xf32> -> tensor<10x8xf32>
+  return
+}
+
+// -----
+
+func.func @all_to_all_c1_other_heads(%q: tensor<1x3x6x4xf32>) {
+  // expected-error @below {{'sp.all_to_all' op expected dealt rows 'tensor<1x3x6x4xf32>' and dealt heads 'tensor<1x10x2x4xf32>' but got 'tensor<1x3x6x4xf32>' and 'tensor<1x10x3x4xf32>'}}
+  %0 = sp.all_to_all %q rows <zigzag 10 on "sp" of 4> heads <contiguous 6 on "sp" of 4> of 6 : tensor<1x3x6x4xf32> -> tensor<1x10x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c1_no_ranks(%x: tensor<8xf32>) {
+  // expected-error @below {{'sp.all_reduce' op expected a positive number of ranks but got 0}}
+  %0 = sp.all_reduce %x sum over "sp" of 0 : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c1_not_dealt(%x: tensor<8xf32>) {
+  // expected-error @below {{'sp.reduce_scatter' op expected dimension 0 to go from 8 to 2 but got 'tensor<8xf32>' and 'tensor<4xf32>'}}
+  %0 = sp.reduce_scatter %x sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<4xf32>
+  return
+}

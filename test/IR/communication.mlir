@@ -1,0 +1,71 @@
+// RUN: sp-opt %s | FileCheck %s
+
+// CHECK-LABEL: @shift_in_both_forms
+func.func @shift_in_both_forms(%k: tensor<1x1024x2x64xf32>, %v: tensor<1x1024x2x32xf32>) {
+  %src = sp.rank "sp" : index
+  // CHECK: sp.shift %{{.*}}, %{{.*}} from %{{.*}} by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x32xf32>{{$}}
+  %k1, %v1 = sp.shift %k, %v from %src by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x32xf32>
+  // CHECK: %{{.*}}:2, %[[MOVED:.*]] = sp.shift_start %{{.*}}, %{{.*}} from %{{.*}} by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x32xf32>{{$}}
+  %k2, %v2, %moved = sp.shift_start %k1, %v1 from %src by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x32xf32>
+  // CHECK: sp.wait %[[MOVED]]
+  sp.wait %moved
+  return
+}
+
+// CHECK-LABEL: @all_gather_in_both_forms
+func.func @all_gather_in_both_forms(%k: tensor<3x8xi32>) {
+  // CHECK: sp.all_gather %{{.*}} dim 0 in <contiguous 10 on "sp" of 4> : tensor<3x8xi32> -> tensor<10x8xi32>
+  %all = sp.all_gather %k dim 0 in <contiguous 10 on "sp" of 4> : tensor<3x8xi32> -> tensor<10x8xi32>
+  // CHECK: sp.all_gather_start %{{.*}} dim 0 in <contiguous 10 on "sp" of 4> : tensor<3x8xi32> -> tensor<10x8xi32>
+  %all2, %t = sp.all_gather_start %k dim 0 in <contiguous 10 on "sp" of 4> : tensor<3x8xi32> -> tensor<10x8xi32>
+  sp.wait %t
+  return
+}
+
+// CHECK-LABEL: @all_to_all_in_both_directions_and_forms
+func.func @all_to_all_in_both_directions_and_forms(%q: tensor<1x3x6x4xf32>) {
+  // CHECK: sp.all_to_all %{{.*}} rows <zigzag 10 on "sp" of 4> heads <contiguous 6 on "sp" of 4> of 6 : tensor<1x3x6x4xf32> -> tensor<1x10x2x4xf32>
+  %h = sp.all_to_all %q rows <zigzag 10 on "sp" of 4> heads <contiguous 6 on "sp" of 4> of 6 : tensor<1x3x6x4xf32> -> tensor<1x10x2x4xf32>
+  // CHECK: sp.all_to_all %{{.*}} of 6 to_rows : tensor<1x10x2x4xf32> -> tensor<1x3x6x4xf32>
+  %r = sp.all_to_all %h rows <zigzag 10 on "sp" of 4> heads <contiguous 6 on "sp" of 4> of 6 to_rows : tensor<1x10x2x4xf32> -> tensor<1x3x6x4xf32>
+  // CHECK: sp.all_to_all_start %{{.*}} of 6 to_rows : tensor<1x10x2x4xf32> -> tensor<1x3x6x4xf32>
+  %r2, %t = sp.all_to_all_start %h rows <zigzag 10 on "sp" of 4> heads <contiguous 6 on "sp" of 4> of 6 to_rows : tensor<1x10x2x4xf32> -> tensor<1x3x6x4xf32>
+  sp.wait %t
+  return
+}
+
+// One kv head for 8 query heads: every rank holds it.
+// CHECK-LABEL: @all_to_all_repeats_kv_heads
+func.func @all_to_all_repeats_kv_heads(%k: tensor<1x3x1x4xf32>) {
+  // CHECK: of 1 : tensor<1x3x1x4xf32> -> tensor<1x10x1x4xf32>
+  %h = sp.all_to_all %k rows <zigzag 10 on "sp" of 4> heads <contiguous 8 on "sp" of 4> of 1 : tensor<1x3x1x4xf32> -> tensor<1x10x1x4xf32>
+  return
+}
+
+// CHECK-LABEL: @all_reduce_of_every_kind
+func.func @all_reduce_of_every_kind(%x: tensor<8xf32>, %b: tensor<i1>) {
+  // CHECK: sp.all_reduce %{{.*}} sum over "sp" of 4 : tensor<8xf32>{{$}}
+  %0 = sp.all_reduce %x sum over "sp" of 4 : tensor<8xf32>
+  // CHECK: sp.all_reduce %{{.*}} max over "sp" of 4 : tensor<8xf32>
+  %1 = sp.all_reduce %0 max over "sp" of 4 : tensor<8xf32>
+  // CHECK: sp.all_reduce %{{.*}} min over "sp" of 4 : tensor<8xf32>
+  %2 = sp.all_reduce %1 min over "sp" of 4 : tensor<8xf32>
+  // CHECK: sp.all_reduce %{{.*}} mul over "sp" of 4 : tensor<8xf32>
+  %3 = sp.all_reduce %2 mul over "sp" of 4 : tensor<8xf32>
+  // CHECK: sp.all_reduce %{{.*}} and over "sp" of 4 : tensor<i1>
+  %4 = sp.all_reduce %b and over "sp" of 4 : tensor<i1>
+  // CHECK: sp.all_reduce_start %{{.*}} or over "sp" of 4 : tensor<i1>{{$}}
+  %5, %t = sp.all_reduce_start %4 or over "sp" of 4 : tensor<i1>
+  sp.wait %t
+  return
+}
+
+// CHECK-LABEL: @reduce_scatter_in_both_forms
+func.func @reduce_scatter_in_both_forms(%x: tensor<8xf32>) {
+  // CHECK: sp.reduce_scatter %{{.*}} sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<2xf32>
+  %s = sp.reduce_scatter %x sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<2xf32>
+  // CHECK: sp.reduce_scatter_start %{{.*}} max dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<2xf32>
+  %s2, %t = sp.reduce_scatter_start %x max dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<2xf32>
+  sp.wait %t
+  return
+}

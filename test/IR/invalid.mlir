@@ -1,0 +1,155 @@
+// RUN: sp-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @below {{'sp.mesh' op expected an axis of the mesh but got "cp"}}
+sp.mesh @mesh_c1_sequence_elsewhere <["dp" = 2, "sp" = 4]> sequence "cp"
+
+// -----
+
+// expected-note @below {{the other mesh}}
+sp.mesh @mesh <["sp" = 4]>
+// expected-error @below {{'sp.mesh' op expected one mesh in a module}}
+sp.mesh @mesh_c2_second <["sp" = 4]>
+
+// -----
+
+// expected-error @below {{expected mesh axis "sp" to have a positive size but got 0}}
+sp.mesh @mesh_axis_without_ranks <["sp" = 0]>
+
+// -----
+
+// expected-error @below {{expected distinct mesh axes but got "sp" twice}}
+sp.mesh @mesh_axis_twice <["sp" = 2, "sp" = 4]>
+
+// -----
+
+func.func @attention_c1_other_head_size(%q: tensor<1x64x8x16xf32>, %k: tensor<1x64x2x8xf32>) {
+  // expected-error @below {{'sp.attention' op expected [batch, queries, heads, d], [batch, keys, kvHeads, d], [batch, keys, kvHeads, dv] and a result [batch, queries, heads, dv] but got 'tensor<1x64x8x16xf32>', 'tensor<1x64x2x8xf32>', 'tensor<1x64x2x8xf32>' and 'tensor<1x64x8x8xf32>'}}
+  %o = sp.attention(%q, %k, %k) bands [] scale 1.0 : tensor<1x64x8x16xf32>, tensor<1x64x2x8xf32>, tensor<1x64x2x8xf32> -> tensor<1x64x8x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2_more_kv_heads(%q: tensor<1x64x2x16xf32>, %k: tensor<1x64x8x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected at most as many kv heads as query heads but got 8 kv heads for 2 query heads}}
+  %o = sp.attention(%q, %k, %k) bands [] scale 1.0 : tensor<1x64x2x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x2x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3_band_outside(%q: tensor<1x64x2x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected non-empty bands within 64 queries and 64 keys but got #sp.band<q 0 to 65, k 0 to 64, lo -inf, hi 0>}}
+  %o = sp.attention(%q, %q, %q) bands [#sp.band<q 0 to 65, k 0 to 64, lo -inf, hi 0>] scale 1.0 : tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x2x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c4_mean_without_uniform_rows(%q: tensor<1x64x2x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected uniform bands over every row without visible keys when 'empty' is mean}}
+  %o = sp.attention(%q, %q, %q) bands [#sp.band<q 1 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.0 empty mean : tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x2x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c5_bands_overlap(%q: tensor<1x64x2x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected disjoint bands but #sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0> and #sp.band<q 0 to 8, k 0 to 8, lo -inf, hi inf> share a pair}}
+  %o = sp.attention(%q, %q, %q) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>, #sp.band<q 0 to 8, k 0 to 8, lo -inf, hi inf>] scale 1.0 : tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x2x16xf32>
+  return
+}
+
+// -----
+
+func.func @plan_without_a_factor(%q: tensor<1x64x2x16xf32>) {
+  // expected-error @below {{expected positive factors of axis "sp" but got heads 0, outer 1, inner 1, gather 1}}
+  %o = sp.attention(%q, %q, %q) bands [] scale 1.0 plan <axis = "sp", heads = 0, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first> : tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x2x16xf32>
+  return
+}
+
+// -----
+
+func.func @attend_c1_state_of_other_rows(%q: tensor<1x3x2x4xf32>, %k: tensor<1x3x2x4xf32>) {
+  // expected-error @below {{'sp.attend' op expected a state [batch, queries, heads, dv] and [batch, queries, heads] for queries 'tensor<1x3x2x4xf32>' but got 'tensor<1x4x2x4xf32>' and 'tensor<1x4x2xf32>'}}
+  %o, %l = sp.attend(%q, %k, %k) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x4x2x4xf32>, tensor<1x4x2xf32>
+  return
+}
+
+// -----
+
+func.func @attend_c2_state_of_another_type(%q: tensor<1x3x2x4xf32>, %o: tensor<1x3x2x4xf64>, %l: tensor<1x3x2xf64>) {
+  // expected-error @below {{'sp.attend' op expected the continued state to have the types of the new one}}
+  %0:2 = "sp.attend"(%q, %q, %q, %o, %l) <{bands = [], keys = #sp.layout<contiguous 10 on "sp" of 4>, queries = #sp.layout<contiguous 10 on "sp" of 4>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0>}>
+    : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf64>, tensor<1x3x2xf64>) -> (tensor<1x3x2x4xf32>, tensor<1x3x2xf32>)
+  return
+}
+
+// -----
+
+func.func @attend_c3_rows_of_no_rank(%q: tensor<1x4x2x4xf32>, %k: tensor<1x3x2x4xf32>) {
+  // expected-error @below {{'sp.attend' op expected 3 local queries and 3 local keys, the most that a rank of the layouts holds, but got 4 and 3}}
+  %o, %l = sp.attend(%q, %k, %k) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 : (tensor<1x4x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x4x2x4xf32>, tensor<1x4x2xf32>
+  return
+}
+
+// -----
+
+func.func @attend_c3_heads_of_no_rank(%q: tensor<1x3x4x4xf32>, %k: tensor<1x3x2x4xf32>) {
+  // expected-error @below {{'sp.attend' op expected 2 local heads, the most that a rank of #sp.layout<contiguous 8 on "sp" of 4> holds, but got 4}}
+  %o, %l = sp.attend(%q, %k, %k) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> heads <contiguous 8 on "sp" of 4> kv_heads 2 bands [] scale 1.0 : (tensor<1x3x4x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x4x4xf32>, tensor<1x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @positions_c1_too_few() {
+  // expected-error @below {{'sp.positions' op expected 3 positions, the most that a rank of the layout holds, but got 'tensor<2xi32>'}}
+  %p = sp.positions <contiguous 10 on "sp" of 4> : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @launch_c1_no_kernel(%x: tensor<8xf32>) {
+  // expected-error @below {{'sp.launch' op expected a function called 'norm'}}
+  %y = sp.launch @norm(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @norm(tensor<4xf32>) -> tensor<4xf32>
+func.func @launch_c1_kernel_of_another_type(%x: tensor<8xf32>) {
+  // expected-error @below {{'sp.launch' op expected kernel 'norm' of type '(tensor<8xf32>) -> tensor<8xf32>' but got '(tensor<4xf32>) -> tensor<4xf32>'}}
+  %y = sp.launch @norm(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @gemm_c1_three_sizes(%a: tensor<8x4xf32>, %b: tensor<4x16xf32>) {
+  // expected-error @below {{'sp.gemm' op expected sizes [b, m, n, k] and strides [b, m, k] and [b, k, n]}}
+  %c = sp.gemm %a, %b sizes [8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @gemm_c2_other_result(%a: tensor<8x4xf32>, %b: tensor<4x16xf32>) {
+  // expected-error @below {{'sp.gemm' op expected a result of 1 x 8 x 16 elements but got 'tensor<8x8xf32>'}}
+  %c = sp.gemm %a, %b sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+// expected-error @+3 {{expected a layout of 8 positions but got #sp.layout<contiguous 9 on "sp" of 4>}}
+// expected-error @+2 {{failed to parse Sp_DimAttr parameter 'atoms' which is to be a `::llvm::ArrayRef<AtomAttr>`}}
+// expected-error @+1 {{failed to parse Sp_ShardingAttr parameter 'dims' which is to be a `::llvm::ArrayRef<DimAttr>`}}
+#atom_of_another_layout = #sp.sharding<[[8 by <contiguous 9 on "sp" of 4>]]>
+
+// -----
+
+// expected-error @below {{expected layout over 1 to 1048576 ranks but got 0 owners split in 1}}
+#layout_without_ranks = #sp.layout<contiguous 8 on "sp" of 0>

@@ -1,0 +1,22 @@
+// RUN: sp-opt --sp-plan-attention %s --remarks-filter="sp-plan-attention" 2>&1 | FileCheck %s --check-prefixes=CHECK,AUTO
+// RUN: sp-opt --sp-plan-attention=strategy=none %s | FileCheck %s --check-prefixes=CHECK,NONE
+// RUN: sp-opt --sp-plan-attention=strategy=ring %s | FileCheck %s --check-prefixes=CHECK,RING
+// RUN: sp-opt --sp-plan-attention=strategy=ulysses %s | FileCheck %s --check-prefixes=CHECK,ULYSSES
+// RUN: sp-opt --sp-plan-attention=strategy=allgather %s | FileCheck %s --check-prefixes=CHECK,GATHER
+// RUN: sp-opt --sp-plan-attention="strategy=ring layout=striped" %s | FileCheck %s --check-prefixes=CHECK,STRIPED
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+
+// One layout serves both attentions, zigzag because one of them is causal.
+// CHECK-LABEL: @main
+func.func @main(%q: tensor<1x64x8x16xf32>, %k: tensor<1x64x8x16xf32>, %few: tensor<1x64x2x16xf32>) {
+  // With as many kv heads as query heads, Ulysses sends fewest bytes.
+  // CHECK: name = "many"
+  // AUTO-SAME: {{.*}}
+  // CHECK: name = "few"
+  %a = sp.attention(%q, %k, %k) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.0 {name = "many"}
+     : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  %b = sp.attention(%q, %few, %few) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi inf>] scale 1.0 {name = "few"}
+     : tensor<1x64x8x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}
