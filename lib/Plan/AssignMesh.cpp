@@ -7,6 +7,7 @@
 
 #include "DeriveRoles.h"
 #include "sp/Plan/Passes.h"
+#include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"

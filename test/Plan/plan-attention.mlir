@@ -1,4 +1,4 @@
-// RUN: sp-opt --sp-plan-attention %s --remarks-filter="sp-plan-attention" 2>&1 | FileCheck %s --check-prefixes=CHECK,AUTO
+// RUN: sp-opt --sp-plan-attention %s | FileCheck %s --check-prefixes=CHECK,AUTO
 // RUN: sp-opt --sp-plan-attention=strategy=none %s | FileCheck %s --check-prefixes=CHECK,NONE
 // RUN: sp-opt --sp-plan-attention=strategy=ring %s | FileCheck %s --check-prefixes=CHECK,RING
 // RUN: sp-opt --sp-plan-attention=strategy=ulysses %s | FileCheck %s --check-prefixes=CHECK,ULYSSES
@@ -10,10 +10,24 @@ sp.mesh @mesh <["sp" = 4]> sequence "sp"
 // One layout serves both attentions, zigzag because one of them is causal.
 // CHECK-LABEL: @main
 func.func @main(%q: tensor<1x64x8x16xf32>, %k: tensor<1x64x8x16xf32>, %few: tensor<1x64x2x16xf32>) {
-  // With as many kv heads as query heads, Ulysses sends fewest bytes.
-  // CHECK: name = "many"
-  // AUTO-SAME: {{.*}}
-  // CHECK: name = "few"
+  // With as many kv heads as query heads Ulysses sends fewest bytes, with few of
+  // them a ring.
+  // CHECK: sp.attention
+  // AUTO-SAME: plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
+  // NONE-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
+  // RING-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first>
+  // ULYSSES-SAME: plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
+  // GATHER-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first>
+  // STRIPED-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = striped, placement = head_first>
+  // CHECK-SAME: {name = "many"}
+  // CHECK: sp.attention
+  // AUTO-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first>
+  // NONE-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
+  // RING-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first>
+  // ULYSSES-SAME: plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
+  // GATHER-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first>
+  // STRIPED-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = striped, placement = head_first>
+  // CHECK-SAME: {name = "few"}
   %a = sp.attention(%q, %k, %k) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.0 {name = "many"}
      : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
   %b = sp.attention(%q, %few, %few) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi inf>] scale 1.0 {name = "few"}
