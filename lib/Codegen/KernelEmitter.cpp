@@ -114,7 +114,7 @@ std::vector<int64_t> KernelEmitter::rowCandidates() {
   std::vector<int64_t> candidates;
   pieces.insert(counts.begin(), counts.end());
   for (int64_t count : pieces)
-    if (common % count == 0)
+    if (count != 0 && common % count == 0)
       candidates.push_back(count);
   // Sensible rows first, the shortest of them, whole ones before pieces; then
   // short ones, the longest first; then long ones; last, rows that leave
