@@ -188,6 +188,9 @@ Scalar KernelEmitter::bitcastAt(BitcastConvertOp op, ArrayRef<Index> indices) {
     if (!from.isFloat)
       return scalar.value;
     Value narrow = scalar.value;
+    if (from.element.isBF16())
+      return arith::TruncIOp::create(b, loc, b.getI16Type(),
+                                     s.roundToBF16Bits(narrow));
     if (from.element != from.compute)
       narrow = arith::TruncFOp::create(b, loc, from.element, narrow);
     return arith::BitcastOp::create(b, loc, b.getIntegerType(width(from)),

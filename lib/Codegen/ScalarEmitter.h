@@ -73,6 +73,8 @@ public:
   Scalar remainder(Scalar lhs, Scalar rhs, const ElementForm &form);
   Scalar maximum(Scalar lhs, Scalar rhs, const ElementForm &form);
   Scalar minimum(Scalar lhs, Scalar rhs, const ElementForm &form);
+  /// The bits of an f32 rounded to bf16, in the low half of an i32.
+  Value roundToBF16Bits(Value x);
 
 private:
   Value bitNot(Value value);
@@ -84,7 +86,6 @@ private:
   Value poly(Value x, ArrayRef<double> coefficients);
   Value lessThan(Value x, double bound);
   Value choose(Value condition, Value x, Value y);
-  Value roundToBF16Bits(Value x);
   Value reducePrecision(Value x, int exponent, int mantissa);
   Value toSaturatedInt(Value x, Type to, bool isUnsigned);
   Value shift(Operation *op, Value x, Value amount);
