@@ -66,15 +66,12 @@ void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
     shift.receives.push_back(
         block(received, moved(expression(op.getSource()), -distance)));
   }
-  // The attention that reads the blocks says which of them are needed.
-  for (Operation *user : op.getResult(0).getUsers())
-    if (auto partial = dyn_cast<AttendOp>(user); partial && distance == 1) {
-      shift.needs = std::make_unique<plan::NeedsT>();
-      shift.needs->factor = factorNumber(axis);
-      shift.needs->queries = layoutNumber(partial.getQueries());
-      shift.needs->bands = bandList(partial.getBands());
-      break;
-    }
+  if (AttendOp reader = getRingReader(op)) {
+    shift.needs = std::make_unique<plan::NeedsT>();
+    shift.needs->factor = factorNumber(axis);
+    shift.needs->queries = layoutNumber(reader.getQueries());
+    shift.needs->bands = bandList(reader.getBands());
+  }
   command.operation.Set(std::move(shift));
 }
 

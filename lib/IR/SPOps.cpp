@@ -233,6 +233,23 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
   }
   return success();
 }
+AttendOp mlir::sp::getRingReader(ShiftStartOp shift) {
+  AttendOp reader;
+  if (shift.getDistance() != 1)
+    return reader;
+  Value block = shift.getInputs().front();
+  for (Operation *user : block.getUsers()) {
+    auto attend = dyn_cast<AttendOp>(user);
+    if (!attend || attend.getKey() != block)
+      continue;
+    if (reader && (reader.getBands() != attend.getBands() ||
+                   reader.getQueries() != attend.getQueries()))
+      return AttendOp();
+    reader = attend;
+  }
+  return reader;
+}
+
 LogicalResult ShiftOp::verify() { return verifyShift(*this); }
 LogicalResult ShiftStartOp::verify() { return verifyShift(*this); }
 

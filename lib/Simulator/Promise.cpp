@@ -83,13 +83,11 @@ int64_t Counter::shiftBytes(ShiftStartOp op) {
   Layout layout = toAlgebra(attr);
   int64_t source = evaluate(op.getSource()),
           receiver = (owner(attr) + 1) % attr.getRanks();
-  for (Operation *user : op.getResult(0).getUsers())
-    if (auto partial = dyn_cast<AttendOp>(user);
-        partial && op.getDistance() == 1)
-      if (!ringNeedsBlock(toAlgebra(partial.getBands()),
-                          toAlgebra(partial.getQueries()), layout, source,
-                          receiver))
-        return 0;
+  if (AttendOp reader = getRingReader(op))
+    if (!ringNeedsBlock(toAlgebra(reader.getBands()),
+                        toAlgebra(reader.getQueries()), layout, source,
+                        receiver))
+      return 0;
   int64_t bytes = 0;
   for (Value input : op.getInputs())
     bytes += layout.count(source) * rowBytes(input, 1);

@@ -154,6 +154,13 @@ static std::string range(const json &perRank) {
   return *lo == *hi ? lo->dump() : lo->dump() + " to " + hi->dump();
 }
 
+void mlir::sp::printDecisions(const RemarkLog &log, raw_ostream &os) {
+  if (!log.lines().empty())
+    os << "decisions\n";
+  for (const std::string &line : log.lines())
+    os << "  " << line << "\n";
+}
+
 void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
                                 raw_ostream &os) {
   const json &attentions = report["attentions"];
@@ -185,8 +192,5 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
      << ", computes " << range(report["flopsPerRank"])
      << " FLOPs of products and attention, needs "
      << range(report["peakBytesPerRank"]) << " bytes\n";
-  if (!log.lines().empty())
-    os << "decisions\n";
-  for (const std::string &line : log.lines())
-    os << "  " << line << "\n";
+  printDecisions(log, os);
 }

@@ -28,6 +28,9 @@ nlohmann::json describeAttentions(ModuleOp module);
 nlohmann::json makeReport(ModuleOp module, nlohmann::json attentions,
                           int64_t peakBytes, double seconds);
 
+/// What was decided, a line each.
+void printDecisions(const RemarkLog &log, raw_ostream &os);
+
 /// The same for people.
 void printExplanation(const RemarkLog &log, const nlohmann::json &report,
                       raw_ostream &os);

@@ -215,5 +215,10 @@ int main(int argc, char **argv) {
   if (isa<UnknownLoc>(module->getLoc()))
     module->getOperation()->setLoc(
         FileLineColLoc::get(&context, options.model, 1, 1));
-  return failed(Compilation(context, options, log).run(*module)) ? 1 : 0;
+  if (succeeded(Compilation(context, options, log).run(*module)))
+    return 0;
+  // Why an attention was not taken is most wanted where nothing could be done.
+  if (options.explain)
+    printDecisions(log, llvm::errs());
+  return 1;
 }

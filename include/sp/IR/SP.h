@@ -40,6 +40,11 @@ ArrayAttr toAttr(MLIRContext *context, const sprt::algebra::Bands &bands);
 /// deals the query heads.
 int64_t getMaxHeads(LayoutAttr heads, int64_t headCount);
 
+/// The partial attention that reads the blocks which a ring hands on by 1, and
+/// so says which of them anybody needs; null where several read them with
+/// different masks, or none does.
+AttendOp getRingReader(ShiftStartOp shift);
+
 /// The mesh of a module, or null.
 MeshOp getMesh(Operation *moduleOp);
 
