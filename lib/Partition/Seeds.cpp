@@ -139,8 +139,8 @@ Seeds::fromShardy(sdy::DimensionShardingAttr sharding, sdy::MeshAttr own,
   SmallVector<StringRef> axes;
   for (sdy::AxisRefAttr axis : sharding.getAxes()) {
     if (axis.getSubAxisInfo())
-      return emitError() << "expected whole mesh axes but got " << axis
-                         << ", a part of axis \"" << axis.getName() << "\"";
+      return emitError() << "expected whole mesh axes but got a part of axis \""
+                         << axis.getName() << "\"";
     bool isTrivial = hasAxis(axis.getName())
                          ? mesh.getAxisSize(axis.getName()) == 1
                          : own && own.hasAxis(axis.getName()) &&

@@ -1,0 +1,74 @@
+// RUN: sp-opt %s -split-input-file --sp-verify-memory -verify-diagnostics
+
+#at0 = affine_map<() -> (0)>
+#at64 = affine_map<() -> (64)>
+#at128 = affine_map<() -> (128)>
+
+module @value_overwritten_before_its_read {
+  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+    %a = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
+    // expected-note @below {{written here}}
+    %b = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
+    // expected-error @below {{'sp.copy' op expected 32 bytes of a 'tensor<8xf32>' at offset 64, which something else has overwritten}}
+    %c = sp.copy %a {sp.offsets = [#at128]} : tensor<8xf32>
+    return %c : tensor<8xf32>
+  }
+}
+
+// -----
+
+#at0 = affine_map<() -> (0)>
+module @argument_overwritten {
+  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+    // expected-error @below {{'sp.copy' op expected 32 bytes of a 'tensor<8xf32>' at offset 0, which something else has overwritten}}
+    // expected-note @below {{written here}}
+    %a = sp.copy %x {sp.offsets = [#at0]} : tensor<8xf32>
+    return %a : tensor<8xf32>
+  }
+}
+
+// -----
+
+#at64 = affine_map<() -> (64)>
+#at128 = affine_map<() -> (128)>
+module @communication_overwritten_before_its_wait {
+  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+    %a = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
+    %s, %t = sp.all_reduce_start %a sum over "sp" of 2 {sp.offsets = [#at128]} : tensor<8xf32>
+    // expected-note @below {{written here}}
+    %b = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
+    // expected-error @below {{'sp.wait' op expected 32 bytes of a 'tensor<8xf32>' at offset 64, which something else has overwritten}}
+    sp.wait %t
+    return %s : tensor<8xf32>
+  }
+}
+
+// -----
+
+#at192 = affine_map<() -> (192)>
+module @place_outside_the_arena {
+  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+    // expected-error @below {{'sp.copy' op expected 32 bytes at a multiple of 64 within 192 but got offset 192}}
+    %a = sp.copy %x {sp.offsets = [#at192]} : tensor<8xf32>
+    return
+  }
+}
+
+// -----
+
+module @value_without_a_place {
+  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+    // expected-error @below {{'sp.copy' op expected 'sp.offsets' to place value 0 by the counters of 0 loops}}
+    %a = sp.copy %x : tensor<8xf32>
+    return
+  }
+}
+
+// -----
+
+module @no_arena {
+  // expected-error @below {{'func.func' op expected the sizes of arena and constants after Memory}}
+  func.func @main() {
+    return
+  }
+}

@@ -1,0 +1,71 @@
+// RUN: sp-opt %s -split-input-file --sp-propagate-shardings -verify-diagnostics
+
+// expected-error @below {{expected a mesh; run sp-plan-pipeline first}}
+module {}
+
+// -----
+
+// expected-error @below {{expected a function called 'main'}}
+module @no_program {
+  sp.mesh @mesh <["sp" = 3]> sequence "sp"
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 3]> sequence "sp"
+// expected-error @below {{'func.func' op expected a body of one block but got 0}}
+func.func private @main()
+
+// -----
+
+sp.mesh @mesh <["sp" = 3]> sequence "sp"
+func.func private @silu(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'func.call' op expected calls to be inlined before Partition; run sp-import-pipeline}}
+  %y = func.call @silu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 3]> sequence "sp"
+// expected-error @below {{expected argument 0 to be a tensor of static shape, of numbers or booleans, but got 'tensor<?xf32>'}}
+func.func @main(%x: tensor<?xf32>) {
+  return
+}
+
+// -----
+
+sdy.mesh @cluster = <["sp"=3, "tp"=2]>
+sp.mesh @mesh <["sp" = 3]> sequence "sp"
+// expected-error @below {{argument 0: 'sdy.sharding' expected axes of the mesh, "sp", but got "tp"; name it with --mesh, or export the model without it}}
+func.func @main(%x: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@cluster, [{"tp"}, {}]>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @cluster = <["sp"=4]>
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+// expected-error @below {{argument 0: 'sdy.sharding' expected whole mesh axes but got a part of axis "sp"}}
+func.func @main(%x: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@cluster, [{"sp":(1)2}, {}]>}) {
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 3]> sequence "sp"
+// expected-error @below {{argument 0: 'sp.sharding' expected dimension 0 to have size 6 but got 8}}
+func.func @main(%x: tensor<6x4xf32> {sp.sharding = #sp.sharding<[[8], [4]]>}) {
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 3]> sequence "sp"
+// expected-error @below {{argument 0: 'sp.sharding' expected a layout of 6 positions on the 3 ranks of axis "sp" but got #sp.layout<contiguous 6 on "sp" of 4>}}
+func.func @main(%x: tensor<6x4xf32> {sp.sharding = #sp.sharding<[[6 by <contiguous 6 on "sp" of 4>], [4]]>}) {
+  return
+}

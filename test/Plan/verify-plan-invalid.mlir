@@ -1,0 +1,56 @@
+// RUN: sp-opt %s -split-input-file --sp-verify-plan -verify-diagnostics
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @attention_without_a_plan(%q: tensor<1x64x8x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected a plan after Plan}}
+  %o = sp.attention(%q, %q, %q) bands [] scale 1.0 : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["dp" = 4, "sp" = 4]> sequence "sp" batch "dp"
+func.func @plan_over_another_axis(%q: tensor<1x64x8x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected a plan over the sequence axis of mesh #sp.axes<["dp" = 4, "sp" = 4]> but got axis "dp"}}
+  %o = sp.attention(%q, %q, %q) bands [] scale 1.0
+     plan <axis = "dp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @plan_of_another_size(%q: tensor<1x64x8x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected the plan's factors to multiply to the 4 ranks of axis "sp" but got 3}}
+  %o = sp.attention(%q, %q, %q) bands [] scale 1.0
+     plan <axis = "sp", heads = 1, outer = 1, inner = 3, gather = 1, layout = zigzag, placement = head_first> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @plan_of_two_factors(%q: tensor<1x64x8x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected one factor of heads, inner and gather but got #sp.plan<axis = "sp", heads = 2, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first>; combined strategies are not supported yet}}
+  %o = sp.attention(%q, %q, %q) bands [] scale 1.0
+     plan <axis = "sp", heads = 2, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @two_layouts_of_one_sequence(%q: tensor<1x64x8x16xf32>) {
+  // expected-note @below {{the other attention}}
+  %o = sp.attention(%q, %q, %q) bands [] scale 1.0
+     plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  // expected-error @below {{'sp.attention' op expected one layout for the sequence of 64 positions but got striped beside zigzag}}
+  %p = sp.attention(%o, %q, %q) bands [] scale 1.0
+     plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = striped, placement = head_first> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{expected a mesh after Plan}}
+module {}

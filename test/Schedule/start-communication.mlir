@@ -1,0 +1,35 @@
+// RUN: sp-opt %s -split-input-file --sp-start-communication | FileCheck %s
+
+// Started as soon as its operand is there, waited for where it is used.
+// CHECK-LABEL: module @early_start_late_wait
+// CHECK: %[[X:.*]] = sp.copy
+// CHECK-NEXT: %[[ALL:.*]], %[[T:.*]] = sp.all_reduce_start %[[X]] sum over "sp" of 2
+// CHECK-NEXT: sp.copy %{{.*}}
+// CHECK-NEXT: sp.wait %[[T]]
+// CHECK-NEXT: sp.copy %[[ALL]]
+module @early_start_late_wait {
+  func.func @main(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+    %x = sp.copy %a : tensor<8xf32>
+    %y = sp.copy %a : tensor<8xf32>
+    %s = sp.all_reduce %x sum over "sp" of 2 : tensor<8xf32>
+    %z = sp.copy %s : tensor<8xf32>
+    return %y, %z : tensor<8xf32>, tensor<8xf32>
+  }
+}
+
+// -----
+
+// Communications keep their order, and one that needs another waits for it.
+// CHECK-LABEL: module @order_is_kept
+// CHECK: %[[A:.*]], %[[TA:.*]] = sp.all_reduce_start %{{.*}} sum
+// CHECK-NEXT: sp.wait %[[TA]]
+// CHECK-NEXT: %[[B:.*]], %[[TB:.*]] = sp.all_reduce_start %[[A]] max
+// CHECK-NEXT: sp.wait %[[TB]]
+// CHECK-NEXT: return %[[B]]
+module @order_is_kept {
+  func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+    %s = sp.all_reduce %a sum over "sp" of 2 : tensor<8xf32>
+    %m = sp.all_reduce %s max over "sp" of 2 : tensor<8xf32>
+    return %m : tensor<8xf32>
+  }
+}
