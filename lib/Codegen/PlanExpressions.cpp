@@ -101,12 +101,13 @@ PlanWriter::ExprPtr PlanWriter::expression(AffineExpr expr,
   }
 }
 
-/// The number of loops around an operation: the depth of a loop's counter.
+/// The number of counting loops around an operation: the depth of a loop's
+/// counter. A `while` has none.
 static int64_t depthOf(Operation *op) {
   int64_t depth = 0;
   for (Operation *parent = op->getParentOp(); parent;
        parent = parent->getParentOp())
-    if (isa<scf::ForOp, stablehlo::WhileOp>(parent))
+    if (isa<scf::ForOp>(parent))
       ++depth;
   return depth;
 }

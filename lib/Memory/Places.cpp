@@ -169,7 +169,7 @@ AffineMap Places::offsetOf(Value value, Operation *at) const {
   SmallVector<Operation *> loops;
   for (Operation *parent = at->getParentOp();
        parent && !isa<func::FuncOp>(parent); parent = parent->getParentOp())
-    if (isa<scf::ForOp, stablehlo::WhileOp>(parent))
+    if (isa<scf::ForOp>(parent))
       loops.insert(loops.begin(), parent);
   const Place &place = of(value);
   AffineExpr offset = getAffineConstantExpr(place.offset, context);

@@ -45,7 +45,8 @@ public:
 
   MutableArrayRef<Place> all() { return places; }
   const Place &of(Value value) const { return places[numbers.at(value)]; }
-  /// The value's offset as a map of the counters of the loops around `at`.
+  /// The value's offset as a map of the counters of the `scf.for` loops around
+  /// `at`.
   AffineMap offsetOf(Value value, Operation *at) const;
 
 private:

@@ -54,7 +54,7 @@ private:
   int64_t arenaBytes = 0, constantBytes = 0;
   Arena arena;
   DenseMap<Value, Held> held;
-  /// Counters of the loops around, outermost first.
+  /// Counters of the `scf.for` loops around, outermost first.
   SmallVector<int64_t> counters;
 };
 
@@ -202,13 +202,11 @@ LogicalResult PlaceRun::runWhile(stablehlo::WhileOp loop) {
   SmallVector<Held> carried = lookup(loop->getOperands());
   Block &cond = loop.getCond().front(), &body = loop.getBody().front();
   for (int64_t step = 0; step < 3; ++step) {
-    counters.push_back(step);
     if (failed(bind(loop, "sp.arg_offsets", cond.getArguments(), carried)) ||
         failed(runBlock(cond)) ||
         failed(bind(loop, "sp.arg_offsets", body.getArguments(), carried)) ||
         failed(runBlock(body)))
       return failure();
-    counters.pop_back();
     carried = lookup(body.getTerminator()->getOperands());
   }
   return bind(loop, "sp.offsets", loop->getResults(), carried);

@@ -29,7 +29,7 @@ def AssignOffsetsPass : Pass<"sp-assign-offsets", "::mlir::ModuleOp"> {
     Liveness over the schedule; a communication's buffers live from start to
     wait. A softmax state is continued in place, a reshape is another view, and
     the blocks that a ring hands on share two buffers in turn. `sp.offsets` are
-    functions of the enclosing loops' counters, outermost first; constants have
+    functions of the enclosing `scf.for` counters, outermost first; constants have
     offsets into the artifact's data.
 
     ```mlir
