@@ -15,6 +15,7 @@ static Type getPartType(Value value) {
 
 /// The result's elements are the operand's, or its parts when complex.
 static LogicalResult verifyPart(Operation *op) {
+  // (C1)
   Type expected = getPartType(op->getOperand(0));
   Type actual = getElementTypeOrSelf(op->getResult(0).getType());
   if (actual == expected)
@@ -63,6 +64,7 @@ LogicalResult BitcastConvertOp::verify() {
 }
 
 LogicalResult CompareOp::verify() {
+  // (C1)
   std::optional<ComparisonType> type = getCompareType();
   if (!type || *type == ComparisonType::NOTYPE)
     return success();

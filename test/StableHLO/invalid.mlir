@@ -1,6 +1,6 @@
 // RUN: sp-opt %s -split-input-file -verify-diagnostics
 
-func.func @abs_of_another_type(%x: tensor<2xcomplex<f32>>) {
+func.func @abs_c1_type(%x: tensor<2xcomplex<f32>>) {
   // expected-error@+1 {{'stablehlo.abs' op expected result elements of type 'f32' but got 'f64'}}
   %0 = stablehlo.abs %x : (tensor<2xcomplex<f32>>) -> tensor<2xf64>
   return
@@ -32,7 +32,7 @@ func.func @complex_c1_parts(%x: tensor<2xf32>) {
 
 // -----
 
-func.func @compare_type_of_integers(%x: tensor<2xi32>) {
+func.func @compare_c1_type(%x: tensor<2xi32>) {
   // expected-error@+1 {{'stablehlo.compare' op expected a compare_type for elements of type 'i32' but got FLOAT}}
   %0 = stablehlo.compare LT, %x, %x, FLOAT : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi1>
   return
@@ -72,7 +72,7 @@ func.func @constant_c1_type() {
 
 // -----
 
-func.func @iota_dimension() {
+func.func @iota_c1_dimension() {
   // expected-error@+1 {{'stablehlo.iota' op expected iota_dimension below rank 2 but got 2}}
   %0 = stablehlo.iota dim = 2 : tensor<2x3xi32>
   return

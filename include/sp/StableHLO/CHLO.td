@@ -21,6 +21,8 @@ class CHLO_Op<string mnemonic, list<Trait> traits = []>
 class CHLO_Unary<string mnemonic, string theSummary, Type tensor>
     : CHLO_Op<mnemonic, [SameOperandsAndResultType]> {
   let summary = theSummary;
+  let description = "Example: `%1 = chlo." # mnemonic #
+                    " %0 : tensor<8xf32> -> tensor<8xf32>`.";
   let arguments = (ins tensor:$operand);
   let results = (outs tensor:$result);
   let assemblyFormat = [{

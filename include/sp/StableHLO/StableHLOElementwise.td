@@ -14,9 +14,12 @@ class HLO_Op<string mnemonic, list<Trait> traits = []>
 // Unary: operand and result of one type
 //===----------------------------------------------------------------------===//
 
-class HLO_Unary<string mnemonic, string theSummary, Type tensor = HLO_Tensor>
+class HLO_Unary<string mnemonic, string theSummary, Type tensor = HLO_Tensor,
+                string element = "f32">
     : HLO_Op<mnemonic, [Pure, SameOperandsAndResultType]> {
   let summary = theSummary;
+  let description = "Example: `%1 = stablehlo." # mnemonic #
+                    " %0 : tensor<8x" # element # ">`.";
   let arguments = (ins tensor:$operand);
   let results = (outs tensor:$result);
   let assemblyFormat = [{
@@ -57,10 +60,10 @@ def HLO_RoundNearestEvenOp : HLO_Unary<"round_nearest_even",
     "Round to nearest, ties to even", HLO_FloatTensor>;
 def HLO_NegOp : HLO_Unary<"negate", "Negation">;
 def HLO_SignOp : HLO_Unary<"sign", "Sign">;
-def HLO_NotOp : HLO_Unary<"not", "Bitwise or logical complement", HLO_IntTensor>;
+def HLO_NotOp : HLO_Unary<"not", "Bitwise or logical complement", HLO_IntTensor, "i32">;
 def HLO_ClzOp : HLO_Unary<"count_leading_zeros", "Leading zero bits",
-    HLO_IntTensor>;
-def HLO_PopulationCountOp : HLO_Unary<"popcnt", "Set bits", HLO_IntTensor>;
+    HLO_IntTensor, "i32">;
+def HLO_PopulationCountOp : HLO_Unary<"popcnt", "Set bits", HLO_IntTensor, "i32">;
 
 //===----------------------------------------------------------------------===//
 // Unary: the element type changes
@@ -79,20 +82,43 @@ class HLO_UnaryTo<string mnemonic, string theSummary, Type from, Type to,
 }
 
 def HLO_AbsOp : HLO_UnaryTo<"abs", "Absolute value", HLO_Tensor, HLO_Tensor> {
+  let description = [{
+    Example: `%1 = stablehlo.abs %0 : (tensor<8xcomplex<f32>>) -> tensor<8xf32>`.
+
+    (C1) The result has the operand's elements, or their parts when complex.
+  }];
   let hasVerifier = 1;
 }
 def HLO_RealOp : HLO_UnaryTo<"real", "Real part", HLO_FloatOrComplexTensor,
     HLO_FloatTensor> {
+  let description = [{
+    Example: `%1 = stablehlo.real %0 : (tensor<8xcomplex<f32>>) -> tensor<8xf32>`.
+
+    (C1) The result has the parts' element type.
+  }];
   let hasVerifier = 1;
 }
 def HLO_ImagOp : HLO_UnaryTo<"imag", "Imaginary part", HLO_FloatOrComplexTensor,
     HLO_FloatTensor> {
+  let description = [{
+    Example: `%1 = stablehlo.imag %0 : (tensor<8xcomplex<f32>>) -> tensor<8xf32>`.
+
+    (C1) The result has the parts' element type.
+  }];
   let hasVerifier = 1;
 }
 def HLO_IsFiniteOp : HLO_UnaryTo<"is_finite", "Neither infinite nor NaN",
-    HLO_FloatTensor, HLO_PredTensor>;
+    HLO_FloatTensor, HLO_PredTensor> {
+  let description = [{
+    Example: `%1 = stablehlo.is_finite %0 : (tensor<8xf32>) -> tensor<8xi1>`.
+  }];
+}
 def HLO_ConvertOp : HLO_UnaryTo<"convert", "Conversion of the element type",
-    HLO_Tensor, HLO_Tensor>;
+    HLO_Tensor, HLO_Tensor> {
+  let description = [{
+    Example: `%1 = stablehlo.convert %0 : (tensor<8xbf16>) -> tensor<8xf32>`.
+  }];
+}
 def HLO_BitcastConvertOp : HLO_UnaryTo<"bitcast_convert",
     "Reinterpretation of bits", HLO_Tensor, HLO_Tensor, []> {
   let description = [{
@@ -110,6 +136,9 @@ def HLO_BitcastConvertOp : HLO_UnaryTo<"bitcast_convert",
 def HLO_ReducePrecisionOp
     : HLO_Op<"reduce_precision", [Pure, SameOperandsAndResultType]> {
   let summary = "Rounding to a narrower format, kept in the wide type";
+  let description = [{
+    Example: `%1 = stablehlo.reduce_precision %0, format = e8m7 : tensor<8xf32>`.
+  }];
   let arguments = (ins HLO_FloatTensor:$operand,
                        ConfinedAttr<I32Attr, [IntMinValue<1>]>:$exponent_bits,
                        ConfinedAttr<I32Attr, [IntMinValue<0>]>:$mantissa_bits);
@@ -126,9 +155,11 @@ def HLO_ReducePrecisionOp
 //===----------------------------------------------------------------------===//
 
 class HLO_Binary<string mnemonic, string theSummary, Type tensor = HLO_Tensor,
-                 list<Trait> traits = []>
+                 list<Trait> traits = [], string element = "f32">
     : HLO_Op<mnemonic, [Pure, SameOperandsAndResultType] # traits> {
   let summary = theSummary;
+  let description = "Example: `%2 = stablehlo." # mnemonic #
+                    " %0, %1 : tensor<8x" # element # ">`.";
   let arguments = (ins tensor:$lhs, tensor:$rhs);
   let results = (outs tensor:$result);
   let assemblyFormat = [{
@@ -139,7 +170,7 @@ class HLO_Binary<string mnemonic, string theSummary, Type tensor = HLO_Tensor,
 
 def HLO_AddOp : HLO_Binary<"add", "Sum; `or` of i1", HLO_Tensor, [Commutative]>;
 def HLO_AndOp : HLO_Binary<"and", "Bitwise or logical conjunction",
-    HLO_IntTensor, [Commutative]>;
+    HLO_IntTensor, [Commutative], "i32">;
 def HLO_Atan2Op : HLO_Binary<"atan2", "Angle of the point (rhs, lhs)",
     HLO_FloatOrComplexTensor>;
 def HLO_DivOp : HLO_Binary<"divide", "Quotient; truncated for integers">;
@@ -150,17 +181,17 @@ def HLO_MinOp : HLO_Binary<"minimum", "Minimum; NaN if either is", HLO_Tensor,
 def HLO_MulOp : HLO_Binary<"multiply", "Product; `and` of i1", HLO_Tensor,
     [Commutative]>;
 def HLO_OrOp : HLO_Binary<"or", "Bitwise or logical disjunction",
-    HLO_IntTensor, [Commutative]>;
+    HLO_IntTensor, [Commutative], "i32">;
 def HLO_PowOp : HLO_Binary<"power", "Power">;
 def HLO_RemOp : HLO_Binary<"remainder", "Remainder, with the sign of lhs">;
-def HLO_ShiftLeftOp : HLO_Binary<"shift_left", "Left shift", HLO_IntTensor>;
+def HLO_ShiftLeftOp : HLO_Binary<"shift_left", "Left shift", HLO_IntTensor, [], "i32">;
 def HLO_ShiftRightArithmeticOp : HLO_Binary<"shift_right_arithmetic",
-    "Right shift that keeps the sign", HLO_IntTensor>;
+    "Right shift that keeps the sign", HLO_IntTensor, [], "i32">;
 def HLO_ShiftRightLogicalOp : HLO_Binary<"shift_right_logical",
-    "Right shift that brings in zeros", HLO_IntTensor>;
+    "Right shift that brings in zeros", HLO_IntTensor, [], "i32">;
 def HLO_SubtractOp : HLO_Binary<"subtract", "Difference">;
 def HLO_XorOp : HLO_Binary<"xor", "Bitwise or logical exclusive or",
-    HLO_IntTensor, [Commutative]>;
+    HLO_IntTensor, [Commutative], "i32">;
 
 def HLO_ComplexOp : HLO_Op<"complex", [Pure, SameOperandsAndResultShape,
                                        SameTypeOperands]> {
@@ -178,6 +209,13 @@ def HLO_ComplexOp : HLO_Op<"complex", [Pure, SameOperandsAndResultShape,
 def HLO_CompareOp : HLO_Op<"compare", [Pure, SameOperandsAndResultShape,
                                        SameTypeOperands]> {
   let summary = "Element-wise comparison";
+  let description = [{
+    Example: `%2 = stablehlo.compare GE, %0, %1, SIGNED : (tensor<8xi32>,
+    tensor<8xi32>) -> tensor<8xi1>`. The type may be left out.
+
+    (C1) The type suits the elements: FLOAT and TOTALORDER floats and complex
+    numbers, SIGNED and UNSIGNED integers.
+  }];
   let arguments = (ins HLO_Tensor:$lhs, HLO_Tensor:$rhs,
                        HLO_ComparisonDirectionAttr:$comparison_direction,
                        OptionalAttr<HLO_ComparisonTypeAttr>:$compare_type);
@@ -202,6 +240,8 @@ def HLO_SelectOp : HLO_Op<"select", [Pure,
     AllTypesMatch<["on_true", "on_false", "result"]>]> {
   let summary = "Choice of elements by a predicate";
   let description = [{
+    Example: `%3 = stablehlo.select %0, %1, %2 : tensor<8xi1>, tensor<8xf32>`.
+
     (C1) The predicate is a scalar or has the shape of the result.
   }];
   let arguments = (ins HLO_PredTensor:$pred, HLO_Tensor:$on_true,

@@ -32,6 +32,11 @@ def HLO_ConstantOp : HLO_Op<"constant", [Pure, ConstantLike,
 
 def HLO_IotaOp : HLO_Op<"iota", [Pure]> {
   let summary = "Positions along one dimension";
+  let description = [{
+    Example: `%0 = stablehlo.iota dim = 1 : tensor<4x8xi32>` counts columns.
+
+    (C1) The dimension is within rank.
+  }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$iota_dimension);
   let results = (outs HLO_Tensor:$output);
   let assemblyFormat = "`dim` `=` $iota_dimension attr-dict `:` type($output)";
