@@ -24,6 +24,7 @@
 
 #include "ElementIndex.h"
 #include "ScalarEmitter.h"
+#include "TensorShape.h"
 #include "sp/Codegen/KernelEmission.h"
 
 #include <map>
@@ -40,6 +41,8 @@ private:
   enum class Outcome { Done, Again, NotByRows, Unsupported };
   using Scalars = SmallVector<Scalar, 1>;
   using Indices = SmallVector<Index>;
+  using Carried = SmallVector<Value>;
+  using CarryingBody = function_ref<Carried(Index, ValueRange)>;
 
   /// Memory of an operand, a result, or one row of a temporary.
   struct Buffer {
@@ -92,13 +95,9 @@ private:
   // KernelLoops.cpp
   LoopPlan &plan(const void *owner, unsigned kind, int64_t extent);
   void emitLoops(LoopPlan &plan, function_ref<void(Index)> body);
-  SmallVector<Value>
-  emitLoops(LoopPlan &plan, ValueRange inits,
-            function_ref<SmallVector<Value>(Index, ValueRange)> body);
-  SmallVector<Value>
-  emitPart(LoopPlan &plan, ArrayRef<unsigned> order, Index flat,
-           ValueRange inits,
-           function_ref<SmallVector<Value>(Index, ValueRange)> body);
+  Carried emitLoops(LoopPlan &plan, ValueRange inits, CarryingBody body);
+  Carried emitPart(LoopPlan &plan, ArrayRef<unsigned> order, Index flat,
+                   ValueRange inits, CarryingBody body);
   SmallVector<Value> flatten(ArrayRef<Scalar> scalars);
   Scalars unflatten(ValueRange values, ArrayRef<Type> types);
   Index rowFlat(Value value, const Index &inner);
@@ -156,7 +155,7 @@ private:
   Location loc;
   ScalarEmitter s;
 
-  // Kept over attempts with the same rows.
+  // Kept over attempts.
   llvm::DenseSet<Value> stored;
   std::map<std::pair<const void *, unsigned>, LoopPlan> plans;
   int64_t rowCount = 1;
@@ -185,23 +184,8 @@ private:
 };
 
 /// Whether a reduction or contraction runs along contiguous elements, so that
-/// its accumulators are registers; otherwise its loops run along the result's
-/// rows.
+/// its accumulators are registers.
 bool reducesInRegisters(Operation *op);
-
-/// Sizes of a ranked tensor value.
-inline ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-inline Type elementOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getElementType();
-}
-inline int64_t countOf(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  return count;
-}
 
 } // namespace mlir::sp
 
