@@ -73,6 +73,38 @@ void stablehlo::StablehloDialect::printType(Type, DialectAsmPrinter &) const {
   llvm_unreachable("stablehlo has no types");
 }
 
+/// How to do without an operation that is not read.
+static StringRef findWayOut(StringRef name) {
+  name = name.substr(name.find('.') + 1);
+  if (name.contains("dynamic") || name == "set_dimension_size")
+    return "export the model with fixed sizes";
+  if (name.starts_with("uniform_"))
+    return "export the model without quantization";
+  if (llvm::is_contained(
+          {"after_all", "create_token", "infeed", "outfeed", "send", "recv"},
+          name))
+    return "export the model without transfers to the host";
+  return "write the model without it";
+}
+
+static ParseResult refuse(OpAsmParser &parser, OperationState &state) {
+  StringRef name = state.name.getStringRef();
+  return parser.emitError(parser.getNameLoc())
+         << "operation '" << name << "' is not supported; " << findWayOut(name);
+}
+/// A hook refers to what it calls.
+static constexpr auto *refuseHook = refuse;
+
+std::optional<Dialect::ParseOpHook>
+stablehlo::StablehloDialect::getParseOperationHook(StringRef) const {
+  return refuseHook;
+}
+
+std::optional<Dialect::ParseOpHook>
+chlo::ChloDialect::getParseOperationHook(StringRef) const {
+  return refuseHook;
+}
+
 void chlo::ChloDialect::initialize() {
   addOperations<
 #define GET_OP_LIST

@@ -12,6 +12,11 @@ def Chlo_Dialect : Dialect {
   let name = "chlo";
   let cppNamespace = "::mlir::chlo";
   let summary = "The functions above StableHLO that JAX prints";
+  let extraClassDeclaration = [{
+    /// Refuses an operation outside of the subset.
+    std::optional<ParseOpHook>
+    getParseOperationHook(StringRef name) const override;
+  }];
   let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
 }
 

@@ -30,6 +30,9 @@ def Stablehlo_Dialect : Dialect {
     /// Refuses every type by name: the subset has none of its own.
     Type parseType(DialectAsmParser &parser) const override;
     void printType(Type type, DialectAsmPrinter &printer) const override;
+    /// Refuses an operation outside of the subset, with the way out.
+    std::optional<ParseOpHook>
+    getParseOperationHook(StringRef name) const override;
   }];
 }
 
