@@ -154,6 +154,13 @@ LogicalResult Compilation::run(ModuleOp module) {
         buildPlanPipeline(pm, mesh, plan);
       })))
     return failure();
+  bool hasAttention =
+      module.walk([](AttentionOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  if (!hasAttention)
+    llvm::errs() << "sp-compile: note: the model has no attention that could "
+                    "be taken: nothing shards its sequence; --explain says "
+                    "why\n";
   bool reports = options.explain || !options.report.empty();
   nlohmann::json attentions =
       reports ? describeAttentions(module) : nlohmann::json::array();
