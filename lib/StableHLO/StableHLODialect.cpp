@@ -88,9 +88,9 @@ static StringRef findWayOut(StringRef name) {
 }
 
 static ParseResult refuse(OpAsmParser &parser, OperationState &state) {
-  StringRef name = state.name.getStringRef();
+  // The parser begins the message with "custom op '<name>' ".
   return parser.emitError(parser.getNameLoc())
-         << "operation '" << name << "' is not supported; " << findWayOut(name);
+         << "is not supported; " << findWayOut(state.name.getStringRef());
 }
 /// A hook refers to what it calls.
 static constexpr auto *refuseHook = refuse;

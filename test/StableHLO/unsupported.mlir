@@ -3,7 +3,7 @@
 // RUN: sp-opt %s -split-input-file -verify-diagnostics
 
 func.func @unknown_operation(%x: tensor<4xcomplex<f32>>) {
-  // expected-error@+1 {{operation 'stablehlo.fft' is not supported; write the model without it}}
+  // expected-error@+1 {{custom op 'stablehlo.fft' is not supported; write the model without it}}
   %0 = stablehlo.fft %x, type = FFT, length = [4] : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
   return
 }
@@ -11,7 +11,7 @@ func.func @unknown_operation(%x: tensor<4xcomplex<f32>>) {
 // -----
 
 func.func @dynamic_shape(%x: tensor<?x4xf32>, %n: tensor<1xi32>) {
-  // expected-error@+1 {{operation 'stablehlo.dynamic_reshape' is not supported; export the model with fixed sizes}}
+  // expected-error@+1 {{custom op 'stablehlo.dynamic_reshape' is not supported; export the model with fixed sizes}}
   %0 = stablehlo.dynamic_reshape %x, %n : (tensor<?x4xf32>, tensor<1xi32>) -> tensor<?xf32>
   return
 }
@@ -19,7 +19,7 @@ func.func @dynamic_shape(%x: tensor<?x4xf32>, %n: tensor<1xi32>) {
 // -----
 
 func.func @quantization(%x: tensor<4xf32>) {
-  // expected-error@+1 {{operation 'stablehlo.uniform_quantize' is not supported; export the model without quantization}}
+  // expected-error@+1 {{custom op 'stablehlo.uniform_quantize' is not supported; export the model without quantization}}
   %0 = stablehlo.uniform_quantize %x : (tensor<4xf32>) -> tensor<4xi8>
   return
 }
@@ -27,7 +27,7 @@ func.func @quantization(%x: tensor<4xf32>) {
 // -----
 
 func.func @token_order() {
-  // expected-error@+1 {{operation 'stablehlo.create_token' is not supported; export the model without transfers to the host}}
+  // expected-error@+1 {{custom op 'stablehlo.create_token' is not supported; export the model without transfers to the host}}
   %0 = stablehlo.create_token : !stablehlo.token
   return
 }
@@ -35,7 +35,7 @@ func.func @token_order() {
 // -----
 
 func.func @rare_function(%x: tensor<4xf32>) {
-  // expected-error@+1 {{operation 'chlo.bessel_i1e' is not supported; write the model without it}}
+  // expected-error@+1 {{custom op 'chlo.bessel_i1e' is not supported; write the model without it}}
   %0 = chlo.bessel_i1e %x : tensor<4xf32> -> tensor<4xf32>
   return
 }

@@ -10,6 +10,7 @@
 #include "sp/Partition/Passes.h"
 #include "sp/Plan/Passes.h"
 #include "sp/Schedule/Passes.h"
+#include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/Passes.h"
 #include "sprt/sprt.h"
 
@@ -17,7 +18,6 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <chrono>
@@ -204,8 +204,7 @@ int main(int argc, char **argv) {
   context.printOpOnDiagnostic(false);
 
   std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file =
-      openInputFile(options.model, &error);
+  std::unique_ptr<llvm::MemoryBuffer> file = openModel(options.model, &error);
   if (!file) {
     llvm::errs() << "sp-compile: error: " << error << "\n";
     return 1;

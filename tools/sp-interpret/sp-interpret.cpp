@@ -3,7 +3,7 @@
 #include "Printing.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
+#include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/StableHLO.h"
 #include "sprt/sprt.h"
 #include "llvm/Config/llvm-config.h"
@@ -163,8 +163,7 @@ static int evaluate(const Options &options, func::FuncOp function) {
 
 static int run(const Options &options) {
   std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file =
-      openInputFile(options.model, &error);
+  std::unique_ptr<llvm::MemoryBuffer> file = sp::openModel(options.model, &error);
   if (!file)
     return fail(error);
   DialectRegistry registry;

@@ -3,6 +3,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
@@ -10,7 +11,10 @@
 #include "sp/Partition/Passes.h"
 #include "sp/Plan/Passes.h"
 #include "sp/Schedule/Passes.h"
+#include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/Passes.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 /// The one place where each stage adds its passes and pipelines.
 static void registerOurPasses() {
@@ -35,6 +39,23 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::sp::registerInputDialects(registry);
   registry.insert<mlir::sp::SpDialect>();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "sp-mlir optimizer driver\n", registry));
+  auto [inputPath, outputPath] = mlir::registerAndParseCLIOptions(
+      argc, argv, "sp-mlir optimizer driver\n", registry);
+  llvm::InitLLVM init(argc, argv);
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> input =
+      mlir::sp::openModel(inputPath, &error);
+  std::unique_ptr<llvm::ToolOutputFile> output;
+  if (input)
+    output = mlir::openOutputFile(outputPath, &error);
+  if (!output) {
+    llvm::errs() << "sp-opt: error: " << error << "\n";
+    return 1;
+  }
+  mlir::LogicalResult done =
+      mlir::MlirOptMain(output->os(), std::move(input), registry,
+                        mlir::MlirOptMainConfig::createFromCLOptions());
+  if (mlir::succeeded(done))
+    output->keep();
+  return mlir::asMainReturnCode(done);
 }
