@@ -165,7 +165,7 @@ Scalar KernelEmitter::compute(Value value, ArrayRef<Index> indices) {
              op->getName().getStringRef() + "' on " + type);
   }
   loc = outer;
-  return scalar;
+  return outcome == Outcome::Done ? scalar : dummy(value);
 }
 
 Scalar KernelEmitter::computeShape(Operation *op, ArrayRef<Index> indices) {

@@ -72,21 +72,29 @@ LogicalResult AxisLabels::unify(ArrayRef<AxisId> a, ArrayRef<AxisId> b) {
     // The larger one becomes (the smaller) * (the rest).
     bool leftLarger = size(x) > size(y);
     AxisId larger = leftLarger ? x : y, smaller = leftLarger ? y : x;
+    if (size(smaller) == 1) {
+      (leftLarger ? left : right).push_back(larger);
+      continue;
+    }
     if (size(larger) % size(smaller) != 0)
       return failure();
     split(larger, size(smaller));
     left.push_back(x);
     right.push_back(y);
   }
-  return success(left.empty() && right.empty());
+  auto isUnit = [&](AxisId axis) { return size(axis) == 1; };
+  return success(llvm::all_of(left, isUnit) && llvm::all_of(right, isUnit));
 }
 
 std::optional<Labels> AxisLabels::regroup(ArrayRef<AxisId> sequence,
                                           ArrayRef<int64_t> sizes) {
   SmallVector<AxisId> stack(llvm::reverse(sequence));
   Labels labels;
+  auto isUnit = [&](AxisId axis) { return size(axis) == 1; };
   for (int64_t remaining : sizes) {
     Axes dim;
+    if (remaining == 1 && !stack.empty() && isUnit(stack.back()))
+      dim = resolve(stack.pop_back_val());
     while (remaining != 1) {
       if (stack.empty())
         return std::nullopt;
@@ -95,7 +103,8 @@ std::optional<Labels> AxisLabels::regroup(ArrayRef<AxisId> sequence,
       AxisId axis = stack.back();
       if (remaining % size(axis) == 0) {
         remaining /= size(axis);
-        dim.push_back(axis);
+        if (!isUnit(axis))
+          dim.push_back(axis);
         stack.pop_back();
         continue;
       }
@@ -105,7 +114,7 @@ std::optional<Labels> AxisLabels::regroup(ArrayRef<AxisId> sequence,
     }
     labels.push_back(dim);
   }
-  if (!stack.empty())
+  if (!llvm::all_of(stack, isUnit))
     return std::nullopt;
   return labels;
 }
@@ -113,7 +122,7 @@ std::optional<Labels> AxisLabels::regroup(ArrayRef<AxisId> sequence,
 Labels AxisLabels::fresh(ArrayRef<int64_t> shape) {
   Labels labels;
   for (int64_t extent : shape)
-    labels.push_back(extent == 1 ? Axes() : Axes{create(extent)});
+    labels.push_back(extent == 1 && !unitAxes ? Axes() : Axes{create(extent)});
   return labels;
 }
 

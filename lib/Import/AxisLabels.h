@@ -11,7 +11,7 @@ namespace mlir::sp {
 
 using AxisId = unsigned;
 /// A dimension as the row-major product of axes; a dimension of size 1 has
-/// none.
+/// none, unless unit axes are kept.
 using Axes = SmallVector<AxisId, 2>;
 /// The labels of a tensor, one entry a dimension.
 using Labels = SmallVector<Axes, 6>;
@@ -37,6 +37,10 @@ public:
     int64_t stride;
   };
 
+  /// Gives dimensions of size 1 an axis too: where a sequence has one position,
+  /// only an axis says which dimension it is. Reshapes may drop unit axes.
+  void keepUnits() { unitAxes = true; }
+
   AxisId create(int64_t size);
   AxisId derive(ArrayRef<AxisId> base, int64_t start, int64_t stride,
                 int64_t size);
@@ -48,8 +52,9 @@ public:
   Axes resolve(ArrayRef<AxisId> names) const;
   Labels resolveDims(ArrayRef<Axes> labels) const;
 
-  /// Makes two products of equal size the same; fails where no common
-  /// factorisation exists, and for derived axes.
+  /// Makes two products of equal size the same, where unit axes that one lacks
+  /// do not count; fails where no common factorisation exists, and for derived
+  /// axes.
   LogicalResult unify(ArrayRef<AxisId> a, ArrayRef<AxisId> b);
 
   /// Cuts a row-major sequence of axes into dimensions of the given sizes;
@@ -57,7 +62,7 @@ public:
   std::optional<Labels> regroup(ArrayRef<AxisId> sequence,
                                 ArrayRef<int64_t> sizes);
 
-  /// One fresh axis for every dimension larger than 1.
+  /// One fresh axis for every dimension that has one.
   Labels fresh(ArrayRef<int64_t> shape);
 
 private:
@@ -71,6 +76,7 @@ private:
   void split(AxisId axis, int64_t outer);
 
   SmallVector<Axis> axes;
+  bool unitAxes = false;
 };
 
 /// All axes of all dimensions, in row-major order.

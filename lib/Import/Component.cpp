@@ -36,6 +36,13 @@ Component::Component(Operation *scores, Operation *product,
           !llvm::is_contained(dims.rhsContracting, r))
         out[2].push_back(out[1][r]);
   };
+  auto values =
+      cast<RankedTensorType>(product->getOperand(valueOperand).getType());
+  ContractionDims dims = contractionDims(product);
+  if (llvm::all_of(valueOperand == 0 ? dims.lhsContracting
+                                     : dims.rhsContracting,
+                   [&](int64_t dim) { return values.getDimSize(dim) == 1; }))
+    labels.keepUnits();
   label(scoresOp, scoresLabels, scoresBound);
   label(productOp, productLabels, productBound);
 }
@@ -252,8 +259,10 @@ Node *Component::peel(Value value, ArrayRef<Axes> wanted, Role role) {
         (*inner)[dim] = wanted[i];
     } else if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op)) {
       inner = Labels();
+      auto outer = cast<RankedTensorType>(value.getType());
       for (auto [i, dim] : llvm::enumerate(broadcast.getBroadcastDimensions()))
-        inner->push_back(type.getDimSize(i) == 1 ? Axes() : wanted[dim]);
+        inner->push_back(
+            type.getDimSize(i) == outer.getDimSize(dim) ? wanted[dim] : Axes());
     } else {
       inner = Labels(wanted);
     }

@@ -130,7 +130,7 @@ Node *Component::buildLayout(Node *node) {
   }
   if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op)) {
     for (auto [i, dim] : llvm::enumerate(broadcast.getBroadcastDimensions()))
-      if (type.getDimSize(i) != 1)
+      if (type.getDimSize(i) == node->shape()[dim])
         inner[i] = node->labels[dim];
     return operand(node, 0, inner);
   }

@@ -236,3 +236,48 @@ func.func @gelu_exact(%arg0: tensor<1x100x30xf32>) -> (tensor<1x100x30xf32>) {
   %6 = stablehlo.multiply %1, %5 : tensor<1x100x30xf32>
   return %6 : tensor<1x100x30xf32>
 }
+
+// Results of two and of 32 rows: what failed while rows are cut one way is not used.
+func.func @results_of_other_rows(%arg0: tensor<2x1x32xf32>, %arg1: tensor<50x32xf32>, %arg2: tensor<i32>) -> (tensor<2x32xf32>, tensor<32x50xf32>) {
+  %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.add across dimensions = [2] : (tensor<2x1x32xf32>, tensor<f32>) -> tensor<2x1xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0, 1] : (tensor<2x1xf32>) -> tensor<2x1x1xf32>
+  %cst_0 = stablehlo.constant dense<3.200000e+01> : tensor<f32>
+  %2 = stablehlo.broadcast_in_dim %cst_0, dims = [] : (tensor<f32>) -> tensor<2x1x1xf32>
+  %3 = stablehlo.divide %1, %2 : tensor<2x1x1xf32>
+  %4 = stablehlo.broadcast_in_dim %3, dims = [0, 1, 2] : (tensor<2x1x1xf32>) -> tensor<2x1x32xf32>
+  %5 = stablehlo.subtract %arg0, %4 : tensor<2x1x32xf32>
+  %6 = chlo.square %5 : tensor<2x1x32xf32> -> tensor<2x1x32xf32>
+  %7 = stablehlo.reduce(%6 init: %cst) applies stablehlo.add across dimensions = [2] : (tensor<2x1x32xf32>, tensor<f32>) -> tensor<2x1xf32>
+  %8 = stablehlo.broadcast_in_dim %7, dims = [0, 1] : (tensor<2x1xf32>) -> tensor<2x1x1xf32>
+  %c = stablehlo.constant dense<0> : tensor<i64>
+  %9 = stablehlo.convert %c : (tensor<i64>) -> tensor<f32>
+  %10 = stablehlo.subtract %cst_0, %9 : tensor<f32>
+  %11 = stablehlo.broadcast_in_dim %10, dims = [] : (tensor<f32>) -> tensor<2x1x1xf32>
+  %12 = stablehlo.divide %8, %11 : tensor<2x1x1xf32>
+  %13 = stablehlo.compare GT, %10, %cst, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %cst_1 = stablehlo.constant dense<0x7FF8000000000000> : tensor<f64>
+  %14 = stablehlo.convert %cst_1 : (tensor<f64>) -> tensor<f32>
+  %15 = stablehlo.broadcast_in_dim %14, dims = [] : (tensor<f32>) -> tensor<2x1x1xf32>
+  %16 = stablehlo.select %13, %12, %15 : tensor<i1>, tensor<2x1x1xf32>
+  %cst_2 = stablehlo.constant dense<9.99999974E-6> : tensor<f32>
+  %17 = stablehlo.broadcast_in_dim %cst_2, dims = [] : (tensor<f32>) -> tensor<2x1x1xf32>
+  %18 = stablehlo.add %16, %17 : tensor<2x1x1xf32>
+  %19 = stablehlo.sqrt %18 : tensor<2x1x1xf32>
+  %20 = stablehlo.broadcast_in_dim %19, dims = [0, 1, 2] : (tensor<2x1x1xf32>) -> tensor<2x1x32xf32>
+  %21 = stablehlo.divide %5, %20 : tensor<2x1x32xf32>
+  %22 = stablehlo.transpose %arg1, dims = [1, 0] : (tensor<50x32xf32>) -> tensor<32x50xf32>
+  %23 = stablehlo.iota dim = 0 : tensor<32xi32>
+  %c_3 = stablehlo.constant dense<32> : tensor<32xi32>
+  %24 = stablehlo.divide %23, %c_3 : tensor<32xi32>
+  %25 = stablehlo.broadcast_in_dim %arg2, dims = [] : (tensor<i32>) -> tensor<32xi32>
+  %26 = stablehlo.compare LT, %24, %25 : (tensor<32xi32>, tensor<32xi32>) -> tensor<32xi1>
+  %27 = stablehlo.broadcast_in_dim %26, dims = [1] : (tensor<32xi1>) -> tensor<2x32xi1>
+  %28 = stablehlo.reshape %21 : (tensor<2x1x32xf32>) -> tensor<2x32xf32>
+  %cst_4 = stablehlo.constant dense<0.000000e+00> : tensor<2x32xf32>
+  %29 = stablehlo.select %27, %28, %cst_4 : tensor<2x32xi1>, tensor<2x32xf32>
+  %30 = stablehlo.broadcast_in_dim %26, dims = [0] : (tensor<32xi1>) -> tensor<32x50xi1>
+  %cst_5 = stablehlo.constant dense<0.000000e+00> : tensor<32x50xf32>
+  %31 = stablehlo.select %30, %22, %cst_5 : tensor<32x50xi1>, tensor<32x50xf32>
+  return %29, %31 : tensor<2x32xf32>, tensor<32x50xf32>
+}

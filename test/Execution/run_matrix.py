@@ -14,8 +14,8 @@ import jax
 import attentions
 import harness
 
-# Even, odd, prime, fewer than most rank counts.
-LENGTHS = (48, 45, 37, 5)
+# Even, odd, prime, fewer than most rank counts, one.
+LENGTHS = (48, 45, 37, 5, 1)
 RANKS = range(1, 9)
 
 

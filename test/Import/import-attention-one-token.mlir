@@ -1,0 +1,45 @@
+// Over one position the dimensions of a sequence have size 1 like a batch of one:
+// which is which is read from the contractions.
+//
+// RUN: sp-opt %s -split-input-file -sp-import-attention | FileCheck %s
+
+// CHECK-LABEL: func.func @causal
+// CHECK: sp.attention(%arg0, %arg1, %arg2)
+// CHECK-SAME: tensor<1x1x2x8xf32>
+func.func @causal(%q: tensor<1x1x2x8xf32>, %k: tensor<1x1x2x8xf32>, %v: tensor<1x1x2x8xf32>) -> tensor<1x1x2x8xf32> {
+  %0 = stablehlo.dot_general %q, %k, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<1x1x2x8xf32>, tensor<1x1x2x8xf32>) -> tensor<1x2x1x1xf32>
+  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %lows = stablehlo.broadcast_in_dim %low, dims = [] : (tensor<f32>) -> tensor<1x2x1x1xf32>
+  %queries = stablehlo.iota dim = 0 : tensor<1x1xi32>
+  %keys = stablehlo.iota dim = 1 : tensor<1x1xi32>
+  %mask = stablehlo.compare GE, %queries, %keys, SIGNED : (tensor<1x1xi32>, tensor<1x1xi32>) -> tensor<1x1xi1>
+  %masks = stablehlo.broadcast_in_dim %mask, dims = [2, 3] : (tensor<1x1xi1>) -> tensor<1x2x1x1xi1>
+  %5 = stablehlo.select %masks, %0, %lows : tensor<1x2x1x1xi1>, tensor<1x2x1x1xf32>
+  %11 = stablehlo.exponential %5 : tensor<1x2x1x1xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %12 = stablehlo.reduce(%11 init: %zero) applies stablehlo.add across dimensions = [3] : (tensor<1x2x1x1xf32>, tensor<f32>) -> tensor<1x2x1xf32>
+  %13 = stablehlo.broadcast_in_dim %12, dims = [0, 1, 2] : (tensor<1x2x1xf32>) -> tensor<1x2x1x1xf32>
+  %14 = stablehlo.divide %11, %13 : tensor<1x2x1x1xf32>
+  %15 = stablehlo.dot_general %v, %14, batching_dims = [0, 2] x [0, 1], contracting_dims = [1] x [3] : (tensor<1x1x2x8xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x8x1xf32>
+  %16 = stablehlo.transpose %15, dims = [0, 3, 1, 2] : (tensor<1x2x8x1xf32>) -> tensor<1x1x2x8xf32>
+  return %16 : tensor<1x1x2x8xf32>
+}
+
+// -----
+
+// Five queries, one key, and a batch of one that a reshape adds.
+// CHECK-LABEL: func.func @one_key
+// CHECK: sp.attention
+// CHECK-SAME: : tensor<1x5x2x8xf32>, tensor<1x1x2x8xf32>, tensor<1x1x2x8xf32> -> tensor<1x5x2x8xf32>
+func.func @one_key(%q: tensor<5x2x8xf32>, %k: tensor<1x2x8xf32>, %v: tensor<1x2x8xf32>) -> tensor<1x5x2x8xf32> {
+  %0 = stablehlo.dot_general %q, %k, batching_dims = [1] x [1], contracting_dims = [2] x [2] : (tensor<5x2x8xf32>, tensor<1x2x8xf32>) -> tensor<2x5x1xf32>
+  %11 = stablehlo.exponential %0 : tensor<2x5x1xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %12 = stablehlo.reduce(%11 init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<2x5x1xf32>, tensor<f32>) -> tensor<2x5xf32>
+  %13 = stablehlo.broadcast_in_dim %12, dims = [0, 1] : (tensor<2x5xf32>) -> tensor<2x5x1xf32>
+  %14 = stablehlo.divide %11, %13 : tensor<2x5x1xf32>
+  %15 = stablehlo.dot_general %14, %v, batching_dims = [0] x [1], contracting_dims = [2] x [0] : (tensor<2x5x1xf32>, tensor<1x2x8xf32>) -> tensor<2x5x8xf32>
+  %16 = stablehlo.transpose %15, dims = [1, 0, 2] : (tensor<2x5x8xf32>) -> tensor<5x2x8xf32>
+  %17 = stablehlo.reshape %16 : (tensor<5x2x8xf32>) -> tensor<1x5x2x8xf32>
+  return %17 : tensor<1x5x2x8xf32>
+}
