@@ -16,21 +16,6 @@ Layout mlir::sp::planLayout(PlanAttr plan, int64_t length) {
                 plan.getRanks());
 }
 
-static bool sees(const Bands &bands, const Layout &queries, int64_t query,
-                 const Layout &keys, int64_t key) {
-  return !bands.restrict(queries, query, keys, key).empty();
-}
-
-bool mlir::sp::ringNeedsBlock(const Bands &bands, const Layout &queries,
-                              const Layout &keys, int64_t source,
-                              int64_t receiver) {
-  int64_t ranks = keys.ranks();
-  for (int64_t rank = receiver; rank != source; rank = (rank + 1) % ranks)
-    if (sees(bands, queries, rank, keys, source))
-      return true;
-  return false;
-}
-
 namespace {
 
 /// Sizes of an attention, with the element size in bytes.
@@ -38,17 +23,6 @@ struct Sizes {
   int64_t heads, kvHeads, headSize, valueSize, element;
   int64_t kvBytes() const { return kvHeads * (headSize + valueSize) * element; }
 };
-
-int64_t ringBytes(const Sizes &sizes, const Bands &bands, const Layout &queries,
-                  const Layout &keys, int64_t rank) {
-  int64_t ranks = keys.ranks(), bytes = 0;
-  for (int64_t step = 0; step + 1 < ranks; ++step) {
-    int64_t source = (rank - step + ranks) % ranks;
-    if (ringNeedsBlock(bands, queries, keys, source, (rank + 1) % ranks))
-      bytes += keys.count(source) * sizes.kvBytes();
-  }
-  return bytes;
-}
 
 int64_t headBytes(const Sizes &sizes, const Layout &queries, const Layout &keys,
                   const Layout &heads, int64_t rank) {
@@ -76,29 +50,83 @@ int64_t headBytes(const Sizes &sizes, const Layout &queries, const Layout &keys,
   return bytes;
 }
 
+/// An attention under a plan, ready to be counted.
+class Counter {
+public:
+  Counter(AttentionOp op, PlanAttr plan, int64_t batch)
+      : plan(plan), batch(batch), bands(toAlgebra(op.getBands())) {
+    ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
+                      v = op.getValue().getType().getShape();
+    sizes = {q[2], v[2], q[3], v[3],
+             op.getQuery().getType().getElementTypeBitWidth() / 8};
+    queries = planLayout(plan, q[1]);
+    keys = planLayout(plan, v[1]);
+  }
+
+  int64_t area(int64_t rank) const {
+    bool dealsHeads = plan.getHeads() > 1;
+    return static_cast<int64_t>(sprt::algebra::area(bands.restrict(
+        dealsHeads ? Layout::dense(queries.length()) : queries,
+        dealsHeads ? 0 : rank, Layout::dense(keys.length()), 0)));
+  }
+
+  /// Of everything but a ring, which counts by block.
+  int64_t bytesSent(int64_t rank) const {
+    if (plan.getRanks() == 1)
+      return 0;
+    if (plan.getHeads() > 1)
+      return batch *
+             headBytes(sizes, queries, keys,
+                       Layout(Kind::contiguous, sizes.heads, plan.getHeads()),
+                       rank);
+    return batch * keys.count(rank) * sizes.kvBytes() * (plan.getRanks() - 1);
+  }
+
+  bool isRing() const { return plan.getInner() > 1; }
+  int64_t reach(int64_t source) const {
+    return bands.ringReach(queries, keys, source);
+  }
+  int64_t blockBytes(int64_t source) const {
+    return batch * keys.count(source) * sizes.kvBytes();
+  }
+
+private:
+  PlanAttr plan;
+  int64_t batch;
+  Bands bands;
+  Sizes sizes = {};
+  Layout queries, keys;
+};
+
 } // namespace
 
-AttentionCost mlir::sp::attentionCost(AttentionOp op, PlanAttr plan,
-                                      int64_t rank, int64_t batch) {
-  ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
-                    v = op.getValue().getType().getShape();
-  Sizes sizes{q[2], v[2], q[3], v[3],
-              op.getQuery().getType().getElementTypeBitWidth() / 8};
-  Bands bands = toAlgebra(op.getBands());
-  Layout queries = planLayout(plan, q[1]), keys = planLayout(plan, v[1]);
-  AttentionCost cost;
-  bool dealsHeads = plan.getHeads() > 1;
-  Layout allQueries = Layout::dense(q[1]), allKeys = Layout::dense(v[1]);
-  cost.area = static_cast<int64_t>(sprt::algebra::area(bands.restrict(
-      dealsHeads ? allQueries : queries, dealsHeads ? 0 : rank, allKeys, 0)));
-  if (plan.getRanks() == 1)
-    return cost;
-  int64_t bytes = keys.count(rank) * sizes.kvBytes() * (plan.getRanks() - 1);
-  if (dealsHeads)
-    bytes = headBytes(sizes, queries, keys,
-                      Layout(Kind::contiguous, q[2], plan.getHeads()), rank);
-  if (plan.getInner() > 1)
-    bytes = ringBytes(sizes, bands, queries, keys, rank);
-  cost.bytesSent = bytes * batch;
-  return cost;
+std::vector<AttentionCost>
+mlir::sp::attentionCosts(AttentionOp op, PlanAttr plan, int64_t batch) {
+  Counter counter(op, plan, batch);
+  int64_t ranks = plan.getRanks();
+  std::vector<AttentionCost> costs(ranks);
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    costs[rank].area = counter.area(rank);
+    if (!counter.isRing())
+      costs[rank].bytesSent = counter.bytesSent(rank);
+  }
+  // A block is sent by every rank on its way but the last.
+  for (int64_t source = 0; counter.isRing() && source < ranks; ++source)
+    for (int64_t hop = 0, hops = counter.reach(source); hop < hops; ++hop)
+      costs[(source + hop) % ranks].bytesSent += counter.blockBytes(source);
+  return costs;
+}
+
+int64_t mlir::sp::estimateBytesSent(AttentionOp op, PlanAttr plan,
+                                    int64_t batch) {
+  Counter counter(op, plan, batch);
+  int64_t ranks = plan.getRanks(), counted = std::min<int64_t>(ranks, 64);
+  double bytes = 0;
+  for (int64_t i = 0; i < counted; ++i) {
+    int64_t rank = i * ranks / counted;
+    bytes += counter.isRing()
+                 ? double(counter.reach(rank)) * counter.blockBytes(rank)
+                 : double(counter.bytesSent(rank));
+  }
+  return static_cast<int64_t>(bytes / counted);
 }

@@ -80,11 +80,7 @@ PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
   int64_t bestBytes = 0;
   for (StringRef name : {"ring", "ulysses", "allgather"}) {
     PlanAttr plan = makePlan(name, kind);
-    // Ranks differ by uneven lengths only: a few stand for many.
-    int64_t bytes = 0, counted = std::min<int64_t>(plan.getRanks(), 64);
-    for (int64_t rank = 0; rank < counted; ++rank)
-      bytes += attentionCost(op, plan, rank, batch).bytesSent;
-    bytes /= counted;
+    int64_t bytes = estimateBytesSent(op, plan, batch);
     remark::analysis(
         op.getLoc(),
         remark::RemarkOpts::name("Alternative").category(DEBUG_TYPE))

@@ -1,56 +1,51 @@
 //===- Promise.cpp - What a scheduled program does, counted ---------------===//
 
-#include "sp/Simulator/Promise.h"
+#include "Counter.h"
 
 #include "sp/IR/Storage.h"
-#include "sp/Plan/AttentionCost.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::sp;
-using sprt::algebra::Bands;
 using sprt::algebra::Interval;
 using sprt::algebra::Layout;
 
-namespace {
+int64_t Reaches::of(AttendOp reader, LayoutAttr keys, int64_t source) {
+  auto [entry, isNew] = known.try_emplace(
+      {reader.getBands(), reader.getQueries(), keys, source}, 0);
+  if (isNew)
+    entry->second =
+        toAlgebra(reader.getBands())
+            .ringReach(toAlgebra(reader.getQueries()), toAlgebra(keys), source);
+  return entry->second;
+}
 
-class Counter {
-public:
-  Counter(MeshOp mesh, int64_t rank) {
-    int64_t stride = mesh.getRanks();
-    for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
-      stride /= axis.getSize();
-      coordinates[axis.getName()] = (rank / stride) % axis.getSize();
-    }
+Counter::Counter(func::FuncOp main, MeshOp mesh, int64_t rank, Reaches &reaches)
+    : main(main), reaches(reaches),
+      memory(main->getAttrOfType<IntegerAttr>("sp.arena_bytes").getInt()) {
+  int64_t stride = mesh.getRanks();
+  for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
+    stride /= axis.getSize();
+    coordinates[axis.getName()] = (rank / stride) % axis.getSize();
   }
+}
 
-  void count(Block &block, int64_t times) {
-    for (Operation &op : block)
-      count(&op, times);
-  }
+Promise Counter::run() {
+  for (BlockArgument argument : main.getArguments())
+    touch(argument);
+  count(main.getBody().front(), 1);
+  promise.touchedBytes = memory.bytes();
+  return promise;
+}
 
-  Promise promise;
-
-private:
-  void count(Operation *op, int64_t times);
-  void countAttend(AttendOp op, int64_t times);
-  int64_t bytesOf(Operation *op);
-  int64_t shiftBytes(ShiftStartOp op);
-  int64_t allToAllBytes(AllToAllStartOp op);
-
-  int64_t owner(LayoutAttr layout) {
-    return layout.isDense() ? 0 : coordinates.lookup(layout.getAxis());
-  }
-  int64_t evaluate(Value index);
-
-  llvm::StringMap<int64_t> coordinates;
-  DenseMap<Value, int64_t> counters;
-};
+void Counter::count(Block &block, int64_t times) {
+  for (Operation &op : block)
+    count(&op, times);
+}
 
 int64_t Counter::evaluate(Value index) {
   auto known = counters.find(index);
@@ -72,45 +67,50 @@ int64_t Counter::evaluate(Value index) {
 
 /// Bytes of one row of dimension `dim`, over the dimensions before and behind
 /// it.
-int64_t rowBytes(Value value, int64_t dim) {
+static int64_t rowBytes(Value value, int64_t dim) {
   auto type = cast<RankedTensorType>(value.getType());
   return type.getDimSize(dim) == 0 ? 0
                                    : storageBytes(type) / type.getDimSize(dim);
 }
 
+bool Counter::takesBlock(ShiftStartOp op, int64_t source, int64_t taker) {
+  AttendOp reader = getRingReader(op);
+  int64_t ranks = op.getLayout().getRanks();
+  return !reader || (taker - source + ranks) % ranks <=
+                        reaches.of(reader, op.getLayout(), source);
+}
+
 int64_t Counter::shiftBytes(ShiftStartOp op) {
-  LayoutAttr attr = op.getLayout();
-  Layout layout = toAlgebra(attr);
-  int64_t source = evaluate(op.getSource()),
-          receiver = (owner(attr) + 1) % attr.getRanks();
-  if (AttendOp reader = getRingReader(op))
-    if (!ringNeedsBlock(toAlgebra(reader.getBands()),
-                        toAlgebra(reader.getQueries()), layout, source,
-                        receiver))
-      return 0;
+  LayoutAttr layout = op.getLayout();
+  int64_t source = evaluate(op.getSource());
+  if (!takesBlock(op, source, (owner(layout) + 1) % layout.getRanks()))
+    return 0;
   int64_t bytes = 0;
   for (Value input : op.getInputs())
-    bytes += layout.count(source) * rowBytes(input, 1);
+    bytes += toAlgebra(layout).count(source) * rowBytes(input, 1);
   return bytes;
 }
 
+int64_t Counter::heldHeads(AllToAllStartOp op, int64_t member) {
+  Layout heads = toAlgebra(op.getHeads());
+  int64_t count = heads.count(member),
+          first = count ? heads.toGlobal(member, 0) : 0;
+  Interval kv = sprt::algebra::kvHeadsOf({first, first + count}, heads.length(),
+                                         op.getHeadCount());
+  return kv.end - kv.begin;
+}
+
 int64_t Counter::allToAllBytes(AllToAllStartOp op) {
-  Layout rows = toAlgebra(op.getRows()), heads = toAlgebra(op.getHeads());
+  Layout rows = toAlgebra(op.getRows());
   auto type = cast<RankedTensorType>(op.getInput().getType());
   int64_t element = type.getDimSize(0) * type.getDimSize(3) *
                     elementBytes(type.getElementType());
-  auto held = [&](int64_t member) {
-    int64_t count = heads.count(member),
-            first = count ? heads.toGlobal(member, 0) : 0;
-    Interval kv = sprt::algebra::kvHeadsOf({first, first + count},
-                                           heads.length(), op.getHeadCount());
-    return kv.end - kv.begin;
-  };
   int64_t own = owner(op.getRows()), bytes = 0;
-  for (int64_t peer = 0; peer < heads.ranks(); ++peer)
+  for (int64_t peer = 0; peer < op.getHeads().getRanks(); ++peer)
     if (peer != own)
-      bytes += element * (op.getToRows() ? rows.count(peer) * held(own)
-                                         : rows.count(own) * held(peer));
+      bytes +=
+          element * (op.getToRows() ? rows.count(peer) * heldHeads(op, own)
+                                    : rows.count(own) * heldHeads(op, peer));
   return bytes;
 }
 
@@ -142,19 +142,24 @@ int64_t Counter::bytesOf(Operation *op) {
   return 0;
 }
 
-void Counter::countAttend(AttendOp op, int64_t times) {
-  Layout queries = toAlgebra(op.getQueries()), keys = toAlgebra(op.getKeys());
+std::vector<sprt::algebra::Slice> Counter::slicesOf(AttendOp op) {
   int64_t source =
       op.getSource() ? evaluate(op.getSource()) : owner(op.getKeys());
+  return toAlgebra(op.getBands())
+      .restrict(toAlgebra(op.getQueries()), owner(op.getQueries()),
+                toAlgebra(op.getKeys()), source);
+}
+
+int64_t Counter::headsOf(AttendOp op) {
+  return op.getHeads() ? toAlgebra(*op.getHeads()).count(owner(*op.getHeads()))
+                       : op.getQuery().getType().getDimSize(2);
+}
+
+void Counter::countAttend(AttendOp op, int64_t times) {
   ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
                     v = op.getValue().getType().getShape();
-  int64_t heads = op.getHeads()
-                      ? toAlgebra(*op.getHeads()).count(owner(*op.getHeads()))
-                      : q[2];
-  auto area = static_cast<int64_t>(sprt::algebra::area(
-      toAlgebra(op.getBands())
-          .restrict(queries, owner(op.getQueries()), keys, source)));
-  promise.flops += times * 2 * area * q[0] * heads * (q[3] + v[3]);
+  auto area = static_cast<int64_t>(sprt::algebra::area(slicesOf(op)));
+  promise.flops += times * 2 * area * q[0] * headsOf(op) * (q[3] + v[3]);
 }
 
 void Counter::count(Operation *op, int64_t times) {
@@ -193,12 +198,15 @@ void Counter::count(Operation *op, int64_t times) {
     promise.flops += times * 2 * sizes[0] * sizes[1] * sizes[2] * sizes[3];
   }
   promise.bytesSent += times * bytesOf(op);
+  touch(op);
 }
 
-} // namespace
-
-Promise mlir::sp::promiseOf(ModuleOp module, int64_t rank) {
-  Counter counter(getMesh(module), rank);
-  counter.count(module.lookupSymbol<func::FuncOp>("main").getBody().front(), 1);
-  return counter.promise;
+std::vector<Promise> mlir::sp::promisesOf(ModuleOp module) {
+  MeshOp mesh = getMesh(module);
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  Reaches reaches;
+  std::vector<Promise> promises;
+  for (int64_t rank = 0; rank < mesh.getRanks(); ++rank)
+    promises.push_back(Counter(main, mesh, rank, reaches).run());
+  return promises;
 }

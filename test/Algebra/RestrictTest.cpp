@@ -217,4 +217,26 @@ RC_GTEST_PROP(RestrictProperty, LargeAreasAddUp, ()) {
   RC_ASSERT(gathered == sum);
 }
 
+RC_GTEST_PROP(RingReachProperty, LastRankThatSeesTheBlock, ()) {
+  int64_t ranks = *rc::gen::inRange<int64_t>(1, 10);
+  auto layout = [&](int64_t length) {
+    return Layout(*rc::gen::elementOf(std::vector<LayoutKind>(std::begin(kinds),
+                                                              std::end(kinds))),
+                  length, ranks);
+  };
+  Layout queries = layout(*rc::gen::inRange<int64_t>(0, 65));
+  Layout keys = layout(*rc::gen::inRange<int64_t>(0, 65));
+  Bands mask = drawMask(queries.length(), keys.length());
+  RC_LOG(queries.str() + " " + keys.str() + " " + text(mask));
+  for (int64_t owner = 0; owner < ranks; ++owner) {
+    int64_t last = 0;
+    for (int64_t i = 0; i < queries.length(); ++i)
+      for (int64_t row = 0; row < keys.count(owner); ++row)
+        if (mask.visible(i, keys.toGlobal(owner, row)))
+          last = std::max(last,
+                          (queries.toLocal(i).owner - owner + ranks) % ranks);
+    RC_ASSERT(mask.ringReach(queries, keys, owner) == last);
+  }
+}
+
 } // namespace

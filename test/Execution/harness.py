@@ -24,6 +24,8 @@ import numpy as np
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
 BF16_FACTOR = 1.5
+# Measured peak memory over the promise, at least; at most 1.
+PEAK_FLOOR = 0.95
 TIMEOUT_SECONDS = 240
 
 
@@ -142,8 +144,8 @@ class Tools:
         for rank, (peak, limit) in enumerate(
             zip(measured["peakBytesPerRank"], promised["peakBytesPerRank"], strict=True)
         ):
-            if peak > limit:
-                problems.append(f"rank {rank}: peak {peak} bytes is above the promised {limit}")
+            if not PEAK_FLOOR * limit <= peak <= limit:
+                problems.append(f"rank {rank}: peak {peak} bytes but promised {limit}")
         found = len(promised["attentions"])
         if case.attentions is not None and found != case.attentions:
             problems.append(f"expected {case.attentions} attentions but found {found}")

@@ -80,12 +80,9 @@ json mlir::sp::describeAttentions(ModuleOp module) {
     // Padding of an uneven batch is exchanged as well as the rest.
     int64_t batch = llvm::divideCeil(
         q[0], mesh.getBatch() ? mesh.getAxisSize(*mesh.getBatch()) : 1);
-    SmallVector<AttentionCost> costs;
-    for (int64_t coordinate = 0; coordinate < ranks; ++coordinate)
-      costs.push_back(attentionCost(
-          op, plan, plan.getRanks() == 1 ? 0 : coordinate, batch));
+    std::vector<AttentionCost> costs = attentionCosts(op, plan, batch);
     for (int64_t rank = 0; rank < mesh.getRanks(); ++rank) {
-      const AttentionCost &cost = costs[(rank / stride) % ranks];
+      const AttentionCost &cost = costs[(rank / stride) % ranks % costs.size()];
       area.push_back(cost.area);
       bytes.push_back(cost.bytesSent);
     }
@@ -114,19 +111,18 @@ json mlir::sp::describeAttentions(ModuleOp module) {
   return list;
 }
 
-json mlir::sp::makeReport(ModuleOp module, json attentions, int64_t peakBytes,
-                          double seconds) {
+json mlir::sp::makeReport(ModuleOp module, json attentions,
+                          int64_t scratchBytes, double seconds) {
   MeshOp meshOp = getMesh(module);
   json mesh = json::object(), bytes = json::array(), flops = json::array(),
        peak = json::array();
   for (MeshAxisAttr axis : meshOp.getMesh().getAxes())
     mesh[axis.getName().str()] = axis.getSize();
   bool isExact = true;
-  for (int64_t rank = 0; rank < meshOp.getRanks(); ++rank) {
-    Promise promise = promiseOf(module, rank);
+  for (const Promise &promise : promisesOf(module)) {
     bytes.push_back(promise.bytesSent);
     flops.push_back(promise.flops);
-    peak.push_back(peakBytes);
+    peak.push_back(promise.touchedBytes + scratchBytes);
     isExact &= promise.isExact;
   }
   return {{"version", 1},

@@ -24,9 +24,9 @@ private:
 nlohmann::json describeAttentions(ModuleOp module);
 
 /// The report of a compilation; `attentions` from describeAttentions, `module`
-/// past Schedule.
+/// past Memory.
 nlohmann::json makeReport(ModuleOp module, nlohmann::json attentions,
-                          int64_t peakBytes, double seconds);
+                          int64_t scratchBytes, double seconds);
 
 /// What was decided, a line each.
 void printDecisions(const RemarkLog &log, raw_ostream &os);

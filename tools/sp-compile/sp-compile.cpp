@@ -123,7 +123,7 @@ LogicalResult Compilation::emit(ModuleOp module, nlohmann::json attentions) {
     return success();
   double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   nlohmann::json report =
-      makeReport(module, std::move(attentions), peakBytes, seconds);
+      makeReport(module, std::move(attentions), program->scratchBytes, seconds);
   if (options.explain)
     printExplanation(log, report, stopsAt("spx") ? llvm::outs() : llvm::errs());
   if (options.report.empty())

@@ -22,17 +22,15 @@ struct AttentionCost {
   int64_t area = 0;
 };
 
-/// The cost of `op` under `plan` for the rank with coordinate `rank` along the
-/// plan's axis, holding `batch` elements of the batch.
-AttentionCost attentionCost(AttentionOp op, PlanAttr plan, int64_t rank,
-                            int64_t batch);
+/// The cost of `op` under `plan` for every coordinate along the plan's axis
+/// (one where the plan has a single rank), holding `batch` elements of the
+/// batch.
+std::vector<AttentionCost> attentionCosts(AttentionOp op, PlanAttr plan,
+                                          int64_t batch);
 
-/// Whether block `source` must travel on to ring rank `receiver`: some rank
-/// from there on, before the block is home again, sees a key of it.
-bool ringNeedsBlock(const sprt::algebra::Bands &bands,
-                    const sprt::algebra::Layout &queries,
-                    const sprt::algebra::Layout &keys, int64_t source,
-                    int64_t receiver);
+/// The mean of `bytesSent` over all ranks, from up to 64 of them: its cost does
+/// not grow with their number.
+int64_t estimateBytesSent(AttentionOp op, PlanAttr plan, int64_t batch);
 
 /// The layout of a plan over a sequence of `length` positions.
 sprt::algebra::Layout planLayout(PlanAttr plan, int64_t length);

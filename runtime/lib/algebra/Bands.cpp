@@ -207,4 +207,13 @@ const char *Bands::name(int64_t queries, int64_t keys) const {
   return "bands";
 }
 
+int64_t Bands::ringReach(const Layout &queries, const Layout &keys,
+                         int64_t owner) const {
+  int64_t size = keys.ranks(), reach = size - 1;
+  while (reach >
+         0 &&restrict(queries, (owner + reach) % size, keys, owner).empty())
+    --reach;
+  return std::max<int64_t>(reach, 0);
+}
+
 } // namespace sprt::algebra

@@ -104,17 +104,10 @@ Status StreamRun::strided(const plan::StridedT &strided, int64_t rows,
 int64_t StreamRun::reachOf(const Step &step, const plan::NeedsT &needs,
                            const algebra::Layout &keys, int64_t owner) {
   auto [entry, added] = rank.reaches[number].try_emplace({step.id, owner}, 0);
-  if (!added)
-    return entry->second;
-  const algebra::Layout &queries = program.layouts[needs.queries];
-  const algebra::Bands &bands = program.bandsOf[static_cast<size_t>(step.id)];
-  int64_t size = program.plan->factors[needs.factor]->size;
-  int64_t reach = size - 1;
-  while (reach > 0 &&
-         bands.restrict(queries, (owner + reach) % size, keys, owner).empty())
-    --reach;
-  entry->second = reach;
-  return reach;
+  if (added)
+    entry->second = program.bandsOf[static_cast<size_t>(step.id)].ringReach(
+        program.layouts[needs.queries], keys, owner);
+  return entry->second;
 }
 
 Status StreamRun::blocks(const Step &step, const plan::SendRecvT &transfer,

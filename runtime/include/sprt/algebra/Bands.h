@@ -93,6 +93,12 @@ public:
   std::vector<Slice> restrict(const Layout &queries, int64_t queryOwner,
                               const Layout &keys, int64_t keyOwner) const;
 
+  /// How many hops the block of keys of `owner` travels along a ring of the
+  /// layouts' ranks (owner + 1, owner + 2, ...): up to the last rank that sees a
+  /// key of it, and 0 if none besides the owner does.
+  int64_t ringReach(const Layout &queries, const Layout &keys,
+                    int64_t owner) const;
+
   /// The queries of [0, queries) that see none of the keys [0, keys).
   std::vector<Interval> emptyRows(int64_t queries, int64_t keys) const;
   /// Clipped, and uniform over all keys for every query that sees none: the

@@ -1,0 +1,70 @@
+#ifndef SP_LIB_SIMULATOR_COUNTER_H
+#define SP_LIB_SIMULATOR_COUNTER_H
+
+#include "TouchedMemory.h"
+
+#include "sp/IR/SP.h"
+#include "sp/Simulator/Promise.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::sp {
+
+/// How far each block of a ring travels, the same for all ranks.
+class Reaches {
+public:
+  int64_t of(AttendOp reader, LayoutAttr keys, int64_t source);
+
+private:
+  DenseMap<std::tuple<Attribute, Attribute, Attribute, int64_t>, int64_t> known;
+};
+
+/// Walks a program as one rank does, and counts.
+class Counter {
+public:
+  Counter(func::FuncOp main, MeshOp mesh, int64_t rank, Reaches &reaches);
+  Promise run();
+
+private:
+  void count(Block &block, int64_t times);
+  void count(Operation *op, int64_t times);
+  void countAttend(AttendOp op, int64_t times);
+  int64_t bytesOf(Operation *op);
+  int64_t shiftBytes(ShiftStartOp op);
+  int64_t allToAllBytes(AllToAllStartOp op);
+
+  /// What the rank touches of its arena; see CountMemory.cpp.
+  void touch(Operation *op);
+  void touch(Value value);
+  /// The first `rows` of dimension `dim`.
+  void touchRows(Value value, int64_t dim, int64_t rows);
+  void touchAttend(AttendOp op);
+  int64_t offsetOf(Value value);
+
+  /// The visible part of an attention step, in this rank's rows.
+  std::vector<sprt::algebra::Slice> slicesOf(AttendOp op);
+  /// Heads that the rank computes in an attention step.
+  int64_t headsOf(AttendOp op);
+  /// Heads that a member of the exchange holds once heads are dealt.
+  int64_t heldHeads(AllToAllStartOp op, int64_t member);
+  /// Whether ring rank `taker` is sent the block of `source`.
+  bool takesBlock(ShiftStartOp op, int64_t source, int64_t taker);
+  int64_t owner(LayoutAttr layout) const {
+    return layout.isDense() ? 0 : coordinates.lookup(layout.getAxis());
+  }
+  int64_t evaluate(Value index);
+
+  func::FuncOp main;
+  Reaches &reaches;
+  llvm::StringMap<int64_t> coordinates;
+  DenseMap<Value, int64_t> counters;
+  Promise promise;
+  TouchedMemory memory;
+};
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_SIMULATOR_COUNTER_H
