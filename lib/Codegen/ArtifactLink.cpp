@@ -27,9 +27,10 @@ static FailureOr<std::string> findLinker(std::string &error) {
   return failure();
 }
 
+/// `shown` is what a diagnostic calls the file, if not by its path.
 static LogicalResult writeFile(const Twine &path,
                                ArrayRef<ArrayRef<char>> pieces,
-                               std::string &error) {
+                               std::string &error, StringRef shown = "") {
   std::error_code code;
   std::string name = path.str();
   llvm::raw_fd_ostream stream(name, code);
@@ -42,7 +43,8 @@ static LogicalResult writeFile(const Twine &path,
   }
   if (!code)
     return success();
-  error = "cannot write '" + name + "': " + code.message();
+  error = "cannot write '" + (shown.empty() ? name : shown.str()) +
+          "': " + code.message();
   return failure();
 }
 
@@ -65,8 +67,8 @@ static LogicalResult runLinker(StringRef linker,
   return failure();
 }
 
-/// Appends padding and trailer to the linked object at `linked`.
-static LogicalResult seal(StringRef linked, StringRef sealed,
+/// Appends padding and trailer to the linked object at `linked`, for `path`.
+static LogicalResult seal(StringRef linked, StringRef sealed, StringRef path,
                           std::string &error) {
   auto buffer = llvm::MemoryBuffer::getFile(linked);
   if (!buffer) {
@@ -79,8 +81,9 @@ static LogicalResult seal(StringRef linked, StringRef sealed,
   ::sprt::ArtifactTrailer trailer =
       ::sprt::makeTrailer(content.data(), content.size());
   ArrayRef<char> end(reinterpret_cast<const char *>(&trailer), sizeof trailer);
-  return writeFile(
-      sealed, {ArrayRef<char>(content.data(), content.size()), end}, error);
+  return writeFile(sealed,
+                   {ArrayRef<char>(content.data(), content.size()), end}, error,
+                   path);
 }
 
 LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
@@ -153,7 +156,7 @@ LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
     return failure();
 
   std::string sealed = (path + ".partial").str();
-  if (failed(seal(linked, sealed, error))) {
+  if (failed(seal(linked, sealed, path, error))) {
     llvm::sys::fs::remove(sealed);
     return failure();
   }

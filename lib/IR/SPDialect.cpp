@@ -88,6 +88,14 @@ void SpDialect::initialize() {
 // Attributes
 //===----------------------------------------------------------------------===//
 
+std::string MeshAttr::getText() const {
+  std::string text;
+  for (MeshAxisAttr axis : getAxes())
+    text += (text.empty() ? "" : ",") + axis.getName().str() + "=" +
+            std::to_string(axis.getSize());
+  return text;
+}
+
 LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<MeshAxisAttr> axes) {
   llvm::StringSet<> names;

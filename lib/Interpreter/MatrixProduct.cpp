@@ -75,6 +75,8 @@ static void pack(const T *from, int64_t lines, int64_t line, int64_t depth,
                  int64_t step, int64_t width, std::vector<Acc> &to) {
   int64_t panels = (lines + width - 1) / width;
   to.assign(panels * depth * width, Acc(0));
+  if (to.empty())
+    return;
   for (int64_t l = 0; l < lines; ++l) {
     Acc *out = to.data() + l / width * depth * width + l % width;
     const T *in = from + l * line;

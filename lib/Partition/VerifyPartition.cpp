@@ -35,7 +35,7 @@ struct VerifyPartitionPass
     if (!wrong)
       return success();
     return op->emitOpError() << "expected layouts on the axes of mesh "
-                             << mesh.getMesh() << " but got " << wrong;
+                             << mesh.getMesh().getText() << " but got " << wrong;
   }
 
   static LogicalResult checkReduction(AllReduceOp op, MeshOp mesh) {

@@ -128,7 +128,7 @@ void PlanAttentionPass::runOnOperation() {
   if (isExplicit && !meshOp.getSequence()) {
     getOperation().emitError()
         << "expected an axis that shards the sequence for strategy \""
-        << strategy << "\" but mesh " << meshOp.getMesh()
+        << strategy << "\" but mesh " << meshOp.getMesh().getText()
         << " has none; name it with --seq-axis";
     return signalPassFailure();
   }
@@ -141,11 +141,14 @@ void PlanAttentionPass::runOnOperation() {
     bool counts = strategy == "auto" && meshOp.getSequence();
     PlanAttr plan = counts ? cheapest(op, *kind) : makePlan(strategy, *kind);
     op.setPlanAttr(plan);
+    std::string text = plan.getStrategyName().str() + ": whole on every rank";
+    if (plan.getRanks() > 1)
+      text = plan.getStrategyName().str() + " over " +
+             std::to_string(plan.getRanks()) + " ranks, " +
+             stringifyLayoutKind(plan.getLayout()).str();
     remark::passed(op.getLoc(),
                    remark::RemarkOpts::name("Planned").category(DEBUG_TYPE))
-        << nameOf(op) << ": " << plan.getStrategyName() << " over "
-        << remark::metric("ranks", plan.getRanks()) << " ranks, "
-        << stringifyLayoutKind(plan.getLayout())
+        << nameOf(op) << ": " << text
         << (counts ? ", chosen by counted bytes" : ", as asked for");
   }
 }

@@ -19,7 +19,8 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
     if (plan.getAxis() != mesh.getSequence().value_or(""))
       return op.emitOpError()
              << "expected a plan over the sequence axis of mesh "
-             << mesh.getMesh() << " but got axis \"" << plan.getAxis() << "\"";
+             << mesh.getMesh().getText() << " but got axis \"" << plan.getAxis()
+             << "\"";
     int64_t size = mesh.getAxisSize(plan.getAxis());
     if (plan.getRanks() != size)
       return op.emitOpError()

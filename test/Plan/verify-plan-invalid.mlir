@@ -11,7 +11,7 @@ func.func @attention_without_a_plan(%q: tensor<1x64x8x16xf32>) {
 
 sp.mesh @mesh <["dp" = 4, "sp" = 4]> sequence "sp" batch "dp"
 func.func @plan_over_another_axis(%q: tensor<1x64x8x16xf32>) {
-  // expected-error @below {{'sp.attention' op expected a plan over the sequence axis of mesh #sp.axes<["dp" = 4, "sp" = 4]> but got axis "dp"}}
+  // expected-error @below {{'sp.attention' op expected a plan over the sequence axis of mesh dp=4,sp=4 but got axis "dp"}}
   %o = sp.attention(%q, %q, %q) bands [] scale 1.0
      plan <axis = "dp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
   return

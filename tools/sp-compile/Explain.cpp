@@ -175,7 +175,8 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
        << " queries x " << number("kvLength") << " keys, "
        << number("queryHeads") << " heads of " << number("headSize") << ", "
        << number("kvHeads") << " kv heads\n"
-       << "    " << text("strategy") << ", " << text("layout")
+       << "    " << text("strategy")
+       << (text("strategy") == "none" ? "" : ", " + text("layout"))
        << "; a rank sends " << range(attention["bytesSentPerRank"])
        << " bytes and computes " << range(attention["areaPerRank"])
        << " visible pairs a head\n";

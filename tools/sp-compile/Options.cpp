@@ -2,13 +2,14 @@
 
 #include "Options.h"
 
+#include "CommandLine.h"
+
 #include "sprt/sprt.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <CLI/CLI.hpp>
-
 using namespace mlir::sp;
+using namespace sprt::tools;
 
 namespace {
 
@@ -54,20 +55,46 @@ std::optional<int64_t> parseBytes(const std::string &text) {
   return std::nullopt;
 }
 
-int refuse(const std::string &message) {
-  llvm::errs() << "sp-compile: error: " << message << "\n";
-  return 1;
+/// What this version does not have yet, or "".
+std::string findLater(const CLI::App &app, const CompileOptions &options,
+                      const std::string &target) {
+  for (const LaterOption &later : kLater)
+    if (app.count(later.name) > 0)
+      return std::string("option ") + later.name + " is not supported yet; " +
+             later.wayOut;
+  if (options.strategy == "double-ring" || options.strategy == "2d")
+    return "strategy " + options.strategy +
+           " is not supported yet; use ring, ulysses or allgather";
+  if (target == "cuda")
+    return "target cuda is not supported yet; leave --target out for the CPU";
+  if (options.emit == "cuda" || options.emit == "ptx")
+    return "--emit=" + options.emit +
+           " is not supported yet; kernels are for the CPU";
+  return "";
 }
 
-/// The first option of a later version on the command line.
-std::optional<std::string> laterOption(const std::vector<std::string> &rest) {
-  for (const std::string &argument : rest)
-    for (const LaterOption &later : kLater)
-      if (argument == later.name ||
-          argument.rfind(std::string(later.name) + "=", 0) == 0)
-        return std::string("option ") + later.name + " is not supported yet; " +
-               later.wayOut;
-  return std::nullopt;
+/// What is wrong with the options together, or "".
+std::string checkOptions(CompileOptions &options, const std::string &target,
+                         const std::string &memoryLimit) {
+  static constexpr const char *kEmits[] = {
+      "spx", "import", "plan", "partition", "schedule", "memory", "commands"};
+  if (target != "cpu")
+    return "expected --target to be cpu but got '" + target + "'";
+  if (std::find(std::begin(kEmits), std::end(kEmits), options.emit) ==
+      std::end(kEmits))
+    return "expected --emit to be spx, import, plan, partition, schedule, "
+           "memory or commands but got '" +
+           options.emit + "'";
+  if (options.precision != "default" && options.precision != "f64")
+    return "expected --precision to be default or f64 but got '" +
+           options.precision + "'";
+  if (!memoryLimit.empty()) {
+    options.memoryLimit = parseBytes(memoryLimit);
+    if (!options.memoryLimit)
+      return "expected --memory-limit to be a size such as 80GiB but got '" +
+             memoryLimit + "'";
+  }
+  return "";
 }
 
 } // namespace
@@ -125,67 +152,17 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   app.footer("Examples:\n  sp-compile model.mlir --mesh=sp=8 -o model.spx\n"
              "  sp-compile model.mlir --mesh=dp=2,sp=4 --strategy=ring "
              "--explain --emit=plan");
-  app.allow_extras();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    status = app.exit(error) == 0 ? 0 : 2;
+  std::string later;
+  for (const LaterOption &option : kLater)
+    app.add_option(option.name, later)->expected(0, 1)->group("");
+  if ((status = parseCommandLine(app, argc, argv)))
     return options;
-  }
-  std::vector<std::string> rest = app.remaining();
-  if (std::optional<std::string> later = laterOption(rest)) {
-    status = refuse(*later);
-    return options;
-  }
-  if (!rest.empty()) {
-    llvm::errs() << "sp-compile: error: unknown option '" << rest.front()
-                 << "'; see sp-compile --help\n";
-    status = 2;
-    return options;
-  }
-  if (options.strategy == "double-ring" || options.strategy == "2d") {
-    status = refuse("strategy " + options.strategy +
-                    " is not supported yet; use ring, ulysses or allgather");
-    return options;
-  }
-  if (target != "cpu") {
-    status =
-        target == "cuda"
-            ? refuse("target cuda is not supported yet; leave --target out for "
-                     "the CPU")
-            : refuse("expected --target to be cpu but got '" + target + "'");
-    return options;
-  }
-  static constexpr const char *kEmits[] = {
-      "spx", "import", "plan", "partition", "schedule", "memory", "commands"};
-  if (std::find(std::begin(kEmits), std::end(kEmits), options.emit) ==
-      std::end(kEmits)) {
-    bool isLater = options.emit == "cuda" || options.emit == "ptx";
-    status =
-        refuse(isLater ? "--emit=" + options.emit +
-                             " is not supported yet; kernels are for the CPU"
-                       : "expected --emit to be spx, import, plan, partition, "
-                         "schedule, memory or commands but got '" +
-                             options.emit + "'");
-    return options;
-  }
-  if (options.precision != "default" && options.precision != "f64") {
-    status = refuse("expected --precision to be default or f64 but got '" +
-                    options.precision + "'");
-    return options;
-  }
-  if (options.emit == "spx" && options.output.empty()) {
-    llvm::errs() << "sp-compile: error: expected -o MODEL.spx to name the "
-                    "artifact, or --emit to name a text\n";
-    status = 2;
-    return options;
-  }
-  if (!memoryLimit.empty()) {
-    options.memoryLimit = parseBytes(memoryLimit);
-    if (!options.memoryLimit)
-      status = refuse(
-          "expected --memory-limit to be a size such as 80GiB but got '" +
-          memoryLimit + "'");
-  }
+  if (std::string text = findLater(app, options, target); !text.empty())
+    status = refuse(app, text, kFailed);
+  else if (text = checkOptions(options, target, memoryLimit); !text.empty())
+    status = refuse(app, text, kFailed);
+  else if (options.emit == "spx" && options.output.empty())
+    status = refuse(app, "expected -o MODEL.spx to name the artifact, or "
+                         "--emit to name a text");
   return options;
 }

@@ -1,5 +1,6 @@
 //===- sp-interpret.cpp - Evaluates a StableHLO module --------------------===//
 #include "Arrays.h"
+#include "CommandLine.h"
 #include "Printing.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -9,35 +10,21 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
 using namespace mlir;
 using namespace mlir::interpreter;
-
-/// Exit status, as every tool of the project has it.
-enum ExitCode { kDone = 0, kFailed = 1, kWrongUsage = 2 };
+using namespace sprt::tools;
 
 namespace {
-struct Options {
+struct Options : DataOptions {
   std::string model, function = "main", precision = "f64";
-  std::string inputs, saveInputs, outputs;
-  std::optional<uint64_t> seed;
-  std::string intRange = "0..63";
-  int64_t low = 0, high = 63;
 };
 } // namespace
 
 static int fail(const llvm::Twine &message) {
   llvm::errs() << "sp-interpret: error: " << message << "\n";
   return kFailed;
-}
-
-/// "LOW..HIGH" with LOW <= HIGH.
-static bool parseRange(const std::string &text, int64_t &low, int64_t &high) {
-  auto [first, second] = StringRef(text).split("..");
-  return !first.getAsInteger(10, low) && !second.getAsInteger(10, high) &&
-         low <= high;
 }
 
 static std::string versionText() {
@@ -62,38 +49,11 @@ static void describe(CLI::App &app, Options &options) {
                  "which function to evaluate (main)")
       ->option_text("NAME")
       ->group("Evaluation");
-  CLI::Option *inputs =
-      app.add_option("--inputs", options.inputs,
-                     "arrays arg0, arg1, ... (.npz, .safetensors)")
-          ->option_text("FILE")
-          ->group("Data");
-  app.add_option("--random-inputs", options.seed,
-                 "the inputs that sp-run draws for this seed")
-      ->excludes(inputs)
-      ->option_text("SEED")
-      ->group("Data");
-  app.add_option("--int-range", options.intRange, "random integers (0..63)")
-      ->option_text("LOW..HIGH")
-      ->group("Data");
-  app.add_option("--save-inputs", options.saveInputs, "write the inputs")
-      ->option_text("FILE.npz")
-      ->group("Data");
-  app.add_option("--outputs", options.outputs,
-                 "write result0, result1, ... instead of printing them")
-      ->option_text("FILE.npz")
-      ->group("Data");
+  addDataOptions(app, options);
   app.footer("Examples:\n"
              "  sp-interpret model.mlir --inputs=in.npz --outputs=ref.npz\n"
              "  sp-interpret model.mlir --random-inputs=1 "
              "--precision=program");
-}
-
-/// What is wrong with a combination of options; empty when nothing is.
-static std::string usageError(Options &options) {
-  if (!parseRange(options.intRange, options.low, options.high))
-    return "expected --int-range=LOW..HIGH but got \"" + options.intRange +
-           "\"";
-  return "";
 }
 
 /// Elements of results: with Precision::F64 floats are f64, whatever the
@@ -117,8 +77,8 @@ static FailureOr<SmallVector<Tensor>> inputsFor(const Options &options,
   if (!options.inputs.empty())
     return readInputs(options.inputs, parameters, precision, error);
   if (options.seed)
-    return drawInputs(parameters, *options.seed, options.low, options.high,
-                      error);
+    return drawInputs(parameters, *options.seed, options.intLow,
+                      options.intHigh, error);
   if (parameters.types.empty())
     return SmallVector<Tensor>();
   error = "expected --inputs=FILE or --random-inputs=SEED for the " +
@@ -163,7 +123,8 @@ static int evaluate(const Options &options, func::FuncOp function) {
 
 static int run(const Options &options) {
   std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file = sp::openModel(options.model, &error);
+  std::unique_ptr<llvm::MemoryBuffer> file =
+      sp::openModel(options.model, &error);
   if (!file)
     return fail(error);
   DialectRegistry registry;
@@ -192,14 +153,9 @@ int main(int argc, char **argv) {
                "sp-interpret");
   Options options;
   describe(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? kDone : kWrongUsage;
-  }
-  if (std::string error = usageError(options); !error.empty()) {
-    llvm::errs() << "sp-interpret: error: " << error << "\n";
-    return kWrongUsage;
-  }
+  if (std::optional<int> status = parseCommandLine(app, argc, argv))
+    return *status;
+  if (std::string wrong = checkDataOptions(options); !wrong.empty())
+    return refuse(app, wrong);
   return run(options);
 }

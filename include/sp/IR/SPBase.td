@@ -74,6 +74,10 @@ def Sp_MeshAttr : Sp_Attr<"Mesh", "axes"> {
   let parameters = (ins ArrayRefParameter<"MeshAxisAttr">:$axes);
   let assemblyFormat = "`<` `[` $axes `]` `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// As users write it: "dp=2,sp=4".
+    std::string getText() const;
+  }];
 }
 
 def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {

@@ -77,9 +77,9 @@ bool randomInputs(const sprt_program *program, const Options &options,
     if (!addArray(arrays, "arg" + std::to_string(i), inputOf(program, i),
                   array))
       return false;
-    if (failed(sprt_array_fill_random(
-            &array, static_cast<uint64_t>(options.seed),
-            static_cast<uint64_t>(i), options.intLow, options.intHigh)))
+    if (failed(sprt_array_fill_random(&array, *options.seed,
+                                      static_cast<uint64_t>(i), options.intLow,
+                                      options.intHigh)))
       return false;
     inputs.push_back(array);
   }
@@ -136,7 +136,7 @@ bool findArray(const sprt_arrays *file, const std::string &path,
 
 bool prepareInputs(const sprt_program *program, const Options &options,
                    ArraysPtr &out_owner, std::vector<sprt_array> &out_inputs) {
-  bool random = options.seed >= 0;
+  bool random = options.seed.has_value();
   if (sprt_program_input_count(program) > 0 && !random &&
       options.inputs.empty()) {
     printError("the program has " +

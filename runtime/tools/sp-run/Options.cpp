@@ -2,21 +2,11 @@
 
 #include "sprt/sprt.h"
 
-#include <cstdio>
 #include <cstdlib>
-
-#include <CLI/CLI.hpp>
 
 namespace {
 
-/// "LOW..HIGH".
-bool parseRange(const std::string &text, int64_t &low, int64_t &high) {
-  size_t dots = text.find("..", 1);
-  if (dots == std::string::npos)
-    return false;
-  return CLI::detail::lexical_cast(text.substr(0, dots), low) &&
-         CLI::detail::lexical_cast(text.substr(dots + 2), high) && low <= high;
-}
+constexpr const char *kLater[] = {"--steps", "--feed", "--device"};
 
 /// "RANK:COMMAND" or "RANK:COMMAND:stall".
 bool parseInject(Options &options) {
@@ -35,44 +25,27 @@ bool parseInject(Options &options) {
          options.injectRank >= 0 && options.injectCommand >= 0;
 }
 
-int wrongUsage(const std::string &text) {
-  std::fprintf(stderr, "sp-run: error: %s\n", text.c_str());
-  return kWrongUsage;
-}
-
-bool endsWith(const std::string &text, const std::string &suffix) {
-  return text.size() >= suffix.size() &&
-         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
-}
-
-/// What the options say together; -1 when they make sense.
-int checkOptions(Options &options) {
-  if (!parseRange(options.intRange, options.intLow, options.intHigh))
-    return wrongUsage("expected --int-range=LOW..HIGH but got \"" +
-                      options.intRange + "\"");
+/// What is wrong with the options together, or "".
+std::string checkOptions(Options &options) {
+  if (std::string wrong = checkDataOptions(options); !wrong.empty())
+    return wrong;
   if (!options.inject.empty() && !parseInject(options))
-    return wrongUsage(
-        "expected --inject=RANK:COMMAND or RANK:COMMAND:stall but got \"" +
-        options.inject + "\"");
-  // Known before a long run, not after it.
-  for (const std::string *file :
-       {&options.inputs, &options.saveInputs, &options.outputs, &options.check})
-    if (!file->empty() && !endsWith(*file, ".npz") &&
-        !endsWith(*file, ".safetensors"))
-      return wrongUsage(
-          "expected a name that ends in .npz or .safetensors but got \"" +
-          *file + "\"");
+    return "expected --inject=RANK:COMMAND or RANK:COMMAND:stall but got \"" +
+           options.inject + "\"";
+  return checkArrayFile(options.check);
+}
+
+/// What this version does not have yet, or "".
+std::string findLater(const CLI::App &app, const Options &options) {
+  for (const char *name : kLater)
+    if (app.count(name) > 0)
+      return std::string("option \"") + name + "\" is not available yet";
   if (options.communicator == "nccl" || options.communicator == "local")
-    return wrongUsage(
-        "communicator \"" + options.communicator +
-        "\" is not available yet; use --communicator=thread or mpi");
+    return "communicator \"" + options.communicator +
+           "\" is not available yet; use --communicator=thread or mpi";
   if (options.executor == "cuda")
-    return wrongUsage(
-        "executor \"cuda\" is not available yet; use --executor=cpu");
-  if (options.communicator.empty())
-    options.communicator =
-        std::getenv("OMPI_COMM_WORLD_SIZE") ? "mpi" : "thread";
-  return -1;
+    return "executor \"cuda\" is not available yet; use --executor=cpu";
+  return "";
 }
 
 } // namespace
@@ -92,25 +65,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
                  "model.spx, as sp-compile writes it")
       ->required();
 
-  app.add_option("--inputs", options.inputs,
-                 "arrays arg0, arg1, … (.npz, .safetensors)")
-      ->option_text("FILE")
-      ->group("Data");
-  app.add_option("--random-inputs", options.seed,
-                 "reproducible inputs from this seed")
-      ->check(CLI::NonNegativeNumber)
-      ->excludes("--inputs")
-      ->option_text("SEED")
-      ->group("Data");
-  app.add_option("--int-range", options.intRange, "random integers (0..63)")
-      ->option_text("LOW..HIGH")
-      ->group("Data");
-  app.add_option("--save-inputs", options.saveInputs, "write the inputs")
-      ->option_text("FILE.npz")
-      ->group("Data");
-  app.add_option("--outputs", options.outputs, "write result0, result1, …")
-      ->option_text("FILE.npz")
-      ->group("Data");
+  addDataOptions(app, options);
   app.add_option("--check", options.check,
                  "compare every result with this file")
       ->option_text("FILE.npz")
@@ -166,25 +121,23 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
       ->group("Reports");
 
   std::string later;
-  for (const char *name : {"--steps", "--feed", "--device"})
+  for (const char *name : kLater)
     app.add_option(name, later)->group("");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    if (error.get_exit_code() == 0) {
-      out_exit = app.exit(error);
-      return false;
-    }
-    out_exit = wrongUsage(std::string(error.what()) + "; see sp-run --help");
+  if (std::optional<int> status = parseCommandLine(app, argc, argv)) {
+    out_exit = *status;
     return false;
   }
-  for (const char *name : {"--steps", "--feed", "--device"})
-    if (app.count(name) > 0) {
-      out_exit = wrongUsage(std::string("option \"") + name +
-                            "\" is not available yet");
-      return false;
-    }
+  if (std::string text = findLater(app, options); !text.empty()) {
+    out_exit = refuse(app, text, kFailed);
+    return false;
+  }
+  if (std::string wrong = checkOptions(options); !wrong.empty()) {
+    out_exit = refuse(app, wrong);
+    return false;
+  }
   options.explicitRepeat = repeat->count() > 0;
-  out_exit = checkOptions(options);
-  return out_exit < 0;
+  if (options.communicator.empty())
+    options.communicator =
+        std::getenv("OMPI_COMM_WORLD_SIZE") ? "mpi" : "thread";
+  return true;
 }

@@ -2,18 +2,12 @@
 #ifndef SP_RUN_OPTIONS_H
 #define SP_RUN_OPTIONS_H
 
-#include <cstdint>
-#include <string>
+#include "CommandLine.h"
 
-struct Options {
+using namespace sprt::tools;
+
+struct Options : DataOptions {
   std::string program;
-  std::string inputs;
-  int64_t seed = -1; ///< of random inputs; -1: none
-  std::string intRange = "0..63";
-  int64_t intLow = 0;
-  int64_t intHigh = 63;
-  std::string saveInputs;
-  std::string outputs;
   std::string check;
   double rtol = -1; ///< -1: by element type
   double atol = 0;
@@ -31,9 +25,6 @@ struct Options {
   std::string report;
   bool explicitRepeat = false;
 };
-
-/// How the command line ends.
-enum ExitCode { kDone = 0, kFailed = 1, kWrongUsage = 2 };
 
 /// Fills in `options`. False when there is nothing to run: `out_exit` says why,
 /// and the text has been printed.

@@ -1,0 +1,93 @@
+#include "CommandLine.h"
+
+#include <cstdio>
+
+namespace sprt::tools {
+
+namespace {
+
+bool endsWith(const std::string &text, const std::string &suffix) {
+  return text.size() >= suffix.size() &&
+         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+/// "LOW..HIGH".
+bool parseRange(const std::string &text, int64_t &low, int64_t &high) {
+  size_t dots = text.find("..", 1);
+  if (dots == std::string::npos)
+    return false;
+  return CLI::detail::lexical_cast(text.substr(0, dots), low) &&
+         CLI::detail::lexical_cast(text.substr(dots + 2), high) && low <= high;
+}
+
+} // namespace
+
+void addDataOptions(CLI::App &app, DataOptions &options) {
+  CLI::Option *inputs =
+      app.add_option("--inputs", options.inputs,
+                     "arrays arg0, arg1, … (.npz, .safetensors)")
+          ->option_text("FILE")
+          ->group("Data");
+  app.add_option("--random-inputs", options.seed,
+                 "reproducible inputs from this seed")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(inputs)
+      ->option_text("SEED")
+      ->group("Data");
+  app.add_option("--int-range", options.intRange, "random integers (0..63)")
+      ->option_text("LOW..HIGH")
+      ->group("Data");
+  app.add_option("--save-inputs", options.saveInputs, "write the inputs")
+      ->option_text("FILE.npz")
+      ->group("Data");
+  app.add_option("--outputs", options.outputs, "write result0, result1, …")
+      ->option_text("FILE.npz")
+      ->group("Data");
+}
+
+std::string checkArrayFile(const std::string &file) {
+  if (file.empty() || endsWith(file, ".npz") || endsWith(file, ".safetensors"))
+    return "";
+  return "expected a name that ends in .npz or .safetensors but got \"" + file +
+         "\"";
+}
+
+std::string checkDataOptions(DataOptions &options) {
+  if (!parseRange(options.intRange, options.intLow, options.intHigh))
+    return "expected --int-range=LOW..HIGH but got \"" + options.intRange +
+           "\"";
+  // Known before a long run, not after it.
+  for (const std::string *file :
+       {&options.inputs, &options.saveInputs, &options.outputs})
+    if (std::string wrong = checkArrayFile(*file); !wrong.empty())
+      return wrong;
+  return "";
+}
+
+int refuse(const CLI::App &app, const std::string &text, int status) {
+  std::fprintf(stderr, "%s: error: %s\n", app.get_name().c_str(), text.c_str());
+  return status;
+}
+
+std::optional<int> parseCommandLine(CLI::App &app, int argc, char **argv) {
+  std::string help = "; see " + app.get_name() + " --help";
+  std::string wrong;
+  app.allow_extras();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    if (error.get_exit_code() == 0)
+      return app.exit(error);
+    wrong = error.what();
+  }
+  if (std::vector<std::string> rest = app.remaining(); !rest.empty()) {
+    bool isOption = rest.front().rfind("-", 0) == 0;
+    wrong =
+        (isOption ? "unknown option '" : "unexpected '") + rest.front() + "'";
+  }
+  if (!wrong.empty())
+    return refuse(app, wrong + help);
+  return std::nullopt;
+}
+
+} // namespace sprt::tools

@@ -1,0 +1,44 @@
+/// What the command lines of all tools share.
+#ifndef SPRT_TOOLS_COMMON_COMMANDLINE_H
+#define SPRT_TOOLS_COMMON_COMMANDLINE_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace sprt::tools {
+
+/// How a tool ends: done, the input or a check failed, or wrong usage.
+enum ExitCode { kDone = 0, kFailed = 1, kWrongUsage = 2 };
+
+/// Where arguments come from and results go.
+struct DataOptions {
+  std::string inputs;
+  std::optional<uint64_t> seed; ///< of random inputs
+  std::string intRange = "0..63";
+  int64_t intLow = 0;
+  int64_t intHigh = 63;
+  std::string saveInputs;
+  std::string outputs;
+};
+void addDataOptions(CLI::App &app, DataOptions &options);
+/// What is wrong with them together, or "".
+std::string checkDataOptions(DataOptions &options);
+
+/// "expected a name that ends in ..." if `file` is neither empty nor such a
+/// name, or "".
+std::string checkArrayFile(const std::string &file);
+
+/// Parses a command line; returns the exit status if there is nothing to run,
+/// and has then printed why. An unknown option is told before a missing one.
+std::optional<int> parseCommandLine(CLI::App &app, int argc, char **argv);
+
+/// Prints "TOOL: error: TEXT" on stderr and returns `status`.
+int refuse(const CLI::App &app, const std::string &text,
+           int status = kWrongUsage);
+
+} // namespace sprt::tools
+
+#endif // SPRT_TOOLS_COMMON_COMMANDLINE_H
