@@ -111,7 +111,7 @@ LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
     return failure();
   }
   auto cleanUp =
-      llvm::scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
+      llvm::scope_exit([&] { (void)llvm::sys::fs::remove_directories(folder); });
   auto inFolder = [&](const Twine &name) {
     SmallString<128> file(folder);
     llvm::sys::path::append(file, name);
@@ -157,11 +157,11 @@ LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
 
   std::string sealed = (path + ".partial").str();
   if (failed(seal(linked, sealed, path, error))) {
-    llvm::sys::fs::remove(sealed);
+    (void)llvm::sys::fs::remove(sealed);
     return failure();
   }
   if (std::error_code code = llvm::sys::fs::rename(sealed, path)) {
-    llvm::sys::fs::remove(sealed);
+    (void)llvm::sys::fs::remove(sealed);
     error = "cannot write '" + path.str() + "': " + code.message();
     return failure();
   }

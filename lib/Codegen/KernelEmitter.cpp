@@ -222,10 +222,12 @@ void KernelEmitter::emitMapStage(Value value) {
     return;
   }
   inMapStage = true;
-  emitLoops(plan(value.getAsOpaquePointer(), 0, inner), [&](Index index) {
-    storeElement(value, index,
-                 at(space.delinearise(rowFlat(value, index), shapeOf(value))));
-  });
+  emitLoops(plan(value.getAsOpaquePointer(), 0, inner),
+            [&](const Index &index) {
+              storeElement(
+                  value, index,
+                  at(space.delinearise(rowFlat(value, index), shapeOf(value))));
+            });
   inMapStage = false;
 }
 

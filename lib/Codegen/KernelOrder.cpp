@@ -38,7 +38,7 @@ void KernelEmitter::emitMergeSort(
   const void *owner = inputs[0].getAsOpaquePointer();
   auto number = [&](int64_t value) { return s.i64(value); };
 
-  emitLoops(plan(owner, 10, rowLines), [&](Index line) {
+  emitLoops(plan(owner, 10, rowLines), [&](const Index &line) {
     std::pair<Index, Index> place = space.divMod(line, after);
     const Index outer = place.first, within = place.second;
     Index rowOuter = space.add(space.scale(row, rowLines / after), outer);
@@ -54,7 +54,7 @@ void KernelEmitter::emitMergeSort(
     auto loadAt = [&](Value base, Value at) {
       return s.load(base, at, position).value;
     };
-    emitLoops(plan(owner, 11, size), [&](Index at) {
+    emitLoops(plan(owner, 11, size), [&](const Index &at) {
       Value value = space.materialise(b, loc, at);
       s.store(first, value, {value, {}}, position);
     });
@@ -118,7 +118,7 @@ void KernelEmitter::emitMergeSort(
       scopes.pop_back();
     }
     Value order = pass.getResult(0);
-    emitLoops(plan(owner, 12, size), [&](Index at) {
+    emitLoops(plan(owner, 12, size), [&](const Index &at) {
       Value from = loadAt(order, space.materialise(b, loc, at));
       finish(outer, within, at, space.addValue(from, {0, size - 1}));
     });
@@ -141,7 +141,8 @@ void KernelEmitter::emitSort(SortOp op) {
         Scalars less = evaluate(op.getComparator(), pairs);
         return outcome == Outcome::Done ? less[0].value : Value();
       },
-      [&](Index outer, Index within, const Index &place, const Index &from) {
+      [&](const Index &outer, const Index &within, const Index &place,
+          const Index &from) {
         auto flat = [&](const Index &line, const Index &at) {
           return space.add(
               space.scale(space.add(space.scale(line, size), at), after),
@@ -174,7 +175,8 @@ void KernelEmitter::emitTopK(chlo::TopKOp op) {
         return s.compare(pairs[0], pairs[1], elementOf(operand),
                          ComparisonDirection::GT, ComparisonType::TOTALORDER);
       },
-      [&](Index outer, Index, const Index &place, const Index &from) {
+      [&](const Index &outer, const Index &, const Index &place,
+          const Index &from) {
         Value at = space.materialise(b, loc, place);
         Value isKept =
             arith::CmpIOp::create(b, loc, CmpIPredicate::slt, at, s.i64(kept));
@@ -202,12 +204,13 @@ void KernelEmitter::emitScatter(ScatterOp op) {
   const void *owner = op.getAsOpaquePointer();
   for (unsigned number = 0; number < op->getNumResults(); ++number) {
     Value input = op.getInputs()[number], result = op->getResult(number);
-    emitLoops(plan(owner, 20 + number, rowSize(result)), [&](Index flat) {
-      Scalar element =
-          elementAt(input, space.delinearise(flat, shapeOf(result)));
-      if (outcome == Outcome::Done)
-        storeElement(result, flat, element);
-    });
+    emitLoops(plan(owner, 20 + number, rowSize(result)),
+              [&](const Index &flat) {
+                Scalar element =
+                    elementAt(input, space.delinearise(flat, shapeOf(result)));
+                if (outcome == Outcome::Done)
+                  storeElement(result, flat, element);
+              });
   }
 
   ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
@@ -215,7 +218,7 @@ void KernelEmitter::emitScatter(ScatterOp op) {
   ArrayRef<int64_t> updateShape = shapeOf(op.getUpdates()[0]);
   int64_t vectorDim = numbers.getIndexVectorDim();
   bool hasVector = vectorDim < int64_t(shapeOf(op.getScatterIndices()).size());
-  emitLoops(plan(owner, 0, countOf(updateShape)), [&](Index update) {
+  emitLoops(plan(owner, 0, countOf(updateShape)), [&](const Index &update) {
     Indices at = space.delinearise(update, updateShape), batch;
     for (auto [dim, index] : llvm::enumerate(at))
       if (!llvm::is_contained(numbers.getUpdateWindowDims(), int64_t(dim)))

@@ -72,7 +72,7 @@ void KernelEmitter::emitRegisterReduction(Reduction &reduction, int64_t inner) {
       return init;
     SmallVector<Value> sums =
         emitLoops(plan(owner, 1, countOf(reduction.reducedShape)),
-                  flatten(init), [&](Index flat, ValueRange state) {
+                  flatten(init), [&](const Index &flat, ValueRange state) {
                     Scalars next = reduction.step(
                         out, space.delinearise(flat, reduction.reducedShape),
                         unflatten(state, reduction.types));
@@ -95,7 +95,7 @@ void KernelEmitter::emitRegisterReduction(Reduction &reduction, int64_t inner) {
     return;
   }
   emitLoops(plan(owner, 0, inner),
-            [&](Index index) { finish(index, one(index)); });
+            [&](const Index &index) { finish(index, one(index)); });
 }
 
 void KernelEmitter::emitBufferReduction(Reduction &reduction, int64_t inner) {
@@ -123,7 +123,7 @@ void KernelEmitter::emitBufferReduction(Reduction &reduction, int64_t inner) {
     bool whole = sums[i].isResult && !buffers[readFrom[value]].isTemporary;
     return space.materialise(b, loc, whole ? rowFlat(value, index) : index);
   };
-  emitLoops(plan(owner, 0, inner), [&](Index index) {
+  emitLoops(plan(owner, 0, inner), [&](const Index &index) {
     for (auto [i, init] : llvm::enumerate(reduction.init()))
       if (outcome == Outcome::Done)
         s.store(sums[i].pointer, place(i, index), init, sums[i].form);
@@ -131,7 +131,7 @@ void KernelEmitter::emitBufferReduction(Reduction &reduction, int64_t inner) {
   int64_t terms = countOf(reduction.reducedShape);
   int64_t jam = terms % kJam == 0 ? kJam : 1;
   emitLoops(plan(owner, 1, terms / jam), [&](Index block) {
-    emitLoops(plan(owner, 2, inner), [&](Index index) {
+    emitLoops(plan(owner, 2, inner), [&](const Index &index) {
       Indices out = space.delinearise(rowFlat(reduction.results[0], index),
                                       reduction.outShape);
       Scalars state;
@@ -152,7 +152,7 @@ void KernelEmitter::emitBufferReduction(Reduction &reduction, int64_t inner) {
     copies |= writeTo[value].size() > 1;
   if (!copies)
     return;
-  emitLoops(plan(owner, 3, inner), [&](Index index) {
+  emitLoops(plan(owner, 3, inner), [&](const Index &index) {
     for (auto [i, value] : llvm::enumerate(reduction.results)) {
       Scalar sum = s.load(sums[i].pointer, place(i, index), sums[i].form);
       storeElement(value, index,

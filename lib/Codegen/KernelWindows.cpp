@@ -74,7 +74,7 @@ bool KernelEmitter::emitCumulative(ReduceWindowOp op) {
 
   const void *owner = first.getAsOpaquePointer();
   int64_t lines = rowSize(first) / shape[dim];
-  emitLoops(plan(owner, 0, lines), [&](Index line) {
+  emitLoops(plan(owner, 0, lines), [&](const Index &line) {
     auto [outer, within] = space.divMod(line, after);
     Index base = space.add(space.scale(outer, shape[dim] * after), within);
     SmallVector<Value> state;
@@ -85,7 +85,8 @@ bool KernelEmitter::emitCumulative(ReduceWindowOp op) {
       state.append(flatten(s.convert(scalar, elementOf(value), type)));
     }
     emitLoops(
-        plan(owner, 1, shape[dim]), state, [&](Index step, ValueRange sums) {
+        plan(owner, 1, shape[dim]), state,
+        [&](const Index &step, ValueRange sums) {
           Index at =
               fromBack ? space.add(Index(shape[dim] - 1), space.scale(step, -1))
                        : step;

@@ -6,7 +6,6 @@
 
 using namespace mlir;
 using namespace mlir::sdy;
-using stablehlo::text;
 
 /// Axes of a sharding exist in its mesh, and no axis is used twice; factors
 /// divide their axis.

@@ -157,10 +157,11 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
     app.add_option(option.name, later)->expected(0, 1)->group("");
   if ((status = parseCommandLine(app, argc, argv)))
     return options;
-  if (std::string text = findLater(app, options, target); !text.empty())
-    status = refuse(app, text, kFailed);
-  else if (text = checkOptions(options, target, memoryLimit); !text.empty())
-    status = refuse(app, text, kFailed);
+  std::string wrong = findLater(app, options, target);
+  if (wrong.empty())
+    wrong = checkOptions(options, target, memoryLimit);
+  if (!wrong.empty())
+    status = refuse(app, wrong, kFailed);
   else if (options.emit == "spx" && options.output.empty())
     status = refuse(app, "expected -o MODEL.spx to name the artifact, or "
                          "--emit to name a text");

@@ -129,7 +129,9 @@ LogicalResult Compilation::emit(ModuleOp module, nlohmann::json attentions) {
   if (options.report.empty())
     return success();
   std::ofstream file(options.report);
-  file << report.dump(1) << "\n";
+  // Names and locations are the model's and may hold any bytes.
+  using nlohmann::json;
+  file << report.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
   if (file.good())
     return success();
   llvm::errs() << "sp-compile: error: cannot write report '" << options.report
@@ -187,12 +189,7 @@ LogicalResult Compilation::run(ModuleOp module) {
 
 } // namespace
 
-int main(int argc, char **argv) {
-  std::optional<int> status;
-  CompileOptions options = parseOptions(argc, argv, status);
-  if (status)
-    return *status;
-
+static int compile(const CompileOptions &options) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
@@ -227,4 +224,15 @@ int main(int argc, char **argv) {
   if (options.explain)
     printDecisions(log, llvm::errs());
   return 1;
+}
+
+int main(int argc, char **argv) {
+  try {
+    std::optional<int> status;
+    CompileOptions options = parseOptions(argc, argv, status);
+    return status ? *status : compile(options);
+  } catch (const std::exception &failure) { // of a library: out of memory
+    llvm::errs() << "sp-compile: error: " << failure.what() << "\n";
+    return 1;
+  }
 }

@@ -147,7 +147,7 @@ static int run(const Options &options) {
   return evaluate(options, function);
 }
 
-int main(int argc, char **argv) {
+static int interpret(int argc, char **argv) {
   CLI::App app("Evaluates a StableHLO module directly: the reference that "
                "compiled programs are compared with.",
                "sp-interpret");
@@ -158,4 +158,12 @@ int main(int argc, char **argv) {
   if (std::string wrong = checkDataOptions(options); !wrong.empty())
     return refuse(app, wrong);
   return run(options);
+}
+
+int main(int argc, char **argv) {
+  try {
+    return interpret(argc, argv);
+  } catch (const std::exception &failure) { // of a library: out of memory
+    return fail(failure.what());
+  }
 }

@@ -181,7 +181,8 @@ bool writeReport(const sprt_program *program, const sprt_session *session,
                  {"maxRelError", number(errors.maxRel)},
                  {"commands", commands}};
   std::ofstream file(options.report);
-  file << report.dump(1) << "\n";
+  // Names are the model's and may hold any bytes.
+  file << report.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
   file.close();
   if (file)
     return true;
