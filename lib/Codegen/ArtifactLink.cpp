@@ -110,8 +110,8 @@ LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
     error = "cannot create a temporary folder: " + code.message();
     return failure();
   }
-  auto cleanUp =
-      llvm::scope_exit([&] { (void)llvm::sys::fs::remove_directories(folder); });
+  auto cleanUp = llvm::scope_exit(
+      [&] { (void)llvm::sys::fs::remove_directories(folder); });
   auto inFolder = [&](const Twine &name) {
     SmallString<128> file(folder);
     llvm::sys::path::append(file, name);

@@ -34,8 +34,9 @@ struct VerifyPartitionPass
     });
     if (!wrong)
       return success();
-    return op->emitOpError() << "expected layouts on the axes of mesh "
-                             << mesh.getMesh().getText() << " but got " << wrong;
+    return op->emitOpError()
+           << "expected layouts on the axes of mesh "
+           << mesh.getMesh().getText() << " but got " << wrong;
   }
 
   static LogicalResult checkReduction(AllReduceOp op, MeshOp mesh) {

@@ -94,8 +94,8 @@ public:
                               const Layout &keys, int64_t keyOwner) const;
 
   /// How many hops the block of keys of `owner` travels along a ring of the
-  /// layouts' ranks (owner + 1, owner + 2, ...): up to the last rank that sees a
-  /// key of it, and 0 if none besides the owner does.
+  /// layouts' ranks (owner + 1, owner + 2, ...): up to the last rank that sees
+  /// a key of it, and 0 if none besides the owner does.
   int64_t ringReach(const Layout &queries, const Layout &keys,
                     int64_t owner) const;
 
