@@ -1,0 +1,94 @@
+"""Processor time of sp-compile: 8 and 4 096 ranks, and 12 layers of GPT-2 small's size.
+
+Medians of 5. Says what is beyond its goal: 1.1 times the time for 512 times the
+ranks, 10 seconds for the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path += [str(REPOSITORY / folder) for folder in ("python", "python/examples", "test/Execution")]
+
+import harness  # noqa: E402
+import models  # noqa: E402
+import run_size  # noqa: E402
+import spmlir  # noqa: E402
+
+MOST_GROWTH, MOST_SECONDS = 1.1, 10.0
+
+
+def gpt2(tools: harness.Tools) -> Path:
+    """The text of a 12-layer model of GPT-2 small's size, layers written out."""
+    width, tokens = 768, 1024
+
+    def model(ids: jax.Array, table: jax.Array, positions: jax.Array, layers: list) -> jax.Array:
+        x = table[ids] + positions
+        for layer in layers:
+            y = models.layer_norm(x)
+            q, k, v = jnp.split((y @ layer["qkv"]).reshape(*x.shape[:2], -1, 64), 3, axis=2)
+            y = jax.nn.dot_product_attention(q, k, v, is_causal=True).reshape(x.shape)
+            x = x + y @ layer["o"]
+            x = x + jax.nn.gelu(models.layer_norm(x) @ layer["up"]) @ layer["down"]
+        return models.layer_norm(x) @ table.T
+
+    def shape(*sizes: int) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct(sizes, "float32")
+
+    layer = {
+        "qkv": shape(width, 3 * width),
+        "o": shape(width, width),
+        "up": shape(width, 4 * width),
+        "down": shape(4 * width, width),
+    }
+    ids = jax.ShapeDtypeStruct((1, tokens), "int32")
+    arguments = ids, shape(50257, width), shape(tokens, width), [layer] * 12
+    return spmlir.export(model, *arguments).save(tools.work / "gpt2") / "model.mlir"
+
+
+def seconds(tools: harness.Tools, model: Path, *options: str) -> float:
+    """Processor seconds of one compilation, system time included: the median of 5."""
+    taken = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run_size.compiled(tools, model, *options)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return statistics.median(taken)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, default=REPOSITORY / "build", help="default build")
+    args = parser.parse_args()
+    problems = []
+    with tempfile.TemporaryDirectory() as work:
+        tools = harness.Tools(args.build, Path(work))
+        model = run_size.long_attention(tools)
+        for strategy in ("ring", "allgather"):
+            few, many = (
+                seconds(tools, model, f"--mesh=sp={ranks}", f"--strategy={strategy}") for ranks in (8, 4096)
+            )
+            print(f"{strategy}, S={run_size.LONG}: {few:.3f} s for 8 ranks, {many:.3f} s for 4096")
+            if many > MOST_GROWTH * few:
+                problems.append(f"{strategy}: {many / few:.2f} times the time, more than {MOST_GROWTH}")
+        taken = seconds(tools, gpt2(tools), "--mesh=sp=8", "--strategy=ring")
+        print(f"12 layers of GPT-2 small's size: {taken:.2f} s")
+        if taken > MOST_SECONDS:
+            problems.append(f"12 layers: {taken:.1f} s, more than {MOST_SECONDS:.0f}")
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

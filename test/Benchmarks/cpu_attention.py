@@ -1,0 +1,248 @@
+"""Attention on this machine's processor, beside its peak and what others reach.
+
+Every measurement stands between two of the f32 multiply-add peak; its fraction is of
+the larger. Only visible pairs count as work, so causal is half of full.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import peers
+from peak import Peak
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+HEADS = 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """One attention: B = 1, HEADS heads; window 0 is none."""
+
+    tokens: int
+    size: int
+    mask: str
+    dtype: str
+    window: int = 0
+
+    def flops(self) -> float:
+        """Two products of `size` multiply-adds for each visible pair."""
+        if self.mask == "full":
+            pairs = self.tokens**2
+        else:
+            reach = self.window or self.tokens
+            pairs = reach * (reach + 1) // 2 + (self.tokens - reach) * reach
+        return 4.0 * HEADS * pairs * self.size
+
+    def label(self) -> str:
+        return f"S={self.tokens} D={self.size} {self.mask} {self.dtype}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One row of the CSV file."""
+
+    tokens: int
+    head_size: int
+    mask: str
+    dtype: str
+    subject: str
+    min_seconds: float
+    median_seconds: float
+    gflops: float
+    peak_gflops: float
+    fraction: float
+
+
+def cases(quick: bool) -> Iterator[Case]:
+    for dtype in ("float32", "bfloat16"):
+        for size in (128,) if quick else (64, 128, 256):
+            for mask in ("full", "causal"):
+                yield Case(8192, size, mask, dtype)
+            if not quick:
+                yield Case(32768, size, "window 512", dtype, window=512)
+
+
+class Machine:
+    """Runs the subjects and the peak beside them."""
+
+    def __init__(self, build: Path, out: Path, torch: str, runs: int) -> None:
+        self.build, self.work, self.torch, self.runs = build, out / "work", torch, runs
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.cores = len(os.sched_getaffinity(0))
+        self.peak = Peak(self.work, self.cores)
+
+    def tool(self, name: str, *arguments: object) -> None:
+        command = [self.build / "bin" / name, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"{' '.join(map(str, command))}\n{done.stderr}")
+
+    def model(self, case: Case) -> Path:
+        """The text of the attention, as a model would write it."""
+        import jax
+        import jax.numpy as jnp
+
+        import spmlir
+
+        def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+            scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, preferred_element_type=jnp.float32)
+            scores = scores * case.size**-0.5
+            if case.mask != "full":
+                i, j = jnp.arange(case.tokens)[:, None], jnp.arange(case.tokens)[None, :]
+                seen = (j <= i) & (j > i - case.window) if case.window else j <= i
+                scores = jnp.where(seen, scores, -jnp.inf)
+            return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores).astype(q.dtype), v)
+
+        shape = jax.ShapeDtypeStruct((1, case.tokens, HEADS, case.size), case.dtype)
+        return spmlir.export(attention, shape, shape, shape).save(self.work / "model") / "model.mlir"
+
+    def compiled(self, case: Case, ranks: int) -> list[float]:
+        """Seconds of the fastest and the median run of the compiled attention."""
+        artifact, report = self.work / "model.spx", self.work / "report.json"
+        plan = [f"--mesh=sp={ranks}"]
+        if ranks > 1:
+            plan += ["--strategy=ring", f"--layout={'contiguous' if case.mask == 'full' else 'zigzag'}"]
+        self.tool("sp-compile", self.model(case), "-o", artifact, *plan)
+        threads = max(1, self.cores // ranks)
+        self.tool(
+            "sp-run", artifact, "--random-inputs=1", f"--threads={threads}", "--warmup=1",
+            f"--repeat={self.runs}", f"--report={report}",
+        )  # fmt: skip
+        seconds = json.loads(report.read_text())["seconds"]
+        return [seconds["min"], seconds["median"]]
+
+    def peer(self, case: Case, name: str) -> list[float] | None:
+        """The same of a peer, or None where it is not installed or has no window."""
+        if case.window:
+            return None
+        python = self.torch if name == "torch" else sys.executable
+        arguments = name, HEADS, case.tokens, case.size, case.mask, case.dtype, min(self.runs, 3)
+        command = [python, peers.__file__, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(f"{case.label()}: {name} failed\n{done.stderr[-2000:]}", file=sys.stderr)
+        if done.returncode or not done.stdout.strip():
+            return None
+        seconds = json.loads(done.stdout.splitlines()[-1])
+        return [min(seconds), statistics.median(seconds)]
+
+    def results(self, case: Case, with_peers: bool) -> Iterator[Result]:
+        subjects = {
+            "sp-mlir 1 rank": lambda: self.compiled(case, 1),
+            "sp-mlir 8 ranks": lambda: self.compiled(case, 8),
+        }
+        if with_peers:
+            subjects |= {name: lambda name=name: self.peer(case, name) for name in peers.PEERS}
+        before = self.peak.measure()
+        for subject, run in subjects.items():
+            seconds = run()
+            after = self.peak.measure()
+            if seconds is not None:
+                top, rate = max(before, after), case.flops() / seconds[0]
+                yield Result(
+                    case.tokens, case.size, case.mask, case.dtype, subject, seconds[0], seconds[1],
+                    round(rate / 1e9, 1), round(top / 1e9, 1), round(rate / top, 3),
+                )  # fmt: skip
+            before = after
+
+
+def processor() -> str:
+    text = Path("/proc/cpuinfo").read_text()
+    name, family, model = (
+        found[1] if (found := re.search(rf"^{key}\s*: (.*)", text, re.MULTILINE)) else "unknown"
+        for key in ("model name", "cpu family", "model")
+    )
+    dots = "avx512_bf16" if "avx512_bf16" in text else "no avx512_bf16"
+    return f"{name} (family {family} model {model}; {dots}), {len(os.sched_getaffinity(0))} cores"
+
+
+def table(results: list[Result], title: str) -> str:
+    """A row for each case, a column for each subject: fraction of the peak (GFLOP/s)."""
+    subjects = list(dict.fromkeys(result.subject for result in results))
+    rows: dict[tuple, dict[str, Result]] = {}
+    for result in results:
+        key = result.dtype, result.head_size, result.mask, result.tokens
+        rows.setdefault(key, {})[result.subject] = result
+    lines = [title, "", "| type | D | mask | S | peak | " + " | ".join(subjects) + " | 8 ranks / 1 |"]
+    lines.append("|---|---|---|---|---|" + "---|" * len(subjects) + "---|")
+    for (dtype, size, mask, tokens), row in rows.items():
+        cells = [
+            f"{row[name].fraction:.2f} ({row[name].gflops:.0f})" if name in row else "" for name in subjects
+        ]
+        one, eight = (row[f"sp-mlir {ranks}"].min_seconds for ranks in ("1 rank", "8 ranks"))
+        top = max(result.peak_gflops for result in row.values())
+        cells = [dtype, size, mask, tokens, f"{top:.0f}", *cells, f"{eight / one:.2f}"]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def plot(results: list[Result], path: Path, title: str) -> None:
+    """Fractions of the peak as bars, where matplotlib is installed."""
+    try:
+        import matplotlib
+    except ImportError:
+        return
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    subjects = list(dict.fromkeys(result.subject for result in results))
+    labels = list(dict.fromkeys((r.dtype, r.head_size, r.mask) for r in results))
+    figure, axes = pyplot.subplots(figsize=(max(6, len(labels)), 4), layout="constrained")
+    width = 0.8 / len(subjects)
+    for i, subject in enumerate(subjects):
+        mine = {(r.dtype, r.head_size, r.mask): r.fraction for r in results if r.subject == subject}
+        heights = [mine.get(label, 0) for label in labels]
+        axes.bar([x + i * width for x in range(len(labels))], heights, width, label=subject)
+    names = [f"{dtype}\nD={size}\n{mask}" for dtype, size, mask in labels]
+    axes.set_xticks([x + 0.4 - width / 2 for x in range(len(labels))], names, fontsize=7)
+    axes.set_ylabel("fraction of the f32 peak")
+    axes.set_title(title, fontsize=8)
+    axes.legend(fontsize=7)
+    figure.savefig(path)
+
+
+def main() -> None:
+    """Measure, print the table, write table, CSV and plot."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder for attention.md, .csv and .svg")
+    parser.add_argument("--build", type=Path, default=REPOSITORY / "build", help="default build")
+    parser.add_argument("--runs", type=int, default=7, help="timed runs of each (7)")
+    parser.add_argument("--quick", action="store_true", help="D=128 only")
+    parser.add_argument("--no-peers", action="store_true", help="without XLA and torch")
+    parser.add_argument("--torch", default=sys.executable, help="a Python that has torch")
+    args = parser.parse_args()
+    sys.path.insert(0, str(REPOSITORY / "python"))
+
+    machine = Machine(args.build, args.out, args.torch, args.runs)
+    title = f"{datetime.date.today()}, {processor()}: fraction of the f32 peak (GFLOP/s), B=1 H={HEADS}"
+    results = []
+    for case in cases(args.quick):
+        for result in machine.results(case, not args.no_peers):
+            results.append(result)
+            print(
+                f"{case.label()}, {result.subject}: {result.fraction:.3f} of {result.peak_gflops}", flush=True
+            )
+    text = table(results, title)
+    print(text)
+    (args.out / "attention.md").write_text(text)
+    with open(args.out / "attention.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, asdict(results[0]))
+        writer.writeheader()
+        writer.writerows(map(asdict, results))
+    plot(results, args.out / "attention.svg", title)
+
+
+if __name__ == "__main__":
+    main()
