@@ -86,6 +86,11 @@ void Emitter::store(Value value, Value address) {
                         elementAlignment(value.getType()));
 }
 
+void Emitter::prefetch(Value address, int32_t level) {
+  LLVM::Prefetch::create(*this, address, /*rw=*/0, /*hint=*/4 - level,
+                         /*cache=*/1);
+}
+
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,8 @@
 
 namespace mlir::sp::attention {
 
+constexpr int64_t kLineBytes = 64; ///< of a cache line
+
 /// Sizes fixed when a kernel is generated. A panel is two vectors of queries; a
 /// tile is what the registers hold: `tile` keys (or value columns) x one panel.
 /// Inner sizes are padded with zeros, which add nothing to a dot product.
@@ -72,6 +74,9 @@ public:
   Value at(Value base, int64_t index, Type type);
   Value load(Type type, Value address);
   void store(Value value, Value address);
+  /// Asks for the cache line at `address`, which need not be valid memory, in
+  /// cache level 1 or 2.
+  void prefetch(Value address, int32_t level);
 
   // Control flow.
   void loop(Value from, Value to, int64_t step, Body body);

@@ -38,6 +38,9 @@ void loadState(Emitter &e, const Tile &tile);
 void storeState(Emitter &e, const Tile &tile);
 /// Packs keys and values [first, first + count), zero beyond the valid rows.
 void packKeys(Emitter &e, const Tile &tile, Value first, Value count);
+/// Asks for what the next block packs: a panel's share of the rows one block
+/// after the register tile of keys at `key`.
+void prefetchKeys(Emitter &e, const Tile &tile, Value panel, Value key);
 
 /// Writes the keys that each query sees of a slice, and their extremes per
 /// panel. Returns the range of keys that the tile sees; empty: first >= second.

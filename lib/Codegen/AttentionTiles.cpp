@@ -58,12 +58,19 @@ static Value vectorAt(Emitter &e, Value base, Value row, int64_t half) {
 
 /// Accumulates a register tile: for steps [from, to) of the contraction,
 /// sums[i][half] += factor(step, i) * vectors[step][half].
+/// The next tile's factors, `tile` contiguous elements a step at `following`,
+/// are asked for on the way.
 static SmallVector<Value> contract(Emitter &e, Value from, Value to,
                                    ValueRange sums, Value vectors,
+                                   Value following,
                                    function_ref<Value(Value, int64_t)> factor) {
   const Shape &s = e.shape;
   return e.loop(from, to, s.unroll, sums, [&](Value base, ValueRange carried) {
     SmallVector<Value> next = llvm::to_vector(carried);
+    Value ahead = e.at(following, e.mul(base, e.integer(s.tile)), e.scalarType);
+    for (int64_t byte = 0; byte < s.unroll * s.tile * s.elementBytes;
+         byte += kLineBytes)
+      e.prefetch(e.at(ahead, byte, e.getI8Type()), 1);
     for (int64_t u = 0; u < s.unroll; ++u) {
       Value step = e.add(base, e.integer(u));
       Value pair[] = {e.load(e.vectorType, vectorAt(e, vectors, step, 0)),
@@ -113,18 +120,21 @@ static SmallVector<Value> maskTile(Emitter &e, const Panel &p, Value firstKey,
 /// Scores of keys [from, to) of the block; returns the running maxima.
 static SmallVector<Value> scoreBlock(Emitter &e, const Panel &p, Value firstKey,
                                      Value from, Value to, Value uniform,
-                                     ValueRange maxima) {
+                                     ValueRange maxima,
+                                     function_ref<void(Value)> prefetchAfter) {
   const Shape &s = e.shape;
   Value steps = e.integer(llvm::alignTo(s.headSize, s.unroll));
   return e.loop(from, to, s.tile, maxima, [&](Value row, ValueRange carried) {
     Value keys = e.at(p.keys, e.mul(row, e.integer(s.headPad)), e.scalarType);
     SmallVector<Value> sums(2 * s.tile, e.constant(0));
-    sums = contract(e, e.integer(0), steps, sums, p.queries,
+    Value following = e.at(keys, s.tile * s.headPad, e.scalarType);
+    sums = contract(e, e.integer(0), steps, sums, p.queries, following,
                     [&](Value step, int64_t i) {
                       Value base = e.at(keys, i * s.headPad, e.scalarType);
                       return e.at(base, step, e.scalarType);
                     });
     Value tileKey = e.add(firstKey, row);
+    prefetchAfter(tileKey);
     Value crosses = arith::OrIOp::create(
         e, e.compare(Predicate::slt, tileKey, p.greatestLower),
         e.compare(Predicate::sgt, e.add(tileKey, e.integer(s.tile)),
@@ -179,10 +189,13 @@ static void addValues(Emitter &e, const Panel &p, Value from, Value to,
       for (int64_t half = 0; half < 2; ++half)
         sums.push_back(
             e.mulf(e.load(e.vectorType, element(i, half)), rescale[half]));
-    sums = contract(e, from, to, sums, p.scores, [&](Value step, int64_t i) {
-      Value base = e.at(values, e.mul(step, e.integer(s.tile)), e.scalarType);
-      return e.at(base, i, e.scalarType);
-    });
+    Value following = e.at(values, s.stripe, e.scalarType);
+    sums = contract(
+        e, from, to, sums, p.scores, following, [&](Value step, int64_t i) {
+          Value base =
+              e.at(values, e.mul(step, e.integer(s.tile)), e.scalarType);
+          return e.at(base, i, e.scalarType);
+        });
     for (int64_t i = 0; i < s.tile; ++i)
       for (int64_t half = 0; half < 2; ++half)
         e.store(sums[2 * i + half], element(i, half));
@@ -205,7 +218,8 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
       sums.push_back(e.load(e.vectorType, vectorAt(e, p.rowSum, zero, half)));
     }
     SmallVector<Value> maxima =
-        scoreBlock(e, p, firstKey, from, to, uniform, before);
+        scoreBlock(e, p, firstKey, from, to, uniform, before,
+                   [&](Value key) { prefetchKeys(e, tile, panel, key); });
     for (int64_t half = 0; half < 2; ++half) {
       // -inf - -inf is NaN, but a row without keys has only zero powers.
       Value none = e.constant(-std::numeric_limits<double>::infinity());
