@@ -177,6 +177,25 @@ Value Emitter::fma(Value a, Value b, Value c) {
   return vector::FMAOp::create(*this, a, b, c);
 }
 
+Value Emitter::multiplyAdd(Value a, Value b, Value c) {
+  if (shape.pair == 1)
+    return fma(a, b, c);
+  auto pairs = VectorType::get(2 * shape.lanes, getBF16Type());
+  return LLVM::CallIntrinsicOp::create(
+             *this, vectorType,
+             getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
+             ValueRange{c, vector::BitCastOp::create(*this, pairs, a),
+                        vector::BitCastOp::create(*this, pairs, b)})
+      .getResult(0);
+}
+
+Value Emitter::steps(Value elements) {
+  if (shape.pair == 1)
+    return elements;
+  return arith::ShRUIOp::create(*this, elements,
+                                integer(llvm::Log2_64(shape.pair)));
+}
+
 Value Emitter::equal(Value a, Value b) {
   return arith::CmpFOp::create(*this, arith::CmpFPredicate::OEQ, a, b);
 }
@@ -196,20 +215,64 @@ Value Emitter::tailMask(Value count, int64_t size, int64_t lanes) {
   return compare(arith::CmpIPredicate::slt, lane, splat(count, lanes));
 }
 
-Value Emitter::loadConverted(Value address, Type type, int64_t count,
-                             Value mask) {
-  // 16-bit elements travel as integers: masked loads of them are native.
+Value Emitter::loadStored(Value address, Type type, int64_t count, Value mask) {
+  // Masked loads of 16-bit integers are native, of floats they are not.
   bool isHalf = type.getIntOrFloatBitWidth() == 16;
   auto loaded = VectorType::get(count, isHalf ? Type(getI16Type()) : type);
-  Value value;
-  if (mask) {
-    Value zeros = arith::ConstantOp::create(*this, getZeroAttr(loaded));
-    value =
-        LLVM::MaskedLoadOp::create(*this, loaded, address, mask, zeros,
-                                   getI32IntegerAttr(elementAlignment(loaded)));
-  } else {
-    value = load(loaded, address);
-  }
+  if (!mask)
+    return load(loaded, address);
+  Value zeros = arith::ConstantOp::create(*this, getZeroAttr(loaded));
+  return LLVM::MaskedLoadOp::create(
+      *this, loaded, address, mask, zeros,
+      getI32IntegerAttr(elementAlignment(loaded)));
+}
+
+Value Emitter::loadWords(Value address, Value mask) {
+  if (shape.pair == 1)
+    return loadConverted(address, storedType, shape.lanes, mask);
+  Value pairs = loadStored(address, storedType, 2 * shape.lanes, mask);
+  return vector::BitCastOp::create(*this, vectorType, pairs);
+}
+
+Value Emitter::joinHalves(Value even, Value odd) {
+  int64_t count = cast<VectorType>(even.getType()).getNumElements();
+  auto words = VectorType::get(count, laneType);
+  Value shift = arith::ConstantOp::create(
+      *this, SplatElementsAttr::get(words, Attribute(getI32IntegerAttr(16))));
+  Value upper = arith::ShLIOp::create(
+      *this, arith::ExtUIOp::create(*this, words, odd), shift);
+  Value joined = arith::OrIOp::create(
+      *this, upper, arith::ExtUIOp::create(*this, words, even));
+  return arith::BitcastOp::create(*this, VectorType::get(count, scalarType),
+                                  joined);
+}
+
+Value Emitter::roundToPairs(Value even, Value odd) {
+  auto rounded = VectorType::get(2 * shape.lanes, getBF16Type());
+  Value halves = LLVM::CallIntrinsicOp::create(
+                     *this, rounded,
+                     getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512"),
+                     ValueRange{odd, even})
+                     .getResult(0);
+  SmallVector<int64_t> order;
+  for (int64_t lane = 0; lane < shape.lanes; ++lane)
+    order.append({lane, shape.lanes + lane});
+  auto integers = VectorType::get(2 * shape.lanes, getI16Type());
+  halves = arith::BitcastOp::create(*this, integers, halves);
+  return vector::BitCastOp::create(
+      *this, vectorType,
+      vector::ShuffleOp::create(*this, halves, halves, order).getResult());
+}
+
+Value Emitter::flipSigns(Value words, Value signs) {
+  Value bits = arith::BitcastOp::create(*this, signs.getType(), words);
+  return arith::BitcastOp::create(*this, words.getType(),
+                                  arith::XOrIOp::create(*this, bits, signs));
+}
+
+Value Emitter::loadConverted(Value address, Type type, int64_t count,
+                             Value mask) {
+  Value value = loadStored(address, type, count, mask);
   auto computed = VectorType::get(count, scalarType);
   if (type.isBF16()) {
     // A bfloat16 is the upper half of a float.

@@ -18,6 +18,11 @@ constexpr int64_t kLineBytes = 64; ///< of a cache line
 /// Sizes fixed when a kernel is generated. A panel is two vectors of queries; a
 /// tile is what the registers hold: `tile` keys (or value columns) x one panel.
 /// Inner sizes are padded with zeros, which add nothing to a dot product.
+///
+/// What contractions read is packed in words of the compute type's width: an
+/// element, or where the machine multiplies pairs of bf16, a pair that
+/// successive steps would take: of the head size in queries and keys, of keys
+/// in values and powers.
 struct Shape {
   explicit Shape(const AttentionKernelConfig &config);
 
@@ -26,20 +31,23 @@ struct Shape {
   int64_t lanes, panel; ///< queries in a vector, in a panel
   int64_t tile;         ///< keys or value columns in a register tile
   int64_t unroll = 4;   ///< steps of a contraction per loop iteration
-  int64_t headPad;      ///< headSize, to whole vectors
+  int64_t pair;         ///< elements in a word: 1 or 2
+  int64_t signs;        ///< bits of a word that are signs
+  int64_t headWords;    ///< headSize in words, to whole vectors
   int64_t valuePad;     ///< valueSize, to whole vectors
   int64_t queryBlock, keyBlock, panels;
-  int64_t stripe; ///< elements from a stripe of values to the next
+  int64_t stripe; ///< words from a stripe of values to the next
 
   /// Byte offsets in the scratch memory.
-  ///   queries [panel][headPad][lane]  Q · scale · log₂e, transposed
+  ///   queries [panel][headWords][lane] Q with the scale's sign, transposed
   ///   output  [panel][valuePad][lane] O, transposed, not normalised
   ///   rowMax, rowSum, rowState [panel][lane]  m (base 2), l, the lse on entry
   ///   lower, upper [panel][lane]      keys [lower, upper) that a query sees
   ///   ranges  [panel][4]              least and greatest lower, upper
-  ///   keys    [key][headPad]
-  ///   values  [valuePad / tile][key][tile], stripes `stripe` elements apart
-  ///   scores  [key][lane]             S, then P, of one panel
+  ///   keys    [key][headWords]
+  ///   values  [valuePad / tile][key / pair][tile], `stripe` words apart
+  ///   scores  [key][lane]             S of one panel
+  ///           [key / pair][lane]      then P
   int64_t queries, output, rowMax, rowSum, rowState, lower, upper, ranges, keys,
       values, scores, bytes;
 };
@@ -95,13 +103,28 @@ public:
   Value subf(Value a, Value b);
   Value mulf(Value a, Value b);
   Value fma(Value a, Value b, Value c);
+  /// a · b + c for words a and b.
+  Value multiplyAdd(Value a, Value b, Value c);
+  /// The steps of a contraction over `elements`.
+  Value steps(Value elements);
   Value equal(Value a, Value b);
   /// a > b ? a : b, one instruction: b where either is NaN.
   Value larger(Value a, Value b);
   /// Lanes below `count`; null when `size` is a multiple of `lanes`, so that a
   /// chunk of it is always whole.
   Value tailMask(Value count, int64_t size, int64_t lanes);
-  /// `count` stored elements, in the compute type; zero where masked off.
+  /// `count` elements as they are, 16-bit ones as integers; zero where masked
+  /// off.
+  Value loadStored(Value address, Type type, int64_t count, Value mask);
+  /// A vector of words of q or k; the mask is of elements.
+  Value loadWords(Value address, Value mask);
+  /// Words of pairs from 16-bit integers.
+  Value joinHalves(Value even, Value odd);
+  /// Words of pairs from two vectors, rounded to bf16.
+  Value roundToPairs(Value even, Value odd);
+  /// Flips the bits of the words that are set in `signs`, a vector of laneType.
+  Value flipSigns(Value words, Value signs);
+  /// `count` elements in the compute type; zero where masked off.
   Value loadConverted(Value address, Type type, int64_t count, Value mask);
   void storeMasked(Value value, Value address, Value mask);
   /// Transposes `lanes` vectors.

@@ -36,27 +36,33 @@ Shape::Shape(const AttentionKernelConfig &config)
       elementBytes(config.elementType.isF64() ? 8 : 4),
       lanes(config.vectorBits / (8 * elementBytes)), panel(2 * lanes),
       tile(config.vectorBits == 512 ? 8 : 4),
-      headPad(llvm::alignTo(headSize, lanes)),
+      pair(config.bf16Dots && config.elementType.isBF16() && lanes == 16 ? 2
+                                                                         : 1),
+      signs(pair == 2           ? static_cast<int32_t>(0x80008000)
+            : elementBytes == 4 ? std::numeric_limits<int32_t>::min()
+                                : std::numeric_limits<int64_t>::min()),
+      headWords(llvm::alignTo(llvm::divideCeil(headSize, pair), lanes)),
       valuePad(llvm::alignTo(valueSize, lanes)) {
-  int64_t rowBytes = (headPad + valuePad) * elementBytes;
+  int64_t rowBytes = (headWords + valuePad) * elementBytes;
   queryBlock = config.queryBlock
                    ? config.queryBlock
                    : chooseBlock(rowBytes, kQueryBytes, kMostQueries, panel);
   queryBlock = llvm::alignTo(queryBlock, panel);
+  rowBytes = (headWords + valuePad / pair) * elementBytes;
   keyBlock = config.keyBlock ? config.keyBlock
                              : chooseBlock(rowBytes, kKeyBytes, kMostKeys, 32);
   keyBlock = llvm::alignTo(keyBlock, tile);
   panels = queryBlock / panel;
   // A cache line more, or the stripes of a row would all share one cache set.
-  stripe = keyBlock * tile + 64 / elementBytes;
+  stripe = keyBlock / pair * tile + kLineBytes / elementBytes;
 
   bytes = 0;
   auto reserve = [&](int64_t size) {
     int64_t offset = bytes;
-    bytes += llvm::alignTo(size, 64);
+    bytes += llvm::alignTo(size, kLineBytes);
     return offset;
   };
-  queries = reserve(queryBlock * headPad * elementBytes);
+  queries = reserve(queryBlock * headWords * elementBytes);
   output = reserve(queryBlock * valuePad * elementBytes);
   rowMax = reserve(queryBlock * elementBytes);
   rowSum = reserve(queryBlock * elementBytes);
@@ -64,7 +70,7 @@ Shape::Shape(const AttentionKernelConfig &config)
   lower = reserve(queryBlock * elementBytes);
   upper = reserve(queryBlock * elementBytes);
   ranges = reserve(panels * 4 * sizeof(int64_t));
-  keys = reserve(keyBlock * headPad * elementBytes);
+  keys = reserve(keyBlock * headWords * elementBytes);
   values = reserve(valuePad / tile * stripe * elementBytes);
   scores = reserve(keyBlock * panel * elementBytes);
 }
@@ -172,9 +178,18 @@ Tile Launch::locateTile(Value index) {
 
   Value scale =
       arith::BitcastOp::create(e, e.getF64Type(), size(SPRT_ATTEND_SCALE));
-  Value log2e =
-      arith::ConstantOp::create(e, e.getF64FloatAttr(llvm::numbers::log2e));
-  scale = e.mulf(scale, log2e);
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(e, e.getF64FloatAttr(value));
+  };
+  Value isNegative =
+      arith::CmpFOp::create(e, arith::CmpFPredicate::OLT, scale, number(0));
+  auto words = VectorType::get(e.shape.lanes, e.laneType);
+  tile.signs = e.select(isNegative, e.integers(e.shape.signs),
+                        arith::ConstantOp::create(e, e.getZeroAttr(words)));
+  scale = e.mulf(scale, number(llvm::numbers::log2e));
+  scale = e.select(isNegative, arith::NegFOp::create(e, scale), scale);
+  // Not 0: a hidden key's score of -inf has to stay what it is.
+  scale = e.larger(number(0x1p-126), scale);
   if (!state.isF64())
     scale = arith::TruncFOp::create(e, state, scale);
   tile.scale = e.splat(scale);

@@ -1,7 +1,8 @@
-// Moves tiles between their natural row-major form and the packed form of the
-// register tiles. Transposition happens in registers, `lanes` rows and columns
-// at a time. Rows beyond the last valid one repeat it: their lanes are computed
-// and never written, so no memory outside the valid rows is touched.
+// Moves queries and states between their natural row-major form and the packed
+// form of the register tiles. Transposition happens in registers, `lanes` rows
+// and columns at a time. Rows beyond the last valid one repeat it: their lanes
+// are computed and never written, so no memory outside the valid rows is
+// touched.
 #include "AttentionParts.h"
 
 using namespace mlir;
@@ -51,36 +52,47 @@ static Value lastRowOr(Emitter &e, const Tile &tile, const Group &group,
                  e.sub(tile.queries, e.integer(1)));
 }
 
-/// Reads a group's rows of `size` elements and stores them transposed.
-static void packGroup(Emitter &e, const Tile &tile, const Group &group,
-                      const Rows &rows, int64_t size, int64_t pad, int64_t area,
-                      Value scale) {
-  int64_t lanes = e.shape.lanes;
+/// Addresses of a group's rows.
+static SmallVector<Value> rowsOf(Emitter &e, const Tile &tile,
+                                 const Group &group, const Rows &rows) {
   SmallVector<Value> bases;
-  for (int64_t lane = 0; lane < lanes; ++lane)
+  for (int64_t lane = 0; lane < e.shape.lanes; ++lane)
     bases.push_back(e.at(rows.base,
                          e.mul(lastRowOr(e, tile, group, lane), rows.stride),
                          rows.type));
-  e.loop(e.integer(0), e.integer(size), lanes, [&](Value column) {
-    Value mask = e.tailMask(e.sub(e.integer(size), column), size, lanes);
-    SmallVector<Value> vectors;
-    for (Value base : bases)
-      vectors.push_back(e.loadConverted(e.at(base, column, rows.type),
-                                        rows.type, lanes, mask));
-    e.transpose(vectors);
-    Value target = inPanel(e, tile, area, pad, group, column);
-    for (auto [i, vector] : llvm::enumerate(vectors))
-      e.store(
-          scale ? e.mulf(vector, scale) : vector,
-          e.at(target, static_cast<int64_t>(i) * e.shape.panel, e.scalarType));
+  return bases;
+}
+
+static void storeTransposed(Emitter &e, SmallVector<Value> vectors,
+                            Value target) {
+  e.transpose(vectors);
+  for (auto [i, vector] : llvm::enumerate(vectors))
+    e.store(vector, e.at(target, static_cast<int64_t>(i) * e.shape.panel,
+                         e.scalarType));
+}
+
+// The scale is applied to the scores, where it costs nothing and rounds
+// nothing; only its sign goes into the queries, so that the largest score stays
+// the largest.
+static void packGroup(Emitter &e, const Tile &tile, const Group &group) {
+  const Shape &s = e.shape;
+  SmallVector<Value> rows = rowsOf(e, tile, group, tile.q);
+  int64_t elements = s.lanes * s.pair;
+  e.loop(e.integer(0), e.integer(s.headSize), elements, [&](Value column) {
+    Value mask =
+        e.tailMask(e.sub(e.integer(s.headSize), column), s.headSize, elements);
+    SmallVector<Value> words;
+    for (Value row : rows)
+      words.push_back(e.flipSigns(
+          e.loadWords(e.at(row, column, tile.q.type), mask), tile.signs));
+    storeTransposed(
+        e, words,
+        inPanel(e, tile, s.queries, s.headWords, group, e.steps(column)));
   });
 }
 
 void attention::packQueries(Emitter &e, const Tile &tile) {
-  forEachGroup(e, tile, [&](Group group) {
-    packGroup(e, tile, group, tile.q, e.shape.headSize, e.shape.headPad,
-              e.shape.queries, tile.scale);
-  });
+  forEachGroup(e, tile, [&](Group group) { packGroup(e, tile, group); });
 }
 
 // The carried state is one more term of the sum: maximum lse, sum 1.
@@ -100,7 +112,17 @@ static void carryGroup(Emitter &e, const Tile &tile, const Group &group) {
           perQuery(e, tile, s.rowMax, group));
   e.store(e.select(e.equal(lse, none), e.constant(0), e.constant(1)),
           perQuery(e, tile, s.rowSum, group));
-  packGroup(e, tile, group, tile.o, s.valueSize, s.valuePad, s.output, nullptr);
+  SmallVector<Value> rows = rowsOf(e, tile, group, tile.o);
+  e.loop(e.integer(0), e.integer(s.valueSize), s.lanes, [&](Value column) {
+    Value mask =
+        e.tailMask(e.sub(e.integer(s.valueSize), column), s.valueSize, s.lanes);
+    SmallVector<Value> vectors;
+    for (Value row : rows)
+      vectors.push_back(e.loadConverted(e.at(row, column, tile.o.type),
+                                        tile.o.type, s.lanes, mask));
+    storeTransposed(e, vectors,
+                    inPanel(e, tile, s.output, s.valuePad, group, column));
+  });
 }
 
 static void clearGroup(Emitter &e, const Tile &tile, const Group &group) {
@@ -184,72 +206,4 @@ static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {
 
 void attention::storeState(Emitter &e, const Tile &tile) {
   forEachGroup(e, tile, [&](Group group) { storeGroup(e, tile, group); });
-}
-
-/// Copies rows [first, first + valid) in chunks of `chunk` elements, then zero
-/// rows up to `count`; `target` gives the scratch element of (row, column).
-static void packRows(Emitter &e, const Rows &rows, Value first, Value valid,
-                     Value count, int64_t size, int64_t chunk,
-                     function_ref<Value(Value, Value)> target) {
-  e.loop(e.integer(0), valid, 1, [&](Value row) {
-    Value base =
-        e.at(rows.base, e.mul(e.add(first, row), rows.stride), rows.type);
-    e.loop(e.integer(0), e.integer(size), chunk, [&](Value column) {
-      Value mask = e.tailMask(e.sub(e.integer(size), column), size, chunk);
-      e.store(e.loadConverted(e.at(base, column, rows.type), rows.type, chunk,
-                              mask),
-              target(row, column));
-    });
-  });
-  auto type = VectorType::get(chunk, e.scalarType);
-  e.loop(valid, count, 1, [&](Value row) {
-    e.loop(e.integer(0), e.integer(size), chunk, [&](Value column) {
-      e.store(arith::ConstantOp::create(e, e.getZeroAttr(type)),
-              target(row, column));
-    });
-  });
-}
-
-void attention::packKeys(Emitter &e, const Tile &tile, Value first,
-                         Value count) {
-  const Shape &s = e.shape;
-  Value valid = e.least(count, e.sub(tile.keys, first));
-  Value keys = e.at(tile.scratch, s.keys, e.getI8Type());
-  Value values = e.at(tile.scratch, s.values, e.getI8Type());
-  packRows(e, tile.k, first, valid, count, s.headSize, s.lanes,
-           [&](Value row, Value column) {
-             Value index = e.add(e.mul(row, e.integer(s.headPad)), column);
-             return e.at(keys, index, e.scalarType);
-           });
-  packRows(e, tile.v, first, valid, count, s.valueSize, s.tile,
-           [&](Value row, Value column) {
-             Value index = e.add(e.mul(column, e.integer(s.stripe / s.tile)),
-                                 e.mul(row, e.integer(s.tile)));
-             return e.at(values, index, e.scalarType);
-           });
-}
-
-// Packing waits for memory: rows are cut and far apart, which the processor's
-// own prefetching does not foresee. The panels share the requests out, so that
-// they hide under arithmetic.
-void attention::prefetchKeys(Emitter &e, const Tile &tile, Value panel,
-                             Value key) {
-  const Shape &s = e.shape;
-  int64_t share = llvm::divideCeil(2 * s.tile, s.panels);
-  int64_t rowBytes = std::max(s.headSize, s.valueSize) *
-                     e.storedType.getIntOrFloatBitWidth() / 8;
-  Value lastKey = e.sub(tile.keys, e.integer(1));
-  Value ahead = e.add(key, e.integer(s.keyBlock));
-  for (int64_t i = 0; i < share; ++i) {
-    Value row = e.add(e.mul(panel, e.integer(share)), e.integer(i));
-    Value isValue =
-        e.compare(arith::CmpIPredicate::sge, row, e.integer(s.tile));
-    Value index = arith::AndIOp::create(e, row, e.integer(s.tile - 1));
-    index = e.least(e.add(ahead, index), lastKey);
-    Value base = e.select(isValue, tile.v.base, tile.k.base);
-    Value stride = e.select(isValue, tile.v.stride, tile.k.stride);
-    Value address = e.at(base, e.mul(index, stride), tile.k.type);
-    for (int64_t byte = 0; byte < rowBytes; byte += kLineBytes)
-      e.prefetch(e.at(address, byte, e.getI8Type()), 2);
-  }
 }

@@ -20,7 +20,8 @@ struct Tile {
   Value queries;    ///< valid query rows in all
   Value keys;       ///< valid key rows in all
   Value panels;     ///< panels that hold valid rows
-  Value scale;      ///< scale · log₂e, a vector
+  Value scale;      ///< |scale| · log₂e, a vector
+  Value signs;      ///< the queries' bits to flip: all signs if scale < 0
   Value isEmpty;    ///< i1: INIT
   Rows q, k, v, o, lse;
 };
@@ -30,7 +31,7 @@ struct Slice {
   Value q0, q1, k0, k1, lo, hi, qStride, kStride, uniform;
 };
 
-/// Packs the tile's queries, transposed and scaled.
+/// Packs the tile's queries, transposed.
 void packQueries(Emitter &e, const Tile &tile);
 /// Sets the state in scratch memory from o and lse, or empty.
 void loadState(Emitter &e, const Tile &tile);

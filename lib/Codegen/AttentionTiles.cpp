@@ -31,7 +31,7 @@ static Panel locatePanel(Emitter &e, const Tile &tile, Value panel) {
   };
   int64_t row = s.panel * s.elementBytes;
   Panel p;
-  p.queries = at(s.queries, s.headPad * row);
+  p.queries = at(s.queries, s.headWords * row);
   p.output = at(s.output, s.valuePad * row);
   p.rowMax = at(s.rowMax, row);
   p.rowSum = at(s.rowSum, row);
@@ -57,8 +57,8 @@ static Value vectorAt(Emitter &e, Value base, Value row, int64_t half) {
 }
 
 /// Accumulates a register tile: for steps [from, to) of the contraction,
-/// sums[i][half] += factor(step, i) * vectors[step][half].
-/// The next tile's factors, `tile` contiguous elements a step at `following`,
+/// sums[i][half] += factor(step, i) · vectors[step][half].
+/// The next tile's factors, `tile` contiguous words a step at `following`,
 /// are asked for on the way.
 static SmallVector<Value> contract(Emitter &e, Value from, Value to,
                                    ValueRange sums, Value vectors,
@@ -78,7 +78,8 @@ static SmallVector<Value> contract(Emitter &e, Value from, Value to,
       for (int64_t i = 0; i < s.tile; ++i) {
         Value scalar = e.splat(e.load(e.scalarType, factor(step, i)));
         for (int64_t half = 0; half < 2; ++half)
-          next[2 * i + half] = e.fma(scalar, pair[half], next[2 * i + half]);
+          next[2 * i + half] =
+              e.multiplyAdd(scalar, pair[half], next[2 * i + half]);
       }
     }
     return next;
@@ -117,20 +118,22 @@ static SmallVector<Value> maskTile(Emitter &e, const Panel &p, Value firstKey,
   return masked;
 }
 
-/// Scores of keys [from, to) of the block; returns the running maxima.
+/// Scores of keys [from, to) of the block, not scaled; returns their maxima.
 static SmallVector<Value> scoreBlock(Emitter &e, const Panel &p, Value firstKey,
                                      Value from, Value to, Value uniform,
-                                     ValueRange maxima,
                                      function_ref<void(Value)> prefetchAfter) {
   const Shape &s = e.shape;
-  Value steps = e.integer(llvm::alignTo(s.headSize, s.unroll));
-  return e.loop(from, to, s.tile, maxima, [&](Value row, ValueRange carried) {
-    Value keys = e.at(p.keys, e.mul(row, e.integer(s.headPad)), e.scalarType);
+  Value steps =
+      e.integer(llvm::alignTo(llvm::divideCeil(s.headSize, s.pair), s.unroll));
+  SmallVector<Value> none(2,
+                          e.constant(-std::numeric_limits<double>::infinity()));
+  return e.loop(from, to, s.tile, none, [&](Value row, ValueRange carried) {
+    Value keys = e.at(p.keys, e.mul(row, e.integer(s.headWords)), e.scalarType);
     SmallVector<Value> sums(2 * s.tile, e.constant(0));
-    Value following = e.at(keys, s.tile * s.headPad, e.scalarType);
+    Value following = e.at(keys, s.tile * s.headWords, e.scalarType);
     sums = contract(e, e.integer(0), steps, sums, p.queries, following,
                     [&](Value step, int64_t i) {
-                      Value base = e.at(keys, i * s.headPad, e.scalarType);
+                      Value base = e.at(keys, i * s.headWords, e.scalarType);
                       return e.at(base, step, e.scalarType);
                     });
     Value tileKey = e.add(firstKey, row);
@@ -160,15 +163,23 @@ static SmallVector<Value> scoreBlock(Emitter &e, const Panel &p, Value firstKey,
 
 /// Turns scores [from, to) into powers; returns the sums of them.
 static SmallVector<Value> raiseBlock(Emitter &e, const Panel &p, Value from,
-                                     Value to, ValueRange maxima) {
+                                     Value to, Value scale, ValueRange maxima) {
+  const Shape &s = e.shape;
   SmallVector<Value> zeros(2, e.constant(0));
-  return e.loop(from, to, 1, zeros, [&](Value row, ValueRange carried) {
+  return e.loop(from, to, s.pair, zeros, [&](Value row, ValueRange carried) {
     SmallVector<Value> next;
     for (int64_t half = 0; half < 2; ++half) {
-      Value address = vectorAt(e, p.scores, row, half);
-      Value power = e.exp2(e.subf(e.load(e.vectorType, address), maxima[half]));
-      e.store(power, address);
-      next.push_back(e.addf(carried[half], power));
+      Value sum = carried[half], powers[2];
+      for (int64_t i = 0; i < s.pair; ++i) {
+        Value address = vectorAt(e, p.scores, e.add(row, e.integer(i)), half);
+        Value exponent = e.fma(e.load(e.vectorType, address), scale,
+                               arith::NegFOp::create(e, maxima[half]));
+        powers[i] = e.exp2(exponent);
+        sum = e.addf(sum, powers[i]);
+      }
+      e.store(s.pair == 1 ? powers[0] : e.roundToPairs(powers[0], powers[1]),
+              vectorAt(e, p.scores, e.steps(row), half));
+      next.push_back(sum);
     }
     return next;
   });
@@ -190,12 +201,12 @@ static void addValues(Emitter &e, const Panel &p, Value from, Value to,
         sums.push_back(
             e.mulf(e.load(e.vectorType, element(i, half)), rescale[half]));
     Value following = e.at(values, s.stripe, e.scalarType);
-    sums = contract(
-        e, from, to, sums, p.scores, following, [&](Value step, int64_t i) {
-          Value base =
-              e.at(values, e.mul(step, e.integer(s.tile)), e.scalarType);
-          return e.at(base, i, e.scalarType);
-        });
+    sums = contract(e, e.steps(from), e.steps(to), sums, p.scores, following,
+                    [&](Value step, int64_t i) {
+                      Value base = e.at(values, e.mul(step, e.integer(s.tile)),
+                                        e.scalarType);
+                      return e.at(base, i, e.scalarType);
+                    });
     for (int64_t i = 0; i < s.tile; ++i)
       for (int64_t half = 0; half < 2; ++half)
         e.store(sums[2 * i + half], element(i, half));
@@ -212,23 +223,21 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
   Value to =
       e.least(e.alignUp(e.sub(p.greatestUpper, firstKey), s.tile), count);
   e.ifThen(e.compare(Predicate::slt, from, to), [&] {
-    SmallVector<Value> before, sums, safe, rescale;
-    for (int64_t half = 0; half < 2; ++half) {
-      before.push_back(e.load(e.vectorType, vectorAt(e, p.rowMax, zero, half)));
-      sums.push_back(e.load(e.vectorType, vectorAt(e, p.rowSum, zero, half)));
-    }
-    SmallVector<Value> maxima =
-        scoreBlock(e, p, firstKey, from, to, uniform, before,
+    SmallVector<Value> scores =
+        scoreBlock(e, p, firstKey, from, to, uniform,
                    [&](Value key) { prefetchKeys(e, tile, panel, key); });
+    SmallVector<Value> sums, safe, rescale;
     for (int64_t half = 0; half < 2; ++half) {
+      Value before = e.load(e.vectorType, vectorAt(e, p.rowMax, zero, half));
+      sums.push_back(e.load(e.vectorType, vectorAt(e, p.rowSum, zero, half)));
+      Value maximum = e.larger(e.mulf(scores[half], tile.scale), before);
       // -inf - -inf is NaN, but a row without keys has only zero powers.
       Value none = e.constant(-std::numeric_limits<double>::infinity());
-      safe.push_back(
-          e.select(e.equal(maxima[half], none), e.constant(0), maxima[half]));
-      rescale.push_back(e.exp2(e.subf(before[half], safe[half])));
-      e.store(maxima[half], vectorAt(e, p.rowMax, zero, half));
+      safe.push_back(e.select(e.equal(maximum, none), e.constant(0), maximum));
+      rescale.push_back(e.exp2(e.subf(before, safe[half])));
+      e.store(maximum, vectorAt(e, p.rowMax, zero, half));
     }
-    SmallVector<Value> powers = raiseBlock(e, p, from, to, safe);
+    SmallVector<Value> powers = raiseBlock(e, p, from, to, tile.scale, safe);
     for (int64_t half = 0; half < 2; ++half)
       e.store(e.fma(sums[half], rescale[half], powers[half]),
               vectorAt(e, p.rowSum, zero, half));

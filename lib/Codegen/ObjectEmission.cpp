@@ -73,6 +73,10 @@ FailureOr<CPUTarget> resolveCPUTarget(StringRef name, std::string &error) {
   for (const char *feature : kExtra)
     if (host.lookup(feature))
       target.features.push_back(feature);
+  // Zen does as many vdpbf16ps a cycle as multiply-adds, others so few that
+  // converting to f32 is faster.
+  target.bf16Dots =
+      host.lookup("avx512bf16") && StringRef(target.tune).starts_with("znver");
   return target;
 }
 

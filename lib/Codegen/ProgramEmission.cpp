@@ -80,6 +80,7 @@ private:
     config.valueSize = op.getValue().getType().getDimSize(3);
     config.elementType = op.getQuery().getType().getElementType();
     config.vectorBits = target.vectorBits;
+    config.bf16Dots = target.bf16Dots;
     return config;
   }
 

@@ -28,10 +28,11 @@ static mlir::Type elementType(mlir::MLIRContext &context, Element element) {
   return mlir::Float16Type::get(&context);
 }
 
-bool attention_test::canRun(int64_t vectorBits) {
+bool attention_test::canRun(int64_t vectorBits, bool bf16Dots) {
   std::string error;
   auto target = mlir::sp::resolveCPUTarget("native", error);
-  return mlir::succeeded(target) && target->vectorBits >= vectorBits;
+  return mlir::succeeded(target) && target->vectorBits >= vectorBits &&
+         (!bf16Dots || llvm::is_contained(target->features, "avx512bf16"));
 }
 
 /// Links `object` and returns the address of `symbol`, or null.
@@ -65,6 +66,7 @@ static Kernel compileKernel(const KernelConfig &config) {
   kernel.vectorBits = config.vectorBits;
   kernel.queryBlock = config.queryBlock;
   kernel.keyBlock = config.keyBlock;
+  kernel.bf16Dots = config.bf16Dots;
   Kernel result{config, nullptr, 0, 0};
   auto loc = mlir::UnknownLoc::get(&context);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
@@ -72,8 +74,11 @@ static Kernel compileKernel(const KernelConfig &config) {
     return result;
   mlir::sp::buildAttentionKernel(*module, loc, kernel);
   std::string error;
-  auto target = mlir::sp::resolveCPUTarget(
-      config.vectorBits == 512 ? "x86-64-v4" : "x86-64-v3", error);
+  auto target =
+      mlir::sp::resolveCPUTarget(config.bf16Dots            ? "native"
+                                 : config.vectorBits == 512 ? "x86-64-v4"
+                                                            : "x86-64-v3",
+                                 error);
   llvm::SmallVector<char> object;
   if (failed(mlir::verify(*module)) || failed(target) ||
       failed(mlir::sp::lowerToLLVM(*module)) ||
@@ -93,7 +98,8 @@ Kernel attention_test::loadKernel(const KernelConfig &config) {
                               config.valueSize,
                               config.vectorBits,
                               config.queryBlock,
-                              config.keyBlock};
+                              config.keyBlock,
+                              config.bf16Dots};
   auto [entry, isNew] = loaded.try_emplace(key);
   if (isNew)
     entry->second = compileKernel(config);

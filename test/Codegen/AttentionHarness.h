@@ -20,6 +20,7 @@ struct KernelConfig {
   Element element = Element::f32;
   int64_t headSize = 64, valueSize = 64, vectorBits = 512;
   int64_t queryBlock = 0, keyBlock = 0;
+  bool bf16Dots = false;
 };
 
 struct Kernel {
@@ -32,8 +33,8 @@ struct Kernel {
 /// returns a null function where that does not work.
 Kernel loadKernel(const KernelConfig &config);
 
-/// True where the machine runs kernels of that vector width.
-bool canRun(int64_t vectorBits);
+/// True where the machine runs such kernels.
+bool canRun(int64_t vectorBits, bool bf16Dots = false);
 
 /// One launch on one block of keys; several share a Problem's queries.
 struct Call {
@@ -56,8 +57,9 @@ struct Problem {
 };
 
 /// Runs it and checks o and lse against the reference, to `tolerance` of the
-/// largest element, and that nothing but the valid rows was written.
-void check(const Problem &problem, double tolerance);
+/// largest element (lse's by default the same), and that nothing but the valid
+/// rows was written.
+void check(const Problem &problem, double tolerance, double lseTolerance = 0);
 
 /// A full slice of queries x keys.
 sprt_slice band(int64_t queries, int64_t keys, int64_t lo = kNoLow,

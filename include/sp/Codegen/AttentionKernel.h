@@ -5,8 +5,8 @@
 /// element type: rows, strides, heads, slices and scale are run-time arguments
 /// (`sprt/kernel.h`), so layers, strategies and ranks share it.
 ///
-///     Sᵀ[key][query] = K · (Q · scale · log₂e)ᵀ    running max in its epilogue
-///     Pᵀ = 2^(Sᵀ − m)                             row sums per lane
+///     Sᵀ[key][query] = K · Qᵀ                     maxima in its epilogue
+///     Pᵀ = 2^(Sᵀ · scale · log₂e − m)             row sums per lane
 ///     Oᵀ[d][query] = Oᵀ · 2^(m_old − m) + Vᵀ · Pᵀ
 ///
 /// Rows: the state is read unless INIT is set and written for every query row
@@ -15,6 +15,9 @@
 /// scores are all -inf counts as a row that sees no key. NaN and +inf scores
 /// make the row NaN, as the plain softmax does. Nothing outside the valid rows
 /// is read or written; between rows (stride beyond the size) neither.
+///
+/// bf16 and f16 are computed in f32. With `bf16Dots` products are of bf16 and
+/// sums in f32: P is rounded to bf16 before it meets V, as in any bf16 model.
 ///
 /// Limits: strides of a slice are positive, kStride * key and qStride * query
 /// fit in int64; at most 2^31 - 1 local keys (2^63 - 1 in fp64 kernels).
@@ -33,6 +36,7 @@ struct AttentionKernelConfig {
   Type elementType; ///< of q, k, v: f32, bf16, f16 (computed in f32) or f64
   int64_t vectorBits =
       512;                ///< 512 needs AVX-512 F, BW, DQ, VL; 256 AVX2 and FMA
+  bool bf16Dots = false;  ///< multiply bf16 in pairs (AVX512-BF16, 512 bits)
   int64_t queryBlock = 0; ///< query rows of a tile; 0 chooses by size
   int64_t keyBlock = 0;   ///< keys packed at a time; 0 chooses by size
 };

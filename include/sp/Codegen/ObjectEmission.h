@@ -15,6 +15,7 @@ struct CPUTarget {
   std::string tune; ///< processor whose scheduling model is used
   std::vector<std::string> features; ///< LLVM names: avx2, fma, avx512f, ...
   unsigned vectorBits = 256;         ///< preferred vector width
+  bool bf16Dots = false; ///< bf16 dot products outrun f32 multiply-adds
 };
 
 /// Resolves `native`, `x86-64-v3` or `x86-64-v4`; fails, with a text in

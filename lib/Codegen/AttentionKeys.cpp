@@ -1,0 +1,107 @@
+// Packs a block of keys and values for the register tiles, and asks for the
+// next block's rows meanwhile.
+#include "AttentionParts.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using namespace mlir::sp::attention;
+
+using OfCell = function_ref<Value(Value row, Value column)>;
+
+/// Stores what `read` gives for rows [0, valid) of `size` columns, then zeros
+/// up to row `count`, in vectors of `type`; `target` gives addresses.
+static void packRows(Emitter &e, Value valid, Value count, int64_t size,
+                     VectorType type, OfCell read, OfCell target) {
+  int64_t chunk = type.getNumElements();
+  e.loop(e.integer(0), valid, 1, [&](Value row) {
+    e.loop(e.integer(0), e.integer(size), chunk, [&](Value column) {
+      e.store(read(row, column), target(row, column));
+    });
+  });
+  e.loop(valid, count, 1, [&](Value row) {
+    e.loop(e.integer(0), e.integer(size), chunk, [&](Value column) {
+      e.store(arith::ConstantOp::create(e, e.getZeroAttr(type)),
+              target(row, column));
+    });
+  });
+}
+
+/// Values [column, column + tile) of the keys of step `step`, as words.
+static Value readValues(Emitter &e, const Rows &rows, Value first, Value valid,
+                        Value step, Value column) {
+  const Shape &s = e.shape;
+  Value mask =
+      e.tailMask(e.sub(e.integer(s.valueSize), column), s.valueSize, s.tile);
+  auto address = [&](Value row) {
+    Value offset = e.mul(e.add(first, row), rows.stride);
+    return e.at(rows.base, e.add(offset, column), rows.type);
+  };
+  if (s.pair == 1)
+    return e.loadConverted(address(step), rows.type, s.tile, mask);
+  Value row = e.mul(step, e.integer(s.pair));
+  Value next = e.add(row, e.integer(1));
+  Value isValid = e.compare(arith::CmpIPredicate::slt, next, valid);
+  Value even = e.loadStored(address(row), rows.type, s.tile, mask);
+  Value odd = e.loadStored(address(e.select(isValid, next, row)), rows.type,
+                           s.tile, mask);
+  Value none = arith::ConstantOp::create(e, e.getZeroAttr(odd.getType()));
+  return e.joinHalves(even, e.select(isValid, odd, none));
+}
+
+void attention::packKeys(Emitter &e, const Tile &tile, Value first,
+                         Value count) {
+  const Shape &s = e.shape;
+  Value valid = e.least(count, e.sub(tile.keys, first));
+  Value keys = e.at(tile.scratch, s.keys, e.getI8Type());
+  Value values = e.at(tile.scratch, s.values, e.getI8Type());
+  packRows(
+      e, valid, count, llvm::divideCeil(s.headSize, s.pair), e.vectorType,
+      [&](Value row, Value word) {
+        Value column = e.mul(word, e.integer(s.pair));
+        Value offset = e.mul(e.add(first, row), tile.k.stride);
+        return e.loadWords(
+            e.at(tile.k.base, e.add(offset, column), tile.k.type),
+            e.tailMask(e.sub(e.integer(s.headSize), column), s.headSize,
+                       s.lanes * s.pair));
+      },
+      [&](Value row, Value word) {
+        Value index = e.add(e.mul(row, e.integer(s.headWords)), word);
+        return e.at(keys, index, e.scalarType);
+      });
+  packRows(
+      e, e.steps(e.add(valid, e.integer(s.pair - 1))), e.steps(count),
+      s.valueSize, VectorType::get(s.tile, e.scalarType),
+      [&](Value step, Value column) {
+        return readValues(e, tile.v, first, valid, step, column);
+      },
+      [&](Value step, Value column) {
+        Value index = e.add(e.mul(column, e.integer(s.stripe / s.tile)),
+                            e.mul(step, e.integer(s.tile)));
+        return e.at(values, index, e.scalarType);
+      });
+}
+
+// Packing waits for memory: rows are cut and far apart, which the processor's
+// own prefetching does not foresee. The panels share the requests out, so that
+// they hide under arithmetic.
+void attention::prefetchKeys(Emitter &e, const Tile &tile, Value panel,
+                             Value key) {
+  const Shape &s = e.shape;
+  int64_t share = llvm::divideCeil(2 * s.tile, s.panels);
+  int64_t rowBytes = std::max(s.headSize, s.valueSize) *
+                     e.storedType.getIntOrFloatBitWidth() / 8;
+  Value lastKey = e.sub(tile.keys, e.integer(1));
+  Value ahead = e.add(key, e.integer(s.keyBlock));
+  for (int64_t i = 0; i < share; ++i) {
+    Value row = e.add(e.mul(panel, e.integer(share)), e.integer(i));
+    Value isValue =
+        e.compare(arith::CmpIPredicate::sge, row, e.integer(s.tile));
+    Value index = arith::AndIOp::create(e, row, e.integer(s.tile - 1));
+    index = e.least(e.add(ahead, index), lastKey);
+    Value base = e.select(isValue, tile.v.base, tile.k.base);
+    Value stride = e.select(isValue, tile.v.stride, tile.k.stride);
+    Value address = e.at(base, e.mul(index, stride), tile.k.type);
+    for (int64_t byte = 0; byte < rowBytes; byte += kLineBytes)
+      e.prefetch(e.at(address, byte, e.getI8Type()), 2);
+  }
+}
