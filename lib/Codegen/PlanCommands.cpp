@@ -76,9 +76,7 @@ void PlanWriter::writeAttend(AttendOp op, Commands &into) {
     attend.head_first = firstOf(*heads);
     attend.heads_total = heads->getLength();
     attend.kv_total = *op.getKvHeads();
-    attend.kv_first = combine(
-        combine(firstOf(*heads), constant(attend.kv_total), plan::ExprOp::mul),
-        constant(attend.heads_total), plan::ExprOp::floordiv);
+    attend.kv_first = firstKvHead(*heads, attend.kv_total);
   }
   attend.queries = rows(op.getQueries(), owner(op.getQueries()));
   attend.keys = rows(op.getKeys(), op.getSource() ? expression(op.getSource())
@@ -283,6 +281,9 @@ FailureOr<plan::PlanT> PlanWriter::write(ArrayRef<std::string> features) {
     factor->stride = stride;
     plan.factors.push_back(std::move(factor));
   }
+  if (std::optional<ArrayAttr> processes = mesh.getProcesses())
+    for (StringRef factor : processes->getAsValueRange<StringAttr>())
+      plan.processes.push_back(factorNumber(factor));
   plan.arena_bytes =
       func->getAttrOfType<IntegerAttr>("sp.arena_bytes").getInt();
   plan.constant_bytes =

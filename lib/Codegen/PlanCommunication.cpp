@@ -45,8 +45,8 @@ std::unique_ptr<plan::StridedT> PlanWriter::headsView(Value value,
 void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
   plan::SendRecvT shift;
   LayoutAttr layout = op.getLayout();
-  StringRef axis = layout.getAxis();
-  int64_t distance = op.getDistance(), ranks = layout.getRanks();
+  StringRef axis = op.getAlong().value_or(layout.getAxis());
+  int64_t distance = op.getDistance(), ranks = mesh.getAxisSize(axis);
   auto moved = [&](ExprPtr from, int64_t by) {
     return combine(combine(std::move(from), constant(by), plan::ExprOp::add),
                    constant(ranks), plan::ExprOp::mod);
@@ -55,16 +55,18 @@ void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
   shift.from = rankAt(axis, moved(coordinate(axis), -distance));
   auto block = [&](Value value, ExprPtr owner) {
     auto result = std::make_unique<plan::BlockT>();
-    result->strided = rowsView(value, 1, op);
     result->rows = rows(layout, std::move(owner));
-    result->heads = constant(1);
+    std::optional<LayoutAttr> heads = op.getHeads();
+    result->strided = heads ? headsView(value, op) : rowsView(value, 1, op);
+    result->heads = heads ? kvHeadCount(*heads, *op.getKvHeads()) : constant(1);
     return result;
   };
   for (auto [sent, received] :
        llvm::zip_equal(op.getInputs(), op.getResults())) {
     shift.sends.push_back(block(sent, expression(op.getSource())));
     shift.receives.push_back(
-        block(received, moved(expression(op.getSource()), -distance)));
+        block(received,
+              ownerBehind(layout, axis, expression(op.getSource()), distance)));
   }
   if (AttendOp reader = getRingReader(op)) {
     shift.needs = std::make_unique<plan::NeedsT>();
@@ -88,7 +90,9 @@ void PlanWriter::writeAllGather(AllGatherStartOp op, plan::CommandT &command) {
 
 void PlanWriter::writeAllToAll(AllToAllStartOp op, plan::CommandT &command) {
   plan::ExchangeT exchange;
-  exchange.factor = factorNumber(op.getRows().getAxis());
+  exchange.factor = factorNumber(op.getHeads().getAxis());
+  if (op.getOnto())
+    exchange.owner = owner(op.getRows());
   exchange.direction = op.getToRows() ? plan::Direction::headsToRows
                                       : plan::Direction::rowsToHeads;
   exchange.layout = layoutNumber(op.getRows());

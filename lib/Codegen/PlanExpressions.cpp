@@ -57,17 +57,72 @@ PlanWriter::ExprPtr PlanWriter::firstOf(LayoutAttr layout) {
                  plan::ExprOp::add);
 }
 
+PlanWriter::ExprPtr PlanWriter::firstKvHead(LayoutAttr heads, int64_t kvHeads) {
+  return combine(combine(firstOf(heads), constant(kvHeads), plan::ExprOp::mul),
+                 constant(heads.getLength()), plan::ExprOp::floordiv);
+}
+
+PlanWriter::ExprPtr PlanWriter::kvHeadCount(LayoutAttr heads, int64_t kvHeads) {
+  // floor((first + count - 1) * kv / total) - floor(first * kv / total) + 1, or
+  // none.
+  using Op = plan::ExprOp;
+  ExprPtr last =
+      combine(combine(firstOf(heads), rowCount(heads, owner(heads)), Op::add),
+              constant(-1), Op::add);
+  last = combine(combine(std::move(last), constant(kvHeads), Op::mul),
+                 constant(heads.getLength()), Op::floordiv);
+  ExprPtr count = combine(
+      combine(std::move(last),
+              combine(firstKvHead(heads, kvHeads), constant(-1), Op::mul),
+              Op::add),
+      constant(1), Op::add);
+  ExprPtr some = combine(rowCount(heads, owner(heads)), constant(1), Op::min);
+  return combine(std::move(count), std::move(some), Op::mul);
+}
+
 PlanWriter::ExprPtr PlanWriter::rankAt(StringRef axis, ExprPtr coordinate) {
   ExprPtr rank = constant(0);
-  for (auto [number, factor] : llvm::enumerate(plan.factors)) {
-    ExprPtr own = factor->name == axis ? copyOf(coordinate)
-                                       : leaf(plan::ExprOp::coordinate, number);
-    rank = combine(
-        std::move(rank),
-        combine(std::move(own), constant(factor->stride), plan::ExprOp::mul),
-        plan::ExprOp::add);
+  auto add = [&](ExprPtr own, int64_t stride) {
+    rank = combine(std::move(rank),
+                   combine(std::move(own), constant(stride), plan::ExprOp::mul),
+                   plan::ExprOp::add);
+  };
+  uint32_t wanted = factorNumber(axis);
+  for (auto [number, factor] : llvm::enumerate(plan.factors))
+    if (!factor->is_part)
+      add(number == wanted ? copyOf(coordinate)
+                           : leaf(plan::ExprOp::coordinate, number),
+          factor->stride);
+  if (const plan::FactorT &factor = *plan.factors[wanted]; factor.is_part) {
+    add(std::move(coordinate), factor.stride);
+    add(leaf(plan::ExprOp::coordinate, wanted), -factor.stride);
   }
   return rank;
+}
+
+PlanWriter::ExprPtr PlanWriter::ownerBehind(LayoutAttr layout, StringRef axis,
+                                            ExprPtr owner, int64_t distance) {
+  using Op = plan::ExprOp;
+  MeshOp::Factor part = *mesh.findFactor(axis),
+                 whole = *mesh.findFactor(layout.getAxis());
+  int64_t stride = part.stride / whole.stride;
+  auto digit = [&]() {
+    return stride == 1 ? copyOf(owner)
+                       : combine(copyOf(owner), constant(stride), Op::floordiv);
+  };
+  ExprPtr behind = combine(combine(digit(), constant(-distance), Op::add),
+                           constant(part.size), Op::mod);
+  if (part.size == whole.size)
+    return behind;
+  // Only that digit of the owner changes.
+  ExprPtr change =
+      combine(std::move(behind),
+              combine(combine(digit(), constant(part.size), Op::mod),
+                      constant(-1), Op::mul),
+              Op::add);
+  return combine(std::move(owner),
+                 combine(std::move(change), constant(stride), Op::mul),
+                 Op::add);
 }
 
 PlanWriter::ExprPtr PlanWriter::expression(AffineExpr expr,
@@ -204,7 +259,8 @@ uint32_t PlanWriter::layoutNumber(LayoutAttr layout) {
     table->kind = static_cast<plan::LayoutKind>(static_cast<int>(
         layout.isDense() ? LayoutKind::Contiguous : layout.getKind()));
     table->length = layout.getLength();
-    table->ranks = layout.getRanks();
+    table->ranks = layout.getRanks() / layout.getSplit();
+    table->split = layout.getSplit();
     plan.layouts.push_back(std::move(table));
   }
   return entry->second;
@@ -214,7 +270,14 @@ uint32_t PlanWriter::factorNumber(StringRef axis) {
   for (auto [number, factor] : llvm::enumerate(plan.factors))
     if (factor->name == axis)
       return number;
-  llvm_unreachable("the verifier of sp.mesh knows every axis");
+  MeshOp::Factor part = *mesh.findFactor(axis);
+  auto factor = std::make_unique<plan::FactorT>();
+  factor->name = axis.str();
+  factor->size = part.size;
+  factor->stride = part.stride;
+  factor->is_part = true;
+  plan.factors.push_back(std::move(factor));
+  return plan.factors.size() - 1;
 }
 
 std::vector<plan::Band> PlanWriter::bandList(ArrayAttr bands) {

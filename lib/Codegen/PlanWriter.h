@@ -77,11 +77,19 @@ private:
   /// This rank's coordinate along the layout's axis; 0 for a dense layout.
   ExprPtr owner(LayoutAttr layout);
   ExprPtr rowCount(LayoutAttr layout, ExprPtr owner);
+  /// The first head of `kvHeads` that this rank's query heads read, and how
+  /// many it holds.
+  ExprPtr firstKvHead(LayoutAttr heads, int64_t kvHeads);
+  ExprPtr kvHeadCount(LayoutAttr heads, int64_t kvHeads);
   ExprPtr combine(ExprPtr a, ExprPtr b, sprt::plan::ExprOp op);
   /// First of `length` things dealt contiguously by `layout`.
   ExprPtr firstOf(LayoutAttr layout);
   /// The rank at `coordinate` along `axis` and with this rank's others.
   ExprPtr rankAt(StringRef axis, ExprPtr coordinate);
+  /// The ring owner whose block comes from `distance` before along a factor of
+  /// the layout's axis, where that of `owner` is handed on.
+  ExprPtr ownerBehind(LayoutAttr layout, StringRef axis, ExprPtr owner,
+                      int64_t distance);
   std::unique_ptr<sprt::plan::RowsT> rows(LayoutAttr layout, ExprPtr owner);
   ViewPtr view(Value value, Operation *at);
   uint32_t layoutNumber(LayoutAttr layout);

@@ -113,9 +113,12 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  LayoutKind, int64_t length, StringRef,
-                                 int64_t ranks) {
-  std::string problem =
-      Layout::check(sprt::algebra::LayoutKind::contiguous, length, ranks);
+                                 int64_t ranks, int64_t split) {
+  if (split < 1 || ranks % split != 0)
+    return emitError() << "expected a split that divides the " << ranks
+                       << " ranks but got " << split;
+  std::string problem = Layout::check(sprt::algebra::LayoutKind::contiguous,
+                                      length, ranks / split, split);
   if (!problem.empty())
     return emitError() << problem;
   return success();
@@ -143,6 +146,41 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << "\" but got heads " << heads << ", outer " << outer
                        << ", inner " << inner << ", gather " << gather;
   return success();
+}
+
+LayoutAttr PlanAttr::getRows(int64_t length) const {
+  int64_t split = getRing() > 1 ? getHeads() : 1;
+  return LayoutAttr::get(getContext(), getLayout(), length, getAxis(),
+                         getRanks(), split);
+}
+
+LayoutAttr PlanAttr::getRingRows(int64_t length) const {
+  if (getRing() == 1)
+    return LayoutAttr::get(getContext(), LayoutKind::Contiguous, length,
+                           getAxis(), 1);
+  return LayoutAttr::get(getContext(), getLayout(), length, getRingAxis(),
+                         getRing());
+}
+
+/// The factor of `size` below `above` equal parts of an axis of `whole` ranks.
+static std::string factorOf(StringRef axis, int64_t whole, int64_t above,
+                            int64_t size) {
+  if (size == whole)
+    return axis.str();
+  return (axis + ":(" + Twine(above) + ")" + Twine(size)).str();
+}
+
+std::string PlanAttr::getHeadsAxis() const {
+  return factorOf(getAxis(), getRanks(), getRing(), getHeads());
+}
+std::string PlanAttr::getRingAxis() const {
+  return factorOf(getAxis(), getRanks(), 1, getRing());
+}
+std::string PlanAttr::getOuterAxis() const {
+  return factorOf(getAxis(), getRanks(), 1, getOuter());
+}
+std::string PlanAttr::getInnerAxis() const {
+  return factorOf(getAxis(), getRanks(), getOuter(), getInner());
 }
 
 StringRef PlanAttr::getStrategyName() const {
@@ -192,7 +230,8 @@ Layout mlir::sp::toAlgebra(LayoutAttr layout) {
   static constexpr Kind kinds[] = {Kind::contiguous, Kind::zigzag,
                                    Kind::striped};
   return Layout(kinds[static_cast<unsigned>(layout.getKind())],
-                layout.getLength(), layout.getRanks());
+                layout.getLength(), layout.getRanks() / layout.getSplit(),
+                layout.getSplit());
 }
 
 sprt::algebra::Bands mlir::sp::toAlgebra(ArrayAttr bands) {

@@ -46,11 +46,29 @@ static void printSameType(OpAsmPrinter &, Operation *, Type, Type) {}
 // Meaning
 //===----------------------------------------------------------------------===//
 
+std::optional<MeshOp::Factor> MeshOp::findFactor(StringRef name) {
+  auto [axisName, part] = name.split(":(");
+  int64_t stride = getRanks();
+  for (MeshAxisAttr axis : getMesh().getAxes()) {
+    stride /= axis.getSize();
+    if (axis.getName() != axisName)
+      continue;
+    if (part.empty())
+      return Factor{axis.getSize(), stride};
+    int64_t above = 0, size = 0;
+    bool isFactor = !part.consumeInteger(10, above) &&
+                    part.consume_front(")") && !part.getAsInteger(10, size) &&
+                    above > 0 && size > 0 && axis.getSize() % above == 0 &&
+                    axis.getSize() / above % size == 0;
+    if (isFactor)
+      return Factor{size, stride * (axis.getSize() / above / size)};
+  }
+  return std::nullopt;
+}
+
 int64_t MeshOp::getAxisSize(StringRef name) {
-  for (MeshAxisAttr axis : getMesh().getAxes())
-    if (axis.getName() == name)
-      return axis.getSize();
-  return 1;
+  std::optional<Factor> factor = findFactor(name);
+  return factor ? factor->size : 1;
 }
 
 int64_t MeshOp::getRanks() {
@@ -79,6 +97,30 @@ LogicalResult MeshOp::verify() {
     diagnostic.attachNote(other.getLoc()) << "the other mesh";
     return diagnostic;
   }
+  // (C3)
+  if (!getProcesses())
+    return success();
+  std::vector<bool> counted(getRanks());
+  std::vector<int64_t> ranks = {0};
+  for (StringRef name : getProcesses()->getAsValueRange<StringAttr>()) {
+    std::optional<Factor> factor = findFactor(name);
+    if (!factor || ranks.size() * factor->size > counted.size())
+      return emitOpError() << "expected processes to count factors of the axes "
+                              "once but got \""
+                           << name << "\"";
+    std::vector<int64_t> finer;
+    for (int64_t rank : ranks)
+      for (int64_t digit = 0; digit < factor->size; ++digit)
+        finer.push_back(rank + digit * factor->stride);
+    ranks = std::move(finer);
+  }
+  for (int64_t rank : ranks)
+    if (rank < static_cast<int64_t>(counted.size()))
+      counted[rank] = true;
+  if (llvm::is_contained(counted, false))
+    return emitOpError() << "expected processes to count every rank once but "
+                            "got "
+                         << *getProcesses();
   return success();
 }
 
@@ -216,11 +258,14 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
              << op->getResult(i).getType() << " for "
              << op->getOperand(i).getType();
   // (C2)
-  if (op.getDistance() % op.getLayout().getRanks() == 0)
-    return op.emitOpError()
-           << "expected a distance that is no multiple of the "
-           << op.getLayout().getRanks() << " ranks of axis \""
-           << op.getLayout().getAxis() << "\" but got " << op.getDistance();
+  int64_t turn = op.getLayout().getRanks();
+  if (op.getAlong())
+    StringRef(*op.getAlong()).rsplit(')').second.getAsInteger(10, turn);
+  if (turn > 0 && op.getDistance() % turn == 0)
+    return op.emitOpError() << "expected a distance that is no multiple of the "
+                            << turn << " ranks of axis \""
+                            << op.getAlong().value_or(op.getLayout().getAxis())
+                            << "\" but got " << op.getDistance();
   // (C3)
   int64_t rows = op.getLayout().getMaxCount();
   for (Value input : op.getInputs()) {
@@ -235,7 +280,7 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
 }
 AttendOp mlir::sp::getRingReader(ShiftStartOp shift) {
   AttendOp reader;
-  if (shift.getDistance() != 1)
+  if (shift.getDistance() != 1 || shift.getAlong())
     return reader;
   Value block = shift.getInputs().front();
   for (Operation *user : block.getUsers()) {
@@ -312,8 +357,18 @@ template <typename OpT> static LogicalResult verifyAllToAll(OpT op) {
   SmallVector<int64_t> wantRows = {
       rows.getDimSize(0), op.getRows().getMaxCount(),
       static_cast<int64_t>(op.getHeadCount()), rows.getDimSize(3)};
-  SmallVector<int64_t> wantHeads = {rows.getDimSize(0),
-                                    op.getRows().getLength(), localHeads,
+  // (C2)
+  LayoutAttr dealt = op.getRows();
+  if (std::optional<LayoutAttr> onto = op.getOnto();
+      onto && (onto->getLength() != dealt.getLength() ||
+               onto->getRanks() * dealt.getSplit() != dealt.getRanks() ||
+               dealt.getSplit() != op.getHeads().getRanks()))
+    return op.emitOpError() << "expected the parts of " << dealt
+                            << " to be joined by the owners of heads "
+                            << op.getHeads() << " but got onto " << *onto;
+  int64_t joined =
+      op.getOnto() ? op.getOnto()->getMaxCount() : dealt.getLength();
+  SmallVector<int64_t> wantHeads = {rows.getDimSize(0), joined, localHeads,
                                     rows.getDimSize(3)};
   // (C1)
   if (rows != rows.clone(wantRows) || heads != rows.clone(wantHeads))

@@ -153,6 +153,27 @@ OpOperand *predecessorOf(Value value) {
   return nullptr;
 }
 
+/// What lay first where `value` lies, before it was overwritten to become it.
+Value originOf(Value value) {
+  value = rootOf(value);
+  while (OpOperand *before = predecessorOf(value))
+    value = rootOf(before->get());
+  return value;
+}
+
+/// Whether what lies at `start` becomes `value` by being overwritten, step by
+/// step.
+bool continues(Value value, Value start) {
+  value = rootOf(value);
+  while (value != start) {
+    OpOperand *before = predecessorOf(value);
+    if (!before)
+      return false;
+    value = rootOf(before->get());
+  }
+  return true;
+}
+
 /// The first operation of `block` that writes the place of `value`, or null
 /// where the place comes from elsewhere.
 Operation *firstWrite(Value value, Block *block) {
@@ -187,12 +208,12 @@ bool mlir::sp::isOverwritten(OpOperand &operand) {
 
 bool mlir::sp::mayOverwrite(OpOperand &operand) {
   Operation *op = operand.getOwner();
-  Value root = rootOf(operand.get());
-  if (auto argument = dyn_cast<BlockArgument>(root)) {
-    // A carried state is continued to become the next one.
-    std::optional<Carried> carried = carriedBy(root);
+  Value root = rootOf(operand.get()), origin = originOf(root);
+  if (auto argument = dyn_cast<BlockArgument>(origin)) {
+    // A carried state is continued, once or more often, to become the next one.
+    std::optional<Carried> carried = carriedBy(origin);
     return carried && argument.getOwner() == op->getBlock() &&
-           rootOf(carried->yielded().get()) == successorOf(operand) &&
+           continues(carried->yielded().get(), successorOf(operand)) &&
            isReadBefore(root, op, &operand);
   }
   return firstWrite(root, op->getBlock()) && isReadBefore(root, op, &operand);
@@ -213,8 +234,7 @@ bool mlir::sp::isHandedOn(OpOperand &yielded) {
   Carried carried{loop, yielded.getOperandNumber()};
   if (!isa<scf::ForOp>(loop) || carried.isUnchanged())
     return false;
-  OpOperand *before = predecessorOf(rootOf(yielded.get()));
-  return !before || rootOf(before->get()) != carried.argument();
+  return !continues(yielded.get(), carried.argument());
 }
 
 bool mlir::sp::mayYieldInPlace(OpOperand &yielded) {
@@ -224,9 +244,8 @@ bool mlir::sp::mayYieldInPlace(OpOperand &yielded) {
     if (&other != &yielded && rootOf(other.get()) == root)
       return false;
   // What continues the argument lies where it lies.
-  OpOperand *before = predecessorOf(root);
   Carried carried{parent, yielded.getOperandNumber()};
-  if (isLoop(parent) && before && rootOf(before->get()) == carried.argument())
+  if (isLoop(parent) && continues(root, carried.argument()))
     return true;
   Operation *first = firstWrite(root, yield->getBlock());
   if (!first || !isa<stablehlo::WhileOp>(parent))

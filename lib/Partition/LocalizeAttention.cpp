@@ -1,18 +1,21 @@
 //===- LocalizeAttention.cpp - Attention as its plan says -----------------===//
 //
-// Strategies are compositions of the same few moves. With P ranks on the axis:
+// Strategies are compositions of the same few moves:
 //
-//   gather = P   k, v = all_gather             one attend, local q x every key
-//   heads = P    q, k, v = all_to_all          one attend, every row x own
-//   heads,
-//                                              o = all_to_all to rows
-//   inner = P    k, v = shift, P - 1 times     P attends onto one state
+//   gather   k, v = all_gather              one attend, local q x every key
+//   heads    q, k, v = all_to_all           rows of the ring owner x own heads,
+//                                           and back with the result
+//   inner    k, v = shift, W - 1 times      W attends onto one state
+//   outer    k, v = shift along windows     a turn of the inner ring each
 //
-// Ring, rank r at step t, holds the block of rank (r - t) mod P:
+// Ring of W, rank r at step t, holds the block of rank (r - t) mod W:
 //
-//   step 0        shift own block out          attend own
-//   step t        shift block on               attend block (r - t) mod P
-//   step P - 1                                 attend block (r + 1) mod P
+//   step 0        shift own block out       attend own
+//   step t        shift block on            attend block (r - t) mod W
+//   step W - 1                              attend block (r + 1) mod W
+//
+// A double ring (LoongTrain, arXiv:2406.18485) hands each window's first block
+// to the next window while the window turns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,144 +37,202 @@ struct State {
   Value output, lse;
 };
 
+/// Keys and values that travel together.
+struct Block {
+  Value key, value;
+};
+
 class AttentionEmitter {
 public:
   AttentionEmitter(OpBuilder &builder, const LocalAttention &attention)
-      : builder(builder), attention(attention), op(attention.op),
-        loc(op.getLoc()) {}
+      : builder(builder), op(attention.op), loc(op.getLoc()),
+        plan(op.getPlan().value_or(PlanAttr())), query(attention.query),
+        own{attention.key, attention.value}, queries(attention.queries),
+        keys(attention.keys) {}
 
   Value emit() {
-    std::optional<PlanAttr> plan = op.getPlan();
-    if (!plan || plan->getRanks() == 1)
-      return finalize(attend({}, attention.query, attention.key,
-                             attention.value, attention.queries,
-                             attention.keys));
-    if (plan->getGather() > 1)
-      return emitGather();
-    if (plan->getHeads() > 1)
-      return emitHeads(*plan);
-    return emitRing(*plan);
+    if (!plan || plan.getRanks() == 1)
+      return finalize(attend({}, own));
+    if (plan.getGather() > 1) {
+      own = {gatherRows(own.key), gatherRows(own.value)};
+      keys = denseLayout(keys);
+      return finalize(attend({}, own));
+    }
+    if (plan.getHeads() > 1)
+      return emitHeads();
+    return finalize(emitRing());
   }
 
 private:
-  Value emitGather() {
-    return finalize(attend({}, attention.query, gatherRows(attention.key),
-                           gatherRows(attention.value), attention.queries,
-                           denseLayout(attention.keys)));
-  }
-
-  Value emitHeads(PlanAttr plan) {
+  /// Exchanges rows for heads, attends, and goes back.
+  Value emitHeads() {
     int64_t headCount = op.getQuery().getType().getDimSize(2),
             kvCount = op.getKey().getType().getDimSize(2);
-    LayoutAttr heads =
-        LayoutAttr::get(builder.getContext(), LayoutKind::Contiguous, headCount,
-                        plan.getAxis(), plan.getHeads());
-    Value q = toHeads(attention.query, attention.queries, heads, headCount);
-    Value k = toHeads(attention.key, attention.keys, heads, kvCount);
-    Value v = toHeads(attention.value, attention.keys, heads, kvCount);
-    Value result =
-        finalize(attend({}, q, k, v, denseLayout(attention.queries),
-                        denseLayout(attention.keys), Value(), heads));
+    heads = LayoutAttr::get(builder.getContext(), LayoutKind::Contiguous,
+                            headCount, plan.getHeadsAxis(), plan.getHeads());
+    LayoutAttr rows = queries;
+    LayoutAttr joined = plan.getRingRows(queries.getLength()),
+               joinedKeys = plan.getRingRows(keys.getLength());
+    query = toHeads(query, queries, joined, headCount);
+    own = {toHeads(own.key, keys, joinedKeys, kvCount),
+           toHeads(own.value, keys, joinedKeys, kvCount)};
+    queries = joined;
+    keys = joinedKeys;
+    Value result = finalize(emitRing());
     auto type = cast<RankedTensorType>(result.getType());
     SmallVector<int64_t> shape(type.getShape());
-    shape[1] = attention.queries.getMaxCount();
+    shape[1] = rows.getMaxCount();
     shape[2] = headCount;
-    return AllToAllOp::create(builder, loc, type.clone(shape), result,
-                              attention.queries, heads, headCount,
+    return AllToAllOp::create(builder, loc, type.clone(shape), result, rows,
+                              onto(joined), heads, headCount,
                               /*to_rows=*/true);
   }
 
-  Value emitRing(PlanAttr plan) {
-    int64_t ranks = plan.getInner();
-    Value rank =
-        RankOp::create(builder, loc, builder.getIndexType(), plan.getAxis());
-    auto [key, value] = shift(attention.key, attention.value, rank);
-    State state = attend({}, attention.query, attention.key, attention.value,
-                         attention.queries, attention.keys, rank);
-    if (ranks > 2) {
-      auto bound = [&](int64_t n) -> Value {
-        return arith::ConstantIndexOp::create(builder, loc, n);
-      };
-      auto loop =
-          scf::ForOp::create(builder, loc, bound(1), bound(ranks - 1), bound(1),
-                             ValueRange{state.output, state.lse, key, value});
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      ValueRange carried = loop.getRegionIterArgs();
-      // The block here at step t is that of rank (r - t) mod P.
-      AffineExpr r = builder.getAffineDimExpr(0),
-                 t = builder.getAffineDimExpr(1);
-      Value source = affine::AffineApplyOp::create(
-          builder, loc, AffineMap::get(2, 0, (r - t) % ranks),
-          ValueRange{rank, loop.getInductionVar()});
-      auto [nextKey, nextValue] = shift(carried[2], carried[3], source);
-      State next =
-          attend({carried[0], carried[1]}, attention.query, carried[2],
-                 carried[3], attention.queries, attention.keys, source);
-      scf::YieldOp::create(
-          builder, loc, ValueRange{next.output, next.lse, nextKey, nextValue});
-      state = {loop.getResult(0), loop.getResult(1)};
-      key = loop.getResult(2);
-      value = loop.getResult(3);
-      builder.setInsertionPointAfter(loop);
-      state = attendLast(state, key, value, rank, ranks);
-      return finalize(state);
-    }
-    return finalize(attendLast(state, key, value, rank, ranks));
+  State emitRing() {
+    if (plan.getRing() == 1)
+      return attend({}, own);
+    rank = RankOp::create(builder, loc, builder.getIndexType(),
+                          plan.getRingAxis());
+    int64_t windows = plan.getOuter();
+    if (windows == 1)
+      return turn({}, own, builder.getIndexAttr(0));
+    auto first = [&](OpFoldResult window) {
+      return source(window, builder.getIndexAttr(0));
+    };
+    OpFoldResult zero = builder.getIndexAttr(0),
+                 last = builder.getIndexAttr(windows - 1);
+    Block next = shift(own, first(zero), plan.getOuterAxis());
+    State state = turn({}, own, zero);
+    if (windows > 2)
+      std::tie(state, next) = loop(
+          windows - 1, state, next, [&](Value window, State state, Block here) {
+            Block next = shift(here, first(window), plan.getOuterAxis());
+            return std::pair(turn(state, here, window), next);
+          });
+    return turn(state, next, last);
   }
 
-  State attendLast(State state, Value key, Value value, Value rank,
-                   int64_t ranks) {
+  /// One turn of the inner ring, from the block that a window begins with.
+  State turn(State state, Block block, OpFoldResult window) {
+    int64_t steps = plan.getInner();
+    auto sourceAt = [&](OpFoldResult step) { return source(window, step); };
+    auto number = [&](int64_t n) { return builder.getIndexAttr(n); };
+    Value begin = sourceAt(number(0));
+    if (steps == 1)
+      return attend(state, block, begin);
+    Block next = shift(block, begin, plan.getInnerAxis());
+    state = attend(state, block, begin);
+    if (steps > 2)
+      std::tie(state, next) = loop(
+          steps - 1, state, next, [&](Value step, State state, Block here) {
+            Value from = sourceAt(step);
+            Block next = shift(here, from, plan.getInnerAxis());
+            return std::pair(attend(state, here, from), next);
+          });
+    return attend(state, next, sourceAt(number(steps - 1)));
+  }
+
+  /// Steps 1 to `end`, exclusive, over a state and a block.
+  std::pair<State, Block>
+  loop(int64_t end, State state, Block block,
+       function_ref<std::pair<State, Block>(Value, State, Block)> body) {
+    auto bound = [&](int64_t n) -> Value {
+      return arith::ConstantIndexOp::create(builder, loc, n);
+    };
+    auto loop = scf::ForOp::create(
+        builder, loc, bound(1), bound(end), bound(1),
+        ValueRange{state.output, state.lse, block.key, block.value});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ValueRange carried = loop.getRegionIterArgs();
+    auto [next, following] =
+        body(loop.getInductionVar(), {carried[0], carried[1]},
+             {carried[2], carried[3]});
+    scf::YieldOp::create(
+        builder, loc,
+        ValueRange{next.output, next.lse, following.key, following.value});
+    return {{loop.getResult(0), loop.getResult(1)},
+            {loop.getResult(2), loop.getResult(3)}};
+  }
+
+  /// The ring owner whose block is here in a step of a window: with o windows
+  /// of w ranks ((r / w - window) mod o) * w + (r - step) mod w.
+  Value source(OpFoldResult window, OpFoldResult step) {
+    int64_t o = plan.getOuter(), w = plan.getInner();
+    SmallVector<Value> operands = {rank};
+    auto expression = [&](OpFoldResult value, int64_t turn) -> AffineExpr {
+      if (auto known = dyn_cast<Attribute>(value)) {
+        int64_t number = cast<IntegerAttr>(known).getInt();
+        return builder.getAffineConstantExpr(number ? turn - number : 0);
+      }
+      operands.push_back(cast<Value>(value));
+      return -builder.getAffineDimExpr(operands.size() - 1);
+    };
     AffineExpr r = builder.getAffineDimExpr(0);
-    Value source = affine::AffineApplyOp::create(
-        builder, loc, AffineMap::get(1, 0, (r + 1) % ranks), ValueRange{rank});
-    return attend(state, attention.query, key, value, attention.queries,
-                  attention.keys, source);
+    AffineExpr back = expression(window, o), steps = expression(step, w);
+    AffineExpr owner = o == 1
+                           ? (r + steps) % w
+                           : ((r.floorDiv(w) + back) % o) * w + (r + steps) % w;
+    if (o == 1 && steps == builder.getAffineConstantExpr(0))
+      return rank;
+    return affine::AffineApplyOp::create(
+        builder, loc, AffineMap::get(operands.size(), 0, owner), operands);
   }
 
-  State attend(State state, Value q, Value k, Value v, LayoutAttr queries,
-               LayoutAttr keys, Value source = Value(),
-               LayoutAttr heads = LayoutAttr()) {
-    auto type = cast<RankedTensorType>(q.getType());
+  State attend(State state, Block block, Value source = Value()) {
+    auto type = cast<RankedTensorType>(query.getType());
     Type element = type.getElementType().isF64() ? builder.getF64Type()
                                                  : Type(builder.getF32Type());
     SmallVector<int64_t> shape(type.getShape().drop_back());
     auto lseType = RankedTensorType::get(shape, element);
-    shape.push_back(cast<RankedTensorType>(v.getType()).getDimSize(3));
+    shape.push_back(
+        cast<RankedTensorType>(block.value.getType()).getDimSize(3));
     auto outputType = RankedTensorType::get(shape, element);
-    IntegerAttr kvHeads;
-    if (heads)
-      kvHeads = builder.getI64IntegerAttr(op.getKey().getType().getDimSize(2));
     auto partial = AttendOp::create(
-        builder, loc, TypeRange{outputType, lseType}, q, k, v, state.output,
-        state.lse, source, queries, keys, heads, kvHeads, op.getBands(),
-        op.getScaleAttr(), op.getNameAttr());
+        builder, loc, TypeRange{outputType, lseType}, query, block.key,
+        block.value, state.output, state.lse, source, queries, keys, heads,
+        kvHeads(), op.getBands(), op.getScaleAttr(), op.getNameAttr());
     return {partial.getOutput(), partial.getLse()};
   }
 
-  std::pair<Value, Value> shift(Value key, Value value, Value source) {
-    auto moved =
-        ShiftOp::create(builder, loc, TypeRange{key.getType(), value.getType()},
-                        ValueRange{key, value}, source, 1, attention.keys);
+  Block shift(Block block, Value source, StringRef axis) {
+    StringAttr along;
+    if (axis != keys.getAxis())
+      along = builder.getStringAttr(axis);
+    auto moved = ShiftOp::create(
+        builder, loc, TypeRange{block.key.getType(), block.value.getType()},
+        ValueRange{block.key, block.value}, source, 1, keys, along, heads,
+        kvHeads());
     return {moved.getResult(0), moved.getResult(1)};
   }
 
   Value gatherRows(Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
-    shape[1] = attention.keys.getLength();
-    return AllGatherOp::create(builder, loc, type.clone(shape), value, 1,
-                               attention.keys);
+    shape[1] = keys.getLength();
+    return AllGatherOp::create(builder, loc, type.clone(shape), value, 1, keys);
   }
 
-  Value toHeads(Value value, LayoutAttr rows, LayoutAttr heads,
+  Value toHeads(Value value, LayoutAttr rows, LayoutAttr joined,
                 int64_t headCount) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
-    shape[1] = rows.getLength();
+    shape[1] = joined.getMaxCount();
     shape[2] = getMaxHeads(heads, headCount);
     return AllToAllOp::create(builder, loc, type.clone(shape), value, rows,
-                              heads, headCount, /*to_rows=*/false);
+                              onto(joined), heads, headCount,
+                              /*to_rows=*/false);
+  }
+
+  /// What an exchange says of the rows it joins, unless they are all.
+  static LayoutAttr onto(LayoutAttr joined) {
+    return joined.isDense() ? LayoutAttr() : joined;
+  }
+
+  IntegerAttr kvHeads() {
+    if (!heads)
+      return {};
+    return builder.getI64IntegerAttr(op.getKey().getType().getDimSize(2));
   }
 
   LayoutAttr denseLayout(LayoutAttr layout) {
@@ -213,9 +274,16 @@ private:
   }
 
   OpBuilder &builder;
-  const LocalAttention &attention;
   AttentionOp op;
   Location loc;
+  PlanAttr plan;
+  /// Local operands and how their rows are dealt, before or after heads are
+  /// exchanged.
+  Value query;
+  Block own;
+  LayoutAttr queries, keys, heads;
+  /// Coordinate in the ring.
+  Value rank;
 };
 
 } // namespace

@@ -103,8 +103,7 @@ void Localizer::localizeAttention(AttentionOp op) {
   auto rowsOf = [&](DimAttr whole, DimAttr wish) {
     int64_t length = whole.getAtoms()[0].getSize();
     if (plan && plan->getRanks() > 1)
-      return LayoutAttr::get(builder.getContext(), plan->getLayout(), length,
-                             plan->getAxis(), plan->getRanks());
+      return plan->getRows(length);
     if (wish && wish.getAtoms().size() == 1 && isDealt(wish))
       return wish.getAtoms()[0].getLayout();
     return LayoutAttr::get(builder.getContext(), LayoutKind::Contiguous, length,

@@ -42,10 +42,7 @@ void Seeds::seedAttentions(ShardingPropagation &propagation) {
     StringAttr axis = StringAttr::get(func.getContext(), plan->getAxis());
     for (Value value : {Value(op.getResult()), Value(op.getKey())}) {
       int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
-      LayoutAttr layout =
-          LayoutAttr::get(func.getContext(), plan->getLayout(), length,
-                          plan->getAxis(), plan->getRanks());
-      layouts.try_emplace({axis, length}, layout);
+      layouts.try_emplace({axis, length}, plan->getRows(length));
       propagation.deal(value, 1, dealtDim(layoutFor(plan->getAxis(), length)));
     }
   });

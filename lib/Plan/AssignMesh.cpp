@@ -201,7 +201,7 @@ void AssignMeshPass::runOnOperation() {
   StringRef name = isFree ? "mesh" : "sp_mesh";
   MeshOp::create(builder, getOperation().getLoc(), builder.getStringAttr(name),
                  MeshAttr::get(&getContext(), *axes), role(*sequence),
-                 role(*batch));
+                 role(*batch), ArrayAttr());
 }
 
 } // namespace

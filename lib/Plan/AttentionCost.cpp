@@ -9,46 +9,12 @@ using sprt::algebra::Interval;
 using sprt::algebra::Layout;
 using Kind = sprt::algebra::LayoutKind;
 
-Layout mlir::sp::planLayout(PlanAttr plan, int64_t length) {
-  static constexpr Kind kinds[] = {Kind::contiguous, Kind::zigzag,
-                                   Kind::striped};
-  return Layout(kinds[static_cast<unsigned>(plan.getLayout())], length,
-                plan.getRanks());
-}
-
 namespace {
 
 /// Sizes of an attention, with the element size in bytes.
 struct Sizes {
   int64_t heads, kvHeads, headSize, valueSize, element;
-  int64_t kvBytes() const { return kvHeads * (headSize + valueSize) * element; }
 };
-
-int64_t headBytes(const Sizes &sizes, const Layout &queries, const Layout &keys,
-                  const Layout &heads, int64_t rank) {
-  auto headsOf = [&](int64_t owner) {
-    int64_t count = heads.count(owner),
-            first = count ? heads.toGlobal(owner, 0) : 0;
-    return Interval{first, first + count};
-  };
-  auto lengthOf = [](Interval interval) {
-    return interval.end - interval.begin;
-  };
-  int64_t bytes = 0;
-  for (int64_t peer = 0; peer < heads.ranks(); ++peer) {
-    if (peer == rank)
-      continue;
-    int64_t peerHeads = lengthOf(headsOf(peer));
-    int64_t peerKv = lengthOf(
-        sprt::algebra::kvHeadsOf(headsOf(peer), sizes.heads, sizes.kvHeads));
-    bytes += queries.count(rank) * peerHeads * sizes.headSize * sizes.element;
-    bytes += keys.count(rank) * peerKv * (sizes.headSize + sizes.valueSize) *
-             sizes.element;
-    bytes += queries.count(peer) * lengthOf(headsOf(rank)) * sizes.valueSize *
-             sizes.element;
-  }
-  return bytes;
-}
 
 /// An attention under a plan, ready to be counted.
 class Counter {
@@ -59,43 +25,93 @@ public:
                       v = op.getValue().getType().getShape();
     sizes = {q[2], v[2], q[3], v[3],
              op.getQuery().getType().getElementTypeBitWidth() / 8};
-    queries = planLayout(plan, q[1]);
-    keys = planLayout(plan, v[1]);
+    queries = toAlgebra(plan.getRows(q[1]));
+    keys = toAlgebra(plan.getRows(v[1]));
+    ringQueries = toAlgebra(plan.getRingRows(q[1]));
+    ringKeys = toAlgebra(plan.getRingRows(v[1]));
+    heads = Layout(Kind::contiguous, q[2], plan.getHeads());
   }
 
   int64_t area(int64_t rank) const {
-    bool dealsHeads = plan.getHeads() > 1;
+    bool joins = plan.getHeads() > 1;
     return static_cast<int64_t>(sprt::algebra::area(bands.restrict(
-        dealsHeads ? Layout::dense(queries.length()) : queries,
-        dealsHeads ? 0 : rank, Layout::dense(keys.length()), 0)));
+        joins ? ringQueries : queries, joins ? rank / plan.getHeads() : rank,
+        Layout::dense(keys.length()), 0)));
   }
 
-  /// Of everything but a ring, which counts by block.
+  /// Of everything but a plain ring, which counts by block.
   int64_t bytesSent(int64_t rank) const {
-    if (plan.getRanks() == 1)
-      return 0;
+    int64_t bytes = 0;
+    if (plan.getGather() > 1)
+      bytes =
+          keys.count(rank) * sizes.kvHeads * kvBytes() * (plan.getRanks() - 1);
     if (plan.getHeads() > 1)
-      return batch *
-             headBytes(sizes, queries, keys,
-                       Layout(Kind::contiguous, sizes.heads, plan.getHeads()),
-                       rank);
-    return batch * keys.count(rank) * sizes.kvBytes() * (plan.getRanks() - 1);
+      bytes += headBytes(rank);
+    if (plan.getOuter() > 1)
+      bytes += doubleRingBytes(rank);
+    return bytes * batch;
   }
 
-  bool isRing() const { return plan.getInner() > 1; }
+  /// A ring of one window: blocks stop where nobody further on needs them.
+  bool isRing() const { return plan.getInner() > 1 && plan.getOuter() == 1; }
   int64_t reach(int64_t source) const {
-    return bands.ringReach(queries, keys, source);
+    return bands.ringReach(ringQueries, ringKeys, source);
   }
-  int64_t blockBytes(int64_t source) const {
-    return batch * keys.count(source) * sizes.kvBytes();
+  /// Of the block of a ring owner, as member `member` of its group holds it.
+  int64_t blockBytes(int64_t source, int64_t member) const {
+    return batch * ringKeys.count(source) * kvHeadsOf(member) * kvBytes();
   }
 
 private:
+  /// Of one row of one kv head.
+  int64_t kvBytes() const {
+    return (sizes.headSize + sizes.valueSize) * sizes.element;
+  }
+
+  int64_t kvHeadsOf(int64_t member) const {
+    int64_t count = heads.count(member),
+            first = count ? heads.toGlobal(member, 0) : 0;
+    Interval held = sprt::algebra::kvHeadsOf({first, first + count},
+                                             sizes.heads, sizes.kvHeads);
+    return held.end - held.begin;
+  }
+
+  int64_t headBytes(int64_t rank) const {
+    int64_t own = rank % plan.getHeads(), bytes = 0;
+    // A plain exchange joins all owners, one beside a ring those of its owner.
+    int64_t first = plan.getRing() > 1 ? rank - own : 0;
+    for (int64_t peer = 0; peer < plan.getHeads(); ++peer) {
+      if (peer == own)
+        continue;
+      bytes += queries.count(rank) * heads.count(peer) * sizes.headSize *
+               sizes.element;
+      bytes += keys.count(rank) * kvHeadsOf(peer) * kvBytes();
+      bytes += queries.count(first + peer) * heads.count(own) *
+               sizes.valueSize * sizes.element;
+    }
+    return bytes;
+  }
+
+  /// Every block but the last of a window moves on in it, and each window's
+  /// first to the next window.
+  int64_t doubleRingBytes(int64_t rank) const {
+    int64_t ring = rank / plan.getHeads(), rows = 0;
+    int64_t outer = plan.getOuter(), inner = plan.getInner();
+    for (int64_t window = 0; window < outer; ++window)
+      for (int64_t step = 0; step < inner; ++step) {
+        int64_t source = (ring / inner - window + outer) % outer * inner +
+                         (ring - step + inner) % inner;
+        int64_t sends = (step + 1 < inner) + (step == 0 && window + 1 < outer);
+        rows += sends * ringKeys.count(source);
+      }
+    return rows * kvHeadsOf(rank % plan.getHeads()) * kvBytes();
+  }
+
   PlanAttr plan;
   int64_t batch;
   Bands bands;
   Sizes sizes = {};
-  Layout queries, keys;
+  Layout queries, keys, ringQueries, ringKeys, heads;
 };
 
 } // namespace
@@ -103,17 +119,16 @@ private:
 std::vector<AttentionCost>
 mlir::sp::attentionCosts(AttentionOp op, PlanAttr plan, int64_t batch) {
   Counter counter(op, plan, batch);
-  int64_t ranks = plan.getRanks();
+  int64_t ranks = plan.getRanks(), ring = plan.getRing();
   std::vector<AttentionCost> costs(ranks);
-  for (int64_t rank = 0; rank < ranks; ++rank) {
-    costs[rank].area = counter.area(rank);
-    if (!counter.isRing())
-      costs[rank].bytesSent = counter.bytesSent(rank);
-  }
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    costs[rank] = {counter.bytesSent(rank), counter.area(rank)};
   // A block is sent by every rank on its way but the last.
-  for (int64_t source = 0; counter.isRing() && source < ranks; ++source)
+  for (int64_t source = 0; counter.isRing() && source < ring; ++source)
     for (int64_t hop = 0, hops = counter.reach(source); hop < hops; ++hop)
-      costs[(source + hop) % ranks].bytesSent += counter.blockBytes(source);
+      for (int64_t member = 0; member < plan.getHeads(); ++member)
+        costs[(source + hop) % ring * plan.getHeads() + member].bytesSent +=
+            counter.blockBytes(source, member);
   return costs;
 }
 
@@ -124,9 +139,11 @@ int64_t mlir::sp::estimateBytesSent(AttentionOp op, PlanAttr plan,
   double bytes = 0;
   for (int64_t i = 0; i < counted; ++i) {
     int64_t rank = i * ranks / counted;
-    bytes += counter.isRing()
-                 ? double(counter.reach(rank)) * counter.blockBytes(rank)
-                 : double(counter.bytesSent(rank));
+    int64_t source = rank / plan.getHeads(), member = rank % plan.getHeads();
+    bytes += double(counter.bytesSent(rank));
+    if (counter.isRing())
+      bytes += double(counter.reach(source)) *
+               double(counter.blockBytes(source, member));
   }
-  return static_cast<int64_t>(bytes / counted);
+  return static_cast<int64_t>(bytes / double(counted));
 }

@@ -16,11 +16,20 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
       llvm::cl::desc("Axes and sizes, outermost first: dp=2,sp=4.")};
   Option<std::string> strategy{
       *this, "strategy",
-      llvm::cl::desc("auto, none, allgather, ulysses or ring."),
+      llvm::cl::desc(
+          "auto, none, allgather, ulysses, ring, double-ring or 2d."),
       llvm::cl::init("auto")};
   Option<std::string> layout{
       *this, "layout", llvm::cl::desc("auto, contiguous, zigzag or striped."),
       llvm::cl::init("auto")};
+  Option<int64_t> heads{*this, "heads",
+                        llvm::cl::desc("Ranks that share a ring owner's heads, "
+                                       "for 2d."),
+                        llvm::cl::init(0)};
+  Option<int64_t> inner{*this, "inner",
+                        llvm::cl::desc("Ranks of a window, for double-ring and "
+                                       "2d."),
+                        llvm::cl::init(0)};
 };
 
 } // namespace
@@ -42,6 +51,8 @@ void mlir::sp::registerPlanPipeline() {
         PlanAttentionPassOptions plan;
         plan.strategy = options.strategy;
         plan.layout = options.layout;
+        plan.heads = options.heads;
+        plan.inner = options.inner;
         buildPlanPipeline(pm, mesh, plan);
       });
 }

@@ -26,22 +26,71 @@ struct PlanAttentionPass
     : mlir::sp::impl::PlanAttentionPassBase<PlanAttentionPass> {
   using PlanAttentionPassBase::PlanAttentionPassBase;
 
-  PlanAttr makePlan(StringRef name, LayoutKind kind);
+  /// What the options say of heads and inner; 0: nothing.
+  struct Factors {
+    int64_t heads = 0, inner = 0;
+  };
+  PlanAttr makePlan(StringRef name, LayoutKind kind, const Factors &factors);
+  FailureOr<Factors> chooseFactors(AttentionOp op);
   FailureOr<LayoutKind> chooseLayout(ArrayRef<AttentionOp> attentions);
   PlanAttr cheapest(AttentionOp op, LayoutKind kind);
+  void placeProcesses(PlanAttr plan);
 
   void runOnOperation() override;
 
   MeshOp meshOp;
 };
 
-PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind) {
+PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind,
+                                     const Factors &factors) {
   StringRef axis = meshOp.getSequence().value_or("");
   int64_t ranks = meshOp.getAxisSize(axis);
-  auto factor = [&](StringRef wanted) { return name == wanted ? ranks : 1; };
-  return PlanAttr::get(&getContext(), axis, factor("ulysses"), 1,
-                       factor("ring"), factor("allgather"), kind,
-                       Placement::HeadFirst);
+  bool isRing = name == "ring" || name == "double-ring" || name == "2d";
+  int64_t heads = name == "ulysses" ? ranks : name == "2d" ? factors.heads : 1;
+  int64_t ring = isRing ? ranks / heads : 1;
+  bool hasWindows = isRing && name != "ring" && factors.inner != 0;
+  int64_t inner = hasWindows ? factors.inner : ring;
+  return PlanAttr::get(&getContext(), axis, heads, ring / inner, inner,
+                       name == "allgather" ? ranks : 1, kind,
+                       placement == "context-first" ? Placement::ContextFirst
+                                                    : Placement::HeadFirst);
+}
+
+FailureOr<PlanAttentionPass::Factors>
+PlanAttentionPass::chooseFactors(AttentionOp op) {
+  int64_t ranks = meshOp.getAxisSize(meshOp.getSequence().value_or(""));
+  Factors factors{heads, inner};
+  auto refuse = [&](const Twine &text) {
+    op.emitError() << text;
+    return failure();
+  };
+  if (placement != "head-first" && placement != "context-first")
+    return refuse("expected --placement to be head-first or context-first but "
+                  "got \"" +
+                  placement + "\"");
+  if (heads != 0 && strategy != "2d")
+    return refuse("expected --heads with --strategy=2d only but got \"" +
+                  strategy + "\"");
+  if (inner != 0 && strategy != "2d" && strategy != "double-ring")
+    return refuse("expected --inner with --strategy=double-ring or 2d only but "
+                  "got \"" +
+                  strategy + "\"");
+  if (heads < 0 || (heads != 0 && ranks % heads != 0))
+    return refuse("expected --heads to divide the " + Twine(ranks) +
+                  " ranks of the sequence but got " + Twine(heads));
+  if (strategy == "2d" && heads == 0) {
+    int64_t kvHeads = op.getKey().getType().getDimSize(2);
+    for (factors.heads = std::min(ranks, kvHeads); ranks % factors.heads != 0;)
+      --factors.heads;
+  }
+  int64_t ring = strategy == "2d" ? ranks / factors.heads : ranks;
+  if (inner < 0 || (inner != 0 && ring % inner != 0))
+    return refuse("expected --inner to divide the " + Twine(ring) +
+                  " ranks of the ring but got " + Twine(inner));
+  // A window of one rank is no window: the outer ring is the ring.
+  if (factors.inner == 1)
+    factors.inner = 0;
+  return factors;
 }
 
 FailureOr<LayoutKind>
@@ -79,7 +128,7 @@ PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
   PlanAttr best;
   int64_t bestBytes = 0;
   for (StringRef name : {"ring", "ulysses", "allgather"}) {
-    PlanAttr plan = makePlan(name, kind);
+    PlanAttr plan = makePlan(name, kind, {});
     int64_t bytes = estimateBytesSent(op, plan, batch);
     remark::analysis(
         op.getLoc(),
@@ -94,17 +143,36 @@ PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
   return best;
 }
 
+/// Neighbouring processes are neighbours in the ring, which then varies faster
+/// than the heads.
+void PlanAttentionPass::placeProcesses(PlanAttr plan) {
+  if (plan.getPlacement() == Placement::HeadFirst || plan.getHeads() == 1 ||
+      plan.getRing() == 1)
+    return;
+  SmallVector<std::string> factors;
+  for (MeshAxisAttr axis : meshOp.getMesh().getAxes()) {
+    if (axis.getName() == plan.getAxis())
+      llvm::append_values(factors, plan.getHeadsAxis(), plan.getRingAxis());
+    else
+      factors.push_back(axis.getName().str());
+  }
+  SmallVector<StringRef> names(factors.begin(), factors.end());
+  meshOp.setProcessesAttr(OpBuilder(meshOp).getStrArrayAttr(names));
+}
+
 void PlanAttentionPass::runOnOperation() {
   meshOp = getMesh(getOperation());
   if (!meshOp) {
     getOperation().emitError() << "expected a mesh; run sp-assign-mesh first";
     return signalPassFailure();
   }
-  if (!llvm::is_contained({"auto", "none", "allgather", "ulysses", "ring"},
-                          strategy)) {
-    getOperation().emitError() << "expected --strategy to be auto, none, "
-                                  "allgather, ulysses or ring but got \""
-                               << strategy << "\"";
+  if (!llvm::is_contained(
+          {"auto", "none", "allgather", "ulysses", "ring", "double-ring", "2d"},
+          strategy)) {
+    getOperation().emitError()
+        << "expected --strategy to be auto, none, allgather, ulysses, ring, "
+           "double-ring or 2d but got \""
+        << strategy << "\"";
     return signalPassFailure();
   }
   SmallVector<AttentionOp> attentions;
@@ -139,8 +207,13 @@ void PlanAttentionPass::runOnOperation() {
     if (op.getPlan())
       continue;
     bool counts = strategy == "auto" && meshOp.getSequence();
-    PlanAttr plan = counts ? cheapest(op, *kind) : makePlan(strategy, *kind);
+    FailureOr<Factors> factors = chooseFactors(op);
+    if (failed(factors))
+      return signalPassFailure();
+    PlanAttr plan =
+        counts ? cheapest(op, *kind) : makePlan(strategy, *kind, *factors);
     op.setPlanAttr(plan);
+    placeProcesses(plan);
     std::string text = plan.getStrategyName().str() + ": whole on every rank";
     if (plan.getRanks() > 1)
       text = plan.getStrategyName().str() + " over " +

@@ -27,12 +27,13 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
              << "expected the plan's factors to multiply to the " << size
              << " ranks of axis \"" << plan.getAxis() << "\" but got "
              << plan.getRanks();
-    int64_t factors = (plan.getHeads() != 1) + (plan.getInner() != 1) +
-                      (plan.getGather() != 1);
-    if (plan.getOuter() != 1 || factors > 1)
+    if (plan.getGather() > 1 && plan.getGather() != plan.getRanks())
+      return op.emitOpError() << "expected gather to take the whole axis but "
+                                 "got "
+                              << plan;
+    if (plan.getOuter() > 1 && plan.getInner() == 1)
       return op.emitOpError()
-             << "expected one factor of heads, inner and gather but got "
-             << plan << "; combined strategies are not supported yet";
+             << "expected inner windows of more than one rank but got " << plan;
     return success();
   }
 
@@ -43,14 +44,14 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
     for (Value value : {op.getQuery(), op.getKey()}) {
       int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
       AttentionOp other = first.try_emplace(length, op).first->second;
-      LayoutKind kind = other.getPlan()->getLayout();
-      if (kind == plan.getLayout())
+      LayoutAttr rows = plan.getRows(length),
+                 known = other.getPlan()->getRows(length);
+      if (rows == known)
         continue;
       InFlightDiagnostic diagnostic =
           op.emitOpError() << "expected one layout for the sequence of "
-                           << length << " positions but got "
-                           << stringifyLayoutKind(plan.getLayout())
-                           << " beside " << stringifyLayoutKind(kind);
+                           << length << " positions but got " << rows
+                           << " beside " << known;
       diagnostic.attachNote(other.getLoc()) << "the other attention";
       return diagnostic;
     }

@@ -96,21 +96,17 @@ void Counter::touch(Operation *op) {
     return touchAttend(attend);
   if (auto shift = dyn_cast<ShiftStartOp>(op)) {
     LayoutAttr layout = shift.getLayout();
-    int64_t own = owner(layout), ranks = layout.getRanks();
-    int64_t source =
-        ((evaluate(shift.getSource()) - shift.getDistance()) % ranks + ranks) %
-        ranks;
-    if (takesBlock(shift, source, own))
+    int64_t source = sourceBehind(shift);
+    if (takesBlock(shift, source, owner(layout)))
       for (Value received : shift.getResults())
         touchRows(received, 1, toAlgebra(layout).count(source));
     return;
   }
   if (auto exchange = dyn_cast<AllToAllStartOp>(op)) {
-    int64_t own = owner(exchange.getRows());
+    LayoutAttr rows = exchange.getRows(), heads = exchange.getHeads();
     if (exchange.getToRows())
-      touchRows(exchange.getResult(), 1,
-                toAlgebra(exchange.getRows()).count(own));
-    else if (heldHeads(exchange, own) > 0)
+      touchRows(exchange.getResult(), 1, toAlgebra(rows).count(owner(rows)));
+    else if (toAlgebra(heads).count(owner(heads)) > 0)
       touch(exchange.getResult());
     return;
   }

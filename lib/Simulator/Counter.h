@@ -9,7 +9,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace mlir::sp {
 
@@ -48,18 +47,23 @@ private:
   std::vector<sprt::algebra::Slice> slicesOf(AttendOp op);
   /// Heads that the rank computes in an attention step.
   int64_t headsOf(AttendOp op);
-  /// Heads that a member of the exchange holds once heads are dealt.
-  int64_t heldHeads(AllToAllStartOp op, int64_t member);
   /// Whether ring rank `taker` is sent the block of `source`.
   bool takesBlock(ShiftStartOp op, int64_t source, int64_t taker);
-  int64_t owner(LayoutAttr layout) const {
-    return layout.isDense() ? 0 : coordinates.lookup(layout.getAxis());
+  /// The ring owner whose block a shift brings.
+  int64_t sourceBehind(ShiftStartOp op);
+  int64_t owner(LayoutAttr layout) {
+    return layout.isDense() ? 0 : coordinate(layout.getAxis());
+  }
+  int64_t coordinate(StringRef axis) {
+    MeshOp::Factor factor = *mesh.findFactor(axis);
+    return rank / factor.stride % factor.size;
   }
   int64_t evaluate(Value index);
 
   func::FuncOp main;
+  MeshOp mesh;
+  int64_t rank;
   Reaches &reaches;
-  llvm::StringMap<int64_t> coordinates;
   DenseMap<Value, int64_t> counters;
   Promise promise;
   TouchedMemory memory;

@@ -25,14 +25,8 @@ int64_t Reaches::of(AttendOp reader, LayoutAttr keys, int64_t source) {
 }
 
 Counter::Counter(func::FuncOp main, MeshOp mesh, int64_t rank, Reaches &reaches)
-    : main(main), reaches(reaches),
-      memory(main->getAttrOfType<IntegerAttr>("sp.arena_bytes").getInt()) {
-  int64_t stride = mesh.getRanks();
-  for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
-    stride /= axis.getSize();
-    coordinates[axis.getName()] = (rank / stride) % axis.getSize();
-  }
-}
+    : main(main), mesh(mesh), rank(rank), reaches(reaches),
+      memory(main->getAttrOfType<IntegerAttr>("sp.arena_bytes").getInt()) {}
 
 Promise Counter::run() {
   for (BlockArgument argument : main.getArguments())
@@ -53,7 +47,7 @@ int64_t Counter::evaluate(Value index) {
     return known->second;
   Operation *op = index.getDefiningOp();
   if (auto rank = dyn_cast<RankOp>(op))
-    return coordinates.lookup(rank.getAxis());
+    return coordinate(rank.getAxis());
   if (auto number = dyn_cast<arith::ConstantIndexOp>(op))
     return number.value();
   auto apply = cast<affine::AffineApplyOp>(op);
@@ -73,6 +67,16 @@ static int64_t rowBytes(Value value, int64_t dim) {
                                    : storageBytes(type) / type.getDimSize(dim);
 }
 
+/// Heads of `headCount` that a member holds once heads are dealt.
+static int64_t heldHeads(LayoutAttr attr, int64_t headCount, int64_t member) {
+  Layout heads = toAlgebra(attr);
+  int64_t count = heads.count(member),
+          first = count ? heads.toGlobal(member, 0) : 0;
+  Interval kv = sprt::algebra::kvHeadsOf({first, first + count}, heads.length(),
+                                         headCount);
+  return kv.end - kv.begin;
+}
+
 bool Counter::takesBlock(ShiftStartOp op, int64_t source, int64_t taker) {
   AttendOp reader = getRingReader(op);
   int64_t ranks = op.getLayout().getRanks();
@@ -86,31 +90,43 @@ int64_t Counter::shiftBytes(ShiftStartOp op) {
   if (!takesBlock(op, source, (owner(layout) + 1) % layout.getRanks()))
     return 0;
   int64_t bytes = 0;
-  for (Value input : op.getInputs())
-    bytes += toAlgebra(layout).count(source) * rowBytes(input, 1);
+  for (Value input : op.getInputs()) {
+    int64_t row = rowBytes(input, 1);
+    if (std::optional<LayoutAttr> heads = op.getHeads())
+      row = row / cast<RankedTensorType>(input.getType()).getDimSize(2) *
+            heldHeads(*heads, *op.getKvHeads(), owner(*heads));
+    bytes += toAlgebra(layout).count(source) * row;
+  }
   return bytes;
 }
 
-int64_t Counter::heldHeads(AllToAllStartOp op, int64_t member) {
-  Layout heads = toAlgebra(op.getHeads());
-  int64_t count = heads.count(member),
-          first = count ? heads.toGlobal(member, 0) : 0;
-  Interval kv = sprt::algebra::kvHeadsOf({first, first + count}, heads.length(),
-                                         op.getHeadCount());
-  return kv.end - kv.begin;
+int64_t Counter::sourceBehind(ShiftStartOp op) {
+  StringRef whole = op.getLayout().getAxis();
+  MeshOp::Factor part = *mesh.findFactor(op.getAlong().value_or(whole));
+  int64_t stride = part.stride / mesh.findFactor(whole)->stride;
+  int64_t source = evaluate(op.getSource()),
+          distance = static_cast<int64_t>(op.getDistance()) % part.size;
+  int64_t digit = source / stride % part.size;
+  int64_t behind = (digit + part.size - distance) % part.size;
+  return source + (behind - digit) * stride;
 }
 
 int64_t Counter::allToAllBytes(AllToAllStartOp op) {
   Layout rows = toAlgebra(op.getRows());
+  LayoutAttr heads = op.getHeads();
   auto type = cast<RankedTensorType>(op.getInput().getType());
   int64_t element = type.getDimSize(0) * type.getDimSize(3) *
                     elementBytes(type.getElementType());
-  int64_t own = owner(op.getRows()), bytes = 0;
-  for (int64_t peer = 0; peer < op.getHeads().getRanks(); ++peer)
+  auto held = [&](int64_t member) {
+    return heldHeads(heads, op.getHeadCount(), member);
+  };
+  int64_t own = owner(heads), bytes = 0;
+  int64_t first = op.getOnto() ? owner(op.getRows()) - own : 0;
+  for (int64_t peer = 0; peer < heads.getRanks(); ++peer)
     if (peer != own)
       bytes +=
-          element * (op.getToRows() ? rows.count(peer) * heldHeads(op, own)
-                                    : rows.count(own) * heldHeads(op, peer));
+          element * (op.getToRows() ? rows.count(first + peer) * held(own)
+                                    : rows.count(first + own) * held(peer));
   return bytes;
 }
 
@@ -129,7 +145,7 @@ int64_t Counter::bytesOf(Operation *op) {
     int64_t ranks = reduce.getRanks();
     int64_t own = Layout(sprt::algebra::LayoutKind::contiguous,
                          type.getNumElements(), ranks)
-                      .count(coordinates.lookup(reduce.getAxis()));
+                      .count(coordinate(reduce.getAxis()));
     return (type.getNumElements() + own * (ranks - 2)) *
            elementBytes(type.getElementType());
   }

@@ -12,31 +12,35 @@ import harness
 LENGTH = 64
 
 
-def formula(strategy: str, ranks: int, kind: attentions.Attention) -> int:
+def formula(strategy: str, ranks: int, heads: int, kind: attentions.Attention) -> int:
     """Bytes that one rank sends in one forward attention.
 
     A ring and an all-gather move K and V to every other rank; Ulysses moves Q and the
     result too, but each element once, and kv heads again for every rank that needs them.
+    2D is Ulysses over `heads` ranks around a ring of what it leaves each of them.
     """
     element = jnp.dtype(kind.dtype).itemsize
     rows = kind.batch * LENGTH // ranks
     width, kv_width = kind.heads * kind.head_size, kind.kv_heads * kind.head_size
-    if strategy == "ulysses":
-        replicated = kv_width * max(1, ranks // kind.kv_heads)
-        return element * rows * (2 * width + 2 * replicated) * (ranks - 1) // ranks
-    return element * 2 * rows * kv_width * (ranks - 1)
+    replicated = kv_width * max(1, heads // kind.kv_heads)
+    ring = ranks // heads
+    exchanged = element * rows * (2 * width + 2 * replicated) * (heads - 1) // heads
+    turned = element * 2 * rows * heads * replicated // heads * (ring - 1)
+    return {"ulysses": exchanged, "2d": exchanged + turned}.get(
+        strategy, element * 2 * rows * kv_width * (ranks - 1)
+    )
 
 
 def equals(
-    strategy: str, layout: str, ranks: int, kind: attentions.Attention
+    strategy: str, layout: str, ranks: int, heads: int, kind: attentions.Attention
 ) -> Callable[[dict, dict], None]:
     """A check of both reports against the formula."""
-    expected = formula(strategy, ranks, kind)
+    expected = formula(strategy, ranks, heads, kind)
 
     def check(promised: dict, measured: dict) -> None:
         sent = measured["bytesSentPerRank"]
         # Contiguous blocks under a causal mask: what no later rank sees is not sent.
-        less = strategy == "ring" and layout == "contiguous" and kind.causal
+        less = strategy in ("ring", "2d") and layout == "contiguous" and kind.causal
         held = all(b <= expected for b in sent) if less else sent == [expected] * ranks
         if not held or promised["attentions"][0]["bytesSentPerRank"] != sent:
             raise harness.CaseError(f"expected {expected} bytes from each rank but sent {sent}")
@@ -57,12 +61,18 @@ def main() -> int:
     ):
         name = f"bytes-{kind.heads}-{kind.kv_heads}-{kind.dtype}"
         program = tools.program(name, kind, *kind.arrays(LENGTH, LENGTH, 0))
-        for strategy in ("ring", "ulysses", "allgather"):
+        for strategy in ("ring", "ulysses", "allgather", "double-ring", "2d"):
             for layout in ("contiguous", "zigzag", "striped"):
                 for ranks in (2, 4, 8):
                     options = (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--layout={layout}")
-                    check = equals(strategy, layout, ranks, kind)
-                    cases.append(harness.Case(program, options, attentions=1, check=check))
+                    splits = {
+                        "double-ring": [(1, "--inner=2")] if ranks > 2 else [],
+                        "2d": [(heads, f"--heads={heads}") for heads in (2, 4) if heads < ranks],
+                    }
+                    for heads, split in splits.get(strategy, [(ranks, "")]):
+                        check = equals(strategy, layout, ranks, heads, kind)
+                        every = (*options, split) if split else options
+                        cases.append(harness.Case(program, every, attentions=1, check=check))
     return harness.hold_all(tools, cases[:: 17 if args.quick else 1], args.jobs)
 
 

@@ -30,14 +30,37 @@ def program(tools: harness.Tools, length: int, batch: int) -> tuple[harness.Prog
     return tools.program(f"matrix-{length}-{batch}", model, triples), len(kinds)
 
 
-def planned(strategy: str, layout: str) -> Callable[[dict, dict], None]:
+def factors(strategy: str, ranks: int) -> list[tuple[str, ...]]:
+    """The options that split `ranks` for a strategy: every way there is."""
+
+    def divisors(n: int) -> list[int]:
+        return [d for d in range(2, n) if n % d == 0]
+
+    if strategy == "double-ring":
+        return [(f"--inner={inner}",) for inner in divisors(ranks)]
+    if strategy == "2d":
+        plain = [(f"--heads={heads}",) for heads in divisors(ranks)]
+        double = [
+            (f"--heads={heads}", f"--inner={inner}")
+            for heads in divisors(ranks)
+            for inner in divisors(ranks // heads)
+        ]
+        return plain + double
+    return [()]
+
+
+def planned(strategy: str, layout: str, options: tuple[str, ...]) -> Callable[[dict, dict], None]:
     """A check that every attention got the plan that was asked for."""
+    wanted = {"strategy": strategy, "layout": layout}
+    for option in options:
+        name, value = option.removeprefix("--").split("=")
+        wanted[name] = int(value)
 
     def check(promised: dict, _: dict) -> None:
         for attention in promised["attentions"]:
-            plan = attention["strategy"], attention["layout"]
-            if plan != (strategy, layout):
-                raise harness.CaseError(f"{attention['name']} is planned as {plan}")
+            plan = {key: attention[key] for key in wanted}
+            if plan != wanted:
+                raise harness.CaseError(f"{attention['name']} is planned as {plan}, not {wanted}")
 
     return check
 
@@ -52,22 +75,33 @@ def main() -> int:
     jax.config.update("jax_enable_x64", True)
     tools = harness.Tools(args.build, args.work)
 
-    grid = [(ranks, length) for ranks in RANKS for length in LENGTHS if ranks * args.dp <= 8]
+    grid = [
+        (ranks, length, options)
+        for ranks in RANKS
+        for options in factors(args.strategy, ranks)
+        for length in LENGTHS
+        if ranks * args.dp <= 8
+    ]
     if args.quick:
         grid = random.Random(args.seed).sample(grid, 2)
     # A batch of three over two groups is uneven too.
-    programs = {length: program(tools, length, 2 * args.dp - 1) for length in sorted({n for _, n in grid})}
+    programs = {length: program(tools, length, 2 * args.dp - 1) for length in sorted({n for _, n, _ in grid})}
     mesh = f"dp={args.dp},sp" if args.dp > 1 else "sp"
     return harness.hold_all(
         tools,
         (
             harness.Case(
                 programs[length][0],
-                (f"--mesh={mesh}={ranks}", f"--strategy={args.strategy}", f"--layout={args.layout}"),
+                (
+                    f"--mesh={mesh}={ranks}",
+                    f"--strategy={args.strategy}",
+                    f"--layout={args.layout}",
+                    *options,
+                ),
                 attentions=programs[length][1],
-                check=planned(args.strategy, args.layout) if ranks > 1 else None,
+                check=planned(args.strategy, args.layout, options) if ranks > 1 else None,
             )
-            for ranks, length in grid
+            for ranks, length, options in grid
         ),
         args.jobs,
     )

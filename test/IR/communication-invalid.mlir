@@ -73,3 +73,25 @@ func.func @reduce_scatter_c1_not_dealt(%x: tensor<8xf32>) {
   %0 = sp.reduce_scatter %x sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @shift_c2_full_turn_of_a_factor(%k: tensor<1x3x2x4xf32>) {
+  %src = sp.rank "sp" : index
+  // expected-error @below {{'sp.shift' op expected a distance that is no multiple of the 2 ranks of axis "sp:(2)2" but got 2}}
+  %0 = sp.shift %k from %src by 2 along "sp:(2)2" in <contiguous 10 on "sp" of 4> : tensor<1x3x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @all_to_all_c2_other_parts(%q: tensor<1x3x4x8xf32>) {
+  // expected-error @below {{'sp.all_to_all' op expected the parts of #sp.layout<zigzag 10 on "sp" of 4 split 2> to be joined by the owners of heads #sp.layout<contiguous 4 on "sp" of 4> but got onto #sp.layout<zigzag 10 on "sp:(1)2" of 2>}}
+  %0 = sp.all_to_all %q rows <zigzag 10 on "sp" of 4 split 2> onto <zigzag 10 on "sp:(1)2" of 2> heads <contiguous 4 on "sp" of 4> of 4 : tensor<1x3x4x8xf32> -> tensor<1x5x1x8xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{expected a split that divides the 4 ranks but got 3}}
+func.func @split_of_three(%x: tensor<3xf32> {sp.layout = #sp.layout<contiguous 10 on "sp" of 4 split 3>})

@@ -153,3 +153,13 @@ func.func @gemm_c2_other_result(%a: tensor<8x4xf32>, %b: tensor<4x16xf32>) {
 
 // expected-error @below {{expected layout over 1 to 1048576 ranks but got 0 owners split in 1}}
 #layout_without_ranks = #sp.layout<contiguous 8 on "sp" of 0>
+
+// -----
+
+// expected-error @below {{'sp.mesh' op expected processes to count every rank once but got ["sp:(1)2", "sp:(1)2"]}}
+sp.mesh @mesh <["sp" = 4]> sequence "sp" processes ["sp:(1)2", "sp:(1)2"]
+
+// -----
+
+// expected-error @below {{'sp.mesh' op expected processes to count factors of the axes once but got "sp:(3)2"}}
+sp.mesh @mesh <["sp" = 4]> sequence "sp" processes ["sp:(3)2", "sp:(1)2"]

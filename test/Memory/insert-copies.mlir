@@ -92,3 +92,26 @@ module @state_continued_twice {
     return %o1, %o2 : tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>
   }
 }
+
+// -----
+
+// A state that two steps of a loop continue stays where it is.
+// CHECK-LABEL: module @state_continued_twice
+// CHECK-NOT: sp.copy
+// CHECK: return
+module @state_continued_twice {
+  func.func @main(%q: tensor<1x4x2x8xf32>, %k: tensor<1x4x2x8xf32>) -> tensor<1x4x2x8xf32> {
+    %one = arith.constant 1 : index
+    %three = arith.constant 3 : index
+    %o, %l = sp.attend(%q, %k, %k) queries <contiguous 4 on "sp" of 1> keys <contiguous 4 on "sp" of 1> bands [] scale 1.0
+       : (tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>) -> tensor<1x4x2x8xf32>, tensor<1x4x2xf32>
+    %r:2 = scf.for %i = %one to %three step %one iter_args(%state = %o, %lse = %l) -> (tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) {
+      %o1, %l1 = sp.attend(%q, %k, %k) onto(%state, %lse) queries <contiguous 4 on "sp" of 1> keys <contiguous 4 on "sp" of 1> bands [] scale 1.0
+         : (tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>) -> tensor<1x4x2x8xf32>, tensor<1x4x2xf32>
+      %o2, %l2 = sp.attend(%q, %k, %k) onto(%o1, %l1) queries <contiguous 4 on "sp" of 1> keys <contiguous 4 on "sp" of 1> bands [] scale 1.0
+         : (tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>) -> tensor<1x4x2x8xf32>, tensor<1x4x2xf32>
+      scf.yield %o2, %l2 : tensor<1x4x2x8xf32>, tensor<1x4x2xf32>
+    }
+    return %r#0 : tensor<1x4x2x8xf32>
+  }
+}

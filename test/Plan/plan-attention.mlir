@@ -4,7 +4,12 @@
 // RUN: sp-opt --sp-plan-attention=strategy=ulysses %s | FileCheck %s --check-prefixes=CHECK,ULYSSES
 // RUN: sp-opt --sp-plan-attention=strategy=allgather %s | FileCheck %s --check-prefixes=CHECK,GATHER
 // RUN: sp-opt --sp-plan-attention="strategy=ring layout=striped" %s | FileCheck %s --check-prefixes=CHECK,STRIPED
+// RUN: sp-opt --sp-plan-attention="strategy=double-ring inner=2" %s | FileCheck %s --check-prefixes=CHECK,DOUBLE
+// RUN: sp-opt --sp-plan-attention="strategy=2d" %s | FileCheck %s --check-prefixes=CHECK,TWO
+// RUN: sp-opt --sp-plan-attention="strategy=2d heads=2" %s | FileCheck %s --check-prefixes=CHECK,TWO-HEADS
+// RUN: sp-opt --sp-plan-attention="strategy=2d heads=2 placement=context-first" %s | FileCheck %s --check-prefix=CONTEXT
 
+// CONTEXT: sp.mesh @mesh <["sp" = 4]> sequence "sp" processes ["sp:(2)2", "sp:(1)2"]
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
 
 // One layout serves both attentions, zigzag because one of them is causal.
@@ -19,6 +24,9 @@ func.func @main(%q: tensor<1x64x8x16xf32>, %k: tensor<1x64x8x16xf32>, %few: tens
   // ULYSSES-SAME: plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
   // GATHER-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first>
   // STRIPED-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = striped, placement = head_first>
+  // DOUBLE-SAME: plan <axis = "sp", heads = 1, outer = 2, inner = 2, gather = 1, layout = zigzag, placement = head_first>
+  // TWO-SAME: plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
+  // TWO-HEADS-SAME: plan <axis = "sp", heads = 2, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first>
   // CHECK-SAME: {name = "many"}
   // CHECK: sp.attention
   // AUTO-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first>
@@ -27,6 +35,9 @@ func.func @main(%q: tensor<1x64x8x16xf32>, %k: tensor<1x64x8x16xf32>, %few: tens
   // ULYSSES-SAME: plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
   // GATHER-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first>
   // STRIPED-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = striped, placement = head_first>
+  // DOUBLE-SAME: plan <axis = "sp", heads = 1, outer = 2, inner = 2, gather = 1, layout = zigzag, placement = head_first>
+  // TWO-SAME: plan <axis = "sp", heads = 2, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first>
+  // TWO-HEADS-SAME: plan <axis = "sp", heads = 2, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first>
   // CHECK-SAME: {name = "few"}
   %a = sp.attention(%q, %k, %k) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.0 {name = "many"}
      : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>

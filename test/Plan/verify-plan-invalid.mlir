@@ -30,10 +30,20 @@ func.func @plan_of_another_size(%q: tensor<1x64x8x16xf32>) {
 // -----
 
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
-func.func @plan_of_two_factors(%q: tensor<1x64x8x16xf32>) {
-  // expected-error @below {{'sp.attention' op expected one factor of heads, inner and gather but got #sp.plan<axis = "sp", heads = 2, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first>; combined strategies are not supported yet}}
+func.func @gather_beside_another_factor(%q: tensor<1x64x8x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected gather to take the whole axis but got #sp.plan<axis = "sp", heads = 2, outer = 1, inner = 1, gather = 2, layout = zigzag, placement = head_first>}}
   %o = sp.attention(%q, %q, %q) bands [] scale 1.0
-     plan <axis = "sp", heads = 2, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+     plan <axis = "sp", heads = 2, outer = 1, inner = 1, gather = 2, layout = zigzag, placement = head_first> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @windows_of_one(%q: tensor<1x64x8x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected inner windows of more than one rank but got #sp.plan<axis = "sp", heads = 1, outer = 4, inner = 1, gather = 1, layout = zigzag, placement = head_first>}}
+  %o = sp.attention(%q, %q, %q) bands [] scale 1.0
+     plan <axis = "sp", heads = 1, outer = 4, inner = 1, gather = 1, layout = zigzag, placement = head_first> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
   return
 }
 
@@ -44,7 +54,7 @@ func.func @two_layouts_of_one_sequence(%q: tensor<1x64x8x16xf32>) {
   // expected-note @below {{the other attention}}
   %o = sp.attention(%q, %q, %q) bands [] scale 1.0
      plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
-  // expected-error @below {{'sp.attention' op expected one layout for the sequence of 64 positions but got striped beside zigzag}}
+  // expected-error @below {{'sp.attention' op expected one layout for the sequence of 64 positions but got #sp.layout<striped 64 on "sp" of 4> beside #sp.layout<zigzag 64 on "sp" of 4>}}
   %p = sp.attention(%o, %q, %q) bands [] scale 1.0
      plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = striped, placement = head_first> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
   return

@@ -19,9 +19,6 @@ struct LaterOption {
   const char *wayOut;
 };
 constexpr LaterOption kLater[] = {
-    {"--heads", "use --strategy=ulysses or ring over the whole axis"},
-    {"--inner", "use --strategy=ring over the whole axis"},
-    {"--placement", "leave it out: one factor takes the whole axis"},
     {"--bidirectional", "leave it out: rings turn one way"},
     {"--head-groups", "leave it out: heads are exchanged in one group"},
     {"--backward", "leave it out: only forward programs are spread"},
@@ -62,9 +59,6 @@ std::string findLater(const CLI::App &app, const CompileOptions &options,
     if (app.count(later.name) > 0)
       return std::string("option ") + later.name + " is not supported yet; " +
              later.wayOut;
-  if (options.strategy == "double-ring" || options.strategy == "2d")
-    return "strategy " + options.strategy +
-           " is not supported yet; use ring, ulysses or allgather";
   if (target == "cuda")
     return "target cuda is not supported yet; leave --target out for the CPU";
   if (options.emit == "cuda" || options.emit == "ptx")
@@ -123,7 +117,19 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                      "axis that shards the batch");
   spread
       ->add_option("--strategy", options.strategy,
-                   "auto, none, allgather, ulysses or ring")
+                   "auto, none, allgather, ulysses, ring, double-ring or 2d")
+      ->capture_default_str();
+  spread
+      ->add_option("--heads", options.heads,
+                   "2d: ranks that exchange heads, beside a ring")
+      ->check(CLI::PositiveNumber);
+  spread
+      ->add_option("--inner", options.inner,
+                   "double-ring, 2d: ranks of an inner ring")
+      ->check(CLI::PositiveNumber);
+  spread
+      ->add_option("--placement", options.placement,
+                   "head-first or context-first: which neighbours do")
       ->capture_default_str();
   spread
       ->add_option("--layout", options.layout,

@@ -11,7 +11,9 @@ namespace mlir::sp {
 struct CompileOptions {
   std::string model, output;
   std::string mesh, seqAxis, batchAxis;
-  std::string strategy = "auto", layout = "auto";
+  std::string strategy = "auto", layout = "auto", placement = "head-first";
+  /// Factors of the sequence axis; 0: not given.
+  int64_t heads = 0, inner = 0;
   std::vector<std::string> shard;
   std::string cpu = "native", precision = "default";
   std::string emit = "spx", report;

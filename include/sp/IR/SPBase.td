@@ -85,12 +85,22 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
   let description = [{
     `<zigzag 4096 on "sp" of 4>`: 4 096 positions dealt in zigzag order to the 4
     ranks of axis "sp". The same form deals heads. Lengths need not divide.
-    A layout of 1 rank is dense: every position, in order. The algebra of
+    A layout of 1 rank is dense: every position, in order. With `split 2` a ring
+    of half the ranks is dealt to, and the rows of each ring owner are cut into 2
+    parts, one a rank: `<zigzag 4096 on "sp" of 8 split 2>`. The algebra of
     layouts is `sprt/algebra/Layout.h`.
+
+    An axis is one of the mesh, or a factor of one as Shardy writes it:
+    `"sp:(2)4"` is the factor of size 4 of "sp" that varies below 2 equal parts
+    of it.
   }];
   let parameters = (ins EnumParameter<Sp_LayoutKind>:$kind, "int64_t":$length,
-                        StringRefParameter<"mesh axis">:$axis, "int64_t":$ranks);
-  let assemblyFormat = "`<` $kind $length `on` $axis `of` $ranks `>`";
+                        StringRefParameter<"mesh axis">:$axis, "int64_t":$ranks,
+                        DefaultValuedParameter<"int64_t", "1">:$split);
+  let assemblyFormat = "`<` $kind $length `on` $axis `of` $ranks (`split` $split^)? `>`";
+  let builders = [AttrBuilder<(ins "LayoutKind":$kind, "int64_t":$length, "::llvm::StringRef":$axis, "int64_t":$ranks), [{
+    return $_get($_ctxt, kind, length, axis, ranks, 1);
+  }]>];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Rows of the rank that holds most.
@@ -153,8 +163,12 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
   let summary = "How an attention is spread over a mesh axis";
   let description = [{
     `heads * outer * inner * gather` is the size of the axis. Ulysses is
-    `heads = P`, a ring `inner = P`, all-gather `gather = P`; no strategy is a
-    name beyond this attribute.
+    `heads = P`, a ring `inner = P`, all-gather `gather = P`, a double ring
+    `outer` windows of `inner` ranks, and heads beside a ring is 2D; no strategy
+    is a name beyond this attribute. Ranks count heads fastest, then inner, then
+    outer: `"sp:(1)outer"`, `"sp:(outer)inner"`, `"sp:(outer*inner)heads"` are
+    the factors of the axis. `placement` says which of them takes neighbouring
+    processes when the program is started.
   }];
   let parameters = (ins StringRefParameter<"mesh axis">:$axis, "int64_t":$heads,
                         "int64_t":$outer, "int64_t":$inner, "int64_t":$gather,
@@ -163,6 +177,17 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getRanks() const { return getHeads() * getOuter() * getInner() * getGather(); }
+    /// Ranks of the ring, 1 where there is none.
+    int64_t getRing() const { return getOuter() * getInner(); }
+    /// How the positions of a sequence are dealt to all ranks.
+    LayoutAttr getRows(int64_t length) const;
+    /// How they are dealt to the ring, once heads are exchanged for rows.
+    LayoutAttr getRingRows(int64_t length) const;
+    /// Factors of the axis.
+    std::string getHeadsAxis() const;
+    std::string getRingAxis() const;
+    std::string getOuterAxis() const;
+    std::string getInnerAxis() const;
     /// The name a user knows it by: none, ring, ulysses, allgather, ...
     ::llvm::StringRef getStrategyName() const;
   }];

@@ -18,24 +18,28 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
   let summary = !if(start, "Start of a shift", "Shift of blocks along a mesh axis");
   let description = Sp_StartText<start, [{
     Every rank hands its blocks to the rank `distance` further along the layout's
-    axis, cyclically, and takes those of the rank `distance` before. `source` is
-    the rank whose rows the blocks hold; only its valid rows travel. Dimension 1
-    is the rows.
+    axis, or along a factor of it, cyclically, and takes those of the rank
+    `distance` before. `source` is the rank whose rows the blocks hold; only its
+    valid rows travel. Dimension 1 is the rows. Where `heads` deals heads,
+    dimension 2 is the heads, and only those that the rank's query heads read
+    travel.
     ```
     rank      0   1   2   3
     before    a   b   c   d
     after     d   a   b   c        by 1
     ```
     (C1) results have the types of the operands.
-    (C2) `distance` is no multiple of the axis, a full turn moves nothing.
+    (C2) `distance` is no multiple of a whole turn, which would move nothing.
     (C3) operands have as many rows as the layout's largest rank.
 
     ```mlir
     %k1, %v1 = sp.shift %k, %v from %src by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x64xf32>
     ```
   }]>.value;
-  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Index:$source, I64Attr:$distance, Sp_LayoutAttr:$layout);
-  let assemblyFormat = "$inputs `from` $source `by` $distance `in` $layout attr-dict `:` type($inputs)"
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Index:$source, I64Attr:$distance, Sp_LayoutAttr:$layout,
+                       OptionalAttr<StrAttr>:$along, OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads);
+  let assemblyFormat = "$inputs `from` $source `by` $distance (`along` $along^)? `in` $layout"
+                       # " (`heads` $heads^ `of` $kv_heads)? attr-dict `:` type($inputs)"
                        # " `` custom<SameTypes>(ref(type($inputs)), type($results))";
   let hasVerifier = 1;
 }
@@ -72,7 +76,8 @@ class Sp_AllToAllBase<bit start> : Sp_CommOp<"all_to_all", start> {
   let description = Sp_StartText<start, [{
     On `[batch, rows, heads, feature]`: from rows dealt by `rows` with every head
     to every row, in position order, with the heads that `heads` gives this rank;
-    `to_rows` goes back. `heads` deals the query heads; a tensor of fewer heads
+    `to_rows` goes back. Where `rows` is split as often as heads are dealt, the
+    parts of one ring owner are joined, in its order, which `onto` describes. `heads` deals the query heads; a tensor of fewer heads
     (kv) is cut to those that the rank's query heads read, so neighbours may
     hold the same one.
     ```
@@ -80,13 +85,15 @@ class Sp_AllToAllBase<bit start> : Sp_CommOp<"all_to_all", start> {
     before    a0 a1    b0 b1    after  a0 b0    a1 b1     (rows a b, heads 0 1)
     ```
     (C1) dimensions 1 and 2 have the counts that the layouts say.
+    (C2) `onto` has an owner for every part that `rows` splits, and as many
+    positions.
     ```mlir
     %h = sp.all_to_all %q rows <zigzag 4096 on "sp" of 4> heads <contiguous 8 on "sp" of 4> of 8 : tensor<1x1024x8x64xf32> -> tensor<1x4096x2x64xf32>
     ```
   }]>.value;
-  let arguments = (ins 4DTensorOf<[AnyType]>:$input, Sp_LayoutAttr:$rows, Sp_LayoutAttr:$heads,
-                       I64Attr:$head_count, UnitAttr:$to_rows);
-  let assemblyFormat = "$input `rows` $rows `heads` $heads `of` $head_count (`to_rows` $to_rows^)? attr-dict `:`"
+  let arguments = (ins 4DTensorOf<[AnyType]>:$input, Sp_LayoutAttr:$rows, OptionalAttr<Sp_LayoutAttr>:$onto,
+                       Sp_LayoutAttr:$heads, I64Attr:$head_count, UnitAttr:$to_rows);
+  let assemblyFormat = "$input `rows` $rows (`onto` $onto^)? `heads` $heads `of` $head_count (`to_rows` $to_rows^)? attr-dict `:`"
                        # " type($input) `->` type($result)";
   let hasVerifier = 1;
 }

@@ -12,19 +12,31 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
   let summary = "Mesh of ranks";
   let description = [{
     Declares the axes that the program is spread over, outermost first, and which
-    of them shard the sequence and the batch. Exists from Plan on.
+    of them shard the sequence and the batch. Exists from Plan on. Processes are
+    numbered as ranks are, unless `processes` says which factors of the axes their
+    numbers count, outermost first: with `["sp:(4)2", "sp:(1)4"]` neighbouring
+    processes are neighbours in the ring of 4.
 
     (C1) the sequence and the batch axis are axes of the mesh.
     (C2) no other mesh is in the module.
+    (C3) `processes` names factors of the axes that count every rank once.
     ```mlir
     sp.mesh @mesh <["dp" = 2, "sp" = 4]> sequence "sp" batch "dp"
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Sp_MeshAttr:$mesh,
-                       OptionalAttr<StrAttr>:$sequence, OptionalAttr<StrAttr>:$batch);
-  let assemblyFormat = "$sym_name $mesh (`sequence` $sequence^)? (`batch` $batch^)? attr-dict";
+                       OptionalAttr<StrAttr>:$sequence, OptionalAttr<StrAttr>:$batch,
+                       OptionalAttr<StrArrayAttr>:$processes);
+  let assemblyFormat = "$sym_name $mesh (`sequence` $sequence^)? (`batch` $batch^)? (`processes` $processes^)? attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// The coordinate along an axis is (rank / stride) mod size.
+    struct Factor {
+      int64_t size = 1;
+      int64_t stride = 1;
+    };
+    /// An axis, or the factor "axis:(m)k" of one; nothing if there is none.
+    std::optional<Factor> findFactor(::llvm::StringRef axis);
     /// Number of ranks along an axis; 1 for an axis that the mesh does not have.
     int64_t getAxisSize(::llvm::StringRef axis);
     /// Number of ranks of the whole mesh.

@@ -7,6 +7,10 @@
 ///
 ///   ring, all-gather   e * 2 * (S/P) * Dk * (P-1)
 ///   Ulysses            e * (S/P) * (2 D + 2 Dk) * (P-1) / P
+///   2D, P = u * r      e * (S/P) * (2 D + 2 Dk) * (u-1) / u
+///                        + e * 2 * (S/r) * (Dk/u) * (r-1)
+///
+/// with Dk = u d where u > Hk. A double ring sends as much as a ring.
 #ifndef SP_PLAN_ATTENTIONCOST_H
 #define SP_PLAN_ATTENTIONCOST_H
 
@@ -31,9 +35,6 @@ std::vector<AttentionCost> attentionCosts(AttentionOp op, PlanAttr plan,
 /// The mean of `bytesSent` over all ranks, from up to 64 of them: its cost does
 /// not grow with their number.
 int64_t estimateBytesSent(AttentionOp op, PlanAttr plan, int64_t batch);
-
-/// The layout of a plan over a sequence of `length` positions.
-sprt::algebra::Layout planLayout(PlanAttr plan, int64_t length);
 
 } // namespace mlir::sp
 

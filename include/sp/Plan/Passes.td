@@ -32,6 +32,8 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     A plan that an attention already has is kept. `auto` takes the strategy of
     which a rank sends fewest bytes, the ring where all-gather sends as many; one
     layout serves every attention of a sequence, zigzag where a mask is causal.
+    `2d` without `heads` gives a ring owner as many ranks as there are kv heads, at
+    most, so that none is copied.
     Each choice is a remark with its numbers.
 
     ```mlir
@@ -43,8 +45,11 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"strategy", "strategy", "std::string", "\"auto\"", "auto, none, allgather, ulysses or ring.">,
-    Option<"layout", "layout", "std::string", "\"auto\"", "auto, contiguous, zigzag or striped.">
+    Option<"strategy", "strategy", "std::string", "\"auto\"", "auto, none, allgather, ulysses, ring, double-ring or 2d.">,
+    Option<"layout", "layout", "std::string", "\"auto\"", "auto, contiguous, zigzag or striped.">,
+    Option<"heads", "heads", "int64_t", "0", "Ranks that share a ring owner's heads, for 2d; 0: chosen.">,
+    Option<"inner", "inner", "int64_t", "0", "Ranks of a window, for double-ring and 2d; 0: one window.">,
+    Option<"placement", "placement", "std::string", "\"head-first\"", "head-first or context-first: which factor takes neighbouring processes.">
   ];
   let dependentDialects = ["::mlir::sp::SpDialect"];
 }

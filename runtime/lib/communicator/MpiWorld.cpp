@@ -1,5 +1,6 @@
 #include "communicator/MpiWorld.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <thread>
 
@@ -105,11 +106,28 @@ Status MpiWorld::initialise() {
     return failure;
   if (Status failure = check(mpi->commSize(world, &size), "MPI_Comm_size"))
     return failure;
-  rank = number;
+  rank = process = number;
   ranks = size;
+  for (int64_t each = 0; each < ranks; ++each)
+    processOf.push_back(each);
   const char *local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   localRanks = local ? std::max(1L, std::strtol(local, nullptr, 10)) : size;
   return Status::success();
+}
+
+Status MpiWorld::number(std::vector<int64_t> numbers, bool isShared) {
+  if (numbers != processOf && isShared)
+    return fail(SPRT_UNSUPPORTED)
+           << "another program with other placement of its ranks is open; "
+              "close it first";
+  processOf = std::move(numbers);
+  rank = rankOf(process);
+  return Status::success();
+}
+
+int64_t MpiWorld::rankOf(int64_t number) const {
+  return std::find(processOf.begin(), processOf.end(), number) -
+         processOf.begin();
 }
 
 MpiWorld::~MpiWorld() {
@@ -135,9 +153,11 @@ Status MpiWorld::send(const void *data, int64_t bytes, int64_t peer, int tag,
   std::unique_lock<std::mutex> lock(serial, std::defer_lock);
   if (!concurrent)
     lock.lock();
-  return check(mpi->isend(data, static_cast<int>(bytes), byteType,
-                          static_cast<int>(peer), tag, world, &out_request),
-               "MPI_Isend");
+  return check(
+      mpi->isend(data, static_cast<int>(bytes), byteType,
+                 static_cast<int>(processOf[static_cast<size_t>(peer)]), tag,
+                 world, &out_request),
+      "MPI_Isend");
 }
 
 Status MpiWorld::receive(void *data, int64_t bytes, int64_t peer, int tag,
@@ -145,9 +165,11 @@ Status MpiWorld::receive(void *data, int64_t bytes, int64_t peer, int tag,
   std::unique_lock<std::mutex> lock(serial, std::defer_lock);
   if (!concurrent)
     lock.lock();
-  return check(mpi->irecv(data, static_cast<int>(bytes), byteType,
-                          static_cast<int>(peer), tag, world, &out_request),
-               "MPI_Irecv");
+  return check(
+      mpi->irecv(data, static_cast<int>(bytes), byteType,
+                 static_cast<int>(processOf[static_cast<size_t>(peer)]), tag,
+                 world, &out_request),
+      "MPI_Irecv");
 }
 
 Status MpiWorld::test(Handle &request, bool &out_done, int64_t &out_bytes) {
@@ -182,7 +204,7 @@ bool MpiWorld::failureAnnounced() {
   mpi->iprobe(kAnySource, kFailureTag, world, &found, &status);
   int64_t none = -1;
   if (found != 0)
-    announcer.compare_exchange_strong(none, status.source);
+    announcer.compare_exchange_strong(none, rankOf(status.source));
   return found != 0;
 }
 

@@ -23,6 +23,10 @@ public:
   static Status open(std::shared_ptr<MpiWorld> &out_world);
   ~MpiWorld();
 
+  /// Numbers ranks anew: `numbers` has the process of each. Fails where other
+  /// sessions are open (`isShared`) and have other numbers.
+  Status number(std::vector<int64_t> numbers, bool isShared);
+
   int64_t rank = 0;
   int64_t ranks = 1;
   /// Processes of this machine.
@@ -40,7 +44,7 @@ public:
   void announceFailure();
   /// Whether another process has said so.
   bool failureAnnounced();
-  /// The process that said so first, or -1.
+  /// The rank that said so first, or -1.
   int64_t culprit() const { return announcer.load(); }
 
 private:
@@ -51,6 +55,7 @@ private:
   };
 
   MpiWorld() = default;
+  int64_t rankOf(int64_t number) const;
   Status load();
   Status initialise();
   Status check(int code, const char *call) const;
@@ -58,6 +63,8 @@ private:
   std::unique_ptr<Symbols> mpi;
   Handle world = nullptr;
   Handle byteType = nullptr;
+  int process = 0;
+  std::vector<int64_t> processOf; ///< by rank
   /// Held around calls where the library does not allow several threads at
   /// once.
   std::mutex serial;

@@ -81,6 +81,10 @@ Status Session::open(const sprt_session_options &options) {
              << "expected " << program.ranks() << " MPI processes for mesh "
              << program.mesh << " but got " << world->ranks
              << "; start with mpirun -n " << program.ranks();
+    // Besides this session, the process itself keeps the world.
+    if (Status failure =
+            world->number(program.processOf(), world.use_count() > 2))
+      return failure;
     speaker = world->rank;
     sharers = world->localRanks;
     ends.push_back(std::make_unique<MpiCommunicator>(world));

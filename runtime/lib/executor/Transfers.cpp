@@ -29,13 +29,14 @@ struct RowsOfOwner {
   const algebra::Layout &layout;
   int64_t owner;
   bool dense; ///< the memory holds every row in position order, else the
-              ///< owner's rows
+              ///< owner's rows, from row `first` on
+  int64_t first = 0;
 };
 
 Message select(const Piece &whole, const RowsOfOwner &rows,
                algebra::Interval heads, int64_t firstHead) {
   Message message;
-  int64_t local = 0;
+  int64_t local = rows.first;
   for (const algebra::Range &range : rows.layout.ranges(rows.owner)) {
     Piece piece = whole;
     int64_t row = rows.dense ? range.first : local;
@@ -182,19 +183,36 @@ Status StreamRun::exchangeRows(const plan::ExchangeT &exchange) {
   const algebra::Layout &rows = program.layouts[exchange.layout];
   bool gathers = exchange.direction == plan::Direction::rowsToHeads;
   algebra::Interval mine = heldHeads(program, exchange, group.index);
+  // The first member's owner, where the parts of a ring owner are joined.
+  int64_t firstOwner = 0, denseRows = rows.length();
+  if (exchange.owner) {
+    if (Status failure = evaluate(*exchange.owner, scope, firstOwner))
+      return failure;
+    if (firstOwner < 0 || firstOwner >= rows.ranks() ||
+        firstOwner % group.size() != group.index)
+      return fail(SPRT_DAMAGED)
+             << "member " << group.index << " of an exchange owns part "
+             << firstOwner << " of " << rows.str();
+    firstOwner -= group.index;
+    denseRows = 0;
+    for (int64_t member = 0; member < group.size(); ++member)
+      denseRows += rows.count(firstOwner + member);
+  }
 
   // One side holds own rows of all heads, the other all rows of own heads.
   const plan::StridedT &rowSide = gathers ? *exchange.source : *exchange.target;
   const plan::StridedT &headSide =
       gathers ? *exchange.target : *exchange.source;
-  Piece ownRows, denseRows;
-  if (Status failure = strided(rowSide, rows.count(group.index),
-                               exchange.head_count, ownRows))
+  Piece ownPiece, densePiece;
+  int64_t own = firstOwner + group.index;
+  if (Status failure =
+          strided(rowSide, rows.count(own), exchange.head_count, ownPiece))
     return failure;
-  if (Status failure = strided(headSide, rows.length(), mine.size(), denseRows))
+  if (Status failure = strided(headSide, denseRows, mine.size(), densePiece))
     return failure;
 
   std::vector<Message> outgoing, incoming;
+  int64_t joined = 0;
   for (int64_t member = 0; member < group.size(); ++member) {
     algebra::Interval theirs = gathers ? heldHeads(program, exchange, member)
                                        : ownHeads(program, exchange, member);
@@ -204,12 +222,16 @@ Status StreamRun::exchangeRows(const plan::ExchangeT &exchange) {
     // rows.
     if (!gathers && exchange.head_layout < 0)
       theirs = passed = member == group.index ? mine : algebra::Interval();
-    Message own = select(ownRows, {rows, group.index, false}, theirs, 0);
-    Message dense = select(denseRows, {rows, member, true}, passed, mine.begin);
+    int64_t owner = firstOwner + member;
+    Message fromRows = select(ownPiece, {rows, own, false}, theirs, 0);
+    Message fromDense = select(
+        densePiece, {rows, owner, !exchange.owner, joined}, passed, mine.begin);
+    if (exchange.owner)
+      joined += rows.count(owner);
     if (!gathers)
-      std::swap(own, dense);
-    outgoing.push_back(std::move(own));
-    incoming.push_back(std::move(dense));
+      std::swap(fromRows, fromDense);
+    outgoing.push_back(std::move(fromRows));
+    incoming.push_back(std::move(fromDense));
   }
   return sprt::exchange(*rank.communicator, number, group, outgoing, incoming);
 }

@@ -181,8 +181,22 @@ void Program::prepare() {
   inputs = describe(plan->inputs);
   results = describe(plan->results);
   for (const auto &factor : plan->factors)
-    mesh += (mesh.empty() ? "" : ",") + factor->name + "=" +
-            std::to_string(factor->size);
+    if (!factor->is_part)
+      mesh += (mesh.empty() ? "" : ",") + factor->name + "=" +
+              std::to_string(factor->size);
+}
+
+std::vector<int64_t> Program::processOf() const {
+  std::vector<int64_t> processes(static_cast<size_t>(ranks()));
+  for (int64_t rank = 0; rank < ranks(); ++rank) {
+    int64_t process = plan->processes.empty() ? rank : 0;
+    for (uint32_t number : plan->processes) {
+      const plan::FactorT &factor = *plan->factors[number];
+      process = process * factor.size + rank / factor.stride % factor.size;
+    }
+    processes[static_cast<size_t>(rank)] = process;
+  }
+  return processes;
 }
 
 std::vector<int64_t> Program::coordinates(int64_t rank) const {

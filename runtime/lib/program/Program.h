@@ -49,6 +49,8 @@ public:
   int64_t ranks() const { return plan->ranks; }
   /// The rank's coordinate along every factor.
   std::vector<int64_t> coordinates(int64_t rank) const;
+  /// The process that runs each rank, when processes are launched one a rank.
+  std::vector<int64_t> processOf() const;
 
   std::unique_ptr<plan::PlanT> plan;
   std::vector<algebra::Layout> layouts;

@@ -84,12 +84,18 @@ private:
   void head() {
     text = "mesh";
     for (const auto &factor : plan.factors)
-      text += " " + factor->name + "=" + std::to_string(factor->size);
+      text += std::string(factor->is_part ? " with " : " ") + factor->name +
+              "=" + std::to_string(factor->size);
     text += "   ranks " + std::to_string(plan.ranks) + "   arena " +
             sizeText(plan.arena_bytes) + "   scratch " +
             sizeText(plan.scratch_bytes) + "   constants " +
             sizeText(plan.constant_bytes) + "   events " +
             std::to_string(plan.events) + "\n";
+    for (uint32_t number : plan.processes)
+      text += (number == plan.processes.front() ? "processes " : " ") +
+              factor(number);
+    if (!plan.processes.empty())
+      text += "\n";
     for (const std::string &feature : plan.features)
       text +=
           (&feature == &plan.features.front() ? "features " : ", ") + feature;
@@ -259,7 +265,9 @@ std::string Printer::operation(const plan::OperationUnion &operation) const {
            (toHeads ? " rows to heads " : " heads to rows ") +
            view(*exchange.source->view) + " to " +
            view(*exchange.target->view) + "   rows by layout " +
-           std::to_string(exchange.layout) + ", " + heads;
+           std::to_string(exchange.layout) +
+           (exchange.owner ? ", parts of owner " + expr(exchange.owner) : "") +
+           ", " + heads;
   }
   case Operation::AllReduce: {
     const plan::AllReduceT &reduce = *operation.AsAllReduce();

@@ -10,6 +10,30 @@ namespace {
 constexpr int64_t kMaxRanks = algebra::Layout::maxRanks;
 constexpr size_t kMaxEvents = size_t(1) << 20;
 
+/// The factors that count processes give every rank a number of its own.
+Status checkProcesses(const plan::PlanT &plan) {
+  int64_t counted = plan.processes.empty() ? plan.ranks : 1;
+  std::set<std::pair<int64_t, int64_t>> spans; // stride to stride * size
+  for (uint32_t number : plan.processes) {
+    if (number >= plan.factors.size())
+      return fail(SPRT_DAMAGED) << "processes count factor " << number << " of "
+                                << plan.factors.size();
+    const plan::FactorT &factor = *plan.factors[number];
+    counted = std::min(counted * factor.size, plan.ranks + 1);
+    if (factor.size > 1)
+      spans.emplace(factor.stride, factor.stride * factor.size);
+  }
+  int64_t reached = 1;
+  for (auto [stride, end] : spans)
+    reached = stride == reached ? end : plan.ranks + 1;
+  bool isBijection = plan.processes.empty() || reached == plan.ranks;
+  if (counted != plan.ranks || !isBijection)
+    return fail(SPRT_DAMAGED)
+           << "the factors that number processes do not count " << plan.ranks
+           << " ranks once";
+  return Status::success();
+}
+
 Status checkMesh(const plan::PlanT &plan) {
   if (plan.ranks < 1 || plan.ranks > kMaxRanks)
     return fail(SPRT_DAMAGED)
@@ -21,7 +45,7 @@ Status checkMesh(const plan::PlanT &plan) {
       return fail(SPRT_DAMAGED)
              << "a mesh factor does not divide " << plan.ranks << " ranks";
   }
-  return Status::success();
+  return checkProcesses(plan);
 }
 
 Status checkLayouts(const plan::PlanT &plan,

@@ -239,9 +239,14 @@ Status CommandValidator::check(const plan::ExchangeT &exchange) {
     return failure;
   int64_t group = plan.factors[exchange.factor]->size;
   const plan::LayoutT &rows = *plan.layouts[exchange.layout];
-  if (rows.ranks * rows.split != group)
-    return fail(SPRT_DAMAGED) << "rows are dealt to " << rows.ranks * rows.split
+  int64_t owners = exchange.owner ? rows.split : rows.ranks * rows.split;
+  if (owners != group)
+    return fail(SPRT_DAMAGED) << "rows are dealt to " << owners
                               << " owners in a group of " << group;
+  if (exchange.owner)
+    if (Status failure =
+            checkExpr(exchange.owner.get(), "the owner of an exchange"))
+      return failure;
   for (int64_t heads : {exchange.heads_total, exchange.head_count})
     if (Status failure = checkSize(heads, "heads", 1))
       return failure;

@@ -1,0 +1,20 @@
+// RUN: not sp-opt --sp-plan-attention="strategy=2d heads=3" %s 2>&1 | FileCheck %s --check-prefix=HEADS
+// RUN: not sp-opt --sp-plan-attention="strategy=double-ring inner=3" %s 2>&1 | FileCheck %s --check-prefix=INNER
+// RUN: not sp-opt --sp-plan-attention="strategy=2d heads=2 inner=4" %s 2>&1 | FileCheck %s --check-prefix=WINDOW
+// RUN: not sp-opt --sp-plan-attention="strategy=ring heads=2" %s 2>&1 | FileCheck %s --check-prefix=ALONE
+// RUN: not sp-opt --sp-plan-attention="strategy=ulysses inner=2" %s 2>&1 | FileCheck %s --check-prefix=NO-RING
+// RUN: not sp-opt --sp-plan-attention="strategy=2d placement=across" %s 2>&1 | FileCheck %s --check-prefix=PLACE
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+
+// HEADS: plan-attention-invalid.mlir:[[@LINE+5]]:8: error: expected --heads to divide the 4 ranks of the sequence but got 3
+// INNER: error: expected --inner to divide the 4 ranks of the ring but got 3
+// WINDOW: error: expected --inner to divide the 2 ranks of the ring but got 4
+// ALONE: error: expected --heads with --strategy=2d only but got "ring"
+func.func @main(%q: tensor<1x64x8x16xf32>) {
+  %a = sp.attention(%q, %q, %q) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.0
+     : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}
+// NO-RING: error: expected --inner with --strategy=double-ring or 2d only but got "ulysses"
+// PLACE: error: expected --placement to be head-first or context-first but got "across"
