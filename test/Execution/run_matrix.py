@@ -17,6 +17,8 @@ import harness
 # Even, odd, prime, fewer than most rank counts, one.
 LENGTHS = (48, 45, 37, 5, 1)
 RANKS = range(1, 9)
+# Where every way to split the ranks is a case of its own.
+LENGTHS_OF_SPLITS = (48, 37, 5)
 
 
 def program(tools: harness.Tools, length: int, batch: int) -> tuple[harness.Program, int]:
@@ -79,7 +81,7 @@ def main() -> int:
         (ranks, length, options)
         for ranks in RANKS
         for options in factors(args.strategy, ranks)
-        for length in LENGTHS
+        for length in (LENGTHS_OF_SPLITS if options else LENGTHS)
         if ranks * args.dp <= 8
     ]
     if args.quick:
