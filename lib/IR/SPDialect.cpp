@@ -140,12 +140,20 @@ int64_t LayoutAttr::getMaxCount() const { return toAlgebra(*this).maxCount(); }
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                StringRef axis, int64_t heads, int64_t outer,
                                int64_t inner, int64_t gather, LayoutKind,
-                               Placement) {
-  if (std::min({heads, outer, inner, gather}) < 1)
+                               Placement, int64_t groups) {
+  if (std::min({heads, outer, inner, gather, groups}) < 1)
     return emitError() << "expected positive factors of axis \"" << axis
                        << "\" but got heads " << heads << ", outer " << outer
-                       << ", inner " << inner << ", gather " << gather;
+                       << ", inner " << inner << ", gather " << gather
+                       << ", groups " << groups;
   return success();
+}
+
+std::pair<int64_t, int64_t> PlanAttr::getKvGroup(int64_t group,
+                                                 int64_t kvHeads) const {
+  Layout parts(sprt::algebra::LayoutKind::contiguous, kvHeads, getGroups());
+  int64_t count = parts.count(group);
+  return {count ? parts.toGlobal(group, 0) : 0, count};
 }
 
 LayoutAttr PlanAttr::getRows(int64_t length) const {

@@ -64,28 +64,75 @@ public:
   }
 
 private:
-  /// Exchanges rows for heads, attends, and goes back.
+  /// A group of heads, exchanged: the rows of the ring owner.
+  struct HeadGroup {
+    Value query;
+    Block own;
+    LayoutAttr heads;
+    int64_t kvCount;
+  };
+
+  /// Exchanges rows for heads, attends, and goes back; the next group's
+  /// exchange comes before the attention that it hides behind.
   Value emitHeads() {
-    int64_t headCount = op.getQuery().getType().getDimSize(2),
-            kvCount = op.getKey().getType().getDimSize(2);
-    heads = LayoutAttr::get(builder.getContext(), LayoutKind::Contiguous,
-                            headCount, plan.getHeadsAxis(), plan.getHeads());
-    LayoutAttr rows = queries;
+    HeadGroup whole = {query, own, {}, 0};
+    LayoutAttr rows = queries, keyRows = keys;
     LayoutAttr joined = plan.getRingRows(queries.getLength()),
                joinedKeys = plan.getRingRows(keys.getLength());
-    query = toHeads(query, queries, joined, headCount);
-    own = {toHeads(own.key, keys, joinedKeys, kvCount),
-           toHeads(own.value, keys, joinedKeys, kvCount)};
     queries = joined;
     keys = joinedKeys;
-    Value result = finalize(emitRing());
-    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<Value> results;
+    HeadGroup next = exchange(whole, 0, rows, keyRows);
+    for (int64_t group = 0; group < plan.getGroups(); ++group) {
+      HeadGroup here = next;
+      if (group + 1 < plan.getGroups())
+        next = exchange(whole, group + 1, rows, keyRows);
+      std::tie(query, own, heads, kvCount) =
+          std::tie(here.query, here.own, here.heads, here.kvCount);
+      Value result = finalize(emitRing());
+      results.push_back(
+          exchange(result, rows, joined, heads.getLength(), true));
+    }
+    if (results.size() == 1)
+      return results.front();
+    auto type = cast<RankedTensorType>(results.front().getType());
     SmallVector<int64_t> shape(type.getShape());
-    shape[1] = rows.getMaxCount();
-    shape[2] = headCount;
-    return AllToAllOp::create(builder, loc, type.clone(shape), result, rows,
-                              onto(joined), heads, headCount,
-                              /*to_rows=*/true);
+    shape[2] = op.getQuery().getType().getDimSize(2);
+    return stablehlo::ConcatenateOp::create(builder, loc, type.clone(shape),
+                                            results, 2);
+  }
+
+  HeadGroup exchange(const HeadGroup &whole, int64_t group, LayoutAttr rows,
+                     LayoutAttr keyRows) {
+    int64_t kvHeads = op.getKey().getType().getDimSize(2),
+            shared = op.getQuery().getType().getDimSize(2) / kvHeads;
+    auto [first, count] = plan.getKvGroup(group, kvHeads);
+    heads =
+        LayoutAttr::get(builder.getContext(), LayoutKind::Contiguous,
+                        count * shared, plan.getHeadsAxis(), plan.getHeads());
+    auto toHeads = [&](Value value, LayoutAttr from, LayoutAttr onto,
+                       int64_t perKv) {
+      Value cut = cutHeads(value, first * perKv, count * perKv);
+      return exchange(cut, from, onto, count * perKv, false);
+    };
+    Value q = toHeads(whole.query, rows, queries, shared);
+    return {q,
+            {toHeads(whole.own.key, keyRows, keys, 1),
+             toHeads(whole.own.value, keyRows, keys, 1)},
+            heads,
+            count};
+  }
+
+  /// Between rows of all of `headCount` heads and joined rows of dealt heads.
+  Value exchange(Value value, LayoutAttr rows, LayoutAttr joined,
+                 int64_t headCount, bool toRows) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[1] = (toRows ? rows : joined).getMaxCount();
+    shape[2] = toRows ? headCount : getMaxHeads(heads, headCount);
+    return AllToAllOp::create(builder, loc, type.clone(shape), value, rows,
+                              joined.isDense() ? LayoutAttr() : joined, heads,
+                              headCount, toRows);
   }
 
   State emitRing() {
@@ -213,26 +260,21 @@ private:
     return AllGatherOp::create(builder, loc, type.clone(shape), value, 1, keys);
   }
 
-  Value toHeads(Value value, LayoutAttr rows, LayoutAttr joined,
-                int64_t headCount) {
-    auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[1] = joined.getMaxCount();
-    shape[2] = getMaxHeads(heads, headCount);
-    return AllToAllOp::create(builder, loc, type.clone(shape), value, rows,
-                              onto(joined), heads, headCount,
-                              /*to_rows=*/false);
-  }
-
-  /// What an exchange says of the rows it joins, unless they are all.
-  static LayoutAttr onto(LayoutAttr joined) {
-    return joined.isDense() ? LayoutAttr() : joined;
-  }
-
   IntegerAttr kvHeads() {
-    if (!heads)
-      return {};
-    return builder.getI64IntegerAttr(op.getKey().getType().getDimSize(2));
+    return heads ? builder.getI64IntegerAttr(kvCount) : IntegerAttr();
+  }
+
+  Value cutHeads(Value value, int64_t first, int64_t count) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> start(4, 0), limit(type.getShape()), stride(4, 1);
+    if (count == limit[2])
+      return value;
+    start[2] = first;
+    limit[2] = first + count;
+    SmallVector<int64_t> shape(type.getShape());
+    shape[2] = count;
+    return stablehlo::SliceOp::create(builder, loc, type.clone(shape), value,
+                                      start, limit, stride);
   }
 
   LayoutAttr denseLayout(LayoutAttr layout) {
@@ -282,6 +324,7 @@ private:
   Value query;
   Block own;
   LayoutAttr queries, keys, heads;
+  int64_t kvCount = 0; ///< kv heads of the group that is exchanged
   /// Coordinate in the ring.
   Value rank;
 };

@@ -29,7 +29,11 @@ public:
     keys = toAlgebra(plan.getRows(v[1]));
     ringQueries = toAlgebra(plan.getRingRows(q[1]));
     ringKeys = toAlgebra(plan.getRingRows(v[1]));
-    heads = Layout(Kind::contiguous, q[2], plan.getHeads());
+    for (int64_t group = 0; group < plan.getGroups(); ++group) {
+      int64_t count = plan.getKvGroup(group, v[2]).second;
+      groups.push_back({count, Layout(Kind::contiguous, count * (q[2] / v[2]),
+                                      plan.getHeads())});
+    }
   }
 
   int64_t area(int64_t rank) const {
@@ -68,12 +72,23 @@ private:
     return (sizes.headSize + sizes.valueSize) * sizes.element;
   }
 
+  /// Query heads and kv heads of a member, over all groups.
+  int64_t headsOf(int64_t member) const {
+    int64_t count = 0;
+    for (const auto &[kvHeads, heads] : groups)
+      count += heads.count(member);
+    return count;
+  }
   int64_t kvHeadsOf(int64_t member) const {
-    int64_t count = heads.count(member),
-            first = count ? heads.toGlobal(member, 0) : 0;
-    Interval held = sprt::algebra::kvHeadsOf({first, first + count},
-                                             sizes.heads, sizes.kvHeads);
-    return held.end - held.begin;
+    int64_t held = 0;
+    for (const auto &[kvHeads, heads] : groups) {
+      int64_t count = heads.count(member),
+              first = count ? heads.toGlobal(member, 0) : 0;
+      Interval kv = sprt::algebra::kvHeadsOf({first, first + count},
+                                             heads.length(), kvHeads);
+      held += kv.end - kv.begin;
+    }
+    return held;
   }
 
   int64_t headBytes(int64_t rank) const {
@@ -83,11 +98,11 @@ private:
     for (int64_t peer = 0; peer < plan.getHeads(); ++peer) {
       if (peer == own)
         continue;
-      bytes += queries.count(rank) * heads.count(peer) * sizes.headSize *
-               sizes.element;
+      bytes +=
+          queries.count(rank) * headsOf(peer) * sizes.headSize * sizes.element;
       bytes += keys.count(rank) * kvHeadsOf(peer) * kvBytes();
-      bytes += queries.count(first + peer) * heads.count(own) *
-               sizes.valueSize * sizes.element;
+      bytes += queries.count(first + peer) * headsOf(own) * sizes.valueSize *
+               sizes.element;
     }
     return bytes;
   }
@@ -111,7 +126,9 @@ private:
   int64_t batch;
   Bands bands;
   Sizes sizes = {};
-  Layout queries, keys, ringQueries, ringKeys, heads;
+  Layout queries, keys, ringQueries, ringKeys;
+  /// The kv heads of each group, and how its query heads are dealt.
+  std::vector<std::pair<int64_t, Layout>> groups;
 };
 
 } // namespace

@@ -28,10 +28,10 @@ struct PlanAttentionPass
 
   /// What the options say of heads and inner; 0: nothing.
   struct Factors {
-    int64_t heads = 0, inner = 0;
+    int64_t heads = 0, inner = 0, groups = 1;
   };
   PlanAttr makePlan(StringRef name, LayoutKind kind, const Factors &factors);
-  FailureOr<Factors> chooseFactors(AttentionOp op);
+  FailureOr<Factors> chooseFactors(ArrayRef<AttentionOp> attentions);
   FailureOr<LayoutKind> chooseLayout(ArrayRef<AttentionOp> attentions);
   PlanAttr cheapest(AttentionOp op, LayoutKind kind);
   void placeProcesses(PlanAttr plan);
@@ -53,15 +53,23 @@ PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind,
   return PlanAttr::get(&getContext(), axis, heads, ring / inner, inner,
                        name == "allgather" ? ranks : 1, kind,
                        placement == "context-first" ? Placement::ContextFirst
-                                                    : Placement::HeadFirst);
+                                                    : Placement::HeadFirst,
+                       heads > 1 ? factors.groups : 1);
+}
+
+int64_t leastKvHeads(ArrayRef<AttentionOp> attentions) {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (AttentionOp op : attentions)
+    least = std::min(least, op.getKey().getType().getDimSize(2));
+  return least;
 }
 
 FailureOr<PlanAttentionPass::Factors>
-PlanAttentionPass::chooseFactors(AttentionOp op) {
+PlanAttentionPass::chooseFactors(ArrayRef<AttentionOp> attentions) {
   int64_t ranks = meshOp.getAxisSize(meshOp.getSequence().value_or(""));
-  Factors factors{heads, inner};
+  Factors factors{heads, inner, headGroups};
   auto refuse = [&](const Twine &text) {
-    op.emitError() << text;
+    attentions.front()->emitError() << text;
     return failure();
   };
   if (placement != "head-first" && placement != "context-first")
@@ -78,15 +86,24 @@ PlanAttentionPass::chooseFactors(AttentionOp op) {
   if (heads < 0 || (heads != 0 && ranks % heads != 0))
     return refuse("expected --heads to divide the " + Twine(ranks) +
                   " ranks of the sequence but got " + Twine(heads));
-  if (strategy == "2d" && heads == 0) {
-    int64_t kvHeads = op.getKey().getType().getDimSize(2);
-    for (factors.heads = std::min(ranks, kvHeads); ranks % factors.heads != 0;)
+  if (strategy == "2d" && heads == 0)
+    for (factors.heads = std::min(ranks, leastKvHeads(attentions));
+         ranks % factors.heads != 0;)
       --factors.heads;
-  }
   int64_t ring = strategy == "2d" ? ranks / factors.heads : ranks;
   if (inner < 0 || (inner != 0 && ring % inner != 0))
     return refuse("expected --inner to divide the " + Twine(ring) +
                   " ranks of the ring but got " + Twine(inner));
+  bool exchanges = strategy == "ulysses" || strategy == "2d";
+  if (headGroups != 1 && !exchanges)
+    return refuse("expected --head-groups with --strategy=ulysses or 2d only "
+                  "but got \"" +
+                  strategy + "\"");
+  int64_t most = std::max<int64_t>(
+      1, leastKvHeads(attentions) / (strategy == "2d" ? factors.heads : ranks));
+  if (headGroups < 1 || headGroups > most)
+    return refuse("expected --head-groups to be at most " + Twine(most) +
+                  ", the kv heads of a rank, but got " + Twine(headGroups));
   // A window of one rank is no window: the outer ring is the ring.
   if (factors.inner == 1)
     factors.inner = 0;
@@ -203,13 +220,13 @@ void PlanAttentionPass::runOnOperation() {
   FailureOr<LayoutKind> kind = chooseLayout(attentions);
   if (failed(kind))
     return signalPassFailure();
+  FailureOr<Factors> factors = chooseFactors(attentions);
+  if (failed(factors))
+    return signalPassFailure();
   for (AttentionOp op : attentions) {
     if (op.getPlan())
       continue;
     bool counts = strategy == "auto" && meshOp.getSequence();
-    FailureOr<Factors> factors = chooseFactors(op);
-    if (failed(factors))
-      return signalPassFailure();
     PlanAttr plan =
         counts ? cheapest(op, *kind) : makePlan(strategy, *kind, *factors);
     op.setPlanAttr(plan);

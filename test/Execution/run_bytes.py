@@ -68,6 +68,8 @@ def main() -> int:
                     splits = {
                         "double-ring": [(1, "--inner=2")] if ranks > 2 else [],
                         "2d": [(heads, f"--heads={heads}") for heads in (2, 4) if heads < ranks],
+                        "ulysses": [(ranks, "")]
+                        + [(ranks, "--head-groups=2")] * (kind.kv_heads // ranks >= 2),
                     }
                     for heads, split in splits.get(strategy, [(ranks, "")]):
                         check = equals(strategy, layout, ranks, heads, kind)

@@ -101,6 +101,7 @@ json mlir::sp::describeAttentions(ModuleOp module) {
                     {"heads", plan.getHeads()},
                     {"outer", plan.getOuter()},
                     {"inner", plan.getInner()},
+                    {"headGroups", plan.getGroups()},
                     {"layout", stringifyLayoutKind(plan.getLayout())},
                     {"placement", plan.getPlacement() == Placement::HeadFirst
                                       ? "head-first"

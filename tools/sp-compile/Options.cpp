@@ -20,7 +20,6 @@ struct LaterOption {
 };
 constexpr LaterOption kLater[] = {
     {"--bidirectional", "leave it out: rings turn one way"},
-    {"--head-groups", "leave it out: heads are exchanged in one group"},
     {"--backward", "leave it out: only forward programs are spread"},
     {"--checkpoint", "leave it out: the program is compiled as written"},
     {"--chunks", "leave it out: a rank's sequence is one chunk"},
@@ -126,6 +125,10 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   spread
       ->add_option("--inner", options.inner,
                    "double-ring, 2d: ranks of an inner ring")
+      ->check(CLI::PositiveNumber);
+  spread
+      ->add_option("--head-groups", options.headGroups,
+                   "ulysses, 2d: one is exchanged while another is computed")
       ->check(CLI::PositiveNumber);
   spread
       ->add_option("--placement", options.placement,

@@ -14,6 +14,7 @@ struct CompileOptions {
   std::string strategy = "auto", layout = "auto", placement = "head-first";
   /// Factors of the sequence axis; 0: not given.
   int64_t heads = 0, inner = 0;
+  int64_t headGroups = 1;
   std::vector<std::string> shard;
   std::string cpu = "native", precision = "default";
   std::string emit = "spx", report;

@@ -151,8 +151,9 @@ LogicalResult Compilation::run(ModuleOp module) {
   if (stopsAt("import"))
     return success();
   AssignMeshPassOptions mesh{options.mesh, options.seqAxis, options.batchAxis};
-  PlanAttentionPassOptions plan{options.strategy, options.layout, options.heads,
-                                options.inner, options.placement};
+  PlanAttentionPassOptions plan{options.strategy,   options.layout,
+                                options.heads,      options.inner,
+                                options.headGroups, options.placement};
   if (failed(runStage(module, "plan", [&](OpPassManager &pm) {
         buildPlanPipeline(pm, mesh, plan);
       })))

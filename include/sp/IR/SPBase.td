@@ -168,11 +168,13 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     is a name beyond this attribute. Ranks count heads fastest, then inner, then
     outer: `"sp:(1)outer"`, `"sp:(outer)inner"`, `"sp:(outer*inner)heads"` are
     the factors of the axis. `placement` says which of them takes neighbouring
-    processes when the program is started.
+    processes when the program is started. With `groups` heads are exchanged in
+    that many groups, one while another is computed.
   }];
   let parameters = (ins StringRefParameter<"mesh axis">:$axis, "int64_t":$heads,
                         "int64_t":$outer, "int64_t":$inner, "int64_t":$gather,
-                        EnumParameter<Sp_LayoutKind>:$layout, EnumParameter<Sp_Placement>:$placement);
+                        EnumParameter<Sp_LayoutKind>:$layout, EnumParameter<Sp_Placement>:$placement,
+                        DefaultValuedParameter<"int64_t", "1">:$groups);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -183,6 +185,8 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     LayoutAttr getRows(int64_t length) const;
     /// How they are dealt to the ring, once heads are exchanged for rows.
     LayoutAttr getRingRows(int64_t length) const;
+    /// The kv heads [first, first + count) of a group, of `kvHeads`.
+    std::pair<int64_t, int64_t> getKvGroup(int64_t group, int64_t kvHeads) const;
     /// Factors of the axis.
     std::string getHeadsAxis() const;
     std::string getRingAxis() const;

@@ -49,6 +49,7 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     Option<"layout", "layout", "std::string", "\"auto\"", "auto, contiguous, zigzag or striped.">,
     Option<"heads", "heads", "int64_t", "0", "Ranks that share a ring owner's heads, for 2d; 0: chosen.">,
     Option<"inner", "inner", "int64_t", "0", "Ranks of a window, for double-ring and 2d; 0: one window.">,
+    Option<"headGroups", "head-groups", "int64_t", "1", "Groups in which heads are exchanged, for ulysses and 2d.">,
     Option<"placement", "placement", "std::string", "\"head-first\"", "head-first or context-first: which factor takes neighbouring processes.">
   ];
   let dependentDialects = ["::mlir::sp::SpDialect"];
