@@ -1,6 +1,5 @@
 //===- ControlFlowOps.cpp - Loops, branches, calls and identities ---------===//
 #include "Evaluator.h"
-#include "SpecialFunctions.h"
 #include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;
@@ -66,33 +65,21 @@ static FailureOr<Tensors> compositeOp(stablehlo::CompositeOp op,
   return callFunction(op, op.getDecompositionAttr(), operands, evaluator);
 }
 
-/// Custom calls are known by name. Sharding annotations change no value; the
-/// borders of a manually sharded region change it only on more than one device.
+/// The borders of a manually sharded region change a value only on more than
+/// one device. sp-replace-custom-calls replaces the other calls that have a
+/// meaning.
 static FailureOr<Tensors> customCallOp(stablehlo::CustomCallOp op,
-                                       Tensors &operands,
-                                       Evaluator &evaluator) {
+                                       Tensors &operands, Evaluator &) {
   StringRef target = op.getCallTargetName();
   bool border =
       target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape";
-  if (target == "Sharding" || border) {
+  if (border) {
     if (op->getOperandTypes() == op->getResultTypes())
       return operands;
     return op.emitOpError()
            << "@" << target << " is evaluated on one device only: expected a "
            << "result of the operand's type " << op->getOperand(0).getType()
            << " but got " << op->getResult(0).getType();
-  }
-  if (target == "mhlo.erf" && operands.size() == 1)
-    return evaluateErf(op, operands, evaluator);
-  if (target == "mhlo.topk" && operands.size() == 1 &&
-      op.getNumResults() == 2) {
-    auto attributes = op->getAttrOfType<DictionaryAttr>("mhlo.attributes");
-    auto largest =
-        attributes ? attributes.getAs<BoolAttr>("largest") : BoolAttr();
-    if (largest && !largest.getValue())
-      return op.emitOpError() << "@mhlo.topk of the smallest elements is not "
-                                 "evaluated";
-    return evaluateTopK(op, operands);
   }
   return op.emitOpError() << "@" << target << " is not evaluated";
 }

@@ -3,7 +3,6 @@
 #include "Comparison.h"
 #include "Elementwise.h"
 #include "ScalarProgram.h"
-#include "SpecialFunctions.h"
 #include "Strided.h"
 #include <numeric>
 
@@ -256,21 +255,14 @@ static FailureOr<Tensors> sortOp(stablehlo::SortOp op, Tensors &operands,
 //===----------------------------------------------------------------------===//
 
 /// The largest elements in falling order, equal ones by place; NaN is largest.
-FailureOr<Tensors> interpreter::evaluateTopK(Operation *op, Tensors &operands) {
+static FailureOr<Tensors> topKOp(chlo::TopKOp op, Tensors &operands,
+                                 Evaluator &) {
   const Tensor &operand = operands[0];
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  auto placesType = cast<RankedTensorType>(op->getResult(1).getType());
-  // A custom call's types are its own word only.
-  bool fits = operand.getRank() > 0 && type.getRank() == operand.getRank() &&
-              type.getElementType() == operand.getElementType() &&
-              type.getShape().back() <= operand.getShape().back() &&
-              type.getShape().drop_back() == operand.getShape().drop_back() &&
-              placesType.getShape() == type.getShape();
-  if (!fits)
-    return op->emitOpError()
-           << "expected the largest elements of the last dimension of "
-           << operand.getType() << " and their places but got " << type
-           << " and " << placesType;
+  auto type = cast<RankedTensorType>(op.getValues().getType());
+  auto placesType = cast<RankedTensorType>(op.getIndices().getType());
+  if (type.getElementType() != operand.getElementType())
+    return op.emitOpError() << "expected the largest elements of "
+                            << operand.getType() << " but got " << type;
   int64_t k = type.getShape().back();
   int64_t length = operand.getShape().back();
   if (operand.getStorage() == Storage::Complex) {
@@ -314,8 +306,5 @@ FailureOr<Tensors> interpreter::evaluateTopK(Operation *op, Tensors &operands) {
 
 void interpreter::addSortOps(Handlers &handlers) {
   handlers.add<stablehlo::SortOp>(sortOp);
-  handlers.add<chlo::TopKOp>(
-      [](chlo::TopKOp op, Tensors &operands, Evaluator &) {
-        return evaluateTopK(op, operands);
-      });
+  handlers.add<chlo::TopKOp>(topKOp);
 }

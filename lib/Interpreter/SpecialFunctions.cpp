@@ -30,18 +30,6 @@ double interpreter::inverseErf(double y) {
   return std::copysign(x, y);
 }
 
-FailureOr<Tensors> interpreter::evaluateErf(Operation *op, Tensors &operands,
-                                            Evaluator &evaluator) {
-  FailureOr<Tensor> result = mapUnary(
-      op, operands[0], evaluator, None(), [](double x) { return std::erf(x); },
-      None());
-  if (failed(result))
-    return failure();
-  Tensors results;
-  results.push_back(std::move(*result));
-  return results;
-}
-
 template <typename OpT, typename Fn>
 static void addFloat(Handlers &handlers, Fn fn) {
   handlers.addElementwise<OpT>(

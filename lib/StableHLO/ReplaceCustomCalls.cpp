@@ -2,9 +2,12 @@
 //
 //   %0 = stablehlo.custom_call @mhlo.erf(%x) {...}  ->  %0 = chlo.erf %x
 //   %0 = stablehlo.custom_call @Sharding(%x) {...}  ->  %x
+//   %0:2 = stablehlo.custom_call @__cudnn$fmhaSoftmax(%q, %k, %v) {...}
+//     ->  dot_general, mask, softmax, dot_general (FusedAttention.cpp)
 //
 //===----------------------------------------------------------------------===//
 
+#include "FusedAttention.h"
 #include "sp/StableHLO/Passes.h"
 
 namespace mlir::sp {
@@ -82,6 +85,8 @@ struct ReplaceCustomCallsPass
         replaced = replaceTopK(call, builder);
       else if (target == "Sharding")
         replaced = replaceSharding(call);
+      else if (stablehlo::isFusedAttention(target))
+        replaced = stablehlo::expandFusedAttention(call);
       else
         return WalkResult::advance();
       if (failed(replaced))

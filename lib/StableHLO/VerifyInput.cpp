@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FusedAttention.h"
 #include "sp/StableHLO/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -76,12 +77,14 @@ static LogicalResult verifyCustomCall(stablehlo::CustomCallOp op) {
   StringRef target = op.getCallTargetName();
   if (target == "Sharding" || target == "mhlo.erf" || target == "mhlo.topk")
     return success();
+  if (stablehlo::isFusedAttention(target))
+    return stablehlo::readFusedAttention(op);
   InFlightDiagnostic diag = op.emitError() << "custom call '@" << target
                                            << "' is not supported; ";
   if (target.starts_with("SPMD"))
     return diag << "export the model with jax_use_shardy_partitioner=True";
-  if (target.starts_with("__cudnn$"))
-    return diag << "export the model with implementation='xla' of attention";
+  if (target == "CustomSPMDPartitioning")
+    return diag << "export the model for one device";
   return diag << "express it in StableHLO operations";
 }
 

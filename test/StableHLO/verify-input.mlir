@@ -66,8 +66,16 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // -----
 
 func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  // expected-error@+1 {{custom call '@__cudnn$fmhaSoftmax' is not supported; export the model with implementation='xla' of attention}}
-  %0 = stablehlo.custom_call @__cudnn$fmhaSoftmax(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-error@+1 {{custom call '@__cudnn$fmhaSoftmaxBackward' is not supported; export the gradient with implementation='xla' of attention}}
+  %0 = stablehlo.custom_call @__cudnn$fmhaSoftmaxBackward(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error@+1 {{custom call '@CustomSPMDPartitioning' is not supported; export the model for one device}}
+  %0 = stablehlo.custom_call @CustomSPMDPartitioning(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
 }
 

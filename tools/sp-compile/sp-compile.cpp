@@ -143,6 +143,7 @@ LogicalResult Compilation::run(ModuleOp module) {
   if (options.precision == "f64" &&
       failed(runStage(module, "precision", [](OpPassManager &pm) {
         pm.addPass(createVerifyInputPass());
+        pm.addPass(createReplaceCustomCallsPass());
         pm.addPass(createRaisePrecisionPass());
       })))
     return failure();

@@ -4,7 +4,9 @@
 #include "Printing.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "sp/StableHLO/ModelText.h"
+#include "sp/StableHLO/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
 #include "sprt/sprt.h"
 #include "llvm/Config/llvm-config.h"
@@ -138,6 +140,10 @@ static int run(const Options &options) {
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   if (!module)
+    return kFailed;
+  PassManager passes(&context);
+  passes.addPass(sp::createReplaceCustomCallsPass());
+  if (failed(passes.run(*module)))
     return kFailed;
   auto function = module->lookupSymbol<func::FuncOp>(options.function);
   if (!function) {

@@ -10,7 +10,9 @@ def VerifyInputPass : Pass<"sp-verify-input", "::mlir::ModuleOp"> {
   let description = [{
     The first thing that is not supported ends in one error at its location, with
     the way out: a missing `@main`, an operation of another dialect, a dynamic or
-    unsupported type, an unknown custom call, numbers drawn by the device.
+    unsupported type, an unknown custom call, a form of cuDNN's attention that
+    cannot be expanded (gradients, dropout, FP8, ALiBi, pages, packed sequences),
+    numbers drawn by the device.
     ```mlir
     %0 = stablehlo.custom_call @cholesky(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
     // error: custom call '@cholesky' is not supported; ...
@@ -22,12 +24,24 @@ def ReplaceCustomCallsPass : Pass<"sp-replace-custom-calls", "::mlir::ModuleOp">
   let summary = "Turn custom calls into the operations they stand for";
   let description = [{
     `jax.export` writes some functions as calls so that older readers accept them,
-    and GSPMD marks shardings with an identity.
+    and GSPMD marks shardings with an identity. The attention that JAX asks of
+    cuDNN (`implementation='cudnn'`) becomes two products and a softmax in f32; a
+    row that sees no key gives 0, and -inf as logarithm of its sum.
     ```mlir
     %0 = stablehlo.custom_call @mhlo.erf(%x) {...} : (tensor<8xf32>) -> tensor<8xf32>
     %1 = stablehlo.custom_call @Sharding(%0) {...} : (tensor<8xf32>) -> tensor<8xf32>
     // becomes
     %0 = chlo.erf %x : tensor<8xf32> -> tensor<8xf32>
+
+    %2:2 = stablehlo.custom_call @__cudnn$fmhaSoftmax(%q, %k, %v) {backend_config = "..."}
+      : (tensor<1x8x4x64xbf16>, tensor<1x8x4x64xbf16>, tensor<1x8x4x64xbf16>) -> (tensor<1x4x8x64xbf16>, tensor<0xui8>)
+    // becomes
+    %2 = stablehlo.dot_general %q, %k, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3]
+      : (tensor<1x8x4x64xbf16>, tensor<1x8x4x64xbf16>) -> tensor<1x4x8x8xf32>
+    // scale, bias, select of -inf where the mask hides, softmax over the last dimension: %3
+    %4 = stablehlo.dot_general %3, %v, batching_dims = [0, 1] x [0, 2], contracting_dims = [3] x [1]
+      : (tensor<1x4x8x8xbf16>, tensor<1x8x4x64xbf16>) -> tensor<1x4x8x64xf32>
+    %5 = stablehlo.convert %4 : (tensor<1x4x8x64xf32>) -> tensor<1x4x8x64xbf16>
     ```
   }];
   let dependentDialects = ["::mlir::chlo::ChloDialect"];
