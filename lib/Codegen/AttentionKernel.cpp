@@ -138,6 +138,7 @@ struct Launch {
   }
   Tile locateTile(Value index);
   Slice loadSlice(Value index);
+  Value hasWork(const Tile &tile, Value sliceCount);
 };
 } // namespace
 
@@ -214,6 +215,21 @@ Slice Launch::loadSlice(Value index) {
           field(offsetof(sprt_slice, uniform))};
 }
 
+/// Whether a tile has an empty state to write, or rows in a slice: a rank of a
+/// causal ring attends with half of its rows in half of the steps.
+Value Launch::hasWork(const Tile &tile, Value sliceCount) {
+  Value end = e.add(tile.firstQuery, e.integer(e.shape.queryBlock));
+  return e.loop(
+      e.integer(0), sliceCount, 1, {tile.isEmpty},
+      [&](Value index, ValueRange so) -> SmallVector<Value> {
+        Slice slice = loadSlice(index);
+        Value meets = arith::AndIOp::create(
+            e, e.compare(arith::CmpIPredicate::slt, slice.q0, end),
+            e.compare(arith::CmpIPredicate::sgt, slice.q1, tile.firstQuery));
+        return {arith::OrIOp::create(e, so[0], meets)};
+      })[0];
+}
+
 static void attendSlice(Emitter &e, const Tile &tile, const Slice &slice) {
   const Shape &s = e.shape;
   std::pair<Value, Value> seen = boundSlice(e, tile, slice);
@@ -223,8 +239,12 @@ static void attendSlice(Emitter &e, const Tile &tile, const Slice &slice) {
     Value count = e.least(e.alignUp(e.sub(upper, firstKey), s.tile),
                           e.integer(s.keyBlock));
     packKeys(e, tile, firstKey, count);
+    // After the last block most often comes the next tile's first.
+    Value nextKey = e.add(firstKey, e.integer(s.keyBlock));
+    nextKey = e.select(e.compare(arith::CmpIPredicate::slt, nextKey, upper),
+                       nextKey, first);
     e.loop(e.integer(0), tile.panels, 1, [&](Value panel) {
-      attendPanel(e, tile, panel, firstKey, count, slice.uniform);
+      attendPanel(e, tile, panel, firstKey, count, nextKey, slice.uniform);
     });
   });
 }
@@ -250,11 +270,14 @@ func::FuncOp sp::buildAttentionKernel(ModuleOp module, Location loc,
   Value sliceCount = launch.size(SPRT_ATTEND_SLICE_COUNT);
   e.loop(entry->getArgument(2), entry->getArgument(3), 1, [&](Value index) {
     Tile tile = launch.locateTile(index);
-    loadState(e, tile);
-    packQueries(e, tile);
-    e.loop(e.integer(0), sliceCount, 1,
-           [&](Value slice) { attendSlice(e, tile, launch.loadSlice(slice)); });
-    storeState(e, tile);
+    e.ifThen(launch.hasWork(tile, sliceCount), [&] {
+      loadState(e, tile);
+      packQueries(e, tile);
+      e.loop(e.integer(0), sliceCount, 1, [&](Value slice) {
+        attendSlice(e, tile, launch.loadSlice(slice));
+      });
+      storeState(e, tile);
+    });
   });
   func::ReturnOp::create(e);
   return function;

@@ -81,27 +81,27 @@ void attention::packKeys(Emitter &e, const Tile &tile, Value first,
       });
 }
 
-// Packing waits for memory: rows are cut and far apart, which the processor's
-// own prefetching does not foresee. The panels share the requests out, so that
-// they hide under arithmetic.
-void attention::prefetchKeys(Emitter &e, const Tile &tile, Value panel,
-                             Value key) {
+// Packing alone would wait for memory: rows are cut and far apart, which the
+// processor's own prefetching does not foresee. The panels share the requests
+// out, so that they hide under arithmetic.
+SmallVector<Value> attention::nextRows(Emitter &e, const Tile &tile,
+                                       Value panel, Value key) {
   const Shape &s = e.shape;
-  int64_t share = llvm::divideCeil(2 * s.tile, s.panels);
-  int64_t rowBytes = std::max(s.headSize, s.valueSize) *
-                     e.storedType.getIntOrFloatBitWidth() / 8;
+  // Small blocks of queries are not worth more.
+  constexpr int64_t most = 4;
+  int64_t share =
+      std::min<int64_t>(most, llvm::divideCeil(2 * s.tile, s.panels));
   Value lastKey = e.sub(tile.keys, e.integer(1));
-  Value ahead = e.add(key, e.integer(s.keyBlock));
+  SmallVector<Value> addresses;
   for (int64_t i = 0; i < share; ++i) {
     Value row = e.add(e.mul(panel, e.integer(share)), e.integer(i));
     Value isValue =
         e.compare(arith::CmpIPredicate::sge, row, e.integer(s.tile));
     Value index = arith::AndIOp::create(e, row, e.integer(s.tile - 1));
-    index = e.least(e.add(ahead, index), lastKey);
+    index = e.least(e.add(key, index), lastKey);
     Value base = e.select(isValue, tile.v.base, tile.k.base);
     Value stride = e.select(isValue, tile.v.stride, tile.k.stride);
-    Value address = e.at(base, e.mul(index, stride), tile.k.type);
-    for (int64_t byte = 0; byte < rowBytes; byte += kLineBytes)
-      e.prefetch(e.at(address, byte, e.getI8Type()), 2);
+    addresses.push_back(e.at(base, e.mul(index, stride), e.storedType));
   }
+  return addresses;
 }

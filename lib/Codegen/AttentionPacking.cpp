@@ -63,6 +63,13 @@ static SmallVector<Value> rowsOf(Emitter &e, const Tile &tile,
   return bases;
 }
 
+/// Asks for what the next group of `rows` will read or write at `address` of a
+/// row.
+static void prefetchNextGroup(Emitter &e, const Rows &rows, Value address) {
+  Value offset = e.mul(rows.stride, e.integer(e.shape.lanes));
+  e.prefetch(e.at(address, offset, rows.type), 1);
+}
+
 static void storeTransposed(Emitter &e, SmallVector<Value> vectors,
                             Value target) {
   e.transpose(vectors);
@@ -82,9 +89,11 @@ static void packGroup(Emitter &e, const Tile &tile, const Group &group) {
     Value mask =
         e.tailMask(e.sub(e.integer(s.headSize), column), s.headSize, elements);
     SmallVector<Value> words;
-    for (Value row : rows)
-      words.push_back(e.flipSigns(
-          e.loadWords(e.at(row, column, tile.q.type), mask), tile.signs));
+    for (Value row : rows) {
+      Value address = e.at(row, column, tile.q.type);
+      prefetchNextGroup(e, tile.q, address);
+      words.push_back(e.flipSigns(e.loadWords(address, mask), tile.signs));
+    }
     storeTransposed(
         e, words,
         inPanel(e, tile, s.queries, s.headWords, group, e.steps(column)));
@@ -117,9 +126,11 @@ static void carryGroup(Emitter &e, const Tile &tile, const Group &group) {
     Value mask =
         e.tailMask(e.sub(e.integer(s.valueSize), column), s.valueSize, s.lanes);
     SmallVector<Value> vectors;
-    for (Value row : rows)
-      vectors.push_back(e.loadConverted(e.at(row, column, tile.o.type),
-                                        tile.o.type, s.lanes, mask));
+    for (Value row : rows) {
+      Value address = e.at(row, column, tile.o.type);
+      prefetchNextGroup(e, tile.o, address);
+      vectors.push_back(e.loadConverted(address, tile.o.type, s.lanes, mask));
+    }
     storeTransposed(e, vectors,
                     inPanel(e, tile, s.output, s.valuePad, group, column));
   });
@@ -199,7 +210,9 @@ static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {
                               /*size=*/1, s.lanes);
       Value row = lastRowOr(e, tile, group, static_cast<int64_t>(lane));
       Value base = e.at(tile.o.base, e.mul(row, tile.o.stride), e.scalarType);
-      e.storeMasked(vector, e.at(base, column, e.scalarType), mask);
+      Value address = e.at(base, column, e.scalarType);
+      prefetchNextGroup(e, tile.o, address);
+      e.storeMasked(vector, address, mask);
     }
   });
 }

@@ -39,18 +39,21 @@ void loadState(Emitter &e, const Tile &tile);
 void storeState(Emitter &e, const Tile &tile);
 /// Packs keys and values [first, first + count), zero beyond the valid rows.
 void packKeys(Emitter &e, const Tile &tile, Value first, Value count);
-/// Asks for what the next block packs: a panel's share of the rows one block
-/// after the register tile of keys at `key`.
-void prefetchKeys(Emitter &e, const Tile &tile, Value panel, Value key);
+/// Which rows of k and v a panel asks for while it works at a register tile, so
+/// that they are near when they are packed: its share of those of the tile at
+/// `key`, of the block that comes next.
+SmallVector<Value> nextRows(Emitter &e, const Tile &tile, Value panel,
+                            Value key);
 
 /// Writes the keys that each query sees of a slice, and their extremes per
 /// panel. Returns the range of keys that the tile sees; empty: first >= second.
 std::pair<Value, Value> boundSlice(Emitter &e, const Tile &tile,
                                    const Slice &slice);
 
-/// Attends one panel to the packed keys [firstKey, firstKey + count).
+/// Attends one panel to the packed keys [firstKey, firstKey + count); the block
+/// at `nextKey` comes next.
 void attendPanel(Emitter &e, const Tile &tile, Value panel, Value firstKey,
-                 Value count, Value uniform);
+                 Value count, Value nextKey, Value uniform);
 
 } // namespace mlir::sp::attention
 

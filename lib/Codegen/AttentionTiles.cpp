@@ -56,21 +56,26 @@ static Value vectorAt(Emitter &e, Value base, Value row, int64_t half) {
   return e.at(rowBase, half * e.shape.lanes, e.scalarType);
 }
 
+/// Asks for the factors that the next register tile takes at `step`: `tile`
+/// contiguous words a step at `following`.
+static void prefetchFactors(Emitter &e, Value following, Value step) {
+  const Shape &s = e.shape;
+  Value address = e.at(following, e.mul(step, e.integer(s.tile)), e.scalarType);
+  for (int64_t byte = 0; byte < s.unroll * s.tile * s.elementBytes;
+       byte += kLineBytes)
+    e.prefetch(e.at(address, byte, e.getI8Type()), 1);
+}
+
 /// Accumulates a register tile: for steps [from, to) of the contraction,
 /// sums[i][half] += factor(step, i) · vectors[step][half].
-/// The next tile's factors, `tile` contiguous words a step at `following`,
-/// are asked for on the way.
 static SmallVector<Value> contract(Emitter &e, Value from, Value to,
                                    ValueRange sums, Value vectors,
-                                   Value following,
-                                   function_ref<Value(Value, int64_t)> factor) {
+                                   function_ref<Value(Value, int64_t)> factor,
+                                   function_ref<void(Value)> prefetch) {
   const Shape &s = e.shape;
   return e.loop(from, to, s.unroll, sums, [&](Value base, ValueRange carried) {
     SmallVector<Value> next = llvm::to_vector(carried);
-    Value ahead = e.at(following, e.mul(base, e.integer(s.tile)), e.scalarType);
-    for (int64_t byte = 0; byte < s.unroll * s.tile * s.elementBytes;
-         byte += kLineBytes)
-      e.prefetch(e.at(ahead, byte, e.getI8Type()), 1);
+    prefetch(base);
     for (int64_t u = 0; u < s.unroll; ++u) {
       Value step = e.add(base, e.integer(u));
       Value pair[] = {e.load(e.vectorType, vectorAt(e, vectors, step, 0)),
@@ -119,9 +124,9 @@ static SmallVector<Value> maskTile(Emitter &e, const Panel &p, Value firstKey,
 }
 
 /// Scores of keys [from, to) of the block, not scaled; returns their maxima.
-static SmallVector<Value> scoreBlock(Emitter &e, const Panel &p, Value firstKey,
-                                     Value from, Value to, Value uniform,
-                                     function_ref<void(Value)> prefetchAfter) {
+static SmallVector<Value>
+scoreBlock(Emitter &e, const Panel &p, Value firstKey, Value from, Value to,
+           Value uniform, function_ref<SmallVector<Value>(Value)> nextRows) {
   const Shape &s = e.shape;
   Value steps =
       e.integer(llvm::alignTo(llvm::divideCeil(s.headSize, s.pair), s.unroll));
@@ -131,13 +136,20 @@ static SmallVector<Value> scoreBlock(Emitter &e, const Panel &p, Value firstKey,
     Value keys = e.at(p.keys, e.mul(row, e.integer(s.headWords)), e.scalarType);
     SmallVector<Value> sums(2 * s.tile, e.constant(0));
     Value following = e.at(keys, s.tile * s.headWords, e.scalarType);
-    sums = contract(e, e.integer(0), steps, sums, p.queries, following,
-                    [&](Value step, int64_t i) {
-                      Value base = e.at(keys, i * s.headWords, e.scalarType);
-                      return e.at(base, step, e.scalarType);
-                    });
+    SmallVector<Value> rows = nextRows(row);
+    sums = contract(
+        e, e.integer(0), steps, sums, p.queries,
+        [&](Value step, int64_t i) {
+          Value base = e.at(keys, i * s.headWords, e.scalarType);
+          return e.at(base, step, e.scalarType);
+        },
+        [&](Value step) {
+          prefetchFactors(e, following, step);
+          Value column = e.mul(step, e.integer(s.pair));
+          for (Value address : rows)
+            e.prefetch(e.at(address, column, e.storedType), 2);
+        });
     Value tileKey = e.add(firstKey, row);
-    prefetchAfter(tileKey);
     Value crosses = arith::OrIOp::create(
         e, e.compare(Predicate::slt, tileKey, p.greatestLower),
         e.compare(Predicate::sgt, e.add(tileKey, e.integer(s.tile)),
@@ -201,12 +213,14 @@ static void addValues(Emitter &e, const Panel &p, Value from, Value to,
         sums.push_back(
             e.mulf(e.load(e.vectorType, element(i, half)), rescale[half]));
     Value following = e.at(values, s.stripe, e.scalarType);
-    sums = contract(e, e.steps(from), e.steps(to), sums, p.scores, following,
-                    [&](Value step, int64_t i) {
-                      Value base = e.at(values, e.mul(step, e.integer(s.tile)),
-                                        e.scalarType);
-                      return e.at(base, i, e.scalarType);
-                    });
+    sums = contract(
+        e, e.steps(from), e.steps(to), sums, p.scores,
+        [&](Value step, int64_t i) {
+          Value base =
+              e.at(values, e.mul(step, e.integer(s.tile)), e.scalarType);
+          return e.at(base, i, e.scalarType);
+        },
+        [&](Value step) { prefetchFactors(e, following, step); });
     for (int64_t i = 0; i < s.tile; ++i)
       for (int64_t half = 0; half < 2; ++half)
         e.store(sums[2 * i + half], element(i, half));
@@ -214,7 +228,8 @@ static void addValues(Emitter &e, const Panel &p, Value from, Value to,
 }
 
 void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
-                            Value firstKey, Value count, Value uniform) {
+                            Value firstKey, Value count, Value nextKey,
+                            Value uniform) {
   const Shape &s = e.shape;
   Panel p = locatePanel(e, tile, panel);
   Value zero = e.integer(0);
@@ -224,8 +239,9 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
       e.least(e.alignUp(e.sub(p.greatestUpper, firstKey), s.tile), count);
   e.ifThen(e.compare(Predicate::slt, from, to), [&] {
     SmallVector<Value> scores =
-        scoreBlock(e, p, firstKey, from, to, uniform,
-                   [&](Value key) { prefetchKeys(e, tile, panel, key); });
+        scoreBlock(e, p, firstKey, from, to, uniform, [&](Value row) {
+          return nextRows(e, tile, panel, e.add(nextKey, row));
+        });
     SmallVector<Value> sums, safe, rescale;
     for (int64_t half = 0; half < 2; ++half) {
       Value before = e.load(e.vectorType, vectorAt(e, p.rowMax, zero, half));
