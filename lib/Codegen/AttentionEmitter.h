@@ -25,6 +25,8 @@ constexpr int64_t kLineBytes = 64; ///< of a cache line
 /// in values and powers.
 struct Shape {
   explicit Shape(const AttentionKernelConfig &config);
+  /// Steps of a contraction over the head size.
+  int64_t headSteps() const;
 
   int64_t headSize, valueSize;
   int64_t elementBytes; ///< of the compute type, f32 or f64

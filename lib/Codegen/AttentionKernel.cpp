@@ -75,6 +75,10 @@ Shape::Shape(const AttentionKernelConfig &config)
   scores = reserve(keyBlock * panel * elementBytes);
 }
 
+int64_t Shape::headSteps() const {
+  return llvm::alignTo(llvm::divideCeil(headSize, pair), unroll);
+}
+
 LogicalResult sp::verifyAttentionKernel(Location loc,
                                         const AttentionKernelConfig &config) {
   Type type = config.elementType;
@@ -118,6 +122,11 @@ int64_t sp::attentionScratchBytes(const AttentionKernelConfig &config) {
 }
 
 namespace {
+/// Where a tile lies.
+struct Place {
+  Value batch, head, firstQuery;
+};
+
 /// The arguments of a launch.
 struct Launch {
   Emitter &e;
@@ -136,6 +145,7 @@ struct Launch {
         e.add(e.mul(batch, size(strides)), e.mul(head, size(strides + 2)));
     return {e.at(buffer(bufferIndex), offset, type), size(strides + 1), type};
   }
+  Place locate(Value index);
   Tile locateTile(Value index);
   Slice loadSlice(Value index);
   Value hasWork(const Tile &tile, Value sliceCount);
@@ -146,6 +156,17 @@ static Value divideUp(Emitter &e, Value a, int64_t b) {
   return arith::DivSIOp::create(e, e.add(a, e.integer(b - 1)), e.integer(b));
 }
 
+Place Launch::locate(Value index) {
+  int64_t queryBlock = e.shape.queryBlock;
+  Value blocks = divideUp(e, size(SPRT_ATTEND_QUERIES), queryBlock);
+  Value heads = size(SPRT_ATTEND_HEADS);
+  Value batchHead = arith::DivSIOp::create(e, index, blocks);
+  Value block = arith::RemSIOp::create(e, index, blocks);
+  return {arith::DivSIOp::create(e, batchHead, heads),
+          arith::RemSIOp::create(e, batchHead, heads),
+          e.mul(block, e.integer(queryBlock))};
+}
+
 Tile Launch::locateTile(Value index) {
   Tile tile;
   tile.scratch = scratch;
@@ -153,22 +174,16 @@ Tile Launch::locateTile(Value index) {
   tile.keys = size(SPRT_ATTEND_KEYS);
   tile.isEmpty =
       e.compare(arith::CmpIPredicate::ne, size(SPRT_ATTEND_INIT), e.integer(0));
-  int64_t queryBlock = e.shape.queryBlock;
-  Value blocks = divideUp(e, tile.queries, queryBlock);
-  Value heads = size(SPRT_ATTEND_HEADS);
-  Value batchHead = arith::DivSIOp::create(e, index, blocks);
-  Value block = arith::RemSIOp::create(e, index, blocks);
-  Value batch = arith::DivSIOp::create(e, batchHead, heads);
-  Value head = arith::RemSIOp::create(e, batchHead, heads);
+  auto [batch, head, firstQuery] = locate(index);
   Value globalHead = e.add(head, size(SPRT_ATTEND_HEAD_FIRST));
   Value kvHead = e.sub(
       arith::DivSIOp::create(e, e.mul(globalHead, size(SPRT_ATTEND_KV_TOTAL)),
                              size(SPRT_ATTEND_HEADS_TOTAL)),
       size(SPRT_ATTEND_KV_FIRST));
 
-  tile.firstQuery = e.mul(block, e.integer(queryBlock));
+  tile.firstQuery = firstQuery;
   Value rowsLeft =
-      e.least(e.sub(tile.queries, tile.firstQuery), e.integer(queryBlock));
+      e.least(e.sub(tile.queries, firstQuery), e.integer(e.shape.queryBlock));
   tile.panels = divideUp(e, rowsLeft, e.shape.panel);
   Type stored = e.storedType, state = e.scalarType;
   tile.q = rows(SPRT_ATTEND_Q, SPRT_ATTEND_Q_STRIDES, stored, batch, head);
@@ -176,6 +191,17 @@ Tile Launch::locateTile(Value index) {
   tile.v = rows(SPRT_ATTEND_V, SPRT_ATTEND_V_STRIDES, stored, batch, kvHead);
   tile.o = rows(SPRT_ATTEND_O, SPRT_ATTEND_O_STRIDES, state, batch, head);
   tile.lse = rows(SPRT_ATTEND_LSE, SPRT_ATTEND_LSE_STRIDES, state, batch, head);
+  // After the last tile, the first one of the next launch.
+  Value tiles = e.mul(e.mul(size(SPRT_ATTEND_BATCH), size(SPRT_ATTEND_HEADS)),
+                      divideUp(e, tile.queries, e.shape.queryBlock));
+  Place next =
+      locate(arith::RemSIOp::create(e, e.add(index, e.integer(1)), tiles));
+  auto firstRow = [&](int64_t buffer, int64_t strides, Type type) {
+    Rows all = rows(buffer, strides, type, next.batch, next.head);
+    return e.at(all.base, e.mul(next.firstQuery, all.stride), type);
+  };
+  tile.nextQ = firstRow(SPRT_ATTEND_Q, SPRT_ATTEND_Q_STRIDES, stored);
+  tile.nextO = firstRow(SPRT_ATTEND_O, SPRT_ATTEND_O_STRIDES, state);
 
   Value scale =
       arith::BitcastOp::create(e, e.getF64Type(), size(SPRT_ATTEND_SCALE));
@@ -239,12 +265,13 @@ static void attendSlice(Emitter &e, const Tile &tile, const Slice &slice) {
     Value count = e.least(e.alignUp(e.sub(upper, firstKey), s.tile),
                           e.integer(s.keyBlock));
     packKeys(e, tile, firstKey, count);
-    // After the last block most often comes the next tile's first.
-    Value nextKey = e.add(firstKey, e.integer(s.keyBlock));
-    nextKey = e.select(e.compare(arith::CmpIPredicate::slt, nextKey, upper),
-                       nextKey, first);
+    // The next tile most often begins with the same keys.
+    Next next;
+    next.key = e.add(firstKey, e.integer(s.keyBlock));
+    next.isTile = e.compare(arith::CmpIPredicate::sge, next.key, upper);
+    next.key = e.select(next.isTile, first, next.key);
     e.loop(e.integer(0), tile.panels, 1, [&](Value panel) {
-      attendPanel(e, tile, panel, firstKey, count, nextKey, slice.uniform);
+      attendPanel(e, tile, panel, firstKey, count, next, slice.uniform);
     });
   });
 }

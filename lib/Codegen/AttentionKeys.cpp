@@ -84,24 +84,47 @@ void attention::packKeys(Emitter &e, const Tile &tile, Value first,
 // Packing alone would wait for memory: rows are cut and far apart, which the
 // processor's own prefetching does not foresee. The panels share the requests
 // out, so that they hide under arithmetic.
-SmallVector<Value> attention::nextRows(Emitter &e, const Tile &tile,
-                                       Value panel, Value key) {
+SmallVector<Ahead> attention::lookAhead(Emitter &e, const Tile &tile,
+                                        Value panel, Value row,
+                                        const Next &next) {
   const Shape &s = e.shape;
+  int64_t storedBytes = e.storedType.getIntOrFloatBitWidth() / 8;
+  auto stepBytes = [&](int64_t rowBytes) -> int64_t {
+    return llvm::divideCeil(rowBytes, s.headSteps());
+  };
   // Small blocks of queries are not worth more.
   constexpr int64_t most = 4;
+  SmallVector<Ahead> all;
   int64_t share =
       std::min<int64_t>(most, llvm::divideCeil(2 * s.tile, s.panels));
+  Value key = e.add(next.key, row);
   Value lastKey = e.sub(tile.keys, e.integer(1));
-  SmallVector<Value> addresses;
   for (int64_t i = 0; i < share; ++i) {
-    Value row = e.add(e.mul(panel, e.integer(share)), e.integer(i));
+    Value number = e.add(e.mul(panel, e.integer(share)), e.integer(i));
     Value isValue =
-        e.compare(arith::CmpIPredicate::sge, row, e.integer(s.tile));
-    Value index = arith::AndIOp::create(e, row, e.integer(s.tile - 1));
+        e.compare(arith::CmpIPredicate::sge, number, e.integer(s.tile));
+    Value index = arith::AndIOp::create(e, number, e.integer(s.tile - 1));
     index = e.least(e.add(key, index), lastKey);
     Value base = e.select(isValue, tile.v.base, tile.k.base);
     Value stride = e.select(isValue, tile.v.stride, tile.k.stride);
-    addresses.push_back(e.at(base, e.mul(index, stride), e.storedType));
+    all.push_back({e.at(base, e.mul(index, stride), e.storedType),
+                   stepBytes(std::max(s.headSize, s.valueSize) * storedBytes)});
   }
-  return addresses;
+
+  share =
+      std::min<int64_t>(most, llvm::divideCeil(s.panel * s.tile, s.keyBlock));
+  Value first = e.add(e.mul(panel, e.integer(s.panel)),
+                      e.mul(arith::DivUIOp::create(e, row, e.integer(s.tile)),
+                            e.integer(share)));
+  for (int64_t i = 0; i < share; ++i) {
+    Value query = e.add(first, e.integer(i));
+    auto add = [&](Value base, const Rows &rows, int64_t rowBytes) {
+      Value address = e.at(base, e.mul(query, rows.stride), rows.type);
+      all.push_back(
+          {e.select(next.isTile, address, tile.scratch), stepBytes(rowBytes)});
+    };
+    add(tile.nextQ, tile.q, s.headSize * storedBytes);
+    add(tile.nextO, tile.o, s.valueSize * s.elementBytes);
+  }
+  return all;
 }

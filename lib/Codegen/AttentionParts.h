@@ -24,6 +24,20 @@ struct Tile {
   Value signs;      ///< the queries' bits to flip: all signs if scale < 0
   Value isEmpty;    ///< i1: INIT
   Rows q, k, v, o, lse;
+  Value nextQ, nextO; ///< first rows of the tile that most often comes next
+};
+
+/// What a panel asks for while it works at a register tile: `stepBytes` from
+/// `address` on with each step of its contraction.
+struct Ahead {
+  Value address;
+  int64_t stepBytes;
+};
+
+/// What comes after a block of keys: the block at `key`, with another tile if
+/// the block is the tile's last.
+struct Next {
+  Value key, isTile;
 };
 
 /// A slice of the mask as loaded from memory.
@@ -39,21 +53,21 @@ void loadState(Emitter &e, const Tile &tile);
 void storeState(Emitter &e, const Tile &tile);
 /// Packs keys and values [first, first + count), zero beyond the valid rows.
 void packKeys(Emitter &e, const Tile &tile, Value first, Value count);
-/// Which rows of k and v a panel asks for while it works at a register tile, so
-/// that they are near when they are packed: its share of those of the tile at
-/// `key`, of the block that comes next.
-SmallVector<Value> nextRows(Emitter &e, const Tile &tile, Value panel,
-                            Value key);
+/// What a panel asks for at register tile `row` of its block, so that it is
+/// near when it is packed: its share of the next block's rows and of the next
+/// tile's.
+SmallVector<Ahead> lookAhead(Emitter &e, const Tile &tile, Value panel,
+                             Value row, const Next &next);
 
 /// Writes the keys that each query sees of a slice, and their extremes per
 /// panel. Returns the range of keys that the tile sees; empty: first >= second.
 std::pair<Value, Value> boundSlice(Emitter &e, const Tile &tile,
                                    const Slice &slice);
 
-/// Attends one panel to the packed keys [firstKey, firstKey + count); the block
-/// at `nextKey` comes next.
+/// Attends one panel to the packed keys [firstKey, firstKey + count); `next`
+/// comes after them.
 void attendPanel(Emitter &e, const Tile &tile, Value panel, Value firstKey,
-                 Value count, Value nextKey, Value uniform);
+                 Value count, const Next &next, Value uniform);
 
 } // namespace mlir::sp::attention
 

@@ -126,28 +126,27 @@ static SmallVector<Value> maskTile(Emitter &e, const Panel &p, Value firstKey,
 /// Scores of keys [from, to) of the block, not scaled; returns their maxima.
 static SmallVector<Value>
 scoreBlock(Emitter &e, const Panel &p, Value firstKey, Value from, Value to,
-           Value uniform, function_ref<SmallVector<Value>(Value)> nextRows) {
+           Value uniform, function_ref<SmallVector<Ahead>(Value)> lookAhead) {
   const Shape &s = e.shape;
-  Value steps =
-      e.integer(llvm::alignTo(llvm::divideCeil(s.headSize, s.pair), s.unroll));
   SmallVector<Value> none(2,
                           e.constant(-std::numeric_limits<double>::infinity()));
   return e.loop(from, to, s.tile, none, [&](Value row, ValueRange carried) {
     Value keys = e.at(p.keys, e.mul(row, e.integer(s.headWords)), e.scalarType);
     SmallVector<Value> sums(2 * s.tile, e.constant(0));
     Value following = e.at(keys, s.tile * s.headWords, e.scalarType);
-    SmallVector<Value> rows = nextRows(row);
+    SmallVector<Ahead> ahead = lookAhead(row);
     sums = contract(
-        e, e.integer(0), steps, sums, p.queries,
+        e, e.integer(0), e.integer(s.headSteps()), sums, p.queries,
         [&](Value step, int64_t i) {
           Value base = e.at(keys, i * s.headWords, e.scalarType);
           return e.at(base, step, e.scalarType);
         },
         [&](Value step) {
           prefetchFactors(e, following, step);
-          Value column = e.mul(step, e.integer(s.pair));
-          for (Value address : rows)
-            e.prefetch(e.at(address, column, e.storedType), 2);
+          for (const Ahead &a : ahead)
+            e.prefetch(e.at(a.address, e.mul(step, e.integer(a.stepBytes)),
+                            e.getI8Type()),
+                       2);
         });
     Value tileKey = e.add(firstKey, row);
     Value crosses = arith::OrIOp::create(
@@ -228,7 +227,7 @@ static void addValues(Emitter &e, const Panel &p, Value from, Value to,
 }
 
 void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
-                            Value firstKey, Value count, Value nextKey,
+                            Value firstKey, Value count, const Next &next,
                             Value uniform) {
   const Shape &s = e.shape;
   Panel p = locatePanel(e, tile, panel);
@@ -240,7 +239,7 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
   e.ifThen(e.compare(Predicate::slt, from, to), [&] {
     SmallVector<Value> scores =
         scoreBlock(e, p, firstKey, from, to, uniform, [&](Value row) {
-          return nextRows(e, tile, panel, e.add(nextKey, row));
+          return lookAhead(e, tile, panel, row, next);
         });
     SmallVector<Value> sums, safe, rescale;
     for (int64_t half = 0; half < 2; ++half) {
