@@ -106,7 +106,8 @@ private:
                      LayoutAttr keyRows) {
     int64_t kvHeads = op.getKey().getType().getDimSize(2),
             shared = op.getQuery().getType().getDimSize(2) / kvHeads;
-    auto [first, count] = plan.getKvGroup(group, kvHeads);
+    std::pair<int64_t, int64_t> part = plan.getKvGroup(group, kvHeads);
+    int64_t first = part.first, count = part.second;
     heads =
         LayoutAttr::get(builder.getContext(), LayoutKind::Contiguous,
                         count * shared, plan.getHeadsAxis(), plan.getHeads());
