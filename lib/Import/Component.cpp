@@ -160,6 +160,8 @@ Node *Component::build(Value value, ArrayRef<Axes> wanted) {
                ? refuse(op->getLoc(), "its weights depend on a second "
                                       "contraction")
                : buildFreeProduct(node);
+  } else if (isa<stablehlo::GatherOp>(op)) {
+    node = buildLookup(node);
   } else if (!isa<stablehlo::IotaOp>(op)) {
     node = buildLayout(node);
   }

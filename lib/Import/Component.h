@@ -40,6 +40,9 @@ struct Node {
   }
 };
 
+/// What a node repeats by broadcasts only, or the node itself.
+const Node *narrowest(const Node *node);
+
 /// Why something was not taken, and what stopped it.
 struct Refusal {
   std::string reason;
@@ -102,6 +105,7 @@ private:
   Node *buildConcatenate(Node *node);
   Node *buildPad(Node *node);
   Node *buildFreeProduct(Node *node);
+  Node *buildLookup(Node *node);
   Node *buildLayout(Node *node);
   Node *peel(mlir::Value value, ArrayRef<Axes> wanted, Role role);
   Node *operand(Node *node, unsigned index, ArrayRef<Axes> wanted);

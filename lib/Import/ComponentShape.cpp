@@ -7,6 +7,13 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+const Node *mlir::sp::narrowest(const Node *node) {
+  while (node->op &&
+         isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp>(node->op))
+    node = node->operands[0];
+  return node;
+}
+
 Node *Component::buildReduce(Node *node) {
   auto reduce = cast<stablehlo::ReduceOp>(node->op);
   if (reductionKind(reduce).empty())
@@ -82,6 +89,18 @@ Node *Component::buildFreeProduct(Node *node) {
     if (!llvm::is_contained(dims.rhsBatch, r))
       rightLabels[r] = node->labels[next++];
   return operand(node, 0, leftLabels) ? operand(node, 1, rightLabels) : nullptr;
+}
+
+Node *Component::buildLookup(Node *node) {
+  auto gather = cast<stablehlo::GatherOp>(node->op);
+  if (!lookupTable(gather))
+    return refuse(gather.getLoc(), "its weights depend on 'stablehlo.gather'");
+  Labels inner = node->labels;
+  int64_t vector = gather.getDimensionNumbers().getIndexVectorDim();
+  auto indices = cast<RankedTensorType>(gather.getStartIndices().getType());
+  if (vector < indices.getRank())
+    inner.insert(inner.begin() + vector, Axes());
+  return operand(node, 1, inner);
 }
 
 /// Start and stride of each dimension of a slice, or nothing.

@@ -34,12 +34,14 @@ struct LinearForm {
 };
 
 /// Something with two values below the weights that depends on positions: a
-/// comparison as `difference <op> 0`, or a table.
+/// comparison as `difference <op> 0`, one of two tables of one axis each, or a
+/// table.
 struct Comparison {
   const Node *node;
   /// Axes whose positions it depends on.
   Axes over;
   std::optional<LinearForm> difference;
+  bool isSteps = false;
 };
 
 /// Every comparison of positions that decides which weights count, and every
@@ -60,6 +62,7 @@ private:
   std::optional<LinearForm> linearTable(const Node *node);
   std::optional<LinearForm> linearAxes(ArrayRef<AxisId> dim);
   bool addTable(const Node *node);
+  bool addSteps(const Node *node);
   bool holds(const LinearForm &form, Type type) const;
 
   const AxisLabels &labels;
@@ -68,26 +71,50 @@ private:
 };
 
 /// A comparison over queries, keys, or (key - query): its value is the first of
-/// two and changes to the other at every cut.
+/// two and changes to the other at every cut. One over pairs in any other way
+/// has classes of queries and of keys that it does not tell apart.
 struct Threshold {
-  enum class Kind { Constant, Query, Key, Difference };
+  enum class Kind { Constant, Query, Key, Difference, Pair };
   const Node *node = nullptr;
   Kind kind = Kind::Constant;
   bool first = false;
   std::vector<int64_t> cuts;
   double values[2] = {0.0, 1.0};
+  std::vector<uint32_t> queryClass, keyClass; ///< by position
+  std::vector<char> ofClasses;                ///< query classes x key classes
+  size_t numKeyClasses = 1;
 
   bool truth(int64_t position) const {
     size_t flips =
         std::upper_bound(cuts.begin(), cuts.end(), position) - cuts.begin();
     return first != (flips % 2 == 1);
   }
+  bool truthOf(int64_t query, int64_t key) const {
+    if (kind != Kind::Pair)
+      return truth(kind == Kind::Query ? query
+                   : kind == Kind::Key ? key
+                                       : key - query);
+    return ofClasses[queryClass[query] * numKeyClasses + keyClass[key]];
+  }
 };
 
-/// The threshold that a table of two values is at true sizes; nothing if it
-/// does not depend on positions in one of the three ways.
+/// The threshold that a table of two values is at true sizes; nothing if it has
+/// more values.
 std::optional<Threshold> readTable(const AxisLabels &labels,
                                    const AttentionAxes &axes, const Node *node);
+
+/// The threshold that a comparison is whose sides depend on one axis each.
+std::optional<Threshold> readSteps(const AxisLabels &labels,
+                                   const AttentionAxes &axes, const Node *node);
+
+/// Visible keys of every query, row by row, as bands: a run of rows in which
+/// the ends of an interval stay or move along the diagonal is one. `breaks` are
+/// places of keys at which visibility may change, and `differences` those of
+/// (key - query). Nothing where there are too many.
+std::optional<sprt::algebra::Bands>
+bandsByRow(int64_t queries, int64_t keys, ArrayRef<int64_t> breaks,
+           ArrayRef<int64_t> differences,
+           function_ref<bool(int64_t query, int64_t key)> isVisible);
 
 /// What becomes of a hidden score.
 enum class Fill { None, Infinite, Select, Additive, Zeroed };
@@ -119,6 +146,7 @@ private:
   LogicalResult readThresholds();
   LogicalResult readLinear(const Comparison &comparison);
   LogicalResult cut();
+  LogicalResult cutByRow();
   /// Whether the pairs with these truths are visible.
   std::optional<bool> visible(unsigned truths);
   std::optional<bool> classify(SampleEvaluator &evaluator);

@@ -2,6 +2,12 @@
 
 #include "MaskAnalysis.h"
 
+#include "sp/StableHLO/StableHLO.h"
+
+#include <cmath>
+#include <map>
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::sp;
 
@@ -38,6 +44,38 @@ private:
   std::vector<char> truths;
 };
 
+/// Numbers lines that are equal alike; line i holds `width` truths.
+std::vector<uint32_t> classesOf(const std::vector<char> &truths, size_t lines,
+                                size_t width, std::vector<size_t> &first) {
+  std::map<std::string, uint32_t> numbers;
+  std::vector<uint32_t> classes;
+  for (size_t line = 0; line < lines; ++line) {
+    std::string text(truths.data() + line * width, width);
+    auto [entry, isNew] = numbers.try_emplace(std::move(text), numbers.size());
+    if (isNew)
+      first.push_back(line);
+    classes.push_back(entry->second);
+  }
+  return classes;
+}
+
+/// Makes a threshold of pairs from the truths of all, queries x keys.
+void classify(Threshold &threshold, std::vector<char> pairs, int64_t queries,
+              int64_t keys) {
+  threshold.kind = Threshold::Kind::Pair;
+  std::vector<char> turned(pairs.size());
+  for (int64_t q = 0; q < queries; ++q)
+    for (int64_t k = 0; k < keys; ++k)
+      turned[k * queries + q] = pairs[q * keys + k];
+  std::vector<size_t> rows, columns;
+  threshold.queryClass = classesOf(pairs, queries, keys, rows);
+  threshold.keyClass = classesOf(turned, keys, queries, columns);
+  threshold.numKeyClasses = columns.size();
+  for (size_t row : rows)
+    for (size_t column : columns)
+      threshold.ofClasses.push_back(pairs[row * keys + column]);
+}
+
 } // namespace
 
 std::optional<Threshold> mlir::sp::readTable(const AxisLabels &labels,
@@ -73,6 +111,7 @@ std::optional<Threshold> mlir::sp::readTable(const AxisLabels &labels,
   TruthLine ofQueries(0, queries), ofKeys(0, keys);
   TruthLine ofDifferences(1 - queries, queries + keys - 1);
   bool byQuery = true, byKey = true, byDifference = over.size() == 2;
+  std::vector<char> pairs(size_t(queries) * size_t(keys));
   IndexWalk walk(shape);
   for (double value : table->data) {
     int64_t query = 0, key = 0;
@@ -82,6 +121,7 @@ std::optional<Threshold> mlir::sp::readTable(const AxisLabels &labels,
     byQuery = byQuery && ofQueries.set(query, truth);
     byKey = byKey && ofKeys.set(key, truth);
     byDifference = byDifference && ofDifferences.set(key - query, truth);
+    pairs[size_t(query) * size_t(keys) + size_t(key)] = truth;
     walk.next();
   }
   const TruthLine *line = byKey          ? &ofKeys
@@ -91,7 +131,62 @@ std::optional<Threshold> mlir::sp::readTable(const AxisLabels &labels,
   threshold.kind = byKey     ? Threshold::Kind::Key
                    : byQuery ? Threshold::Kind::Query
                              : Threshold::Kind::Difference;
-  if (!line || !line->write(threshold))
+  if (line && line->write(threshold))
+    return threshold;
+  if (over.size() != 2)
     return std::nullopt;
+  classify(threshold, std::move(pairs), queries, keys);
+  return threshold;
+}
+
+std::optional<Threshold> mlir::sp::readSteps(const AxisLabels &labels,
+                                             const AttentionAxes &axes,
+                                             const Node *node) {
+  auto compare = cast<stablehlo::CompareOp>(node->op);
+  ElementFunction holds = elementFunction(compare);
+  Threshold threshold;
+  threshold.node = node;
+  threshold.kind = Threshold::Kind::Pair;
+  threshold.queryClass.assign(axes.queryLength(labels), 0);
+  threshold.keyClass.assign(labels.size(axes.key), 0);
+  // Distinct values of each side; a side that is constant has one.
+  std::vector<double> sides[2];
+  bool isKeys[2] = {false, true};
+  for (unsigned i = 0; i < 2; ++i) {
+    const Node *side = narrowest(node->operands[i]);
+    Axes over = labels.resolve(flatten(side->labels));
+    SampleEvaluator evaluator(labels, 0);
+    if (!over.empty()) {
+      std::vector<int64_t> all(labels.size(over[0]));
+      std::iota(all.begin(), all.end(), 0);
+      evaluator.setPositions(over[0], std::move(all));
+    }
+    const Samples *samples = evaluator.evaluate(side);
+    if (!samples)
+      return std::nullopt;
+    isKeys[i] = !over.empty() ? over[0] == axes.key : i == 1;
+    std::map<double, uint32_t> numbers;
+    std::vector<uint32_t> &classes =
+        isKeys[i] ? threshold.keyClass : threshold.queryClass;
+    for (auto [position, value] : llvm::enumerate(samples->data)) {
+      if (std::isnan(value))
+        return std::nullopt;
+      auto [entry, isNew] = numbers.try_emplace(value, numbers.size());
+      if (isNew)
+        sides[i].push_back(value);
+      if (!over.empty())
+        classes[position] = entry->second;
+    }
+  }
+  // Both sides over one axis tell positions of it, not pairs, apart.
+  if (isKeys[0] == isKeys[1] || !holds)
+    return std::nullopt;
+  unsigned q = isKeys[0] ? 1 : 0;
+  threshold.numKeyClasses = sides[1 - q].size();
+  for (double query : sides[q])
+    for (double key : sides[1 - q])
+      threshold.ofClasses.push_back(
+          holds(q == 0 ? ArrayRef<double>{query, key}
+                       : ArrayRef<double>{key, query}) != 0);
   return threshold;
 }

@@ -141,6 +141,23 @@ bool mlir::sp::isUniform(Value value) {
   return true;
 }
 
+DenseElementsAttr mlir::sp::lookupTable(Operation *op) {
+  auto gather = cast<stablehlo::GatherOp>(op);
+  auto constant = lookThroughLoops(gather.getOperand())
+                      .getDefiningOp<stablehlo::ConstantOp>();
+  stablehlo::GatherDimensionNumbersAttr dims = gather.getDimensionNumbers();
+  auto indices = cast<RankedTensorType>(gather.getStartIndices().getType());
+  int64_t vector = dims.getIndexVectorDim();
+  bool isLookup =
+      constant && cast<RankedTensorType>(constant.getType()).getRank() == 1 &&
+      dims.getOffsetDims().empty() && dims.getOperandBatchingDims().empty() &&
+      dims.getStartIndexMap() == ArrayRef<int64_t>{0} &&
+      dims.getCollapsedSliceDims() == ArrayRef<int64_t>{0} &&
+      (vector == indices.getRank() || indices.getDimSize(vector) == 1);
+  return isLookup ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                  : DenseElementsAttr();
+}
+
 std::optional<int64_t> mlir::sp::constantInteger(Value value) {
   auto constant =
       lookThroughLoops(value).getDefiningOp<stablehlo::ConstantOp>();

@@ -1,6 +1,7 @@
 #ifndef SP_LIB_IMPORT_OPERATIONS_H
 #define SP_LIB_IMPORT_OPERATIONS_H
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
 
@@ -29,6 +30,8 @@ StringRef reductionKind(Operation *op);
 Value lookThroughLoops(Value value);
 /// Whether every element is the same number, whatever the arguments.
 bool isUniform(Value value);
+/// The constant that a gather looks single numbers up in by one index, or null.
+DenseElementsAttr lookupTable(Operation *gather);
 /// The number, if the value is uniform and an integer constant.
 std::optional<int64_t> constantInteger(Value value);
 /// Erases what no longer has a use, inside the regions of `root`.

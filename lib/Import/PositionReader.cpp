@@ -206,6 +206,24 @@ bool PositionReader::addTable(const Node *node) {
   return true;
 }
 
+/// Takes a comparison of two tables of positions of at most one axis each.
+bool PositionReader::addSteps(const Node *node) {
+  Axes over;
+  for (const Node *operand : node->operands) {
+    // What is broadcast runs over what it is made of.
+    const Node *narrow = narrowest(operand);
+    Axes axes = labels.resolve(flatten(narrow->labels));
+    if (axes.size() > 1 || !isTable(narrow))
+      return false;
+    for (AxisId axis : axes)
+      if (labels.derivation(axis))
+        return false;
+    llvm::append_range(over, axes);
+  }
+  comparisons.push_back({node, over, std::nullopt, /*isSteps=*/true});
+  return true;
+}
+
 LogicalResult PositionReader::visit(const Node *node) {
   auto [entry, added] = visited.try_emplace(node, true);
   if (!added || node->role != Role::None)
@@ -235,7 +253,7 @@ LogicalResult PositionReader::visit(const Node *node) {
       comparisons.push_back({node, over, difference});
       return success();
     }
-    if (addTable(node))
+    if (addSteps(node) || addTable(node))
       return success();
   }
   if (isContraction(node->op) && contracts(node->op))

@@ -106,6 +106,8 @@ bool SampleEvaluator::compute(const Node *node, Samples &result) {
     return computeConstant(node, result);
   if (isa<stablehlo::ConcatenateOp, stablehlo::PadOp>(op))
     return computeJoin(node, result);
+  if (isa<stablehlo::GatherOp>(op))
+    return computeLookup(node, result);
   return computeMove(node, result);
 }
 
@@ -264,6 +266,21 @@ bool SampleEvaluator::computeJoin(const Node *node, Samples &result) {
     value =
         operands[from]->data[fill ? 0 : offsetOf(operands[from]->shape, *walk)];
     walk.next();
+  }
+  return true;
+}
+
+bool SampleEvaluator::computeLookup(const Node *node, Samples &result) {
+  const Samples *indices = evaluate(node->operands[0]);
+  DenseElementsAttr table = lookupTable(node->op);
+  if (!indices || indices->data.size() != result.data.size() ||
+      !node->elementType().isIntOrFloat())
+    return false;
+  double last = double(table.getNumElements() - 1);
+  for (auto [value, index] : llvm::zip_equal(result.data, indices->data)) {
+    if (std::isnan(index))
+      return false;
+    value = numberAt(table, int64_t(std::clamp(index, 0.0, last)));
   }
   return true;
 }

@@ -51,6 +51,7 @@ private:
   bool computeProduct(const Node *node, Samples &result);
   bool computeConstant(const Node *node, Samples &result);
   bool computeJoin(const Node *node, Samples &result);
+  bool computeLookup(const Node *node, Samples &result);
   bool computeMove(const Node *node, Samples &result);
   int64_t count(AxisId axis) const;
   std::vector<int64_t> axisIndices(AxisId axis) const;
