@@ -264,6 +264,13 @@ Value Emitter::roundToPairs(Value even, Value odd) {
       vector::ShuffleOp::create(*this, halves, halves, order).getResult());
 }
 
+Value Emitter::pairsOfOne() {
+  auto words = VectorType::get(shape.lanes, getI32Type());
+  Value ones = arith::ConstantOp::create(
+      *this, DenseElementsAttr::get(words, APInt(32, 0x3F803F80)));
+  return vector::BitCastOp::create(*this, vectorType, ones);
+}
+
 Value Emitter::flipSigns(Value words, Value signs) {
   Value bits = arith::BitcastOp::create(*this, signs.getType(), words);
   return arith::BitcastOp::create(*this, words.getType(),

@@ -124,6 +124,8 @@ public:
   Value joinHalves(Value even, Value odd);
   /// Words of pairs from two vectors, rounded to bf16.
   Value roundToPairs(Value even, Value odd);
+  /// A vector of bf16 pairs of 1, as words.
+  Value pairsOfOne();
   /// Flips the bits of the words that are set in `signs`, a vector of laneType.
   Value flipSigns(Value words, Value signs);
   /// `count` elements in the compute type; zero where masked off.

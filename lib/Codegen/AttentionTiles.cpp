@@ -186,10 +186,17 @@ static SmallVector<Value> raiseBlock(Emitter &e, const Panel &p, Value from,
         Value exponent = e.fma(e.load(e.vectorType, address), scale,
                                arith::NegFOp::create(e, maxima[half]));
         powers[i] = e.exp2(exponent);
-        sum = e.addf(sum, powers[i]);
       }
-      e.store(s.pair == 1 ? powers[0] : e.roundToPairs(powers[0], powers[1]),
-              vectorAt(e, p.scores, e.steps(row), half));
+      // The row is divided by the powers that its values are multiplied with:
+      // rounded ones, where they are.
+      Value step = powers[0];
+      if (s.pair == 1) {
+        sum = e.addf(sum, step);
+      } else {
+        step = e.roundToPairs(powers[0], powers[1]);
+        sum = e.multiplyAdd(e.pairsOfOne(), step, sum);
+      }
+      e.store(step, vectorAt(e, p.scores, e.steps(row), half));
       next.push_back(sum);
     }
     return next;
