@@ -44,14 +44,17 @@ struct Shape {
   ///   queries [panel][headWords][lane] Q with the scale's sign, transposed
   ///   output  [panel][valuePad][lane] O, transposed, not normalised
   ///   rowMax, rowSum, rowState [panel][lane]  m (base 2), l, the lse on entry
+  ///   weightSum [panel][lane]         l of the rounded P that values meet,
+  ///   where
+  ///                                   P is rounded to pairs; else rowSum
   ///   lower, upper [panel][lane]      keys [lower, upper) that a query sees
   ///   ranges  [panel][4]              least and greatest lower, upper
   ///   keys    [key][headWords]
   ///   values  [valuePad / tile][key / pair][tile], `stripe` words apart
   ///   scores  [key][lane]             S of one panel
   ///           [key / pair][lane]      then P
-  int64_t queries, output, rowMax, rowSum, rowState, lower, upper, ranges, keys,
-      values, scores, bytes;
+  int64_t queries, output, rowMax, rowSum, weightSum, rowState, lower, upper,
+      ranges, keys, values, scores, bytes;
 };
 
 using Body = function_ref<void(Value)>;

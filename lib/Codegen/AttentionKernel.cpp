@@ -66,6 +66,7 @@ Shape::Shape(const AttentionKernelConfig &config)
   output = reserve(queryBlock * valuePad * elementBytes);
   rowMax = reserve(queryBlock * elementBytes);
   rowSum = reserve(queryBlock * elementBytes);
+  weightSum = pair == 1 ? rowSum : reserve(queryBlock * elementBytes);
   rowState = reserve(queryBlock * elementBytes);
   lower = reserve(queryBlock * elementBytes);
   upper = reserve(queryBlock * elementBytes);

@@ -119,8 +119,10 @@ static void carryGroup(Emitter &e, const Tile &tile, const Group &group) {
   Value none = e.constant(-std::numeric_limits<double>::infinity());
   e.store(e.mulf(lse, e.constant(llvm::numbers::log2e)),
           perQuery(e, tile, s.rowMax, group));
-  e.store(e.select(e.equal(lse, none), e.constant(0), e.constant(1)),
-          perQuery(e, tile, s.rowSum, group));
+  Value one = e.select(e.equal(lse, none), e.constant(0), e.constant(1));
+  e.store(one, perQuery(e, tile, s.rowSum, group));
+  if (s.weightSum != s.rowSum)
+    e.store(one, perQuery(e, tile, s.weightSum, group));
   SmallVector<Value> rows = rowsOf(e, tile, group, tile.o);
   e.loop(e.integer(0), e.integer(s.valueSize), s.lanes, [&](Value column) {
     Value mask =
@@ -142,6 +144,8 @@ static void clearGroup(Emitter &e, const Tile &tile, const Group &group) {
   e.store(none, perQuery(e, tile, s.rowState, group));
   e.store(none, perQuery(e, tile, s.rowMax, group));
   e.store(e.constant(0), perQuery(e, tile, s.rowSum, group));
+  if (s.weightSum != s.rowSum)
+    e.store(e.constant(0), perQuery(e, tile, s.weightSum, group));
   e.loop(e.integer(0), e.integer(s.valuePad), 1, [&](Value row) {
     e.store(e.constant(0), inPanel(e, tile, s.output, s.valuePad, group, row));
   });
@@ -160,8 +164,8 @@ void attention::loadState(Emitter &e, const Tile &tile) {
       });
 }
 
-/// Replaces the group's entry state by its lse on exit and returns 1 / l, 0 for
-/// rows that have seen no key.
+/// Replaces the group's entry state by its lse on exit and returns what turns
+/// the output into a mean, 0 for rows that have seen no key.
 static Value finishRows(Emitter &e, const Tile &tile, const Group &group) {
   const Shape &s = e.shape;
   auto read = [&](int64_t area) {
@@ -178,7 +182,8 @@ static Value finishRows(Emitter &e, const Tile &tile, const Group &group) {
   Value lse = e.select(isKept, entry, e.log(maximum, sum));
   Value none = e.constant(-std::numeric_limits<double>::infinity());
   e.store(e.select(isEmpty, none, lse), perQuery(e, tile, s.rowState, group));
-  return e.select(isEmpty, zero, arith::DivFOp::create(e, one, sum));
+  Value weights = s.weightSum == s.rowSum ? sum : read(s.weightSum);
+  return e.select(isEmpty, zero, arith::DivFOp::create(e, one, weights));
 }
 
 static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {

@@ -18,7 +18,7 @@ namespace {
 /// The panel at work: addresses in scratch memory and its ranges of keys.
 struct Panel {
   Value queries, output, scores, keys, values;
-  Value rowMax, rowSum, lower, upper;
+  Value rowMax, rowSum, weightSum, lower, upper;
   Value leastLower, greatestLower, leastUpper, greatestUpper;
 };
 } // namespace
@@ -35,6 +35,7 @@ static Panel locatePanel(Emitter &e, const Tile &tile, Value panel) {
   p.output = at(s.output, s.valuePad * row);
   p.rowMax = at(s.rowMax, row);
   p.rowSum = at(s.rowSum, row);
+  p.weightSum = at(s.weightSum, row);
   p.lower = at(s.lower, row);
   p.upper = at(s.upper, row);
   p.scores = e.at(tile.scratch, s.scores, e.getI8Type());
@@ -172,32 +173,30 @@ scoreBlock(Emitter &e, const Panel &p, Value firstKey, Value from, Value to,
   });
 }
 
-/// Turns scores [from, to) into powers; returns the sums of them.
+/// Turns scores [from, to) into powers; returns the sums of them and, where
+/// they are rounded to pairs, of the rounded ones: values meet these, and a
+/// mean divides by the weights that it is made of.
 static SmallVector<Value> raiseBlock(Emitter &e, const Panel &p, Value from,
                                      Value to, Value scale, ValueRange maxima) {
   const Shape &s = e.shape;
-  SmallVector<Value> zeros(2, e.constant(0));
+  SmallVector<Value> zeros(2 * s.pair, e.constant(0));
   return e.loop(from, to, s.pair, zeros, [&](Value row, ValueRange carried) {
-    SmallVector<Value> next;
+    SmallVector<Value> next = llvm::to_vector(carried);
     for (int64_t half = 0; half < 2; ++half) {
-      Value sum = carried[half], powers[2];
+      Value powers[2];
       for (int64_t i = 0; i < s.pair; ++i) {
         Value address = vectorAt(e, p.scores, e.add(row, e.integer(i)), half);
         Value exponent = e.fma(e.load(e.vectorType, address), scale,
                                arith::NegFOp::create(e, maxima[half]));
         powers[i] = e.exp2(exponent);
+        next[half] = e.addf(next[half], powers[i]);
       }
-      // The row is divided by the powers that its values are multiplied with:
-      // rounded ones, where they are.
       Value step = powers[0];
-      if (s.pair == 1) {
-        sum = e.addf(sum, step);
-      } else {
+      if (s.pair == 2) {
         step = e.roundToPairs(powers[0], powers[1]);
-        sum = e.multiplyAdd(e.pairsOfOne(), step, sum);
+        next[2 + half] = e.multiplyAdd(e.pairsOfOne(), step, next[2 + half]);
       }
       e.store(step, vectorAt(e, p.scores, e.steps(row), half));
-      next.push_back(sum);
     }
     return next;
   });
@@ -248,10 +247,9 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
         scoreBlock(e, p, firstKey, from, to, uniform, [&](Value row) {
           return lookAhead(e, tile, panel, row, next);
         });
-    SmallVector<Value> sums, safe, rescale;
+    SmallVector<Value> safe, rescale;
     for (int64_t half = 0; half < 2; ++half) {
       Value before = e.load(e.vectorType, vectorAt(e, p.rowMax, zero, half));
-      sums.push_back(e.load(e.vectorType, vectorAt(e, p.rowSum, zero, half)));
       Value maximum = e.larger(e.mulf(scores[half], tile.scale), before);
       // -inf - -inf is NaN, but a row without keys has only zero powers.
       Value none = e.constant(-std::numeric_limits<double>::infinity());
@@ -260,9 +258,17 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
       e.store(maximum, vectorAt(e, p.rowMax, zero, half));
     }
     SmallVector<Value> powers = raiseBlock(e, p, from, to, tile.scale, safe);
-    for (int64_t half = 0; half < 2; ++half)
-      e.store(e.fma(sums[half], rescale[half], powers[half]),
-              vectorAt(e, p.rowSum, zero, half));
+    auto addSums = [&](Value area, int64_t first) {
+      for (int64_t half = 0; half < 2; ++half) {
+        Value address = vectorAt(e, area, zero, half);
+        e.store(e.fma(e.load(e.vectorType, address), rescale[half],
+                      powers[first + half]),
+                address);
+      }
+    };
+    addSums(p.rowSum, 0);
+    if (s.pair == 2)
+      addSums(p.weightSum, 2);
     addValues(e, p, from, to, rescale);
   });
 }
