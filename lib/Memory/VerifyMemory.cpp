@@ -226,8 +226,10 @@ LogicalResult PlaceRun::runReshape(stablehlo::ReshapeOp op) {
   FailureOr<int64_t> offset = offsetOf(op, "sp.offsets", 0);
   if (failed(offset))
     return failure();
-  held[op.getResult()] = held.at(op.getOperand());
-  if (*offset == held[op.getResult()].offset)
+  // A copy: the new entry may move the others.
+  Held operand = held.at(op.getOperand());
+  held[op.getResult()] = operand;
+  if (*offset == operand.offset)
     return success();
   return op.emitOpError() << "expected the offset of its operand, "
                           << held[op.getResult()].offset << ", but got "
