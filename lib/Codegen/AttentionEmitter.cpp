@@ -7,6 +7,8 @@ using namespace mlir::sp::attention;
 
 Emitter::Emitter(Location loc, const AttentionKernelConfig &config)
     : ImplicitLocOpBuilder(loc, loc.getContext()), shape(config),
+      score(config.score), perQuery(config.perQuery), perKey(config.perKey),
+      perHead(config.perHead), pair(config.pair),
       storedType(config.elementType) {
   bool isDouble = storedType.isF64();
   scalarType = isDouble ? FloatType(getF64Type()) : FloatType(getF32Type());

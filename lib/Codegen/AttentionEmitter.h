@@ -5,11 +5,13 @@
 #define SP_LIB_CODEGEN_ATTENTIONEMITTER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "sp/Codegen/AttentionKernel.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::sp::attention {
 
@@ -43,9 +45,9 @@ struct Shape {
   /// Byte offsets in the scratch memory.
   ///   queries [panel][headWords][lane] Q with the scale's sign, transposed
   ///   output  [panel][valuePad][lane] O, transposed, not normalised
-  ///   rowMax, rowSum, rowState [panel][lane]  m (base 2), l, the lse on entry
-  ///   weightSum [panel][lane]         l of the rounded P that values meet,
-  ///   where
+  ///   rowMax, rowSum, rowState [panel][lane]  m (see power), l, the lse on
+  ///   entry weightSum [panel][lane]         l of the rounded P that values
+  ///   meet, where
   ///                                   P is rounded to pairs; else rowSum
   ///   lower, upper [panel][lane]      keys [lower, upper) that a query sees
   ///   ranges  [panel][4]              least and greatest lower, upper
@@ -53,8 +55,14 @@ struct Shape {
   ///   values  [valuePad / tile][key / pair][tile], `stripe` words apart
   ///   scores  [key][lane]             S of one panel
   ///           [key / pair][lane]      then P
+  ///   weights [key][lane]             what a score function multiplies P by
+  ///   positions [panel][lane]         of queries, 32 bits each
+  ///   terms   [term][panel][lane]     8 bytes each: of a query's values the
+  ///                                   element, of pairs the offset of a query
+  ///   pairs   [term][lane][panel]     elements of pairs for `lanes` keys, in
+  ///                                   words of laneType
   int64_t queries, output, rowMax, rowSum, weightSum, rowState, lower, upper,
-      ranges, keys, values, scores, bytes;
+      ranges, keys, values, scores, weights, positions, terms, pairs, bytes;
 };
 
 using Body = function_ref<void(Value)>;
@@ -65,6 +73,9 @@ public:
   Emitter(Location loc, const AttentionKernelConfig &config);
 
   const Shape shape;
+  mutable func::FuncOp score; ///< null without a score function
+  unsigned perQuery, perKey, perHead,
+      pair;              ///< its terms; the others are tables
   Type storedType;       ///< element type of q, k, v
   FloatType scalarType;  ///< compute type
   IntegerType laneType;  ///< integer of the compute type's width
@@ -140,6 +151,12 @@ public:
   // Elementary functions on vectors, to about an ulp of the compute type.
   /// 2^x for x <= 0; 2^0 is exactly 1, 2^-inf exactly 0.
   Value exp2(Value x);
+  /// e^x of the differences of a kernel's exponents, which are in base 2 or,
+  /// where a score function makes them, in base e: scaled ones would be rounded
+  /// where they are large, equal ones differ by nothing.
+  Value power(Value difference);
+  /// The factor of an lse in a kernel's exponents.
+  double perLse() const { return score ? 1.0 : llvm::numbers::log2e; }
   /// ln(2^exponent * x) for positive normal x; NaN where x is NaN.
   Value log(Value exponent, Value x);
 

@@ -8,6 +8,7 @@
 //     store the state
 #include "sp/Codegen/AttentionKernel.h"
 #include "AttentionParts.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "sprt/kernel.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -31,13 +32,22 @@ static int64_t chooseBlock(int64_t rowBytes, int64_t bytes, int64_t most,
   return std::max(most, least);
 }
 
+/// Whether a score function yields weights beside exponents.
+static bool hasWeights(const AttentionKernelConfig &config) {
+  func::FuncOp score = config.score;
+  return score && score.getNumResults() == 2;
+}
+
+static bool multipliesPairs(const AttentionKernelConfig &config) {
+  return config.bf16Dots && config.elementType.isBF16() && !hasWeights(config);
+}
+
 Shape::Shape(const AttentionKernelConfig &config)
     : headSize(config.headSize), valueSize(config.valueSize),
       elementBytes(config.elementType.isF64() ? 8 : 4),
       lanes(config.vectorBits / (8 * elementBytes)), panel(2 * lanes),
       tile(config.vectorBits == 512 ? 8 : 4),
-      pair(config.bf16Dots && config.elementType.isBF16() && lanes == 16 ? 2
-                                                                         : 1),
+      pair(multipliesPairs(config) && lanes == 16 ? 2 : 1),
       signs(pair == 2           ? static_cast<int32_t>(0x80008000)
             : elementBytes == 4 ? std::numeric_limits<int32_t>::min()
                                 : std::numeric_limits<int64_t>::min()),
@@ -74,6 +84,11 @@ Shape::Shape(const AttentionKernelConfig &config)
   keys = reserve(keyBlock * headWords * elementBytes);
   values = reserve(valuePad / tile * stripe * elementBytes);
   scores = reserve(keyBlock * panel * elementBytes);
+  weights = hasWeights(config) ? reserve(keyBlock * panel * elementBytes) : 0;
+  positions = config.score ? reserve(queryBlock * sizeof(int32_t)) : 0;
+  terms =
+      reserve((config.perQuery + config.pair) * queryBlock * sizeof(int64_t));
+  pairs = reserve(config.pair * lanes * panel * elementBytes);
 }
 
 int64_t Shape::headSteps() const {
@@ -111,6 +126,8 @@ std::string sp::attentionKernelName(const AttentionKernelConfig &config) {
   stream << "attend_" << config.elementType << "_d" << config.headSize;
   if (config.valueSize != config.headSize)
     stream << 'x' << config.valueSize;
+  if (config.score)
+    stream << '_' << func::FuncOp(config.score).getName();
   return name;
 }
 
@@ -150,6 +167,7 @@ struct Launch {
   Tile locateTile(Value index);
   Slice loadSlice(Value index);
   Value hasWork(const Tile &tile, Value sliceCount);
+  void locateTerms(Tile &tile);
 };
 } // namespace
 
@@ -218,10 +236,33 @@ Tile Launch::locateTile(Value index) {
   scale = e.select(isNegative, arith::NegFOp::create(e, scale), scale);
   // Not 0: a hidden key's score of -inf has to stay what it is.
   scale = e.larger(number(0x1p-126), scale);
-  if (!state.isF64())
-    scale = arith::TruncFOp::create(e, state, scale);
-  tile.scale = e.splat(scale);
+  auto inLanes = [&](Value factor) {
+    return e.splat(state.isF64() ? factor
+                                 : arith::TruncFOp::create(e, state, factor));
+  };
+  tile.scale = inLanes(scale);
+  if (!e.score)
+    return tile;
+  tile.product = inLanes(e.mulf(scale, number(1 / llvm::numbers::log2e)));
+  tile.scale = e.constant(1);
+  tile.batch = batch;
+  tile.head = head;
+  tile.globalHead = globalHead;
+  locateTerms(tile);
   return tile;
+}
+
+void Launch::locateTerms(Tile &tile) {
+  tile.queryPositions = buffer(SPRT_ATTEND_QUERY_POSITIONS);
+  tile.keyPositions = buffer(SPRT_ATTEND_KEY_POSITIONS);
+  ArrayRef<Type> inputs = e.score.getArgumentTypes().drop_front(4);
+  for (auto [number, type] : llvm::enumerate(inputs)) {
+    int64_t strides = SPRT_ATTEND_TERM_STRIDES + 4 * number;
+    tile.terms.push_back({getElementTypeOrSelf(type),
+                          buffer(SPRT_ATTEND_TERMS + number), size(strides),
+                          size(strides + 1), size(strides + 2),
+                          size(strides + 3)});
+  }
 }
 
 Slice Launch::loadSlice(Value index) {
@@ -284,7 +325,8 @@ func::FuncOp sp::buildAttentionKernel(ModuleOp module, Location loc,
     return existing;
   module.getContext()
       ->loadDialect<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect,
-                    scf::SCFDialect, vector::VectorDialect>();
+                    math::MathDialect, scf::SCFDialect,
+                    vector::VectorDialect>();
   Emitter e(loc, config);
   e.setInsertionPointToEnd(module.getBody());
   auto type = e.getFunctionType({e.pointerType, e.pointerType, e.getI64Type(),
@@ -301,6 +343,8 @@ func::FuncOp sp::buildAttentionKernel(ModuleOp module, Location loc,
     e.ifThen(launch.hasWork(tile, sliceCount), [&] {
       loadState(e, tile);
       packQueries(e, tile);
+      if (e.score)
+        packTerms(e, tile);
       e.loop(e.integer(0), sliceCount, 1, [&](Value slice) {
         attendSlice(e, tile, launch.loadSlice(slice));
       });

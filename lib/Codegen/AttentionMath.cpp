@@ -86,6 +86,11 @@ Value Emitter::exp2(Value x) {
   return mulf(power, arith::BitcastOp::create(*this, vectorType, scale));
 }
 
+Value Emitter::power(Value difference) {
+  return exp2(score ? mulf(difference, constant(llvm::numbers::log2e))
+                    : difference);
+}
+
 // x = 2^e m with m in [√½, √2); ln m = 2 artanh(s) = 2 s Σ s^2i / (2i + 1) for
 // s = (m - 1) / (m + 1), |s| <= 0.172.
 Value Emitter::log(Value exponent, Value x) {

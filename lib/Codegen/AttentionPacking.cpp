@@ -70,9 +70,13 @@ static void prefetchNextGroup(Emitter &e, const Rows &rows, Value address) {
   e.prefetch(e.at(address, offset, rows.type), 1);
 }
 
+/// Each transposed vector times `factor`, if there is one.
 static void storeTransposed(Emitter &e, SmallVector<Value> vectors,
-                            Value target) {
+                            Value target, Value factor = Value()) {
   e.transpose(vectors);
+  if (factor)
+    for (Value &vector : vectors)
+      vector = e.mulf(vector, factor);
   for (auto [i, vector] : llvm::enumerate(vectors))
     e.store(vector, e.at(target, static_cast<int64_t>(i) * e.shape.panel,
                          e.scalarType));
@@ -104,25 +108,30 @@ void attention::packQueries(Emitter &e, const Tile &tile) {
   forEachGroup(e, tile, [&](Group group) { packGroup(e, tile, group); });
 }
 
-// The carried state is one more term of the sum: maximum lse, sum 1.
+// The carried state is one more term of the sum: maximum lse, sum 1. With a
+// score function it is the maximum and the sum themselves.
 static void carryGroup(Emitter &e, const Tile &tile, const Group &group) {
   const Shape &s = e.shape;
   Value state = perQuery(e, tile, s.rowState, group);
   for (int64_t lane = 0; lane < s.lanes; ++lane) {
     Value row = lastRowOr(e, tile, group, lane);
-    Value lse =
-        e.load(e.scalarType,
-               e.at(tile.lse.base, e.mul(row, tile.lse.stride), e.scalarType));
-    e.store(lse, e.at(state, lane, e.scalarType));
+    Value address =
+        e.at(tile.lse.base, e.mul(row, tile.lse.stride), e.scalarType);
+    e.store(e.load(e.scalarType, address), e.at(state, lane, e.scalarType));
+    if (e.score)
+      e.store(e.load(e.scalarType, e.at(address, 1, e.scalarType)),
+              e.at(perQuery(e, tile, s.rowSum, group), lane, e.scalarType));
   }
   Value lse = e.load(e.vectorType, state);
   Value none = e.constant(-std::numeric_limits<double>::infinity());
-  e.store(e.mulf(lse, e.constant(llvm::numbers::log2e)),
+  e.store(e.mulf(lse, e.constant(e.perLse())),
           perQuery(e, tile, s.rowMax, group));
-  Value one = e.select(e.equal(lse, none), e.constant(0), e.constant(1));
-  e.store(one, perQuery(e, tile, s.rowSum, group));
+  Value sum = e.score
+                  ? e.load(e.vectorType, perQuery(e, tile, s.rowSum, group))
+                  : e.select(e.equal(lse, none), e.constant(0), e.constant(1));
+  e.store(sum, perQuery(e, tile, s.rowSum, group));
   if (s.weightSum != s.rowSum)
-    e.store(one, perQuery(e, tile, s.weightSum, group));
+    e.store(sum, perQuery(e, tile, s.weightSum, group));
   SmallVector<Value> rows = rowsOf(e, tile, group, tile.o);
   e.loop(e.integer(0), e.integer(s.valueSize), s.lanes, [&](Value column) {
     Value mask =
@@ -134,7 +143,8 @@ static void carryGroup(Emitter &e, const Tile &tile, const Group &group) {
       vectors.push_back(e.loadConverted(address, tile.o.type, s.lanes, mask));
     }
     storeTransposed(e, vectors,
-                    inPanel(e, tile, s.output, s.valuePad, group, column));
+                    inPanel(e, tile, s.output, s.valuePad, group, column),
+                    e.score ? sum : Value());
   });
 }
 
@@ -178,8 +188,8 @@ static Value finishRows(Emitter &e, const Tile &tile, const Group &group) {
   // A row that saw no key since entry keeps its lse bit for bit.
   Value isKept = arith::AndIOp::create(
       e, e.equal(sum, one),
-      e.equal(maximum, e.mulf(entry, e.constant(llvm::numbers::log2e))));
-  Value lse = e.select(isKept, entry, e.log(maximum, sum));
+      e.equal(maximum, e.mulf(entry, e.constant(e.perLse()))));
+  Value lse = e.score ? maximum : e.select(isKept, entry, e.log(maximum, sum));
   Value none = e.constant(-std::numeric_limits<double>::infinity());
   e.store(e.select(isEmpty, none, lse), perQuery(e, tile, s.rowState, group));
   Value weights = s.weightSum == s.rowSum ? sum : read(s.weightSum);
@@ -195,8 +205,13 @@ static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {
     Value lse = e.load(e.scalarType, e.at(perQuery(e, tile, s.rowState, group),
                                           lane, e.scalarType));
     Value row = e.add(group.firstRow, lane);
-    e.store(lse,
-            e.at(tile.lse.base, e.mul(row, tile.lse.stride), e.scalarType));
+    Value address =
+        e.at(tile.lse.base, e.mul(row, tile.lse.stride), e.scalarType);
+    e.store(lse, address);
+    if (e.score)
+      e.store(e.load(e.scalarType, e.at(perQuery(e, tile, s.rowSum, group),
+                                        lane, e.scalarType)),
+              e.at(address, 1, e.scalarType));
   });
   e.loop(e.integer(0), e.integer(s.valueSize), s.lanes, [&](Value column) {
     Value source = inPanel(e, tile, s.output, s.valuePad, group, column);

@@ -13,6 +13,14 @@ struct Rows {
   Type type;
 };
 
+/// What a score function reads of a launch: base and strides {batch, head,
+/// query, key} in elements.
+struct Term {
+  Type element;
+  Value base;
+  Value batch, head, query, key;
+};
+
 /// One tile's arguments: the rows it works on and the block of queries.
 struct Tile {
   Value scratch;
@@ -20,11 +28,18 @@ struct Tile {
   Value queries;    ///< valid query rows in all
   Value keys;       ///< valid key rows in all
   Value panels;     ///< panels that hold valid rows
-  Value scale;      ///< |scale| · log₂e, a vector
+  Value scale;      ///< of scores in exponents: |scale| · log₂e, a vector; 1
+                    ///< for what a score function makes
   Value signs;      ///< the queries' bits to flip: all signs if scale < 0
   Value isEmpty;    ///< i1: INIT
   Rows q, k, v, o, lse;
   Value nextQ, nextO; ///< first rows of the tile that most often comes next
+  // With a score function:
+  Value product;     ///< |scale|, a vector
+  Value batch, head; ///< local numbers
+  Value globalHead;
+  Value queryPositions, keyPositions;
+  SmallVector<Term> terms;
 };
 
 /// What a panel asks for while it works at a register tile: `stepBytes` from
@@ -68,6 +83,16 @@ std::pair<Value, Value> boundSlice(Emitter &e, const Tile &tile,
 /// comes after them.
 void attendPanel(Emitter &e, const Tile &tile, Value panel, Value firstKey,
                  Value count, const Next &next, Value uniform);
+
+/// Puts what a score function reads of the tile's queries into scratch memory.
+void packTerms(Emitter &e, const Tile &tile);
+/// Makes exponents of the scores of keys [from, to) of the block at `firstKey`;
+/// returns their maxima.
+SmallVector<Value> applyScore(Emitter &e, const Tile &tile, Value panel,
+                              Value firstKey, Value from, Value to);
+
+/// Weights of 1 for scores [from, to), which no score function made.
+void clearWeights(Emitter &e, const Tile &tile, Value from, Value to);
 
 } // namespace mlir::sp::attention
 

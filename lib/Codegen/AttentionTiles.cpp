@@ -17,7 +17,7 @@ using Predicate = arith::CmpIPredicate;
 namespace {
 /// The panel at work: addresses in scratch memory and its ranges of keys.
 struct Panel {
-  Value queries, output, scores, keys, values;
+  Value queries, output, scores, weights, keys, values;
   Value rowMax, rowSum, weightSum, lower, upper;
   Value leastLower, greatestLower, leastUpper, greatestUpper;
 };
@@ -39,6 +39,7 @@ static Panel locatePanel(Emitter &e, const Tile &tile, Value panel) {
   p.lower = at(s.lower, row);
   p.upper = at(s.upper, row);
   p.scores = e.at(tile.scratch, s.scores, e.getI8Type());
+  p.weights = e.at(tile.scratch, s.weights, e.getI8Type());
   p.keys = e.at(tile.scratch, s.keys, e.getI8Type());
   p.values = e.at(tile.scratch, s.values, e.getI8Type());
   Value ranges = at(s.ranges, 4 * sizeof(int64_t));
@@ -188,10 +189,13 @@ static SmallVector<Value> raiseBlock(Emitter &e, const Panel &p, Value from,
         Value address = vectorAt(e, p.scores, e.add(row, e.integer(i)), half);
         Value exponent = e.fma(e.load(e.vectorType, address), scale,
                                arith::NegFOp::create(e, maxima[half]));
-        powers[i] = e.exp2(exponent);
+        powers[i] = e.power(exponent);
         next[half] = e.addf(next[half], powers[i]);
       }
       Value step = powers[0];
+      if (s.weights)
+        step = e.mulf(step,
+                      e.load(e.vectorType, vectorAt(e, p.weights, row, half)));
       if (s.pair == 2) {
         step = e.roundToPairs(powers[0], powers[1]);
         next[2 + half] = e.multiplyAdd(e.pairsOfOne(), step, next[2 + half]);
@@ -247,6 +251,16 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
         scoreBlock(e, p, firstKey, from, to, uniform, [&](Value row) {
           return lookAhead(e, tile, panel, row, next);
         });
+    if (e.score)
+      scores = e.ifElse(
+          e.compare(Predicate::eq, uniform, zero),
+          SmallVector<Type>(2, e.vectorType),
+          [&] { return applyScore(e, tile, panel, firstKey, from, to); },
+          [&] {
+            if (s.weights)
+              clearWeights(e, tile, from, to);
+            return scores;
+          });
     SmallVector<Value> safe, rescale;
     for (int64_t half = 0; half < 2; ++half) {
       Value before = e.load(e.vectorType, vectorAt(e, p.rowMax, zero, half));
@@ -254,7 +268,7 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
       // -inf - -inf is NaN, but a row without keys has only zero powers.
       Value none = e.constant(-std::numeric_limits<double>::infinity());
       safe.push_back(e.select(e.equal(maximum, none), e.constant(0), maximum));
-      rescale.push_back(e.exp2(e.subf(before, safe[half])));
+      rescale.push_back(e.power(e.subf(before, safe[half])));
       e.store(maximum, vectorAt(e, p.rowMax, zero, half));
     }
     SmallVector<Value> powers = raiseBlock(e, p, from, to, tile.scale, safe);

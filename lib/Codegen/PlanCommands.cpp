@@ -30,6 +30,22 @@ static std::vector<int64_t> headStrides(Value value) {
   return {row * type.getDimSize(1), row, head};
 }
 
+/// Strides of a term in elements over batch, head, query and key; `dims` says
+/// which dimension each is, -1 for none. One element serves a whole dimension
+/// of size 1.
+static std::vector<int64_t> termStrides(Value value,
+                                        std::array<int64_t, 4> dims) {
+  auto type = cast<RankedTensorType>(value.getType());
+  std::vector<int64_t> strides;
+  for (int64_t dim : dims) {
+    bool isShared = dim < 0 || type.getDimSize(dim) == 1;
+    strides.push_back(isShared ? 0
+                               : ShapedType::getNumElements(
+                                     type.getShape().drop_front(dim + 1)));
+  }
+  return strides;
+}
+
 uint32_t PlanWriter::kernelNumber(const KernelInfo &info) {
   auto [entry, isNew] = kernels.try_emplace(info.symbol, plan.kernels.size());
   if (isNew) {
@@ -93,6 +109,34 @@ void PlanWriter::writeAttend(AttendOp op, Commands &into) {
   attend.scratch_bytes = info.scratchBytes;
   attend.head_size = q[3];
   attend.value_size = v[3];
+  attend.scored = op.getScore().has_value();
+  auto addTerm = [&](Value value, std::array<int64_t, 4> dims) {
+    auto term = std::make_unique<plan::ScoreTermT>();
+    term->view = view(value, op);
+    term->strides = termStrides(value, dims);
+    attend.terms.push_back(std::move(term));
+  };
+  for (Value value : op.getPerQuery())
+    addTerm(value, {0, -1, 1, -1});
+  for (Value value : op.getPerKey())
+    addTerm(value, {0, -1, -1, 1});
+  // All heads are there, whichever are the rank's.
+  auto keepHeads = [&](Value value) {
+    plan::ScoreTermT &term = *attend.terms.back();
+    term.head_bytes =
+        term.strides[1] * elementBytes(getElementTypeOrSelf(value));
+  };
+  for (Value value : op.getPerHead()) {
+    addTerm(value, {0, 2, -1, -1});
+    keepHeads(value);
+  }
+  for (Value value : op.getPair()) {
+    addTerm(value, {0, 1, 2, 3});
+    if (cast<RankedTensorType>(value.getType()).getDimSize(2) == 1)
+      keepHeads(value);
+  }
+  for (Value value : op.getTable())
+    addTerm(value, {-1, -1, -1, -1});
   into.push_back(compute(op.getName().empty() ? "attend" : op.getName(),
                          std::move(attend)));
 }

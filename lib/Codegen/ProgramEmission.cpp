@@ -81,6 +81,13 @@ private:
     config.elementType = op.getQuery().getType().getElementType();
     config.vectorBits = target.vectorBits;
     config.bf16Dots = target.bf16Dots;
+    if (op.getScore())
+      config.score = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+          op, op.getScoreAttr());
+    config.perQuery = op.getPerQuery().size();
+    config.perKey = op.getPerKey().size();
+    config.perHead = op.getPerHead().size();
+    config.pair = op.getPair().size();
     return config;
   }
 

@@ -46,14 +46,27 @@ int64_t ElementForm::partBytes() const {
   return storage.getIntOrFloatBitWidth() / 8;
 }
 
+Type ScalarEmitter::shaped(Type type) const {
+  return lanes ? VectorType::get(lanes, getElementTypeOrSelf(type)) : type;
+}
+
+/// A constant of `type` or of a vector of it.
+static Value fill(OpBuilder &b, Location loc, Type type, TypedAttr value) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    value = SplatElementsAttr::get(vector, Attribute(value));
+  return arith::ConstantOp::create(b, loc, value);
+}
+
 Value ScalarEmitter::number(Type type, double value) {
-  return arith::ConstantOp::create(b, loc, FloatAttr::get(type, value));
+  return fill(b, loc, shaped(type),
+              FloatAttr::get(getElementTypeOrSelf(type), value));
 }
 
 Value ScalarEmitter::integer(Type type, int64_t value) {
-  unsigned width = type.getIntOrFloatBitWidth();
-  return arith::ConstantOp::create(
-      b, loc, IntegerAttr::get(type, APInt(width, value, true, true)));
+  Type element = getElementTypeOrSelf(type);
+  unsigned width = element.getIntOrFloatBitWidth();
+  return fill(b, loc, shaped(type),
+              IntegerAttr::get(element, APInt(width, value, true, true)));
 }
 
 Scalar ScalarEmitter::constant(ElementsAttr value, uint64_t position,
@@ -64,8 +77,8 @@ Scalar ScalarEmitter::constant(ElementsAttr value, uint64_t position,
     bool lost;
     copy.convert(cast<FloatType>(form.compute).getFloatSemantics(),
                  APFloat::rmNearestTiesToEven, &lost);
-    return arith::ConstantOp::create(b, loc,
-                                     FloatAttr::get(form.compute, copy));
+    return fill(b, loc, shaped(form.compute),
+                FloatAttr::get(form.compute, copy));
   };
   if (form.isComplex) {
     auto pair = value.getValues<std::complex<APFloat>>()[position];
@@ -75,7 +88,7 @@ Scalar ScalarEmitter::constant(ElementsAttr value, uint64_t position,
     return {part(value.getValues<APFloat>()[position]), {}};
   APInt bits = value.getValues<APInt>()[position];
   return {
-      arith::ConstantOp::create(b, loc, IntegerAttr::get(form.compute, bits)),
+      fill(b, loc, shaped(form.compute), IntegerAttr::get(form.compute, bits)),
       {}};
 }
 
@@ -90,7 +103,7 @@ Scalar ScalarEmitter::extreme(Type element, bool greatest) {
                    : (greatest ? APInt::getSignedMaxValue(width)
                                : APInt::getSignedMinValue(width));
   return {
-      arith::ConstantOp::create(b, loc, IntegerAttr::get(form.compute, bits)),
+      fill(b, loc, shaped(form.compute), IntegerAttr::get(form.compute, bits)),
       {}};
 }
 
@@ -126,7 +139,7 @@ Scalar ScalarEmitter::load(Value base, Value index, const ElementForm &form) {
 
 Value ScalarEmitter::roundToBF16Bits(Value x) {
   // To nearest even: add half of the last kept place, minus one if it is even.
-  Type i32 = b.getI32Type();
+  Type i32 = shaped(b.getI32Type());
   Value bits = arith::BitcastOp::create(b, loc, i32, x);
   Value last = arith::AndIOp::create(
       b, loc, arith::ShRUIOp::create(b, loc, bits, integer(i32, 16)),
@@ -171,10 +184,13 @@ Scalar ScalarEmitter::fromIndex(Value index, Type to) {
 }
 
 Value ScalarEmitter::toSaturatedInt(Value x, Type to, bool isUnsigned) {
-  auto letter = [](Type type) {
-    return (isa<FloatType>(type) ? "f" : "i") +
-           std::to_string(type.getIntOrFloatBitWidth());
+  auto letter = [&](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return (lanes ? "v" + std::to_string(lanes) : "") +
+           (isa<FloatType>(element) ? "f" : "i") +
+           std::to_string(element.getIntOrFloatBitWidth());
   };
+  to = shaped(to);
   std::string name =
       std::string(isUnsigned ? "llvm.fptoui.sat." : "llvm.fptosi.sat.") +
       letter(to) + "." + letter(x.getType());
@@ -214,32 +230,33 @@ Scalar ScalarEmitter::convert(Scalar scalar, Type fromType, Type toType) {
     if (fromWidth == toWidth)
       return {x, {}};
     if (toWidth < fromWidth)
-      return {arith::TruncIOp::create(b, loc, to.compute, x), {}};
+      return {arith::TruncIOp::create(b, loc, shaped(to.compute), x), {}};
     if (from.isUnsigned || from.isBool)
-      return {arith::ExtUIOp::create(b, loc, to.compute, x), {}};
-    return {arith::ExtSIOp::create(b, loc, to.compute, x), {}};
+      return {arith::ExtUIOp::create(b, loc, shaped(to.compute), x), {}};
+    return {arith::ExtSIOp::create(b, loc, shaped(to.compute), x), {}};
   }
   if (from.isFloat && !to.isFloat)
     return {toSaturatedInt(x, to.compute, to.isUnsigned), {}};
   if (!from.isFloat) {
     x = from.isUnsigned || from.isBool
-            ? arith::UIToFPOp::create(b, loc, to.compute, x).getResult()
-            : arith::SIToFPOp::create(b, loc, to.compute, x).getResult();
+            ? arith::UIToFPOp::create(b, loc, shaped(to.compute), x).getResult()
+            : arith::SIToFPOp::create(b, loc, shaped(to.compute), x)
+                  .getResult();
   } else if (fromWidth < toWidth) {
-    x = arith::ExtFOp::create(b, loc, to.compute, x);
+    x = arith::ExtFOp::create(b, loc, shaped(to.compute), x);
   } else if (fromWidth > toWidth) {
-    x = arith::TruncFOp::create(b, loc, to.compute, x);
+    x = arith::TruncFOp::create(b, loc, shaped(to.compute), x);
   }
   // An explicit conversion to a narrow type rounds, even if it stays in f32;
   // between narrow types likewise.
   if (toType.isBF16()) {
     Value bits = arith::ShLIOp::create(b, loc, roundToBF16Bits(x),
                                        integer(b.getI32Type(), 16));
-    x = arith::BitcastOp::create(b, loc, to.compute, bits);
+    x = arith::BitcastOp::create(b, loc, shaped(to.compute), bits);
   }
   if (toType.isF16()) {
-    Value half = arith::TruncFOp::create(b, loc, toType, x);
-    x = arith::ExtFOp::create(b, loc, to.compute, half);
+    Value half = arith::TruncFOp::create(b, loc, shaped(toType), x);
+    x = arith::ExtFOp::create(b, loc, shaped(to.compute), half);
   }
   return {x, {}};
 }
@@ -286,7 +303,7 @@ Value ScalarEmitter::compare(Scalar lhs, Scalar rhs, Type element,
   if (form.isFloat) {
     // As integers of sign and magnitude: flip the magnitude of negatives.
     unsigned width = form.compute.getIntOrFloatBitWidth();
-    Type bitsType = b.getIntegerType(width);
+    Type bitsType = shaped(b.getIntegerType(width));
     auto ordered = [&](Value value) -> Value {
       Value bits = arith::BitcastOp::create(b, loc, bitsType, value);
       Value sign =

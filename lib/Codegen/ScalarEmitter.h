@@ -1,4 +1,5 @@
-/// Arithmetic on single elements, with the semantics of StableHLO.
+/// Arithmetic on single elements, or on vectors of them, with the semantics of
+/// StableHLO.
 ///
 /// bf16 and f16 elements are computed in f32 and rounded where the program says
 /// so (convert, reduce_precision) and where they are stored. Complex elements
@@ -39,8 +40,13 @@ bool isExpensive(Operation *op);
 
 class ScalarEmitter {
 public:
-  ScalarEmitter(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+  /// Without `lanes` values are single elements, otherwise vectors of as many;
+  /// loads, stores and complex numbers are for single elements only.
+  ScalarEmitter(OpBuilder &builder, Location loc, int64_t lanes = 0)
+      : b(builder), loc(loc), lanes(lanes) {}
 
+  /// The type of a value whose elements are of `type`.
+  Type shaped(Type type) const;
   Value number(Type type, double value);
   Value integer(Type type, int64_t value);
   Value i64(int64_t value) { return integer(b.getI64Type(), value); }
@@ -102,6 +108,7 @@ private:
   Value log1p(Value x);
   Value expm1(Value x);
   Value tanh(Value x);
+  Value tanhByQuotient(Value x);
   Value logistic(Value x);
   Value erf(Value x);
   Value erfNearZero(Value x);
@@ -112,6 +119,7 @@ private:
 
   OpBuilder &b;
   Location loc;
+  int64_t lanes;
   bool reassociate = false;
 };
 

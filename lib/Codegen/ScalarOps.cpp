@@ -170,7 +170,7 @@ Scalar ScalarEmitter::minimum(Scalar x, Scalar y, const ElementForm &form) {
 /// Amounts outside [0, width) shift everything out.
 Value ScalarEmitter::shift(Operation *op, Value x, Value amount) {
   Type type = x.getType();
-  unsigned width = type.getIntOrFloatBitWidth();
+  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   Value inside = arith::CmpIOp::create(b, loc, CmpIPredicate::ult, amount,
                                        integer(type, width));
   Value safe = choose(inside, amount, integer(type, 0));
@@ -191,8 +191,11 @@ Value ScalarEmitter::integerPower(Value base, Value exponent,
   // Square and multiply, over the bits of the exponent.
   Type type = form.compute;
   Value one = integer(type, 1), zero = integer(type, 0);
+  auto bound = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
   auto loop = scf::ForOp::create(
-      b, loc, i64(0), i64(type.getIntOrFloatBitWidth()), i64(1),
+      b, loc, bound(0), bound(type.getIntOrFloatBitWidth()), bound(1),
       ValueRange{one, base, exponent},
       [&](OpBuilder &inner, Location, Value, ValueRange state) {
         Value bit = arith::AndIOp::create(inner, loc, state[2], one);
@@ -264,14 +267,14 @@ Value ScalarEmitter::floatPower(Operation *op, Value base, Value exponent) {
 }
 
 Value ScalarEmitter::reducePrecision(Value x, int exponent, int mantissa) {
-  Type type = x.getType();
-  if (exponent == 8 && mantissa == 7 && type.isF32())
-    return convert({x, {}}, type, b.getBF16Type()).value;
-  unsigned width = type.getIntOrFloatBitWidth();
-  auto &semantics = cast<FloatType>(type).getFloatSemantics();
+  Type type = x.getType(), element = getElementTypeOrSelf(type);
+  if (exponent == 8 && mantissa == 7 && element.isF32())
+    return convert({x, {}}, element, b.getBF16Type()).value;
+  unsigned width = element.getIntOrFloatBitWidth();
+  auto &semantics = cast<FloatType>(element).getFloatSemantics();
   int fraction = APFloat::semanticsPrecision(semantics) - 1;
   int exponentBits = width - 1 - fraction;
-  Type bitsType = b.getIntegerType(width);
+  Type bitsType = shaped(b.getIntegerType(width));
   Value bits = arith::BitcastOp::create(b, loc, bitsType, x);
   auto number = [&](uint64_t value) { return integer(bitsType, value); };
   if (mantissa < fraction) {

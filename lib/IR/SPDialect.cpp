@@ -170,6 +170,11 @@ LayoutAttr PlanAttr::getRingRows(int64_t length) const {
                          getRing());
 }
 
+LayoutAttr PlanAttr::getHeadsLayout(int64_t count) const {
+  return LayoutAttr::get(getContext(), LayoutKind::Contiguous, count,
+                         getHeadsAxis(), getHeads());
+}
+
 /// The factor of `size` below `above` equal parts of an axis of `whole` ranks.
 static std::string factorOf(StringRef axis, int64_t whole, int64_t above,
                             int64_t size) {
@@ -262,15 +267,9 @@ ArrayAttr mlir::sp::toAttr(MLIRContext *context,
 int64_t mlir::sp::getMaxHeads(LayoutAttr heads, int64_t headCount) {
   Layout layout = toAlgebra(heads);
   int64_t most = 0;
-  for (int64_t owner = 0; owner < heads.getRanks(); ++owner) {
-    int64_t count = layout.count(owner);
-    if (count == 0)
-      continue;
-    int64_t first = layout.toGlobal(owner, 0);
-    sprt::algebra::Interval kv = sprt::algebra::kvHeadsOf(
-        {first, first + count}, heads.getLength(), headCount);
-    most = std::max(most, kv.end - kv.begin);
-  }
+  for (int64_t owner = 0; owner < heads.getRanks(); ++owner)
+    most = std::max(most,
+                    sprt::algebra::heldHeads(layout, owner, headCount).size());
   return most;
 }
 

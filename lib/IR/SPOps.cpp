@@ -124,80 +124,6 @@ LogicalResult MeshOp::verify() {
   return success();
 }
 
-LogicalResult AttentionOp::verify() {
-  ArrayRef<int64_t> q = getQuery().getType().getShape();
-  ArrayRef<int64_t> k = getKey().getType().getShape();
-  ArrayRef<int64_t> v = getValue().getType().getShape();
-  ArrayRef<int64_t> o = getResult().getType().getShape();
-  // (C1)
-  if (q[0] != k[0] || q[3] != k[3] || k.drop_back() != v.drop_back() ||
-      q.drop_back() != o.drop_back() || o[3] != v[3])
-    return emitOpError()
-           << "expected [batch, queries, heads, d], [batch, keys, "
-              "kvHeads, d], [batch, keys, kvHeads, dv] and a "
-              "result [batch, queries, heads, dv] but got "
-           << getQuery().getType() << ", " << getKey().getType() << ", "
-           << getValue().getType() << " and " << getResult().getType();
-  // (C2)
-  if (k[2] > q[2])
-    return emitOpError() << "expected at most as many kv heads as query heads "
-                            "but got "
-                         << k[2] << " kv heads for " << q[2] << " query heads";
-  // (C3)
-  for (BandAttr band : getBands().getAsRange<BandAttr>())
-    if (band.getQ0() < 0 || band.getQ1() > q[1] || band.getK0() < 0 ||
-        band.getK1() > k[1] || band.getQ0() >= band.getQ1() ||
-        band.getK0() >= band.getK1() || band.getLo() > band.getHi())
-      return emitOpError() << "expected non-empty bands within " << q[1]
-                           << " queries and " << k[1] << " keys but got "
-                           << band;
-  // (C4)
-  if (getEmpty() == Empty::Mean &&
-      !toAlgebra(getBands()).emptyRows(q[1], k[1]).empty())
-    return emitOpError() << "expected uniform bands over every row without "
-                            "visible keys when 'empty' is mean";
-  // (C5)
-  if (auto shared = toAlgebra(getBands()).overlap())
-    return emitOpError() << "expected disjoint bands but "
-                         << getBands()[shared->first] << " and "
-                         << getBands()[shared->second] << " share a pair";
-  return success();
-}
-
-LogicalResult AttendOp::verify() {
-  auto output = cast<RankedTensorType>(getOutput().getType());
-  auto lse = cast<RankedTensorType>(getLse().getType());
-  ArrayRef<int64_t> q = getQuery().getType().getShape();
-  // (C1)
-  if (output.getShape().drop_back() != q.drop_back() ||
-      lse.getShape() != q.drop_back() ||
-      output.getShape().back() != getValue().getType().getShape().back() ||
-      lse.getElementType() != output.getElementType())
-    return emitOpError() << "expected a state [batch, queries, heads, dv] and "
-                            "[batch, queries, heads] for queries "
-                         << getQuery().getType() << " but got " << output
-                         << " and " << lse;
-  // (C2)
-  if (getState() &&
-      (getState().getType() != output || getStateLse().getType() != lse))
-    return emitOpError() << "expected the continued state to have the types of "
-                            "the new one";
-  // (C3)
-  int64_t rows = getQueries().getMaxCount(), keys = getKeys().getMaxCount();
-  int64_t keyRows = getKey().getType().getDimSize(1);
-  if (q[1] != rows || keyRows != keys)
-    return emitOpError() << "expected " << rows << " local queries and " << keys
-                         << " local keys, the most that a rank of the layouts "
-                            "holds, but got "
-                         << q[1] << " and " << keyRows;
-  if (std::optional<LayoutAttr> heads = getHeads();
-      heads && q[2] != heads->getMaxCount())
-    return emitOpError() << "expected " << heads->getMaxCount()
-                         << " local heads, the most that a rank of " << *heads
-                         << " holds, but got " << q[2];
-  return success();
-}
-
 LogicalResult PositionsOp::verify() {
   // (C1)
   int64_t count = getLayout().getMaxCount();
@@ -285,7 +211,8 @@ AttendOp mlir::sp::getRingReader(ShiftStartOp shift) {
   Value block = shift.getInputs().front();
   for (Operation *user : block.getUsers()) {
     auto attend = dyn_cast<AttendOp>(user);
-    if (!attend || attend.getKey() != block)
+    if (!attend || (attend.getKey() != block &&
+                    !llvm::is_contained(attend.getPerKey(), block)))
       continue;
     if (reader && (reader.getBands() != attend.getBands() ||
                    reader.getQueries() != attend.getQueries()))

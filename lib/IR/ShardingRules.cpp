@@ -193,19 +193,34 @@ SmallVector<Factor> ofBroadcast(stablehlo::BroadcastOp op) {
   return factors;
 }
 
-SmallVector<Factor> ofAttention() {
+SmallVector<Factor> ofAttention(AttentionOp op) {
   // Heads and features stay whole between attentions: strategies deal heads
-  // themselves, and only inside.
-  return {{{{0, 0}, {1, 0}, {2, 0}}, {{0, 0}}, {}},
-          {{{0, 1}}, {{0, 1}}, {}},
-          {{{1, 1}, {2, 1}}, {}, std::nullopt}};
+  // themselves, and only inside. How terms over pairs are dealt follows from
+  // the plan.
+  Factor batch{{{0, 0}, {1, 0}, {2, 0}}, {{0, 0}}, {}},
+      queries{{{0, 1}}, {{0, 1}}, {}}, keys{{{1, 1}, {2, 1}}, {}, std::nullopt};
+  auto add = [&](MutableOperandRange terms, Factor *rows) {
+    for (OpOperand &term : terms) {
+      unsigned number = term.getOperandNumber();
+      if (shapeOf(term.get())[0] == shapeOf(op.getQuery())[0])
+        batch.operands.push_back({number, 0});
+      if (rows)
+        rows->operands.push_back({number, 1});
+    }
+  };
+  add(op.getPerQueryMutable(), &queries);
+  add(op.getPerKeyMutable(), &keys);
+  add(op.getPerHeadMutable(), nullptr);
+  add(op.getPairMutable(), nullptr);
+  add(op.getMeanMutable(), nullptr);
+  return {batch, queries, keys};
 }
 
 } // namespace
 
 SmallVector<Factor> mlir::sp::getFactors(Operation *op) {
   return llvm::TypeSwitch<Operation *, SmallVector<Factor>>(op)
-      .Case([](AttentionOp) { return ofAttention(); })
+      .Case([](AttentionOp op) { return ofAttention(op); })
       .Case([](stablehlo::BroadcastInDimOp op) { return ofBroadcast(op); })
       .Case([](stablehlo::TransposeOp op) { return ofTranspose(op); })
       .Case([](stablehlo::BroadcastOp op) { return ofBroadcast(op); })

@@ -9,9 +9,24 @@ using namespace mlir::sp;
 
 static constexpr unsigned maxNodes = 2048;
 
+/// What depends on `op`, as operations of its block.
+static void collectUsers(Operation *op,
+                         llvm::SmallPtrSet<Operation *, 32> &users) {
+  SmallVector<Operation *> open = {op};
+  users.insert(op);
+  while (!open.empty())
+    for (Operation *user : open.pop_back_val()->getUsers())
+      if (Operation *own = op->getBlock()->findAncestorOpInBlock(*user);
+          own && users.insert(own).second)
+        open.push_back(own);
+}
+
 Component::Component(Operation *scores, Operation *product,
-                     unsigned valueOperand)
-    : scoresOp(scores), productOp(product), valueOperand(valueOperand) {
+                     unsigned valueOperand, Inputs inputs)
+    : scoresOp(scores), productOp(product), valueOperand(valueOperand),
+      inputs(inputs) {
+  if (inputs == Inputs::Any)
+    collectUsers(scores, scoredOps);
   auto label = [&](Operation *op, Labels *out, Axes &bound) {
     auto left = cast<RankedTensorType>(op->getOperand(0).getType());
     auto right = cast<RankedTensorType>(op->getOperand(1).getType());
@@ -91,7 +106,50 @@ Node *Component::create(Value value, ArrayRef<Axes> wanted) {
   node->value = value;
   node->op = value.getDefiningOp();
   node->labels = labels.resolveDims(wanted);
+  node->number = nodes.size();
   return node;
+}
+
+Component::Key Component::keyOf(Value value, ArrayRef<Axes> wanted) const {
+  std::vector<AxisId> flat;
+  for (const Axes &dim : labels.resolveDims(wanted)) {
+    flat.insert(flat.end(), dim.begin(), dim.end());
+    flat.push_back(~AxisId(0));
+  }
+  return {value.getAsOpaquePointer(), flat};
+}
+
+bool Component::dependsOnScores(Value value) const {
+  Operation *op = value.getDefiningOp();
+  Operation *own =
+      op ? scoresOp->getBlock()->findAncestorOpInBlock(*op) : nullptr;
+  return own && scoredOps.contains(own);
+}
+
+Node *Component::buildData(Value value, ArrayRef<Axes> wanted) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() ||
+      llvm::is_contained(type.getShape(), 0) ||
+      !type.getElementType().isIntOrFloat())
+    return refuse(value.getLoc(),
+                  "a value of it has no static, non-empty shape of numbers");
+  Node *&node = known[keyOf(value, wanted)];
+  if (!node) {
+    why.reset();
+    node = create(value, wanted);
+    node->op = nullptr;
+    node->role = Role::Data;
+    node->random = true;
+  }
+  return node;
+}
+
+Node *Component::build(Value value, ArrayRef<Axes> wanted) {
+  value = lookThroughLoops(value);
+  Node *node = buildKnown(value, wanted);
+  if (node || inputs == Inputs::Operands || dependsOnScores(value))
+    return node;
+  return buildData(value, wanted);
 }
 
 Node *Component::operand(Node *node, unsigned index, ArrayRef<Axes> wanted) {
@@ -103,8 +161,7 @@ Node *Component::operand(Node *node, unsigned index, ArrayRef<Axes> wanted) {
   return node;
 }
 
-Node *Component::build(Value value, ArrayRef<Axes> wanted) {
-  value = lookThroughLoops(value);
+Node *Component::buildKnown(Value value, ArrayRef<Axes> wanted) {
   Operation *op = value.getDefiningOp();
   if (!op) {
     if (isa<stablehlo::WhileOp>(value.getParentBlock()->getParentOp()))
@@ -125,13 +182,8 @@ Node *Component::build(Value value, ArrayRef<Axes> wanted) {
   if (nodes.size() > maxNodes)
     return refuse(op->getLoc(), "its expression is too large to be evaluated");
 
-  std::vector<AxisId> flat;
-  for (const Axes &dim : labels.resolveDims(wanted)) {
-    flat.insert(flat.end(), dim.begin(), dim.end());
-    flat.push_back(~AxisId(0));
-  }
-  auto [entry, added] =
-      known.try_emplace({value.getAsOpaquePointer(), flat}, nullptr);
+  Key key = keyOf(value, wanted);
+  auto [entry, added] = known.try_emplace(key, nullptr);
   if (!added)
     return entry->second ? entry->second
                          : refuse(op->getLoc(), "its expression is cyclic");
@@ -166,7 +218,9 @@ Node *Component::build(Value value, ArrayRef<Axes> wanted) {
     node = buildLayout(node);
   }
   if (node)
-    known[{value.getAsOpaquePointer(), flat}] = node;
+    known[key] = node;
+  else
+    known.erase(key);
   return node;
 }
 

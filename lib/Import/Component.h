@@ -15,7 +15,7 @@
 namespace mlir::sp {
 
 /// Where the values of a component come from that it does not compute.
-enum class Role { None, Left, Right, Value };
+enum class Role { None, Left, Right, Value, Data };
 
 /// One value, asked for over given axes.
 struct Node {
@@ -31,6 +31,8 @@ struct Node {
   bool scored = false;
   /// A leaf, or made of one.
   bool random = false;
+  /// Counts the nodes of a request.
+  unsigned number = 0;
 
   ArrayRef<int64_t> shape() const {
     return cast<RankedTensorType>(value.getType()).getShape();
@@ -60,13 +62,18 @@ struct SourceChain {
   SmallVector<Link, 4> links;
 };
 
+/// Which values a component may depend on besides the three operands: none, or
+/// any that do not depend on the scores, as leaves of their own (Role::Data).
+enum class Inputs { Operands, Any };
+
 /// The expression between two contractions: scores = left x right, and the
 /// product of something made of the scores with a value operand. Everything is
 /// asked for from the result back (see AxisLabels); the two contractions are
 /// the anchors whose axes all requests are unified with.
 class Component {
 public:
-  Component(Operation *scores, Operation *product, unsigned valueOperand);
+  Component(Operation *scores, Operation *product, unsigned valueOperand,
+            Inputs inputs);
 
   /// The node of `value` over fresh axes, or null (see `refusal`).
   Node *request(mlir::Value value);
@@ -99,6 +106,11 @@ public:
 
 private:
   Node *build(mlir::Value value, ArrayRef<Axes> wanted);
+  Node *buildKnown(mlir::Value value, ArrayRef<Axes> wanted);
+  Node *buildData(mlir::Value value, ArrayRef<Axes> wanted);
+  bool dependsOnScores(mlir::Value value) const;
+  using Key = std::pair<void *, std::vector<AxisId>>;
+  Key keyOf(mlir::Value value, ArrayRef<Axes> wanted) const;
   Node *buildScores(ArrayRef<Axes> wanted);
   Node *buildProduct(ArrayRef<Axes> wanted);
   Node *buildReduce(Node *node);
@@ -114,13 +126,16 @@ private:
 
   Operation *scoresOp, *productOp;
   unsigned valueOperand;
+  Inputs inputs;
+  /// With any inputs, the operations that depend on the scores.
+  llvm::SmallPtrSet<Operation *, 32> scoredOps;
   Labels scoresLabels[3], productLabels[3];
   Node *scores = nullptr, *product = nullptr;
   Axes scoresBound, productBound;
   SourceChain chains[3];
   Node *leaves[3] = {};
   std::vector<std::unique_ptr<Node>> nodes;
-  std::map<std::pair<void *, std::vector<AxisId>>, Node *> known;
+  std::map<Key, Node *> known;
   /// What reductions sum over, kept across restarts.
   struct Reduction {
     mlir::Value value;

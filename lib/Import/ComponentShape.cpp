@@ -93,10 +93,18 @@ Node *Component::buildFreeProduct(Node *node) {
 
 Node *Component::buildLookup(Node *node) {
   auto gather = cast<stablehlo::GatherOp>(node->op);
-  if (!lookupTable(gather))
+  bool isKnown =
+      inputs == Inputs::Any
+          ? readsRows(gather) && !dependsOnScores(gather.getOperand())
+          : static_cast<bool>(lookupTable(gather));
+  if (!isKnown)
     return refuse(gather.getLoc(), "its weights depend on 'stablehlo.gather'");
-  Labels inner = node->labels;
-  int64_t vector = gather.getDimensionNumbers().getIndexVectorDim();
+  stablehlo::GatherDimensionNumbersAttr dims = gather.getDimensionNumbers();
+  Labels inner;
+  for (auto [dim, names] : llvm::enumerate(node->labels))
+    if (!llvm::is_contained(dims.getOffsetDims(), static_cast<int64_t>(dim)))
+      inner.push_back(names);
+  int64_t vector = dims.getIndexVectorDim();
   auto indices = cast<RankedTensorType>(gather.getStartIndices().getType());
   if (vector < indices.getRank())
     inner.insert(inner.begin() + vector, Axes());

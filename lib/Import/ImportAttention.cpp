@@ -83,7 +83,8 @@ public:
 private:
   void visit(Operation *exponential);
   void report(Operation *exponential, const Refusal &refusal);
-  void report(const AttentionMatch &match, StringRef name);
+  void report(const AttentionMatch &match, const ScoreFunction &function,
+              StringRef name);
 
   unsigned found = 0;
   llvm::DenseSet<Operation *> done;
@@ -147,18 +148,25 @@ void ImportAttentionPass::report(Operation *exponential,
     remark << ", at " << remark::metric("at", where);
 }
 
-void ImportAttentionPass::report(const AttentionMatch &match, StringRef name) {
+void ImportAttentionPass::report(const AttentionMatch &match,
+                                 const ScoreFunction &function,
+                                 StringRef name) {
   const AxisLabels &labels = match.component->labels;
   const AttentionAxes &axes = match.axes;
   int64_t queries = axes.queryLength(labels), keys = labels.size(axes.key);
-  remark::passed(
+  remark::detail::InFlightRemark remark = remark::passed(
       match.product->getLoc(),
-      remark::RemarkOpts::name("AttentionFound").category(DEBUG_TYPE))
-      << "attention " << remark::metric("name", name.str()) << ": "
-      << remark::metric("queries", queries) << " queries, "
-      << remark::metric("keys", keys) << " keys, mask "
-      << remark::metric("mask", std::string(match.bands.name(queries, keys)))
-      << ", scale " << remark::metric("scale", match.scale);
+      remark::RemarkOpts::name("AttentionFound").category(DEBUG_TYPE));
+  remark << "attention " << remark::metric("name", name.str()) << ": "
+         << remark::metric("queries", queries) << " queries, "
+         << remark::metric("keys", keys) << " keys, mask "
+         << remark::metric("mask",
+                           std::string(match.bands.name(queries, keys)));
+  if (function.function)
+    remark << ", scores by a function of single pairs";
+  else
+    remark << ", scale "
+           << remark::metric("scale", match.scale * function.factor);
 }
 
 /// A user of what the matches compute that would keep their scores alive.
@@ -191,27 +199,53 @@ void ImportAttentionPass::visit(Operation *exponential) {
     return;
   std::vector<AttentionMatch> matches;
   std::optional<Refusal> refusal;
-  for (auto [product, valueOperand] : reach.products) {
-    AttentionMatcher matcher(scores, product, valueOperand);
-    if (std::optional<AttentionMatch> match = matcher.run())
-      matches.push_back(std::move(*match));
-    else if (!refusal)
-      refusal = matcher.refusal;
-  }
+  SmallVector<ScoreFunction> functions;
+  for (auto [product, valueOperand] : reach.products)
+    // As a scaled product first, which kernels are fastest at.
+    for (Inputs inputs : {Inputs::Operands, Inputs::Any}) {
+      AttentionMatcher matcher(scores, product, valueOperand, inputs);
+      std::optional<AttentionMatch> match = matcher.run();
+      ScoreFunction function;
+      if (match && match->score) {
+        Type element = chooseElement(*match);
+        if (!element.isF64())
+          element = Float32Type::get(&getContext());
+        if (auto built = buildScoreFunction(*match, element)) {
+          function = *built;
+        } else {
+          match.reset();
+          matcher.refusal = {"its scores depend on pairs in another way than "
+                             "element by element",
+                             product->getLoc()};
+        }
+      }
+      if (match) {
+        matches.push_back(std::move(*match));
+        functions.push_back(function);
+        break;
+      }
+      if (inputs == Inputs::Any && !refusal)
+        refusal = matcher.refusal;
+    }
   if (!matches.empty())
     refusal = findEscape(matches);
   else if (!refusal)
     refusal = Refusal{"no contraction sums values with its weights",
                       exponential->getLoc()};
-  if (refusal)
+  if (refusal) {
+    for (ScoreFunction &made : functions)
+      if (made.function &&
+          SymbolTable::symbolKnownUseEmpty(made.function, getOperation()))
+        made.function.erase();
     return report(exponential, *refusal);
+  }
 
-  for (const AttentionMatch &match : matches) {
+  for (auto [match, function] : llvm::zip_equal(matches, functions)) {
     std::string name = "layer" + std::to_string(found++);
     for (Operation *op : operationsOf(match))
       done.insert(op);
-    report(match, name);
-    replaceAttention(match, name);
+    report(match, function, name);
+    replaceAttention(match, name, function);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include "MaskAnalysis.h"
 
+#include "Score.h"
+
 #include "sp/StableHLO/StableHLO.h"
 
 #include <cmath>
@@ -13,25 +15,6 @@ static constexpr unsigned maxComparisons = 8;
 /// A finite fill above this is a score: its weight need not vanish.
 static constexpr double largestFill = -9e3;
 static constexpr double tolerance = 1e-9;
-
-SampleView::SampleView(const AxisLabels &labels,
-                       const SampleEvaluator &evaluator, const Node *node,
-                       const Samples &samples)
-    : samples(samples) {
-  int64_t stride = 1;
-  Axes axes = labels.resolve(flatten(node->labels));
-  for (AxisId axis : llvm::reverse(axes)) {
-    strides.push_back({axis, stride});
-    stride *= evaluator.positions(axis).size();
-  }
-}
-
-double SampleView::at(const DenseMap<AxisId, int64_t> &coordinates) const {
-  int64_t offset = 0;
-  for (const auto &[axis, stride] : strides)
-    offset += stride * coordinates.lookup(axis);
-  return samples.data[offset];
-}
 
 LogicalResult MaskAnalysis::refuse(const Twine &reason, Location location) {
   if (!refusal)
@@ -96,33 +79,38 @@ LogicalResult MaskAnalysis::readLinear(const Comparison &comparison) {
   return success();
 }
 
+LogicalResult MaskAnalysis::readThreshold(const Comparison &comparison) {
+  Location location = comparison.node->value.getLoc();
+  for (AxisId axis : comparison.over)
+    if (axis != axes.key && axis != axes.query)
+      return refuse("its mask compares positions of an axis that is neither "
+                    "queries nor keys",
+                    location);
+  if (comparison.difference)
+    return readLinear(comparison);
+  auto read = comparison.isSteps ? readSteps : readTable;
+  std::optional<Threshold> threshold =
+      read(component.labels, axes, comparison.node);
+  if (!threshold)
+    return refuse("its mask is a table of more than two values", location);
+  thresholds.push_back(*threshold);
+  return success();
+}
+
 LogicalResult MaskAnalysis::readThresholds() {
-  for (const Comparison &comparison : comparisons) {
-    Location location = comparison.node->value.getLoc();
-    for (AxisId axis : comparison.over)
-      if (axis != axes.key && axis != axes.query)
-        return refuse("its mask compares positions of an axis that is neither "
-                      "queries nor keys",
-                      location);
-    if (comparison.difference) {
-      if (failed(readLinear(comparison)))
-        return failure();
-      continue;
-    }
-    auto read = comparison.isSteps ? readSteps : readTable;
-    std::optional<Threshold> threshold =
-        read(component.labels, axes, comparison.node);
-    if (!threshold)
-      return refuse("its mask is a table of more than two values", location);
-    thresholds.push_back(*threshold);
-  }
+  for (const Comparison &comparison : comparisons)
+    if (failed(readThreshold(comparison)) && !score)
+      return failure();
+  refusal.reset();
   // What is the same everywhere needs no place in the table.
   auto end = std::partition(thresholds.begin(), thresholds.end(),
                             [](const Threshold &threshold) {
                               return threshold.kind != Kind::Constant;
                             });
   unsigned varying = end - thresholds.begin();
-  if (varying > maxComparisons)
+  if (varying > maxComparisons && score)
+    thresholds.clear();
+  else if (varying > maxComparisons)
     return refuse("its mask consists of more than " + Twine(maxComparisons) +
                       " comparisons",
                   thresholds[maxComparisons].node->value.getLoc());
@@ -218,6 +206,12 @@ std::optional<bool> MaskAnalysis::visible(unsigned truths) {
   auto entry = known.find(truths);
   if (entry != known.end())
     return entry->second;
+  if (score) {
+    std::optional<bool> result = score->visible(truths);
+    if (result)
+      known[truths] = *result;
+    return result;
+  }
   SampleEvaluator evaluator(component.labels, 7 + truths);
   auto sample = [&](AxisId axis, int64_t count) {
     std::vector<int64_t> positions;
@@ -237,7 +231,7 @@ std::optional<bool> MaskAnalysis::visible(unsigned truths) {
     bool truth = constant ? threshold.first : (truths >> i) & 1;
     evaluator.force(threshold.node, threshold.values[truth]);
   }
-  evaluator.dropRowValues();
+  evaluator.dropRowValues(axes.key);
   std::optional<bool> result = classify(evaluator);
   if (result)
     known[truths] = *result;
@@ -375,6 +369,8 @@ LogicalResult MaskAnalysis::cutByRow() {
 LogicalResult MaskAnalysis::run() {
   if (failed(readThresholds()))
     return failure();
+  if (score)
+    score->setThresholds(thresholds);
   bool hasPairs = llvm::any_of(thresholds, [](const Threshold &threshold) {
     return threshold.kind == Kind::Pair;
   });
@@ -383,6 +379,8 @@ LogicalResult MaskAnalysis::run() {
   if (bands.empty())
     return refuse("its mask hides every key from every query",
                   component.weights()->value.getLoc());
+  if (score)
+    return success();
   if (scale == 0)
     return refuse("its weights do not depend on queries and keys",
                   component.weights()->value.getLoc());

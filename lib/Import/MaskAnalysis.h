@@ -45,11 +45,14 @@ struct Comparison {
 };
 
 /// Every comparison of positions that decides which weights count, and every
-/// table of constants in place of one. Refuses weights that depend on positions
-/// in another way.
+/// table of constants in place of one. Weights that depend on positions in
+/// another way are refused, or with any inputs left to the score function.
 class PositionReader {
 public:
-  explicit PositionReader(const AxisLabels &labels) : labels(labels) {}
+  PositionReader(const AxisLabels &labels, Inputs inputs)
+      : labels(labels), inputs(inputs) {}
+  /// Takes nodes for known, with everything below them.
+  void skip(const Node *node) { visited[node] = true; }
   LogicalResult read(const Node *weights);
 
   std::vector<Comparison> comparisons;
@@ -66,6 +69,7 @@ private:
   bool holds(const LinearForm &form, Type type) const;
 
   const AxisLabels &labels;
+  Inputs inputs;
   DenseMap<const Node *, std::optional<LinearForm>> forms;
   DenseMap<const Node *, bool> visited;
 };
@@ -116,6 +120,8 @@ bandsByRow(int64_t queries, int64_t keys, ArrayRef<int64_t> breaks,
            ArrayRef<int64_t> differences,
            function_ref<bool(int64_t query, int64_t key)> isVisible);
 
+class ScoreAnalysis;
+
 /// What becomes of a hidden score.
 enum class Fill { None, Infinite, Select, Additive, Zeroed };
 
@@ -129,6 +135,10 @@ public:
                ArrayRef<Comparison> comparisons)
       : component(component), axes(axes), comparisons(comparisons) {}
 
+  /// Decides visibility by a score function's analysis, and no scale;
+  /// thresholds that cannot be read are left to it.
+  void setScore(ScoreAnalysis *analysis) { score = analysis; }
+
   /// Fails with a refusal.
   LogicalResult run();
 
@@ -139,11 +149,13 @@ public:
   /// Positions next to which visibility changes: of queries, keys, and of
   /// (key - query).
   std::vector<int64_t> queryCuts, keyCuts, differenceCuts;
+  ArrayRef<Threshold> readableThresholds() const { return thresholds; }
   std::optional<Refusal> refusal;
 
 private:
   using Kind = Threshold::Kind;
   LogicalResult readThresholds();
+  LogicalResult readThreshold(const Comparison &comparison);
   LogicalResult readLinear(const Comparison &comparison);
   LogicalResult cut();
   LogicalResult cutByRow();
@@ -157,19 +169,8 @@ private:
   const AttentionAxes &axes;
   ArrayRef<Comparison> comparisons;
   std::vector<Threshold> thresholds;
+  ScoreAnalysis *score = nullptr;
   DenseMap<unsigned, bool> known;
-};
-
-/// Reads samples of a node by the coordinates of its axes.
-class SampleView {
-public:
-  SampleView(const AxisLabels &labels, const SampleEvaluator &evaluator,
-             const Node *node, const Samples &samples);
-  double at(const DenseMap<AxisId, int64_t> &coordinates) const;
-
-private:
-  SmallVector<std::pair<AxisId, int64_t>, 6> strides;
-  const Samples &samples;
 };
 
 } // namespace mlir::sp

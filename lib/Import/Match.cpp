@@ -4,6 +4,8 @@
 
 #include "sp/StableHLO/StableHLO.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 using namespace mlir::sp;
 
@@ -11,10 +13,11 @@ using namespace mlir::sp;
 static constexpr unsigned maxResultSteps = 16;
 
 AttentionMatcher::AttentionMatcher(Operation *scores, Operation *product,
-                                   unsigned valueOperand)
-    : scores(scores), product(product) {
+                                   unsigned valueOperand, Inputs inputs)
+    : scores(scores), product(product), inputs(inputs) {
   match.product = product;
-  match.component = std::make_unique<Component>(scores, product, valueOperand);
+  match.component =
+      std::make_unique<Component>(scores, product, valueOperand, inputs);
 }
 
 LogicalResult AttentionMatcher::refuse(const Twine &reason, Location location) {
@@ -120,14 +123,14 @@ LogicalResult AttentionMatcher::readAxes() {
       return refuse("its keys and values do not run over the same axes",
                     location);
   }
-  PositionReader positions(labels);
+  PositionReader positions(labels, inputs);
   if (failed(positions.read(match.component->weights()))) {
     refusal = positions.refusal;
     return failure();
   }
   comparisons = positions.comparisons;
   for (const Comparison &comparison : comparisons)
-    knownComparisons.insert(keyOf(comparison.node));
+    knownComparisons.insert(keyOf(labels, comparison.node));
   if (failed(chooseQuery(leftOnly, comparisons)))
     return failure();
   orderHeads(shared);
@@ -204,6 +207,16 @@ LogicalResult AttentionMatcher::applyPolicy() {
   const AttentionAxes &axes = match.axes;
   if (!axes.batch.empty() || !axes.sharedHeads.empty())
     return success();
+  // A batch or head of one has a dimension, which weights lack.
+  auto hasUnit = [&](Role role) {
+    return llvm::any_of(
+        match.component->chain(role).links, [](const SourceChain::Link &link) {
+          auto type = cast<RankedTensorType>(link.value.getType());
+          return type.getRank() > 2 && llvm::is_contained(type.getShape(), 1);
+        });
+  };
+  if (hasUnit(axes.keyRole) && hasUnit(Role::Value))
+    return success();
   StringRef reason = "its keys are weights, not a sequence: they have neither "
                      "batch nor heads";
   Node *query = match.component->leaf(axes.queryRole);
@@ -223,21 +236,40 @@ LogicalResult AttentionMatcher::applyPolicy() {
   return likeWeights ? refuse(reason, scores->getLoc()) : success();
 }
 
-AttentionMatcher::Key AttentionMatcher::keyOf(const Node *node) const {
-  Axes axes = match.component->labels.resolve(flatten(node->labels));
+NodeKey mlir::sp::keyOf(const AxisLabels &labels, const Node *node) {
+  Axes axes = labels.resolve(flatten(node->labels));
   return {node->value.getAsOpaquePointer(), {axes.begin(), axes.end()}};
+}
+
+/// The node and everything below it.
+static llvm::SetVector<const Node *> below(const Node *node) {
+  llvm::SetVector<const Node *> all;
+  all.insert(node);
+  for (size_t i = 0; i < all.size(); ++i)
+    all.insert_range(all[i]->operands);
+  return all;
 }
 
 /// Whether a form of the result depends on positions only by what the mask
 /// consists of: samples stand for all positions only between its cuts.
 bool AttentionMatcher::hasKnownPositions(const Node *node) const {
-  PositionReader reader(match.component->labels);
+  const AxisLabels &labels = match.component->labels;
+  PositionReader reader(labels, Inputs::Operands);
+  llvm::SetVector<const Node *> inWeights;
+  if (inputs == Inputs::Any)
+    inWeights = below(match.component->weights());
+  for (const Node *known : inWeights)
+    reader.skip(known);
   if (failed(reader.read(node)))
     return false;
-  return llvm::all_of(reader.comparisons, [&](const Comparison &comparison) {
-    return comparison.over.empty() ||
-           knownComparisons.count(keyOf(comparison.node));
+  bool readsMore = llvm::any_of(below(node), [&](const Node *read) {
+    return read->role == Role::Data && !inWeights.contains(read);
   });
+  return !readsMore &&
+         llvm::all_of(reader.comparisons, [&](const Comparison &comparison) {
+           return comparison.over.empty() ||
+                  knownComparisons.count(keyOf(labels, comparison.node));
+         });
 }
 
 /// The next form of a result: its only user, if that is a single operation on
@@ -293,10 +325,16 @@ std::optional<AttentionMatch> AttentionMatcher::run() {
   }
   if (failed(readAxes()))
     return std::nullopt;
+  if (failed(inputs == Inputs::Any ? matchScore() : matchProduct()))
+    return std::nullopt;
+  return std::move(match);
+}
+
+LogicalResult AttentionMatcher::matchProduct() {
   MaskAnalysis mask(*match.component, match.axes, comparisons);
   if (failed(mask.run())) {
     refusal = mask.refusal;
-    return std::nullopt;
+    return failure();
   }
   match.bands = mask.bands;
   match.scale = mask.scale;
@@ -305,12 +343,8 @@ std::optional<AttentionMatch> AttentionMatcher::run() {
                          .emptyRows(match.axes.queryLength(labels),
                                     labels.size(match.axes.key))
                          .empty();
-  if (mayBeEmpty && mask.fills.contains(int(Fill::Additive))) {
-    (void)refuse("its finite additive mask leaves rows without a visible key",
-                 product->getLoc());
-    return std::nullopt;
-  }
-  if (failed(verifyResults(mask)))
-    return std::nullopt;
-  return std::move(match);
+  if (mayBeEmpty && mask.fills.contains(int(Fill::Additive)))
+    return refuse("its finite additive mask leaves rows without a visible key",
+                  product->getLoc());
+  return verifyResults(mask);
 }

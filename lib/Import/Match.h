@@ -1,7 +1,9 @@
 #ifndef SP_LIB_IMPORT_MATCH_H
 #define SP_LIB_IMPORT_MATCH_H
 
-#include "MaskAnalysis.h"
+#include "Score.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <set>
 
@@ -10,8 +12,22 @@ namespace mlir::sp {
 /// What a query row gives that sees no key.
 enum class EmptyRow { Never, Nan, Zero, Mean };
 
+/// A value over given axes, whichever node it is.
+using NodeKey = std::pair<void *, std::vector<AxisId>>;
+NodeKey keyOf(const AxisLabels &labels, const Node *node);
+
+/// How exponents follow from scores where they are no multiple of them.
+struct ScoreMatch {
+  ScoreAnalysis::Weights weights = ScoreAnalysis::Weights::None;
+  double hidesUpTo = -std::numeric_limits<double>::infinity();
+  bool absorbs = false;
+  /// What comparisons are wherever a pair is visible.
+  std::map<NodeKey, double> constants;
+};
+
 /// One attention, decided by meaning: the values in `results` equal
-/// softmax(scale * q k^T over the keys that bands show) v.
+/// softmax(scale * q k^T over the keys that bands show) v, or with `score` the
+/// same of what a function makes of the scores.
 struct AttentionMatch {
   Operation *product = nullptr;
   std::unique_ptr<Component> component;
@@ -19,17 +35,19 @@ struct AttentionMatch {
   sprt::algebra::Bands bands;
   double scale = 0;
   EmptyRow empty = EmptyRow::Never;
+  std::optional<ScoreMatch> score;
   /// Values that hold the result, from the contraction on, with their axes.
   SmallVector<SourceChain::Link, 4> results;
 };
 
 /// Decides whether the result of `product`, whose operand `1 - valueOperand`
 /// comes from `scores` through an exponential, is an attention. Otherwise says
-/// why not; without a reason it is not even a softmax.
+/// why not; without a reason it is not even a softmax. With any inputs the
+/// weights may be what a score function makes of the scores.
 class AttentionMatcher {
 public:
-  AttentionMatcher(Operation *scores, Operation *product,
-                   unsigned valueOperand);
+  AttentionMatcher(Operation *scores, Operation *product, unsigned valueOperand,
+                   Inputs inputs);
   std::optional<AttentionMatch> run();
 
   std::optional<Refusal> refusal;
@@ -43,17 +61,20 @@ private:
   LogicalResult applyPolicy();
   void orderHeads(ArrayRef<AxisId> shared);
   LogicalResult verifyResults(const MaskAnalysis &mask);
+  LogicalResult matchScore();
+  LogicalResult settleEmptyRows();
+  double scoreScale() const;
+  LogicalResult matchProduct();
   LogicalResult refuse(const Twine &reason, Location location);
   bool isWhole() const;
   bool hasKnownPositions(const Node *node) const;
 
   Operation *scores, *product;
+  Inputs inputs;
   AttentionMatch match;
-  /// What the mask consists of, by value and axes.
-  using Key = std::pair<void *, std::vector<AxisId>>;
-  Key keyOf(const Node *node) const;
   std::vector<Comparison> comparisons;
-  std::set<Key> knownComparisons;
+  /// What the mask consists of.
+  std::set<NodeKey> knownComparisons;
 };
 
 /// Compares a node with the reference on sampled positions.
@@ -66,14 +87,47 @@ public:
   bool equals(const Node *node, EmptyRow &empty) const;
 
 private:
+  /// What the formula gives in a row: its sum, and the plain mean.
+  struct Row {
+    double sum = 0, weights = 0, mean = 0;
+  };
   bool equalsOnce(const Node *node, EmptyRow &empty, uint64_t seed) const;
+  void prepare(SampleEvaluator &evaluator) const;
 
   const AttentionMatch &match;
   std::vector<int64_t> queries, keys;
+  /// Of all boolean data, where it is not random.
+  mutable std::optional<bool> truths;
 };
 
+/// What a score function reads besides the score, and how it is laid out.
+struct ScoreTerm {
+  enum class Kind { PerQuery, PerKey, PerHead, Pair, Table };
+  Kind kind;
+  /// A value over its labels; of a table the value alone counts.
+  mlir::Value value;
+  Labels labels;
+};
+
+/// A function that makes exponents of scores in `element` (f32 or f64), with
+/// its terms in the order of its arguments. Null where exponents are the scores
+/// times a number.
+struct ScoreFunction {
+  func::FuncOp function;
+  SmallVector<ScoreTerm> terms;
+  double factor = 1;
+};
+/// Nothing where a part of it has no form that works pair by pair. An equal
+/// function of the module is used again.
+std::optional<ScoreFunction> buildScoreFunction(const AttentionMatch &match,
+                                                Type element);
+
+/// The element type attention runs in.
+Type chooseElement(const AttentionMatch &match);
+
 /// Puts `sp.attention` in place of a match. Returns the value it replaced.
-Value replaceAttention(const AttentionMatch &match, StringRef name);
+Value replaceAttention(const AttentionMatch &match, StringRef name,
+                       const ScoreFunction &function);
 
 /// The operations that compute with the scores of a match.
 llvm::SmallPtrSet<Operation *, 32> operationsOf(const AttentionMatch &match);

@@ -158,6 +158,19 @@ DenseElementsAttr mlir::sp::lookupTable(Operation *op) {
                   : DenseElementsAttr();
 }
 
+bool mlir::sp::readsRows(Operation *op) {
+  auto gather = cast<stablehlo::GatherOp>(op);
+  stablehlo::GatherDimensionNumbersAttr dims = gather.getDimensionNumbers();
+  auto indices = cast<RankedTensorType>(gather.getStartIndices().getType());
+  auto table = cast<RankedTensorType>(gather.getOperand().getType());
+  int64_t vector = dims.getIndexVectorDim();
+  return table.getRank() >= 1 && dims.getOperandBatchingDims().empty() &&
+         dims.getStartIndexMap() == ArrayRef<int64_t>{0} &&
+         dims.getCollapsedSliceDims() == ArrayRef<int64_t>{0} &&
+         (vector == indices.getRank() || indices.getDimSize(vector) == 1) &&
+         gather.getSliceSizes().drop_front() == table.getShape().drop_front();
+}
+
 std::optional<int64_t> mlir::sp::constantInteger(Value value) {
   auto constant =
       lookThroughLoops(value).getDefiningOp<stablehlo::ConstantOp>();

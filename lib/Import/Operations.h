@@ -32,6 +32,8 @@ Value lookThroughLoops(Value value);
 bool isUniform(Value value);
 /// The constant that a gather looks single numbers up in by one index, or null.
 DenseElementsAttr lookupTable(Operation *gather);
+/// Whether a gather takes whole rows of its operand by one index each.
+bool readsRows(Operation *gather);
 /// The number, if the value is uniform and an integer constant.
 std::optional<int64_t> constantInteger(Value value);
 /// Erases what no longer has a use, inside the regions of `root`.

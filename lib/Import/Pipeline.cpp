@@ -14,7 +14,8 @@ void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addPass(createReplaceCustomCallsPass());
   manager.addPass(createInlineCallsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
-  manager.addNestedPass<func::FuncOp>(createImportAttentionPass());
+  manager.addNestedPass<func::FuncOp>(createSplitConcatenationsPass());
+  manager.addPass(createImportAttentionPass());
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addPass(createVerifyImportPass());

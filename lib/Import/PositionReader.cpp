@@ -234,6 +234,8 @@ LogicalResult PositionReader::visit(const Node *node) {
   if (table && !labels.resolve(flatten(node->labels)).empty()) {
     if (isa<stablehlo::ConstantOp>(node->op) && addTable(node))
       return success();
+    if (inputs == Inputs::Any)
+      return success();
     refusal = {isa<stablehlo::IotaOp>(node->op)
                    ? "its weights depend on positions in another way than "
                      "by linear comparisons"

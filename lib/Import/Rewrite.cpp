@@ -27,6 +27,10 @@ public:
     for (AxisId axis : want)
       if (llvm::is_contained(have, axis))
         order.push_back(axis);
+    // Units that nobody wants go with the reshape.
+    llvm::erase_if(have, [&](AxisId axis) {
+      return labels.size(axis) == 1 && !llvm::is_contained(want, axis);
+    });
     if (order != have) {
       value = reshape(value, sizes(have));
       SmallVector<int64_t> permutation;
@@ -146,7 +150,7 @@ chooseSource(const AxisLabels &labels, const SourceChain &chain,
 /// The element type attention runs in: the one that queries, keys and values
 /// have in common before they are widened, if a form of the result has it too;
 /// otherwise the widest of all.
-static Type chooseElement(const AttentionMatch &match) {
+Type mlir::sp::chooseElement(const AttentionMatch &match) {
   Type common;
   bool same = true;
   Type widest;
@@ -190,13 +194,117 @@ chooseTarget(const AxisLabels &labels, const AttentionMatch &match,
 }
 
 static ArrayAttr bandsAttr(MLIRContext *context, const AttentionMatch &match,
-                           int64_t queries, int64_t keys) {
-  if (match.empty == EmptyRow::Mean)
+                           bool isScored, int64_t queries, int64_t keys) {
+  if (match.empty == EmptyRow::Mean && !isScored)
     return toAttr(context, match.bands.withUniformRows(queries, keys));
   return toAttr(context, match.bands);
 }
 
-Value mlir::sp::replaceAttention(const AttentionMatch &match, StringRef name) {
+namespace {
+/// Operands that a score function asks for, by kind.
+struct ScoreOperands {
+  FlatSymbolRefAttr function;
+  SmallVector<Value> perQuery, perKey, perHead, pair, table;
+  Value sink, mean;
+};
+} // namespace
+
+/// The mean of values [batch, keys, kvHeads, dv] over keys, for every query
+/// head: [batch, 1, heads, dv].
+static Value meanOf(OpBuilder &builder, Location location, Value values,
+                    int64_t heads, Type element) {
+  auto type = cast<RankedTensorType>(values.getType());
+  int64_t keys = type.getDimSize(1), kvHeads = type.getDimSize(2);
+  auto scalar = RankedTensorType::get({}, element);
+  if (type.getElementType() != element)
+    values = stablehlo::ConvertOp::create(builder, location,
+                                          type.clone(element), values);
+  auto number = [&](double value) -> Value {
+    return stablehlo::ConstantOp::create(
+        builder, location,
+        DenseElementsAttr::get(
+            scalar, Attribute(builder.getFloatAttr(element, value))));
+  };
+  SmallVector<int64_t> shape = {type.getDimSize(0), kvHeads,
+                                type.getDimSize(3)};
+  auto reduced = RankedTensorType::get(shape, element);
+  auto reduce =
+      stablehlo::ReduceOp::create(builder, location, reduced, values, number(0),
+                                  builder.getDenseI64ArrayAttr(1));
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body = builder.createBlock(&reduce.getBody(), {}, {scalar, scalar},
+                                      {location, location});
+    Value sum = stablehlo::AddOp::create(
+        builder, location, body->getArgument(0), body->getArgument(1));
+    stablehlo::ReturnOp::create(builder, location, sum);
+  }
+  Value count = stablehlo::BroadcastInDimOp::create(
+      builder, location, reduced, number(double(keys)), ArrayRef<int64_t>{});
+  Value mean =
+      stablehlo::DivOp::create(builder, location, reduce.getResult(0), count);
+  SmallVector<int64_t> grouped = {shape[0], kvHeads, heads / kvHeads, shape[2]};
+  mean = stablehlo::BroadcastInDimOp::create(
+      builder, location, RankedTensorType::get(grouped, element), mean,
+      ArrayRef<int64_t>{0, 1, 3});
+  return stablehlo::ReshapeOp::create(
+      builder, location,
+      RankedTensorType::get({shape[0], 1, heads, shape[2]}, element), mean);
+}
+
+/// Lays out what a score function reads.
+static ScoreOperands layOut(const AttentionMatch &match,
+                            const ScoreFunction &function,
+                            Rearranger &rearranger, ArrayRef<AxisId> query,
+                            ArrayRef<AxisId> heads) {
+  const AttentionAxes &axes = match.axes;
+  const AxisLabels &labels = match.component->labels;
+  ScoreOperands operands;
+  if (func::FuncOp score = function.function)
+    operands.function = FlatSymbolRefAttr::get(score);
+  for (const ScoreTerm &term : function.terms) {
+    Axes over = labels.resolve(flatten(term.labels));
+    // One element serves a product of axes of which the term has none.
+    auto ifAny = [&](ArrayRef<AxisId> dim) {
+      bool has = llvm::any_of(labels.resolve(dim), [&](AxisId axis) {
+        return llvm::is_contained(over, axis);
+      });
+      return has ? Axes(dim.begin(), dim.end()) : Axes();
+    };
+    Axes key = {axes.key};
+    auto arrange = [&](ArrayRef<Axes> dims) {
+      return rearranger.rearrange(term.value, term.labels, dims);
+    };
+    switch (term.kind) {
+    case ScoreTerm::Kind::PerQuery:
+      operands.perQuery.push_back(
+          arrange({ifAny(axes.batch), ifAny(query), {}, {}}));
+      break;
+    case ScoreTerm::Kind::PerKey:
+      operands.perKey.push_back(arrange({ifAny(axes.batch), key, {}, {}}));
+      break;
+    case ScoreTerm::Kind::PerHead:
+      operands.perHead.push_back(
+          arrange({ifAny(axes.batch), {}, ifAny(heads), {}}));
+      break;
+    case ScoreTerm::Kind::Pair:
+      operands.pair.push_back(
+          arrange({ifAny(axes.batch), ifAny(heads), ifAny(query), ifAny(key)}));
+      break;
+    case ScoreTerm::Kind::Table: {
+      auto type = cast<RankedTensorType>(term.value.getType());
+      int64_t rows = type.getDimSize(0);
+      operands.table.push_back(
+          rearranger.reshape(term.value, {rows, type.getNumElements() / rows}));
+      break;
+    }
+    }
+  }
+  return operands;
+}
+
+Value mlir::sp::replaceAttention(const AttentionMatch &match, StringRef name,
+                                 const ScoreFunction &function) {
   const AxisLabels &labels = match.component->labels;
   const AttentionAxes &axes = match.axes;
   OpBuilder builder(match.product);
@@ -231,11 +339,26 @@ Value mlir::sp::replaceAttention(const AttentionMatch &match, StringRef name) {
   Empty empty = match.empty == EmptyRow::Zero   ? Empty::Zero
                 : match.empty == EmptyRow::Mean ? Empty::Mean
                                                 : Empty::Nan;
+  ScoreOperands score;
+  if (match.score) {
+    Type computed = element.isF64() ? element : builder.getF32Type();
+    score = layOut(match, function, rearranger, query, heads);
+    if (empty == Empty::Mean && score.function)
+      score.mean = meanOf(builder, location, operands[2], shape[2], computed);
+    SmallVector<const Node *> sinks = findSinks(*match.component, axes.key);
+    if (!sinks.empty())
+      score.sink =
+          rearranger.rearrange(rearranger.convert(sinks[0]->value, computed),
+                               sinks[0]->labels, {heads});
+  }
   auto attention = AttentionOp::create(
       builder, location, RankedTensorType::get(shape, element), operands[0],
-      operands[1], operands[2],
-      bandsAttr(builder.getContext(), match, queries, keys),
-      llvm::APFloat(match.scale), empty, name, PlanAttr());
+      operands[1], operands[2], score.perQuery, score.perKey, score.perHead,
+      score.pair, score.table, score.sink, score.mean,
+      bandsAttr(builder.getContext(), match, bool(score.function), queries,
+                keys),
+      llvm::APFloat(match.scale * function.factor), empty, score.function, name,
+      PlanAttr());
 
   const SourceChain::Link *target =
       chooseTarget(labels, match, result, shape, element);

@@ -14,14 +14,6 @@ static int64_t numElements(ArrayRef<int64_t> shape) {
   return count;
 }
 
-/// Row-major offset; dimensions with one sample are read at 0.
-static int64_t offsetOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> index) {
-  int64_t offset = 0;
-  for (auto [extent, i] : llvm::zip_equal(shape, index))
-    offset = offset * extent + (extent == 1 ? 0 : i);
-  return offset;
-}
-
 void SampleEvaluator::setPositions(AxisId axis,
                                    std::vector<int64_t> positions) {
   sampled[axis] = std::move(positions);
@@ -70,6 +62,23 @@ std::vector<int64_t> SampleEvaluator::indices(ArrayRef<AxisId> dim) const {
   return all;
 }
 
+/// Whether a row value is what a sink adds to a sum, or a bound of a shift.
+bool SampleEvaluator::isDropped(const Node *node) {
+  if (isa<stablehlo::ExpOp>(node->op))
+    return true;
+  if (!isa<stablehlo::MaxOp, stablehlo::MinOp>(node->op))
+    return false;
+  return llvm::all_of(node->operands, [&](const Node *operand) {
+    const Samples *samples = operand->scored ? evaluate(operand) : nullptr;
+    return !samples ||
+           llvm::all_of(samples->data, [](double value) { return value == 0; });
+  });
+}
+
+bool SampleEvaluator::runsOverKeys(const Node *node) const {
+  return llvm::is_contained(labels.resolve(flatten(node->labels)), keys);
+}
+
 const Samples *SampleEvaluator::evaluate(const Node *node) {
   auto known = values.find(node);
   if (known != values.end())
@@ -81,6 +90,8 @@ const Samples *SampleEvaluator::evaluate(const Node *node) {
   auto isForced = forced.find(node);
   if (isForced != forced.end())
     llvm::fill(result->data, isForced->second);
+  else if (released.contains(node))
+    drawLeaf(node, *result);
   else if (!compute(node, *result))
     result = nullptr;
   else if (!node->scored && !node->random)
@@ -90,12 +101,8 @@ const Samples *SampleEvaluator::evaluate(const Node *node) {
 
 bool SampleEvaluator::compute(const Node *node, Samples &result) {
   Operation *op = node->op;
-  if (node->role != Role::None) {
-    std::uniform_real_distribution<double> draw(0.25, 1.75);
-    for (double &value : result.data)
-      value = draw(generator) * ((generator() & 1) ? 1.0 : -1.0);
-    return true;
-  }
+  if (node->role != Role::None)
+    return drawLeaf(node, result), true;
   if (isElementwise(op))
     return computeElementwise(node, result);
   if (isa<stablehlo::ReduceOp>(op))
@@ -112,6 +119,10 @@ bool SampleEvaluator::compute(const Node *node, Samples &result) {
 }
 
 bool SampleEvaluator::computeElementwise(const Node *node, Samples &result) {
+  if (dropRows && node->scored && !runsOverKeys(node) && isDropped(node)) {
+    llvm::fill(result.data, 0.0);
+    return true;
+  }
   ElementFunction function = elementFunction(node->op);
   if (!function)
     return false;
@@ -134,8 +145,9 @@ bool SampleEvaluator::computeReduce(const Node *node, Samples &result) {
   auto reduce = cast<stablehlo::ReduceOp>(node->op);
   StringRef kind = reductionKind(reduce);
   if (dropRows && node->scored && isa<FloatType>(node->elementType())) {
-    bool sum = kind == "stablehlo.add";
-    if (!sum && kind != "stablehlo.maximum" && kind != "stablehlo.minimum")
+    bool sum = kind == "stablehlo.add" && runsOverKeys(node->operands[0]);
+    if (kind != "stablehlo.add" && kind != "stablehlo.maximum" &&
+        kind != "stablehlo.minimum")
       return false;
     llvm::fill(result.data, sum ? 1.0 : 0.0);
     return true;
@@ -152,7 +164,7 @@ bool SampleEvaluator::computeReduce(const Node *node, Samples &result) {
     for (auto [dim, index] : llvm::enumerate(*walk))
       if (!llvm::is_contained(reduce.getDimensions(), int64_t(dim)))
         kept.push_back(index);
-    double &sum = result.data[offsetOf(result.shape, kept)];
+    double &sum = result.data[sampleOffset(result.shape, kept)];
     sum = combine({sum, value});
     walk.next();
   }
@@ -187,50 +199,11 @@ bool SampleEvaluator::computeProduct(const Node *node, Samples &result) {
     for (int64_t step = 0, steps = numElements(bound); step < steps; ++step) {
       for (auto [i, index] : llvm::enumerate(*inner))
         l[dims.lhsContracting[i]] = r[dims.rhsContracting[i]] = index;
-      value += left->data[offsetOf(left->shape, l)] *
-               right->data[offsetOf(right->shape, r)];
+      value += left->data[sampleOffset(left->shape, l)] *
+               right->data[sampleOffset(right->shape, r)];
       inner.next();
     }
     outer.next();
-  }
-  return true;
-}
-
-static double numberAt(DenseElementsAttr elements, int64_t index) {
-  Type type = elements.getElementType();
-  if (isa<FloatType>(type)) {
-    APFloat value = elements.isSplat() ? elements.getSplatValue<APFloat>()
-                                       : elements.getValues<APFloat>()[index];
-    bool lost = false;
-    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
-    return value.convertToDouble();
-  }
-  APInt value = elements.isSplat() ? elements.getSplatValue<APInt>()
-                                   : elements.getValues<APInt>()[index];
-  bool isSigned = !type.isUnsignedInteger() && !type.isInteger(1);
-  return isSigned ? double(value.getSExtValue()) : double(value.getZExtValue());
-}
-
-bool SampleEvaluator::computeConstant(const Node *node, Samples &result) {
-  SmallVector<std::vector<int64_t>> dims;
-  for (const Axes &dim : node->labels)
-    dims.push_back(indices(dim));
-  auto iota = dyn_cast<stablehlo::IotaOp>(node->op);
-  DenseElementsAttr elements;
-  if (!iota) {
-    elements = dyn_cast<DenseElementsAttr>(
-        cast<stablehlo::ConstantOp>(node->op).getValue());
-    if (!elements || !node->elementType().isIntOrFloat())
-      return false;
-  }
-  IndexWalk walk(result.shape);
-  for (double &value : result.data) {
-    SmallVector<int64_t> index;
-    for (auto [dim, sample] : llvm::enumerate(*walk))
-      index.push_back(dims[dim][sample]);
-    value = iota ? double(index[iota.getIotaDimension()])
-                 : numberAt(elements, offsetOf(node->shape(), index));
-    walk.next();
   }
   return true;
 }
@@ -263,24 +236,9 @@ bool SampleEvaluator::computeJoin(const Node *node, Samples &result) {
         index -= node->operands[from++]->shape()[along];
     }
     bool fill = pad && from == 1;
-    value =
-        operands[from]->data[fill ? 0 : offsetOf(operands[from]->shape, *walk)];
+    value = operands[from]
+                ->data[fill ? 0 : sampleOffset(operands[from]->shape, *walk)];
     walk.next();
-  }
-  return true;
-}
-
-bool SampleEvaluator::computeLookup(const Node *node, Samples &result) {
-  const Samples *indices = evaluate(node->operands[0]);
-  DenseElementsAttr table = lookupTable(node->op);
-  if (!indices || indices->data.size() != result.data.size() ||
-      !node->elementType().isIntOrFloat())
-    return false;
-  double last = double(table.getNumElements() - 1);
-  for (auto [value, index] : llvm::zip_equal(result.data, indices->data)) {
-    if (std::isnan(index))
-      return false;
-    value = numberAt(table, int64_t(std::clamp(index, 0.0, last)));
   }
   return true;
 }
@@ -307,7 +265,7 @@ bool SampleEvaluator::computeMove(const Node *node, Samples &result) {
     else
       for (auto [i, dim] : llvm::enumerate(broadcast.getBroadcastDimensions()))
         from[i] = (*walk)[dim];
-    value = input->data[offsetOf(input->shape, from)];
+    value = input->data[sampleOffset(input->shape, from)];
     walk.next();
   }
   return true;

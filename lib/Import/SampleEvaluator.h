@@ -22,10 +22,12 @@ struct Samples {
 /// sees there, and only what leaves hold is random. A reduction sums over the
 /// samples of its axes, as the reference it is compared with does. Positions
 /// and tables are rounded to the program's own types, everything else is not.
+/// What leaves hold depends on the seed only, so that evaluators of one seed
+/// see the same program.
 class SampleEvaluator {
 public:
   SampleEvaluator(const AxisLabels &labels, uint64_t seed)
-      : labels(labels), generator(seed) {}
+      : labels(labels), seed(seed) {}
 
   /// The positions an axis is sampled at; position 0 unless set.
   void setPositions(AxisId axis, std::vector<int64_t> positions);
@@ -33,9 +35,19 @@ public:
 
   /// A node that takes this value everywhere.
   void force(const Node *node, double value) { forced[node] = value; }
+  /// A node that may be anything, as a leaf.
+  void release(const Node *node) { released.insert(node); }
+  /// Releases comparisons of data: what is compared may have values that no
+  /// sample has.
+  void releaseData(const Component &component);
+  /// Gives every boolean leaf, and every number of a mask, this truth.
+  void setTruths(bool truth) { truths = truth; }
   /// Row sums become 1 and row maxima 0, which leaves what the weights are
-  /// before they are normalised.
-  void dropRowValues() { dropRows = true; }
+  /// before they are normalised; what a sink adds to a sum becomes 0.
+  void dropRowValues(AxisId keyAxis) {
+    dropRows = true;
+    keys = keyAxis;
+  }
 
   /// Null if something in the node cannot be evaluated.
   const Samples *evaluate(const Node *node);
@@ -52,16 +64,34 @@ private:
   bool computeConstant(const Node *node, Samples &result);
   bool computeJoin(const Node *node, Samples &result);
   bool computeLookup(const Node *node, Samples &result);
+  void drawLeaf(const Node *node, Samples &result);
   bool computeMove(const Node *node, Samples &result);
+  bool runsOverKeys(const Node *node) const;
+  bool isDropped(const Node *node);
   int64_t count(AxisId axis) const;
   std::vector<int64_t> axisIndices(AxisId axis) const;
 
   const AxisLabels &labels;
-  std::mt19937_64 generator;
+  uint64_t seed;
   llvm::DenseMap<AxisId, std::vector<int64_t>> sampled;
   llvm::DenseMap<const Node *, double> forced;
+  llvm::SmallPtrSet<const Node *, 4> released;
+  std::optional<bool> truths;
   bool dropRows = false;
+  AxisId keys = 0;
   llvm::DenseMap<const Node *, std::unique_ptr<Samples>> values;
+};
+
+/// Reads samples of a node by the coordinates of its axes.
+class SampleView {
+public:
+  SampleView(const AxisLabels &labels, const SampleEvaluator &evaluator,
+             const Node *node, const Samples &samples);
+  double at(const DenseMap<AxisId, int64_t> &coordinates) const;
+
+private:
+  SmallVector<std::pair<AxisId, int64_t>, 6> strides;
+  const Samples &samples;
 };
 
 /// Steps through every index of a shape in row-major order.
@@ -82,6 +112,9 @@ private:
   ArrayRef<int64_t> shape;
   SmallVector<int64_t, 8> index;
 };
+
+/// Row-major offset of an index; dimensions with one sample are read at 0.
+int64_t sampleOffset(ArrayRef<int64_t> shape, ArrayRef<int64_t> index);
 
 /// The element function of an operation, or null.
 using ElementFunction = std::function<double(ArrayRef<double>)>;

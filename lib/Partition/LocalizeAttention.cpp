@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionState.h"
 #include "Localizer.h"
 
 #include "sp/StableHLO/StableHLO.h"
@@ -32,14 +33,12 @@ using namespace mlir::sp;
 
 namespace {
 
-/// The softmax state.
-struct State {
-  Value output, lse;
-};
+using State = SoftmaxState;
 
-/// Keys and values that travel together.
+/// Keys and values that travel together, and what terms say of each key.
 struct Block {
   Value key, value;
+  SmallVector<Value> perKey;
 };
 
 class AttentionEmitter {
@@ -47,16 +46,21 @@ public:
   AttentionEmitter(OpBuilder &builder, const LocalAttention &attention)
       : builder(builder), op(attention.op), loc(op.getLoc()),
         plan(op.getPlan().value_or(PlanAttr())), query(attention.query),
-        own{attention.key, attention.value}, queries(attention.queries),
-        keys(attention.keys) {}
+        own{attention.key, attention.value, attention.perKey},
+        perQuery(attention.perQuery), perHead(attention.perHead),
+        pair(attention.pair), table(attention.table),
+        states(builder, op, attention.sink, attention.mean),
+        queries(attention.queries), keys(attention.keys) {}
 
   Value emit() {
     if (!plan || plan.getRanks() == 1)
-      return finalize(attend({}, own));
+      return finalize(attend(begin(), own));
     if (plan.getGather() > 1) {
-      own = {gatherRows(own.key), gatherRows(own.value)};
+      own = {gatherRows(own.key), gatherRows(own.value),
+             llvm::map_to_vector(own.perKey,
+                                 [&](Value term) { return gatherRows(term); })};
       keys = denseLayout(keys);
-      return finalize(attend({}, own));
+      return finalize(attend(begin(), own));
     }
     if (plan.getHeads() > 1)
       return emitHeads();
@@ -81,6 +85,10 @@ private:
                joinedKeys = plan.getRingRows(keys.getLength());
     queries = joined;
     keys = joinedKeys;
+    for (Value &term : perQuery)
+      term = exchangeTerm(term, rows, joined);
+    for (Value &term : whole.own.perKey)
+      term = exchangeTerm(term, keyRows, joinedKeys);
     SmallVector<Value> results;
     HeadGroup next = exchange(whole, 0, rows, keyRows);
     for (int64_t group = 0; group < plan.getGroups(); ++group) {
@@ -91,7 +99,7 @@ private:
           std::tie(here.query, here.own, here.heads, here.kvCount);
       Value result = finalize(emitRing());
       results.push_back(
-          exchange(result, rows, joined, heads.getLength(), true));
+          exchange(result, rows, joined, heads, heads.getLength(), true));
     }
     if (results.size() == 1)
       return results.front();
@@ -108,49 +116,58 @@ private:
             shared = op.getQuery().getType().getDimSize(2) / kvHeads;
     std::pair<int64_t, int64_t> part = plan.getKvGroup(group, kvHeads);
     int64_t first = part.first, count = part.second;
-    heads =
-        LayoutAttr::get(builder.getContext(), LayoutKind::Contiguous,
-                        count * shared, plan.getHeadsAxis(), plan.getHeads());
+    heads = plan.getHeadsLayout(count * shared);
     auto toHeads = [&](Value value, LayoutAttr from, LayoutAttr onto,
                        int64_t perKv) {
       Value cut = cutHeads(value, first * perKv, count * perKv);
-      return exchange(cut, from, onto, count * perKv, false);
+      return exchange(cut, from, onto, heads, count * perKv, false);
     };
     Value q = toHeads(whole.query, rows, queries, shared);
     return {q,
             {toHeads(whole.own.key, keyRows, keys, 1),
-             toHeads(whole.own.value, keyRows, keys, 1)},
+             toHeads(whole.own.value, keyRows, keys, 1), whole.own.perKey},
             heads,
             count};
   }
 
+  /// What all heads share goes to every rank: as one head for each.
+  Value exchangeTerm(Value term, LayoutAttr rows, LayoutAttr joined) {
+    auto type = cast<RankedTensorType>(term.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[2] = plan.getHeads();
+    Value spread = stablehlo::BroadcastInDimOp::create(
+        builder, loc, type.clone(shape), term, ArrayRef<int64_t>{0, 1, 2, 3});
+    return exchange(spread, rows, joined, plan.getHeadsLayout(shape[2]),
+                    shape[2], false);
+  }
+
   /// Between rows of all of `headCount` heads and joined rows of dealt heads.
   Value exchange(Value value, LayoutAttr rows, LayoutAttr joined,
-                 int64_t headCount, bool toRows) {
+                 LayoutAttr dealt, int64_t headCount, bool toRows) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
     shape[1] = (toRows ? rows : joined).getMaxCount();
-    shape[2] = toRows ? headCount : getMaxHeads(heads, headCount);
+    shape[2] = toRows ? headCount : getMaxHeads(dealt, headCount);
     return AllToAllOp::create(builder, loc, type.clone(shape), value, rows,
-                              joined.isDense() ? LayoutAttr() : joined, heads,
+                              joined.isDense() ? LayoutAttr() : joined, dealt,
                               headCount, toRows);
   }
 
   State emitRing() {
     if (plan.getRing() == 1)
-      return attend({}, own);
+      return attend(begin(), own);
     rank = RankOp::create(builder, loc, builder.getIndexType(),
                           plan.getRingAxis());
     int64_t windows = plan.getOuter();
     if (windows == 1)
-      return turn({}, own, builder.getIndexAttr(0));
+      return turn(begin(), own, builder.getIndexAttr(0));
     auto first = [&](OpFoldResult window) {
       return source(window, builder.getIndexAttr(0));
     };
     OpFoldResult zero = builder.getIndexAttr(0),
                  last = builder.getIndexAttr(windows - 1);
     Block next = shift(own, first(zero), plan.getOuterAxis());
-    State state = turn({}, own, zero);
+    State state = turn(begin(), own, zero);
     if (windows > 2)
       std::tie(state, next) = loop(
           windows - 1, state, next, [&](Value window, State state, Block here) {
@@ -187,20 +204,24 @@ private:
     auto bound = [&](int64_t n) -> Value {
       return arith::ConstantIndexOp::create(builder, loc, n);
     };
-    auto loop = scf::ForOp::create(
-        builder, loc, bound(1), bound(end), bound(1),
-        ValueRange{state.output, state.lse, block.key, block.value});
+    auto listed = [](const State &state, const Block &block) {
+      SmallVector<Value> values = {state.output, state.lse, block.key,
+                                   block.value};
+      llvm::append_range(values, block.perKey);
+      return values;
+    };
+    auto read = [](ValueRange values) -> std::pair<State, Block> {
+      return {{values[0], values[1]},
+              {values[2], values[3], llvm::to_vector(values.drop_front(4))}};
+    };
+    auto loop = scf::ForOp::create(builder, loc, bound(1), bound(end), bound(1),
+                                   listed(state, block));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    ValueRange carried = loop.getRegionIterArgs();
-    auto [next, following] =
-        body(loop.getInductionVar(), {carried[0], carried[1]},
-             {carried[2], carried[3]});
-    scf::YieldOp::create(
-        builder, loc,
-        ValueRange{next.output, next.lse, following.key, following.value});
-    return {{loop.getResult(0), loop.getResult(1)},
-            {loop.getResult(2), loop.getResult(3)}};
+    auto [here, carried] = read(loop.getRegionIterArgs());
+    auto [next, following] = body(loop.getInductionVar(), here, carried);
+    scf::YieldOp::create(builder, loc, listed(next, following));
+    return read(loop.getResults());
   }
 
   /// The ring owner whose block is here in a step of a window: with o windows
@@ -227,19 +248,16 @@ private:
         builder, loc, AffineMap::get(operands.size(), 0, owner), operands);
   }
 
+  State begin() { return states.begin(query, heads); }
+  Value finalize(State state) { return states.finalize(state, heads); }
+
   State attend(State state, Block block, Value source = Value()) {
-    auto type = cast<RankedTensorType>(query.getType());
-    Type element = type.getElementType().isF64() ? builder.getF64Type()
-                                                 : Type(builder.getF32Type());
-    SmallVector<int64_t> shape(type.getShape().drop_back());
-    auto lseType = RankedTensorType::get(shape, element);
-    shape.push_back(
-        cast<RankedTensorType>(block.value.getType()).getDimSize(3));
-    auto outputType = RankedTensorType::get(shape, element);
+    auto [outputType, lseType] = states.types(query);
     auto partial = AttendOp::create(
         builder, loc, TypeRange{outputType, lseType}, query, block.key,
-        block.value, state.output, state.lse, source, queries, keys, heads,
-        kvHeads(), op.getBands(), op.getScaleAttr(), op.getNameAttr());
+        block.value, state.output, state.lse, source, perQuery, block.perKey,
+        perHead, pair, table, queries, keys, heads, kvHeads(), op.getBands(),
+        op.getScaleAttr(), op.getScoreAttr(), op.getNameAttr());
     return {partial.getOutput(), partial.getLse()};
   }
 
@@ -247,11 +265,16 @@ private:
     StringAttr along;
     if (axis != keys.getAxis())
       along = builder.getStringAttr(axis);
-    auto moved = ShiftOp::create(
-        builder, loc, TypeRange{block.key.getType(), block.value.getType()},
-        ValueRange{block.key, block.value}, source, 1, keys, along, heads,
-        kvHeads());
-    return {moved.getResult(0), moved.getResult(1)};
+    auto move = [&](ValueRange values, LayoutAttr heads, IntegerAttr kvHeads) {
+      return ShiftOp::create(builder, loc, values.getTypes(), values, source, 1,
+                             keys, along, heads, kvHeads);
+    };
+    ShiftOp moved = move({block.key, block.value}, heads, kvHeads());
+    Block next = {moved.getResult(0), moved.getResult(1), {}};
+    if (!block.perKey.empty())
+      next.perKey =
+          llvm::to_vector(ValueRange(move(block.perKey, {}, {}).getResults()));
+    return next;
   }
 
   Value gatherRows(Value value) {
@@ -283,39 +306,6 @@ private:
                            layout.getLength(), layout.getAxis(), 1);
   }
 
-  Value finalize(State state) {
-    Value output = state.output;
-    auto type = cast<RankedTensorType>(output.getType());
-    ArrayRef<int64_t> q = op.getQuery().getType().getShape();
-    int64_t keys = op.getKey().getType().getDimSize(1);
-    bool mayBeEmpty = !toAlgebra(op.getBands()).emptyRows(q[1], keys).empty();
-    if (mayBeEmpty && op.getEmpty() == Empty::Nan) {
-      // A row that saw no key has lse = -inf, which only then equals the fill.
-      auto lseType = cast<RankedTensorType>(state.lse.getType());
-      const llvm::fltSemantics &semantics =
-          cast<FloatType>(type.getElementType()).getFloatSemantics();
-      Value infinity = splat(builder, loc, lseType,
-                             FloatAttr::get(type.getElementType(),
-                                            APFloat::getInf(semantics, true)));
-      Value empty =
-          stablehlo::CompareOp::create(builder, loc, state.lse, infinity,
-                                       stablehlo::ComparisonDirection::EQ);
-      Value mask = stablehlo::BroadcastInDimOp::create(
-          builder, loc,
-          RankedTensorType::get(type.getShape(), builder.getI1Type()), empty,
-          ArrayRef<int64_t>{0, 1, 2});
-      Value nan = splat(
-          builder, loc, type,
-          FloatAttr::get(type.getElementType(), APFloat::getNaN(semantics)));
-      output = stablehlo::SelectOp::create(builder, loc, mask, nan, output);
-    }
-    Type element = cast<RankedTensorType>(op.getType()).getElementType();
-    if (element != type.getElementType())
-      output = stablehlo::ConvertOp::create(builder, loc, type.clone(element),
-                                            output);
-    return output;
-  }
-
   OpBuilder &builder;
   AttentionOp op;
   Location loc;
@@ -324,6 +314,8 @@ private:
   /// exchanged.
   Value query;
   Block own;
+  SmallVector<Value> perQuery, perHead, pair, table;
+  AttentionState states;
   LayoutAttr queries, keys, heads;
   int64_t kvCount = 0; ///< kv heads of the group that is exchanged
   /// Coordinate in the ring.
@@ -335,4 +327,22 @@ private:
 Value mlir::sp::emitAttention(OpBuilder &builder,
                               const LocalAttention &attention) {
   return AttentionEmitter(builder, attention).emit();
+}
+
+SmallVector<DimAttr> mlir::sp::dimsOfPair(AttentionOp op, RankedTensorType pair,
+                                          DimAttr batch, LayoutAttr queries) {
+  SmallVector<DimAttr> dims = llvm::to_vector(
+      ShardingAttr::getReplicated(op.getContext(), pair.getShape()).getDims());
+  dims[0] = batch;
+  if (pair.getDimSize(2) == 1)
+    return dims;
+  std::optional<PlanAttr> plan = op.getPlan();
+  if (plan && plan->getHeads() > 1) {
+    queries = plan->getRingRows(queries.getLength());
+    if (pair.getDimSize(1) > 1)
+      dims[1] = dealtDim(plan->getHeadsLayout(pair.getDimSize(1)));
+  }
+  if (!queries.isDense())
+    dims[2] = dealtDim(queries);
+  return dims;
 }

@@ -121,12 +121,42 @@ void Localizer::localizeAttention(AttentionOp op) {
   dims = wholeDims(op.getResult());
   dims[0] = queryDims[0];
   dims[1] = queryDims[1];
-  LocalAttention local{op,
-                       require(op.getQuery(), queryDims, op),
-                       require(op.getKey(), keyDims, op),
-                       require(op.getValue(), valueDims, op),
-                       queries,
-                       keys};
+  LocalAttention local;
+  local.op = op;
+  local.query = require(op.getQuery(), queryDims, op);
+  local.key = require(op.getKey(), keyDims, op);
+  local.value = require(op.getValue(), valueDims, op);
+  local.queries = queries;
+  local.keys = keys;
+  auto batchOf = [&](Value term) {
+    DimAttr whole = wholeDims(term)[0];
+    return whole == wholeDims(op.getQuery())[0] ? dims[0] : whole;
+  };
+  // `rows` deals dimension 1; without, only the batch is dealt.
+  auto requireRows = [&](ValueRange terms, DimAttr rows) {
+    return llvm::map_to_vector(terms, [&](Value term) {
+      SmallVector<DimAttr> termDims = wholeDims(term);
+      termDims[0] = batchOf(term);
+      if (rows)
+        termDims[1] = rows;
+      return require(term, termDims, op);
+    });
+  };
+  local.perQuery = requireRows(op.getPerQuery(), queryDims[1]);
+  local.perKey = requireRows(op.getPerKey(), keyDims[1]);
+  local.perHead = requireRows(op.getPerHead(), DimAttr());
+  for (Value pair : op.getPair())
+    local.pair.push_back(
+        require(pair,
+                dimsOfPair(op, cast<RankedTensorType>(pair.getType()),
+                           batchOf(pair), queries),
+                op));
+  for (Value table : op.getTable())
+    local.table.push_back(require(table, wholeDims(table), op));
+  if (Value sink = op.getSink())
+    local.sink = require(sink, wholeDims(sink), op);
+  if (Value mean = op.getMean())
+    local.mean = requireRows(mean, DimAttr()).front();
   Value result = emitAttention(builder, local);
   define(op.getResult(), {reshard(result, dims, assigned, op), assigned});
 }

@@ -75,15 +75,24 @@ private:
   DenseMap<std::pair<Value, Attribute>, Value> resharded;
 };
 
-/// Local operands of an attention and how their rows are dealt.
+/// Local operands of an attention and how their rows are dealt. Terms over
+/// pairs are dealt as `dimsOfPair` says, the sink is whole.
 struct LocalAttention {
   AttentionOp op;
   Value query, key, value;
   LayoutAttr queries, keys;
+  SmallVector<Value> perQuery, perKey, perHead, pair, table;
+  Value sink, mean;
 };
 
 /// Emits an attention as its plan says; the result is dealt as the queries are.
 Value emitAttention(OpBuilder &builder, const LocalAttention &attention);
+
+/// How a term over pairs is dealt so that it meets the heads and rows that a
+/// rank attends with: [batch, heads, queries, keys]. Keys stay whole, and so do
+/// the heads of one that all queries share.
+SmallVector<DimAttr> dimsOfPair(AttentionOp op, RankedTensorType pair,
+                                DimAttr batch, LayoutAttr queries);
 
 } // namespace mlir::sp
 

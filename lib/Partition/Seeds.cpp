@@ -2,6 +2,8 @@
 
 #include "Seeds.h"
 
+#include "Localizer.h"
+
 using namespace mlir;
 using namespace mlir::sp;
 
@@ -44,6 +46,14 @@ void Seeds::seedAttentions(ShardingPropagation &propagation) {
       int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
       layouts.try_emplace({axis, length}, plan->getRows(length));
       propagation.deal(value, 1, dealtDim(layoutFor(plan->getAxis(), length)));
+    }
+    LayoutAttr queries = layoutFor(plan->getAxis(), op.getType().getDimSize(1));
+    for (Value pair : op.getPair()) {
+      SmallVector<DimAttr> dims =
+          dimsOfPair(op, cast<RankedTensorType>(pair.getType()),
+                     propagation.dimsOf(pair)[0], queries);
+      for (auto [index, dim] : llvm::enumerate(dims))
+        propagation.deal(pair, index, dim);
     }
   });
 }

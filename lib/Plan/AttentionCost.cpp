@@ -2,10 +2,11 @@
 
 #include "sp/Plan/AttentionCost.h"
 
+#include "sp/IR/Storage.h"
+
 using namespace mlir;
 using namespace mlir::sp;
 using sprt::algebra::Bands;
-using sprt::algebra::Interval;
 using sprt::algebra::Layout;
 using Kind = sprt::algebra::LayoutKind;
 
@@ -27,6 +28,17 @@ public:
              op.getQuery().getType().getElementTypeBitWidth() / 8};
     queries = toAlgebra(plan.getRows(q[1]));
     keys = toAlgebra(plan.getRows(v[1]));
+    auto ofTerms = [&](ValueRange terms) {
+      int64_t bytes = 0;
+      for (Value term : terms) {
+        auto type = cast<RankedTensorType>(term.getType());
+        bytes += (type.getDimSize(0) == 1 ? 1 : batch) *
+                 elementBytes(type.getElementType());
+      }
+      return bytes;
+    };
+    queryTermBytes = ofTerms(op.getPerQuery());
+    keyTermBytes = ofTerms(op.getPerKey());
     ringQueries = toAlgebra(plan.getRingRows(q[1]));
     ringKeys = toAlgebra(plan.getRingRows(v[1]));
     for (int64_t group = 0; group < plan.getGroups(); ++group) {
@@ -48,12 +60,13 @@ public:
     int64_t bytes = 0;
     if (plan.getGather() > 1)
       bytes =
-          keys.count(rank) * sizes.kvHeads * kvBytes() * (plan.getRanks() - 1);
+          keys.count(rank) * rowBytes(sizes.kvHeads) * (plan.getRanks() - 1);
     if (plan.getHeads() > 1)
       bytes += headBytes(rank);
     if (plan.getOuter() > 1)
-      bytes += doubleRingBytes(rank);
-    return bytes * batch;
+      bytes +=
+          doubleRingRows(rank) * rowBytes(kvHeadsOf(rank % plan.getHeads()));
+    return bytes;
   }
 
   /// A ring of one window: blocks stop where nobody further on needs them.
@@ -63,13 +76,15 @@ public:
   }
   /// Of the block of a ring owner, as member `member` of its group holds it.
   int64_t blockBytes(int64_t source, int64_t member) const {
-    return batch * ringKeys.count(source) * kvHeadsOf(member) * kvBytes();
+    return ringKeys.count(source) * rowBytes(kvHeadsOf(member));
   }
 
 private:
-  /// Of one row of one kv head.
-  int64_t kvBytes() const {
-    return (sizes.headSize + sizes.valueSize) * sizes.element;
+  /// Of one row of keys and values with that many heads, with its terms.
+  int64_t rowBytes(int64_t kvHeads) const {
+    return batch * kvHeads * (sizes.headSize + sizes.valueSize) *
+               sizes.element +
+           keyTermBytes;
   }
 
   /// Query heads and kv heads of a member, over all groups.
@@ -81,13 +96,8 @@ private:
   }
   int64_t kvHeadsOf(int64_t member) const {
     int64_t held = 0;
-    for (const auto &[kvHeads, heads] : groups) {
-      int64_t count = heads.count(member),
-              first = count ? heads.toGlobal(member, 0) : 0;
-      Interval kv = sprt::algebra::kvHeadsOf({first, first + count},
-                                             heads.length(), kvHeads);
-      held += kv.end - kv.begin;
-    }
+    for (const auto &[kvHeads, heads] : groups)
+      held += sprt::algebra::heldHeads(heads, member, kvHeads).size();
     return held;
   }
 
@@ -98,18 +108,19 @@ private:
     for (int64_t peer = 0; peer < plan.getHeads(); ++peer) {
       if (peer == own)
         continue;
-      bytes +=
-          queries.count(rank) * headsOf(peer) * sizes.headSize * sizes.element;
-      bytes += keys.count(rank) * kvHeadsOf(peer) * kvBytes();
-      bytes += queries.count(first + peer) * headsOf(own) * sizes.valueSize *
-               sizes.element;
+      int64_t queryBytes =
+          batch * headsOf(peer) * sizes.headSize * sizes.element;
+      bytes += queries.count(rank) * (queryBytes + queryTermBytes);
+      bytes += keys.count(rank) * rowBytes(kvHeadsOf(peer));
+      bytes += batch * queries.count(first + peer) * headsOf(own) *
+               sizes.valueSize * sizes.element;
     }
     return bytes;
   }
 
-  /// Every block but the last of a window moves on in it, and each window's
-  /// first to the next window.
-  int64_t doubleRingBytes(int64_t rank) const {
+  /// Rows that a rank sends: every block but the last of a window moves on in
+  /// it, and each window's first to the next window.
+  int64_t doubleRingRows(int64_t rank) const {
     int64_t ring = rank / plan.getHeads(), rows = 0;
     int64_t outer = plan.getOuter(), inner = plan.getInner();
     for (int64_t window = 0; window < outer; ++window)
@@ -119,13 +130,15 @@ private:
         int64_t sends = (step + 1 < inner) + (step == 0 && window + 1 < outer);
         rows += sends * ringKeys.count(source);
       }
-    return rows * kvHeadsOf(rank % plan.getHeads()) * kvBytes();
+    return rows;
   }
 
   PlanAttr plan;
   int64_t batch;
   Bands bands;
   Sizes sizes = {};
+  /// What terms say of one row, over the batch.
+  int64_t queryTermBytes = 0, keyTermBytes = 0;
   Layout queries, keys, ringQueries, ringKeys;
   /// The kv heads of each group, and how its query heads are dealt.
   std::vector<std::pair<int64_t, Layout>> groups;
@@ -163,4 +176,13 @@ int64_t mlir::sp::estimateBytesSent(AttentionOp op, PlanAttr plan,
                double(counter.blockBytes(source, member));
   }
   return static_cast<int64_t>(bytes / double(counted));
+}
+
+int64_t mlir::sp::estimateGreatestArea(AttentionOp op, PlanAttr plan) {
+  Counter counter(op, plan, 1);
+  int64_t last = plan.getRanks() - 1, steps = std::min<int64_t>(last, 63);
+  int64_t most = counter.area(0);
+  for (int64_t i = 1; i <= steps; ++i)
+    most = std::max(most, counter.area(i * last / steps));
+  return most;
 }

@@ -32,6 +32,7 @@ struct PlanAttentionPass
   };
   PlanAttr makePlan(StringRef name, LayoutKind kind, const Factors &factors);
   FailureOr<Factors> chooseFactors(ArrayRef<AttentionOp> attentions);
+  Factors groupsOf(AttentionOp op, Factors factors);
   FailureOr<LayoutKind> chooseLayout(ArrayRef<AttentionOp> attentions);
   PlanAttr cheapest(AttentionOp op, LayoutKind kind);
   void placeProcesses(PlanAttr plan);
@@ -57,11 +58,30 @@ PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind,
                        heads > 1 ? factors.groups : 1);
 }
 
+std::string nameOf(AttentionOp op) {
+  return op.getName().empty() ? "an attention" : op.getName().str();
+}
+
 int64_t leastKvHeads(ArrayRef<AttentionOp> attentions) {
   int64_t least = std::numeric_limits<int64_t>::max();
   for (AttentionOp op : attentions)
     least = std::min(least, op.getKey().getType().getDimSize(2));
   return least;
+}
+
+/// A score function and sinks go by the numbers of heads, which groups would
+/// change.
+PlanAttentionPass::Factors PlanAttentionPass::groupsOf(AttentionOp op,
+                                                       Factors factors) {
+  if ((!op.getScore() && !op.getSink()) || factors.groups == 1)
+    return factors;
+  remark::missed(op.getLoc(),
+                 remark::RemarkOpts::name("NotGrouped").category(DEBUG_TYPE))
+      << nameOf(op)
+      << ": heads are exchanged at once, its scores or sinks go by their "
+         "numbers";
+  factors.groups = 1;
+  return factors;
 }
 
 FailureOr<PlanAttentionPass::Factors>
@@ -125,39 +145,66 @@ PlanAttentionPass::chooseLayout(ArrayRef<AttentionOp> attentions) {
   for (AttentionOp op : attentions)
     if (op.getPlan() && op.getPlan()->getRanks() > 1)
       return op.getPlan()->getLayout();
-  bool isCausal = llvm::any_of(attentions, [](AttentionOp op) {
-    ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
-                      k = op.getKey().getType().getShape();
-    return StringRef(toAlgebra(op.getBands()).name(q[1], k[1])) == "causal";
+  // Neighbouring positions need the fewest transfers; zigzag where they would
+  // leave one rank much more to do of an attention than the others.
+  auto heaviest = [&](AttentionOp op, LayoutKind kind) {
+    return static_cast<double>(
+        estimateGreatestArea(op, makePlan("allgather", kind, {})));
+  };
+  constexpr double tolerated = 1.1;
+  bool isUneven = llvm::any_of(attentions, [&](AttentionOp op) {
+    return meshOp.getSequence() &&
+           heaviest(op, LayoutKind::Contiguous) >
+               tolerated * heaviest(op, LayoutKind::Zigzag);
   });
-  return isCausal ? LayoutKind::Zigzag : LayoutKind::Contiguous;
+  return isUneven ? LayoutKind::Zigzag : LayoutKind::Contiguous;
 }
 
 /// How diagnostics and remarks call an attention.
-std::string nameOf(AttentionOp op) {
-  return op.getName().empty() ? "an attention" : op.getName().str();
-}
-
 PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
   int64_t batch = op.getQuery().getType().getDimSize(0);
   if (std::optional<StringRef> axis = meshOp.getBatch())
     batch = llvm::divideCeil(batch, meshOp.getAxisSize(*axis));
-  PlanAttr best;
-  int64_t bestBytes = 0;
-  for (StringRef name : {"ring", "ulysses", "allgather"}) {
-    PlanAttr plan = makePlan(name, kind, {});
-    int64_t bytes = estimateBytesSent(op, plan, batch);
+  struct Candidate {
+    PlanAttr plan;
+    int64_t bytes;
+    double work; ///< visible pairs of all heads of the busiest rank
+  };
+  std::vector<Candidate> candidates;
+  int64_t heads = op.getQuery().getType().getDimSize(2);
+  auto consider = [&](StringRef name, const Factors &factors) {
+    PlanAttr plan = makePlan(name, kind, factors);
+    candidates.push_back(
+        {plan, estimateBytesSent(op, plan, batch),
+         static_cast<double>(estimateGreatestArea(op, plan)) *
+             static_cast<double>(llvm::divideCeil(heads, plan.getHeads()))});
+    std::string text = name.str();
+    if (factors.heads)
+      text += " with " + std::to_string(factors.heads) + " heads";
     remark::analysis(
         op.getLoc(),
         remark::RemarkOpts::name("Alternative").category(DEBUG_TYPE))
-        << nameOf(op) << ": " << name << " would send "
-        << remark::metric("bytes", bytes) << " bytes a rank";
-    if (best && bytes >= bestBytes)
-      continue;
-    best = plan;
-    bestBytes = bytes;
-  }
-  return best;
+        << nameOf(op) << ": " << text << " would send "
+        << remark::metric("bytes", candidates.back().bytes) << " bytes a rank";
+  };
+  for (StringRef name : {"ring", "ulysses", "allgather"})
+    consider(name, {});
+  // Between the two, at most as many as there are query heads.
+  int64_t ranks = meshOp.getAxisSize(meshOp.getSequence().value_or(""));
+  for (int64_t factor = 2; factor < ranks && factor <= heads; ++factor)
+    if (ranks % factor == 0)
+      consider("2d", {factor, 0, 1});
+  // Heads that leave ranks idle cost more than bytes.
+  constexpr double tolerated = 1.25;
+  double least = candidates.front().work;
+  for (const Candidate &candidate : candidates)
+    least = std::min(least, candidate.work);
+  const Candidate *best = nullptr;
+  for (const Candidate &candidate : candidates)
+    if (candidate.work <= tolerated * least &&
+        (!best || candidate.bytes < best->bytes))
+      best = &candidate;
+  return best->plan;
 }
 
 /// Neighbouring processes are neighbours in the ring, which then varies faster
@@ -227,8 +274,8 @@ void PlanAttentionPass::runOnOperation() {
     if (op.getPlan())
       continue;
     bool counts = strategy == "auto" && meshOp.getSequence();
-    PlanAttr plan =
-        counts ? cheapest(op, *kind) : makePlan(strategy, *kind, *factors);
+    PlanAttr plan = counts ? cheapest(op, *kind)
+                           : makePlan(strategy, *kind, groupsOf(op, *factors));
     op.setPlanAttr(plan);
     placeProcesses(plan);
     std::string text = plan.getStrategyName().str() + ": whole on every rank";

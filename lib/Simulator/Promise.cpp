@@ -11,7 +11,6 @@
 
 using namespace mlir;
 using namespace mlir::sp;
-using sprt::algebra::Interval;
 using sprt::algebra::Layout;
 
 int64_t Reaches::of(AttendOp reader, LayoutAttr keys, int64_t source) {
@@ -68,13 +67,8 @@ static int64_t rowBytes(Value value, int64_t dim) {
 }
 
 /// Heads of `headCount` that a member holds once heads are dealt.
-static int64_t heldHeads(LayoutAttr attr, int64_t headCount, int64_t member) {
-  Layout heads = toAlgebra(attr);
-  int64_t count = heads.count(member),
-          first = count ? heads.toGlobal(member, 0) : 0;
-  Interval kv = sprt::algebra::kvHeadsOf({first, first + count}, heads.length(),
-                                         headCount);
-  return kv.end - kv.begin;
+static int64_t heldHeads(LayoutAttr heads, int64_t headCount, int64_t member) {
+  return sprt::algebra::heldHeads(toAlgebra(heads), member, headCount).size();
 }
 
 bool Counter::takesBlock(ShiftStartOp op, int64_t source, int64_t taker) {

@@ -1,10 +1,13 @@
 // Compiles a kernel to an object, links it and loads it.
 #include "AttentionHarness.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
 #include "sp/Codegen/AttentionKernel.h"
 #include "sp/Codegen/LowerToLLVM.h"
 #include "sp/Codegen/ObjectEmission.h"
+#include "sp/StableHLO/StableHLO.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
@@ -69,7 +72,20 @@ static Kernel compileKernel(const KernelConfig &config) {
   kernel.bf16Dots = config.bf16Dots;
   Kernel result{config, nullptr, 0, 0};
   auto loc = mlir::UnknownLoc::get(&context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc),
+                                    scores;
+  if (!config.score.empty()) {
+    context.loadDialect<mlir::func::FuncDialect,
+                        mlir::stablehlo::StablehloDialect>();
+    scores = mlir::parseSourceString<mlir::ModuleOp>(config.score, &context);
+    if (!scores)
+      return result;
+    kernel.score = scores->lookupSymbol<mlir::func::FuncOp>("score_0");
+    kernel.perQuery = config.perQuery;
+    kernel.perKey = config.perKey;
+    kernel.perHead = config.perHead;
+    kernel.pair = config.pair;
+  }
   if (failed(mlir::sp::verifyAttentionKernel(loc, kernel)))
     return result;
   mlir::sp::buildAttentionKernel(*module, loc, kernel);
@@ -92,15 +108,19 @@ static Kernel compileKernel(const KernelConfig &config) {
 }
 
 Kernel attention_test::loadKernel(const KernelConfig &config) {
-  static std::map<std::vector<int64_t>, Kernel> loaded;
+  static std::map<std::pair<std::vector<int64_t>, std::string>, Kernel> loaded;
   std::vector<int64_t> key = {static_cast<int64_t>(config.element),
                               config.headSize,
                               config.valueSize,
                               config.vectorBits,
                               config.queryBlock,
                               config.keyBlock,
-                              config.bf16Dots};
-  auto [entry, isNew] = loaded.try_emplace(key);
+                              config.bf16Dots,
+                              config.perQuery,
+                              config.perKey,
+                              config.perHead,
+                              config.pair};
+  auto [entry, isNew] = loaded.try_emplace({key, config.score});
   if (isNew)
     entry->second = compileKernel(config);
   EXPECT_NE(entry->second.function, nullptr) << "the kernel did not compile";

@@ -115,7 +115,11 @@ static Sums reference(const Problem &p, const Array &q, const Array &k,
                       const Array &v, int64_t b, int64_t a, int64_t h) {
   int64_t kvHead = (p.headFirst + h) * p.kvTotal / p.headsTotal -
                    p.headFirst * p.kvTotal / p.headsTotal;
-  std::vector<std::pair<int64_t, double>> scores;
+  struct Visible {
+    int64_t row;
+    Scored scored;
+  };
+  std::vector<Visible> scores;
   Sums sums;
   sums.output.assign(p.kernel.valueSize, 0);
   for (const Call &call : p.calls)
@@ -128,14 +132,22 @@ static Sums reference(const Problem &p, const Array &q, const Array &k,
         for (int64_t i = 0; i < p.kernel.headSize && !slice.uniform; ++i)
           score +=
               q.get(q.index(b, a, h) + i) * k.get(k.index(b, row, kvHead) + i);
-        scores.push_back({row, score * p.scale});
-        sums.maximum = std::max(sums.maximum, scores.back().second);
+        Scored scored{score * p.scale};
+        if (p.score && !slice.uniform)
+          scored = p.score(scored.exponent,
+                           {b, h, p.headFirst + h, a, p.queryPositions[a], row,
+                            p.keyPositions[row]});
+        if (scored.exponent == -std::numeric_limits<double>::infinity())
+          continue;
+        scores.push_back({row, scored});
+        sums.maximum = std::max(sums.maximum, scored.exponent);
       }
-  for (auto [row, score] : scores) {
-    double power = std::exp(score - sums.maximum);
+  for (const Visible &key : scores) {
+    double power = std::exp(key.scored.exponent - sums.maximum);
     sums.sum += power;
     for (int64_t i = 0; i < p.kernel.valueSize; ++i)
-      sums.output[i] += power * v.get(v.index(b, row, kvHead) + i);
+      sums.output[i] +=
+          power * key.scored.weight * v.get(v.index(b, key.row, kvHead) + i);
   }
   for (double &value : sums.output)
     value = sums.sum == 0 ? 0 : value / sums.sum;
@@ -145,17 +157,12 @@ static Sums reference(const Problem &p, const Array &q, const Array &k,
 static void launch(const Problem &p, const Kernel &kernel, const Call &call,
                    Array &q, Array &k, Array &v, Array &o, Array &lse) {
   int64_t kvFirst = p.headFirst * p.kvTotal / p.headsTotal;
-  int64_t sizes[SPRT_ATTEND_SIZES] = {p.batch,
-                                      p.heads,
-                                      p.queries,
-                                      call.keyCount,
-                                      p.headFirst,
-                                      p.headsTotal,
-                                      kvFirst,
-                                      p.kvTotal,
-                                      static_cast<int64_t>(call.slices.size()),
-                                      call.init,
-                                      0};
+  std::vector<int64_t> sizes = {
+      p.batch,       p.heads,     p.queries,
+      call.keyCount, p.headFirst, p.headsTotal,
+      kvFirst,       p.kvTotal,   static_cast<int64_t>(call.slices.size()),
+      call.init};
+  sizes.resize(SPRT_ATTEND_SIZES);
   std::memcpy(&sizes[SPRT_ATTEND_SCALE], &p.scale, sizeof(double));
   // The block of keys lies alone in memory: what follows it is poison.
   auto keyBlock = [&](const Array &all) {
@@ -171,7 +178,7 @@ static void launch(const Problem &p, const Kernel &kernel, const Call &call,
   };
   Array keys = keyBlock(k), values = keyBlock(v);
   auto strides = [&](int64_t at, const Array &array) {
-    std::copy(array.strides, array.strides + 3, sizes + at);
+    std::copy(array.strides, array.strides + 3, sizes.begin() + at);
   };
   strides(SPRT_ATTEND_Q_STRIDES, q);
   strides(SPRT_ATTEND_K_STRIDES, keys);
@@ -179,18 +186,38 @@ static void launch(const Problem &p, const Kernel &kernel, const Call &call,
   strides(SPRT_ATTEND_O_STRIDES, o);
   strides(SPRT_ATTEND_LSE_STRIDES, lse);
 
-  void *buffers[SPRT_ATTEND_BUFFERS] = {
-      q.bytes.data(),      keys.bytes.data(),
-      values.bytes.data(), o.bytes.data(),
-      lse.bytes.data(),    const_cast<sprt_slice *>(call.slices.data())};
+  std::vector<int32_t> keyPositions;
+  if (p.score)
+    keyPositions.assign(p.keyPositions.begin() + call.keyFirst,
+                        p.keyPositions.begin() + call.keyFirst + call.keyCount);
+  std::vector<void *> buffers = {q.bytes.data(),
+                                 keys.bytes.data(),
+                                 values.bytes.data(),
+                                 o.bytes.data(),
+                                 lse.bytes.data(),
+                                 const_cast<sprt_slice *>(call.slices.data()),
+                                 const_cast<int32_t *>(p.queryPositions.data()),
+                                 keyPositions.data()};
+  std::vector<std::vector<uint8_t>> terms;
+  for (size_t number = 0; number < p.terms.size(); ++number) {
+    const TermArray &term = p.terms[number];
+    terms.push_back(encode(term));
+    int64_t width = terms.back().size() / term.values.size();
+    int64_t first = p.kernel.perQuery;
+    bool isOfKeys = static_cast<int64_t>(number) >= first &&
+                    static_cast<int64_t>(number) < first + p.kernel.perKey;
+    buffers.push_back(terms.back().data() +
+                      (isOfKeys ? call.keyFirst * term.strides[3] * width : 0));
+    sizes.insert(sizes.end(), term.strides, term.strides + 4);
+  }
   std::vector<uint8_t> scratch(kernel.scratchBytes + 128, 0xff);
   auto *aligned = reinterpret_cast<uint8_t *>(
       llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), 64));
   int64_t tiles = p.batch * p.heads *
                   ((p.queries + kernel.queryBlock - 1) / kernel.queryBlock);
   // Two ranges of tiles, as two threads would take them.
-  kernel.function(buffers, sizes, tiles / 2, tiles, aligned);
-  kernel.function(buffers, sizes, 0, tiles / 2, aligned);
+  kernel.function(buffers.data(), sizes.data(), tiles / 2, tiles, aligned);
+  kernel.function(buffers.data(), sizes.data(), 0, tiles / 2, aligned);
   for (int64_t i = 0; i < 64; ++i)
     EXPECT_EQ(aligned[kernel.scratchBytes + i], 0xff) << "scratch overrun";
 }
@@ -211,7 +238,10 @@ void attention_test::check(const Problem &p, double tolerance,
   Array v(element, p.batch, p.keys, kvHeads, p.kernel.valueSize, 0, false);
   Array o(stateElement, p.batch, p.queries, p.heads, p.kernel.valueSize, 2,
           p.headsOutside);
-  Array lse(stateElement, p.batch, p.queries, p.heads, 1, 2, !p.headsOutside);
+  // The logarithm of a sum, or the greatest exponent and a sum.
+  bool hasTwo = static_cast<bool>(p.score);
+  Array lse(stateElement, p.batch, p.queries, p.heads, hasTwo ? 2 : 1, 2,
+            !p.headsOutside);
   q.fill(random, p.magnitude);
   k.fill(random, 1);
   v.fill(random, 1);
@@ -224,9 +254,12 @@ void attention_test::check(const Problem &p, double tolerance,
     for (int64_t a = 0; a < p.queries; ++a)
       for (int64_t h = 0; h < p.heads; ++h) {
         Sums sums = reference(p, q, k, v, b, a, h);
-        double expected = sums.maximum + std::log(sums.sum);
+        double expected = sums.maximum + (hasTwo ? 0 : std::log(sums.sum));
         int64_t at = lse.index(b, a, h);
         double actual = lse.get(at);
+        if (hasTwo && sums.sum != 0)
+          worstLse =
+              std::fmax(worstLse, std::fabs(lse.get(at + 1) / sums.sum - 1));
         if (sums.sum == 0)
           EXPECT_EQ(actual, -std::numeric_limits<double>::infinity());
         else
@@ -234,7 +267,8 @@ void attention_test::check(const Problem &p, double tolerance,
                                              std::fmax(1, std::fabs(expected)));
         EXPECT_FALSE(std::isnan(actual))
             << "lse of " << b << " " << a << " " << h;
-        std::memset(lse.bytes.data() + at * lse.width(), 0xff, lse.width());
+        std::memset(lse.bytes.data() + at * lse.width(), 0xff,
+                    lse.inner * lse.width());
         for (int64_t i = 0; i < p.kernel.valueSize; ++i) {
           double value = o.get(o.index(b, a, h) + i);
           ASSERT_FALSE(std::isnan(value))

@@ -5,6 +5,7 @@
 
 #include "sprt/kernel.h"
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ struct KernelConfig {
   int64_t headSize = 64, valueSize = 64, vectorBits = 512;
   int64_t queryBlock = 0, keyBlock = 0;
   bool bf16Dots = false;
+  /// A score function @score_0 as text, and how many of its terms are values of
+  /// queries, of keys, of heads and of pairs.
+  std::string score = {};
+  int64_t perQuery = 0, perKey = 0, perHead = 0, pair = 0;
 };
 
 struct Kernel {
@@ -43,6 +48,34 @@ struct Call {
   bool init = true;
 };
 
+enum class TermElement { f64, f32, bf16, f16, i32, i1 };
+
+/// What a score function reads, with strides in elements over batch, local
+/// head, query row, and key: its row where the term is of keys alone, its
+/// position otherwise. Values are numbers that the element type holds.
+struct TermArray {
+  TermElement element = TermElement::f32;
+  int64_t strides[4] = {0, 0, 0, 0};
+  std::vector<double> values;
+
+  double at(int64_t batch, int64_t head, int64_t query, int64_t key) const {
+    return values[batch * strides[0] + head * strides[1] + query * strides[2] +
+                  key * strides[3]];
+  }
+};
+
+/// A term as memory holds it.
+std::vector<uint8_t> encode(const TermArray &term);
+
+/// What the reference of a score function is told of a pair.
+struct Pair {
+  int64_t batch, head, globalHead;
+  int64_t query, queryPosition, key, keyPosition;
+};
+struct Scored {
+  double exponent, weight = 1;
+};
+
 /// A whole attention: memory is poisoned with NaN outside the valid rows.
 struct Problem {
   KernelConfig kernel;
@@ -54,6 +87,10 @@ struct Problem {
       false; ///< batch, head, row order instead of batch, row, head
   unsigned seed = 1;
   std::vector<Call> calls;
+  // With a score function:
+  std::vector<TermArray> terms;
+  std::vector<int32_t> queryPositions, keyPositions; ///< of all rows
+  std::function<Scored(double score, const Pair &pair)> score;
 };
 
 /// Runs it and checks o and lse against the reference, to `tolerance` of the

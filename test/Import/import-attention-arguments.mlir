@@ -1,11 +1,20 @@
 // RUN: sp-opt %s --sp-import-pipeline --split-input-file | FileCheck %s
-// RUN: sp-opt %s --sp-import-pipeline --split-input-file --remarks-filter=sp-import-attention -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Masks and lengths that are known at run time only.
 
 // CHECK-LABEL: module @dpa_mask
-// CHECK-NOT: sp.attention
-// REMARK: softmax is not taken as attention: {{.*}}its weights depend on argument 3 besides queries and keys
+// CHECK: func.func public @main(%[[ARG0:.*]]: tensor<2x6x4x8xf32>, %[[ARG1:.*]]: tensor<2x6x2x8xf32>, %[[ARG2:.*]]: tensor<2x6x2x8xf32>, %[[ARG3:.*]]: tensor<2x1x6x6xi1>)
+// CHECK-NOT: exponential
+// CHECK: %[[O:.*]] = sp.attention(%[[ARG0]], %[[ARG1]], %[[ARG2]]) score @score_0 pair(%[[ARG3]] : tensor<2x1x6x6xi1>) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi inf>] scale 1.000000e+00 {name = "layer0"}
+// CHECK-SAME: : tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32> -> tensor<2x6x4x8xf32>
+// CHECK-NOT: exponential
+// CHECK-LABEL: func.func private @score_0(
+// CHECK-SAME: %[[S:.*]]: tensor<f32>, %[[HEAD:.*]]: tensor<i32>, %[[QUERY:.*]]: tensor<i32>, %[[KEY:.*]]: tensor<i32>, %[[TERM0:.*]]: tensor<i1>) -> tensor<f32>
+// CHECK-NEXT: %[[C:.*]] = stablehlo.constant dense<0.353553385> : tensor<f32>
+// CHECK-NEXT: %[[P:.*]] = stablehlo.multiply %[[S]], %[[C]] : tensor<f32>
+// CHECK-NEXT: %[[C1:.*]] = stablehlo.constant dense<-2.38197633E+38> : tensor<f32>
+// CHECK-NEXT: %[[E:.*]] = stablehlo.select %[[TERM0]], %[[P]], %[[C1]] : tensor<i1>, tensor<f32>
+// CHECK-NEXT: return %[[E]] : tensor<f32>
 module @dpa_mask {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x2x8xf32>, %arg2: tensor<2x6x2x8xf32>, %arg3: tensor<2x1x6x6xi1>) -> (tensor<2x6x4x8xf32>) {
     %0 = stablehlo.reshape %arg0 : (tensor<2x6x4x8xf32>) -> tensor<2x6x2x2x8xf32>
@@ -56,8 +65,18 @@ module @dpa_mask {
 // -----
 
 // CHECK-LABEL: module @dpa_lengths
-// CHECK-NOT: sp.attention
-// REMARK: softmax is not taken as attention: {{.*}}its weights depend on argument 3 besides queries and keys
+// CHECK: func.func public @main(%[[ARG0:.*]]: tensor<2x6x4x8xf32>, %[[ARG1:.*]]: tensor<2x6x2x8xf32>, %[[ARG2:.*]]: tensor<2x6x2x8xf32>, %[[ARG3:.*]]: tensor<2xi32>)
+// CHECK-NOT: exponential
+// CHECK: %[[O:.*]] = sp.attention(%[[ARG0]], %[[ARG1]], %[[ARG2]]) score @score_0 per_key(%{{.*}} : tensor<2x6x1x1xi1>) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi inf>] scale 1.000000e+00 {name = "layer0"}
+// CHECK-SAME: : tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32> -> tensor<2x6x4x8xf32>
+// CHECK-NOT: exponential
+// CHECK-LABEL: func.func private @score_0(
+// CHECK-SAME: %[[S:.*]]: tensor<f32>, %[[HEAD:.*]]: tensor<i32>, %[[QUERY:.*]]: tensor<i32>, %[[KEY:.*]]: tensor<i32>, %[[TERM0:.*]]: tensor<i1>) -> tensor<f32>
+// CHECK-NEXT: %[[C:.*]] = stablehlo.constant dense<0.353553385> : tensor<f32>
+// CHECK-NEXT: %[[P:.*]] = stablehlo.multiply %[[S]], %[[C]] : tensor<f32>
+// CHECK-NEXT: %[[C1:.*]] = stablehlo.constant dense<-2.38197633E+38> : tensor<f32>
+// CHECK-NEXT: %[[E:.*]] = stablehlo.select %[[TERM0]], %[[P]], %[[C1]] : tensor<i1>, tensor<f32>
+// CHECK-NEXT: return %[[E]] : tensor<f32>
 module @dpa_lengths {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x2x8xf32>, %arg2: tensor<2x6x2x8xf32>, %arg3: tensor<2xi32>) -> (tensor<2x6x4x8xf32>) {
     %0 = stablehlo.reshape %arg0 : (tensor<2x6x4x8xf32>) -> tensor<2x6x2x2x8xf32>
@@ -114,8 +133,17 @@ module @dpa_lengths {
 // -----
 
 // CHECK-LABEL: module @query_chunks
-// CHECK-NOT: sp.attention
-// REMARK: softmax is not taken as attention: {{.*}}its weights depend on 'stablehlo.dynamic_slice'
+// CHECK: func.func public @main(%[[ARG0:.*]]: tensor<2x6x4x8xf32>, %[[ARG1:.*]]: tensor<2x6x4x8xf32>, %[[ARG2:.*]]: tensor<2x6x4x8xf32>)
+// CHECK-NOT: exponential
+// CHECK: %[[O:.*]] = sp.attention(%{{.*}}, %{{.*}}, %{{.*}}) score @score_0 per_query(%{{.*}} : tensor<1x3x1x1xi32>) bands [#sp.band<q 0 to 3, k 0 to 6, lo -inf, hi inf>] scale 1.000000e+00 {name = "layer0"}
+// CHECK-SAME: : tensor<1x3x8x8xf32>, tensor<1x6x8x8xf32>, tensor<1x6x8x8xf32> -> tensor<1x3x8x8xf32>
+// CHECK-NOT: exponential
+// CHECK-LABEL: func.func private @score_0(
+// CHECK-SAME: %[[S:.*]]: tensor<f32>, %[[HEAD:.*]]: tensor<i32>, %[[QUERY:.*]]: tensor<i32>, %[[KEY:.*]]: tensor<i32>, %[[TERM0:.*]]: tensor<i32>) -> tensor<f32>
+// CHECK-NEXT: %[[IS:.*]] = stablehlo.compare GE, %[[TERM0]], %[[KEY]], SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+// CHECK-NEXT: %[[C:.*]] = stablehlo.constant dense<0xFF800000> : tensor<f32>
+// CHECK-NEXT: %[[E:.*]] = stablehlo.select %[[IS]], %[[S]], %[[C]] : tensor<i1>, tensor<f32>
+// CHECK-NEXT: return %[[E]] : tensor<f32>
 module @query_chunks {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>) -> (tensor<2x6x4x8xf32>) {
     %0 = stablehlo.reshape %arg0 : (tensor<2x6x4x8xf32>) -> tensor<2x2x3x4x8xf32>

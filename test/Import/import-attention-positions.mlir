@@ -1,11 +1,23 @@
 // RUN: sp-opt %s --sp-import-pipeline --split-input-file | FileCheck %s
-// RUN: sp-opt %s --sp-import-pipeline --split-input-file --remarks-filter=sp-import-attention -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Scores that depend on positions.
 
 // CHECK-LABEL: module @alibi
-// CHECK-NOT: sp.attention
-// REMARK: softmax is not taken as attention: {{.*}}its weights depend on positions in another way than by linear comparisons
+// CHECK: func.func public @main(%[[ARG0:.*]]: tensor<2x6x4x8xf32>, %[[ARG1:.*]]: tensor<2x6x4x8xf32>, %[[ARG2:.*]]: tensor<2x6x4x8xf32>)
+// CHECK-NOT: exponential
+// CHECK: %[[C:.*]] = stablehlo.constant dense<[5.000000e-01, 2.500000e-01, 1.250000e-01, 6.250000e-02]> : tensor<4xf32>
+// CHECK: %[[W:.*]] = stablehlo.broadcast_in_dim %[[C]], dims = [0] : (tensor<4xf32>) -> tensor<4x1x1xf32>
+// CHECK: %[[T:.*]] = stablehlo.reshape %[[W]] : (tensor<4x1x1xf32>) -> tensor<1x1x4x1xf32>
+// CHECK: %[[O:.*]] = sp.attention(%[[ARG0]], %[[ARG1]], %[[ARG2]]) score @score_0 per_head(%[[T]] : tensor<1x1x4x1xf32>) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi 0>] scale 1.000000e+00 {name = "layer0"}
+// CHECK-SAME: : tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32> -> tensor<2x6x4x8xf32>
+// CHECK-NOT: exponential
+// CHECK-LABEL: func.func private @score_0(
+// CHECK-SAME: %[[S:.*]]: tensor<f32>, %[[HEAD:.*]]: tensor<i32>, %[[QUERY:.*]]: tensor<i32>, %[[KEY:.*]]: tensor<i32>, %[[TERM0:.*]]: tensor<f32>) -> tensor<f32>
+// CHECK-NEXT: %[[DIFF:.*]] = stablehlo.subtract %[[KEY]], %[[QUERY]] : tensor<i32>
+// CHECK-NEXT: %[[N:.*]] = stablehlo.convert %[[DIFF]] : (tensor<i32>) -> tensor<f32>
+// CHECK-NEXT: %[[P:.*]] = stablehlo.multiply %[[N]], %[[TERM0]] : tensor<f32>
+// CHECK-NEXT: %[[SUM:.*]] = stablehlo.add %[[S]], %[[P]] : tensor<f32>
+// CHECK-NEXT: return %[[SUM]] : tensor<f32>
 module @alibi {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>) -> (tensor<2x6x4x8xf32>) {
     %cst = stablehlo.constant dense<[5.000000e-01, 2.500000e-01, 1.250000e-01, 6.250000e-02]> : tensor<4xf32>

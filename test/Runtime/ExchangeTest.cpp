@@ -27,12 +27,9 @@ struct Setting {
 Interval heldHeads(const Setting &setting, int64_t rank) {
   if (setting.gather)
     return {0, setting.heads};
-  Layout deal(LayoutKind::contiguous, setting.headsTotal, setting.ranks);
-  if (deal.count(rank) == 0)
-    return {};
-  int64_t first = deal.toGlobal(rank, 0);
-  return algebra::kvHeadsOf({first, first + deal.count(rank)},
-                            setting.headsTotal, setting.heads);
+  return algebra::heldHeads(
+      Layout(LayoutKind::contiguous, setting.headsTotal, setting.ranks), rank,
+      setting.heads);
 }
 
 /// x -> rows to heads -> heads to rows -> y; y must equal x.

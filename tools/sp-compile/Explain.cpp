@@ -62,6 +62,25 @@ RemarkLog::RemarkLog(MLIRContext &context) {
 // Report
 //===----------------------------------------------------------------------===//
 
+/// What a score function reads: "function of per-key i1, pair f32".
+static std::string describeScores(AttentionOp op) {
+  if (!op.getScore())
+    return "scaled";
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto list = [&](StringRef kind, ValueRange terms) {
+    for (Value term : terms)
+      stream << (text.empty() ? " of " : ", ") << kind << " "
+             << cast<RankedTensorType>(term.getType()).getElementType();
+  };
+  list("per-query", op.getPerQuery());
+  list("per-key", op.getPerKey());
+  list("per-head", op.getPerHead());
+  list("pair", op.getPair());
+  list("table", op.getTable());
+  return "function" + text + (op.getSink() ? ", with a sink" : "");
+}
+
 json mlir::sp::describeAttentions(ModuleOp module) {
   MeshOp mesh = getMesh(module);
   json list = json::array();
@@ -96,6 +115,7 @@ json mlir::sp::describeAttentions(ModuleOp module) {
                     {"headSize", q[3]},
                     {"valueSize", v[3]},
                     {"mask", toAlgebra(op.getBands()).name(q[1], v[1])},
+                    {"scores", describeScores(op)},
                     {"direction", "forward"},
                     {"strategy", plan.getStrategyName()},
                     {"heads", plan.getHeads()},
@@ -175,7 +195,7 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
        << "): " << text("mask") << " mask, " << number("queryLength")
        << " queries x " << number("kvLength") << " keys, "
        << number("queryHeads") << " heads of " << number("headSize") << ", "
-       << number("kvHeads") << " kv heads\n"
+       << number("kvHeads") << " kv heads, scores " << text("scores") << "\n"
        << "    " << text("strategy")
        << (text("strategy") == "none" ? "" : ", " + text("layout"))
        << "; a rank sends " << range(attention["bytesSentPerRank"])

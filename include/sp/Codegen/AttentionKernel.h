@@ -16,6 +16,11 @@
 /// make the row NaN, as the plain softmax does. Nothing outside the valid rows
 /// is read or written; between rows (stride beyond the size) neither.
 ///
+/// With a score function the exponent of each pair is what that makes of its
+/// scaled product, its head and positions, and elements of the terms; slices
+/// still say which pairs count, and a uniform one asks for no function. A
+/// second result multiplies the powers that meet values, not those in the sum.
+///
 /// bf16 and f16 are computed in f32. With `bf16Dots` products are of bf16 and
 /// sums in f32: P is rounded to bf16 before it meets V, as in any bf16 model.
 ///
@@ -39,13 +44,18 @@ struct AttentionKernelConfig {
   bool bf16Dots = false;  ///< multiply bf16 in pairs (AVX512-BF16, 512 bits)
   int64_t queryBlock = 0; ///< query rows of a tile; 0 chooses by size
   int64_t keyBlock = 0;   ///< keys packed at a time; 0 chooses by size
+  /// As (C7) of `sp.attention` says, or null; how many of its terms are values
+  /// of queries, of keys, of heads, and of pairs. The others are tables.
+  func::FuncOp score;
+  unsigned perQuery = 0, perKey = 0, perHead = 0, pair = 0;
 };
 
 /// Checks the configuration; the diagnostic is at `loc`.
 LogicalResult verifyAttentionKernel(Location loc,
                                     const AttentionKernelConfig &config);
 
-/// Symbol of the kernel, e.g. `attend_f32_d64` or `attend_bf16_d64x128`.
+/// Symbol of the kernel, e.g. `attend_f32_d64`, `attend_bf16_d64x128` or, with
+/// a score function, `attend_f32_d64_score_0`.
 std::string attentionKernelName(const AttentionKernelConfig &config);
 
 /// Query rows of one tile: tiles of a launch = batch * heads * ceil(rows /

@@ -185,6 +185,8 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     LayoutAttr getRows(int64_t length) const;
     /// How they are dealt to the ring, once heads are exchanged for rows.
     LayoutAttr getRingRows(int64_t length) const;
+    /// How `count` query heads are dealt in exchange.
+    LayoutAttr getHeadsLayout(int64_t count) const;
     /// The kv heads [first, first + count) of a group, of `kvHeads`.
     std::pair<int64_t, int64_t> getKvGroup(int64_t group, int64_t kvHeads) const;
     /// Factors of the axis.

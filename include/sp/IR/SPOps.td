@@ -44,7 +44,21 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
   }];
 }
 
-def Sp_AttentionOp : Sp_Op<"attention", [Pure]> {
+/// What a score function reads besides the score, as attention and attend take it.
+class Sp_Scored<string mnemonic, list<Trait> traits = []>
+    : Sp_Op<mnemonic, !listconcat(traits, [Pure, AttrSizedOperandSegments,
+                                           DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
+  dag terms = (ins Variadic<4DTensorOf<[AnyType]>>:$per_query, Variadic<4DTensorOf<[AnyType]>>:$per_key,
+                   Variadic<4DTensorOf<[AnyType]>>:$per_head, Variadic<4DTensorOf<[AnyType]>>:$pair,
+                   Variadic<2DTensorOf<[AnyType]>>:$table);
+  string termsText = [{
+    (`score` $score^)? (`per_query` `(` $per_query^ `:` type($per_query) `)`)?
+    (`per_key` `(` $per_key^ `:` type($per_key) `)`)? (`per_head` `(` $per_head^ `:` type($per_head) `)`)? (`pair` `(` $pair^ `:` type($pair) `)`)?
+    (`table` `(` $table^ `:` type($table) `)`)?
+  }];
+}
+
+def Sp_AttentionOp : Sp_Scored<"attention"> {
   let summary = "Attention as the model means it";
   let description = [{
     `softmax(scale * q k^T, over the keys that bands show) v`, with
@@ -54,60 +68,87 @@ def Sp_AttentionOp : Sp_Op<"attention", [Pure]> {
     row gives to which no band shows a key. Exists from Import to Partition,
     with a `plan` after Plan.
 
+    With `score`, the function of that name makes the exponent of each pair from
+    its scaled product, its head, query and key, and one element of each term:
+    values `per_query` and `per_key` are `[batch or 1, length, 1, 1]`, those
+    `per_head` `[batch or 1, 1, heads or 1, 1]`, those of a `pair` `[batch or 1, heads or 1, queries or 1, keys or 1]`, where one element
+    serves all; a `table` `[rows, columns]` is handed over whole. An exponent of
+    -inf hides the pair. A second result of the function multiplies the weight
+    after the softmax (dropout, head masks). A `sink` is one more exponent in
+    each head's sum, without a value. `mean` holds what a row gives whose pairs
+    the function hides, the mean of the values of all keys.
+
     (C1) operands and result agree in batch, lengths, heads and sizes.
     (C2) kvHeads is at most heads.
     (C3) bands lie inside the lengths and are not empty.
-    (C4) `empty = mean` is said with uniform bands, which then leave no row empty.
+    (C4) `empty = mean` is said with uniform bands, which then leave no row empty,
+    or with a score function and the mean.
     (C5) no pair is in two bands.
+    (C6) terms have those shapes, the sink `[heads]`, the mean `[batch, 1, heads, dv]`.
+    (C7) the score function exists and takes the score as f32 (f64 for f64
+    operands), head, query and key as i32, an element of each term and each table.
     ```mlir
     %o = sp.attention(%q, %k, %v) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.250000e-01 {name = "layer0"}
        : tensor<1x64x8x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x8x16xf32>
     ```
   }];
-  let arguments = (ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key,
-                       4DTensorOf<[AnyFloat]>:$value, Sp_BandsAttr:$bands, F64Attr:$scale,
-                       DefaultValuedAttr<Sp_Empty, "Empty::Nan">:$empty,
-                       DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan);
+  let arguments = !con((ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key,
+                            4DTensorOf<[AnyFloat]>:$value), terms,
+                       (ins Optional<1DTensorOf<[F32, F64]>>:$sink, Optional<4DTensorOf<[AnyFloat]>>:$mean, Sp_BandsAttr:$bands, F64Attr:$scale,
+                            DefaultValuedAttr<Sp_Empty, "Empty::Nan">:$empty,
+                            OptionalAttr<FlatSymbolRefAttr>:$score,
+                            DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan));
   let results = (outs 4DTensorOf<[AnyFloat]>:$result);
-  let assemblyFormat = [{
-    `(` $query `,` $key `,` $value `)` `bands` $bands `scale` $scale (`empty` $empty^)?
+  let assemblyFormat = "`(` $query `,` $key `,` $value `)`" # termsText # [{
+    (`sink` `(` $sink^ `:` type($sink) `)`)? (`mean` `(` $mean^ `:` type($mean) `)`)? `bands` $bands `scale` $scale (`empty` $empty^)?
     (`plan` $plan^)? attr-dict `:` type($query) `,` type($key) `,` type($value) `->` type($result)
   }];
   let hasVerifier = 1;
 }
 
-def Sp_AttendOp : Sp_Op<"attend", [Pure, AttrSizedOperandSegments]> {
+def Sp_AttendOp : Sp_Scored<"attend"> {
   let summary = "Attention of local queries to one block of keys, onto a softmax state";
   let description = [{
     The state is (o, lse): o normalised and lse the logarithm of the sum of
     exponentials, in fp32 (fp64 for fp64 operands). Without `onto` it starts
-    empty: o = 0, lse = -inf. Only the pairs that `bands` show between the
+    empty: o = 0, lse = -inf. With a score function, whose exponents may be so
+    large that the logarithm of a sum would drown in them, lse is two numbers: the
+    greatest exponent and the sum of powers relative to it. Only the pairs that `bands` show between the
     positions of the local queries and those of the keys count; local rows
     beyond a rank's count are padding, which nothing sees. The keys are those
     of rank `source` of the key layout (default: this rank). With `heads` the
     operands hold the heads that layout gives this rank, of
-    `heads.length` query heads and `kv_heads` kv heads.
+    `heads.length` query heads and `kv_heads` kv heads. A score function and its
+    terms are as in `sp.attention`, with local rows and heads: `per_query` and
+    the queries of a `pair` as the queries, `per_key` as the keys, the heads of a
+    `pair` over queries as the heads. The keys of a `pair`, the heads of one that is
+    the same for all queries, and those of `per_head` stay whole.
     Exists from Partition on. Memory places a new state on the old one.
 
-    (C1) o is `[batch, queries, heads, dv]`, lse `[batch, queries, heads]`.
+    (C1) o is `[batch, queries, heads, dv]`, lse `[batch, queries, heads]`, with a
+    score function `[batch, queries, heads, 2]`.
     (C2) the state has the type of the results.
     (C3) rows are the most that a rank of their layout holds, heads the most that
     one of `heads` does.
+    (C4) terms have those shapes.
+    (C5) the score function is as (C7) of `sp.attention` says.
     ```mlir
     %o1, %l1 = sp.attend(%q, %k, %v) onto(%o, %l) queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
        bands [#sp.band<q 0 to 4096, k 0 to 4096, lo -inf, hi 0>] scale 1.250000e-01
        : (tensor<1x1024x8x64xf32>, tensor<1x1024x2x64xf32>, tensor<1x1024x2x64xf32>) -> tensor<1x1024x8x64xf32>, tensor<1x1024x8xf32>
     ```
   }];
-  let arguments = (ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key,
-                       4DTensorOf<[AnyFloat]>:$value, Optional<4DTensorOf<[F32, F64]>>:$state,
-                       Optional<3DTensorOf<[F32, F64]>>:$stateLse, Optional<Index>:$source,
-                       Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
-                       OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
-                       Sp_BandsAttr:$bands, F64Attr:$scale, DefaultValuedStrAttr<StrAttr, "">:$name);
-  let results = (outs 4DTensorOf<[F32, F64]>:$output, 3DTensorOf<[F32, F64]>:$lse);
+  let arguments = !con((ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key,
+                            4DTensorOf<[AnyFloat]>:$value, Optional<4DTensorOf<[F32, F64]>>:$state,
+                            Optional<TensorRankOf<[F32, F64], [3, 4]>>:$stateLse, Optional<Index>:$source), terms,
+                       (ins Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
+                            OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
+                            Sp_BandsAttr:$bands, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
+                            DefaultValuedStrAttr<StrAttr, "">:$name));
+  let results = (outs 4DTensorOf<[F32, F64]>:$output, TensorRankOf<[F32, F64], [3, 4]>:$lse);
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` (`onto` `(` $state^ `,` $stateLse `)`)?
+  }] # termsText # [{
     `queries` $queries `keys` $keys (`from` $source^)? (`heads` $heads^ `kv_heads` $kv_heads)?
     `bands` $bands `scale` $scale attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `)` `->` type($output) `,` type($lse)

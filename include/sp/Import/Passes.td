@@ -50,15 +50,37 @@ def SimplifyLoopsPass : Pass<"sp-simplify-loops", "ModuleOp"> {
   }];
 }
 
-def ImportAttentionPass : Pass<"sp-import-attention", "func::FuncOp"> {
+def SplitConcatenationsPass : Pass<"sp-split-concatenations", "func::FuncOp"> {
+  let summary = "Compute on the parts of a softmax over scores and a column";
+  let description = [{
+    A softmax over scores with a column beside them (a sink, one more logit a
+    head) that is cut off again becomes one over the scores whose sum has one
+    more term.
+    ```mlir
+    %c = stablehlo.concatenate %scores, %sink, dim = 3 : (tensor<1x4x8x8xf32>, tensor<1x4x8x1xf32>) -> tensor<1x4x8x9xf32>
+    %e = stablehlo.exponential %c : tensor<1x4x8x9xf32>
+    %s = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [3] : (tensor<1x4x8x9xf32>, tensor<f32>) -> tensor<1x4x8xf32>
+    // becomes
+    %e0 = stablehlo.exponential %scores : tensor<1x4x8x8xf32>
+    %e1 = stablehlo.exponential %sink : tensor<1x4x8x1xf32>
+    %s0 = stablehlo.reduce(%e0 init: %zero) applies stablehlo.add across dimensions = [3] : (tensor<1x4x8x8xf32>, tensor<f32>) -> tensor<1x4x8xf32>
+    %s1 = stablehlo.reduce(%e1 init: %zero) applies stablehlo.add across dimensions = [3] : (tensor<1x4x8x1xf32>, tensor<f32>) -> tensor<1x4x8xf32>
+    %s = stablehlo.add %s0, %s1 : tensor<1x4x8xf32>
+    ```
+  }];
+}
+
+def ImportAttentionPass : Pass<"sp-import-attention", "ModuleOp"> {
   let summary = "Find attention by its meaning";
   let description = [{
     Each exponential is followed back to the contraction of queries and keys and
     on to the contraction with values. What lies between is an attention if its
     values are those of the formula: masks are decided from their comparisons at
     true sizes, the rest by evaluating it on samples. It becomes `sp.attention`
-    in canonical order (batch, sequence, head, feature). Anything else stays as
-    it is, and a remark of this pass's category says what stopped it.
+    in canonical order (batch, sequence, head, feature). Where the weights are no
+    exponential of a scaled product, what lies between is a function of single
+    pairs, `@score_0`, which the attention names; what it reads of a query, a key,
+    a head or a pair is handed over as a term. Anything else stays as it is, and a remark of this pass's category says what stopped it.
     ```mlir
     %s = stablehlo.dot_general %q, %k, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] ...
     ...                                    // scale, mask, softmax
@@ -68,14 +90,15 @@ def ImportAttentionPass : Pass<"sp-import-attention", "func::FuncOp"> {
     %r = sp.attention(%q, %k, %v) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.250000e-01 {name = "layer0"} ...
     ```
   }];
-  let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect"];
+  let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect", "func::FuncDialect"];
 }
 
 def VerifyImportPass : Pass<"sp-verify-import", "ModuleOp"> {
   let summary = "Check the output form of Import";
   let description = [{
     One public function `@main` of a single block, without calls, with static
-    shapes, of `stablehlo`, `chlo`, `sdy` and `sp.attention` operations only.
+    shapes, of `stablehlo`, `chlo`, `sdy` and `sp.attention` operations only,
+    beside score functions.
   }];
 }
 

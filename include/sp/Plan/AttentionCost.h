@@ -36,6 +36,10 @@ std::vector<AttentionCost> attentionCosts(AttentionOp op, PlanAttr plan,
 /// not grow with their number.
 int64_t estimateBytesSent(AttentionOp op, PlanAttr plan, int64_t batch);
 
+/// Visible pairs of one head and batch element on the busiest of at most 64
+/// ranks, the first and the last among them.
+int64_t estimateGreatestArea(AttentionOp op, PlanAttr plan);
+
 } // namespace mlir::sp
 
 #endif // SP_PLAN_ATTENTIONCOST_H

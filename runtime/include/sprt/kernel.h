@@ -30,14 +30,19 @@ typedef struct sprt_slice {
 /// Buffers of an attention kernel. o and lse are the softmax state in fp32
 /// (fp64 for fp64 inputs): o is normalised, lse is the natural logarithm of the
 /// sum of exponentials, -inf for a row that has seen no key (whose o is 0).
+/// With a score function lse is two numbers: the greatest exponent, -inf for
+/// such a row, and the sum of powers relative to it.
 enum sprt_attend_buffer {
   SPRT_ATTEND_Q,
   SPRT_ATTEND_K,
   SPRT_ATTEND_V,
   SPRT_ATTEND_O,
   SPRT_ATTEND_LSE,
-  SPRT_ATTEND_SLICES, ///< const sprt_slice *
-  SPRT_ATTEND_BUFFERS
+  SPRT_ATTEND_SLICES,          ///< const sprt_slice *
+  SPRT_ATTEND_QUERY_POSITIONS, ///< const int32_t *: of each local query row,
+  SPRT_ATTEND_KEY_POSITIONS,   ///< of each local key row; for score functions
+  SPRT_ATTEND_TERMS,           ///< what the score function reads, one each
+  SPRT_ATTEND_BUFFERS = SPRT_ATTEND_TERMS
 };
 
 /// Sizes of an attention kernel. Strides are in elements. Tile index =
@@ -59,7 +64,10 @@ enum sprt_attend_size {
   SPRT_ATTEND_V_STRIDES = SPRT_ATTEND_K_STRIDES + 3,
   SPRT_ATTEND_O_STRIDES = SPRT_ATTEND_V_STRIDES + 3,
   SPRT_ATTEND_LSE_STRIDES = SPRT_ATTEND_O_STRIDES + 3,
-  SPRT_ATTEND_SIZES = SPRT_ATTEND_LSE_STRIDES + 3
+  SPRT_ATTEND_SIZES = SPRT_ATTEND_LSE_STRIDES + 3,
+  /// Of each term: batch, local head, local query row, and local key row or,
+  /// where it has a stride for queries or heads too, key position.
+  SPRT_ATTEND_TERM_STRIDES = SPRT_ATTEND_SIZES
 };
 
 #ifdef __cplusplus

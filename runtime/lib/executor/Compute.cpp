@@ -39,6 +39,14 @@ std::vector<int64_t> heaviestFirst(const std::vector<sprt_slice> &slices,
   return order;
 }
 
+std::vector<int64_t> positionsOf(const algebra::Layout &layout, int64_t owner) {
+  std::vector<int64_t> positions;
+  for (const algebra::Range &range : layout.ranges(owner))
+    for (int64_t i = 0; i < range.count; ++i)
+      positions.push_back(range.at(i));
+  return positions;
+}
+
 template <typename T>
 void writeRows(std::byte *target, const std::vector<int64_t> &values) {
   for (size_t i = 0; i < values.size(); ++i) {
@@ -94,6 +102,12 @@ const SliceTable &StreamRun::slicesOf(const Step &step,
   if (rank.pool->threads() > 1)
     table.order = heaviestFirst(table.slices, queries.count(queryOwner),
                                 attend.query_block);
+  if (attend.scored)
+    for (auto [positions, layout, owner] :
+         {std::tuple(&table.queryPositions, &queries, queryOwner),
+          std::tuple(&table.keyPositions, &keys, keyOwner)})
+      for (int64_t position : positionsOf(*layout, owner))
+        positions->push_back(static_cast<int32_t>(position));
   return table;
 }
 
@@ -123,7 +137,7 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
   if (pairs * blocks == 0 || (table.slices.empty() && !attend.init))
     return Status::success();
 
-  void *buffers[SPRT_ATTEND_BUFFERS];
+  std::vector<void *> buffers(SPRT_ATTEND_BUFFERS + attend.terms.size());
   size_t next = SPRT_ATTEND_Q;
   for (const auto *view :
        {&attend.q, &attend.k, &attend.v, &attend.out, &attend.lse}) {
@@ -133,8 +147,12 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
     buffers[next++] = data;
   }
   buffers[SPRT_ATTEND_SLICES] = const_cast<sprt_slice *>(table.slices.data());
+  buffers[SPRT_ATTEND_QUERY_POSITIONS] =
+      const_cast<int32_t *>(table.queryPositions.data());
+  buffers[SPRT_ATTEND_KEY_POSITIONS] =
+      const_cast<int32_t *>(table.keyPositions.data());
 
-  int64_t sizes[SPRT_ATTEND_SIZES] = {};
+  std::vector<int64_t> sizes(SPRT_ATTEND_SIZES);
   sizes[SPRT_ATTEND_BATCH] = batch;
   sizes[SPRT_ATTEND_HEADS] = heads;
   sizes[SPRT_ATTEND_QUERIES] = queries;
@@ -146,15 +164,23 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
   sizes[SPRT_ATTEND_SLICE_COUNT] = static_cast<int64_t>(table.slices.size());
   sizes[SPRT_ATTEND_INIT] = attend.init;
   std::memcpy(&sizes[SPRT_ATTEND_SCALE], &attend.scale, sizeof attend.scale);
-  int64_t *to = sizes + SPRT_ATTEND_Q_STRIDES;
+  auto to = sizes.begin() + SPRT_ATTEND_Q_STRIDES;
   for (const auto *strides :
        {&attend.q_strides, &attend.k_strides, &attend.v_strides,
         &attend.o_strides, &attend.lse_strides})
     to = std::copy(strides->begin(), strides->end(), to);
+  next = SPRT_ATTEND_TERMS;
+  for (const auto &term : attend.terms) {
+    std::byte *data = nullptr;
+    if (Status failure = rank.resolve(*term->view, scope, data))
+      return failure;
+    buffers[next++] = data + headFirst * term->head_bytes;
+    sizes.insert(sizes.end(), term->strides.begin(), term->strides.end());
+  }
 
   sprt_kernel kernel = program.kernels[attend.kernel];
   if (table.order.empty()) {
-    kernel(buffers, sizes, 0, pairs * blocks, rank.scratch(0));
+    kernel(buffers.data(), sizes.data(), 0, pairs * blocks, rank.scratch(0));
     return Status::success();
   }
   // Job i is block order[i / pairs] of pair i mod pairs: heavy blocks start
@@ -163,7 +189,8 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
     for (int64_t job = first; job < last; ++job) {
       int64_t tile =
           job % pairs * blocks + table.order[static_cast<size_t>(job / pairs)];
-      kernel(buffers, sizes, tile, tile + 1, rank.scratch(worker));
+      kernel(buffers.data(), sizes.data(), tile, tile + 1,
+             rank.scratch(worker));
     }
   });
   return Status::success();
@@ -210,9 +237,7 @@ Status StreamRun::rowsTable(const plan::RowsTableT &table) {
   if (table.query == plan::RowsQuery::count) {
     values.push_back(layout.count(owner));
   } else {
-    for (const algebra::Range &range : layout.ranges(owner))
-      for (int64_t i = 0; i < range.count; ++i)
-        values.push_back(range.at(i));
+    values = positionsOf(layout, owner);
     values.resize(static_cast<size_t>(table.count));
   }
   if (table.type == plan::DType::i64 || table.type == plan::DType::u64)

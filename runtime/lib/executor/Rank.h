@@ -41,6 +41,8 @@ struct SliceTable {
   std::vector<sprt_slice> slices;
   /// Blocks of queries, heaviest first.
   std::vector<int64_t> order;
+  /// Of local rows, where a score function reads them.
+  std::vector<int32_t> queryPositions, keyPositions;
 };
 
 struct CommandTime {

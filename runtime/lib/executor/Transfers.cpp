@@ -15,13 +15,9 @@ algebra::Interval heldHeads(const Program &program,
                             const plan::ExchangeT &exchange, int64_t member) {
   if (exchange.head_layout < 0)
     return {0, exchange.head_count};
-  const algebra::Layout &heads =
-      program.layouts[static_cast<size_t>(exchange.head_layout)];
-  if (heads.count(member) == 0)
-    return {};
-  int64_t first = heads.toGlobal(member, 0);
-  return algebra::kvHeadsOf({first, first + heads.count(member)},
-                            exchange.heads_total, exchange.head_count);
+  return algebra::heldHeads(
+      program.layouts[static_cast<size_t>(exchange.head_layout)], member,
+      exchange.head_count);
 }
 
 /// Part of `whole`: the rows of one owner and some heads.

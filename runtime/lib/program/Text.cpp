@@ -208,6 +208,8 @@ std::string Printer::attend(const plan::AttendT &attend) const {
       "+" + expr(attend.heads) + "/" + std::to_string(attend.heads_total) +
       " kv " + expr(attend.kv_first) + "/" + std::to_string(attend.kv_total) +
       "   bands" + bands(attend.bands);
+  for (const auto &term : attend.terms)
+    line += " term=" + view(*term->view);
   return line + (attend.init ? "   init" : "");
 }
 

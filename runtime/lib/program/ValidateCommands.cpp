@@ -139,6 +139,21 @@ Status CommandValidator::check(const plan::AttendT &attend) {
                         attend.head_size, attend.value_size})
     if (Status failure = checkSize(value, "a size of attention", 1))
       return failure;
+  if (!attend.scored && !attend.terms.empty())
+    return fail(SPRT_DAMAGED) << "terms without a score function";
+  for (const auto &term : attend.terms) {
+    if (term->strides.size() != 4)
+      return fail(SPRT_DAMAGED)
+             << "expected 4 strides of a term but got " << term->strides.size();
+    for (int64_t stride : term->strides)
+      if (Status failure = checkSize(stride, "a stride of a term"))
+        return failure;
+    if (Status failure = checkSize(term->head_bytes, "a head of a term"))
+      return failure;
+    if (Status failure =
+            checkView(term->view.get(), "a term", /*written=*/false))
+      return failure;
+  }
   return checkBands(attend.bands);
 }
 

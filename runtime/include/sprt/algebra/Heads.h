@@ -14,7 +14,7 @@
 #ifndef SPRT_ALGEBRA_HEADS_H
 #define SPRT_ALGEBRA_HEADS_H
 
-#include "sprt/algebra/Ranges.h"
+#include "sprt/algebra/Layout.h"
 
 namespace sprt::algebra {
 
@@ -30,6 +30,13 @@ constexpr Interval kvHeadsOf(Interval heads, int64_t headsTotal,
     return {};
   return {kvHeadOf(heads.begin, headsTotal, kvTotal),
           kvHeadOf(heads.end - 1, headsTotal, kvTotal) + 1};
+}
+
+/// The kv heads of `kvTotal` that a rank holds whose query heads `heads` deals.
+inline Interval heldHeads(const Layout &heads, int64_t rank, int64_t kvTotal) {
+  int64_t count = heads.count(rank),
+          first = count ? heads.toGlobal(rank, 0) : 0;
+  return kvHeadsOf({first, first + count}, heads.length(), kvTotal);
 }
 
 } // namespace sprt::algebra

@@ -1,0 +1,114 @@
+// Elements of pairs for a score function: rows of keys, transposed so that
+// queries are in the lanes, or gathered where keys are not consecutive.
+#include "AttentionScore.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using namespace mlir::sp::attention;
+
+Value ScorePass::packedAt(unsigned pair, Value number, int64_t half) {
+  const Shape &s = e.shape;
+  int64_t area = s.pairs + pair * s.lanes * s.panel * s.elementBytes;
+  Value base =
+      e.at(tile.scratch, area + half * s.lanes * s.elementBytes, e.getI8Type());
+  return e.at(base, e.mul(number, e.integer(s.panel)), e.laneType);
+}
+
+/// Where the rows of the queries of a half begin.
+Value ScorePass::offsetsOf(unsigned pair, int64_t half) {
+  return e.load(lanesOf(e.getI64Type()),
+                slotOf(e, tile, e.perQuery + pair, laneIndex(half)));
+}
+
+/// Base of the column of a key's position.
+Value ScorePass::columnOf(const Term &term, Value position) {
+  Value column = arith::ExtSIOp::create(e, e.getI64Type(), position);
+  return e.at(term.base, e.mul(column, term.key), storageOf(term.element));
+}
+
+Value ScorePass::toWords(Value raw) {
+  Type storage = getElementTypeOrSelf(raw);
+  unsigned width = storage.getIntOrFloatBitWidth();
+  if (isa<FloatType>(storage))
+    raw = arith::BitcastOp::create(e, lanesOf(e.getIntegerType(width)), raw);
+  if (width == e.laneType.getWidth())
+    return raw;
+  return arith::ExtUIOp::create(e, lanesOf(e.laneType), raw);
+}
+
+Value ScorePass::fromWords(Value words, Type storage) {
+  unsigned width = storage.getIntOrFloatBitWidth();
+  if (width < e.laneType.getWidth())
+    words = arith::TruncIOp::create(e, lanesOf(e.getIntegerType(width)), words);
+  if (isa<FloatType>(storage))
+    words = arith::BitcastOp::create(e, lanesOf(storage), words);
+  return words;
+}
+
+/// Rows of consecutive keys, transposed.
+void ScorePass::packRows(unsigned pair, Value first, Value last) {
+  const Shape &s = e.shape;
+  const Term &term = tile.terms[firstPair() + pair];
+  Type storage = storageOf(term.element);
+  Value column = columnOf(term, positionOf(first));
+  Value count = e.add(e.sub(last, first), e.integer(1));
+  // Never a multiple of the lanes, so that the mask is a real one.
+  Value mask = e.tailMask(count, /*size=*/1, s.lanes);
+  auto raw =
+      lanesOf(isa<FloatType>(storage)
+                  ? Type(e.getIntegerType(storage.getIntOrFloatBitWidth()))
+                  : storage);
+  Value none = arith::ConstantOp::create(e, e.getZeroAttr(raw));
+  for (int64_t half = 0; half < 2; ++half) {
+    SmallVector<Value> rows;
+    Value slots = slotOf(e, tile, e.perQuery + pair, laneIndex(half));
+    for (int64_t lane = 0; lane < s.lanes; ++lane) {
+      Value offset = e.load(e.getI64Type(), e.at(slots, lane, e.getI64Type()));
+      Value row = LLVM::MaskedLoadOp::create(
+          e, raw, e.at(column, offset, storage), mask, none,
+          e.getI32IntegerAttr(storage.getIntOrFloatBitWidth() / 8));
+      rows.push_back(toWords(row));
+    }
+    e.transpose(rows);
+    for (auto [number, row] : llvm::enumerate(rows))
+      e.store(row, packedAt(pair, e.integer(number), half));
+  }
+}
+
+/// Elements from anywhere, key by key.
+void ScorePass::packGathered(unsigned pair, Value first, Value last) {
+  const Term &term = tile.terms[firstPair() + pair];
+  Value count = e.add(e.sub(last, first), e.integer(1));
+  e.loop(e.integer(0), count, 1, [&](Value number) {
+    Value column = columnOf(term, positionOf(e.add(first, number)));
+    for (int64_t half = 0; half < 2; ++half)
+      e.store(toWords(gather(column, offsetsOf(pair, half),
+                             storageOf(term.element))),
+              packedAt(pair, number, half));
+  });
+}
+
+void ScorePass::packPairs(Value first, Value last) {
+  for (unsigned pair = 0; pair < e.pair; ++pair) {
+    const Term &term = tile.terms[firstPair() + pair];
+    if (!isPacked(term))
+      continue;
+    Value step = arith::ExtSIOp::create(
+        e, e.getI64Type(),
+        arith::SubIOp::create(e, positionOf(last), positionOf(first)));
+    using Predicate = arith::CmpIPredicate;
+    Value isRow = arith::AndIOp::create(
+        e, e.compare(Predicate::eq, step, e.sub(last, first)),
+        e.compare(Predicate::eq, term.key, e.integer(1)));
+    e.ifElse(
+        isRow, TypeRange(),
+        [&] {
+          packRows(pair, first, last);
+          return SmallVector<Value>();
+        },
+        [&] {
+          packGathered(pair, first, last);
+          return SmallVector<Value>();
+        });
+  }
+}

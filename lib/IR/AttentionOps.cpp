@@ -1,0 +1,189 @@
+//===- AttentionOps.cpp - What attention and attend must agree in ---------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "sp/IR/SP.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+/// What terms of a score function run over; `columns` are the keys of a pair
+/// and `allHeads` the heads of what queries share, wherever they are.
+struct TermSizes {
+  int64_t batch, queries, keys, heads, columns, allHeads;
+};
+
+template <typename OpT>
+static LogicalResult verifyTerms(OpT op, const TermSizes &sizes) {
+  auto check = [&](ValueRange terms, StringRef name,
+                   ArrayRef<int64_t> largest) -> LogicalResult {
+    for (Value term : terms) {
+      ArrayRef<int64_t> shape =
+          cast<RankedTensorType>(term.getType()).getShape();
+      for (auto [size, most] : llvm::zip_equal(shape, largest))
+        if (size != 1 && size != most)
+          return op.emitOpError()
+                 << "expected a " << name << " term of [" << largest
+                 << "], 1 where all share an element, but got "
+                 << term.getType();
+    }
+    return success();
+  };
+  // Heads of a pair that queries share are whole, whichever are here.
+  for (Value term : op.getPair()) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(term.getType()).getShape();
+    int64_t heads = shape[2] == 1 ? sizes.allHeads : sizes.heads;
+    if (failed(check(term, "pair",
+                     {sizes.batch, heads, sizes.queries, sizes.columns})))
+      return failure();
+  }
+  if (failed(check(op.getPerQuery(), "per_query",
+                   {sizes.batch, sizes.queries, 1, 1})) ||
+      failed(
+          check(op.getPerKey(), "per_key", {sizes.batch, sizes.keys, 1, 1})) ||
+      failed(check(op.getPerHead(), "per_head",
+                   {sizes.batch, 1, sizes.allHeads, 1})))
+    return failure();
+  bool hasTerms = !op.getPerQuery().empty() || !op.getPerKey().empty() ||
+                  !op.getPerHead().empty() || !op.getPair().empty() ||
+                  !op.getTable().empty();
+  if (hasTerms && !op.getScore())
+    return op.emitOpError() << "expected a score function that takes the terms";
+  return success();
+}
+
+template <typename OpT>
+static LogicalResult verifyScore(OpT op, SymbolTableCollection &symbols) {
+  if (!op.getScore())
+    return success();
+  auto score =
+      symbols.lookupNearestSymbolFrom<func::FuncOp>(op, op.getScoreAttr());
+  if (!score)
+    return op.emitOpError()
+           << "expected a score function called '" << *op.getScore() << "'";
+  Builder builder(op.getContext());
+  Type element = op.getQuery().getType().getElementType().isF64()
+                     ? Type(builder.getF64Type())
+                     : Type(builder.getF32Type());
+  auto scalar = [](Type type) -> Type {
+    return RankedTensorType::get({}, type);
+  };
+  SmallVector<Type> inputs = {scalar(element)};
+  inputs.append(3, scalar(builder.getI32Type()));
+  for (ValueRange terms :
+       {ValueRange(op.getPerQuery()), ValueRange(op.getPerKey()),
+        ValueRange(op.getPerHead()), ValueRange(op.getPair())})
+    for (Value term : terms)
+      inputs.push_back(scalar(getElementTypeOrSelf(term)));
+  llvm::append_range(inputs, op.getTable().getTypes());
+  FunctionType type = score.getFunctionType();
+  bool yields = type.getNumResults() >= 1 && type.getNumResults() <= 2 &&
+                llvm::all_equal(type.getResults()) &&
+                type.getResult(0) == scalar(element);
+  if (type.getInputs() != ArrayRef<Type>(inputs) || !yields)
+    return op.emitOpError()
+           << "expected score function '" << *op.getScore() << "' to be "
+           << builder.getFunctionType(inputs, scalar(element))
+           << ", or with a weight of the same type, but got " << type;
+  return success();
+}
+
+LogicalResult AttentionOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // (C7)
+  return verifyScore(*this, symbols);
+}
+
+LogicalResult AttendOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // (C5)
+  return verifyScore(*this, symbols);
+}
+
+LogicalResult AttentionOp::verify() {
+  ArrayRef<int64_t> q = getQuery().getType().getShape();
+  ArrayRef<int64_t> k = getKey().getType().getShape();
+  ArrayRef<int64_t> v = getValue().getType().getShape();
+  ArrayRef<int64_t> o = getResult().getType().getShape();
+  // (C1)
+  if (q[0] != k[0] || q[3] != k[3] || k.drop_back() != v.drop_back() ||
+      q.drop_back() != o.drop_back() || o[3] != v[3])
+    return emitOpError()
+           << "expected [batch, queries, heads, d], [batch, keys, "
+              "kvHeads, d], [batch, keys, kvHeads, dv] and a "
+              "result [batch, queries, heads, dv] but got "
+           << getQuery().getType() << ", " << getKey().getType() << ", "
+           << getValue().getType() << " and " << getResult().getType();
+  // (C2)
+  if (k[2] > q[2])
+    return emitOpError() << "expected at most as many kv heads as query heads "
+                            "but got "
+                         << k[2] << " kv heads for " << q[2] << " query heads";
+  // (C3)
+  for (BandAttr band : getBands().getAsRange<BandAttr>())
+    if (band.getQ0() < 0 || band.getQ1() > q[1] || band.getK0() < 0 ||
+        band.getK1() > k[1] || band.getQ0() >= band.getQ1() ||
+        band.getK0() >= band.getK1() || band.getLo() > band.getHi())
+      return emitOpError() << "expected non-empty bands within " << q[1]
+                           << " queries and " << k[1] << " keys but got "
+                           << band;
+  // (C4)
+  if (getEmpty() == Empty::Mean && !getMean() &&
+      !toAlgebra(getBands()).emptyRows(q[1], k[1]).empty())
+    return emitOpError() << "expected uniform bands over every row without "
+                            "visible keys when 'empty' is mean";
+  // (C5)
+  if (auto shared = toAlgebra(getBands()).overlap())
+    return emitOpError() << "expected disjoint bands but "
+                         << getBands()[shared->first] << " and "
+                         << getBands()[shared->second] << " share a pair";
+  // (C6)
+  if (getSink() && getSink().getType().getDimSize(0) != q[2])
+    return emitOpError() << "expected a sink for each of the " << q[2]
+                         << " heads but got " << getSink().getType();
+  if (getMean() && (!getScore() || getEmpty() != Empty::Mean))
+    return emitOpError() << "expected a mean with 'empty' mean and a score "
+                            "function only";
+  if (getMean() &&
+      getMean().getType().getShape() != ArrayRef<int64_t>{q[0], 1, q[2], v[3]})
+    return emitOpError() << "expected a mean of [batch, 1, heads, dv] but got "
+                         << getMean().getType();
+  return verifyTerms(*this, {q[0], q[1], k[1], q[2], k[1], q[2]});
+}
+
+LogicalResult AttendOp::verify() {
+  auto output = cast<RankedTensorType>(getOutput().getType());
+  auto lse = cast<RankedTensorType>(getLse().getType());
+  ArrayRef<int64_t> q = getQuery().getType().getShape();
+  SmallVector<int64_t> lseShape(q.drop_back());
+  if (getScore())
+    lseShape.push_back(2);
+  // (C1)
+  if (output.getShape().drop_back() != q.drop_back() ||
+      lse.getShape() != ArrayRef<int64_t>(lseShape) ||
+      output.getShape().back() != getValue().getType().getShape().back() ||
+      lse.getElementType() != output.getElementType())
+    return emitOpError() << "expected a state [batch, queries, heads, dv] and "
+                         << (getScore() ? "[batch, queries, heads, 2]"
+                                        : "[batch, queries, heads]")
+                         << " for queries " << getQuery().getType()
+                         << " but got " << output << " and " << lse;
+  // (C2)
+  if (getState() &&
+      (getState().getType() != output || getStateLse().getType() != lse))
+    return emitOpError() << "expected the continued state to have the types of "
+                            "the new one";
+  // (C3)
+  int64_t rows = getQueries().getMaxCount(), keys = getKeys().getMaxCount();
+  int64_t keyRows = getKey().getType().getDimSize(1);
+  if (q[1] != rows || keyRows != keys)
+    return emitOpError() << "expected " << rows << " local queries and " << keys
+                         << " local keys, the most that a rank of the layouts "
+                            "holds, but got "
+                         << q[1] << " and " << keyRows;
+  if (std::optional<LayoutAttr> heads = getHeads();
+      heads && q[2] != heads->getMaxCount())
+    return emitOpError() << "expected " << heads->getMaxCount()
+                         << " local heads, the most that a rank of " << *heads
+                         << " holds, but got " << q[2];
+  // (C4)
+  return verifyTerms(*this, {q[0], rows, keys, q[2], getKeys().getLength(),
+                             getHeads() ? getHeads()->getLength() : q[2]});
+}

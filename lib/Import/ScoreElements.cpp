@@ -1,0 +1,349 @@
+//===- ScoreElements.cpp - Operations of a score function -----------------===//
+
+#include "ScoreBuilder.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::sp;
+
+Type ScoreBuilder::typeOf(const Node *node) const {
+  Type type = node->elementType();
+  return node->scored && isa<FloatType>(type) ? element : type;
+}
+
+Value ScoreBuilder::number(Type type, double value) {
+  Attribute attribute;
+  if (auto real = dyn_cast<FloatType>(type)) {
+    APFloat exact(value);
+    bool isLost = false;
+    exact.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &isLost);
+    attribute = FloatAttr::get(real, exact);
+  } else {
+    attribute = IntegerAttr::get(
+        type, APInt(type.getIntOrFloatBitWidth(), int64_t(value), true, true));
+  }
+  return stablehlo::ConstantOp::create(
+      builder, location, DenseElementsAttr::get(scalar(type), attribute));
+}
+
+Value ScoreBuilder::materialise(const Element &from, Type type) {
+  if (from.isNumber())
+    return number(type, from.number);
+  if (getElementTypeOrSelf(from.value) == type)
+    return from.value;
+  return stablehlo::ConvertOp::create(builder, location, scalar(type),
+                                      from.value);
+}
+
+//===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
+
+template <typename OpT> Element ScoreBuilder::binary(Element a, Element b) {
+  Type i32 = builder.getI32Type();
+  if (!a.isNumber() || !b.isNumber())
+    return {OpT::create(builder, location, materialise(a, i32),
+                        materialise(b, i32)),
+            0};
+  double number = std::is_same_v<OpT, stablehlo::AddOp>   ? a.number + b.number
+                  : std::is_same_v<OpT, stablehlo::MulOp> ? a.number * b.number
+                  : std::is_same_v<OpT, stablehlo::DivOp>
+                      ? std::floor(a.number / b.number)
+                      : std::fmod(a.number, b.number);
+  return {Value(), number};
+}
+
+Element ScoreBuilder::clampTo(Element index, int64_t size) {
+  if (index.isNumber())
+    return {Value(), std::clamp(index.number, 0.0, double(size - 1))};
+  Type type = getElementTypeOrSelf(index.value);
+  return {stablehlo::ClampOp::create(builder, location, index.value.getType(),
+                                     number(type, 0), index.value,
+                                     number(type, double(size - 1))),
+          0};
+}
+
+std::optional<Element> ScoreBuilder::emitAxis(AxisId axis) {
+  int64_t size = labels.size(axis);
+  if (const AxisLabels::Derivation *derived = labels.derivation(axis)) {
+    MaybeElement base = emitIndex(derived->base);
+    if (!base)
+      return std::nullopt;
+    Element own = *base;
+    if (derived->stride != 1)
+      own = binary<stablehlo::MulOp>(own, {Value(), double(derived->stride)});
+    if (derived->start != 0)
+      own = binary<stablehlo::AddOp>(own, {Value(), double(derived->start)});
+    return clampTo(own, size);
+  }
+  if (size == 1)
+    return Element{};
+  if (axis == match.axes.key)
+    return Element{key, 0};
+  if (axis == match.axes.query)
+    return Element{query, 0};
+  Axes heads = labels.resolve(match.axes.sharedHeads);
+  llvm::append_range(heads, labels.resolve(match.axes.groups));
+  const auto *found = llvm::find(heads, axis);
+  if (found == heads.end())
+    return std::nullopt;
+  int64_t inner = 1;
+  for (AxisId other : ArrayRef<AxisId>(found + 1, heads.end()))
+    inner *= labels.size(other);
+  Element index{head, 0};
+  if (inner > 1)
+    index = binary<stablehlo::DivOp>(index, {Value(), double(inner)});
+  if (found != heads.begin())
+    index = binary<stablehlo::RemOp>(index, {Value(), double(size)});
+  return index;
+}
+
+std::optional<Element> ScoreBuilder::emitIndex(ArrayRef<AxisId> dim) {
+  Element index;
+  bool isFirst = true;
+  for (AxisId axis : labels.resolve(dim)) {
+    MaybeElement own = emitAxis(axis);
+    if (!own)
+      return std::nullopt;
+    if (isFirst) {
+      index = *own;
+      isFirst = false;
+      continue;
+    }
+    index =
+        binary<stablehlo::MulOp>(index, {Value(), double(labels.size(axis))});
+    index = binary<stablehlo::AddOp>(index, *own);
+  }
+  return index;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+std::optional<Element> ScoreBuilder::fold(const Node *node,
+                                          ArrayRef<Element> operands) {
+  if (llvm::all_of(operands, [](const Element &e) { return e.isNumber(); })) {
+    ElementFunction function = elementFunction(node->op);
+    if (!function)
+      return std::nullopt;
+    std::vector<double> result = {function(llvm::map_to_vector(
+        operands, [](const Element &e) { return e.number; }))};
+    if (!node->scored)
+      roundTo(node->elementType(), result);
+    return Element{Value(), result[0]};
+  }
+  auto isThe = [&](unsigned index, double number) {
+    return operands[index].isNumber() && operands[index].number == number;
+  };
+  if (isa<stablehlo::SelectOp>(node->op) && operands[0].isNumber())
+    return operands[0].number != 0 ? operands[1] : operands[2];
+  bool isBool = node->elementType().isInteger(1);
+  for (unsigned index : {0U, 1U}) {
+    if (operands.size() != 2)
+      break;
+    Element other = operands[1 - index];
+    if (isa<stablehlo::AndOp>(node->op) && isBool && isThe(index, 1))
+      return other;
+    if (isa<stablehlo::AndOp>(node->op) && isThe(index, 0))
+      return operands[index];
+    if (isa<stablehlo::OrOp>(node->op) && isThe(index, 0))
+      return other;
+    if (isa<stablehlo::OrOp>(node->op) && isBool && isThe(index, 1))
+      return operands[index];
+    if (isa<stablehlo::MulOp>(node->op) && !isBool && isThe(index, 1))
+      return other;
+    if (isa<stablehlo::AddOp>(node->op) && !isBool && isThe(index, 0))
+      return other;
+  }
+  if (isa<stablehlo::DivOp>(node->op) && isThe(1, 1))
+    return operands[0];
+  if (isa<stablehlo::SubtractOp>(node->op) && isThe(1, 0))
+    return operands[0];
+  return std::nullopt;
+}
+
+std::optional<Element> ScoreBuilder::emitElementwise(const Node *node) {
+  SmallVector<Element> operands;
+  for (const Node *operand : node->operands) {
+    MaybeElement one = emit(operand);
+    if (!one)
+      return std::nullopt;
+    operands.push_back(*one);
+  }
+  if (MaybeElement folded = fold(node, operands)) {
+    if (folded->isNumber())
+      return folded;
+    return Element{materialise(*folded, typeOf(node)), 0};
+  }
+  Type type = typeOf(node);
+  if (isa<stablehlo::ConvertOp>(node->op) && node->scored &&
+      isa<FloatType>(type))
+    return Element{materialise(operands[0], type), 0};
+  SmallVector<Value> values;
+  for (auto [operand, from] : llvm::zip_equal(operands, node->operands)) {
+    Type own = from->elementType();
+    // Numbers that meet scores are computed as scores are.
+    bool meetsScores = llvm::any_of(
+        node->operands, [](const Node *other) { return other->scored; });
+    if (isa<FloatType>(own) && meetsScores)
+      own = element;
+    values.push_back(materialise(operand, own));
+  }
+  Operation *clone = node->op->clone();
+  clone->setOperands(values);
+  clone->setLoc(location);
+  clone->setDiscardableAttrs(DictionaryAttr::get(builder.getContext()));
+  clone->getResult(0).setType(scalar(type));
+  builder.insert(clone);
+  return Element{clone->getResult(0), 0};
+}
+
+Element ScoreBuilder::select(Value condition, Element a, Element b, Type type) {
+  return {stablehlo::SelectOp::create(builder, location, scalar(type),
+                                      condition, materialise(a, type),
+                                      materialise(b, type)),
+          0};
+}
+
+/// The operand of a concatenation or a padding that holds the element.
+std::optional<Element> ScoreBuilder::emitJoin(const Node *node) {
+  Type type = typeOf(node);
+  auto isBelow = [&](Element index, int64_t bound) -> Value {
+    Type i32 = builder.getI32Type();
+    return stablehlo::CompareOp::create(
+        builder, location, materialise(index, i32), number(i32, double(bound)),
+        stablehlo::ComparisonDirection::LT);
+  };
+  if (auto pad = dyn_cast<stablehlo::PadOp>(node->op)) {
+    MaybeElement inner = emit(node->operands[0]),
+                 fill = emit(node->operands[1]);
+    if (!inner || !fill)
+      return std::nullopt;
+    Element result = *inner;
+    for (auto [dim, size] : llvm::enumerate(node->operands[0]->shape())) {
+      int64_t low = pad.getEdgePaddingLow()[dim];
+      if (low == 0 && size == node->shape()[dim])
+        continue;
+      MaybeElement index = emitIndex(node->labels[dim]);
+      if (!index)
+        return std::nullopt;
+      result = select(isBelow(*index, low), *fill, result, type);
+      result = select(isBelow(*index, low + size), result, *fill, type);
+    }
+    return result;
+  }
+  int64_t along = cast<stablehlo::ConcatenateOp>(node->op).getDimension();
+  MaybeElement index = emitIndex(node->labels[along]);
+  if (!index)
+    return std::nullopt;
+  int64_t end = node->shape()[along];
+  Element result;
+  for (const Node *operand : llvm::reverse(node->operands)) {
+    MaybeElement own = emit(operand);
+    if (!own)
+      return std::nullopt;
+    bool isLast = end == node->shape()[along];
+    result = isLast ? Element{materialise(*own, type), 0}
+                    : select(isBelow(*index, end), *own, result, type);
+    end -= operand->shape()[along];
+  }
+  return result;
+}
+
+std::optional<Element> ScoreBuilder::emitLookup(const Node *node) {
+  auto gather = cast<stablehlo::GatherOp>(node->op);
+  Value table = lookThroughLoops(gather.getOperand());
+  auto type = cast<RankedTensorType>(table.getType());
+  int64_t rows = type.getDimSize(0), columns = type.getNumElements() / rows;
+  MaybeElement row = emit(node->operands[0]);
+  Axes offsets;
+  for (int64_t dim : gather.getDimensionNumbers().getOffsetDims())
+    llvm::append_range(offsets, node->labels[dim]);
+  MaybeElement column = emitIndex(offsets);
+  if (!row || !column)
+    return std::nullopt;
+  Type i32 = builder.getI32Type();
+  auto shape = RankedTensorType::get({rows, columns}, type.getElementType());
+  Value argument =
+      addArgument({ScoreTerm::Kind::Table, table, Labels()}, shape);
+  Value at[] = {materialise(clampTo(*row, rows), i32),
+                materialise(*column, i32)};
+  Value slice = stablehlo::DynamicSliceOp::create(
+      builder, location, RankedTensorType::get({1, 1}, type.getElementType()),
+      argument, at, ArrayRef<int64_t>{1, 1});
+  return Element{stablehlo::ReshapeOp::create(
+                     builder, location, scalar(type.getElementType()), slice),
+                 0};
+}
+
+std::optional<Element> ScoreBuilder::emitOperation(const Node *node) {
+  Operation *op = node->op;
+  if (!op)
+    return std::nullopt;
+  if (isElementwise(op))
+    return emitElementwise(node);
+  if (auto iota = dyn_cast<stablehlo::IotaOp>(op)) {
+    MaybeElement index = emitIndex(node->labels[iota.getIotaDimension()]);
+    if (!index || index->isNumber())
+      return index;
+    return Element{materialise(*index, node->elementType()), 0};
+  }
+  if (isa<stablehlo::ConcatenateOp, stablehlo::PadOp>(op))
+    return emitJoin(node);
+  if (isa<stablehlo::GatherOp>(op))
+    return emitLookup(node);
+  bool moves = isIdentity(op) ||
+               isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
+                   stablehlo::TransposeOp, stablehlo::SliceOp,
+                   stablehlo::DynamicSliceOp, stablehlo::ReverseOp>(op);
+  return moves ? emit(node->operands[0]) : std::nullopt;
+}
+
+std::optional<Element> ScoreBuilder::emitScored(const Node *node) {
+  bool hasKeys =
+      llvm::is_contained(labels.resolve(flatten(node->labels)), match.axes.key);
+  if (node == component.scoresNode())
+    return Element{score, 0};
+  if (node == one)
+    return Element{Value(), 1.0};
+  // As row values are dropped in SampleEvaluator.
+  if (isa<stablehlo::ReduceOp>(node->op)) {
+    bool sums = reductionKind(node->op) == "stablehlo.add" &&
+                isa<FloatType>(node->elementType());
+    Axes inner = labels.resolve(flatten(node->operands[0]->labels));
+    return Element{
+        Value(), sums && llvm::is_contained(inner, match.axes.key) ? 1.0 : 0.0};
+  }
+  if (isa<stablehlo::ExpOp>(node->op) && !hasKeys)
+    return Element{Value(), 0.0};
+  if (isa<stablehlo::MaxOp, stablehlo::MinOp>(node->op) && !hasKeys) {
+    bool isShift = true;
+    for (const Node *operand : node->operands) {
+      MaybeElement bound = operand->scored ? emit(operand) : Element{};
+      isShift &= bound && bound->isNumber() && bound->number == 0;
+    }
+    if (isShift)
+      return Element{};
+  }
+  return emitOperation(node);
+}
+
+std::optional<Element> ScoreBuilder::emit(const Node *node) {
+  auto known = made.find(node);
+  if (known != made.end())
+    return known->second;
+  auto settled = match.score->constants.find(keyOf(labels, node));
+  MaybeElement result;
+  if (settled != match.score->constants.end())
+    result = Element{Value(), settled->second};
+  else
+    result = node->scored ? emitScored(node) : emitInput(node);
+  if (result)
+    made[node] = *result;
+  return result;
+}

@@ -1,0 +1,229 @@
+//===- SplitConcatenations.cpp - Softmax over joined parts ----------------===//
+//
+//   softmax(concatenate(scores, sink))[:, :keys]
+//
+// becomes exp(scores - m) / (sum exp(scores - m) + exp(sink - m)): operations
+// on what a concatenation joins are done on its parts, reductions over the
+// joined dimension combine those of the parts, and slices take one part.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Operations.h"
+
+#include "sp/Import/Passes.h"
+#include "sp/StableHLO/StableHLO.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_SPLITCONCATENATIONSPASS
+#include "sp/Import/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+namespace {
+
+/// One concatenation and everything that is computed of it, element by element.
+class Split {
+public:
+  explicit Split(stablehlo::ConcatenateOp root)
+      : root(root), dim(root.getDimension()) {}
+
+  /// Whether all of it can be done on the parts.
+  bool collect();
+  void rewrite();
+
+private:
+  bool isJoined(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return op && joined.contains(op);
+  }
+  bool canSplit(Operation *op);
+  bool canBroadcast(Value value) const;
+  bool canReduce(Operation *op) const;
+  std::optional<unsigned> sliced(Operation *op);
+  Value partOf(OpBuilder &builder, Value value, unsigned part);
+  void splitReduction(stablehlo::ReduceOp op);
+
+  stablehlo::ConcatenateOp root;
+  int64_t dim;
+  /// The root and element-wise operations on it, then what ends them.
+  llvm::SetVector<Operation *> joined;
+  SmallVector<Operation *> ends;
+  DenseMap<Value, SmallVector<Value>> parts;
+};
+
+struct SplitConcatenationsPass
+    : sp::impl::SplitConcatenationsPassBase<SplitConcatenationsPass> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+/// Whether an operand beside a joined one is the same along the dimension.
+bool Split::canBroadcast(Value value) const {
+  if (isUniform(value))
+    return true;
+  auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
+  if (!broadcast)
+    return false;
+  for (auto [from, to] : llvm::enumerate(broadcast.getBroadcastDimensions()))
+    if (to == dim && shapeOf(broadcast.getOperand())[from] != 1)
+      return false;
+  return true;
+}
+
+bool Split::canReduce(Operation *op) const {
+  StringRef kind = reductionKind(op);
+  return llvm::is_contained(cast<stablehlo::ReduceOp>(op).getDimensions(),
+                            dim) &&
+         llvm::is_contained({"stablehlo.add", "stablehlo.maximum"}, kind);
+}
+
+/// The part that a slice takes whole.
+std::optional<unsigned> Split::sliced(Operation *op) {
+  auto slice = cast<stablehlo::SliceOp>(op);
+  int64_t start = 0;
+  for (auto [number, part] : llvm::enumerate(root.getInputs())) {
+    int64_t size = shapeOf(part)[dim];
+    bool isPart = slice.getStartIndices()[dim] == start &&
+                  slice.getLimitIndices()[dim] == start + size &&
+                  shapeOf(slice.getResult()) == shapeOf(part);
+    if (isPart)
+      return number;
+    start += size;
+  }
+  return std::nullopt;
+}
+
+bool Split::canSplit(Operation *op) {
+  return op->getBlock() == root->getBlock() &&
+         (isElementwise(op) || isIdentity(op)) && op->getNumResults() == 1 &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isJoined(operand) || shapeOf(operand).empty() ||
+                  canBroadcast(operand);
+         });
+}
+
+bool Split::collect() {
+  auto type = cast<RankedTensorType>(root.getType());
+  // A column beside scores; concatenations of other kinds stay.
+  bool isColumn = root.getInputs().size() == 2 && type.getRank() >= 3 &&
+                  isa<FloatType>(type.getElementType()) &&
+                  shapeOf(root.getInputs().back())[dim] == 1;
+  if (!isColumn)
+    return false;
+  bool raises = false;
+  joined.insert(root);
+  for (size_t i = 0; i < joined.size(); ++i)
+    for (Operation *user : joined[i]->getUsers()) {
+      if (joined.contains(user) || llvm::is_contained(ends, user))
+        continue;
+      bool isEnd = (isa<stablehlo::ReduceOp>(user) && canReduce(user)) ||
+                   (isa<stablehlo::SliceOp>(user) && sliced(user));
+      if (isEnd && user->getBlock() == root->getBlock())
+        ends.push_back(user);
+      else if (canSplit(user))
+        joined.insert(user);
+      else
+        return false;
+      raises |= isa<stablehlo::ExpOp>(user);
+    }
+  return raises;
+}
+
+/// What a value is along one part.
+Value Split::partOf(OpBuilder &builder, Value value, unsigned part) {
+  auto known = parts.find(value);
+  if (known != parts.end())
+    return known->second[part];
+  if (shapeOf(value).empty())
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = shapeOf(root.getInputs()[part])[dim];
+  if (auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
+      broadcast && !isUniform(value))
+    return stablehlo::BroadcastInDimOp::create(
+        builder, value.getLoc(), type.clone(shape), broadcast.getOperand(),
+        broadcast.getBroadcastDimensions());
+  // The same number everywhere.
+  SmallVector<int64_t> start(shape.size(), 0), stride(shape.size(), 1);
+  return stablehlo::SliceOp::create(builder, value.getLoc(), type.clone(shape),
+                                    value, start, shape, stride);
+}
+
+void Split::splitReduction(stablehlo::ReduceOp op) {
+  OpBuilder builder(op);
+  SmallVector<Value> reduced;
+  for (unsigned part = 0; part < 2; ++part) {
+    IRMapping mapping;
+    mapping.map(op.getInputs()[0], parts[op.getInputs()[0]][part]);
+    reduced.push_back(builder.clone(*op, mapping)->getResult(0));
+  }
+  Value both;
+  if (reductionKind(op) == "stablehlo.add")
+    both =
+        stablehlo::AddOp::create(builder, op.getLoc(), reduced[0], reduced[1]);
+  else
+    both =
+        stablehlo::MaxOp::create(builder, op.getLoc(), reduced[0], reduced[1]);
+  op.getResult(0).replaceAllUsesWith(both);
+  op.erase();
+}
+
+void Split::rewrite() {
+  parts[root.getResult()] = llvm::to_vector(root.getInputs());
+  // Reductions come between what they reduce and what is made of them.
+  SmallVector<Operation *> all(joined.begin() + 1, joined.end());
+  llvm::append_range(all, ends);
+  llvm::sort(all,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *op : all) {
+    if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op)) {
+      splitReduction(reduce);
+      continue;
+    }
+    if (isa<stablehlo::SliceOp>(op)) {
+      op->getResult(0).replaceAllUsesWith(
+          parts[op->getOperand(0)][*sliced(op)]);
+      continue;
+    }
+    OpBuilder builder(op);
+    SmallVector<Value> own;
+    for (unsigned part = 0; part < 2; ++part) {
+      SmallVector<Value> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(partOf(builder, operand, part));
+      Operation *clone = builder.clone(*op);
+      clone->setOperands(operands);
+      auto type = cast<RankedTensorType>(op->getResult(0).getType());
+      SmallVector<int64_t> shape(type.getShape());
+      shape[dim] = shapeOf(root.getInputs()[part])[dim];
+      clone->getResult(0).setType(type.clone(shape));
+      own.push_back(clone->getResult(0));
+    }
+    parts[op->getResult(0)] = own;
+  }
+}
+
+void SplitConcatenationsPass::runOnOperation() {
+  eraseDead(getOperation());
+  SmallVector<stablehlo::ConcatenateOp> concatenations;
+  getOperation().walk(
+      [&](stablehlo::ConcatenateOp op) { concatenations.push_back(op); });
+  for (stablehlo::ConcatenateOp op : concatenations) {
+    Split split(op);
+    if (split.collect())
+      split.rewrite();
+  }
+  eraseDead(getOperation());
+}

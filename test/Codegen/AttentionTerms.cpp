@@ -1,0 +1,38 @@
+// Terms of score functions in memory.
+#include "AttentionHarness.h"
+#include "llvm/ADT/APFloat.h"
+#include <cstring>
+
+using namespace attention_test;
+
+std::vector<uint8_t> attention_test::encode(const TermArray &term) {
+  const int64_t widths[] = {8, 4, 2, 2, 4, 1};
+  int64_t width = widths[static_cast<int>(term.element)];
+  std::vector<uint8_t> bytes(term.values.size() * width);
+  for (size_t i = 0; i < term.values.size(); ++i) {
+    double number = term.values[i];
+    uint8_t *to = bytes.data() + i * width;
+    if (term.element == TermElement::f64) {
+      std::memcpy(to, &number, 8);
+    } else if (term.element == TermElement::f32) {
+      float value = static_cast<float>(number);
+      std::memcpy(to, &value, 4);
+    } else if (term.element == TermElement::i32) {
+      int32_t value = static_cast<int32_t>(number);
+      std::memcpy(to, &value, 4);
+    } else if (term.element == TermElement::i1) {
+      *to = number != 0;
+    } else {
+      llvm::APFloat value(number);
+      bool lost;
+      value.convert(term.element == TermElement::bf16
+                        ? llvm::APFloat::BFloat()
+                        : llvm::APFloat::IEEEhalf(),
+                    llvm::APFloat::rmNearestTiesToEven, &lost);
+      uint16_t bits =
+          static_cast<uint16_t>(value.bitcastToAPInt().getZExtValue());
+      std::memcpy(to, &bits, 2);
+    }
+  }
+  return bytes;
+}
