@@ -1,4 +1,4 @@
-"""Attention in the spellings that the matrix tests use."""
+"""Attention in the spellings that the matrix and the fuzzer use."""
 
 from __future__ import annotations
 
@@ -9,43 +9,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import masks
+from scores import Part
 
-def window(queries: int, keys: int) -> jax.Array:
-    """Nine keys behind each query, and three ahead."""
-    difference = jnp.arange(keys)[None, :] - jnp.arange(queries)[:, None]
-    return (difference > -9) & (difference <= 3)
-
-
-def prefix(queries: int, keys: int) -> jax.Array:
-    """Causal behind a prefix that every query sees."""
-    i, j = jnp.arange(queries)[:, None], jnp.arange(keys)[None, :]
-    return (j <= i) | (j < 7)
-
-
-def chunks(queries: int, keys: int) -> jax.Array:
-    """Causal inside chunks of ten."""
-    i, j = jnp.arange(queries)[:, None], jnp.arange(keys)[None, :]
-    return (j <= i) & (i // 10 == j // 10)
-
-
-def documents(queries: int, keys: int) -> jax.Array:
-    """Causal inside documents that a table of constants numbers."""
-    numbers = jnp.asarray(np.searchsorted([3, 4, 19, 30], np.arange(max(queries, keys)), side="right"))
-    i, j = jnp.arange(queries)[:, None], jnp.arange(keys)[None, :]
-    return (j <= i) & (numbers[i] == numbers[j])
-
-
-def sparse(queries: int, keys: int) -> jax.Array:
-    """Blocks that a constant lists; every query sees the first key."""
-    blocks = np.random.default_rng(0).random((queries // 5 + 1, keys // 4 + 1)) > 0.6
-    table = np.repeat(np.repeat(blocks, 5, axis=0), 4, axis=1)[:queries, :keys]
-    table[:, 0] = True
-    return jnp.asarray(table)
+FILLS = ("inf", "lowest", "add", "zero")
 
 
 @dataclass(frozen=True)
 class Attention:
-    """One attention of the matrix: heads, kv heads, head size, mask, type."""
+    """One attention: heads, kv heads, head size, mask, type.
+
+    repeated: k and v are repeated for the heads of a group, which is else a dimension;
+    None: where one kv head, or none, is to be repeated.
+    fill: of hidden scores: -inf, the lowest number, -1e9 added, or -inf and weights of
+    zero; None: -inf where k and v are repeated, else the lowest.
+    """
 
     heads: int
     kv_heads: int
@@ -54,37 +32,95 @@ class Attention:
     dtype: str
     batch: int = 1
     # Of queries and keys; instead of full or causal.
-    mask: Callable[[int, int], jax.Array] | None = None
+    mask: masks.Visible | None = None
+    # Further masks and what is done to scores; their arrays follow q, k and v.
+    parts: tuple[Part, ...] = ()
+    value_size: int | None = None
+    repeated: bool | None = None
+    fill: str | None = None
 
-    def arrays(self, queries: int, keys: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Random q, k, v of (batch, tokens, heads, features)."""
+    def arrays(self, queries: int, keys: int, seed: int) -> tuple[np.ndarray, ...]:
+        """Random q, k, v of (batch, tokens, heads, features), then the arrays of the parts."""
         rng = np.random.default_rng(seed)
-        shapes = [(queries, self.heads), (keys, self.kv_heads), (keys, self.kv_heads)]
-        return tuple(
-            rng.standard_normal((self.batch, tokens, heads, self.head_size)).astype(jnp.dtype(self.dtype))
-            for tokens, heads in shapes
+        values = self.value_size or self.head_size
+        shapes = [
+            (queries, self.heads, self.head_size),
+            (keys, self.kv_heads, self.head_size),
+            (keys, self.kv_heads, values),
+        ]
+        qkv = tuple(
+            rng.standard_normal((self.batch, *shape)).astype(jnp.dtype(self.dtype)) for shape in shapes
         )
+        return qkv + tuple(array for part in self.parts for array in part.arrays)
 
-    def __call__(self, q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+    def __call__(self, q: jax.Array, k: jax.Array, v: jax.Array, *arrays: jax.Array) -> jax.Array:
         """Scores in at least f32, as models with bf16 activations do."""
         accumulator = jnp.promote_types(q.dtype, jnp.float32)
-        mask = self.mask(q.shape[1], k.shape[1]) if self.mask else None
-        if self.causal:
-            mask = jnp.arange(q.shape[1])[:, None] >= jnp.arange(k.shape[1])[None, :]
         scale = 1 / np.sqrt(q.shape[-1]).astype(accumulator)
-        if self.kv_heads in (1, self.heads):
-            k, v = (jnp.broadcast_to(x, (*x.shape[:2], self.heads, x.shape[3])) for x in (k, v))
+        groups = self.heads // self.kv_heads
+        single = self.kv_heads in (1, self.heads)
+        if single if self.repeated is None else self.repeated:
+            k, v = (
+                jnp.broadcast_to(x, (*x.shape[:2], self.heads, x.shape[3]))
+                if single
+                else jnp.repeat(x, groups, axis=2)
+                for x in (k, v)
+            )
             scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, preferred_element_type=accumulator) * scale
-            if mask is not None:
-                scores = jnp.where(mask, scores, -jnp.inf)
-            weights = jax.nn.softmax(scores, axis=-1).astype(q.dtype)
+            weights = self._weights(scores, lambda x: x, self.fill or "inf", arrays).astype(q.dtype)
             return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
-        grouped = q.reshape(*q.shape[:2], self.kv_heads, self.heads // self.kv_heads, q.shape[3])
+
+        def split(x: jax.Array) -> jax.Array:
+            kv_heads = self.kv_heads if x.shape[1] > 1 else 1
+            return x.reshape(x.shape[0], kv_heads, x.shape[1] // kv_heads, *x.shape[2:])
+
+        grouped = q.reshape(*q.shape[:2], self.kv_heads, groups, q.shape[3])
         scores = jnp.einsum("bqngd,bknd->bngqk", grouped, k, preferred_element_type=accumulator) * scale
-        if mask is not None:
-            scores = jnp.where(mask, scores, jnp.finfo(accumulator).min)
-        weights = jax.nn.softmax(scores, axis=-1).astype(q.dtype)
-        return jnp.einsum("bngqk,bknd->bqngd", weights, v).reshape(q.shape)
+        weights = self._weights(scores, split, self.fill or "lowest", arrays).astype(q.dtype)
+        out = jnp.einsum("bngqk,bknd->bqngd", weights, v)
+        return out.reshape(*q.shape[:3], v.shape[3])
+
+    def _weights(
+        self,
+        scores: jax.Array,
+        split: Callable[[jax.Array], jax.Array],
+        fill: str,
+        arrays: tuple[jax.Array, ...],
+    ) -> jax.Array:
+        """Softmax of what the mask and the parts make of scores.
+
+        split: brings four dimensions to those of scores.
+        """
+        queries, keys = scores.shape[-2:]
+        mask = self.mask(queries, keys) if self.mask else None
+        if self.causal:
+            mask = masks.causal(queries, keys)
+        hidden, sink = [] if mask is None else [mask], None
+        for part in self.parts:
+            own, arrays = arrays[: len(part.arrays)], arrays[len(part.arrays) :]
+            if part.role == "cap":
+                scores = part.value(scores)
+            elif part.role == "added":
+                scores = scores + split(part.value(*own)).astype(scores.dtype)
+            elif part.role == "visible":
+                hidden.append(split(part.value(*own)))
+            else:
+                sink = split(part.value(*own)[None, :, None, None]).astype(scores.dtype)
+        mask = None
+        if fill == "add":
+            for each in hidden:
+                scores = scores + jnp.where(each, 0, -1e9).astype(scores.dtype)
+        elif hidden:
+            mask = hidden[0]
+            for each in hidden[1:]:
+                mask = mask & each
+            low = jnp.finfo(scores.dtype).min if fill == "lowest" else -jnp.inf
+            scores = jnp.where(mask, scores, low)
+        if sink is not None:
+            column = jnp.broadcast_to(sink, (*scores.shape[:-1], 1))
+            return jax.nn.softmax(jnp.concatenate([scores, column], axis=-1), axis=-1)[..., :-1]
+        weights = jax.nn.softmax(scores, axis=-1)
+        return jnp.where(mask, weights, 0) if fill == "zero" and mask is not None else weights
 
 
 def every(batch: int = 1) -> list[Attention]:
@@ -99,7 +135,13 @@ def every(batch: int = 1) -> list[Attention]:
         Attention(*heads, 8, False, "float32", batch, mask)
         for heads, mask in zip(
             ((4, 2), (4, 4), (3, 1), (4, 2), (4, 4)),
-            (window, prefix, chunks, documents, sparse),
+            (
+                masks.window(8, 3),
+                masks.prefix(7),
+                masks.both(masks.causal, masks.chunks(10)),
+                masks.both(masks.causal, masks.documents(3, 4, 19, 30)),
+                masks.blocks(5, 4),
+            ),
             strict=True,
         )
     ]

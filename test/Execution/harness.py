@@ -27,10 +27,19 @@ BF16_FACTOR = 1.5
 # Measured peak memory over the promise, at least; at most 1.
 PEAK_FLOOR = 0.95
 TIMEOUT_SECONDS = 240
+# How sp-compile refuses a strategy for a model in which it took nothing.
+NOTHING_TAKEN = "but the model has none that could be taken"
 
 
 class CaseError(Exception):
-    """A case that did not hold, with what a person needs to repeat it."""
+    """A case that did not hold, with what a person needs to repeat it.
+
+    kind: `refused` or `crashed` where a tool ended so, `hang` where it did not end.
+    """
+
+    def __init__(self, text: str, kind: str = "wrong") -> None:
+        super().__init__(text)
+        self.kind = kind
 
 
 @dataclass(frozen=True)
@@ -48,12 +57,16 @@ class Program:
 
 @dataclass(frozen=True)
 class Case:
-    """One compilation and one run of a program."""
+    """One compilation and one run of a program.
+
+    attentions: how many the compiler has to find; pending: that it may find fewer as yet.
+    """
 
     program: Program
     options: tuple[str, ...]
     attentions: int | None = None
     check: Callable[[dict, dict], None] | None = None
+    pending: bool = False
     # Sharded f32 models sum in another order layer after layer.
     tolerance: dict[str, float] = field(default_factory=lambda: TOLERANCE)
 
@@ -73,9 +86,15 @@ class Tools:
                 command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
             )
         except subprocess.TimeoutExpired:
-            raise CaseError(f"no end after {TIMEOUT_SECONDS} s: {' '.join(command)}") from None
+            text = f"no end after {TIMEOUT_SECONDS} s: {' '.join(command)}"
+            raise CaseError(text, "hang") from None
         if done.returncode != 0:
-            raise CaseError(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr[-4000:]}")
+            # The diagnostic is at the beginning, what a sanitizer says at the end.
+            said = (
+                done.stderr if len(done.stderr) < 4000 else f"{done.stderr[:2000]}\n…\n{done.stderr[-2000:]}"
+            )
+            text = f"{' '.join(command)}\nended with {done.returncode}:\n{said}"
+            raise CaseError(text, "refused" if done.returncode in (1, 2) else "crashed")
         return done.stdout
 
     def program(self, name: str, fn: Callable[..., Any], *args: Any, key: str = "") -> Program:
@@ -133,21 +152,22 @@ class Tools:
             os.unlink(path)
         return results, reports[0], reports[1]
 
-    def hold(self, case: Case) -> None:
-        """Raise CaseError unless the case holds."""
-        results, promised, measured = self.execute(case)
+    def hold(self, case: Case) -> int | None:
+        """Raise CaseError unless the case holds; return how many attentions were found.
+
+        None where nothing ran: a pending case whose strategy was refused, as nothing was found.
+        """
+        try:
+            results, promised, measured = self.execute(case)
+        except CaseError as failure:
+            if case.pending and NOTHING_TAKEN in str(failure):
+                return None
+            raise
         problems = compare(results, case.program, case.tolerance)
-        if promised["bytesSentPerRank"] != measured["bytesSentPerRank"]:
-            problems.append(
-                f"promised bytes {promised['bytesSentPerRank']}, sent {measured['bytesSentPerRank']}"
-            )
-        for rank, (peak, limit) in enumerate(
-            zip(measured["peakBytesPerRank"], promised["peakBytesPerRank"], strict=True)
-        ):
-            if not PEAK_FLOOR * limit <= peak <= limit:
-                problems.append(f"rank {rank}: peak {peak} bytes but promised {limit}")
+        problems += broken(promised, measured)
         found = len(promised["attentions"])
-        if case.attentions is not None and found != case.attentions:
+        fewer = case.pending and found < case.attentions
+        if case.attentions is not None and found != case.attentions and not fewer:
             problems.append(f"expected {case.attentions} attentions but found {found}")
         if case.check is not None:
             try:
@@ -157,6 +177,20 @@ class Tools:
         if problems:
             command = f"sp-compile {case.program.model} {' '.join(case.options)}"
             raise CaseError("\n  ".join([command, *problems]))
+        return found
+
+
+def broken(promised: dict, measured: dict) -> list[str]:
+    """What was sent or used otherwise than sp-compile promised."""
+    problems = []
+    if promised["bytesSentPerRank"] != measured["bytesSentPerRank"]:
+        problems.append(f"promised bytes {promised['bytesSentPerRank']}, sent {measured['bytesSentPerRank']}")
+    for rank, (peak, limit) in enumerate(
+        zip(measured["peakBytesPerRank"], promised["peakBytesPerRank"], strict=True)
+    ):
+        if not PEAK_FLOOR * limit <= peak <= limit:
+            problems.append(f"rank {rank}: peak {peak} bytes but promised {limit}")
+    return problems
 
 
 def read_report(path: Path) -> dict:
@@ -199,15 +233,21 @@ def compare(results: list[np.ndarray], program: Program, tolerance: dict[str, fl
     return problems
 
 
-def relative(a: np.ndarray, b: np.ndarray) -> float:
-    """max|a-b| / max|b|; infinite where one is NaN and the other is not."""
-    a, b = a.astype(np.float64), b.astype(np.float64)
+def relative(a: np.ndarray, *references: np.ndarray) -> float:
+    """max|a-b| / max|b|, each element against the nearest of the references.
+
+    Infinite where an element is NaN and no reference is, or the other way round.
+    """
+    a = a.astype(np.float64)
     if a.size == 0:
         return 0.0
-    if not np.array_equal(np.isnan(a), np.isnan(b)):
-        return np.inf
-    difference = np.nanmax(np.abs(a - b), initial=0.0)
-    return float(difference / max(np.nanmax(np.abs(b), initial=0.0), np.finfo(np.float64).tiny))
+    differences = []
+    for b in (reference.astype(np.float64) for reference in references):
+        alike = np.isnan(a) == np.isnan(b)
+        with np.errstate(invalid="ignore"):
+            differences.append(np.where(alike, np.nan_to_num(np.abs(a - b), nan=0.0), np.inf))
+    scale = max(np.nanmax(np.abs(references[0].astype(np.float64)), initial=0.0), np.finfo(np.float64).tiny)
+    return float(np.minimum.reduce(differences).max() / scale)
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
@@ -222,21 +262,29 @@ def arguments(description: str) -> argparse.ArgumentParser:
 
 
 def hold_all(tools: Tools, cases: Iterable[Case], jobs: int) -> int:
-    """Run the cases, print every failure, return the exit status."""
+    """Run the cases, print every failure and what is pending, return the exit status."""
 
-    def one(case: Case) -> str | None:
+    def one(case: Case) -> int | str | None:
         try:
-            tools.hold(case)
+            return tools.hold(case)
         except CaseError as failure:
             return str(failure)
         except Exception:
             return f"{' '.join(case.options)}\n{traceback.format_exc()}"
-        return None
 
     cases = list(cases)
     with ThreadPoolExecutor(jobs) as pool:
-        failures = [failure for failure in pool.map(one, cases) if failure is not None]
+        outcomes = list(pool.map(one, cases))
+    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
     for failure in failures[:20]:
         print(failure, file=sys.stderr)
-    print(f"{len(cases) - len(failures)} of {len(cases)} cases hold")
+    found: dict[tuple[str, int | None], set[int]] = {}
+    for case, outcome in zip(cases, outcomes, strict=True):
+        if case.pending and not isinstance(outcome, str):
+            found.setdefault((case.program.model.parent.name, case.attentions), set()).add(outcome or 0)
+    for (name, expected), counts in found.items():
+        print(f"pending: {name}: found {' or '.join(map(str, sorted(counts)))} of {expected} attentions")
+    refused = outcomes.count(None)
+    print(f"{len(cases) - len(failures) - refused} of {len(cases)} cases hold", end="")
+    print(f", {refused} pending ones are refused" if refused else "")
     return 1 if failures else 0

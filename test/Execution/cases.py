@@ -1,0 +1,217 @@
+"""One case of the fuzzer: an attention and a plan, as text that a command line holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import attentions
+import scores
+
+STRATEGIES = ("auto", "none", "allgather", "ulysses", "ring", "double-ring", "2d")
+# Simple ones first.
+SIMPLEST = ("none", "ring", "allgather", "ulysses", "double-ring", "2d", "auto")
+LAYOUTS = ("auto", "contiguous", "zigzag", "striped")
+PLACEMENTS = ("head-first", "context-first")
+SPELLINGS = ("repeated", "grouped", "heads-first")
+TYPES = ("float64", "float32", "bfloat16")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Every field has a short name, which is that of the text, and a default, which the text omits."""
+
+    strategy: str = "ring"
+    layout: str = "contiguous"
+    # Ranks of the sequence, of the batch, and the factors --heads, --inner, --head-groups; 0: not given.
+    p: int = 1
+    dp: int = 1
+    u: int = 0
+    inner: int = 0
+    groups: int = 0
+    placement: str = "head-first"
+    mask: str = "full"
+    fill: str = "inf"
+    # Queries, keys (0: as many), batch, heads, kv heads, sizes of a head and of a value (0: the same).
+    s: int = 1
+    k: int = 0
+    b: int = 1
+    h: int = 1
+    kv: int = 1
+    d: int = 4
+    dv: int = 0
+    type: str = "float64"
+    spelling: str = "repeated"
+    seed: int = 0
+
+    @property
+    def keys(self) -> int:
+        """How many there are."""
+        return self.k or self.s
+
+    @property
+    def parts(self) -> list[str]:
+        """The texts of what happens to the scores."""
+        return self.mask.split("+")
+
+    @property
+    def positional(self) -> bool:
+        """Whether positions decide all that is visible and nothing else happens to the scores."""
+        return all(part.split(":")[0] in scores.POSITIONS for part in self.parts)
+
+    def text(self) -> str:
+        """Fields that are not at their defaults."""
+        values = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
+        return ",".join(f"{name}={value}" for name, value, default in values if value != default)
+
+    @staticmethod
+    def parse(text: str) -> Case:
+        """The inverse of `text`; ValueError where it is none."""
+        types = {field.name: field.type for field in fields(Case)}
+        given: dict[str, Any] = {}
+        for each in filter(None, text.split(",")):
+            name, _, value = each.partition("=")
+            if name not in types:
+                raise ValueError(f"expected a field of {', '.join(types)} but got '{name}'")
+            given[name] = int(value) if types[name] == "int" else value
+        case = Case(**given)
+        for name, choices in (
+            ("strategy", STRATEGIES),
+            ("layout", LAYOUTS),
+            ("placement", PLACEMENTS),
+            ("fill", attentions.FILLS),
+            ("type", TYPES),
+            ("spelling", SPELLINGS),
+        ):
+            if getattr(case, name) not in choices:
+                raise ValueError(f"expected {name} of {', '.join(choices)} but got '{getattr(case, name)}'")
+        case.attention()
+        return case
+
+    def mesh(self) -> str:
+        """The option that says how many ranks there are."""
+        return f"--mesh=dp={self.dp},sp={self.p}" if self.dp > 1 else f"--mesh=sp={self.p}"
+
+    def options(self) -> tuple[str, ...]:
+        """Of sp-compile."""
+        given = {"heads": self.u, "inner": self.inner, "head-groups": self.groups}
+        factors = [f"--{name}={value}" for name, value in given.items() if value]
+        if self.placement != "head-first":
+            factors.append(f"--placement={self.placement}")
+        return (self.mesh(), f"--strategy={self.strategy}", f"--layout={self.layout}", *factors)
+
+    def attention(self) -> attentions.Attention:
+        """What is computed."""
+        sizes = scores.Sizes(self.b, self.h, self.s, self.keys, self.type, self.seed)
+        return attentions.Attention(
+            self.h,
+            self.kv,
+            self.d,
+            False,
+            self.type,
+            self.b,
+            parts=scores.parts(self.mask, sizes),
+            value_size=self.dv or self.d,
+            repeated=self.spelling != "grouped",
+            fill=self.fill,
+        )
+
+    def model(self) -> tuple[Callable[..., Any], tuple]:
+        """A JAX function and its arguments."""
+        attention = self.attention()
+        arrays = attention.arrays(self.s, self.keys, self.seed)
+        if self.spelling != "heads-first":
+            return attention, arrays
+
+        def turned(q: Any, k: Any, v: Any, *rest: Any) -> Any:
+            return attention(*(x.swapaxes(1, 2) for x in (q, k, v)), *rest).swapaxes(1, 2)
+
+        return turned, (*(x.swapaxes(1, 2) for x in arrays[:3]), *arrays[3:])
+
+    def settled(self) -> Case:
+        """The nearest case whose fields fit each other: what the documents allow."""
+        case = self
+        if case.h % case.kv:
+            case = replace(case, kv=1)
+        if case.dp * case.p > 8:
+            case = replace(case, dp=1)
+        if case.strategy != "2d" or case.p % max(case.u, 1):
+            case = replace(case, u=0)
+        if case.strategy not in ("2d", "double-ring") or (case.inner and case.ring() % case.inner):
+            case = replace(case, inner=0)
+        if case.strategy not in ("2d", "ulysses"):
+            case = replace(case, groups=0)
+        if case.strategy != "2d":
+            case = replace(case, placement="head-first")
+        most = max(1, case.kv // (case.exchanging() if case.strategy == "2d" else case.p))
+        case = replace(case, groups=min(case.groups, most), k=0 if case.k == case.s else case.k)
+        return replace(case, dv=0 if case.dv == case.d else case.dv)
+
+    def exchanging(self) -> int:
+        """Ranks that exchange heads for 2d; what sp-compile chooses where --heads is not given."""
+        return self.u or next(u for u in range(min(self.p, self.kv), 0, -1) if self.p % u == 0)
+
+    def ring(self) -> int:
+        """Ranks of a ring."""
+        return self.p // self.exchanging() if self.strategy == "2d" else self.p
+
+
+def simpler(case: Case) -> Iterator[Case]:
+    """Cases a step simpler, the boldest steps first."""
+    for index in range(len(case.parts)):
+        rest = case.parts[:index] + case.parts[index + 1 :]
+        yield replace(case, mask="+".join(rest) or "full")
+    for name, floor in (("b", 1), ("dp", 1), ("k", 0), ("s", 1), ("p", 1), ("h", 1), ("d", 4), ("dv", 0)):
+        value = getattr(case, name)
+        steps = (floor, floor + 1, value // 2, value - 1)
+        yield from (replace(case, **{name: step}) for step in dict.fromkeys(steps) if floor <= step < value)
+    yield replace(case, kv=case.h)
+    yield replace(case, kv=1)
+    for name, plain in (
+        ("u", 0),
+        ("inner", 0),
+        ("groups", 0),
+        ("placement", "head-first"),
+        ("layout", "contiguous"),
+        ("fill", "inf"),
+        ("spelling", "repeated"),
+        ("seed", 0),
+    ):
+        yield replace(case, **{name: plain})
+    for name, order in (("strategy", SIMPLEST), ("type", TYPES)):
+        yield from (replace(case, **{name: plain}) for plain in order[: order.index(getattr(case, name))])
+    for index, part in enumerate(case.parts):
+        name, *rest = part.split(":")
+        for at, text in enumerate(rest):
+            if name not in scores.SHAPED and int(text) > 1:
+                for number in (1, int(text) // 2, int(text) - 1):
+                    changed = ":".join([name, *rest[:at], str(number), *rest[at + 1 :]])
+                    yield replace(
+                        case, mask="+".join([*case.parts[:index], changed, *case.parts[index + 1 :]])
+                    )
+            elif name in scores.SHAPED:
+                for letter in set(text) - {"1"}:
+                    changed = f"{name}:{text.replace(letter, '1')}"
+                    yield replace(
+                        case, mask="+".join([*case.parts[:index], changed, *case.parts[index + 1 :]])
+                    )
+
+
+def shrunk(case: Case, fails: Callable[[Case], bool], attempts: int) -> Case:
+    """The simplest case that still fails, of so many that are tried."""
+    tried = {case}
+    found = True
+    while found:
+        found = False
+        for step in simpler(case):
+            step = step.settled()
+            if step in tried:
+                continue
+            tried.add(step)
+            if len(tried) > attempts:
+                return case
+            if fails(step):
+                case, found = step, True
+                break
+    return case

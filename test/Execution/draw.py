@@ -1,0 +1,99 @@
+"""Draws random cases from the whole product of plans, masks and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import attentions
+import cases
+import scores
+
+LENGTHS = (1, 2, 3, 5, 7, 8, 13, 16, 17, 24, 31, 32, 37, 45, 48, 61, 64, 67)
+LONG = (96, 127, 128, 130, 191, 257)
+HEADS = ((1, 1), (2, 2), (4, 4), (4, 2), (4, 1), (6, 2), (5, 1), (7, 7), (7, 1), (8, 4), (9, 3), (20, 4))
+HEAD_SIZES = (1, 2, 4, 5, 8, 8, 16, 16, 24, 32, 33, 64)
+BIASES = ("1111", "b11k", "1hqk", "11qk", "bhqk", "1h1k", "bh11", "b1qk", "111k", "1hq1")
+# Positions decide the first of these; twice what is most usual.
+POSITIONAL = (*scores.POSITIONS, "causal")
+OTHER = (*(name for name in scores.PARTS if name not in scores.POSITIONS), "bias")
+# A second part is one of these as often as any of the others.
+COMMON = ("causal", "causal", "documents", "window", "bias", "segments", "padding")
+
+
+def part(random: Random, name: str, case: cases.Case) -> str:
+    """A name with numbers that fit the sizes of the case."""
+    long = max(case.s, case.keys)
+
+    def span(tokens: int) -> str:
+        """A rank's own, or any."""
+        if random.random() < 0.5:
+            rank = random.randrange(case.p)
+            return f"{rank * tokens // case.p}:{(rank + 1) * tokens // case.p}"
+        begin = random.randrange(tokens)
+        return f"{begin}:{random.randint(begin, tokens)}"
+
+    if name == "window":
+        return f"window:{random.randint(0, long)}:{random.choice((0, 0, random.randint(0, long)))}"
+    if name in ("prefix", "chunks", "documents", "segments"):
+        return f"{name}:{random.choice((1, 2, random.randint(1, long), 2 * case.p + 1))}"
+    if name == "blocks":
+        return f"blocks:{random.randint(1, 16)}:{random.randint(1, 16)}"
+    if name == "blind":
+        return f"blind:{span(case.s)}"
+    if name == "unseen":
+        return f"unseen:{span(case.keys)}"
+    if name == "mask":
+        return f"mask:{random.choice(BIASES[1:])}"
+    if name == "bias":
+        return f"bias:{random.choice(BIASES)}"
+    return f"cap:{random.choice((1, 5, 30))}" if name == "cap" else name
+
+
+def case(random: Random) -> cases.Case:
+    """One case, valid by the documents."""
+    strategy = random.choice(cases.STRATEGIES + ("ring", "ulysses", "double-ring", "2d", "2d"))
+    p = random.randint(1, 8)
+    long = random.random() < 0.08
+    s = random.choice(LONG if long else LENGTHS)
+    h, kv = random.choice(HEADS[: 6 if long else None])
+    drawn = cases.Case(
+        strategy=strategy,
+        layout=random.choice(cases.LAYOUTS),
+        p=p,
+        dp=2 if random.random() < 0.15 else 1,
+        u=random.choice([0, *(n for n in range(1, p + 1) if p % n == 0)]),
+        inner=random.choice([0, *(n for n in range(1, p + 1) if p % n == 0)]),
+        groups=random.choice((0, 0, 1, 2, 3, 4)),
+        placement=random.choice(cases.PLACEMENTS),
+        fill=random.choice(attentions.FILLS),
+        s=s,
+        k=random.choice((s + random.randint(1, 40), random.randint(1, 70))) if random.random() < 0.25 else 0,
+        b=1 if long else random.choice((1, 1, 2, 3)),
+        h=h,
+        kv=kv,
+        d=random.choice(HEAD_SIZES),
+        dv=random.choice(HEAD_SIZES) if random.random() < 0.25 else 0,
+        type=random.choice(cases.TYPES),
+        spelling=random.choice(cases.SPELLINGS),
+        seed=random.randint(0, 999),
+    )
+    names = [random.choice(POSITIONAL if random.random() < 0.7 else OTHER)]
+    if random.random() < 0.45:
+        names.append(random.choice(random.choice((COMMON, POSITIONAL, OTHER))))
+    if random.random() < 0.08:
+        names.append(random.choice(OTHER))
+    names = list(dict.fromkeys(names))
+    if len(names) > 1 and "full" in names:
+        names.remove("full")
+    mask = "+".join(part(random, name, drawn) for name in names)
+    return replace(drawn, mask=mask).settled()
+
+
+def stream(seed: int) -> Iterator[cases.Case]:
+    """Endless cases of a seed, of which a longer run draws the same first ones."""
+    number = 0
+    while True:
+        yield case(Random(f"{seed} {number}"))
+        number += 1
