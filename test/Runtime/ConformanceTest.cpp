@@ -121,9 +121,9 @@ TEST(Conformance, transfersMatchInOrderWhateverOrderIsWaitedFor) {
 
 TEST(Conformance, channelsAreIndependent) {
   onRanks([](Communicator &communicator) {
-    Status failures[2];
+    Status failures[3];
     std::vector<std::thread> streams;
-    for (int channel : {kComputeChannel, kCommChannel})
+    for (int channel : {kComputeChannel, kCommChannel, kBackChannel})
       streams.emplace_back([&, channel] {
         for (int round = 0; round < 50 && !failures[channel]; ++round) {
           std::vector<int32_t> out(64, round * 10 + channel), in(64, -1);
@@ -134,18 +134,22 @@ TEST(Conformance, channelsAreIndependent) {
       });
     for (std::thread &stream : streams)
       stream.join();
-    return failures[0] ? std::move(failures[0]) : std::move(failures[1]);
+    for (Status &failure : failures)
+      if (failure)
+        return std::move(failure);
+    return Status::success();
   });
 }
 
 TEST(Conformance, bytesSentAreCountedOncePerTransfer) {
   onRanks([](Communicator &communicator) {
     std::vector<int32_t> out(100, 1), in(100);
-    for (int channel : {kComputeChannel, kCommChannel, kControlChannel})
+    for (int channel :
+         {kComputeChannel, kCommChannel, kBackChannel, kControlChannel})
       if (Status failure = shift(communicator, channel, whole(out), whole(in)))
         return failure;
     // Control traffic is the session's own.
-    EXPECT_EQ(communicator.bytesSent(), communicator.ranks() == 1 ? 0 : 800);
+    EXPECT_EQ(communicator.bytesSent(), communicator.ranks() == 1 ? 0 : 1200);
     EXPECT_EQ(communicator.flows(kCommChannel).size(),
               communicator.ranks() == 1 ? 0U : 2U);
     return Status::success();

@@ -150,7 +150,7 @@ const Spoiled kSpoiled[] = {
      [](plan::PlanT &plan) {
        loopOf(plan).body[2]->stream = plan::Stream::comm;
      },
-     "a kernel on the comm stream"},
+     "a kernel on stream comm"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Plans, SpoiledPlan, testing::ValuesIn(kSpoiled),

@@ -136,7 +136,7 @@ typedef struct sprt_command_statistics {
   size_t size;
   const char *name;
   const char *kind;    ///< "launch", "attend", "gemm", …
-  const char *stream;  ///< "compute" or "comm"
+  const char *stream;  ///< "compute", "comm" or "back"
   int64_t runs;        ///< of the rank that ran it most often
   double seconds;      ///< working, of the slowest rank, summed over its runs
   double wait_seconds; ///< waiting for events before it, of the same rank

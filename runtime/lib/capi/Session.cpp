@@ -84,8 +84,7 @@ sprt_session_command_statistics(const sprt_session *session, int64_t command,
     const CommandTime &time = session->times[static_cast<size_t>(command)];
     out_statistics->name = described.name.c_str();
     out_statistics->kind = kindName(described.operation.type);
-    out_statistics->stream =
-        described.stream == plan::Stream::compute ? "compute" : "comm";
+    out_statistics->stream = plan::EnumNameStream(described.stream);
     out_statistics->runs = time.runs;
     out_statistics->seconds = time.seconds;
     out_statistics->wait_seconds = time.waitSeconds;

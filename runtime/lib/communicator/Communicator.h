@@ -1,12 +1,11 @@
 /// Point-to-point transfers between ranks: the one class a communicator is.
 ///
 /// An endpoint belongs to one rank. Each of its channels is used by one thread
-/// at a time (the compute stream, the comm stream, the session's control
-/// traffic); different channels may be used at once. Between two ranks, the
-/// i-th send on a channel matches the i-th receive, in the order of posting. A
-/// send may be posted before or after its receive; memory of either may not be
-/// touched until its wait has returned. Collectives are written once, above
-/// this class.
+/// at a time (a stream of the plan, the session's control traffic); different
+/// channels may be used at once. Between two ranks, the i-th send on a channel
+/// matches the i-th receive, in the order of posting. A send may be posted
+/// before or after its receive; memory of either may not be touched until its
+/// wait has returned. Collectives are written once, above this class.
 #ifndef SPRT_LIB_COMMUNICATOR_COMMUNICATOR_H
 #define SPRT_LIB_COMMUNICATOR_COMMUNICATOR_H
 
@@ -25,8 +24,9 @@ using Clock = std::chrono::steady_clock;
 enum Channel {
   kComputeChannel = 0,
   kCommChannel = 1,
-  kControlChannel = 2,
-  kChannels = 3
+  kBackChannel = 2,
+  kControlChannel = 3,
+  kChannels = 4
 };
 
 /// A transfer under way. Destroying it before its wait gives the transfer up
@@ -76,7 +76,7 @@ public:
   void beginRun(bool keepFlows);
   /// Bytes sent on the counted channels since beginRun.
   int64_t bytesSent() const {
-    return sent[kComputeChannel] + sent[kCommChannel];
+    return sent[kComputeChannel] + sent[kCommChannel] + sent[kBackChannel];
   }
   const std::vector<FlowEvent> &flows(int channel) const {
     return flowsOf[channel];

@@ -32,8 +32,8 @@ Status EventBoard::sleep(std::unique_lock<std::mutex> &lock, int stream,
     changed.wait(lock,
                  [&] { return satisfied(wait) || stopped || deadlocked(); });
     bool never = !satisfied(wait) && !stopped;
-    // A deadlock stays one for the other stream: its wait is not satisfied by
-    // ours.
+    // A deadlock stays one for the other streams: their waits are not satisfied
+    // by ours.
     if (!never)
       waits[static_cast<size_t>(stream)] = Wait();
     if (never)

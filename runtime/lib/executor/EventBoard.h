@@ -1,10 +1,10 @@
 /// What the streams of one rank tell each other: events and decisions.
 ///
-/// Both streams walk the same program and count, for each event, the recorders
+/// All streams walk the same program and count, for each event, the recorders
 /// they pass, whoever runs them. A wait is therefore "event e recorded n
 /// times", and loops, skipped commands and conditionals need no more than that.
 /// What depends on data (a While, a Case) is decided by the stream that owns
-/// the command; the other one reads the i-th decision.
+/// the command; the others read the i-th decision.
 ///
 /// When every stream waits for another, nothing can ever come: that is a status
 /// at once, not a timeout.

@@ -38,32 +38,47 @@ void Rank::beginRun(bool keepTrace) {
   for (std::vector<TraceEvent> &stream : trace)
     stream.clear();
   communicator->beginRun(keepTrace);
-  int streams = program.usesStream[1] ? 2 : 1;
-  events = std::make_unique<EventBoard>(program.plan->events, streams);
+  events = std::make_unique<EventBoard>(program.plan->events, kStreams);
+  for (int stream = 0; stream < kStreams; ++stream)
+    if (!program.usesStream[stream])
+      events->finish(stream);
+}
+
+/// The cause before its consequence; else the stream that names a peer.
+static Status graver(Status a, Status b) {
+  if (!a || !b)
+    return a ? std::move(a) : std::move(b);
+  bool isSecond = a->consequence != b->consequence
+                      ? a->consequence
+                      : b->peer >= 0 && a->peer < 0;
+  return isSecond ? std::move(b) : std::move(a);
 }
 
 Status Rank::execute() {
-  Status commFailure;
-  std::thread comm;
+  Status failures[kStreams];
+  std::vector<std::thread> threads;
+  auto run = [&](int stream) {
+    failures[stream] =
+        StreamRun(*this, static_cast<plan::Stream>(stream)).run();
+  };
   try {
-    if (program.usesStream[1])
-      comm = std::thread(
-          [&] { commFailure = StreamRun(*this, plan::Stream::comm).run(); });
+    for (int stream = 1; stream < kStreams; ++stream)
+      if (program.usesStream[stream])
+        threads.emplace_back(run, stream);
   } catch (const std::system_error &error) {
-    return fail(SPRT_FAILED).about(number)
-           << "rank " << number
-           << ": no thread for its comm stream: " << error.what();
+    failures[0] = fail(SPRT_FAILED).about(number)
+                  << "rank " << number
+                  << ": no thread for a stream: " << error.what();
+    control.stop(number);
   }
-  Status failure = StreamRun(*this, plan::Stream::compute).run();
-  if (comm.joinable())
-    comm.join();
-  if (!failure || !commFailure)
-    return failure ? std::move(failure) : std::move(commFailure);
-  // The cause before its consequence; else the stream that names a peer.
-  bool commKnowsMore = failure->consequence != commFailure->consequence
-                           ? failure->consequence
-                           : commFailure->peer >= 0 && failure->peer < 0;
-  return commKnowsMore ? std::move(commFailure) : std::move(failure);
+  if (!failures[0])
+    run(0);
+  for (std::thread &thread : threads)
+    thread.join();
+  Status failure;
+  for (Status &each : failures)
+    failure = graver(std::move(failure), std::move(each));
+  return failure;
 }
 
 int64_t Rank::peakBytes() const {

@@ -71,7 +71,7 @@ public:
   Status allocate(int threads);
   /// Forgets what the last run measured.
   void beginRun(bool tracing);
-  /// Walks the program on both streams; returns when they are done.
+  /// Walks the program on every stream; returns when they are done.
   Status execute();
 
   /// Touched bytes of the arena and of the most used scratch memory.

@@ -17,7 +17,7 @@ Status StreamRun::walk(const std::vector<Step> &steps) {
   for (const Step &step : steps) {
     if (Status failure = visit(step))
       return failure;
-    // Recorders count on both streams, whoever runs them.
+    // Recorders count on all streams, whoever runs them.
     if (step.command->records >= 0)
       ++recorded[static_cast<size_t>(step.command->records)];
   }
@@ -125,7 +125,7 @@ Status StreamRun::decide(const Step &step, const plan::ViewT &view,
     out_value = *data != std::byte(0);
   }
   ++decisions;
-  if (program.usesStream[1])
+  if (program.streams() > 1)
     rank.events->decide(out_value);
   return Status::success();
 }

@@ -21,12 +21,12 @@ public:
 private:
   Status walk(const std::vector<Step> &steps);
   Status visit(const Step &step);
-  /// A Loop, While or Case: both streams walk into it.
+  /// A Loop, While or Case: all streams walk into it.
   Status control(const Step &step);
   Status loop(const Step &step, const plan::LoopT &loop);
   Status whileLoop(const Step &step, const plan::WhileT &loop);
   Status choose(const Step &step, const plan::CaseT &choice);
-  /// What the stream that owns `step` reads from `view`; the same on both
+  /// What the stream that owns `step` reads from `view`; the same on all
   /// streams.
   Status decide(const Step &step, const plan::ViewT &view, plan::DType type,
                 int64_t &out_value);

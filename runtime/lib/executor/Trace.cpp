@@ -7,7 +7,6 @@ namespace sprt {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr const char *kStreamNames[] = {"compute", "comm"};
 
 double microseconds(Clock::time_point time, Clock::time_point origin) {
   return std::chrono::duration<double, std::micro>(time - origin).count();
@@ -73,7 +72,9 @@ std::string traceText(const Rank &rank, Clock::time_point origin) {
          {"name", "thread_name"},
          {"pid", rank.number},
          {"tid", stream},
-         {"args", {{"name", kStreamNames[stream]}}}});
+         {"args",
+          {{"name",
+            plan::EnumNameStream(static_cast<plan::Stream>(stream))}}}});
     for (const TraceEvent &event : rank.trace[stream]) {
       const plan::CommandT &command =
           *rank.program.stepOf[static_cast<size_t>(event.command)]->command;

@@ -6,6 +6,8 @@
 #include "sprt/algebra/Bands.h"
 #include "sprt/sprt.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,8 +32,8 @@ struct ParameterInfo {
   std::vector<int64_t> localShape; ///< padded
 };
 
-/// Which of the two streams a plan uses.
-inline constexpr int kStreams = 2;
+/// How many streams there are; compute is the first.
+inline constexpr int kStreams = 3;
 
 class Program {
 public:
@@ -47,6 +49,11 @@ public:
                 sprt_kernel_lookup lookup, void *context);
 
   int64_t ranks() const { return plan->ranks; }
+  /// How many streams the plan uses.
+  int streams() const {
+    return static_cast<int>(
+        std::count(std::begin(usesStream), std::end(usesStream), true));
+  }
   /// The rank's coordinate along every factor.
   std::vector<int64_t> coordinates(int64_t rank) const;
   /// The process that runs each rank, when processes are launched one a rank.
@@ -63,7 +70,7 @@ public:
   std::vector<ParameterInfo> results;
   std::string mesh;
   const std::byte *constants = nullptr;
-  bool usesStream[kStreams] = {true, false};
+  bool usesStream[kStreams] = {true};
 
 private:
   Status checkFeatures() const;

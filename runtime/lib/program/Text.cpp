@@ -145,8 +145,8 @@ private:
     for (uint32_t event : command.waits)
       text += (event == command.waits.front() ? "   after e" : ", e") +
               std::to_string(event);
-    if (command.stream == plan::Stream::comm)
-      text += "   stream comm";
+    if (command.stream != plan::Stream::compute)
+      text += std::string("   stream ") + plan::EnumNameStream(command.stream);
     if (command.records >= 0)
       text += "   -> e" + std::to_string(command.records);
     text += "\n";

@@ -51,7 +51,8 @@ Status CommandValidator::checkOperation(const plan::CommandT &command) {
                   operation.type == Operation::Attend ||
                   operation.type == Operation::Gemm;
   if (computes && command.stream != plan::Stream::compute)
-    return fail(SPRT_DAMAGED) << "a kernel on the comm stream";
+    return fail(SPRT_DAMAGED)
+           << "a kernel on stream " << plan::EnumNameStream(command.stream);
   switch (operation.type) {
   case Operation::Launch:
     return check(*operation.AsLaunch());
