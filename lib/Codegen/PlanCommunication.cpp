@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace mlir::sp;
+using sprt::algebra::RingWay;
 namespace plan = sprt::plan;
 
 /// [batch, rows, 1, inner] of a dense tensor whose dimension `dim` is the rows.
@@ -70,9 +71,14 @@ void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
   }
   if (AttendOp reader = getRingReader(op)) {
     shift.needs = std::make_unique<plan::NeedsT>();
-    shift.needs->factor = factorNumber(axis);
+    RingWay way = wayOf(op, mesh);
+    shift.needs->factor = factorNumber(layout.getAxis());
     shift.needs->queries = layoutNumber(reader.getQueries());
     shift.needs->bands = bandList(reader.getBands());
+    shift.needs->stride = way.stride;
+    shift.needs->size = way.size;
+    shift.needs->step = way.step;
+    shift.needs->hops = way.hops;
   }
   command.operation.Set(std::move(shift));
 }

@@ -184,14 +184,15 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
              << op->getResult(i).getType() << " for "
              << op->getOperand(i).getType();
   // (C2)
-  int64_t turn = op.getLayout().getRanks();
+  int64_t turn = op.getLayout().getRanks(),
+          distance = static_cast<int64_t>(op.getDistance());
   if (op.getAlong())
     StringRef(*op.getAlong()).rsplit(')').second.getAsInteger(10, turn);
-  if (turn > 0 && op.getDistance() % turn == 0)
+  if (turn > 0 && distance % turn == 0)
     return op.emitOpError() << "expected a distance that is no multiple of the "
                             << turn << " ranks of axis \""
                             << op.getAlong().value_or(op.getLayout().getAxis())
-                            << "\" but got " << op.getDistance();
+                            << "\" but got " << distance;
   // (C3)
   int64_t rows = op.getLayout().getMaxCount();
   for (Value input : op.getInputs()) {
@@ -206,7 +207,8 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
 }
 AttendOp mlir::sp::getRingReader(ShiftStartOp shift) {
   AttendOp reader;
-  if (shift.getDistance() != 1 || shift.getAlong())
+  auto distance = static_cast<int64_t>(shift.getDistance());
+  if (std::abs(distance) != 1)
     return reader;
   Value block = shift.getInputs().front();
   for (Operation *user : block.getUsers()) {
@@ -220,6 +222,14 @@ AttendOp mlir::sp::getRingReader(ShiftStartOp shift) {
     reader = attend;
   }
   return reader;
+}
+
+sprt::algebra::RingWay mlir::sp::wayOf(ShiftStartOp shift, MeshOp mesh) {
+  StringRef whole = shift.getLayout().getAxis();
+  MeshOp::Factor ring = *mesh.findFactor(whole),
+                 part = *mesh.findFactor(shift.getAlong().value_or(whole));
+  return {part.stride / ring.stride, part.size,
+          static_cast<int64_t>(shift.getDistance()), part.size - 1};
 }
 
 LogicalResult ShiftOp::verify() { return verifyShift(*this); }

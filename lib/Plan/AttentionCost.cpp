@@ -8,6 +8,7 @@ using namespace mlir;
 using namespace mlir::sp;
 using sprt::algebra::Bands;
 using sprt::algebra::Layout;
+using sprt::algebra::RingWay;
 using Kind = sprt::algebra::LayoutKind;
 
 namespace {
@@ -55,7 +56,7 @@ public:
         Layout::dense(keys.length()), 0)));
   }
 
-  /// Of everything but a plain ring, which counts by block.
+  /// Of everything but a ring, which counts by block.
   int64_t bytesSent(int64_t rank) const {
     int64_t bytes = 0;
     if (plan.getGather() > 1)
@@ -63,16 +64,26 @@ public:
           keys.count(rank) * rowBytes(sizes.kvHeads) * (plan.getRanks() - 1);
     if (plan.getHeads() > 1)
       bytes += headBytes(rank);
-    if (plan.getOuter() > 1)
-      bytes +=
-          doubleRingRows(rank) * rowBytes(kvHeadsOf(rank % plan.getHeads()));
     return bytes;
   }
 
-  /// A ring of one window: blocks stop where nobody further on needs them.
-  bool isRing() const { return plan.getInner() > 1 && plan.getOuter() == 1; }
-  int64_t reach(int64_t source) const {
-    return bands.ringReach(ringQueries, ringKeys, source);
+  /// Calls `send` with every ring rank that sends the block of `source` on:
+  /// each on its way but the last. In every window it goes round the inner
+  /// ring, and from window to window along its own rank of them.
+  void forEachSend(int64_t source, function_ref<void(int64_t)> send) const {
+    int64_t outer = plan.getOuter(), inner = plan.getInner();
+    auto travel = [&](int64_t first, const RingWay &way) {
+      int64_t reach =
+          bands.ringReach(ringQueries, ringKeys, source, way, way.above(first));
+      for (int64_t hop = 0; hop < reach; ++hop)
+        send(way.moved(first, hop * way.step));
+    };
+    RingWay windows{inner, outer, 1, outer - 1};
+    travel(source, windows);
+    for (int64_t window = 0; window < outer; ++window) {
+      int64_t first = windows.moved(source, window);
+      travel(first, {1, inner, 1, inner - 1});
+    }
   }
   /// Of the block of a ring owner, as member `member` of its group holds it.
   int64_t blockBytes(int64_t source, int64_t member) const {
@@ -118,21 +129,6 @@ private:
     return bytes;
   }
 
-  /// Rows that a rank sends: every block but the last of a window moves on in
-  /// it, and each window's first to the next window.
-  int64_t doubleRingRows(int64_t rank) const {
-    int64_t ring = rank / plan.getHeads(), rows = 0;
-    int64_t outer = plan.getOuter(), inner = plan.getInner();
-    for (int64_t window = 0; window < outer; ++window)
-      for (int64_t step = 0; step < inner; ++step) {
-        int64_t source = (ring / inner - window + outer) % outer * inner +
-                         (ring - step + inner) % inner;
-        int64_t sends = (step + 1 < inner) + (step == 0 && window + 1 < outer);
-        rows += sends * ringKeys.count(source);
-      }
-    return rows;
-  }
-
   PlanAttr plan;
   int64_t batch;
   Bands bands;
@@ -153,12 +149,13 @@ mlir::sp::attentionCosts(AttentionOp op, PlanAttr plan, int64_t batch) {
   std::vector<AttentionCost> costs(ranks);
   for (int64_t rank = 0; rank < ranks; ++rank)
     costs[rank] = {counter.bytesSent(rank), counter.area(rank)};
-  // A block is sent by every rank on its way but the last.
-  for (int64_t source = 0; counter.isRing() && source < ring; ++source)
-    for (int64_t hop = 0, hops = counter.reach(source); hop < hops; ++hop)
-      for (int64_t member = 0; member < plan.getHeads(); ++member)
-        costs[(source + hop) % ring * plan.getHeads() + member].bytesSent +=
+  int64_t members = plan.getHeads();
+  for (int64_t source = 0; ring > 1 && source < ring; ++source)
+    counter.forEachSend(source, [&](int64_t sender) {
+      for (int64_t member = 0; member < members; ++member)
+        costs[sender * members + member].bytesSent +=
             counter.blockBytes(source, member);
+    });
   return costs;
 }
 
@@ -171,9 +168,10 @@ int64_t mlir::sp::estimateBytesSent(AttentionOp op, PlanAttr plan,
     int64_t rank = i * ranks / counted;
     int64_t source = rank / plan.getHeads(), member = rank % plan.getHeads();
     bytes += double(counter.bytesSent(rank));
-    if (counter.isRing())
-      bytes += double(counter.reach(source)) *
-               double(counter.blockBytes(source, member));
+    int64_t sends = 0;
+    if (plan.getRing() > 1)
+      counter.forEachSend(source, [&](int64_t) { ++sends; });
+    bytes += double(sends) * double(counter.blockBytes(source, member));
   }
   return static_cast<int64_t>(bytes / double(counted));
 }

@@ -15,10 +15,13 @@ namespace mlir::sp {
 /// How far each block of a ring travels, the same for all ranks.
 class Reaches {
 public:
-  int64_t of(AttendOp reader, LayoutAttr keys, int64_t source);
+  int64_t of(ShiftStartOp shift, AttendOp reader,
+             const sprt::algebra::RingWay &way, int64_t source, int64_t above);
 
 private:
-  DenseMap<std::tuple<Attribute, Attribute, Attribute, int64_t>, int64_t> known;
+  using Ring = std::tuple<Attribute, Attribute, Attribute, int64_t, int64_t>;
+  using Block = std::tuple<int64_t, int64_t, int64_t, int64_t>;
+  DenseMap<std::pair<Ring, Block>, int64_t> known;
 };
 
 /// Walks a program as one rank does, and counts.

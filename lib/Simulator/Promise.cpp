@@ -12,14 +12,19 @@
 using namespace mlir;
 using namespace mlir::sp;
 using sprt::algebra::Layout;
+using sprt::algebra::RingWay;
 
-int64_t Reaches::of(AttendOp reader, LayoutAttr keys, int64_t source) {
+int64_t Reaches::of(ShiftStartOp shift, AttendOp reader, const RingWay &way,
+                    int64_t source, int64_t above) {
+  LayoutAttr keys = shift.getLayout();
   auto [entry, isNew] = known.try_emplace(
-      {reader.getBands(), reader.getQueries(), keys, source}, 0);
+      {{reader.getBands(), reader.getQueries(), keys, way.stride, way.size},
+       {way.step, way.hops, source, above}},
+      0);
   if (isNew)
-    entry->second =
-        toAlgebra(reader.getBands())
-            .ringReach(toAlgebra(reader.getQueries()), toAlgebra(keys), source);
+    entry->second = toAlgebra(reader.getBands())
+                        .ringReach(toAlgebra(reader.getQueries()),
+                                   toAlgebra(keys), source, way, above);
   return entry->second;
 }
 
@@ -73,15 +78,18 @@ static int64_t heldHeads(LayoutAttr heads, int64_t headCount, int64_t member) {
 
 bool Counter::takesBlock(ShiftStartOp op, int64_t source, int64_t taker) {
   AttendOp reader = getRingReader(op);
-  int64_t ranks = op.getLayout().getRanks();
-  return !reader || (taker - source + ranks) % ranks <=
-                        reaches.of(reader, op.getLayout(), source);
+  if (!reader)
+    return true;
+  RingWay way = wayOf(op, mesh);
+  return way.hopsTo(source, taker) <=
+         reaches.of(op, reader, way, source, way.above(taker));
 }
 
 int64_t Counter::shiftBytes(ShiftStartOp op) {
   LayoutAttr layout = op.getLayout();
   int64_t source = evaluate(op.getSource());
-  if (!takesBlock(op, source, (owner(layout) + 1) % layout.getRanks()))
+  RingWay way = wayOf(op, mesh);
+  if (!takesBlock(op, source, way.moved(owner(layout), way.step)))
     return 0;
   int64_t bytes = 0;
   for (Value input : op.getInputs()) {
@@ -95,14 +103,8 @@ int64_t Counter::shiftBytes(ShiftStartOp op) {
 }
 
 int64_t Counter::sourceBehind(ShiftStartOp op) {
-  StringRef whole = op.getLayout().getAxis();
-  MeshOp::Factor part = *mesh.findFactor(op.getAlong().value_or(whole));
-  int64_t stride = part.stride / mesh.findFactor(whole)->stride;
-  int64_t source = evaluate(op.getSource()),
-          distance = static_cast<int64_t>(op.getDistance()) % part.size;
-  int64_t digit = source / stride % part.size;
-  int64_t behind = (digit + part.size - distance) % part.size;
-  return source + (behind - digit) * stride;
+  RingWay way = wayOf(op, mesh);
+  return way.moved(evaluate(op.getSource()), -way.step);
 }
 
 int64_t Counter::allToAllBytes(AllToAllStartOp op) {

@@ -218,7 +218,13 @@ RC_GTEST_PROP(RestrictProperty, LargeAreasAddUp, ()) {
 }
 
 RC_GTEST_PROP(RingReachProperty, LastRankThatSeesTheBlock, ()) {
-  int64_t ranks = *rc::gen::inRange<int64_t>(1, 10);
+  RingWay way;
+  way.stride = *rc::gen::inRange<int64_t>(1, 4);
+  way.size = *rc::gen::inRange<int64_t>(1, 6);
+  way.step = *rc::gen::element(1, -1);
+  way.hops = *rc::gen::inRange<int64_t>(0, way.size + 1);
+  int64_t rings = *rc::gen::inRange<int64_t>(1, 3),
+          ranks = way.stride * way.size * rings;
   auto layout = [&](int64_t length) {
     return Layout(*rc::gen::elementOf(std::vector<LayoutKind>(std::begin(kinds),
                                                               std::end(kinds))),
@@ -229,14 +235,31 @@ RC_GTEST_PROP(RingReachProperty, LastRankThatSeesTheBlock, ()) {
   Bands mask = drawMask(queries.length(), keys.length());
   RC_LOG(queries.str() + " " + keys.str() + " " + text(mask));
   for (int64_t owner = 0; owner < ranks; ++owner) {
-    int64_t last = 0;
+    std::vector<int64_t> last(static_cast<size_t>(rings));
     for (int64_t i = 0; i < queries.length(); ++i)
       for (int64_t row = 0; row < keys.count(owner); ++row)
-        if (mask.visible(i, keys.toGlobal(owner, row)))
-          last = std::max(last,
-                          (queries.toLocal(i).owner - owner + ranks) % ranks);
-    RC_ASSERT(mask.ringReach(queries, keys, owner) == last);
+        if (mask.visible(i, keys.toGlobal(owner, row))) {
+          int64_t reader = queries.toLocal(i).owner,
+                  hops = way.hopsTo(owner, reader);
+          int64_t &most = last[static_cast<size_t>(way.above(reader))];
+          most = std::max(most, hops <= way.hops ? hops : 0);
+        }
+    for (int64_t ring = 0; ring < rings; ++ring)
+      RC_ASSERT(mask.ringReach(queries, keys, owner, way, ring) ==
+                last[static_cast<size_t>(ring)]);
   }
+}
+
+TEST(RingWay, HandsOnAlongOneDigit) {
+  // Rank 10 is number 2 of those of 3 that are 4 apart.
+  RingWay way{4, 3, -1, 2};
+  EXPECT_EQ(way.digit(10), 2);
+  EXPECT_EQ(way.above(10), 0);
+  EXPECT_EQ(way.moved(10, -1), 6);
+  EXPECT_EQ(way.moved(10, 2), 6);
+  EXPECT_EQ(way.moved(22, 1), 14);
+  EXPECT_EQ(way.hopsTo(10, 2), 2);
+  EXPECT_EQ(way.hopsTo(2, 10), 1);
 }
 
 } // namespace

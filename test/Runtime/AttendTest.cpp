@@ -170,6 +170,8 @@ PlanBuilder ringAttention(const Setting &setting) {
   shift.needs = std::make_unique<plan::NeedsT>();
   shift.needs->queries = dealt;
   shift.needs->bands = {band};
+  shift.needs->size = setting.ranks;
+  shift.needs->hops = setting.ranks - 1;
   builder.add(std::move(shift), &loop.body).when = (t < n + -1).build();
   builder.add(std::move(loop));
   return builder;

@@ -151,6 +151,14 @@ const Spoiled kSpoiled[] = {
        loopOf(plan).body[2]->stream = plan::Stream::comm;
      },
      "a kernel on stream comm"},
+    {"ringDigit",
+     [](plan::PlanT &plan) {
+       auto needs = std::make_unique<plan::NeedsT>();
+       needs->size = 3;
+       needs->hops = 1;
+       loopOf(plan).body[1]->operation.AsSendRecv()->needs = std::move(needs);
+     },
+     "a ring of 4 that turns by 1 over 1 hops of 3 ranks at stride 1"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Plans, SpoiledPlan, testing::ValuesIn(kSpoiled),

@@ -40,10 +40,13 @@ ArrayAttr toAttr(MLIRContext *context, const sprt::algebra::Bands &bands);
 /// deals the query heads.
 int64_t getMaxHeads(LayoutAttr heads, int64_t headCount);
 
-/// The partial attention that reads the blocks which a ring hands on by 1, and
-/// so says which of them anybody needs; null where several read them with
-/// different masks, or none does.
+/// The partial attention that reads the blocks which a ring hands on by 1 or
+/// -1, and so says which of them anybody needs; null where several read them
+/// with different masks, or none does.
 AttendOp getRingReader(ShiftStartOp shift);
+
+/// The way of the blocks that a ring hands on.
+sprt::algebra::RingWay wayOf(ShiftStartOp shift, MeshOp mesh);
 
 /// The mesh of a module, or null.
 MeshOp getMesh(Operation *moduleOp);

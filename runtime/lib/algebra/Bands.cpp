@@ -208,10 +208,18 @@ const char *Bands::name(int64_t queries, int64_t keys) const {
 }
 
 int64_t Bands::ringReach(const Layout &queries, const Layout &keys,
-                         int64_t owner) const {
-  int64_t size = keys.ranks(), reach = size - 1;
-  while (reach >
-         0 &&restrict(queries, (owner + reach) % size, keys, owner).empty())
+                         int64_t owner, const RingWay &way,
+                         int64_t above) const {
+  auto isSeen = [&](int64_t hop) {
+    int64_t digit = way.digit(way.moved(owner, hop * way.step));
+    int64_t first = (above * way.size + digit) * way.stride;
+    for (int64_t reader = first; reader < first + way.stride; ++reader)
+      if (!restrict(queries, reader, keys, owner).empty())
+        return true;
+    return false;
+  };
+  int64_t reach = std::min(way.hops, way.size - 1);
+  while (reach > 0 && !isSeen(reach))
     --reach;
   return std::max<int64_t>(reach, 0);
 }

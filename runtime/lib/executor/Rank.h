@@ -103,9 +103,9 @@ public:
   std::vector<TraceEvent> trace[kStreams];
   /// By stream, then by command and owners.
   std::map<std::tuple<int32_t, int64_t, int64_t>, SliceTable> slices[kStreams];
-  /// By stream, then by command and owner: how far along a ring a block is
-  /// needed.
-  std::map<std::tuple<int32_t, int64_t>, int64_t> reaches[kStreams];
+  /// By stream, then by command, owner and window: how far along a ring a block
+  /// is needed.
+  std::map<std::tuple<int32_t, int64_t, int64_t>, int64_t> reaches[kStreams];
 
 private:
   std::vector<Region> scratches;

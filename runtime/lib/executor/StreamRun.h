@@ -47,9 +47,9 @@ private:
   Status blocks(const Step &step, const plan::SendRecvT &transfer,
                 const std::vector<std::unique_ptr<plan::BlockT>> &list,
                 int64_t receiver, Message &out_message);
-  /// Over how many hops of its ring somebody still needs the block of an owner.
-  int64_t reachOf(const Step &step, const plan::NeedsT &needs,
-                  const algebra::Layout &keys, int64_t owner);
+  /// Whether the block of an owner is needed where `receiver` takes it to.
+  bool isNeeded(const Step &step, const plan::NeedsT &needs,
+                const algebra::Layout &keys, int64_t owner, int64_t receiver);
   Status exchangeRows(const plan::ExchangeT &exchange);
   Status reduceAll(const plan::AllReduceT &reduce);
   Status reduceRows(const plan::ReduceScatterT &reduce);

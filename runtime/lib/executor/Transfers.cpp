@@ -98,13 +98,18 @@ Status StreamRun::strided(const plan::StridedT &strided, int64_t rows,
   return Status::success();
 }
 
-int64_t StreamRun::reachOf(const Step &step, const plan::NeedsT &needs,
-                           const algebra::Layout &keys, int64_t owner) {
-  auto [entry, added] = rank.reaches[number].try_emplace({step.id, owner}, 0);
+bool StreamRun::isNeeded(const Step &step, const plan::NeedsT &needs,
+                         const algebra::Layout &keys, int64_t owner,
+                         int64_t receiver) {
+  const plan::FactorT &ring = *program.plan->factors[needs.factor];
+  algebra::RingWay way{needs.stride, needs.size, needs.step, needs.hops};
+  int64_t taker = receiver / ring.stride % ring.size, above = way.above(taker);
+  auto [entry, added] =
+      rank.reaches[number].try_emplace({step.id, owner, above}, 0);
   if (added)
     entry->second = program.bandsOf[static_cast<size_t>(step.id)].ringReach(
-        program.layouts[needs.queries], keys, owner);
-  return entry->second;
+        program.layouts[needs.queries], keys, owner, way, above);
+  return way.hopsTo(owner, taker) <= entry->second;
 }
 
 Status StreamRun::blocks(const Step &step, const plan::SendRecvT &transfer,
@@ -117,14 +122,9 @@ Status StreamRun::blocks(const Step &step, const plan::SendRecvT &transfer,
     if (Status failure = evaluate(*block->heads, scope, heads))
       return failure;
     const algebra::Layout &layout = program.layouts[block->rows->layout];
-    if (transfer.needs) {
-      const plan::FactorT &factor =
-          *program.plan->factors[transfer.needs->factor];
-      int64_t hops = receiver / factor.stride % factor.size - owner;
-      if ((hops % factor.size + factor.size) % factor.size >
-          reachOf(step, *transfer.needs, layout, owner))
-        continue;
-    }
+    if (transfer.needs &&
+        !isNeeded(step, *transfer.needs, layout, owner, receiver))
+      continue;
     Piece piece;
     if (Status failure =
             strided(*block->strided, layout.count(owner), heads, piece))

@@ -198,6 +198,12 @@ std::string bands(const std::vector<plan::Band> &list) {
   return text;
 }
 
+std::string needs(const plan::NeedsT &needs) {
+  return "   where needed within " + std::to_string(needs.hops) +
+         (needs.hops == 1 ? " hop" : " hops") +
+         (needs.step < 0 ? " back" : "") + " by" + bands(needs.bands);
+}
+
 std::string Printer::attend(const plan::AttendT &attend) const {
   std::string line =
       "attend " + plan.kernels[attend.kernel]->symbol +
@@ -251,8 +257,7 @@ std::string Printer::operation(const plan::OperationUnion &operation) const {
     return "send_recv to " + expr(transfer.to) + " from " +
            expr(transfer.from) + blocks("send", transfer.sends) +
            blocks("recv", transfer.receives) +
-           (transfer.needs ? "   where needed by" + bands(transfer.needs->bands)
-                           : "");
+           (transfer.needs ? needs(*transfer.needs) : "");
   }
   case Operation::Exchange: {
     const plan::ExchangeT &exchange = *operation.AsExchange();

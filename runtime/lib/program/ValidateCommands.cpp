@@ -222,16 +222,24 @@ Status CommandValidator::checkNeeds(const plan::SendRecvT &transfer) {
     return failure;
   if (Status failure = checkLayout(needs.queries, "a ring"))
     return failure;
+  int64_t ranks = plan.factors[needs.factor]->size;
+  if ((needs.step != 1 && needs.step != -1) || needs.stride < 1 ||
+      needs.size < 1 || needs.size > ranks || ranks % needs.size != 0 ||
+      ranks / needs.size % needs.stride != 0 || needs.hops < 0)
+    return fail(SPRT_DAMAGED)
+           << "a ring of " << ranks << " that turns by " << needs.step
+           << " over " << needs.hops << " hops of " << needs.size
+           << " ranks at stride " << needs.stride;
   std::vector<uint32_t> dealt = {needs.queries};
   for (const auto *blocks : {&transfer.sends, &transfer.receives})
     for (const auto &block : *blocks)
       dealt.push_back(block->rows->layout);
   for (uint32_t layout : dealt) {
     const plan::LayoutT &rows = *plan.layouts[layout];
-    if (rows.ranks * rows.split != plan.factors[needs.factor]->size)
+    if (rows.ranks * rows.split != ranks)
       return fail(SPRT_DAMAGED)
              << "rows are dealt to " << rows.ranks * rows.split
-             << " owners in a ring of " << plan.factors[needs.factor]->size;
+             << " owners in a ring of " << ranks;
   }
   return checkBands(needs.bands);
 }

@@ -2,6 +2,7 @@
 #define SPRT_ALGEBRA_BANDS_H
 
 #include "sprt/algebra/Layout.h"
+#include "sprt/algebra/Ring.h"
 #include "sprt/algebra/Slices.h"
 
 #include <optional>
@@ -93,11 +94,11 @@ public:
   std::vector<Slice> restrict(const Layout &queries, int64_t queryOwner,
                               const Layout &keys, int64_t keyOwner) const;
 
-  /// How many hops the block of keys of `owner` travels along a ring of the
-  /// layouts' ranks (owner + 1, owner + 2, ...): up to the last rank that sees
-  /// a key of it, and 0 if none besides the owner does.
-  int64_t ringReach(const Layout &queries, const Layout &keys,
-                    int64_t owner) const;
+  /// How many hops the block of keys of `owner` travels along a way, among the
+  /// ranks of `above`: as far as one of them, or of those below them, sees a
+  /// key of it; 0 if none does.
+  int64_t ringReach(const Layout &queries, const Layout &keys, int64_t owner,
+                    const RingWay &way, int64_t above) const;
 
   /// The queries of [0, queries) that see none of the keys [0, keys).
   std::vector<Interval> emptyRows(int64_t queries, int64_t keys) const;
