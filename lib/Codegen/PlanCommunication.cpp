@@ -181,8 +181,12 @@ void PlanWriter::writeCommunication(Operation *op, Commands &into) {
     all.kind = reductionOf(reduce.getKind());
     command->operation.Set(std::move(all));
   }
-  if (auto shift = dyn_cast<ShiftStartOp>(op))
+  if (auto shift = dyn_cast<ShiftStartOp>(op)) {
     writeShift(shift, *command);
+    // The way back does not wait for the way on.
+    if (static_cast<int64_t>(shift.getDistance()) < 0)
+      command->stream = plan::Stream::back;
+  }
   if (auto gather = dyn_cast<AllGatherStartOp>(op))
     writeAllGather(gather, *command);
   if (auto exchange = dyn_cast<AllToAllStartOp>(op))

@@ -140,7 +140,7 @@ int64_t LayoutAttr::getMaxCount() const { return toAlgebra(*this).maxCount(); }
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                StringRef axis, int64_t heads, int64_t outer,
                                int64_t inner, int64_t gather, LayoutKind,
-                               Placement, int64_t groups) {
+                               Placement, int64_t groups, bool) {
   if (std::min({heads, outer, inner, gather, groups}) < 1)
     return emitError() << "expected positive factors of axis \"" << axis
                        << "\" but got heads " << heads << ", outer " << outer

@@ -193,6 +193,11 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
                             << turn << " ranks of axis \""
                             << op.getAlong().value_or(op.getLayout().getAxis())
                             << "\" but got " << distance;
+  // (C4)
+  if (std::optional<int64_t> hops = op.getHops();
+      hops && (*hops < 1 || *hops >= turn))
+    return op.emitOpError() << "expected hops from 1 to " << turn - 1
+                            << ", less than a whole turn, but got " << *hops;
   // (C3)
   int64_t rows = op.getLayout().getMaxCount();
   for (Value input : op.getInputs()) {
@@ -229,7 +234,8 @@ sprt::algebra::RingWay mlir::sp::wayOf(ShiftStartOp shift, MeshOp mesh) {
   MeshOp::Factor ring = *mesh.findFactor(whole),
                  part = *mesh.findFactor(shift.getAlong().value_or(whole));
   return {part.stride / ring.stride, part.size,
-          static_cast<int64_t>(shift.getDistance()), part.size - 1};
+          static_cast<int64_t>(shift.getDistance()),
+          static_cast<int64_t>(shift.getHops().value_or(part.size - 1))};
 }
 
 LogicalResult ShiftOp::verify() { return verifyShift(*this); }

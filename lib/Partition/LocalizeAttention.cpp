@@ -8,25 +8,15 @@
 //   inner    k, v = shift, W - 1 times      W attends onto one state
 //   outer    k, v = shift along windows     a turn of the inner ring each
 //
-// Ring of W, rank r at step t, holds the block of rank (r - t) mod W:
-//
-//   step 0        shift own block out       attend own
-//   step t        shift block on            attend block (r - t) mod W
-//   step W - 1                              attend block (r + 1) mod W
-//
-// A double ring (LoongTrain, arXiv:2406.18485) hands each window's first block
-// to the next window while the window turns.
+// Rings are RingAttention.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "AttentionState.h"
 #include "Localizer.h"
+#include "RingAttention.h"
 
 #include "sp/StableHLO/StableHLO.h"
-
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -34,12 +24,6 @@ using namespace mlir::sp;
 namespace {
 
 using State = SoftmaxState;
-
-/// Keys and values that travel together, and what terms say of each key.
-struct Block {
-  Value key, value;
-  SmallVector<Value> perKey;
-};
 
 class AttentionEmitter {
 public:
@@ -71,7 +55,7 @@ private:
   /// A group of heads, exchanged: the rows of the ring owner.
   struct HeadGroup {
     Value query;
-    Block own;
+    KeyBlock own;
     LayoutAttr heads;
     int64_t kvCount;
   };
@@ -156,102 +140,18 @@ private:
   State emitRing() {
     if (plan.getRing() == 1)
       return attend(begin(), own);
-    rank = RankOp::create(builder, loc, builder.getIndexType(),
-                          plan.getRingAxis());
-    int64_t windows = plan.getOuter();
-    if (windows == 1)
-      return turn(begin(), own, builder.getIndexAttr(0));
-    auto first = [&](OpFoldResult window) {
-      return source(window, builder.getIndexAttr(0));
+    auto attendHere = [&](State state, const KeyBlock &block, Value source) {
+      return attend(state, block, source);
     };
-    OpFoldResult zero = builder.getIndexAttr(0),
-                 last = builder.getIndexAttr(windows - 1);
-    Block next = shift(own, first(zero), plan.getOuterAxis());
-    State state = turn(begin(), own, zero);
-    if (windows > 2)
-      std::tie(state, next) = loop(
-          windows - 1, state, next, [&](Value window, State state, Block here) {
-            Block next = shift(here, first(window), plan.getOuterAxis());
-            return std::pair(turn(state, here, window), next);
-          });
-    return turn(state, next, last);
-  }
-
-  /// One turn of the inner ring, from the block that a window begins with.
-  State turn(State state, Block block, OpFoldResult window) {
-    int64_t steps = plan.getInner();
-    auto sourceAt = [&](OpFoldResult step) { return source(window, step); };
-    auto number = [&](int64_t n) { return builder.getIndexAttr(n); };
-    Value begin = sourceAt(number(0));
-    if (steps == 1)
-      return attend(state, block, begin);
-    Block next = shift(block, begin, plan.getInnerAxis());
-    state = attend(state, block, begin);
-    if (steps > 2)
-      std::tie(state, next) = loop(
-          steps - 1, state, next, [&](Value step, State state, Block here) {
-            Value from = sourceAt(step);
-            Block next = shift(here, from, plan.getInnerAxis());
-            return std::pair(attend(state, here, from), next);
-          });
-    return attend(state, next, sourceAt(number(steps - 1)));
-  }
-
-  /// Steps 1 to `end`, exclusive, over a state and a block.
-  std::pair<State, Block>
-  loop(int64_t end, State state, Block block,
-       function_ref<std::pair<State, Block>(Value, State, Block)> body) {
-    auto bound = [&](int64_t n) -> Value {
-      return arith::ConstantIndexOp::create(builder, loc, n);
-    };
-    auto listed = [](const State &state, const Block &block) {
-      SmallVector<Value> values = {state.output, state.lse, block.key,
-                                   block.value};
-      llvm::append_range(values, block.perKey);
-      return values;
-    };
-    auto read = [](ValueRange values) -> std::pair<State, Block> {
-      return {{values[0], values[1]},
-              {values[2], values[3], llvm::to_vector(values.drop_front(4))}};
-    };
-    auto loop = scf::ForOp::create(builder, loc, bound(1), bound(end), bound(1),
-                                   listed(state, block));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    auto [here, carried] = read(loop.getRegionIterArgs());
-    auto [next, following] = body(loop.getInductionVar(), here, carried);
-    scf::YieldOp::create(builder, loc, listed(next, following));
-    return read(loop.getResults());
-  }
-
-  /// The ring owner whose block is here in a step of a window: with o windows
-  /// of w ranks ((r / w - window) mod o) * w + (r - step) mod w.
-  Value source(OpFoldResult window, OpFoldResult step) {
-    int64_t o = plan.getOuter(), w = plan.getInner();
-    SmallVector<Value> operands = {rank};
-    auto expression = [&](OpFoldResult value, int64_t turn) -> AffineExpr {
-      if (auto known = dyn_cast<Attribute>(value)) {
-        int64_t number = cast<IntegerAttr>(known).getInt();
-        return builder.getAffineConstantExpr(number ? turn - number : 0);
-      }
-      operands.push_back(cast<Value>(value));
-      return -builder.getAffineDimExpr(operands.size() - 1);
-    };
-    AffineExpr r = builder.getAffineDimExpr(0);
-    AffineExpr back = expression(window, o), steps = expression(step, w);
-    AffineExpr owner = o == 1
-                           ? (r + steps) % w
-                           : ((r.floorDiv(w) + back) % o) * w + (r + steps) % w;
-    if (o == 1 && steps == builder.getAffineConstantExpr(0))
-      return rank;
-    return affine::AffineApplyOp::create(
-        builder, loc, AffineMap::get(operands.size(), 0, owner), operands);
+    RingAttention ring(builder, loc, {plan, keys, heads, kvHeads()},
+                       attendHere);
+    return ring.emit(begin(), own);
   }
 
   State begin() { return states.begin(query, heads); }
   Value finalize(State state) { return states.finalize(state, heads); }
 
-  State attend(State state, Block block, Value source = Value()) {
+  State attend(State state, const KeyBlock &block, Value source = Value()) {
     auto [outputType, lseType] = states.types(query);
     auto partial = AttendOp::create(
         builder, loc, TypeRange{outputType, lseType}, query, block.key,
@@ -259,22 +159,6 @@ private:
         perHead, pair, table, queries, keys, heads, kvHeads(), op.getBands(),
         op.getScaleAttr(), op.getScoreAttr(), op.getNameAttr());
     return {partial.getOutput(), partial.getLse()};
-  }
-
-  Block shift(Block block, Value source, StringRef axis) {
-    StringAttr along;
-    if (axis != keys.getAxis())
-      along = builder.getStringAttr(axis);
-    auto move = [&](ValueRange values, LayoutAttr heads, IntegerAttr kvHeads) {
-      return ShiftOp::create(builder, loc, values.getTypes(), values, source, 1,
-                             keys, along, heads, kvHeads);
-    };
-    ShiftOp moved = move({block.key, block.value}, heads, kvHeads());
-    Block next = {moved.getResult(0), moved.getResult(1), {}};
-    if (!block.perKey.empty())
-      next.perKey =
-          llvm::to_vector(ValueRange(move(block.perKey, {}, {}).getResults()));
-    return next;
   }
 
   Value gatherRows(Value value) {
@@ -313,13 +197,11 @@ private:
   /// Local operands and how their rows are dealt, before or after heads are
   /// exchanged.
   Value query;
-  Block own;
+  KeyBlock own;
   SmallVector<Value> perQuery, perHead, pair, table;
   AttentionState states;
   LayoutAttr queries, keys, heads;
   int64_t kvCount = 0; ///< kv heads of the group that is exchanged
-  /// Coordinate in the ring.
-  Value rank;
 };
 
 } // namespace

@@ -69,7 +69,8 @@ public:
 
   /// Calls `send` with every ring rank that sends the block of `source` on:
   /// each on its way but the last. In every window it goes round the inner
-  /// ring, and from window to window along its own rank of them.
+  /// ring, one way or both, and from window to window along its own rank of
+  /// them.
   void forEachSend(int64_t source, function_ref<void(int64_t)> send) const {
     int64_t outer = plan.getOuter(), inner = plan.getInner();
     auto travel = [&](int64_t first, const RingWay &way) {
@@ -82,7 +83,8 @@ public:
     travel(source, windows);
     for (int64_t window = 0; window < outer; ++window) {
       int64_t first = windows.moved(source, window);
-      travel(first, {1, inner, 1, inner - 1});
+      travel(first, {1, inner, 1, plan.getHopsOn()});
+      travel(first, {1, inner, -1, plan.getHopsBack()});
     }
   }
   /// Of the block of a ring owner, as member `member` of its group holds it.

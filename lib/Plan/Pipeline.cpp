@@ -30,6 +30,9 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
                         llvm::cl::desc("Ranks of a window, for double-ring and "
                                        "2d."),
                         llvm::cl::init(0)};
+  Option<bool> bidirectional{*this, "bidirectional",
+                             llvm::cl::desc("Turn a ring both ways at once."),
+                             llvm::cl::init(false)};
 };
 
 } // namespace
@@ -53,6 +56,7 @@ void mlir::sp::registerPlanPipeline() {
         plan.layout = options.layout;
         plan.heads = options.heads;
         plan.inner = options.inner;
+        plan.bidirectional = options.bidirectional;
         buildPlanPipeline(pm, mesh, plan);
       });
 }

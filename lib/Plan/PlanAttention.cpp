@@ -55,7 +55,8 @@ PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind,
                        name == "allgather" ? ranks : 1, kind,
                        placement == "context-first" ? Placement::ContextFirst
                                                     : Placement::HeadFirst,
-                       heads > 1 ? factors.groups : 1);
+                       heads > 1 ? factors.groups : 1,
+                       bidirectional && inner > 1);
 }
 
 std::string nameOf(AttentionOp op) {
@@ -114,6 +115,11 @@ PlanAttentionPass::chooseFactors(ArrayRef<AttentionOp> attentions) {
   if (inner < 0 || (inner != 0 && ring % inner != 0))
     return refuse("expected --inner to divide the " + Twine(ring) +
                   " ranks of the ring but got " + Twine(inner));
+  if (bidirectional && strategy != "ring" && strategy != "double-ring" &&
+      strategy != "2d")
+    return refuse("expected --bidirectional with --strategy=ring, double-ring "
+                  "or 2d only but got \"" +
+                  strategy + "\"");
   bool exchanges = strategy == "ulysses" || strategy == "2d";
   if (headGroups != 1 && !exchanges)
     return refuse("expected --head-groups with --strategy=ulysses or 2d only "
@@ -282,7 +288,8 @@ void PlanAttentionPass::runOnOperation() {
     if (plan.getRanks() > 1)
       text = plan.getStrategyName().str() + " over " +
              std::to_string(plan.getRanks()) + " ranks, " +
-             stringifyLayoutKind(plan.getLayout()).str();
+             stringifyLayoutKind(plan.getLayout()).str() +
+             (plan.getBidirectional() ? ", both ways at once" : "");
     remark::passed(op.getLoc(),
                    remark::RemarkOpts::name("Planned").category(DEBUG_TYPE))
         << nameOf(op) << ": " << text

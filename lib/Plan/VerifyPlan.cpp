@@ -34,6 +34,9 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
     if (plan.getOuter() > 1 && plan.getInner() == 1)
       return op.emitOpError()
              << "expected inner windows of more than one rank but got " << plan;
+    if (plan.getBidirectional() && plan.getInner() == 1)
+      return op.emitOpError()
+             << "expected a ring to turn both ways but got " << plan;
     return success();
   }
 

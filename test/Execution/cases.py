@@ -30,6 +30,8 @@ class Case:
     u: int = 0
     inner: int = 0
     groups: int = 0
+    # 1: --bidirectional.
+    both: int = 0
     placement: str = "head-first"
     mask: str = "full"
     fill: str = "inf"
@@ -97,6 +99,8 @@ class Case:
         """Of sp-compile."""
         given = {"heads": self.u, "inner": self.inner, "head-groups": self.groups}
         factors = [f"--{name}={value}" for name, value in given.items() if value]
+        if self.both:
+            factors.append("--bidirectional")
         if self.placement != "head-first":
             factors.append(f"--placement={self.placement}")
         return (self.mesh(), f"--strategy={self.strategy}", f"--layout={self.layout}", *factors)
@@ -142,6 +146,8 @@ class Case:
             case = replace(case, inner=0)
         if case.strategy not in ("2d", "ulysses"):
             case = replace(case, groups=0)
+        if case.strategy not in ("ring", "double-ring", "2d"):
+            case = replace(case, both=0)
         if case.strategy != "2d":
             case = replace(case, placement="head-first")
         most = max(1, case.kv // (case.exchanging() if case.strategy == "2d" else case.p))
@@ -172,6 +178,7 @@ def simpler(case: Case) -> Iterator[Case]:
         ("u", 0),
         ("inner", 0),
         ("groups", 0),
+        ("both", 0),
         ("placement", "head-first"),
         ("layout", "contiguous"),
         ("fill", "inf"),

@@ -66,6 +66,7 @@ def case(random: Random) -> cases.Case:
         u=random.choice([0, *(n for n in range(1, p + 1) if p % n == 0)]),
         inner=random.choice([0, *(n for n in range(1, p + 1) if p % n == 0)]),
         groups=random.choice((0, 0, 1, 2, 3, 4)),
+        both=random.choice((0, 0, 1)),
         placement=random.choice(cases.PLACEMENTS),
         fill=random.choice(attentions.FILLS),
         s=s,

@@ -17,7 +17,8 @@ def formula(strategy: str, ranks: int, heads: int, kind: attentions.Attention) -
 
     A ring and an all-gather move K and V to every other rank; Ulysses moves Q and the
     result too, but each element once, and kv heads again for every rank that needs them.
-    2D is Ulysses over `heads` ranks around a ring of what it leaves each of them.
+    2D is Ulysses over `heads` ranks around a ring of what it leaves each of them. A ring
+    that turns both ways sends as much as one that turns one way.
     """
     element = jnp.dtype(kind.dtype).itemsize
     rows = kind.batch * LENGTH // ranks
@@ -75,6 +76,9 @@ def main() -> int:
                         check = equals(strategy, layout, ranks, heads, kind)
                         every = (*options, split) if split else options
                         cases.append(harness.Case(program, every, attentions=1, check=check))
+                        if strategy in ("ring", "double-ring", "2d"):
+                            both = (*every, "--bidirectional")
+                            cases.append(harness.Case(program, both, attentions=1, check=check))
     return harness.hold_all(tools, cases[:: 17 if args.quick else 1], args.jobs)
 
 

@@ -53,10 +53,10 @@ def factors(strategy: str, ranks: int) -> list[tuple[str, ...]]:
 
 def planned(strategy: str, layout: str, options: tuple[str, ...]) -> Callable[[dict, dict], None]:
     """A check that every attention got the plan that was asked for."""
-    wanted = {"strategy": strategy, "layout": layout}
+    wanted = {"strategy": strategy, "layout": layout, "bidirectional": False}
     for option in options:
-        name, value = option.removeprefix("--").split("=")
-        wanted[name] = int(value)
+        name, _, value = option.removeprefix("--").partition("=")
+        wanted[name] = int(value) if value else True
 
     def check(promised: dict, _: dict) -> None:
         for attention in promised["attentions"]:
@@ -73,12 +73,14 @@ def main() -> int:
     parser.add_argument("--strategy", required=True)
     parser.add_argument("--layout", required=True)
     parser.add_argument("--dp", type=int, default=1, help="size of a batch axis beside the sequence axis")
+    parser.add_argument("--bidirectional", action="store_true", help="rings that turn both ways at once")
     args = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     tools = harness.Tools(args.build, args.work)
 
+    both = ("--bidirectional",) if args.bidirectional else ()
     grid = [
-        (ranks, length, options)
+        (ranks, length, (*options, *both))
         for ranks in RANKS
         for options in factors(args.strategy, ranks)
         for length in (LENGTHS_OF_SPLITS if options else LENGTHS)

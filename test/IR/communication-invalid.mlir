@@ -27,6 +27,24 @@ func.func @shift_start_c2_full_turn(%k: tensor<1x3x2x4xf32>) {
 
 // -----
 
+func.func @shift_c2_full_turn_back(%k: tensor<1x3x2x4xf32>) {
+  %src = sp.rank "sp" : index
+  // expected-error @below {{'sp.shift' op expected a distance that is no multiple of the 4 ranks of axis "sp" but got -4}}
+  %0 = sp.shift %k from %src by -4 in <contiguous 10 on "sp" of 4> : tensor<1x3x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @shift_c4_hops_of_a_turn(%k: tensor<1x3x2x4xf32>) {
+  %src = sp.rank "sp" : index
+  // expected-error @below {{'sp.shift' op expected hops from 1 to 3, less than a whole turn, but got 4}}
+  %0 = sp.shift %k from %src by -1 hops 4 in <contiguous 10 on "sp" of 4> : tensor<1x3x2x4xf32>
+  return
+}
+
+// -----
+
 func.func @shift_c3_other_rows(%k: tensor<1x4x2x4xf32>) {
   %src = sp.rank "sp" : index
   // expected-error @below {{'sp.shift' op expected 3 rows, the most that a rank of the layout holds, but got 'tensor<1x4x2x4xf32>'}}

@@ -5,6 +5,8 @@
 // RUN: sp-opt --sp-plan-attention=strategy=allgather %s | FileCheck %s --check-prefixes=CHECK,GATHER
 // RUN: sp-opt --sp-plan-attention="strategy=ring layout=striped" %s | FileCheck %s --check-prefixes=CHECK,STRIPED
 // RUN: sp-opt --sp-plan-attention="strategy=double-ring inner=2" %s | FileCheck %s --check-prefixes=CHECK,DOUBLE
+// RUN: sp-opt --sp-plan-attention="strategy=ring bidirectional" %s | FileCheck %s --check-prefixes=CHECK,BOTH
+// RUN: sp-opt --sp-plan-attention="strategy=2d heads=4 bidirectional" %s | FileCheck %s --check-prefixes=CHECK,ULYSSES
 // RUN: sp-opt --sp-plan-attention="strategy=2d" %s | FileCheck %s --check-prefixes=CHECK,TWO
 // RUN: sp-opt --sp-plan-attention="strategy=2d heads=2" %s | FileCheck %s --check-prefixes=CHECK,TWO-HEADS
 // RUN: sp-opt --sp-plan-attention="strategy=2d heads=2 placement=context-first" %s | FileCheck %s --check-prefix=CONTEXT
@@ -25,6 +27,7 @@ func.func @main(%q: tensor<1x64x8x16xf32>, %k: tensor<1x64x8x16xf32>, %few: tens
   // ULYSSES-SAME: plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
   // GATHER-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first>
   // STRIPED-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = striped, placement = head_first>
+  // BOTH-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, bidirectional = true>
   // DOUBLE-SAME: plan <axis = "sp", heads = 1, outer = 2, inner = 2, gather = 1, layout = zigzag, placement = head_first>
   // TWO-SAME: plan <axis = "sp", heads = 2, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first>
   // TWO-HEADS-SAME: plan <axis = "sp", heads = 2, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first>
@@ -36,6 +39,7 @@ func.func @main(%q: tensor<1x64x8x16xf32>, %k: tensor<1x64x8x16xf32>, %few: tens
   // ULYSSES-SAME: plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
   // GATHER-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first>
   // STRIPED-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = striped, placement = head_first>
+  // BOTH-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, bidirectional = true>
   // DOUBLE-SAME: plan <axis = "sp", heads = 1, outer = 2, inner = 2, gather = 1, layout = zigzag, placement = head_first>
   // TWO-SAME: plan <axis = "sp", heads = 2, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first>
   // TWO-HEADS-SAME: plan <axis = "sp", heads = 2, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first>

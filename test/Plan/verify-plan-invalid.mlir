@@ -64,3 +64,13 @@ func.func @two_layouts_of_one_sequence(%q: tensor<1x64x8x16xf32>) {
 
 // expected-error @below {{expected a mesh after Plan}}
 module {}
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @both_ways_without_a_ring(%q: tensor<1x64x8x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected a ring to turn both ways but got #sp.plan<axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first, bidirectional = true>}}
+  %o = sp.attention(%q, %q, %q) bands [] scale 1.0
+     plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first, bidirectional = true> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}

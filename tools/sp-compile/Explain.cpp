@@ -122,6 +122,7 @@ json mlir::sp::describeAttentions(ModuleOp module) {
                     {"outer", plan.getOuter()},
                     {"inner", plan.getInner()},
                     {"headGroups", plan.getGroups()},
+                    {"bidirectional", plan.getBidirectional()},
                     {"layout", stringifyLayoutKind(plan.getLayout())},
                     {"placement", plan.getPlacement() == Placement::HeadFirst
                                       ? "head-first"
@@ -198,6 +199,7 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
        << number("kvHeads") << " kv heads, scores " << text("scores") << "\n"
        << "    " << text("strategy")
        << (text("strategy") == "none" ? "" : ", " + text("layout"))
+       << (attention["bidirectional"].get<bool>() ? ", both ways at once" : "")
        << "; a rank sends " << range(attention["bytesSentPerRank"])
        << " bytes and computes " << range(attention["areaPerRank"])
        << " visible pairs a head\n";

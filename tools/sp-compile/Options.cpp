@@ -19,7 +19,6 @@ struct LaterOption {
   const char *wayOut;
 };
 constexpr LaterOption kLater[] = {
-    {"--bidirectional", "leave it out: rings turn one way"},
     {"--backward", "leave it out: only forward programs are spread"},
     {"--checkpoint", "leave it out: the program is compiled as written"},
     {"--chunks", "leave it out: a rank's sequence is one chunk"},
@@ -126,6 +125,9 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
       ->add_option("--inner", options.inner,
                    "double-ring, 2d: ranks of an inner ring")
       ->check(CLI::PositiveNumber);
+  spread->add_flag(
+      "--bidirectional", options.bidirectional,
+      "ring, double-ring, 2d: a ring that turns both ways at once");
   spread
       ->add_option("--head-groups", options.headGroups,
                    "ulysses, 2d: one is exchanged while another is computed")

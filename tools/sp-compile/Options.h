@@ -15,6 +15,7 @@ struct CompileOptions {
   /// Factors of the sequence axis; 0: not given.
   int64_t heads = 0, inner = 0;
   int64_t headGroups = 1;
+  bool bidirectional = false;
   std::vector<std::string> shard;
   std::string cpu = "native", precision = "default";
   std::string emit = "spx", report;

@@ -154,7 +154,8 @@ LogicalResult Compilation::run(ModuleOp module) {
   AssignMeshPassOptions mesh{options.mesh, options.seqAxis, options.batchAxis};
   PlanAttentionPassOptions plan{options.strategy,   options.layout,
                                 options.heads,      options.inner,
-                                options.headGroups, options.placement};
+                                options.headGroups, options.bidirectional,
+                                options.placement};
   if (failed(runStage(module, "plan", [&](OpPassManager &pm) {
         buildPlanPipeline(pm, mesh, plan);
       })))

@@ -169,18 +169,24 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     outer: `"sp:(1)outer"`, `"sp:(outer)inner"`, `"sp:(outer*inner)heads"` are
     the factors of the axis. `placement` says which of them takes neighbouring
     processes when the program is started. With `groups` heads are exchanged in
-    that many groups, one while another is computed.
+    that many groups, one while another is computed. A `bidirectional` ring
+    turns both ways at once: blocks go half of the way on and half of it back.
   }];
   let parameters = (ins StringRefParameter<"mesh axis">:$axis, "int64_t":$heads,
                         "int64_t":$outer, "int64_t":$inner, "int64_t":$gather,
                         EnumParameter<Sp_LayoutKind>:$layout, EnumParameter<Sp_Placement>:$placement,
-                        DefaultValuedParameter<"int64_t", "1">:$groups);
+                        DefaultValuedParameter<"int64_t", "1">:$groups,
+                        DefaultValuedParameter<"bool", "false">:$bidirectional);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getRanks() const { return getHeads() * getOuter() * getInner() * getGather(); }
     /// Ranks of the ring, 1 where there is none.
     int64_t getRing() const { return getOuter() * getInner(); }
+    /// How many hops a block goes on and back in a turn of the inner ring: with
+    /// that of each rank these are inner - 1 blocks that visit a rank.
+    int64_t getHopsOn() const { return getBidirectional() ? getInner() / 2 : getInner() - 1; }
+    int64_t getHopsBack() const { return getInner() - 1 - getHopsOn(); }
     /// How the positions of a sequence are dealt to all ranks.
     LayoutAttr getRows(int64_t length) const;
     /// How they are dealt to the ring, once heads are exchanged for rows.

@@ -22,7 +22,9 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
     `distance` before. `source` is the rank whose rows the blocks hold; only its
     valid rows travel. Dimension 1 is the rows. Where `heads` deals heads,
     dimension 2 is the heads, and only those that the rank's query heads read
-    travel.
+    travel. A negative distance is the way back. Blocks that are handed on by 1
+    or -1 go `hops` times at most, or a whole turn: one that nobody on the rest
+    of that way needs stays where it is.
     ```
     rank      0   1   2   3
     before    a   b   c   d
@@ -31,14 +33,16 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
     (C1) results have the types of the operands.
     (C2) `distance` is no multiple of a whole turn, which would move nothing.
     (C3) operands have as many rows as the layout's largest rank.
+    (C4) `hops` is at least 1 and less than a whole turn.
 
     ```mlir
     %k1, %v1 = sp.shift %k, %v from %src by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x64xf32>
     ```
   }]>.value;
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Index:$source, I64Attr:$distance, Sp_LayoutAttr:$layout,
-                       OptionalAttr<StrAttr>:$along, OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads);
-  let assemblyFormat = "$inputs `from` $source `by` $distance (`along` $along^)? `in` $layout"
+                       OptionalAttr<I64Attr>:$hops, OptionalAttr<StrAttr>:$along,
+                       OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads);
+  let assemblyFormat = "$inputs `from` $source `by` $distance (`hops` $hops^)? (`along` $along^)? `in` $layout"
                        # " (`heads` $heads^ `of` $kv_heads)? attr-dict `:` type($inputs)"
                        # " `` custom<SameTypes>(ref(type($inputs)), type($results))";
   let hasVerifier = 1;

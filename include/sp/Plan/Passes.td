@@ -33,7 +33,8 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     which a rank sends fewest bytes, the ring where all-gather sends as many; one
     layout serves every attention of a sequence, zigzag where a mask is causal.
     `2d` without `heads` gives a ring owner as many ranks as there are kv heads, at
-    most, so that none is copied.
+    most, so that none is copied. A `bidirectional` ring has all blocks after half
+    as many steps, of two blocks each; in a double ring it is the inner one.
     Each choice is a remark with its numbers.
 
     ```mlir
@@ -50,6 +51,7 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     Option<"heads", "heads", "int64_t", "0", "Ranks that share a ring owner's heads, for 2d; 0: chosen.">,
     Option<"inner", "inner", "int64_t", "0", "Ranks of a window, for double-ring and 2d; 0: one window.">,
     Option<"headGroups", "head-groups", "int64_t", "1", "Groups in which heads are exchanged, for ulysses and 2d.">,
+    Option<"bidirectional", "bidirectional", "bool", "false", "Turn a ring both ways at once, for ring, double-ring and 2d.">,
     Option<"placement", "placement", "std::string", "\"head-first\"", "head-first or context-first: which factor takes neighbouring processes.">
   ];
   let dependentDialects = ["::mlir::sp::SpDialect"];
