@@ -177,9 +177,11 @@ void KernelEmitter::emitRow() {
 
 void KernelEmitter::emitStage(Operation *op) {
   loc = op->getLoc();
-  // Where no result asks for memory, a row of it is taken from scratch.
+  // Where no result asks for memory, a row of it is taken from scratch; a
+  // single element may stay in a register.
+  bool inMemory = isa<chlo::TopKOp, ScatterOp, SortOp>(op);
   for (Value value : op->getResults())
-    if (!writeTo.count(value) && (rowSize(value) > 1 || isa<ScatterOp>(op))) {
+    if (!writeTo.count(value) && (rowSize(value) > 1 || inMemory)) {
       unsigned buffer = addBuffer(value, true, true);
       writeTo[value].push_back(buffer);
       readFrom[value] = buffer;

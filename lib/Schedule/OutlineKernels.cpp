@@ -17,7 +17,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -287,35 +286,12 @@ void Outliner::run(Block &block) {
   orderBlock(block, sequence);
 }
 
-/// Gives scalar code (comparators, reducers) constants of its own that
-/// canonicalisation has moved out of it.
-void sinkConstants(func::FuncOp main) {
-  main.walk([](Operation *op) {
-    if (op->getNumRegions() == 0 || isa<func::FuncOp, scf::ForOp>(op) ||
-        isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))
-      return;
-    for (Region &region : op->getRegions()) {
-      llvm::SetVector<Value> captured;
-      getUsedValuesDefinedAbove(region, region, captured);
-      for (Value value : captured) {
-        auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
-        if (!constant)
-          continue;
-        OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
-        replaceAllUsesInRegionWith(
-            value, builder.clone(*constant)->getResult(0), region);
-      }
-    }
-  });
-}
-
 struct OutlineKernelsPass
     : mlir::sp::impl::OutlineKernelsPassBase<OutlineKernelsPass> {
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return;
-    sinkConstants(main);
     Outliner outliner(getOperation());
     for (Block &block : main.getBody())
       outliner.run(block);

@@ -12,8 +12,10 @@ using namespace mlir::sp;
 void mlir::sp::buildSchedulePipeline(OpPassManager &pm) {
   pm.addPass(createCountTripsPass());
   pm.addPass(createConvertGemmPass());
+  pm.addPass(createSinkConstantsPass());
   pm.addPass(createOutlineKernelsPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createSinkConstantsPass());
   pm.addPass(createStartCommunicationPass());
   pm.addPass(createVerifySchedulePass());
 }

@@ -23,6 +23,18 @@ func.func @sort_rows(%arg0: tensor<33x100xf32>) -> (tensor<33x100xf32>) {
   return %0 : tensor<33x100xf32>
 }
 
+// Lines of one element, read again by what follows.
+func.func @sort_single(%arg0: tensor<6x1xf32>, %arg1: tensor<6x1xi32>) -> (tensor<6x1xf32>) {
+  %0:2 = "stablehlo.sort"(%arg0, %arg1) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
+    %1 = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) : (tensor<6x1xf32>, tensor<6x1xi32>) -> (tensor<6x1xf32>, tensor<6x1xi32>)
+  %2 = stablehlo.convert %0#1 : (tensor<6x1xi32>) -> tensor<6x1xf32>
+  %3 = stablehlo.add %0#0, %2 : tensor<6x1xf32>
+  return %3 : tensor<6x1xf32>
+}
+
 func.func @sort_columns(%arg0: tensor<33x10xf32>) -> (tensor<33x10xi64>) {
   %cst = stablehlo.constant dense<0x7FC00000> : tensor<f32>
   %cst_0 = stablehlo.constant dense<0.000000e+00> : tensor<f32>

@@ -37,6 +37,23 @@ def ConvertGemmPass : Pass<"sp-convert-gemm", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::sp::SpDialect"];
 }
 
+def SinkConstantsPass : Pass<"sp-sink-constants", "::mlir::ModuleOp"> {
+  let summary = "Give comparators and reducers constants of their own";
+  let description = [{
+    Scalar code inside operations uses no constant from outside, also where
+    canonicalisation and CSE have moved one out.
+
+    ```mlir
+    // Before
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    "stablehlo.sort"(%x) ({ ^bb0(%a: tensor<i32>, %b: tensor<i32>): ... %c ... })
+    // After
+    "stablehlo.sort"(%x) ({ ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+      %c = stablehlo.constant dense<0> : tensor<i32> ... %c ... })
+    ```
+  }];
+}
+
 def OutlineKernelsPass : Pass<"sp-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Group token-local operations into fused kernels";
   let description = [{
