@@ -174,43 +174,17 @@ Scalar KernelEmitter::updateAt(DynamicUpdateSliceOp op,
   return s.select(inside, update, elementAt(op.getOperand(), indices));
 }
 
-/// Bits of the same width are reinterpreted; a narrower type has them, least
-/// significant first, in an extra last dimension.
+/// A narrower type has the bits of a wider one in an extra last dimension,
+/// least significant first.
 Scalar KernelEmitter::bitcastAt(BitcastConvertOp op, ArrayRef<Index> indices) {
   Value operand = op.getOperand();
   ElementForm from(elementOf(operand)), to(elementOf(op.getResult()));
   if (from.isComplex || to.isComplex || from.isBool || to.isBool)
     return {};
-  auto width = [](const ElementForm &form) {
-    return unsigned(form.partBytes() * 8);
-  };
-  auto bitsOf = [&](Scalar scalar) -> Value {
-    if (!from.isFloat)
-      return scalar.value;
-    Value narrow = scalar.value;
-    if (from.element.isBF16())
-      return arith::TruncIOp::create(b, loc, b.getI16Type(),
-                                     s.roundToBF16Bits(narrow));
-    if (from.element != from.compute)
-      narrow = arith::TruncFOp::create(b, loc, from.element, narrow);
-    return arith::BitcastOp::create(b, loc, b.getIntegerType(width(from)),
-                                    narrow);
-  };
-  auto asResult = [&](Value bits) -> Scalar {
-    if (!to.isFloat)
-      return {bits, {}};
-    Value value = arith::BitcastOp::create(b, loc, to.element, bits);
-    if (to.element != to.compute)
-      value = arith::ExtFOp::create(b, loc, to.compute, value);
-    return {value, {}};
-  };
-  if (width(from) == width(to)) {
-    Scalar element = elementAt(operand, indices);
-    return outcome == Outcome::Done ? asResult(bitsOf(element)) : Scalar();
-  }
-  Type narrow = b.getIntegerType(std::min(width(from), width(to)));
-  Type wide = b.getIntegerType(std::max(width(from), width(to)));
-  if (width(from) > width(to)) {
+  int64_t fromWidth = from.partBytes() * 8, toWidth = to.partBytes() * 8;
+  Type narrow = b.getIntegerType(std::min(fromWidth, toWidth));
+  Type wide = b.getIntegerType(std::max(fromWidth, toWidth));
+  if (fromWidth > toWidth) {
     Scalar element = elementAt(operand, indices.drop_back());
     if (outcome != Outcome::Done)
       return {};
@@ -218,23 +192,26 @@ Scalar KernelEmitter::bitcastAt(BitcastConvertOp op, ArrayRef<Index> indices) {
                             b.getI64Type(), wide)
                       .value;
     Value amount =
-        arith::MulIOp::create(b, loc, place, s.integer(wide, width(to)));
-    Value shifted = arith::ShRUIOp::create(b, loc, bitsOf(element), amount);
-    return asResult(arith::TruncIOp::create(b, loc, narrow, shifted));
+        arith::MulIOp::create(b, loc, place, s.integer(wide, toWidth));
+    Value shifted =
+        arith::ShRUIOp::create(b, loc, s.bitsOf(element.value, from), amount);
+    return {s.fromBits(arith::TruncIOp::create(b, loc, narrow, shifted), to),
+            {}};
   }
   Value bits;
-  for (unsigned place = 0; place < width(to) / width(from); ++place) {
+  for (int64_t place = 0; place < toWidth / fromWidth; ++place) {
     Indices inner(indices);
     inner.push_back(Index(place));
     Scalar element = elementAt(operand, inner);
     if (outcome != Outcome::Done)
       return {};
-    Value part = arith::ExtUIOp::create(b, loc, wide, bitsOf(element));
-    part = arith::ShLIOp::create(b, loc, part,
-                                 s.integer(wide, place * width(from)));
+    Value part =
+        arith::ExtUIOp::create(b, loc, wide, s.bitsOf(element.value, from));
+    part =
+        arith::ShLIOp::create(b, loc, part, s.integer(wide, place * fromWidth));
     bits = bits ? arith::OrIOp::create(b, loc, bits, part).getResult() : part;
   }
-  return asResult(bits);
+  return {s.fromBits(bits, to), {}};
 }
 
 /// A table in the object: constants of more than one value.

@@ -168,6 +168,8 @@ Scalar ScalarEmitter::apply(Operation *op, ArrayRef<Scalar> operands) {
     return select(x.value, y, operands[2]);
   if (isa<ConvertOp>(op))
     return convert(x, element, resultElement);
+  if (isa<BitcastConvertOp>(op))
+    return {fromBits(bitsOf(x.value, form), ElementForm(resultElement)), {}};
   if (isa<AddOp>(op))
     return add(x, y, form);
   if (isa<SubtractOp>(op))

@@ -152,6 +152,26 @@ Value ScalarEmitter::roundToBF16Bits(Value x) {
                                 integer(i32, 16));
 }
 
+Value ScalarEmitter::bitsOf(Value x, const ElementForm &form) {
+  if (!form.isFloat)
+    return x;
+  Type bits = shaped(b.getIntegerType(form.partBytes() * 8));
+  if (form.element.isBF16())
+    return arith::TruncIOp::create(b, loc, bits, roundToBF16Bits(x));
+  if (form.element != form.compute)
+    x = arith::TruncFOp::create(b, loc, shaped(form.element), x);
+  return arith::BitcastOp::create(b, loc, bits, x);
+}
+
+Value ScalarEmitter::fromBits(Value bits, const ElementForm &form) {
+  if (!form.isFloat)
+    return bits;
+  Value value = arith::BitcastOp::create(b, loc, shaped(form.element), bits);
+  if (form.element == form.compute)
+    return value;
+  return arith::ExtFOp::create(b, loc, shaped(form.compute), value);
+}
+
 void ScalarEmitter::store(Value base, Value index, Scalar scalar,
                           const ElementForm &form) {
   if (form.isComplex)

@@ -81,6 +81,9 @@ public:
   Scalar minimum(Scalar lhs, Scalar rhs, const ElementForm &form);
   /// The bits of an f32 rounded to bf16, in the low half of an i32.
   Value roundToBF16Bits(Value x);
+  /// An element as memory holds it, as an integer of its width, and back.
+  Value bitsOf(Value x, const ElementForm &form);
+  Value fromBits(Value bits, const ElementForm &form);
 
 private:
   Value bitNot(Value value);

@@ -16,6 +16,12 @@ using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
 bool hasScalarForm(Operation *op) {
+  if (auto cast = dyn_cast<BitcastConvertOp>(op)) {
+    ElementForm from(getElementTypeOrSelf(cast.getOperand().getType())),
+        to(getElementTypeOrSelf(cast.getType()));
+    return from.bytes() == to.bytes() && !from.isComplex && !from.isBool &&
+           !to.isComplex && !to.isBool;
+  }
   return isa<AbsOp, AddOp, AndOp, Atan2Op, CbrtOp, CeilOp, ClampOp, ClzOp,
              CompareOp, ComplexOp, ConvertOp, CosineOp, DivOp, ExpOp, Expm1Op,
              FloorOp, ImagOp, IsFiniteOp, Log1pOp, LogOp, LogisticOp, MaxOp,

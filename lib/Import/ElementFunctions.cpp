@@ -80,8 +80,26 @@ static const llvm::StringMap<Binary> &binaryFunctions() {
   return functions;
 }
 
+/// Bits shifted out are lost; so are all by an amount outside [0, width).
+static ElementFunction shiftFunction(StringRef name, unsigned width) {
+  bool isLeft = name == "shift_left",
+       isSigned = name == "shift_right_arithmetic";
+  return [=](ArrayRef<double> a) {
+    int64_t value = int64_t(a[0]);
+    bool isInside = a[1] >= 0 && a[1] < width;
+    if (isSigned)
+      return double(value >> (isInside ? int64_t(a[1]) : width - 1));
+    uint64_t bits = uint64_t(value) & llvm::maskTrailingOnes<uint64_t>(width);
+    unsigned amount = isInside ? unsigned(a[1]) : 0;
+    bits = isLeft ? bits << amount : bits >> amount;
+    return isInside ? double(bits & llvm::maskTrailingOnes<uint64_t>(width))
+                    : 0.0;
+  };
+}
+
 /// Bitwise operations, and what is different for booleans and integers.
-static ElementFunction integerFunction(StringRef name, bool boolean) {
+static ElementFunction integerFunction(StringRef name, Type type) {
+  bool boolean = type.isInteger(1);
   auto bitwise = [](auto combine) -> ElementFunction {
     return [combine](ArrayRef<double> a) {
       return double(combine(int64_t(a[0]), int64_t(a[1])));
@@ -97,11 +115,58 @@ static ElementFunction integerFunction(StringRef name, bool boolean) {
     return [boolean](ArrayRef<double> a) {
       return boolean ? 1.0 - a[0] : double(~int64_t(a[0]));
     };
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (name.starts_with("shift_"))
+    return shiftFunction(name, width);
+  // The low bits, also of products that no double holds.
+  if (name == "multiply" && width <= 32)
+    return [width](ArrayRef<double> a) {
+      uint64_t product = uint64_t(int64_t(a[0])) * uint64_t(int64_t(a[1]));
+      return double(product & llvm::maskTrailingOnes<uint64_t>(width));
+    };
   if (name == "divide")
     return [](ArrayRef<double> a) {
       return a[1] == 0 ? -1.0 : std::trunc(a[0] / a[1]);
     };
   return nullptr;
+}
+
+/// A float that an integer type does not hold becomes the nearest it holds, and
+/// NaN 0, as kernels and XLA have it.
+static ElementFunction saturatingFunction(Type to) {
+  int width = int(to.getIntOrFloatBitWidth());
+  double least = to.isUnsignedInteger() ? 0.0 : -std::ldexp(1.0, width - 1);
+  double end = least + std::ldexp(1.0, width);
+  // The greatest that a double holds below the end.
+  double greatest = std::min(end - 1, std::nextafter(end, 0.0));
+  return [=](ArrayRef<double> a) {
+    return std::isnan(a[0]) ? 0.0
+                            : std::clamp(std::trunc(a[0]), least, greatest);
+  };
+}
+
+static ElementFunction bitcastFunction(Type from, Type to) {
+  unsigned width = to.getIntOrFloatBitWidth();
+  if (!from.isIntOrFloat() || from.getIntOrFloatBitWidth() != width ||
+      width > 32)
+    return nullptr;
+  return [=](ArrayRef<double> a) {
+    llvm::APInt bits(width, uint64_t(int64_t(a[0])), false, true);
+    bool isLost = false;
+    if (auto real = dyn_cast<FloatType>(from)) {
+      llvm::APFloat number(a[0]);
+      number.convert(real.getFloatSemantics(),
+                     llvm::APFloat::rmNearestTiesToEven, &isLost);
+      bits = number.bitcastToAPInt();
+    }
+    auto real = dyn_cast<FloatType>(to);
+    if (!real)
+      return double(bits.getZExtValue());
+    llvm::APFloat number(real.getFloatSemantics(), bits);
+    number.convert(llvm::APFloat::IEEEdouble(),
+                   llvm::APFloat::rmNearestTiesToEven, &isLost);
+    return number.convertToDouble();
+  };
 }
 
 ElementFunction mlir::sp::elementFunction(Operation *op) {
@@ -117,6 +182,9 @@ ElementFunction mlir::sp::elementFunction(Operation *op) {
       return compareNumbers(direction, a[0], a[1]) ? 1.0 : 0.0;
     };
   }
+  if (isa<stablehlo::BitcastConvertOp>(op))
+    return bitcastFunction(getElementTypeOrSelf(op->getOperand(0).getType()),
+                           result);
   if (name == "select")
     return [](ArrayRef<double> a) { return a[0] != 0 ? a[1] : a[2]; };
   if (name == "clamp")
@@ -127,10 +195,13 @@ ElementFunction mlir::sp::elementFunction(Operation *op) {
       return [](ArrayRef<double> a) { return a[0]; };
     if (result.isInteger(1))
       return [](ArrayRef<double> a) { return a[0] != 0 ? 1.0 : 0.0; };
-    return [](ArrayRef<double> a) { return std::trunc(a[0]); };
+    Type operand = getElementTypeOrSelf(op->getOperand(0).getType());
+    if (!isa<FloatType>(operand))
+      return [](ArrayRef<double> a) { return a[0]; };
+    return saturatingFunction(result);
   }
   if (result.isInteger() && !isa<stablehlo::IsFiniteOp>(op))
-    if (ElementFunction function = integerFunction(name, result.isInteger(1)))
+    if (ElementFunction function = integerFunction(name, result))
       return function;
   auto unary = unaryFunctions().find(name);
   if (unary != unaryFunctions().end() && op->getNumOperands() == 1) {

@@ -200,11 +200,18 @@ void ImportAttentionPass::visit(Operation *exponential) {
   std::vector<AttentionMatch> matches;
   std::optional<Refusal> refusal;
   SmallVector<ScoreFunction> functions;
-  for (auto [product, valueOperand] : reach.products)
+  for (auto [product, valueOperand] : reach.products) {
     // As a scaled product first, which kernels are fastest at.
-    for (Inputs inputs : {Inputs::Operands, Inputs::Any}) {
+    bool hasZeros = false;
+    for (auto [inputs, keepsZeros] :
+         {std::pair(Inputs::Operands, false), std::pair(Inputs::Any, false),
+          std::pair(Inputs::Any, true)}) {
+      if (keepsZeros && !hasZeros)
+        break;
       AttentionMatcher matcher(scores, product, valueOperand, inputs);
+      matcher.keepsZeros = keepsZeros;
       std::optional<AttentionMatch> match = matcher.run();
+      hasZeros = matcher.hasZeros;
       ScoreFunction function;
       if (match && match->score) {
         Type element = chooseElement(*match);
@@ -227,6 +234,7 @@ void ImportAttentionPass::visit(Operation *exponential) {
       if (inputs == Inputs::Any && !refusal)
         refusal = matcher.refusal;
     }
+  }
   if (!matches.empty())
     refusal = findEscape(matches);
   else if (!refusal)
@@ -249,7 +257,31 @@ void ImportAttentionPass::visit(Operation *exponential) {
   }
 }
 
+/// Writes exp(-m), which a sink of 0 adds to the sum of exp(s - m), as
+/// exp(0 - m).
+static void spellOutSinks(Operation *root) {
+  root->walk([](stablehlo::ExpOp op) {
+    auto negated = op.getOperand().getDefiningOp<stablehlo::NegOp>();
+    Operation *shift = negated ? negated.getOperand().getDefiningOp() : nullptr;
+    if (!isa_and_nonnull<stablehlo::MaxOp, stablehlo::ReduceOp,
+                         stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp>(
+            shift))
+      return;
+    OpBuilder builder(negated);
+    RankedTensorType type = negated.getType();
+    auto scalar = RankedTensorType::get({}, type.getElementType());
+    Value zero = stablehlo::ConstantOp::create(
+        builder, op.getLoc(), cast<ElementsAttr>(builder.getZeroAttr(scalar)));
+    zero = stablehlo::BroadcastInDimOp::create(builder, op.getLoc(), type, zero,
+                                               ArrayRef<int64_t>());
+    Value difference = stablehlo::SubtractOp::create(
+        builder, op.getLoc(), type, zero, negated.getOperand());
+    op->setOperand(0, difference);
+  });
+}
+
 void ImportAttentionPass::runOnOperation() {
+  spellOutSinks(getOperation());
   eraseDead(getOperation());
   SmallVector<Operation *> exponentials;
   getOperation()->walk(

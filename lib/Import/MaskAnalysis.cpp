@@ -322,59 +322,32 @@ LogicalResult MaskAnalysis::cut() {
   return success();
 }
 
-LogicalResult MaskAnalysis::cutByRow() {
-  int64_t queries = axes.queryLength(component.labels);
-  int64_t keys = component.labels.size(axes.key);
-  auto addChanges = [](const std::vector<uint32_t> &classes,
-                       std::vector<int64_t> &cuts) {
-    for (size_t i = 1; i < classes.size(); ++i)
-      if (classes[i] != classes[i - 1])
-        cuts.push_back(int64_t(i));
+LogicalResult MaskAnalysis::cutPairs() {
+  if (score)
+    score->setThresholds(thresholds);
+  auto isOfPairs = [](const Threshold &threshold) {
+    return threshold.kind == Kind::Pair;
   };
-  for (const Threshold &threshold : thresholds) {
-    addChanges(threshold.keyClass, keyCuts);
-    addChanges(threshold.queryClass, queryCuts);
-    std::vector<int64_t> &cuts = threshold.kind == Kind::Query ? queryCuts
-                                 : threshold.kind == Kind::Key ? keyCuts
-                                                               : differenceCuts;
-    if (threshold.kind != Kind::Constant)
-      llvm::append_range(cuts, threshold.cuts);
-  }
-  for (std::vector<int64_t> *cuts : {&queryCuts, &keyCuts, &differenceCuts}) {
-    llvm::sort(*cuts);
-    cuts->erase(std::unique(cuts->begin(), cuts->end()), cuts->end());
-  }
-  bool isKnown = true;
-  std::optional<sprt::algebra::Bands> found = bandsByRow(
-      queries, keys, keyCuts, differenceCuts, [&](int64_t query, int64_t key) {
-        unsigned truths = 0;
-        for (auto [i, threshold] : llvm::enumerate(thresholds))
-          if (threshold.kind != Kind::Constant && threshold.truthOf(query, key))
-            truths |= 1U << i;
-        std::optional<bool> shown = visible(truths);
-        isKnown &= shown.has_value();
-        return shown.value_or(false);
-      });
-  Location location = component.weights()->value.getLoc();
-  if (!isKnown)
-    return refuse("its weights are not the exponential of a constant times the "
-                  "product of queries and keys",
-                  location);
-  if (!found)
-    return refuse("its mask has too many pieces to be bands", location);
-  bands = *found;
-  return success();
+  if (llvm::none_of(thresholds, isOfPairs))
+    return cut();
+  if (succeeded(cutByRow()))
+    return success();
+  if (!score)
+    return failure();
+  // In too many pieces, as random bits are: left to the score function.
+  llvm::erase_if(thresholds, isOfPairs);
+  for (std::vector<int64_t> *cuts : {&queryCuts, &keyCuts, &differenceCuts})
+    cuts->clear();
+  known.clear();
+  refusal.reset();
+  score->setThresholds(thresholds);
+  return cut();
 }
 
 LogicalResult MaskAnalysis::run() {
   if (failed(readThresholds()))
     return failure();
-  if (score)
-    score->setThresholds(thresholds);
-  bool hasPairs = llvm::any_of(thresholds, [](const Threshold &threshold) {
-    return threshold.kind == Kind::Pair;
-  });
-  if (failed(hasPairs ? cutByRow() : cut()))
+  if (failed(cutPairs()))
     return failure();
   if (bands.empty())
     return refuse("its mask hides every key from every query",

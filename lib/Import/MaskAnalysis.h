@@ -44,6 +44,10 @@ struct Comparison {
   bool isSteps = false;
 };
 
+/// How many nodes a table has, which is made of positions and constants element
+/// by element; 0 if the node is none.
+size_t countTable(const Node *node);
+
 /// Every comparison of positions that decides which weights count, and every
 /// table of constants in place of one. Weights that depend on positions in
 /// another way are refused, or with any inputs left to the score function.
@@ -64,6 +68,7 @@ private:
   std::optional<LinearForm> linearOperation(const Node *node);
   std::optional<LinearForm> linearTable(const Node *node);
   std::optional<LinearForm> linearAxes(ArrayRef<AxisId> dim);
+  bool isOfTruths(const Node *node);
   bool addTable(const Node *node);
   bool addSteps(const Node *node);
   bool holds(const LinearForm &form, Type type) const;
@@ -71,7 +76,7 @@ private:
   const AxisLabels &labels;
   Inputs inputs;
   DenseMap<const Node *, std::optional<LinearForm>> forms;
-  DenseMap<const Node *, bool> visited;
+  DenseMap<const Node *, bool> visited, ofTruths;
 };
 
 /// A comparison over queries, keys, or (key - query): its value is the first of
@@ -157,6 +162,7 @@ private:
   LogicalResult readThresholds();
   LogicalResult readThreshold(const Comparison &comparison);
   LogicalResult readLinear(const Comparison &comparison);
+  LogicalResult cutPairs();
   LogicalResult cut();
   LogicalResult cutByRow();
   /// Whether the pairs with these truths are visible.

@@ -111,3 +111,47 @@ mlir::sp::bandsByRow(int64_t queries, int64_t keys, ArrayRef<int64_t> breaks,
     bands.push_back(run.toBand(queries));
   return sprt::algebra::Bands(std::move(bands)).simplified();
 }
+
+LogicalResult MaskAnalysis::cutByRow() {
+  int64_t queries = axes.queryLength(component.labels);
+  int64_t keys = component.labels.size(axes.key);
+  auto addChanges = [](const std::vector<uint32_t> &classes,
+                       std::vector<int64_t> &cuts) {
+    for (size_t i = 1; i < classes.size(); ++i)
+      if (classes[i] != classes[i - 1])
+        cuts.push_back(int64_t(i));
+  };
+  for (const Threshold &threshold : thresholds) {
+    addChanges(threshold.keyClass, keyCuts);
+    addChanges(threshold.queryClass, queryCuts);
+    std::vector<int64_t> &cuts = threshold.kind == Kind::Query ? queryCuts
+                                 : threshold.kind == Kind::Key ? keyCuts
+                                                               : differenceCuts;
+    if (threshold.kind != Kind::Constant)
+      llvm::append_range(cuts, threshold.cuts);
+  }
+  for (std::vector<int64_t> *cuts : {&queryCuts, &keyCuts, &differenceCuts}) {
+    llvm::sort(*cuts);
+    cuts->erase(std::unique(cuts->begin(), cuts->end()), cuts->end());
+  }
+  bool isKnown = true;
+  std::optional<sprt::algebra::Bands> found = bandsByRow(
+      queries, keys, keyCuts, differenceCuts, [&](int64_t query, int64_t key) {
+        unsigned truths = 0;
+        for (auto [i, threshold] : llvm::enumerate(thresholds))
+          if (threshold.kind != Kind::Constant && threshold.truthOf(query, key))
+            truths |= 1U << i;
+        std::optional<bool> shown = visible(truths);
+        isKnown &= shown.has_value();
+        return shown.value_or(false);
+      });
+  Location location = component.weights()->value.getLoc();
+  if (!isKnown)
+    return refuse("its weights are not the exponential of a constant times the "
+                  "product of queries and keys",
+                  location);
+  if (!found)
+    return refuse("its mask has too many pieces to be bands", location);
+  bands = *found;
+  return success();
+}

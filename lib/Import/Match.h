@@ -50,6 +50,9 @@ public:
                    Inputs inputs);
   std::optional<AttentionMatch> run();
 
+  /// Whether pairs of weight 0 are dropped from what the softmax is multiplied
+  /// with, but not from its sums; and whether there are such pairs.
+  bool keepsZeros = false, hasZeros = false;
   std::optional<Refusal> refusal;
 
 private:

@@ -23,9 +23,12 @@ LogicalResult AttentionMatcher::matchScore() {
         return refuse("its sink differs by another axis than heads",
                       sink->value.getLoc());
   ScoreAnalysis analysis(*match.component, match.axes, comparisons);
+  analysis.keepsZeros = keepsZeros;
   MaskAnalysis mask(*match.component, match.axes, comparisons);
   mask.setScore(&analysis);
-  if (failed(mask.run())) {
+  bool isRead = succeeded(mask.run());
+  hasZeros = analysis.hasZeros;
+  if (!isRead) {
     refusal = mask.refusal;
     return failure();
   }

@@ -33,6 +33,11 @@ bool mlir::sp::contracts(Operation *op) {
 }
 
 bool mlir::sp::isElementwise(Operation *op) {
+  // Wider bits are more than the numbers of SampleEvaluator hold.
+  if (auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op))
+    return cast.getOperand().getType().getShape() ==
+               cast.getType().getShape() &&
+           cast.getType().getElementTypeBitWidth() <= 32;
   static const llvm::StringSet<> names = {"abs",
                                           "add",
                                           "and",
@@ -62,6 +67,9 @@ bool mlir::sp::isElementwise(Operation *op) {
                                           "round_nearest_even",
                                           "rsqrt",
                                           "select",
+                                          "shift_left",
+                                          "shift_right_arithmetic",
+                                          "shift_right_logical",
                                           "sign",
                                           "sine",
                                           "sqrt",

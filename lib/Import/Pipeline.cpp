@@ -13,7 +13,11 @@ void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addPass(createVerifyInputPass());
   manager.addPass(createReplaceCustomCallsPass());
   manager.addPass(createInlineCallsPass());
+  manager.addNestedPass<func::FuncOp>(createSimplifyReductionsPass());
+  manager.addNestedPass<func::FuncOp>(createFoldConstantsPass());
+  manager.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
+  manager.addNestedPass<func::FuncOp>(createJoinProductsPass());
   manager.addNestedPass<func::FuncOp>(createSplitConcatenationsPass());
   manager.addPass(createImportAttentionPass());
   manager.addPass(createSimplifyLoopsPass());

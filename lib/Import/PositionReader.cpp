@@ -9,8 +9,9 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-/// Elements of a table that is looked at whole: 4096 x 4096.
-static constexpr int64_t maxTable = int64_t(1) << 24;
+/// Elements of a table that is looked at whole: 4096 x 4096; and of all that
+/// it is made of.
+static constexpr int64_t maxTable = int64_t(1) << 24, maxMaking = 16 * maxTable;
 
 double LinearForm::coefficient(AxisId axis) const {
   for (const auto &[known, factor] : terms)
@@ -145,24 +146,24 @@ std::optional<LinearForm> PositionReader::linearOperation(const Node *node) {
   return moves ? linear(node->operands[0]) : std::nullopt;
 }
 
-/// Whether the node is made of positions and constants element by element.
-static bool isTable(const Node *node) {
+size_t mlir::sp::countTable(const Node *node) {
   SmallVector<const Node *> open = {node};
   llvm::SmallPtrSet<const Node *, 16> seen = {node};
   while (!open.empty()) {
     const Node *next = open.pop_back_val();
     if (next->scored || next->role != Role::None || !next->bound.empty())
-      return false;
+      return 0;
     for (const Node *operand : next->operands)
       if (seen.insert(operand).second)
         open.push_back(operand);
   }
-  return true;
+  return seen.size();
 }
 
 std::optional<LinearForm> PositionReader::linearTable(const Node *node) {
   Axes over = labels.resolve(flatten(node->labels));
-  if (over.size() > 1 || node->elementType().isInteger(1) || !isTable(node))
+  if (over.size() > 1 || node->elementType().isInteger(1) ||
+      countTable(node) == 0)
     return std::nullopt;
   SampleEvaluator evaluator(labels, 0);
   if (!over.empty()) {
@@ -200,7 +201,8 @@ bool PositionReader::addTable(const Node *node) {
     if (size > maxTable)
       return false;
   }
-  if (!isTable(node))
+  size_t nodes = countTable(node);
+  if (nodes == 0 || int64_t(nodes) * size > maxMaking)
     return false;
   comparisons.push_back({node, over, std::nullopt});
   return true;
@@ -213,7 +215,7 @@ bool PositionReader::addSteps(const Node *node) {
     // What is broadcast runs over what it is made of.
     const Node *narrow = narrowest(operand);
     Axes axes = labels.resolve(flatten(narrow->labels));
-    if (axes.size() > 1 || !isTable(narrow))
+    if (axes.size() > 1 || countTable(narrow) == 0)
       return false;
     for (AxisId axis : axes)
       if (labels.derivation(axis))
@@ -222,6 +224,21 @@ bool PositionReader::addSteps(const Node *node) {
   }
   comparisons.push_back({node, over, std::nullopt, /*isSteps=*/true});
   return true;
+}
+
+/// Whether the node is arithmetic on truths, as a mask of floats is: what
+/// decides it are the comparisons below it.
+bool PositionReader::isOfTruths(const Node *node) {
+  auto [entry, isNew] = ofTruths.try_emplace(node, false);
+  if (!isNew || node->scored || node->role != Role::None ||
+      !node->bound.empty() || isa<stablehlo::IotaOp>(node->op))
+    return entry->second;
+  bool result = node->elementType().isInteger(1) || isUniform(node->value);
+  if (!result && !node->operands.empty())
+    result = llvm::all_of(node->operands, [&](const Node *operand) {
+      return isOfTruths(operand);
+    });
+  return ofTruths[node] = result;
 }
 
 LogicalResult PositionReader::visit(const Node *node) {
@@ -255,7 +272,10 @@ LogicalResult PositionReader::visit(const Node *node) {
       comparisons.push_back({node, over, difference});
       return success();
     }
-    if (addSteps(node) || addTable(node))
+    bool isInner = llvm::all_of(node->operands, [&](const Node *operand) {
+      return isOfTruths(operand);
+    });
+    if (!isInner && (addSteps(node) || addTable(node)))
       return success();
   }
   if (isContraction(node->op) && contracts(node->op))

@@ -53,6 +53,11 @@ public:
   /// Whether the bands can be kept.
   bool finish(bool hasEmptyRows);
 
+  /// Whether pairs of weight 0 count as visible where their exponent is not
+  /// hidden, as after dropout.
+  bool keepsZeros = false;
+  /// Whether there are such pairs.
+  bool hasZeros = false;
   enum class Weights { None, Multiply, Hide };
   Weights weights = Weights::None;
   double hidesUpTo = -std::numeric_limits<double>::infinity();

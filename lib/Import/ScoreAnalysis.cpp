@@ -81,6 +81,9 @@ void HiddenExponents::add(double exponent) {
 void ScoreAnalysis::setThresholds(ArrayRef<Threshold> known) {
   thresholds = known;
   settled.assign(known.size(), std::nullopt);
+  shown.clear();
+  byBands = byData = {};
+  isWeighted = false;
   free.clear();
   for (const Comparison &comparison : comparisons)
     if (llvm::none_of(known, [&](const Threshold &threshold) {
@@ -146,7 +149,8 @@ bool ScoreAnalysis::draw(unsigned truths, unsigned number, bool &isShown) {
     walk.next();
     double power = view.at(at);
     bool isHidden = power <= largestFill;
-    hasPairs |= !isHidden && one != 0;
+    hasPairs |= !isHidden && (one != 0 || keepsZeros);
+    hasZeros |= !isHidden && one == 0;
     if (isHidden)
       hidden.add(power);
     hasWeights |= !std::isinf(power) && one != 1;

@@ -86,6 +86,15 @@ std::optional<Element> ScoreBuilder::emitAxis(AxisId axis) {
     return Element{key, 0};
   if (axis == match.axes.query)
     return Element{query, 0};
+  if (llvm::is_contained(labels.resolve(match.axes.batch), axis)) {
+    Type i32 = builder.getI32Type();
+    OpBuilder outside(match.product);
+    Value index = stablehlo::IotaOp::create(
+        outside, location, RankedTensorType::get({size}, i32), 0);
+    Labels dims = {Axes{axis}};
+    return Element{
+        addArgument({ScoreTerm::Kind::PerHead, index, dims}, scalar(i32)), 0};
+  }
   Axes heads = labels.resolve(match.axes.sharedHeads);
   llvm::append_range(heads, labels.resolve(match.axes.groups));
   const auto *found = llvm::find(heads, axis);

@@ -37,9 +37,6 @@ bool ScoreBuilder::readsData(const Node *node) {
     reads = !isUniform(node->value);
   for (const Node *operand : node->operands)
     reads = readsData(operand) || reads;
-  if (auto iota = dyn_cast_or_null<stablehlo::IotaOp>(node->op))
-    for (AxisId axis : labels.resolve(node->labels[iota.getIotaDimension()]))
-      reads |= llvm::is_contained(labels.resolve(match.axes.batch), axis);
   return dataful[node] = reads;
 }
 
@@ -72,15 +69,15 @@ std::optional<Element> ScoreBuilder::emitInput(const Node *node) {
   llvm::append_range(heads, labels.resolve(match.axes.groups));
   bool hasHead = llvm::any_of(
       over, [&](AxisId axis) { return llvm::is_contained(heads, axis); });
-  if (!readsData(node)) {
-    if (!over.empty())
-      return emitOperation(node);
+  if ((over.empty() || isUniform(node->value)) && countTable(node) != 0) {
     SampleEvaluator evaluator(labels, 0);
     const Samples *samples = evaluator.evaluate(node);
     if (!samples)
       return std::nullopt;
     return Element{Value(), samples->data[0]};
   }
+  if (!readsData(node))
+    return emitOperation(node);
   bool isPair = hasKey + hasQuery + hasHead > 1;
   if (!isPair && hasKey)
     return addTerm(node, ScoreTerm::Kind::PerKey);

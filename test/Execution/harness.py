@@ -28,7 +28,6 @@ BF16_FACTOR = 1.5
 PEAK_FLOOR = 0.95
 TIMEOUT_SECONDS = 240
 # How sp-compile refuses a strategy for a model in which it took nothing.
-NOTHING_TAKEN = "but the model has none that could be taken"
 
 
 class CaseError(Exception):
@@ -59,14 +58,13 @@ class Program:
 class Case:
     """One compilation and one run of a program.
 
-    attentions: how many the compiler has to find; pending: that it may find fewer as yet.
+    attentions: how many the compiler has to find.
     """
 
     program: Program
     options: tuple[str, ...]
     attentions: int | None = None
     check: Callable[[dict, dict], None] | None = None
-    pending: bool = False
     # Sharded f32 models sum in another order layer after layer.
     tolerance: dict[str, float] = field(default_factory=lambda: TOLERANCE)
 
@@ -152,22 +150,13 @@ class Tools:
             os.unlink(path)
         return results, reports[0], reports[1]
 
-    def hold(self, case: Case) -> int | None:
-        """Raise CaseError unless the case holds; return how many attentions were found.
-
-        None where nothing ran: a pending case whose strategy was refused, as nothing was found.
-        """
-        try:
-            results, promised, measured = self.execute(case)
-        except CaseError as failure:
-            if case.pending and NOTHING_TAKEN in str(failure):
-                return None
-            raise
+    def hold(self, case: Case) -> None:
+        """Raise CaseError unless the case holds."""
+        results, promised, measured = self.execute(case)
         problems = compare(results, case.program, case.tolerance)
         problems += broken(promised, measured)
         found = len(promised["attentions"])
-        fewer = case.pending and found < case.attentions
-        if case.attentions is not None and found != case.attentions and not fewer:
+        if case.attentions is not None and found != case.attentions:
             problems.append(f"expected {case.attentions} attentions but found {found}")
         if case.check is not None:
             try:
@@ -177,7 +166,6 @@ class Tools:
         if problems:
             command = f"sp-compile {case.program.model} {' '.join(case.options)}"
             raise CaseError("\n  ".join([command, *problems]))
-        return found
 
 
 def broken(promised: dict, measured: dict) -> list[str]:
@@ -262,29 +250,21 @@ def arguments(description: str) -> argparse.ArgumentParser:
 
 
 def hold_all(tools: Tools, cases: Iterable[Case], jobs: int) -> int:
-    """Run the cases, print every failure and what is pending, return the exit status."""
+    """Run the cases, print every failure, return the exit status."""
 
-    def one(case: Case) -> int | str | None:
+    def failure(case: Case) -> str | None:
         try:
-            return tools.hold(case)
-        except CaseError as failure:
-            return str(failure)
+            tools.hold(case)
+        except CaseError as problem:
+            return str(problem)
         except Exception:
             return f"{' '.join(case.options)}\n{traceback.format_exc()}"
+        return None
 
     cases = list(cases)
     with ThreadPoolExecutor(jobs) as pool:
-        outcomes = list(pool.map(one, cases))
-    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
-    for failure in failures[:20]:
-        print(failure, file=sys.stderr)
-    found: dict[tuple[str, int | None], set[int]] = {}
-    for case, outcome in zip(cases, outcomes, strict=True):
-        if case.pending and not isinstance(outcome, str):
-            found.setdefault((case.program.model.parent.name, case.attentions), set()).add(outcome or 0)
-    for (name, expected), counts in found.items():
-        print(f"pending: {name}: found {' or '.join(map(str, sorted(counts)))} of {expected} attentions")
-    refused = outcomes.count(None)
-    print(f"{len(cases) - len(failures) - refused} of {len(cases)} cases hold", end="")
-    print(f", {refused} pending ones are refused" if refused else "")
+        failures = [outcome for outcome in pool.map(failure, cases) if outcome is not None]
+    for text in failures[:20]:
+        print(text, file=sys.stderr)
+    print(f"{len(cases) - len(failures)} of {len(cases)} cases hold")
     return 1 if failures else 0

@@ -133,6 +133,42 @@ def latent(tokens: int, dtype: str) -> Made:
     return model, (normal(9, 2, tokens, WIDTH, dtype=dtype), layer), 1
 
 
+def latent_sum(tokens: int, dtype: str) -> Made:
+    """MLA whose scores are the sum of a product of latents and one of rotary parts; keys are the values."""
+    rotary, rank = 4, 12
+    shapes = {
+        "q": (WIDTH, HEADS * (rank + rotary)),
+        "down": (WIDTH, rank + rotary),
+        "o": (HEADS * rank, WIDTH),
+    }
+    layer = {name: normal(i, *shape, dtype=dtype) for i, (name, shape) in enumerate(shapes.items())}
+
+    def model(x: jax.Array, layer: dict) -> jax.Array:
+        y = layer_norm(x)
+        q = (y @ layer["q"]).reshape(*x.shape[:2], HEADS, -1)
+        latent, shared = jnp.split(y @ layer["down"], [rank], axis=-1)
+        scores = jnp.einsum("bqhr,bkr->bqhk", q[..., :rank], latent) / 4
+        scores += jnp.einsum(
+            "bqhr,bkr->bqhk", llama.rope(q[..., rank:]), llama.rope(shared[:, :, None])[:, :, 0]
+        )
+        earlier = jnp.tril(jnp.ones((tokens, tokens), bool))[:, None, :]
+        out = jnp.einsum("bqhk,bkr->bqhr", jax.nn.softmax(jnp.where(earlier, scores, -jnp.inf)), latent)
+        return x + out.reshape(*x.shape[:2], -1) @ layer["o"]
+
+    return model, (normal(9, 2, tokens, WIDTH, dtype=dtype), layer), 1
+
+
+def two_products(scores: jax.Array, others: jax.Array) -> jax.Array:
+    """A second product of every head, of one feature each."""
+    return causal(scores + 0.5 * jnp.einsum("qhd,khd->hqk", others[0], others[1]))
+
+
+def windows(scores: jax.Array) -> jax.Array:
+    """A window of its own for each head."""
+    distance, sizes = -differences(scores), jnp.arange(2, 2 + 3 * HEADS, 3)[:, None, None]
+    return jnp.where((distance >= 0) & (distance < sizes), scores, -1e30)
+
+
 MODELS: dict[str, Callable[[int, str], Made]] = {
     "soft-cap": lambda t, d: scored(t, d, capped),
     "alibi": lambda t, d: scored(t, d, sloped),
@@ -143,4 +179,7 @@ MODELS: dict[str, Callable[[int, str], Made]] = {
     "sinks": sinks,
     "qk-norm": qk_norm,
     "latent": latent,
+    "latent-sum": latent_sum,
+    "two-products": lambda t, d: scored(t, d, two_products, normal(3, 2, t, HEADS, 1, dtype=d)),
+    "windows-of-heads": lambda t, d: scored(t, d, windows),
 }

@@ -28,41 +28,7 @@ PLANS = (
     ("--mesh=sp=1", "--strategy=none"),
 )
 # Files of models beside models.py.
-SETS = ("library", "masks", "scores", "forms", "stacks", "flax")
-# Models of which fewer attentions are found as yet.
-PENDING = frozenset(
-    {
-        "flax/linen-bias",
-        "flax/linen-causal",
-        "flax/nnx-causal",
-        "flax/linen-padded",
-        "flax/nnx-padded",
-        "library/bias",
-        "library/both-lengths",
-        "library/everything",
-        "library/kv-lengths",
-        "library/mask",
-        "library/mask-of-heads",
-        "masks/padding-added",
-        "masks/padding-both",
-        "masks/padding-causal",
-        "masks/padding-left",
-        "masks/pairs",
-        "masks/positions",
-        "masks/segments-causal",
-        "masks/segments-full",
-        "scores/alibi",
-        "scores/alibi-keys",
-        "scores/bias",
-        "scores/key-bias",
-        "scores/sinks",
-        "scores/soft-cap",
-        "scores/t5-bias",
-        "stacks/bert",
-        "stacks/gemma",
-        "stacks/padded-translator",
-    }
-)
+SETS = ("library", "masks", "scores", "weights", "forms", "stacks", "flax")
 
 
 def spelled(name: str, tokens: int, dtype: str) -> models.Made:
@@ -126,11 +92,10 @@ def main() -> int:
         # Prime, and even.
         fn, arguments, count = each.models[name](24 if dtype == "float64" else 37, dtype)
         program = tools.program(f"{args.what}-{name}-{dtype}", fn, *arguments)
-        programs[name, dtype] = program, count, f"{args.what}/{name}" in PENDING
+        programs[name, dtype] = program, count
     cases = []
     for name, dtype, plan in grid:
-        program, count, pending = programs[name, dtype]
-        cases.append(harness.Case(program, plan, count, pending=pending))
+        cases.append(harness.Case(programs[name, dtype][0], plan, programs[name, dtype][1]))
     return harness.hold_all(tools, cases, args.jobs)
 
 

@@ -50,6 +50,68 @@ def SimplifyLoopsPass : Pass<"sp-simplify-loops", "ModuleOp"> {
   }];
 }
 
+def SimplifyReductionsPass : Pass<"sp-simplify-reductions", "func::FuncOp"> {
+  let summary = "Remove reductions over dimensions of size 1";
+  let description = [{
+    A reduction of single elements from a number that changes none is a reshape.
+    ```mlir
+    %r = stablehlo.reduce(%x init: %true) applies stablehlo.and across dimensions = [1] : (tensor<8x1xi1>, tensor<i1>) -> tensor<8xi1>
+    // becomes
+    %r = stablehlo.reshape %x : (tensor<8x1xi1>) -> tensor<8xi1>
+    ```
+  }];
+}
+
+def FoldConstantsPass : Pass<"sp-fold-constants", "func::FuncOp"> {
+  let summary = "Evaluate scans and lookups of positions";
+  let description = [{
+    Scans, reductions, sorts and lookups of integers that depend on no argument
+    are evaluated, so that masks made of them are known: documents from position
+    ids that a model counts itself are one document.
+    ```mlir
+    %i = stablehlo.iota dim = 0 : tensor<8xi32>
+    %r = stablehlo.reduce(%i init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8xi32>, tensor<i32>) -> tensor<i32>
+    // becomes
+    %r = stablehlo.constant dense<28> : tensor<i32>
+    ```
+  }];
+}
+
+def UnrollLoopsPass : Pass<"sp-unroll-loops", "func::FuncOp"> {
+  let summary = "Write short loops of arithmetic out";
+  let description = [{
+    A loop of at most eight trips whose body computes element by element is
+    replaced by its trips, which then are one expression: random bits, mixed in
+    five rounds, become a function of their position.
+    ```mlir
+    %r:2 = stablehlo.while(%i = %zero, %x = %x0) : tensor<i32>, tensor<64xui32>
+    cond { %c = stablehlo.compare LT, %i, %two ... } do { %y = stablehlo.xor %x, %k ... }
+    // becomes
+    %y0 = stablehlo.xor %x0, %k : tensor<64xui32>
+    %y1 = stablehlo.xor %y0, %k : tensor<64xui32>
+    ```
+  }];
+}
+
+def JoinProductsPass : Pass<"sp-join-products", "func::FuncOp"> {
+  let summary = "Make one product of scores that are a sum of products";
+  let description = [{
+    A sum of two contractions that an exponential is computed of is one over both
+    of their contracted dimensions. A factor that lacks a dimension of the other
+    is repeated along it; numbers that a contraction is multiplied by go to its
+    left factor.
+    ```mlir
+    %a = stablehlo.dot_general %q0, %k0, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>
+    %b = stablehlo.dot_general %q1, %k1, contracting_dims = [1] x [1] : (tensor<8x2xf32>, tensor<8x2xf32>) -> tensor<8x8xf32>
+    %s = stablehlo.add %a, %b : tensor<8x8xf32>
+    // becomes
+    %q = stablehlo.concatenate %q0, %q1, dim = 1 : (tensor<8x4xf32>, tensor<8x2xf32>) -> tensor<8x6xf32>
+    %k = stablehlo.concatenate %k0, %k1, dim = 1 : (tensor<8x4xf32>, tensor<8x2xf32>) -> tensor<8x6xf32>
+    %s = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x8xf32>
+    ```
+  }];
+}
+
 def SplitConcatenationsPass : Pass<"sp-split-concatenations", "func::FuncOp"> {
   let summary = "Compute on the parts of a softmax over scores and a column";
   let description = [{

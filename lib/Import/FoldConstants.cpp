@@ -1,0 +1,156 @@
+//===- FoldConstants.cpp - What is known of positions ---------------------===//
+//
+//   cumsum(position[i] - position[i - 1] != 1), with position = iota
+//
+// becomes constant 0: every token is of one document. Only what masks are not
+// read through is evaluated: scans, sorts, lookups of integers and truths.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Operations.h"
+
+#include "sp/Import/Passes.h"
+#include "sp/Interpreter/Interpreter.h"
+#include "sp/StableHLO/StableHLO.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_FOLDCONSTANTSPASS
+#include "sp/Import/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+/// Elements of a value that is evaluated, and additions of a window's elements.
+static constexpr int64_t maxElements = int64_t(1) << 20,
+                         maxWork = maxElements << 6;
+
+static bool isSmall(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() &&
+         tensor.getElementType().isInteger() &&
+         tensor.getNumElements() <= maxElements;
+}
+
+static bool isCheap(Operation *op) {
+  if (auto window = dyn_cast<stablehlo::ReduceWindowOp>(op)) {
+    int64_t work =
+        cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
+    // One scan is linear; a window of every element is not.
+    for (int64_t size : window.getWindowDimensions())
+      work = std::min(work * size, maxWork + 1);
+    return work <= maxWork || window.getInputs().size() == 1;
+  }
+  return isElementwise(op) || isIdentity(op) ||
+         isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp,
+             stablehlo::ConstantOp, stablehlo::GatherOp, stablehlo::IotaOp,
+             stablehlo::PadOp, stablehlo::ReduceOp, stablehlo::ReshapeOp,
+             stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::SortOp,
+             stablehlo::TransposeOp>(op);
+}
+
+/// What masks are not read through, as opposed to arithmetic on positions.
+static bool isOpaque(Operation *op) {
+  return isa<stablehlo::GatherOp, stablehlo::ReduceOp,
+             stablehlo::ReduceWindowOp, stablehlo::SortOp>(op);
+}
+
+namespace {
+
+/// Evaluates operations of one block that depend on no argument.
+class Folder {
+public:
+  explicit Folder(Block &block) {
+    for (Operation &op : block)
+      if (isKnown(&op))
+        known.insert(&op);
+  }
+
+  bool knows(Operation *op) const { return known.contains(op); }
+  /// The results of a known operation; none if it cannot be evaluated.
+  ArrayRef<interpreter::Tensor> evaluate(Operation *op);
+
+private:
+  bool isKnown(Operation *op) const {
+    return isCheap(op) && llvm::all_of(op->getResultTypes(), isSmall) &&
+           llvm::all_of(op->getOperands(), [&](Value operand) {
+             return operand.getDefiningOp() && knows(operand.getDefiningOp());
+           });
+  }
+  SmallVector<interpreter::Tensor> compute(Operation *op);
+
+  llvm::DenseSet<Operation *> known;
+  DenseMap<Operation *, SmallVector<interpreter::Tensor>> results;
+};
+
+struct FoldConstantsPass : sp::impl::FoldConstantsPassBase<FoldConstantsPass> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+SmallVector<interpreter::Tensor> Folder::compute(Operation *op) {
+  if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
+    std::string reason;
+    auto tensor =
+        interpreter::Tensor::fromAttribute(constant.getValue(), reason);
+    return succeeded(tensor) ? SmallVector<interpreter::Tensor>{*tensor}
+                             : SmallVector<interpreter::Tensor>();
+  }
+  SmallVector<interpreter::Tensor> operands;
+  for (Value operand : op->getOperands()) {
+    ArrayRef<interpreter::Tensor> made = results[operand.getDefiningOp()];
+    if (made.empty())
+      return {};
+    operands.push_back(made[cast<OpResult>(operand).getResultNumber()]);
+  }
+  auto evaluated = interpreter::evaluateOperation(
+      op, operands, {interpreter::Precision::Program});
+  return succeeded(evaluated) ? *evaluated : SmallVector<interpreter::Tensor>();
+}
+
+ArrayRef<interpreter::Tensor> Folder::evaluate(Operation *op) {
+  llvm::SetVector<Operation *> sources;
+  sources.insert(op);
+  for (size_t i = 0; i < sources.size(); ++i)
+    for (Value operand : sources[i]->getOperands())
+      if (!results.contains(operand.getDefiningOp()))
+        sources.insert(operand.getDefiningOp());
+  SmallVector<Operation *> order = sources.takeVector();
+  llvm::sort(order,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *source : order)
+    results[source] = compute(source);
+  return results[op];
+}
+
+static DenseElementsAttr attributeOf(const interpreter::Tensor &tensor) {
+  Type type = tensor.getElementType();
+  unsigned width = type.getIntOrFloatBitWidth();
+  SmallVector<APInt> numbers;
+  numbers.reserve(tensor.size());
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    numbers.push_back(APInt(width, uint64_t(tensor.integerAt(i)), false, true));
+  return DenseElementsAttr::get(tensor.getType(), numbers);
+}
+
+void FoldConstantsPass::runOnOperation() {
+  if (getOperation().isExternal())
+    return;
+  Block &block = getOperation().getBody().front();
+  Folder folder(block);
+  SmallVector<Operation *> opaque;
+  for (Operation &op : block)
+    if (isOpaque(&op) && folder.knows(&op))
+      opaque.push_back(&op);
+  for (Operation *op : opaque) {
+    OpBuilder builder(op);
+    for (auto [result, tensor] :
+         llvm::zip(op->getResults(), folder.evaluate(op)))
+      result.replaceAllUsesWith(stablehlo::ConstantOp::create(
+          builder, op->getLoc(), attributeOf(tensor)));
+  }
+  eraseDead(getOperation());
+}
