@@ -141,28 +141,31 @@ LogicalResult AttentionMatcher::chooseQuery(ArrayRef<AxisId> leftOnly,
                                             ArrayRef<Comparison> comparisons) {
   const AxisLabels &labels = match.component->labels;
   AttentionAxes &axes = match.axes;
+  Axes compared;
   for (const Comparison &comparison : comparisons)
     for (AxisId axis : comparison.over) {
-      if (axis == axes.key || !llvm::is_contained(leftOnly, axis))
+      if (axis == axes.key || !llvm::is_contained(leftOnly, axis) ||
+          llvm::is_contained(compared, axis))
         continue;
-      if (axes.query && *axes.query != axis)
+      // A score function may compare heads too.
+      if (!compared.empty() && inputs == Inputs::Operands)
         return refuse("its mask compares positions of more than one axis of "
                       "queries",
                       comparison.node->value.getLoc());
-      axes.query = axis;
+      compared.push_back(axis);
     }
-  // Without a mask: as many queries as keys, or the longest, or the first.
+  ArrayRef<AxisId> candidates = compared.empty() ? leftOnly : compared;
+  // As many queries as keys, or the longest, or the first.
   Axes order =
       labels.resolve(flatten(match.component->leaf(axes.queryRole)->labels));
   auto preference = [&](AxisId axis) {
     int64_t size = labels.size(axis);
     return std::make_pair(size == labels.size(axes.key), size);
   };
-  if (!axes.query)
-    for (AxisId axis : order)
-      if (llvm::is_contained(leftOnly, axis) &&
-          (!axes.query || preference(axis) > preference(*axes.query)))
-        axes.query = axis;
+  for (AxisId axis : order)
+    if (llvm::is_contained(candidates, axis) &&
+        (!axes.query || preference(axis) > preference(*axes.query)))
+      axes.query = axis;
   for (AxisId axis : order)
     if (llvm::is_contained(leftOnly, axis) && axis != axes.query)
       axes.groups.push_back(axis);

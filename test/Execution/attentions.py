@@ -95,7 +95,7 @@ class Attention:
         mask = self.mask(queries, keys) if self.mask else None
         if self.causal:
             mask = masks.causal(queries, keys)
-        hidden, sink = [] if mask is None else [mask], None
+        hidden, sink, weighted = [] if mask is None else [mask], None, 1
         for part in self.parts:
             own, arrays = arrays[: len(part.arrays)], arrays[len(part.arrays) :]
             if part.role == "cap":
@@ -104,6 +104,8 @@ class Attention:
                 scores = scores + split(part.value(*own)).astype(scores.dtype)
             elif part.role == "visible":
                 hidden.append(split(part.value(*own)))
+            elif part.role == "weight":
+                weighted = split(part.value(*own)).astype(scores.dtype)
             else:
                 sink = split(part.value(*own)[None, :, None, None]).astype(scores.dtype)
         mask = None
@@ -118,8 +120,9 @@ class Attention:
             scores = jnp.where(mask, scores, low)
         if sink is not None:
             column = jnp.broadcast_to(sink, (*scores.shape[:-1], 1))
-            return jax.nn.softmax(jnp.concatenate([scores, column], axis=-1), axis=-1)[..., :-1]
-        weights = jax.nn.softmax(scores, axis=-1)
+            joined = jnp.concatenate([scores, column], axis=-1)
+            return jax.nn.softmax(joined, axis=-1)[..., :-1] * weighted
+        weights = jax.nn.softmax(scores, axis=-1) * weighted
         return jnp.where(mask, weights, 0) if fill == "zero" and mask is not None else weights
 
 

@@ -48,6 +48,10 @@ def part(random: Random, name: str, case: cases.Case) -> str:
         return f"mask:{random.choice(BIASES[1:])}"
     if name == "bias":
         return f"bias:{random.choice(BIASES)}"
+    if name == "dropout":
+        return f"dropout:{random.choice(('bhqk', '1hqk', '11qk'))}"
+    if name == "windows":
+        return f"windows:{random.randint(1, long)}"
     return f"cap:{random.choice((1, 5, 30))}" if name == "cap" else name
 
 

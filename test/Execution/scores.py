@@ -37,8 +37,9 @@ class Sizes:
 class Part:
     """One thing that happens to scores.
 
-    role: `cap` maps the scores; `added` and `visible` give values of four dimensions
-    (batch, heads, queries, keys), each maybe one; `sink` gives one value a head.
+    role: `cap` maps the scores; `added`, `visible` and `weight`, which multiplies what
+    the softmax gives, are values of four dimensions (batch, heads, queries, keys), each
+    maybe one; `sink` gives one value a head.
     value: takes the part's arrays, which are inputs of the model.
     """
 
@@ -173,6 +174,27 @@ def sinks(sizes: Sizes) -> Part:
     return Part("sink", lambda x: x, (normal(sizes, 7, sizes.heads),))
 
 
+def dropout(sizes: Sizes, letters: str) -> Part:
+    """A quarter of the weights dropped by JAX's bits of a key that is an input."""
+
+    def value(key: jax.Array) -> jax.Array:
+        keep = jax.random.bernoulli(key, np.float32(0.75), sizes.shape(letters))
+        return jnp.where(keep, 1 / 0.75, 0.0)
+
+    return Part("weight", value, (np.array([sizes.seed, 5], np.uint32),))
+
+
+def windows(sizes: Sizes, step: int) -> Part:
+    """Earlier keys, as far as each head looks."""
+
+    def value() -> jax.Array:
+        i, j = masks.grid(sizes.queries, sizes.keys)
+        reach = step * (1 + jnp.arange(sizes.heads))[None, :, None, None]
+        return (i - j >= 0) & (i - j < reach)
+
+    return Part("visible", value)
+
+
 # What positions alone decide; numbers follow the name.
 POSITIONS: dict[str, Maker] = {
     "full": lambda sizes: seen(masks.full)(sizes),
@@ -198,8 +220,10 @@ PARTS: dict[str, Maker] = POSITIONS | {
     "t5": relative,
     "cap": cap,
     "sinks": sinks,
+    "dropout": dropout,
+    "windows": windows,
 }
-SHAPED = ("mask", "bias")
+SHAPED = ("mask", "bias", "dropout")
 
 
 def parts(text: str, sizes: Sizes) -> tuple[Part, ...]:

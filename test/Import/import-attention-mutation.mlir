@@ -13,8 +13,8 @@
 // RUN: sed 's/dense<4.0>/dense<8.0>/' %s | sp-opt --sp-import-pipeline | FileCheck %s --check-prefix=EIGHTH
 // RUN: sed 's/subtract %%seen/add %%seen/' %s | sp-opt --sp-import-pipeline | FileCheck %s --check-prefix=CAUSAL
 // RUN: sed 's/maximum across/minimum across/' %s | sp-opt --sp-import-pipeline | FileCheck %s --check-prefix=NONE
-// RUN: sed 's/dense<-1.0e+30>/dense<-8.0e+02>/' %s | sp-opt --sp-import-pipeline | FileCheck %s --check-prefix=NONE
-// RUN: sed 's/%%seen, %%maxima/%%seen, %%seen/' %s | sp-opt --sp-import-pipeline | FileCheck %s --check-prefix=NONE
+// RUN: sed 's/dense<-1.0e+30>/dense<-8.0e+02>/' %s | sp-opt --sp-import-pipeline | FileCheck %s --check-prefix=SCORE
+// RUN: sed 's/%%seen, %%maxima/%%seen, %%seen/' %s | sp-opt --sp-import-pipeline | FileCheck %s --check-prefix=SCORE
 // RUN: sed 's/divide %%same/multiply %%same/' %s | sp-opt --sp-import-pipeline | FileCheck %s --check-prefix=NONE
 // RUN: sed 's/divide %%same, %%sums/divide %%sums, %%same/' %s | sp-opt --sp-import-pipeline | FileCheck %s --check-prefix=NONE
 // RUN: sed 's/add across/maximum across/' %s | sp-opt --sp-import-pipeline | FileCheck %s --check-prefix=NONE
@@ -33,6 +33,9 @@
 // OFFSET: sp.attention({{.*}}) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi 2{{ ?}}>] scale 2.500000e-01 {
 // SWAPPED: sp.attention({{.*}}) bands [#sp.band<q 0 to 5, k 1 to 6, lo 1, hi inf{{ ?}}>, #sp.band<q 5 to 6, k 0 to 6, lo -inf, hi inf{{ ?}}, uniform>] scale 2.500000e-01 empty{{ +}}mean
 // EIGHTH: sp.attention({{.*}}) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi 0{{ ?}}>] scale 1.250000e-01 {
+// A fill that scores can reach hides nothing, and scores less themselves are 0:
+// what is not a mask is a score.
+// SCORE: sp.attention({{.*}}) score @score_0 bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi inf>] scale 1.000000e+00 {
 // NONE-NOT: sp.attention
 // NONE: return
 
