@@ -1,0 +1,120 @@
+"""A whole Llama-style decoder on this machine's processor, beside XLA.
+
+Both run the same exported function, in turn, and are compared within one run; the last
+column is what XLA takes over what the compiled program takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path += [str(REPOSITORY / folder) for folder in ("python", "python/examples")]
+
+import jax  # noqa: E402
+import numpy as np  # noqa: E402
+
+import llama  # noqa: E402
+import spmlir  # noqa: E402
+from cpu_attention import processor  # noqa: E402
+
+CONFIG = llama.Config(
+    layers=8, width=1024, heads=8, kv_heads=4, head_size=128, hidden=2816, vocabulary=4096, tokens=4096
+)
+PLANS = {
+    "1 rank": ("--mesh=sp=1",),
+    "8 ranks, ring": ("--mesh=sp=8", "--strategy=ring", "--layout=zigzag"),
+    "8 ranks, auto": ("--mesh=sp=8",),
+}
+
+
+class Compiled:
+    """The model under one plan: an artifact, and how long it took to make."""
+
+    def __init__(self, tools: Path, work: Path, name: str) -> None:
+        self.tools, self.work = tools, work
+        self.artifact = work / f"{name.replace(', ', '-').replace(' ', '-')}.spx"
+        self.ranks = int(PLANS[name][0].rpartition("=")[2])
+        began = time.perf_counter()
+        self.call("sp-compile", work / "model.mlir", *PLANS[name], "-o", self.artifact)
+        self.compile_seconds = time.perf_counter() - began
+
+    def call(self, tool: str, *arguments: object) -> None:
+        done = subprocess.run(
+            [self.tools / tool, *map(str, arguments)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise SystemExit(f"{tool}: {done.stderr}")
+
+    def seconds(self, trace: bool = False) -> float:
+        """Of the faster of two runs; results go to a file beside the artifact."""
+        threads = max(1, len(os.sched_getaffinity(0)) // self.ranks)
+        report = self.artifact.with_suffix(".json")
+        self.call(
+            "sp-run", self.artifact, f"--inputs={self.work / 'inputs.npz'}", f"--threads={threads}",
+            "--warmup=1", "--repeat=2", f"--report={report}",
+            f"--outputs={self.artifact.with_suffix('.npz')}",
+            *([f"--trace={self.artifact.with_suffix('.trace.json')}"] if trace else []),
+        )  # fmt: skip
+        return json.loads(report.read_text())["seconds"]["min"]
+
+
+def main() -> None:
+    """Measure, compare the logits, print and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder for model.md and traces")
+    parser.add_argument("--build", type=Path, default=REPOSITORY / "build", help="default build")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each has its turn (3)")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+
+    weights, ids = llama.parameters(CONFIG), llama.tokens(CONFIG)
+
+    def model(weights: dict, ids: jax.Array) -> jax.Array:
+        return llama.decoder(CONFIG, weights, ids)
+
+    spmlir.export(model, weights, ids).save(args.out)
+    compiled = {name: Compiled(args.build / "bin", args.out, name) for name in PLANS}
+    theirs = jax.jit(model)
+    weights, ids = jax.device_put((weights, ids))
+    expected = np.asarray(theirs(weights, ids))
+    taken: dict[str, list[float]] = {name: [] for name in ("XLA", *PLANS)}
+    for turn in range(args.rounds):
+        for _ in range(2):
+            began = time.perf_counter()
+            theirs(weights, ids).block_until_ready()
+            taken["XLA"].append(time.perf_counter() - began)
+        for name, program in compiled.items():
+            taken[name].append(program.seconds(trace=turn == 0))
+    lines = [
+        f"{datetime.date.today()}, {processor()}: {CONFIG.layers} layers, width {CONFIG.width}, "
+        f"{CONFIG.tokens} tokens, f32; the fastest of {args.rounds} turns",
+        "",
+        "| | seconds | median | compiled in | XLA / this | largest error |",
+        "|---|---|---|---|---|---|",
+    ]
+    scale = np.abs(expected).max()
+    for name, seconds in taken.items():
+        row = [name, f"{min(seconds):.2f}", f"{statistics.median(seconds):.2f}", "", "", ""]
+        if name in compiled:
+            program = compiled[name]
+            with np.load(program.artifact.with_suffix(".npz")) as results:
+                error = np.abs(results["result0"] - expected).max() / scale
+            ratio = min(taken["XLA"]) / min(seconds)
+            row[3:] = [f"{program.compile_seconds:.1f} s", f"{ratio:.2f}", f"{error:.1e}"]
+        lines.append("| " + " | ".join(row) + " |")
+    text = "\n".join(lines) + "\n"
+    print(text)
+    (args.out / "model.md").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
