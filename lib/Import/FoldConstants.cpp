@@ -23,9 +23,11 @@ namespace mlir::sp {
 using namespace mlir;
 using namespace mlir::sp;
 
-/// Elements of a value that is evaluated, and additions of a window's elements.
+/// Elements of a value that is evaluated, of one that is sorted, and additions
+/// of windows' elements.
 static constexpr int64_t maxElements = int64_t(1) << 20,
-                         maxWork = maxElements << 6;
+                         maxSorted = int64_t(1) << 14,
+                         maxWork = int64_t(1) << 24;
 
 static bool isSmall(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -34,21 +36,46 @@ static bool isSmall(Type type) {
          tensor.getNumElements() <= maxElements;
 }
 
-static bool isCheap(Operation *op) {
-  if (auto window = dyn_cast<stablehlo::ReduceWindowOp>(op)) {
-    int64_t work =
-        cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
-    // One scan is linear; a window of every element is not.
-    for (int64_t size : window.getWindowDimensions())
-      work = std::min(work * size, maxWork + 1);
-    return work <= maxWork || window.getInputs().size() == 1;
+/// Whether a window reaches over one dimension to its beginning or end, which
+/// takes a single pass.
+static bool isScan(stablehlo::ReduceWindowOp op) {
+  auto type = cast<RankedTensorType>(op.getInputs()[0].getType());
+  std::optional<DenseIntElementsAttr> padding = op.getPadding();
+  if (!padding || op.getWindowStrides() || op.getWindowDilations() ||
+      op.getBaseDilations())
+    return false;
+  auto edges = llvm::to_vector(padding->getValues<int64_t>());
+  bool isFound = false;
+  for (auto [dim, size] : llvm::enumerate(op.getWindowDimensions())) {
+    int64_t low = edges[2 * dim], high = edges[2 * dim + 1];
+    if (size == 1 && low == 0 && high == 0)
+      continue;
+    if (isFound || size != type.getDimSize(dim) || std::min(low, high) != 0 ||
+        std::max(low, high) != size - 1)
+      return false;
+    isFound = true;
   }
+  return isFound;
+}
+
+static bool isCheap(Operation *op) {
+  auto elements = [&] {
+    return cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
+  };
+  if (auto window = dyn_cast<stablehlo::ReduceWindowOp>(op)) {
+    int64_t most = maxWork / std::max<int64_t>(elements(), 1);
+    for (int64_t size : window.getWindowDimensions())
+      most /= std::max<int64_t>(size, 1);
+    return most > 0 || isScan(window);
+  }
+  if (isa<stablehlo::SortOp>(op))
+    return elements() <= maxSorted;
   return isElementwise(op) || isIdentity(op) ||
          isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp,
              stablehlo::ConstantOp, stablehlo::GatherOp, stablehlo::IotaOp,
              stablehlo::PadOp, stablehlo::ReduceOp, stablehlo::ReshapeOp,
-             stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::SortOp,
-             stablehlo::TransposeOp>(op);
+             stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::TransposeOp>(
+             op);
 }
 
 /// What masks are not read through, as opposed to arithmetic on positions.
@@ -74,7 +101,7 @@ public:
 
 private:
   bool isKnown(Operation *op) const {
-    return isCheap(op) && llvm::all_of(op->getResultTypes(), isSmall) &&
+    return llvm::all_of(op->getResultTypes(), isSmall) && isCheap(op) &&
            llvm::all_of(op->getOperands(), [&](Value operand) {
              return operand.getDefiningOp() && knows(operand.getDefiningOp());
            });
