@@ -89,8 +89,9 @@ SmallVector<Ahead> attention::lookAhead(Emitter &e, const Tile &tile,
                                         const Next &next) {
   const Shape &s = e.shape;
   int64_t storedBytes = e.storedType.getIntOrFloatBitWidth() / 8;
-  auto stepBytes = [&](int64_t rowBytes) -> int64_t {
-    return llvm::divideCeil(rowBytes, s.headSteps());
+  auto strideFor = [&](int64_t rowBytes) {
+    int64_t steps = s.headSteps();
+    return e.integer(s.unroll * llvm::divideCeil(rowBytes, steps));
   };
   // Small blocks of queries are not worth more.
   constexpr int64_t most = 4;
@@ -108,7 +109,7 @@ SmallVector<Ahead> attention::lookAhead(Emitter &e, const Tile &tile,
     Value base = e.select(isValue, tile.v.base, tile.k.base);
     Value stride = e.select(isValue, tile.v.stride, tile.k.stride);
     all.push_back({e.at(base, e.mul(index, stride), e.storedType),
-                   stepBytes(std::max(s.headSize, s.valueSize) * storedBytes)});
+                   strideFor(std::max(s.headSize, s.valueSize) * storedBytes)});
   }
 
   share =
@@ -121,7 +122,7 @@ SmallVector<Ahead> attention::lookAhead(Emitter &e, const Tile &tile,
     auto add = [&](Value base, const Rows &rows, int64_t rowBytes) {
       Value address = e.at(base, e.mul(query, rows.stride), rows.type);
       all.push_back(
-          {e.select(next.isTile, address, tile.scratch), stepBytes(rowBytes)});
+          {e.select(next.isTile, address, tile.scratch), strideFor(rowBytes)});
     };
     add(tile.nextQ, tile.q, s.headSize * storedBytes);
     add(tile.nextO, tile.o, s.valueSize * s.elementBytes);

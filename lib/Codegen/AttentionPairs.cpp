@@ -112,3 +112,27 @@ void ScorePass::packPairs(Value first, Value last) {
         });
   }
 }
+
+// A row of pairs begins far from the one before it, so packing alone would wait
+// for memory at each of them. What comes after a panel's rows is the next
+// panel's.
+SmallVector<Ahead> ScorePass::lookAhead(Value row) {
+  const Shape &s = e.shape;
+  int64_t share = llvm::divideCeil(s.panel * s.unroll, s.headSteps());
+  SmallVector<Ahead> all;
+  for (unsigned pair = 0; pair < e.pair; ++pair) {
+    const Term &term = tile.terms[firstPair() + pair];
+    Type storage = storageOf(term.element);
+    Value column = columnOf(term, positionOf(row));
+    Value offset =
+        e.load(e.getI64Type(), slotOf(e, tile, e.perQuery + pair, firstLane));
+    Value queryBytes =
+        e.mul(term.query, e.integer(storage.getIntOrFloatBitWidth() / 8));
+    for (int64_t i = 0; i < share; ++i) {
+      all.push_back(
+          {e.at(column, offset, storage), e.mul(queryBytes, e.integer(share))});
+      offset = e.add(offset, term.query);
+    }
+  }
+  return all;
+}

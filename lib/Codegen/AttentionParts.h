@@ -42,11 +42,10 @@ struct Tile {
   SmallVector<Term> terms;
 };
 
-/// What a panel asks for while it works at a register tile: `stepBytes` from
-/// `address` on with each step of its contraction.
+/// What a panel asks for while it works at a register tile: with iteration i of
+/// its contraction, the line at `address` + i * `stride` bytes.
 struct Ahead {
-  Value address;
-  int64_t stepBytes;
+  Value address, stride;
 };
 
 /// What comes after a block of keys: the block at `key`, with another tile if
@@ -84,6 +83,10 @@ std::pair<Value, Value> boundSlice(Emitter &e, const Tile &tile,
 void attendPanel(Emitter &e, const Tile &tile, Value panel, Value firstKey,
                  Value count, const Next &next, Value uniform);
 
+/// What a panel asks for at the register tile of key row `key`: what its score
+/// function will read of pairs there.
+SmallVector<Ahead> lookAheadPairs(Emitter &e, const Tile &tile, Value panel,
+                                  Value key);
 /// Puts what a score function reads of the tile's queries into scratch memory.
 void packTerms(Emitter &e, const Tile &tile);
 /// Makes exponents of the scores of keys [from, to) of the block at `firstKey`;

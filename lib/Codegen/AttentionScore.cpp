@@ -201,6 +201,12 @@ SmallVector<Value> ScorePass::apply(Value score, int64_t half) {
                              [&](Value value) { return values.at(value); });
 }
 
+SmallVector<Ahead> attention::lookAheadPairs(Emitter &e, const Tile &tile,
+                                             Value panel, Value key) {
+  Value lastKey = e.sub(tile.keys, e.integer(1));
+  return ScorePass(e, tile, panel).lookAhead(e.least(key, lastKey));
+}
+
 SmallVector<Value> attention::applyScore(Emitter &e, const Tile &tile,
                                          Value panel, Value firstKey,
                                          Value from, Value to) {

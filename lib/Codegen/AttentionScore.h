@@ -21,6 +21,9 @@ public:
 
   /// Lays out the elements of pairs for keys [first, last].
   void packPairs(Value first, Value last);
+  /// What to ask for at the register tile of key `row`, to be near when its
+  /// pairs are packed.
+  SmallVector<Ahead> lookAhead(Value row);
   /// What is the same for all queries of the panel; `number` counts the keys
   /// since they were laid out.
   void setKey(Value row, Value number) {

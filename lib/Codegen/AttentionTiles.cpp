@@ -145,10 +145,11 @@ scoreBlock(Emitter &e, const Panel &p, Value firstKey, Value from, Value to,
         },
         [&](Value step) {
           prefetchFactors(e, following, step);
+          Value iteration =
+              arith::DivUIOp::create(e, step, e.integer(s.unroll));
           for (const Ahead &a : ahead)
-            e.prefetch(e.at(a.address, e.mul(step, e.integer(a.stepBytes)),
-                            e.getI8Type()),
-                       2);
+            e.prefetch(
+                e.at(a.address, e.mul(iteration, a.stride), e.getI8Type()), 2);
         });
     Value tileKey = e.add(firstKey, row);
     Value crosses = arith::OrIOp::create(
@@ -249,7 +250,10 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
   e.ifThen(e.compare(Predicate::slt, from, to), [&] {
     SmallVector<Value> scores =
         scoreBlock(e, p, firstKey, from, to, uniform, [&](Value row) {
-          return lookAhead(e, tile, panel, row, next);
+          SmallVector<Ahead> all = lookAhead(e, tile, panel, row, next);
+          if (e.pair)
+            all.append(lookAheadPairs(e, tile, panel, e.add(firstKey, row)));
+          return all;
         });
     if (e.score)
       scores = e.ifElse(
