@@ -1,5 +1,6 @@
 // Elements of pairs for a score function: rows of keys, transposed so that
-// queries are in the lanes, or gathered where keys are not consecutive.
+// queries are in the lanes, or copied one by one where keys are not
+// consecutive.
 #include "AttentionScore.h"
 
 using namespace mlir;
@@ -24,6 +25,12 @@ Value ScorePass::offsetsOf(unsigned pair, int64_t half) {
 Value ScorePass::columnOf(const Term &term, Value position) {
   Value column = arith::ExtSIOp::create(e, e.getI64Type(), position);
   return e.at(term.base, e.mul(column, term.key), storageOf(term.element));
+}
+
+/// Positions from one key's to another's.
+Value ScorePass::stepOf(Value first, Value last) {
+  Value step = arith::SubIOp::create(e, positionOf(last), positionOf(first));
+  return arith::ExtSIOp::create(e, e.getI64Type(), step);
 }
 
 Value ScorePass::toWords(Value raw) {
@@ -75,16 +82,29 @@ void ScorePass::packRows(unsigned pair, Value first, Value last) {
   }
 }
 
-/// Elements from anywhere, key by key.
-void ScorePass::packGathered(unsigned pair, Value first, Value last) {
+/// Elements from anywhere, one by one, which is faster than instructions that
+/// gather. Those of the next keys are asked for meanwhile: `lookAhead` names
+/// one line of each query, and striped keys lie in several.
+void ScorePass::packElements(unsigned pair, Value first, Value last) {
   const Term &term = tile.terms[firstPair() + pair];
+  Type storage = storageOf(term.element);
+  Type raw = e.getIntegerType(storage.getIntOrFloatBitWidth());
   Value count = e.add(e.sub(last, first), e.integer(1));
-  e.loop(e.integer(0), count, 1, [&](Value number) {
-    Value column = columnOf(term, positionOf(e.add(first, number)));
-    for (int64_t half = 0; half < 2; ++half)
-      e.store(toWords(gather(column, offsetsOf(pair, half),
-                             storageOf(term.element))),
-              packedAt(pair, number, half));
+  Value slots = slotOf(e, tile, e.perQuery + pair, firstLane);
+  Value next =
+      e.least(e.add(last, e.integer(1)), e.sub(tile.keys, e.integer(1)));
+  Value ahead = e.mul(stepOf(first, next), term.key);
+  e.loop(e.integer(0), e.integer(e.shape.panel), 1, [&](Value lane) {
+    Value offset = e.load(e.getI64Type(), e.at(slots, lane, e.getI64Type()));
+    e.loop(e.integer(0), count, 1, [&](Value number) {
+      Value column = columnOf(term, positionOf(e.add(first, number)));
+      Value address = e.at(column, offset, storage);
+      e.prefetch(e.at(address, ahead, storage), 2);
+      Value word = e.load(raw, address);
+      if (raw != e.laneType)
+        word = arith::ExtUIOp::create(e, e.laneType, word);
+      e.store(word, e.at(packedAt(pair, number, 0), lane, e.laneType));
+    });
   });
 }
 
@@ -93,9 +113,7 @@ void ScorePass::packPairs(Value first, Value last) {
     const Term &term = tile.terms[firstPair() + pair];
     if (!isPacked(term))
       continue;
-    Value step = arith::ExtSIOp::create(
-        e, e.getI64Type(),
-        arith::SubIOp::create(e, positionOf(last), positionOf(first)));
+    Value step = stepOf(first, last);
     using Predicate = arith::CmpIPredicate;
     Value isRow = arith::AndIOp::create(
         e, e.compare(Predicate::eq, step, e.sub(last, first)),
@@ -107,7 +125,7 @@ void ScorePass::packPairs(Value first, Value last) {
           return SmallVector<Value>();
         },
         [&] {
-          packGathered(pair, first, last);
+          packElements(pair, first, last);
           return SmallVector<Value>();
         });
   }

@@ -52,9 +52,10 @@ private:
   }
   Value packedAt(unsigned pair, Value number, int64_t half);
   Value offsetsOf(unsigned pair, int64_t half);
+  Value stepOf(Value first, Value last);
   Value columnOf(const Term &term, Value position);
   void packRows(unsigned pair, Value first, Value last);
-  void packGathered(unsigned pair, Value first, Value last);
+  void packElements(unsigned pair, Value first, Value last);
   Value toWords(Value raw);
   Value fromWords(Value words, Type storage);
   Value element(unsigned number, int64_t half);
