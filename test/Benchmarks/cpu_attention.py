@@ -24,6 +24,7 @@ from peak import Peak
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HEADS = 2
+USP = "usp-ring"
 
 
 @dataclass(frozen=True)
@@ -127,9 +128,13 @@ class Machine:
         """The same of a peer, or None where it is not installed or has no window."""
         if case.window:
             return None
-        python = self.torch if name == "torch" else sys.executable
-        arguments = name, HEADS, case.tokens, case.size, case.mask, case.dtype, min(self.runs, 3)
-        command = [python, peers.__file__, *map(str, arguments)]
+        sizes = HEADS, case.tokens, case.size, case.mask, case.dtype, min(self.runs, 3)
+        if name == USP:
+            command = [self.torch, Path(__file__).with_name("peer_usp.py"), *sizes]
+        else:
+            python = self.torch if name == "torch" else sys.executable
+            command = [python, peers.__file__, name, *sizes]
+        command = [str(argument) for argument in command]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             print(f"{case.label()}: {name} failed\n{done.stderr[-2000:]}", file=sys.stderr)
@@ -144,7 +149,8 @@ class Machine:
             "sp-mlir 8 ranks": lambda: self.compiled(case, 8),
         }
         if with_peers:
-            subjects |= {name: lambda name=name: self.peer(case, name) for name in peers.PEERS}
+            names = (*peers.PEERS, USP)
+            subjects |= {name: lambda name=name: self.peer(case, name) for name in names}
         before = self.peak.measure()
         for subject, run in subjects.items():
             seconds = run()
@@ -220,8 +226,10 @@ def main() -> None:
     parser.add_argument("--build", type=Path, default=REPOSITORY / "build", help="default build")
     parser.add_argument("--runs", type=int, default=7, help="timed runs of each (7)")
     parser.add_argument("--quick", action="store_true", help="D=128 only")
-    parser.add_argument("--no-peers", action="store_true", help="without XLA and torch")
-    parser.add_argument("--torch", default=sys.executable, help="a Python that has torch")
+    parser.add_argument("--no-peers", action="store_true", help="without XLA, torch and USP")
+    parser.add_argument(
+        "--torch", default=sys.executable, help="a Python that has torch, and yunchang for USP"
+    )
     args = parser.parse_args()
     sys.path.insert(0, str(REPOSITORY / "python"))
 
