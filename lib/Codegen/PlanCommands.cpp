@@ -82,17 +82,17 @@ void PlanWriter::writeAttend(AttendOp op, Commands &into) {
   ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
                     v = op.getValue().getType().getShape();
   attend.batch = constant(q[0]);
+  int64_t headsBefore = op.getFirstHead(), kvBefore = op.getFirstKvHead();
+  attend.heads_total = headsBefore + op.getHeadCount();
+  attend.kv_total = kvBefore + op.getKvHeadCount();
   attend.heads = constant(q[2]);
-  attend.head_first = constant(0);
-  attend.heads_total = q[2];
-  attend.kv_first = constant(0);
-  attend.kv_total = v[2];
+  attend.head_first = constant(headsBefore);
+  attend.kv_first = constant(kvBefore);
   if (std::optional<LayoutAttr> heads = op.getHeads()) {
     attend.heads = rowCount(*heads, owner(*heads));
-    attend.head_first = firstOf(*heads);
-    attend.heads_total = heads->getLength();
-    attend.kv_total = *op.getKvHeads();
-    attend.kv_first = firstKvHead(*heads, attend.kv_total);
+    attend.head_first = behind(headsBefore, firstOf(*heads));
+    attend.kv_first =
+        behind(kvBefore, firstKvHead(*heads, op.getKvHeadCount()));
   }
   attend.queries = rows(op.getQueries(), owner(op.getQueries()));
   attend.keys = rows(op.getKeys(), op.getSource() ? expression(op.getSource())
@@ -132,7 +132,7 @@ void PlanWriter::writeAttend(AttendOp op, Commands &into) {
   }
   for (Value value : op.getPair()) {
     addTerm(value, {0, 1, 2, 3});
-    if (cast<RankedTensorType>(value.getType()).getDimSize(2) == 1)
+    if (op.hasWholeHeads(value))
       keepHeads(value);
   }
   for (Value value : op.getTable())

@@ -32,6 +32,12 @@ PlanWriter::ExprPtr PlanWriter::combine(ExprPtr a, ExprPtr b, plan::ExprOp op) {
   return a;
 }
 
+PlanWriter::ExprPtr PlanWriter::behind(int64_t before, ExprPtr number) {
+  if (before == 0)
+    return number;
+  return combine(constant(before), std::move(number), plan::ExprOp::add);
+}
+
 PlanWriter::ExprPtr PlanWriter::coordinate(StringRef axis) {
   if (mesh.getAxisSize(axis) == 1)
     return constant(0);

@@ -82,6 +82,8 @@ private:
   ExprPtr firstKvHead(LayoutAttr heads, int64_t kvHeads);
   ExprPtr kvHeadCount(LayoutAttr heads, int64_t kvHeads);
   ExprPtr combine(ExprPtr a, ExprPtr b, sprt::plan::ExprOp op);
+  /// `number` of those that begin behind `before` others.
+  ExprPtr behind(int64_t before, ExprPtr number);
   /// First of `length` things dealt contiguously by `layout`.
   ExprPtr firstOf(LayoutAttr layout);
   /// The rank at `coordinate` along `axis` and with this rank's others.

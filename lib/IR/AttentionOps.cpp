@@ -6,10 +6,13 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-/// What terms of a score function run over; `columns` are the keys of a pair
-/// and `allHeads` the heads of what queries share, wherever they are.
+/// What terms of a score function run over; `columns` are the keys of a pair.
 struct TermSizes {
-  int64_t batch, queries, keys, heads, columns, allHeads;
+  int64_t batch, queries, keys, heads, columns;
+  /// The heads of what is whole in them: as many, or at least as many where
+  /// heads come in groups.
+  int64_t wholeHeads;
+  bool isPart;
 };
 
 template <typename OpT>
@@ -28,20 +31,26 @@ static LogicalResult verifyTerms(OpT op, const TermSizes &sizes) {
     }
     return success();
   };
-  // Heads of a pair that queries share are whole, whichever are here.
+  auto wholeHeads = [&](int64_t size) {
+    return sizes.isPart ? std::max(size, sizes.wholeHeads) : sizes.wholeHeads;
+  };
   for (Value term : op.getPair()) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(term.getType()).getShape();
-    int64_t heads = shape[2] == 1 ? sizes.allHeads : sizes.heads;
+    bool isWhole = shape[2] == 1 || (sizes.isPart && shape[1] > sizes.heads);
+    int64_t heads = isWhole ? wholeHeads(shape[1]) : sizes.heads;
     if (failed(check(term, "pair",
                      {sizes.batch, heads, sizes.queries, sizes.columns})))
       return failure();
   }
+  for (Value term : op.getPerHead()) {
+    int64_t heads =
+        wholeHeads(cast<RankedTensorType>(term.getType()).getDimSize(2));
+    if (failed(check(term, "per_head", {sizes.batch, 1, heads, 1})))
+      return failure();
+  }
   if (failed(check(op.getPerQuery(), "per_query",
                    {sizes.batch, sizes.queries, 1, 1})) ||
-      failed(
-          check(op.getPerKey(), "per_key", {sizes.batch, sizes.keys, 1, 1})) ||
-      failed(check(op.getPerHead(), "per_head",
-                   {sizes.batch, 1, sizes.allHeads, 1})))
+      failed(check(op.getPerKey(), "per_key", {sizes.batch, sizes.keys, 1, 1})))
     return failure();
   bool hasTerms = !op.getPerQuery().empty() || !op.getPerKey().empty() ||
                   !op.getPerHead().empty() || !op.getPair().empty() ||
@@ -145,7 +154,14 @@ LogicalResult AttentionOp::verify() {
       getMean().getType().getShape() != ArrayRef<int64_t>{q[0], 1, q[2], v[3]})
     return emitOpError() << "expected a mean of [batch, 1, heads, dv] but got "
                          << getMean().getType();
-  return verifyTerms(*this, {q[0], q[1], k[1], q[2], k[1], q[2]});
+  return verifyTerms(*this, {q[0], q[1], k[1], q[2], k[1], q[2],
+                             /*isPart=*/false});
+}
+
+bool AttendOp::hasWholeHeads(Value pair) {
+  auto type = cast<RankedTensorType>(pair.getType());
+  return type.getDimSize(2) == 1 ||
+         type.getDimSize(1) > getQuery().getType().getDimSize(2);
 }
 
 LogicalResult AttendOp::verify() {
@@ -184,6 +200,7 @@ LogicalResult AttendOp::verify() {
                          << " local heads, the most that a rank of " << *heads
                          << " holds, but got " << q[2];
   // (C4)
+  int64_t headsEnd = getFirstHead() + getHeadCount();
   return verifyTerms(*this, {q[0], rows, keys, q[2], getKeys().getLength(),
-                             getHeads() ? getHeads()->getLength() : q[2]});
+                             headsEnd, /*isPart=*/true});
 }

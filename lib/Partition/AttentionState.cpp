@@ -19,13 +19,19 @@ AttentionState::types(Value query) {
           RankedTensorType::get(lseShape, element)};
 }
 
-SoftmaxState AttentionState::begin(Value query, LayoutAttr heads) {
+Value AttentionState::takeHeads(Value whole, unsigned index,
+                                const HeadRange &heads) {
+  Value group = sliceDim(builder, loc, whole, index, heads.first, heads.count);
+  return heads.dealt
+             ? takeDim(builder, loc, group, index, dealtDim(heads.dealt))
+             : group;
+}
+
+SoftmaxState AttentionState::begin(Value query, const HeadRange &heads) {
   if (!sink)
     return {};
   auto [outputType, lseType] = types(query);
-  Value own = sink;
-  if (heads)
-    own = takeDim(builder, loc, own, 0, dealtDim(heads));
+  Value own = takeHeads(sink, 0, heads);
   auto type = cast<RankedTensorType>(own.getType());
   if (type.getElementType() != lseType.getElementType())
     own = stablehlo::ConvertOp::create(
@@ -49,7 +55,7 @@ SoftmaxState AttentionState::begin(Value query, LayoutAttr heads) {
 
 /// What a row gives that saw no key, as a value of the state's type; null
 /// where every row sees one, or gives 0.
-Value AttentionState::emptyRow(RankedTensorType type, LayoutAttr heads) {
+Value AttentionState::emptyRow(RankedTensorType type, const HeadRange &heads) {
   ArrayRef<int64_t> q = op.getQuery().getType().getShape();
   int64_t keys = op.getKey().getType().getDimSize(1);
   bool mayBeEmpty =
@@ -65,9 +71,7 @@ Value AttentionState::emptyRow(RankedTensorType type, LayoutAttr heads) {
   }
   if (!mean)
     return Value();
-  Value own = mean;
-  if (heads)
-    own = takeDim(builder, loc, own, 2, dealtDim(heads));
+  Value own = takeHeads(mean, 2, heads);
   auto from = cast<RankedTensorType>(own.getType());
   if (from.getElementType() != type.getElementType())
     own = stablehlo::ConvertOp::create(builder, loc,
@@ -76,7 +80,7 @@ Value AttentionState::emptyRow(RankedTensorType type, LayoutAttr heads) {
                                              ArrayRef<int64_t>{0, 1, 2, 3});
 }
 
-Value AttentionState::finalize(SoftmaxState state, LayoutAttr heads) {
+Value AttentionState::finalize(SoftmaxState state, const HeadRange &heads) {
   Value output = state.output;
   auto type = cast<RankedTensorType>(output.getType());
   if (Value instead = emptyRow(type, heads)) {

@@ -11,6 +11,13 @@ struct SoftmaxState {
   Value output, lse;
 };
 
+/// The query heads [first, first + count) of an attention, all of them here or
+/// dealt to ranks as `dealt` says.
+struct HeadRange {
+  int64_t first = 0, count = 0;
+  LayoutAttr dealt;
+};
+
 class AttentionState {
 public:
   /// `sink` and `mean` are local values with all heads, or null.
@@ -21,13 +28,14 @@ public:
   /// dv.
   std::pair<RankedTensorType, RankedTensorType> types(Value query);
   /// The state before any key: none, or a sink's exponent without a value.
-  /// `heads` deals the heads of the queries, or is null.
-  SoftmaxState begin(Value query, LayoutAttr heads);
+  SoftmaxState begin(Value query, const HeadRange &heads);
   /// The result, in the attention's element type.
-  Value finalize(SoftmaxState state, LayoutAttr heads);
+  Value finalize(SoftmaxState state, const HeadRange &heads);
 
 private:
-  Value emptyRow(RankedTensorType type, LayoutAttr heads);
+  Value emptyRow(RankedTensorType type, const HeadRange &heads);
+  /// Of what has all heads in dimension `index`, those that are here.
+  Value takeHeads(Value whole, unsigned index, const HeadRange &heads);
 
   OpBuilder &builder;
   AttentionOp op;

@@ -34,7 +34,8 @@ public:
         perQuery(attention.perQuery), perHead(attention.perHead),
         pair(attention.pair), table(attention.table),
         states(builder, op, attention.sink, attention.mean),
-        queries(attention.queries), keys(attention.keys) {}
+        queries(attention.queries), keys(attention.keys),
+        heads{0, op.getQuery().getType().getDimSize(2), {}} {}
 
   Value emit() {
     if (!plan || plan.getRanks() == 1)
@@ -52,11 +53,11 @@ public:
   }
 
 private:
-  /// A group of heads, exchanged: the rows of the ring owner.
+  /// What a rank attends of a group of heads.
   struct HeadGroup {
     Value query;
     KeyBlock own;
-    LayoutAttr heads;
+    HeadRange heads;
     int64_t kvCount;
   };
 
@@ -83,35 +84,46 @@ private:
           std::tie(here.query, here.own, here.heads, here.kvCount);
       Value result = finalize(emitRing());
       results.push_back(
-          exchange(result, rows, joined, heads, heads.getLength(), true));
+          exchange(result, rows, joined, heads.dealt, heads.count, true));
     }
-    if (results.size() == 1)
-      return results.front();
-    auto type = cast<RankedTensorType>(results.front().getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[2] = op.getQuery().getType().getDimSize(2);
-    return stablehlo::ConcatenateOp::create(builder, loc, type.clone(shape),
-                                            results, 2);
+    return joinHeads(results);
   }
 
   HeadGroup exchange(const HeadGroup &whole, int64_t group, LayoutAttr rows,
                      LayoutAttr keyRows) {
-    int64_t kvHeads = op.getKey().getType().getDimSize(2),
-            shared = op.getQuery().getType().getDimSize(2) / kvHeads;
-    std::pair<int64_t, int64_t> part = plan.getKvGroup(group, kvHeads);
-    int64_t first = part.first, count = part.second;
-    heads = plan.getHeadsLayout(count * shared);
+    auto [kvFirst, kvHeads] = plan.getKvGroup(group, allKvHeads());
+    HeadRange range = queryHeads(kvFirst, kvHeads);
+    range.dealt = plan.getHeadsLayout(range.count);
     auto toHeads = [&](Value value, LayoutAttr from, LayoutAttr onto,
-                       int64_t perKv) {
-      Value cut = cutHeads(value, first * perKv, count * perKv);
-      return exchange(cut, from, onto, heads, count * perKv, false);
+                       int64_t first, int64_t count) {
+      Value cut = sliceDim(builder, loc, value, 2, first, count);
+      return exchange(cut, from, onto, range.dealt, count, false);
     };
-    Value q = toHeads(whole.query, rows, queries, shared);
-    return {q,
-            {toHeads(whole.own.key, keyRows, keys, 1),
-             toHeads(whole.own.value, keyRows, keys, 1), whole.own.perKey},
-            heads,
-            count};
+    Value q = toHeads(whole.query, rows, queries, range.first, range.count);
+    Value k = toHeads(whole.own.key, keyRows, keys, kvFirst, kvHeads);
+    Value v = toHeads(whole.own.value, keyRows, keys, kvFirst, kvHeads);
+    return {q, {k, v, whole.own.perKey}, range, kvHeads};
+  }
+
+  int64_t allHeads() { return op.getQuery().getType().getDimSize(2); }
+  int64_t allKvHeads() { return op.getKey().getType().getDimSize(2); }
+
+  /// The query heads that read kv heads [first, first + count).
+  HeadRange queryHeads(int64_t first, int64_t count) {
+    return {first * allHeads() / allKvHeads(),
+            count * allHeads() / allKvHeads(),
+            {}};
+  }
+
+  /// The results of all groups as one.
+  Value joinHeads(ArrayRef<Value> results) {
+    if (results.size() == 1)
+      return results.front();
+    auto type = cast<RankedTensorType>(results.front().getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[2] = allHeads();
+    return stablehlo::ConcatenateOp::create(builder, loc, type.clone(shape),
+                                            results, 2);
   }
 
   /// What all heads share goes to every rank: as one head for each.
@@ -143,7 +155,7 @@ private:
     auto attendHere = [&](State state, const KeyBlock &block, Value source) {
       return attend(state, block, source);
     };
-    RingAttention ring(builder, loc, {plan, keys, heads, kvHeads()},
+    RingAttention ring(builder, loc, {plan, keys, heads.dealt, dealtKvHeads()},
                        attendHere);
     return ring.emit(begin(), own);
   }
@@ -156,7 +168,8 @@ private:
     auto partial = AttendOp::create(
         builder, loc, TypeRange{outputType, lseType}, query, block.key,
         block.value, state.output, state.lse, source, perQuery, block.perKey,
-        perHead, pair, table, queries, keys, heads, kvHeads(), op.getBands(),
+        perHead, pair, table, queries, keys, heads.dealt, dealtKvHeads(),
+        builder.getI64IntegerAttr(heads.first), op.getBands(),
         op.getScaleAttr(), op.getScoreAttr(), op.getNameAttr());
     return {partial.getOutput(), partial.getLse()};
   }
@@ -168,21 +181,8 @@ private:
     return AllGatherOp::create(builder, loc, type.clone(shape), value, 1, keys);
   }
 
-  IntegerAttr kvHeads() {
-    return heads ? builder.getI64IntegerAttr(kvCount) : IntegerAttr();
-  }
-
-  Value cutHeads(Value value, int64_t first, int64_t count) {
-    auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<int64_t> start(4, 0), limit(type.getShape()), stride(4, 1);
-    if (count == limit[2])
-      return value;
-    start[2] = first;
-    limit[2] = first + count;
-    SmallVector<int64_t> shape(type.getShape());
-    shape[2] = count;
-    return stablehlo::SliceOp::create(builder, loc, type.clone(shape), value,
-                                      start, limit, stride);
+  IntegerAttr dealtKvHeads() {
+    return heads.dealt ? builder.getI64IntegerAttr(kvCount) : IntegerAttr();
   }
 
   LayoutAttr denseLayout(LayoutAttr layout) {
@@ -200,7 +200,9 @@ private:
   KeyBlock own;
   SmallVector<Value> perQuery, perHead, pair, table;
   AttentionState states;
-  LayoutAttr queries, keys, heads;
+  LayoutAttr queries, keys;
+  /// The heads that are attended.
+  HeadRange heads;
   int64_t kvCount = 0; ///< kv heads of the group that is exchanged
 };
 
@@ -221,7 +223,8 @@ SmallVector<DimAttr> mlir::sp::dimsOfPair(AttentionOp op, RankedTensorType pair,
   std::optional<PlanAttr> plan = op.getPlan();
   if (plan && plan->getHeads() > 1) {
     queries = plan->getRingRows(queries.getLength());
-    if (pair.getDimSize(1) > 1)
+    // A rank holds heads of every group: no layout deals those.
+    if (pair.getDimSize(1) > 1 && plan->getGroups() == 1)
       dims[1] = dealtDim(plan->getHeadsLayout(pair.getDimSize(1)));
   }
   if (!queries.isDense())

@@ -90,7 +90,8 @@ Value emitAttention(OpBuilder &builder, const LocalAttention &attention);
 
 /// How a term over pairs is dealt so that it meets the heads and rows that a
 /// rank attends with: [batch, heads, queries, keys]. Keys stay whole, and so do
-/// the heads of one that all queries share.
+/// the heads of one that all queries share, and of any where heads come in
+/// groups.
 SmallVector<DimAttr> dimsOfPair(AttentionOp op, RankedTensorType pair,
                                 DimAttr batch, LayoutAttr queries);
 

@@ -73,6 +73,21 @@ Value mlir::sp::gatherDim(OpBuilder &builder, Location loc, Value value,
       });
 }
 
+Value mlir::sp::sliceDim(OpBuilder &builder, Location loc, Value value,
+                         unsigned index, int64_t first, int64_t count) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (count == type.getDimSize(index))
+    return value;
+  SmallVector<int64_t> start(type.getRank(), 0), limit(type.getShape()),
+      stride(type.getRank(), 1);
+  start[index] = first;
+  limit[index] = first + count;
+  SmallVector<int64_t> shape(type.getShape());
+  shape[index] = count;
+  return stablehlo::SliceOp::create(builder, loc, type.clone(shape), value,
+                                    start, limit, stride);
+}
+
 Value mlir::sp::takeIndices(OpBuilder &builder, Location loc, Value input,
                             unsigned dim, Value rows) {
   auto type = cast<RankedTensorType>(input.getType());

@@ -20,6 +20,10 @@ Value gatherDim(OpBuilder &builder, Location loc, Value value,
 Value takeDim(OpBuilder &builder, Location loc, Value value, unsigned index,
               DimAttr target);
 
+/// The part [first, first + count) of dimension `index`.
+Value sliceDim(OpBuilder &builder, Location loc, Value value, unsigned index,
+               int64_t first, int64_t count);
+
 /// Rows `indices` (one dimension, i32) of dimension `dim`.
 Value takeIndices(OpBuilder &builder, Location loc, Value value, unsigned dim,
                   Value indices);

@@ -44,7 +44,7 @@ public:
     ringKeys = toAlgebra(plan.getRingRows(v[1]));
     for (int64_t group = 0; group < plan.getGroups(); ++group) {
       int64_t count = plan.getKvGroup(group, v[2]).second;
-      groups.push_back({count, Layout(Kind::contiguous, count * (q[2] / v[2]),
+      groups.push_back({count, Layout(Kind::contiguous, count * q[2] / v[2],
                                       plan.getHeads())});
     }
   }

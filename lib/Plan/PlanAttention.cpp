@@ -32,7 +32,6 @@ struct PlanAttentionPass
   };
   PlanAttr makePlan(StringRef name, LayoutKind kind, const Factors &factors);
   FailureOr<Factors> chooseFactors(ArrayRef<AttentionOp> attentions);
-  Factors groupsOf(AttentionOp op, Factors factors);
   FailureOr<LayoutKind> chooseLayout(ArrayRef<AttentionOp> attentions);
   PlanAttr cheapest(AttentionOp op, LayoutKind kind);
   void placeProcesses(PlanAttr plan);
@@ -59,6 +58,7 @@ PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind,
                        bidirectional && inner > 1);
 }
 
+/// How diagnostics and remarks call an attention.
 std::string nameOf(AttentionOp op) {
   return op.getName().empty() ? "an attention" : op.getName().str();
 }
@@ -70,19 +70,11 @@ int64_t leastKvHeads(ArrayRef<AttentionOp> attentions) {
   return least;
 }
 
-/// A score function and sinks go by the numbers of heads, which groups would
-/// change.
-PlanAttentionPass::Factors PlanAttentionPass::groupsOf(AttentionOp op,
-                                                       Factors factors) {
-  if ((!op.getScore() && !op.getSink()) || factors.groups == 1)
-    return factors;
-  remark::missed(op.getLoc(),
-                 remark::RemarkOpts::name("NotGrouped").category(DEBUG_TYPE))
-      << nameOf(op)
-      << ": heads are exchanged at once, its scores or sinks go by their "
-         "numbers";
-  factors.groups = 1;
-  return factors;
+/// Whether a group of kv heads has query heads of its own.
+bool hasEvenHeads(AttentionOp op) {
+  return op.getQuery().getType().getDimSize(2) %
+             op.getKey().getType().getDimSize(2) ==
+         0;
 }
 
 FailureOr<PlanAttentionPass::Factors>
@@ -130,6 +122,14 @@ PlanAttentionPass::chooseFactors(ArrayRef<AttentionOp> attentions) {
   if (headGroups < 1 || headGroups > most)
     return refuse("expected --head-groups to be at most " + Twine(most) +
                   ", the kv heads of a rank, but got " + Twine(headGroups));
+  for (AttentionOp op : attentions)
+    if (headGroups > 1 && !hasEvenHeads(op))
+      return refuse(
+          "expected --head-groups where each kv head serves as many "
+          "query heads but " +
+          nameOf(op) + " has " + Twine(op.getQuery().getType().getDimSize(2)) +
+          " query heads for " + Twine(op.getKey().getType().getDimSize(2)) +
+          " kv heads; leave it out");
   // A window of one rank is no window: the outer ring is the ring.
   if (factors.inner == 1)
     factors.inner = 0;
@@ -166,7 +166,6 @@ PlanAttentionPass::chooseLayout(ArrayRef<AttentionOp> attentions) {
   return isUneven ? LayoutKind::Zigzag : LayoutKind::Contiguous;
 }
 
-/// How diagnostics and remarks call an attention.
 PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
   int64_t batch = op.getQuery().getType().getDimSize(0);
   if (std::optional<StringRef> axis = meshOp.getBatch())
@@ -280,8 +279,8 @@ void PlanAttentionPass::runOnOperation() {
     if (op.getPlan())
       continue;
     bool counts = strategy == "auto" && meshOp.getSequence();
-    PlanAttr plan = counts ? cheapest(op, *kind)
-                           : makePlan(strategy, *kind, groupsOf(op, *factors));
+    PlanAttr plan =
+        counts ? cheapest(op, *kind) : makePlan(strategy, *kind, *factors);
     op.setPlanAttr(plan);
     placeProcesses(plan);
     std::string text = plan.getStrategyName().str() + ": whole on every rank";

@@ -37,6 +37,22 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
     if (plan.getBidirectional() && plan.getInner() == 1)
       return op.emitOpError()
              << "expected a ring to turn both ways but got " << plan;
+    return checkGroups(op, plan);
+  }
+
+  LogicalResult checkGroups(AttentionOp op, PlanAttr plan) {
+    int64_t heads = op.getQuery().getType().getDimSize(2),
+            kvHeads = op.getKey().getType().getDimSize(2);
+    if (plan.getGroups() == 1)
+      return success();
+    if (plan.getHeads() == 1)
+      return op.emitOpError()
+             << "expected groups of heads that are exchanged but got " << plan;
+    if (plan.getGroups() > kvHeads || heads % kvHeads != 0)
+      return op.emitOpError()
+             << "expected groups of kv heads with as many query heads each, of "
+             << kvHeads << " kv heads for " << heads << " query heads, but got "
+             << plan;
     return success();
   }
 

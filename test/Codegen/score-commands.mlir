@@ -1,6 +1,7 @@
 // RUN: sp-compile %s --emit=commands --mesh=sp=4 --strategy=none | FileCheck %s --check-prefixes=CHECK,NONE
 // RUN: sp-compile %s --emit=commands --mesh=sp=4 --strategy=ring | FileCheck %s --check-prefixes=CHECK,RING
 // RUN: sp-compile %s --emit=commands --mesh=sp=4 --strategy=ulysses | FileCheck %s --check-prefixes=CHECK,ULYSSES
+// RUN: sp-compile %s --emit=commands --mesh=sp=2 --strategy=ulysses --head-groups=2 | FileCheck %s --check-prefix=GROUPS
 
 // A launch of an attention says what its score function reads: values of
 // queries, keys, heads and pairs, and a table. The kernel is named after both.
@@ -26,6 +27,12 @@
 // ULYSSES: all_to_all along sp rows to heads arena[{{[0-9]+}}; 64] to arena[[FIRST:\[[0-9]+; 48\]]] rows by layout 0, 4 heads
 // ULYSSES: all_to_all along sp rows to heads arena[{{[0-9]+}}; 64] to arena[[SECOND:\[[0-9]+; 48\]]] rows by layout 0, 4 heads
 // ULYSSES: attend attend_f32_d8_score_0 {{.*}} term=arena[[FIRST]] term=arena[[SECOND]] term=arena[{{[0-9]+}}; 16] term=arena[[BIAS]] term=arena[[TABLE]] init
+
+// A later group begins behind the heads of those before it; the pair holds the
+// heads of both.
+// GROUPS: input arg4: 1x4x6x6xf32 at arena[[BIAS:\[[0-9]+; 576\]]]
+// GROUPS: attend {{.*}} heads sp + min(sp, 0)+rows#{{[0-9]+}}(sp)/2 kv ((sp + min(sp, 0)) * 2) / 2/2 {{.*}} term=arena[[BIAS]]
+// GROUPS: attend {{.*}} heads 2 + sp + min(sp, 0)+rows#{{[0-9]+}}(sp)/4 kv 2 + ((sp + min(sp, 0)) * 2) / 2/4 {{.*}} term=arena[[BIAS]]
 module @terms_of_a_launch {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>, %arg3: tensor<2x6xi32>, %arg4: tensor<1x4x6x6xf32>, %arg5: tensor<4xf32>, %arg6: tensor<5x4xf32>) -> (tensor<2x6x4x8xf32>) {
     %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>) -> tensor<2x4x6x6xf32>

@@ -155,3 +155,21 @@ func.func @attend_c5_function_without_keys(%q: tensor<1x3x2x4xf32>) {
   %o, %l = sp.attend(%q, %q, %q) score @scores queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
   return
 }
+
+// -----
+
+func.func private @scores(tensor<f32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<f32>) -> tensor<f32>
+func.func @attend_c4_heads_before_the_group(%q: tensor<1x3x2x4xf32>, %a: tensor<1x1x4x1xf32>) {
+  // expected-error @below {{'sp.attend' op expected a per_head term of [1, 1, 6, 1], 1 where all share an element, but got 'tensor<1x1x4x1xf32>'}}
+  %o, %l = sp.attend(%q, %q, %q) score @scores per_head(%a : tensor<1x1x4x1xf32>) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> first_head 4 bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
+  return
+}
+
+// -----
+
+func.func private @scores(tensor<f32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<f32>) -> tensor<f32>
+func.func @attend_c4_pair_of_heads_before_the_group(%q: tensor<1x3x2x4xf32>, %a: tensor<1x4x3x10xf32>) {
+  // expected-error @below {{'sp.attend' op expected a pair term of [1, 6, 3, 10], 1 where all share an element, but got 'tensor<1x4x3x10xf32>'}}
+  %o, %l = sp.attend(%q, %q, %q) score @scores pair(%a : tensor<1x4x3x10xf32>) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> first_head 4 bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
+  return
+}

@@ -111,3 +111,20 @@ func.func @attend_with_some_heads_of_pairs(
      : (tensor<1x16x2x8xf32>, tensor<1x16x1x8xf32>, tensor<1x16x1x8xf32>) -> tensor<1x16x2x8xf32>, tensor<1x16x2x2xf32>
   return %o : tensor<1x16x2x8xf32>
 }
+
+// The third and fourth of eight heads, with all heads of what is whole.
+
+// CHECK-LABEL: @attend_with_a_later_group_of_heads
+// CHECK: score @everything
+// CHECK-SAME: pair(%{{.*}}, %{{.*}} : tensor<1x8x16x64xf32>, tensor<1x8x1x64xi8>)
+// CHECK-SAME: keys <contiguous 64 on "sp" of 4> first_head 2 bands
+func.func @attend_with_a_later_group_of_heads(
+    %q: tensor<1x16x2x8xf32>, %k: tensor<1x16x1x8xf32>, %seen: tensor<1x16x1x1xi1>, %prior: tensor<1x16x1x1xbf16>, %weight: tensor<1x1x8x1xf32>,
+    %bias: tensor<1x8x16x64xf32>, %kind: tensor<1x8x1x64xi8>, %buckets: tensor<32x8xf32>) -> tensor<1x16x2x8xf32> {
+  %o, %l = sp.attend(%q, %k, %k) score @everything
+     per_query(%seen : tensor<1x16x1x1xi1>) per_key(%prior : tensor<1x16x1x1xbf16>) per_head(%weight : tensor<1x1x8x1xf32>)
+     pair(%bias, %kind : tensor<1x8x16x64xf32>, tensor<1x8x1x64xi8>) table(%buckets : tensor<32x8xf32>)
+     queries <contiguous 64 on "sp" of 4> keys <contiguous 64 on "sp" of 4> first_head 2 bands [] scale 1.0
+     : (tensor<1x16x2x8xf32>, tensor<1x16x1x8xf32>, tensor<1x16x1x8xf32>) -> tensor<1x16x2x8xf32>, tensor<1x16x2x2xf32>
+  return %o : tensor<1x16x2x8xf32>
+}

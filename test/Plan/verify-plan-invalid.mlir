@@ -74,3 +74,23 @@ func.func @both_ways_without_a_ring(%q: tensor<1x64x8x16xf32>) {
      plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first, bidirectional = true> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
   return
 }
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @groups_of_a_ring(%q: tensor<1x64x8x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected groups of heads that are exchanged but got #sp.plan<axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, groups = 2>}}
+  %a = sp.attention(%q, %q, %q) bands [] scale 1.0
+     plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, groups = 2> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @groups_that_share_a_query_head(%q: tensor<1x64x8x16xf32>, %k: tensor<1x64x3x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected groups of kv heads with as many query heads each, of 3 kv heads for 8 query heads, but got #sp.plan<axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first, groups = 2>}}
+  %a = sp.attention(%q, %k, %k) bands [] scale 1.0
+     plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first, groups = 2> : tensor<1x64x8x16xf32>, tensor<1x64x3x16xf32>, tensor<1x64x3x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}

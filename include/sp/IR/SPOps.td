@@ -118,11 +118,14 @@ def Sp_AttendOp : Sp_Scored<"attend"> {
     beyond a rank's count are padding, which nothing sees. The keys are those
     of rank `source` of the key layout (default: this rank). With `heads` the
     operands hold the heads that layout gives this rank, of
-    `heads.length` query heads and `kv_heads` kv heads. A score function and its
+    `heads.length` query heads and `kv_heads` kv heads. Where heads come in
+    groups, these are the group's, and `first_head` is the number that its first
+    head has in the whole attention: a score function sees those numbers. Its
     terms are as in `sp.attention`, with local rows and heads: `per_query` and
     the queries of a `pair` as the queries, `per_key` as the keys, the heads of a
     `pair` over queries as the heads. The keys of a `pair`, the heads of one that is
-    the same for all queries, and those of `per_head` stay whole.
+    the same for all queries, and those of `per_head` stay whole, which is as
+    many as the attention has; so may those of any `pair`.
     Exists from Partition on. Memory places a new state on the old one.
 
     (C1) o is `[batch, queries, heads, dv]`, lse `[batch, queries, heads]`, with a
@@ -130,7 +133,7 @@ def Sp_AttendOp : Sp_Scored<"attend"> {
     (C2) the state has the type of the results.
     (C3) rows are the most that a rank of their layout holds, heads the most that
     one of `heads` does.
-    (C4) terms have those shapes.
+    (C4) terms have those shapes; whole heads reach to the group's last.
     (C5) the score function is as (C7) of `sp.attention` says.
     ```mlir
     %o1, %l1 = sp.attend(%q, %k, %v) onto(%o, %l) queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
@@ -143,6 +146,7 @@ def Sp_AttendOp : Sp_Scored<"attend"> {
                             Optional<TensorRankOf<[F32, F64], [3, 4]>>:$stateLse, Optional<Index>:$source), terms,
                        (ins Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
                             OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
+                            DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_head,
                             Sp_BandsAttr:$bands, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name));
   let results = (outs 4DTensorOf<[F32, F64]>:$output, TensorRankOf<[F32, F64], [3, 4]>:$lse);
@@ -150,11 +154,23 @@ def Sp_AttendOp : Sp_Scored<"attend"> {
     `(` $query `,` $key `,` $value `)` (`onto` `(` $state^ `,` $stateLse `)`)?
   }] # termsText # [{
     `queries` $queries `keys` $keys (`from` $source^)? (`heads` $heads^ `kv_heads` $kv_heads)?
-    `bands` $bands `scale` $scale attr-dict `:`
+    (`first_head` $first_head^)? `bands` $bands `scale` $scale attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `)` `->` type($output) `,` type($lse)
     `` custom<StateTypes>(ref($state), ref(type($output)), ref(type($lse)), type($state), type($stateLse))
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Query heads of the group, of which the rank may hold some.
+    int64_t getHeadCount() { return getHeads() ? getHeads()->getLength() : getQuery().getType().getDimSize(2); }
+    /// Kv heads of the group.
+    int64_t getKvHeadCount() { return getHeads() ? *getKvHeads() : getKey().getType().getDimSize(2); }
+    /// The number of its first kv head in the whole attention: groups begin with
+    /// the first query head of one.
+    int64_t getFirstKvHead() { return getFirstHead() == 0 ? 0 : getFirstHead() * getKvHeadCount() / getHeadCount(); }
+    /// Whether a term over pairs holds the heads of the whole attention instead
+    /// of the rank's.
+    bool hasWholeHeads(::mlir::Value pair);
+  }];
 }
 
 //===----------------------------------------------------------------------===//
