@@ -37,18 +37,23 @@ public:
   }
   ~KernelTable() { kernels->erase(); }
 
-  LogicalResult add(Operation *op) {
-    if (auto launch = dyn_cast<LaunchOp>(op))
-      return addLaunch(launch);
-    if (auto attend = dyn_cast<AttendOp>(op))
-      return addAttend(attend);
-    return success();
+  LogicalResult addAll(func::FuncOp func) {
+    WalkResult walked = func.getBody().walk(
+        [&](Operation *op) -> WalkResult { return add(op); });
+    return failure(walked.wasInterrupted());
   }
 
   KernelInfo lookup(Operation *op) {
     if (auto launch = dyn_cast<LaunchOp>(op))
       return known.at(launch.getKernel());
     return known.at(attentionKernelName(configOf(cast<AttendOp>(op))));
+  }
+
+  int64_t scratchBytes() const {
+    int64_t most = 0;
+    for (const auto &entry : known)
+      most = std::max(most, entry.second.scratchBytes);
+    return most;
   }
 
   LogicalResult emitInto(EmittedProgram &program) {
@@ -61,6 +66,14 @@ public:
   }
 
 private:
+  LogicalResult add(Operation *op) {
+    if (auto launch = dyn_cast<LaunchOp>(op))
+      return addLaunch(launch);
+    if (auto attend = dyn_cast<AttendOp>(op))
+      return addAttend(attend);
+    return success();
+  }
+
   LogicalResult addLaunch(LaunchOp op) {
     if (known.contains(op.getKernel()))
       return success();
@@ -153,9 +166,7 @@ FailureOr<EmittedProgram> mlir::sp::emitProgram(ModuleOp module,
     return module.emitError() << "expected a function @main";
   EmittedProgram program;
   KernelTable kernels(module, target);
-  WalkResult walked = func.getBody().walk(
-      [&](Operation *op) -> WalkResult { return kernels.add(op); });
-  if (walked.wasInterrupted())
+  if (failed(kernels.addAll(func)))
     return failure();
   FailureOr<sprt::plan::PlanT> plan = PlanWriter(module, [&](Operation *op) {
                                         return kernels.lookup(op);
@@ -165,9 +176,10 @@ FailureOr<EmittedProgram> mlir::sp::emitProgram(ModuleOp module,
 
   program.scratchBytes = plan->scratch_bytes;
   program.constants.resize(plan->constant_bytes);
-  walked = func.getBody().walk([&](stablehlo::ConstantOp op) -> WalkResult {
-    return layConstant(op, program.constants);
-  });
+  WalkResult walked =
+      func.getBody().walk([&](stablehlo::ConstantOp op) -> WalkResult {
+        return layConstant(op, program.constants);
+      });
   if (walked.wasInterrupted())
     return failure();
   flatbuffers::FlatBufferBuilder builder;
@@ -176,4 +188,15 @@ FailureOr<EmittedProgram> mlir::sp::emitProgram(ModuleOp module,
   program.plan.assign(builder.GetBufferPointer(),
                       builder.GetBufferPointer() + builder.GetSize());
   return program;
+}
+
+FailureOr<int64_t> mlir::sp::scratchBytesOf(ModuleOp module,
+                                            const CPUTarget &target) {
+  auto func = module.lookupSymbol<func::FuncOp>("main");
+  if (!func)
+    return module.emitError() << "expected a function @main";
+  KernelTable kernels(module, target);
+  if (failed(kernels.addAll(func)))
+    return failure();
+  return kernels.scratchBytes();
 }

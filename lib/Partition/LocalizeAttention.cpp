@@ -8,6 +8,11 @@
 //   inner    k, v = shift, W - 1 times      W attends onto one state
 //   outer    k, v = shift along windows     a turn of the inner ring each
 //
+// Gathered or exchanged heads may come in groups, of which two are there at
+// once:
+//
+//   k0 = gather   k1 = gather   attend k0   k2 = gather   attend k1   ...
+//
 // Rings are RingAttention.cpp.
 //
 //===----------------------------------------------------------------------===//
@@ -40,13 +45,8 @@ public:
   Value emit() {
     if (!plan || plan.getRanks() == 1)
       return finalize(attend(begin(), own));
-    if (plan.getGather() > 1) {
-      own = {gatherRows(own.key), gatherRows(own.value),
-             llvm::map_to_vector(own.perKey,
-                                 [&](Value term) { return gatherRows(term); })};
-      keys = denseLayout(keys);
-      return finalize(attend(begin(), own));
-    }
+    if (plan.getGather() > 1)
+      return emitGathered();
     if (plan.getHeads() > 1)
       return emitHeads();
     return finalize(emitRing());
@@ -61,8 +61,62 @@ private:
     int64_t kvCount;
   };
 
-  /// Exchanges rows for heads, attends, and goes back; the next group's
-  /// exchange comes before the attention that it hides behind.
+  /// Attends the groups of heads that `bring` brings, and joins what `giveBack`
+  /// makes of each result. The next group comes before the attention that hides
+  /// it, `after` the one before: no more than two groups are there at once.
+  Value emitGroups(function_ref<HeadGroup(int64_t group, Value after)> bring,
+                   function_ref<Value(Value)> giveBack) {
+    SmallVector<Value> results;
+    Value done;
+    HeadGroup next = bring(0, done);
+    for (int64_t group = 0; group < plan.getGroups(); ++group) {
+      HeadGroup here = next;
+      if (group + 1 < plan.getGroups())
+        next = bring(group + 1, done);
+      std::tie(query, own, heads, kvCount) =
+          std::tie(here.query, here.own, here.heads, here.kvCount);
+      State state = emitRing();
+      done = state.lse;
+      results.push_back(giveBack(finalize(state)));
+    }
+    if (results.size() == 1)
+      return results.front();
+    auto type = cast<RankedTensorType>(results.front().getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[2] = allHeads();
+    return stablehlo::ConcatenateOp::create(builder, loc, type.clone(shape),
+                                            results, 2);
+  }
+
+  /// Gathers keys and values, a group of heads after another; what is said of
+  /// keys serves all heads.
+  Value emitGathered() {
+    HeadGroup whole = {query, own, {}, 0};
+    LayoutAttr rows = keys;
+    keys = denseLayout(keys);
+    for (Value &term : whole.own.perKey)
+      term = gatherRows(term, rows, Value());
+    return emitGroups(
+        [&](int64_t group, Value after) {
+          return gather(whole, group, rows, after);
+        },
+        [](Value result) { return result; });
+  }
+
+  HeadGroup gather(const HeadGroup &whole, int64_t group, LayoutAttr rows,
+                   Value after) {
+    auto [kvFirst, kvHeads] = plan.getKvGroup(group, allKvHeads());
+    HeadRange range = queryHeads(kvFirst, kvHeads);
+    Value k = sliceDim(builder, loc, whole.own.key, 2, kvFirst, kvHeads);
+    Value v = sliceDim(builder, loc, whole.own.value, 2, kvFirst, kvHeads);
+    return {sliceDim(builder, loc, whole.query, 2, range.first, range.count),
+            {gatherRows(k, rows, after), gatherRows(v, rows, after),
+             whole.own.perKey},
+            range,
+            kvHeads};
+  }
+
+  /// Exchanges rows for heads, attends, and goes back.
   Value emitHeads() {
     HeadGroup whole = {query, own, {}, 0};
     LayoutAttr rows = queries, keyRows = keys;
@@ -74,19 +128,14 @@ private:
       term = exchangeTerm(term, rows, joined);
     for (Value &term : whole.own.perKey)
       term = exchangeTerm(term, keyRows, joinedKeys);
-    SmallVector<Value> results;
-    HeadGroup next = exchange(whole, 0, rows, keyRows);
-    for (int64_t group = 0; group < plan.getGroups(); ++group) {
-      HeadGroup here = next;
-      if (group + 1 < plan.getGroups())
-        next = exchange(whole, group + 1, rows, keyRows);
-      std::tie(query, own, heads, kvCount) =
-          std::tie(here.query, here.own, here.heads, here.kvCount);
-      Value result = finalize(emitRing());
-      results.push_back(
-          exchange(result, rows, joined, heads.dealt, heads.count, true));
-    }
-    return joinHeads(results);
+    // Exchanges keep their order: the next one follows that of the result.
+    return emitGroups(
+        [&](int64_t group, Value) {
+          return exchange(whole, group, rows, keyRows);
+        },
+        [&](Value result) {
+          return exchange(result, rows, joined, heads.dealt, heads.count, true);
+        });
   }
 
   HeadGroup exchange(const HeadGroup &whole, int64_t group, LayoutAttr rows,
@@ -113,17 +162,6 @@ private:
     return {first * allHeads() / allKvHeads(),
             count * allHeads() / allKvHeads(),
             {}};
-  }
-
-  /// The results of all groups as one.
-  Value joinHeads(ArrayRef<Value> results) {
-    if (results.size() == 1)
-      return results.front();
-    auto type = cast<RankedTensorType>(results.front().getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[2] = allHeads();
-    return stablehlo::ConcatenateOp::create(builder, loc, type.clone(shape),
-                                            results, 2);
   }
 
   /// What all heads share goes to every rank: as one head for each.
@@ -174,11 +212,12 @@ private:
     return {partial.getOutput(), partial.getLse()};
   }
 
-  Value gatherRows(Value value) {
+  Value gatherRows(Value value, LayoutAttr rows, Value after) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
-    shape[1] = keys.getLength();
-    return AllGatherOp::create(builder, loc, type.clone(shape), value, 1, keys);
+    shape[1] = rows.getLength();
+    return AllGatherOp::create(builder, loc, type.clone(shape), value, 1, rows,
+                               after);
   }
 
   IntegerAttr dealtKvHeads() {
@@ -203,7 +242,7 @@ private:
   LayoutAttr queries, keys;
   /// The heads that are attended.
   HeadRange heads;
-  int64_t kvCount = 0; ///< kv heads of the group that is exchanged
+  int64_t kvCount = 0; ///< kv heads of the group at hand
 };
 
 } // namespace

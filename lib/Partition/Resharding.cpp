@@ -69,7 +69,7 @@ Value mlir::sp::gatherDim(OpBuilder &builder, Location loc, Value value,
         SmallVector<int64_t> shape(type.getShape());
         shape[dim] = layout.getLength();
         return AllGatherOp::create(builder, loc, type.clone(shape), input, dim,
-                                   layout);
+                                   layout, /*after=*/Value());
       });
 }
 

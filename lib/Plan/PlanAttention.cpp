@@ -34,6 +34,7 @@ struct PlanAttentionPass
   FailureOr<Factors> chooseFactors(ArrayRef<AttentionOp> attentions);
   FailureOr<LayoutKind> chooseLayout(ArrayRef<AttentionOp> attentions);
   PlanAttr cheapest(AttentionOp op, LayoutKind kind);
+  int64_t gatheredGroups(AttentionOp op);
   void placeProcesses(PlanAttr plan);
 
   void runOnOperation() override;
@@ -50,12 +51,12 @@ PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind,
   int64_t ring = isRing ? ranks / heads : 1;
   bool hasWindows = isRing && name != "ring" && factors.inner != 0;
   int64_t inner = hasWindows ? factors.inner : ring;
-  return PlanAttr::get(&getContext(), axis, heads, ring / inner, inner,
-                       name == "allgather" ? ranks : 1, kind,
-                       placement == "context-first" ? Placement::ContextFirst
-                                                    : Placement::HeadFirst,
-                       heads > 1 ? factors.groups : 1,
-                       bidirectional && inner > 1);
+  int64_t gather = name == "allgather" ? ranks : 1;
+  return PlanAttr::get(
+      &getContext(), axis, heads, ring / inner, inner, gather, kind,
+      placement == "context-first" ? Placement::ContextFirst
+                                   : Placement::HeadFirst,
+      heads > 1 || gather > 1 ? factors.groups : 1, bidirectional && inner > 1);
 }
 
 /// How diagnostics and remarks call an attention.
@@ -75,6 +76,13 @@ bool hasEvenHeads(AttentionOp op) {
   return op.getQuery().getType().getDimSize(2) %
              op.getKey().getType().getDimSize(2) ==
          0;
+}
+
+/// The groups in which heads are gathered.
+int64_t PlanAttentionPass::gatheredGroups(AttentionOp op) {
+  if (headGroups > 1 || !hasEvenHeads(op))
+    return headGroups;
+  return std::min<int64_t>(gatherGroups, op.getKey().getType().getDimSize(2));
 }
 
 FailureOr<PlanAttentionPass::Factors>
@@ -112,13 +120,15 @@ PlanAttentionPass::chooseFactors(ArrayRef<AttentionOp> attentions) {
     return refuse("expected --bidirectional with --strategy=ring, double-ring "
                   "or 2d only but got \"" +
                   strategy + "\"");
-  bool exchanges = strategy == "ulysses" || strategy == "2d";
-  if (headGroups != 1 && !exchanges)
-    return refuse("expected --head-groups with --strategy=ulysses or 2d only "
-                  "but got \"" +
+  if (headGroups != 1 && strategy != "ulysses" && strategy != "2d" &&
+      strategy != "allgather")
+    return refuse("expected --head-groups with --strategy=ulysses, 2d or "
+                  "allgather only but got \"" +
                   strategy + "\"");
-  int64_t most = std::max<int64_t>(
-      1, leastKvHeads(attentions) / (strategy == "2d" ? factors.heads : ranks));
+  int64_t sharing = strategy == "2d"          ? factors.heads
+                    : strategy == "allgather" ? 1
+                                              : ranks;
+  int64_t most = std::max<int64_t>(1, leastKvHeads(attentions) / sharing);
   if (headGroups < 1 || headGroups > most)
     return refuse("expected --head-groups to be at most " + Twine(most) +
                   ", the kv heads of a rank, but got " + Twine(headGroups));
@@ -192,8 +202,9 @@ PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
         << nameOf(op) << ": " << text << " would send "
         << remark::metric("bytes", candidates.back().bytes) << " bytes a rank";
   };
-  for (StringRef name : {"ring", "ulysses", "allgather"})
-    consider(name, {});
+  consider("ring", {});
+  consider("ulysses", {});
+  consider("allgather", {0, 0, gatheredGroups(op)});
   // Between the two, at most as many as there are query heads.
   int64_t ranks = meshOp.getAxisSize(meshOp.getSequence().value_or(""));
   for (int64_t factor = 2; factor < ranks && factor <= heads; ++factor)
@@ -279,6 +290,8 @@ void PlanAttentionPass::runOnOperation() {
     if (op.getPlan())
       continue;
     bool counts = strategy == "auto" && meshOp.getSequence();
+    if (strategy == "allgather")
+      factors->groups = gatheredGroups(op);
     PlanAttr plan =
         counts ? cheapest(op, *kind) : makePlan(strategy, *kind, *factors);
     op.setPlanAttr(plan);
@@ -288,7 +301,10 @@ void PlanAttentionPass::runOnOperation() {
       text = plan.getStrategyName().str() + " over " +
              std::to_string(plan.getRanks()) + " ranks, " +
              stringifyLayoutKind(plan.getLayout()).str() +
-             (plan.getBidirectional() ? ", both ways at once" : "");
+             (plan.getBidirectional() ? ", both ways at once" : "") +
+             (plan.getGroups() > 1
+                  ? ", " + std::to_string(plan.getGroups()) + " groups of heads"
+                  : "");
     remark::passed(op.getLoc(),
                    remark::RemarkOpts::name("Planned").category(DEBUG_TYPE))
         << nameOf(op) << ": " << text

@@ -45,9 +45,11 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
             kvHeads = op.getKey().getType().getDimSize(2);
     if (plan.getGroups() == 1)
       return success();
-    if (plan.getHeads() == 1)
+    if (plan.getHeads() == 1 && plan.getGather() == 1)
       return op.emitOpError()
-             << "expected groups of heads that are exchanged but got " << plan;
+             << "expected groups of heads that are exchanged or gathered but "
+                "got "
+             << plan;
     if (plan.getGroups() > kvHeads || heads % kvHeads != 0)
       return op.emitOpError()
              << "expected groups of kv heads with as many query heads each, of "

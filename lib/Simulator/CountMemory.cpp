@@ -110,6 +110,11 @@ void Counter::touch(Operation *op) {
       touch(exchange.getResult());
     return;
   }
+  if (auto gather = dyn_cast<AllGatherStartOp>(op)) {
+    touch(gather.getResult());
+    touch(gather.getInput());
+    return;
+  }
   if (auto reduce = dyn_cast<ReduceScatterStartOp>(op)) {
     LayoutAttr layout = reduce.getLayout();
     touchRows(reduce.getResult(), reduce.getDim(),

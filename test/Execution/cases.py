@@ -144,18 +144,20 @@ class Case:
             case = replace(case, u=0)
         if case.strategy not in ("2d", "double-ring") or (case.inner and case.ring() % case.inner):
             case = replace(case, inner=0)
-        if case.strategy not in ("2d", "ulysses"):
+        if case.strategy not in ("2d", "ulysses", "allgather"):
             case = replace(case, groups=0)
         if case.strategy not in ("ring", "double-ring", "2d"):
             case = replace(case, both=0)
         if case.strategy != "2d":
             case = replace(case, placement="head-first")
-        most = max(1, case.kv // (case.exchanging() if case.strategy == "2d" else case.p))
+        most = max(1, case.kv // case.exchanging())
         case = replace(case, groups=min(case.groups, most), k=0 if case.k == case.s else case.k)
         return replace(case, dv=0 if case.dv == case.d else case.dv)
 
     def exchanging(self) -> int:
-        """Ranks that exchange heads for 2d; what sp-compile chooses where --heads is not given."""
+        """Ranks that heads are dealt to; for 2d as sp-compile chooses where --heads is not given."""
+        if self.strategy != "2d":
+            return self.p if self.strategy == "ulysses" else 1
         return self.u or next(u for u in range(min(self.p, self.kv), 0, -1) if self.p % u == 0)
 
     def ring(self) -> int:

@@ -18,7 +18,8 @@ def formula(strategy: str, ranks: int, heads: int, kind: attentions.Attention) -
     A ring and an all-gather move K and V to every other rank; Ulysses moves Q and the
     result too, but each element once, and kv heads again for every rank that needs them.
     2D is Ulysses over `heads` ranks around a ring of what it leaves each of them. A ring
-    that turns both ways sends as much as one that turns one way.
+    that turns both ways sends as much as one that turns one way, and heads that come in
+    groups as much as all at once.
     """
     element = jnp.dtype(kind.dtype).itemsize
     rows = kind.batch * LENGTH // ranks
@@ -71,6 +72,8 @@ def main() -> int:
                         "2d": [(heads, f"--heads={heads}") for heads in (2, 4) if heads < ranks],
                         "ulysses": [(ranks, "")]
                         + [(ranks, "--head-groups=2")] * (kind.kv_heads // ranks >= 2),
+                        "allgather": [(ranks, "")]
+                        + [(ranks, f"--head-groups={n}") for n in (2, 3, 8) if n <= kind.kv_heads],
                     }
                     for heads, split in splits.get(strategy, [(ranks, "")]):
                         check = equals(strategy, layout, ranks, heads, kind)

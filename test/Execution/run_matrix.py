@@ -21,15 +21,15 @@ RANKS = range(1, 9)
 LENGTHS_OF_SPLITS = (48, 37, 5)
 
 
-def program(tools: harness.Tools, length: int, batch: int) -> tuple[harness.Program, int]:
-    """All attentions over one length."""
-    kinds = attentions.every(batch)
+def program(tools: harness.Tools, length: int, batch: int, kv_heads: int) -> tuple[harness.Program, int]:
+    """All attentions over one length that have so many kv heads."""
+    kinds = [kind for kind in attentions.every(batch) if kind.kv_heads >= kv_heads]
     triples = [kind.arrays(length, length, seed) for seed, kind in enumerate(kinds)]
 
     def model(triples: list) -> list[jax.Array]:
         return [kind(*triple) for kind, triple in zip(kinds, triples, strict=True)]
 
-    return tools.program(f"matrix-{length}-{batch}", model, triples), len(kinds)
+    return tools.program(f"matrix-{length}-{batch}-{kv_heads}", model, triples), len(kinds)
 
 
 def factors(strategy: str, ranks: int) -> list[tuple[str, ...]]:
@@ -56,7 +56,7 @@ def planned(strategy: str, layout: str, options: tuple[str, ...]) -> Callable[[d
     wanted = {"strategy": strategy, "layout": layout, "bidirectional": False}
     for option in options:
         name, _, value = option.removeprefix("--").partition("=")
-        wanted[name] = int(value) if value else True
+        wanted[name.replace("head-groups", "headGroups")] = int(value) if value else True
 
     def check(promised: dict, _: dict) -> None:
         for attention in promised["attentions"]:
@@ -74,22 +74,29 @@ def main() -> int:
     parser.add_argument("--layout", required=True)
     parser.add_argument("--dp", type=int, default=1, help="size of a batch axis beside the sequence axis")
     parser.add_argument("--bidirectional", action="store_true", help="rings that turn both ways at once")
+    parser.add_argument("--head-groups", type=int, default=1, help="of attentions and ranks that have them")
     args = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     tools = harness.Tools(args.build, args.work)
 
-    both = ("--bidirectional",) if args.bidirectional else ()
+    more = ("--bidirectional",) if args.bidirectional else ()
+    if args.head_groups > 1:
+        more = (*more, f"--head-groups={args.head_groups}")
+    # Of the attentions some have 4 kv heads and none more.
+    shared = 4 // args.head_groups if args.strategy == "ulysses" else 8
+    kv_heads = 4 if args.head_groups > 1 else 1
     grid = [
-        (ranks, length, (*options, *both))
+        (ranks, length, (*options, *more))
         for ranks in RANKS
         for options in factors(args.strategy, ranks)
         for length in (LENGTHS_OF_SPLITS if options else LENGTHS)
-        if ranks * args.dp <= 8
+        if ranks * args.dp <= 8 and (args.head_groups == 1 or ranks <= shared)
     ]
     if args.quick:
         grid = random.Random(args.seed).sample(grid, 2)
     # A batch of three over two groups is uneven too.
-    programs = {length: program(tools, length, 2 * args.dp - 1) for length in sorted({n for _, n, _ in grid})}
+    batch = 2 * args.dp - 1
+    programs = {length: program(tools, length, batch, kv_heads) for length in sorted({n for _, n, _ in grid})}
     mesh = f"dp={args.dp},sp" if args.dp > 1 else "sp"
     return harness.hold_all(
         tools,

@@ -21,6 +21,11 @@ func.func @all_gather_in_both_forms(%k: tensor<3x8xi32>) {
   // CHECK: sp.all_gather_start %{{.*}} dim 0 in <contiguous 10 on "sp" of 4> : tensor<3x8xi32> -> tensor<10x8xi32>
   %all2, %t = sp.all_gather_start %k dim 0 in <contiguous 10 on "sp" of 4> : tensor<3x8xi32> -> tensor<10x8xi32>
   sp.wait %t
+  // CHECK: %[[LATER:.*]], %{{.*}} = sp.all_gather_start %{{.*}} dim 0 in <contiguous 10 on "sp" of 4> after %{{.*}} : tensor<10x8xi32> : tensor<3x8xi32> -> tensor<10x8xi32>
+  %all3, %t3 = sp.all_gather_start %k dim 0 in <contiguous 10 on "sp" of 4> after %all2 : tensor<10x8xi32> : tensor<3x8xi32> -> tensor<10x8xi32>
+  sp.wait %t3
+  // CHECK: sp.all_gather %{{.*}} dim 0 in <contiguous 10 on "sp" of 4> after %[[LATER]] : tensor<10x8xi32> : tensor<3x8xi32> -> tensor<10x8xi32>
+  %all4 = sp.all_gather %k dim 0 in <contiguous 10 on "sp" of 4> after %all3 : tensor<10x8xi32> : tensor<3x8xi32> -> tensor<10x8xi32>
   return
 }
 

@@ -63,3 +63,27 @@ func.func @main(%q: tensor<1x6x8x8xf32>, %k: tensor<1x6x4x8xf32>, %m: tensor<1x1
      : tensor<1x6x8x8xf32>, tensor<1x6x4x8xf32>, tensor<1x6x4x8xf32> -> tensor<1x6x8x8xf32>
   return %o : tensor<1x6x8x8xf32>
 }
+
+// -----
+
+func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  return %s : tensor<f32>
+}
+
+// Where groups are gathered, what is said of keys is gathered once, and pairs
+// hold the local rows of all heads.
+
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME: %[[B:[a-z0-9]*]]: tensor<1x8x3x6xf32>
+// CHECK: %[[A:.*]] = sp.all_gather {{.*}} : tensor<1x3x1x1xf32> -> tensor<1x6x1x1xf32>
+// CHECK-COUNT-4: sp.all_gather {{.*}} -> tensor<1x6x2x8xf32>
+// CHECK-NOT: sp.all_gather
+// CHECK: sp.attend({{.*}} per_key(%[[A]] : {{.*}}) pair(%[[B]] : {{.*}} keys <contiguous 6 on "sp" of 1> bands
+// CHECK: sp.attend({{.*}} per_key(%[[A]] : {{.*}}) pair(%[[B]] : {{.*}} keys <contiguous 6 on "sp" of 1> first_head 4 bands
+func.func @main(%q: tensor<1x6x8x8xf32>, %k: tensor<1x6x4x8xf32>, %v: tensor<1x6x4x8xf32>, %a: tensor<1x6x1x1xf32>, %b: tensor<1x8x6x6xf32>) -> tensor<1x6x8x8xf32> {
+  %o = sp.attention(%q, %k, %v) score @score_0 per_key(%a : tensor<1x6x1x1xf32>) pair(%b : tensor<1x8x6x6xf32>)
+     bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi inf>] scale 1.0 empty zero
+     plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 2, layout = zigzag, placement = head_first, groups = 2>
+     : tensor<1x6x8x8xf32>, tensor<1x6x4x8xf32>, tensor<1x6x4x8xf32> -> tensor<1x6x8x8xf32>
+  return %o : tensor<1x6x8x8xf32>
+}

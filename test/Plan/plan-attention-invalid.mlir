@@ -5,6 +5,7 @@
 // RUN: not sp-opt --sp-plan-attention="strategy=ulysses inner=2" %s 2>&1 | FileCheck %s --check-prefix=NO-RING
 // RUN: not sp-opt --sp-plan-attention="strategy=2d placement=across" %s 2>&1 | FileCheck %s --check-prefix=PLACE
 // RUN: not sp-opt --sp-plan-attention="strategy=ulysses head-groups=3" %s 2>&1 | FileCheck %s --check-prefix=GROUPS
+// RUN: not sp-opt --sp-plan-attention="strategy=allgather head-groups=9" %s 2>&1 | FileCheck %s --check-prefix=MOST-GATHERED
 // RUN: not sp-opt --sp-plan-attention="strategy=ring head-groups=2" %s 2>&1 | FileCheck %s --check-prefix=NO-HEADS
 // RUN: not sp-opt --sp-plan-attention="strategy=ulysses bidirectional" %s 2>&1 | FileCheck %s --check-prefix=NO-WAYS
 // RUN: not sp-opt --sp-plan-attention="bidirectional" %s 2>&1 | FileCheck %s --check-prefix=AUTO-WAYS
@@ -23,6 +24,7 @@ func.func @main(%q: tensor<1x64x8x16xf32>) {
 // NO-RING: error: expected --inner with --strategy=double-ring or 2d only but got "ulysses"
 // PLACE: error: expected --placement to be head-first or context-first but got "across"
 // GROUPS: error: expected --head-groups to be at most 2, the kv heads of a rank, but got 3
-// NO-HEADS: error: expected --head-groups with --strategy=ulysses or 2d only but got "ring"
+// MOST-GATHERED: error: expected --head-groups to be at most 8, the kv heads of a rank, but got 9
+// NO-HEADS: error: expected --head-groups with --strategy=ulysses, 2d or allgather only but got "ring"
 // NO-WAYS: error: expected --bidirectional with --strategy=ring, double-ring or 2d only but got "ulysses"
 // AUTO-WAYS: error: expected --bidirectional with --strategy=ring, double-ring or 2d only but got "auto"

@@ -4,6 +4,8 @@
 // RUN: sp-opt --sp-plan-attention=strategy=ulysses %s | FileCheck %s --check-prefixes=CHECK,ULYSSES
 // RUN: sp-opt --sp-plan-attention=strategy=allgather %s | FileCheck %s --check-prefixes=CHECK,GATHER
 // RUN: sp-opt --sp-plan-attention="strategy=ring layout=striped" %s | FileCheck %s --check-prefixes=CHECK,STRIPED
+// RUN: sp-opt --sp-plan-attention="strategy=allgather head-groups=2" %s | FileCheck %s --check-prefixes=CHECK,GROUPS
+// RUN: sp-opt --sp-plan-attention="strategy=allgather gather-groups=3" %s | FileCheck %s --check-prefixes=CHECK,MANY
 // RUN: sp-opt --sp-plan-attention="strategy=double-ring inner=2" %s | FileCheck %s --check-prefixes=CHECK,DOUBLE
 // RUN: sp-opt --sp-plan-attention="strategy=ring bidirectional" %s | FileCheck %s --check-prefixes=CHECK,BOTH
 // RUN: sp-opt --sp-plan-attention="strategy=2d heads=4 bidirectional" %s | FileCheck %s --check-prefixes=CHECK,ULYSSES
@@ -26,6 +28,8 @@ func.func @main(%q: tensor<1x64x8x16xf32>, %k: tensor<1x64x8x16xf32>, %few: tens
   // RING-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first>
   // ULYSSES-SAME: plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
   // GATHER-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first>
+  // GROUPS-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first, groups = 2>
+  // MANY-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first, groups = 3>
   // STRIPED-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = striped, placement = head_first>
   // BOTH-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, bidirectional = true>
   // DOUBLE-SAME: plan <axis = "sp", heads = 1, outer = 2, inner = 2, gather = 1, layout = zigzag, placement = head_first>
@@ -38,6 +42,8 @@ func.func @main(%q: tensor<1x64x8x16xf32>, %k: tensor<1x64x8x16xf32>, %few: tens
   // RING-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first>
   // ULYSSES-SAME: plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first>
   // GATHER-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first>
+  // GROUPS-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first, groups = 2>
+  // MANY-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 4, layout = zigzag, placement = head_first, groups = 2>
   // STRIPED-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = striped, placement = head_first>
   // BOTH-SAME: plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, bidirectional = true>
   // DOUBLE-SAME: plan <axis = "sp", heads = 1, outer = 2, inner = 2, gather = 1, layout = zigzag, placement = head_first>

@@ -79,7 +79,7 @@ func.func @both_ways_without_a_ring(%q: tensor<1x64x8x16xf32>) {
 
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
 func.func @groups_of_a_ring(%q: tensor<1x64x8x16xf32>) {
-  // expected-error @below {{'sp.attention' op expected groups of heads that are exchanged but got #sp.plan<axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, groups = 2>}}
+  // expected-error @below {{'sp.attention' op expected groups of heads that are exchanged or gathered but got #sp.plan<axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, groups = 2>}}
   %a = sp.attention(%q, %q, %q) bands [] scale 1.0
      plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, groups = 2> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
   return

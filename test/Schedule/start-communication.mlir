@@ -33,3 +33,22 @@ module @order_is_kept {
     return %m : tensor<8xf32>
   }
 }
+
+// -----
+
+// What is to be gathered after a value is not started before it.
+// CHECK-LABEL: module @not_before_what_it_is_after
+// CHECK: sp.all_gather_start %arg0
+// CHECK-NEXT: sp.copy
+// CHECK-NEXT: sp.wait
+// CHECK-NEXT: %[[X:.*]] = sp.copy
+// CHECK-NEXT: sp.all_gather_start %arg0 dim 0 in <contiguous 16 on "sp" of 2> after %[[X]] : tensor<16xf32>
+module @not_before_what_it_is_after {
+  func.func @main(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<16xf32>) {
+    %y = sp.copy %a : tensor<8xf32>
+    %s = sp.all_gather %a dim 0 in <contiguous 16 on "sp" of 2> : tensor<8xf32> -> tensor<16xf32>
+    %x = sp.copy %s : tensor<16xf32>
+    %t = sp.all_gather %a dim 0 in <contiguous 16 on "sp" of 2> after %x : tensor<16xf32> : tensor<8xf32> -> tensor<16xf32>
+    return %y, %t : tensor<8xf32>, tensor<16xf32>
+  }
+}

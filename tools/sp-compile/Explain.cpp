@@ -200,6 +200,10 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
        << "    " << text("strategy")
        << (text("strategy") == "none" ? "" : ", " + text("layout"))
        << (attention["bidirectional"].get<bool>() ? ", both ways at once" : "")
+       << (number("headGroups") > 1
+               ? ", " + std::to_string(number("headGroups")) +
+                     " groups of heads"
+               : "")
        << "; a rank sends " << range(attention["bytesSentPerRank"])
        << " bytes and computes " << range(attention["areaPerRank"])
        << " visible pairs a head\n";

@@ -15,6 +15,8 @@ public:
   /// Makes `context` send its remarks here; the log must outlive its use.
   explicit RemarkLog(MLIRContext &context);
   const std::vector<std::string> &lines() const { return texts; }
+  /// Forgets all but the first `count` lines.
+  void truncate(size_t count) { texts.resize(count); }
 
 private:
   std::vector<std::string> texts;

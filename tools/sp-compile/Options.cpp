@@ -130,7 +130,7 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
       "ring, double-ring, 2d: a ring that turns both ways at once");
   spread
       ->add_option("--head-groups", options.headGroups,
-                   "ulysses, 2d: one is exchanged while another is computed")
+                   "ulysses, 2d, allgather: one moves while another computes")
       ->check(CLI::PositiveNumber);
   spread
       ->add_option("--placement", options.placement,
@@ -149,8 +149,9 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   machine
       ->add_option("--precision", options.precision, "default, or f64 to check")
       ->capture_default_str();
-  machine->add_option("--memory-limit", memoryLimit,
-                      "most a rank may use: 80GiB");
+  machine->add_option(
+      "--memory-limit", memoryLimit,
+      "most a rank may use: 80GiB; allgather groups heads for it");
   auto *output = app.add_option_group("Output");
   output
       ->add_option("--emit", options.emit,

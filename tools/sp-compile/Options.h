@@ -12,9 +12,8 @@ struct CompileOptions {
   std::string model, output;
   std::string mesh, seqAxis, batchAxis;
   std::string strategy = "auto", layout = "auto", placement = "head-first";
-  /// Factors of the sequence axis; 0: not given.
-  int64_t heads = 0, inner = 0;
-  int64_t headGroups = 1;
+  /// Factors of the sequence axis, and groups of heads; 0: not given.
+  int64_t heads = 0, inner = 0, headGroups = 0;
   bool bidirectional = false;
   std::vector<std::string> shard;
   std::string cpu = "native", precision = "default";

@@ -2,14 +2,12 @@
 
 #include "Explain.h"
 #include "Options.h"
+#include "Stages.h"
 
 #include "sp/Codegen/ArtifactLink.h"
 #include "sp/Codegen/ProgramEmission.h"
+#include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
-#include "sp/Memory/Passes.h"
-#include "sp/Partition/Passes.h"
-#include "sp/Plan/Passes.h"
-#include "sp/Schedule/Passes.h"
 #include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/Passes.h"
 #include "sprt/sprt.h"
@@ -43,13 +41,18 @@ private:
   LogicalResult runStage(ModuleOp module, StringRef name,
                          function_ref<void(OpPassManager &)> build);
   bool stopsAt(StringRef stage) const { return options.emit == stage; }
+  LogicalResult import(ModuleOp module);
+  void noteAttentions(ModuleOp module);
   LogicalResult checkMemory(ModuleOp module, int64_t peakBytes);
-  LogicalResult emit(ModuleOp module, nlohmann::json attentions);
+  LogicalResult emit(ModuleOp module, const CPUTarget &target);
   LogicalResult writeArtifact(const EmittedProgram &program);
 
   MLIRContext &context;
   const CompileOptions &options;
   RemarkLog &log;
+  /// Groups in which all-gather takes heads where the limit asks for them.
+  int64_t gatherGroups = 1;
+  nlohmann::json attentions = nlohmann::json::array();
   Clock::time_point begin = Clock::now();
 };
 
@@ -71,9 +74,13 @@ LogicalResult Compilation::runStage(ModuleOp module, StringRef name,
 LogicalResult Compilation::checkMemory(ModuleOp module, int64_t peakBytes) {
   if (!options.memoryLimit || peakBytes <= *options.memoryLimit)
     return success();
-  return module.emitError()
-         << "expected a rank to need at most " << *options.memoryLimit
-         << " bytes but the plan needs " << peakBytes
+  InFlightDiagnostic diagnostic = module.emitError();
+  diagnostic << "expected a rank to need at most " << *options.memoryLimit
+             << " bytes but the plan needs " << peakBytes;
+  if (gatherGroups > 1)
+    diagnostic << ", the least, with heads gathered in " << gatherGroups
+               << " groups";
+  return diagnostic
          << "; more ranks along the sequence, or --strategy=ring, need less";
 }
 
@@ -91,14 +98,8 @@ LogicalResult Compilation::writeArtifact(const EmittedProgram &program) {
   return failure();
 }
 
-LogicalResult Compilation::emit(ModuleOp module, nlohmann::json attentions) {
-  std::string error;
-  FailureOr<CPUTarget> target = resolveCPUTarget(options.cpu, error);
-  if (failed(target)) {
-    llvm::errs() << "sp-compile: error: " << error << "\n";
-    return failure();
-  }
-  FailureOr<EmittedProgram> program = emitProgram(module, *target);
+LogicalResult Compilation::emit(ModuleOp module, const CPUTarget &target) {
+  FailureOr<EmittedProgram> program = emitProgram(module, target);
   if (failed(program))
     return failure();
   auto arena =
@@ -139,27 +140,8 @@ LogicalResult Compilation::emit(ModuleOp module, nlohmann::json attentions) {
   return failure();
 }
 
-LogicalResult Compilation::run(ModuleOp module) {
-  if (options.precision == "f64" &&
-      failed(runStage(module, "precision", [](OpPassManager &pm) {
-        pm.addPass(createVerifyInputPass());
-        pm.addPass(createReplaceCustomCallsPass());
-        pm.addPass(createRaisePrecisionPass());
-      })))
-    return failure();
-  if (failed(runStage(module, "import", buildImportPipeline)))
-    return failure();
-  if (stopsAt("import"))
-    return success();
-  AssignMeshPassOptions mesh{options.mesh, options.seqAxis, options.batchAxis};
-  PlanAttentionPassOptions plan{options.strategy,   options.layout,
-                                options.heads,      options.inner,
-                                options.headGroups, options.bidirectional,
-                                options.placement};
-  if (failed(runStage(module, "plan", [&](OpPassManager &pm) {
-        buildPlanPipeline(pm, mesh, plan);
-      })))
-    return failure();
+/// Keeps what a report says of the attentions, which Partition consumes.
+void Compilation::noteAttentions(ModuleOp module) {
   bool hasAttention =
       module.walk([](AttentionOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
@@ -167,28 +149,45 @@ LogicalResult Compilation::run(ModuleOp module) {
     llvm::errs() << "sp-compile: note: the model has no attention that could "
                     "be taken: nothing shards its sequence; --explain says "
                     "why\n";
-  bool reports = options.explain || !options.report.empty();
-  nlohmann::json attentions =
-      reports ? describeAttentions(module) : nlohmann::json::array();
-  if (stopsAt("plan"))
-    return success();
-  PropagateShardingsPassOptions shardings;
-  shardings.shard = llvm::to_vector(options.shard);
-  if (failed(runStage(module, "partition", [&](OpPassManager &pm) {
-        buildPartitionPipeline(pm, shardings);
+  if (options.explain || !options.report.empty())
+    attentions = describeAttentions(module);
+}
+
+LogicalResult Compilation::import(ModuleOp module) {
+  if (options.precision == "f64" &&
+      failed(runStage(module, "precision", [](OpPassManager &pm) {
+        pm.addPass(createVerifyInputPass());
+        pm.addPass(createReplaceCustomCallsPass());
+        pm.addPass(createRaisePrecisionPass());
       })))
     return failure();
-  if (stopsAt("partition"))
-    return success();
-  if (failed(runStage(module, "schedule", buildSchedulePipeline)))
+  return runStage(module, "import", buildImportPipeline);
+}
+
+LogicalResult Compilation::run(ModuleOp module) {
+  if (failed(import(module)))
     return failure();
-  if (stopsAt("schedule"))
+  if (stopsAt("import"))
     return success();
-  if (failed(runStage(module, "memory", buildMemoryPipeline)))
+  std::string error;
+  FailureOr<CPUTarget> target = resolveCPUTarget(options.cpu, error);
+  if (failed(target)) {
+    llvm::errs() << "sp-compile: error: " << error << "\n";
     return failure();
-  if (stopsAt("memory"))
-    return success();
-  return emit(module, std::move(attentions));
+  }
+  FailureOr<int64_t> groups = chooseGatherGroups(module, options, *target, log);
+  if (failed(groups))
+    return failure();
+  gatherGroups = *groups;
+  for (const Stage &stage : stagesOf(options, gatherGroups)) {
+    if (failed(runStage(module, stage.name, stage.build)))
+      return failure();
+    if (stage.name == "plan")
+      noteAttentions(module);
+    if (stopsAt(stage.name))
+      return success();
+  }
+  return emit(module, *target);
 }
 
 } // namespace

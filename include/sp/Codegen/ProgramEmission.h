@@ -21,6 +21,10 @@ struct EmittedProgram {
 /// diagnostic at the operation that is not supported.
 FailureOr<EmittedProgram> emitProgram(ModuleOp module, const CPUTarget &target);
 
+/// The scratch memory that `emitProgram` would say a thread needs. Generates no
+/// machine code.
+FailureOr<int64_t> scratchBytesOf(ModuleOp module, const CPUTarget &target);
+
 } // namespace mlir::sp
 
 #endif // SP_CODEGEN_PROGRAMEMISSION_H

@@ -168,8 +168,8 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     is a name beyond this attribute. Ranks count heads fastest, then inner, then
     outer: `"sp:(1)outer"`, `"sp:(outer)inner"`, `"sp:(outer*inner)heads"` are
     the factors of the axis. `placement` says which of them takes neighbouring
-    processes when the program is started. With `groups` heads are exchanged in
-    that many groups, one while another is computed. A `bidirectional` ring
+    processes when the program is started. With `groups` heads are exchanged, or
+    gathered, in that many groups, one while another is computed. A `bidirectional` ring
     turns both ways at once: blocks go half of the way on and half of it back.
   }];
   let parameters = (ins StringRefParameter<"mesh axis">:$axis, "int64_t":$heads,

@@ -56,7 +56,8 @@ class Sp_AllGatherBase<bit start> : Sp_CommOp<"all_gather", start> {
   let summary = !if(start, "Start of an all-gather", "Rows of all ranks, in position order");
   let description = Sp_StartText<start, [{
     Dimension `dim`, dealt by `layout`, becomes whole on every rank of the axis;
-    padding does not travel.
+    padding does not travel. With `after` it starts only once that value is there,
+    so that what is gathered next does not lie beside all that was before.
     ```
     rank      0      1          0     1
     before    a d    b c        after abcd  abcd      (zigzag)
@@ -66,8 +67,10 @@ class Sp_AllGatherBase<bit start> : Sp_CommOp<"all_gather", start> {
     %all = sp.all_gather %k dim 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32> -> tensor<1x4096x2x64xf32>
     ```
   }]>.value;
-  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim, Sp_LayoutAttr:$layout);
-  let assemblyFormat = "$input `dim` $dim `in` $layout attr-dict `:` type($input) `->` type($result)";
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim, Sp_LayoutAttr:$layout,
+                       Optional<AnyRankedTensor>:$after);
+  let assemblyFormat = "$input `dim` $dim `in` $layout (`after` $after^ `:` type($after))? attr-dict `:`"
+                       # " type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 def Sp_AllGatherOp : Sp_AllGatherBase<0> { let results = (outs AnyRankedTensor:$result); }

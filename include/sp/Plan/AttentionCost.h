@@ -10,8 +10,9 @@
 ///   2D, P = u * r      e * (S/P) * (2 D + 2 Dk) * (u-1) / u
 ///                        + e * 2 * (S/r) * (Dk/u) * (r-1)
 ///
-/// with Dk = u d where u > Hk. A double ring sends as much as a ring, one way or
-/// both; where a mask hides whole blocks, rings send less.
+/// with Dk = u d where u > Hk. A double ring sends as much as a ring, one way
+/// or both, and heads in groups as much as all at once; where a mask hides
+/// whole blocks, rings send less.
 #ifndef SP_PLAN_ATTENTIONCOST_H
 #define SP_PLAN_ATTENTIONCOST_H
 

@@ -35,6 +35,8 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     `2d` without `heads` gives a ring owner as many ranks as there are kv heads, at
     most, so that none is copied. A `bidirectional` ring has all blocks after half
     as many steps, of two blocks each; in a double ring it is the inner one.
+    Where heads are exchanged or gathered in groups, one is under way while
+    another is computed; gathering so needs the memory of two groups.
     Each choice is a remark with its numbers.
 
     ```mlir
@@ -50,7 +52,8 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     Option<"layout", "layout", "std::string", "\"auto\"", "auto, contiguous, zigzag or striped.">,
     Option<"heads", "heads", "int64_t", "0", "Ranks that share a ring owner's heads, for 2d; 0: chosen.">,
     Option<"inner", "inner", "int64_t", "0", "Ranks of a window, for double-ring and 2d; 0: one window.">,
-    Option<"headGroups", "head-groups", "int64_t", "1", "Groups in which heads are exchanged, for ulysses and 2d.">,
+    Option<"headGroups", "head-groups", "int64_t", "1", "Groups in which heads are exchanged or gathered, for ulysses, 2d and allgather.">,
+    Option<"gatherGroups", "gather-groups", "int64_t", "1", "Groups in which heads are gathered where head-groups does not say: at most as many as an attention has kv heads.">,
     Option<"bidirectional", "bidirectional", "bool", "false", "Turn a ring both ways at once, for ring, double-ring and 2d.">,
     Option<"placement", "placement", "std::string", "\"head-first\"", "head-first or context-first: which factor takes neighbouring processes.">
   ];

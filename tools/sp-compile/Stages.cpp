@@ -1,0 +1,143 @@
+//===- Stages.cpp - Plan to Memory, and groups that fit in memory ---------===//
+
+#include "Stages.h"
+
+#include "sp/Codegen/ProgramEmission.h"
+#include "sp/IR/SP.h"
+#include "sp/Memory/Passes.h"
+#include "sp/Partition/Passes.h"
+#include "sp/Plan/Passes.h"
+#include "sp/Schedule/Passes.h"
+
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+std::vector<Stage> mlir::sp::stagesOf(const CompileOptions &options,
+                                      int64_t gatherGroups) {
+  AssignMeshPassOptions mesh{options.mesh, options.seqAxis, options.batchAxis};
+  PlanAttentionPassOptions plan;
+  plan.strategy = options.strategy;
+  plan.layout = options.layout;
+  plan.heads = options.heads;
+  plan.inner = options.inner;
+  plan.headGroups = std::max<int64_t>(options.headGroups, 1);
+  plan.gatherGroups = gatherGroups;
+  plan.bidirectional = options.bidirectional;
+  plan.placement = options.placement;
+  PropagateShardingsPassOptions shardings;
+  shardings.shard = llvm::to_vector(options.shard);
+  return {
+      {"plan", [=](OpPassManager &pm) { buildPlanPipeline(pm, mesh, plan); }},
+      {"partition",
+       [=](OpPassManager &pm) { buildPartitionPipeline(pm, shardings); }},
+      {"schedule", buildSchedulePipeline},
+      {"memory", buildMemoryPipeline}};
+}
+
+//===----------------------------------------------------------------------===//
+// Groups of heads that fit in memory
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What comes of gathering heads in some number of groups.
+struct Trial {
+  /// Kv heads of each attention whose heads come in that many groups.
+  SmallVector<int64_t> kvHeads;
+  int64_t bytes = 0; ///< that a rank needs
+};
+
+} // namespace
+
+static SmallVector<int64_t> findGatheredHeads(ModuleOp planned) {
+  SmallVector<int64_t> kvHeads;
+  planned.walk([&](AttentionOp op) {
+    int64_t count = op.getKey().getType().getDimSize(2);
+    bool isEven = op.getQuery().getType().getDimSize(2) % count == 0;
+    if (isEven && op.getPlan()->getGather() > 1)
+      kvHeads.push_back(count);
+  });
+  return kvHeads;
+}
+
+static FailureOr<Trial> tryGroups(ModuleOp module, ArrayRef<Stage> stages,
+                                  const CPUTarget &target) {
+  Trial trial;
+  for (const Stage &stage : stages) {
+    PassManager manager(module.getContext());
+    stage.build(manager);
+    if (failed(manager.run(module)))
+      return failure();
+    if (stage.name != "plan")
+      continue;
+    trial.kvHeads = findGatheredHeads(module);
+    if (trial.kvHeads.empty())
+      return trial;
+  }
+  FailureOr<int64_t> scratch = scratchBytesOf(module, target);
+  if (failed(scratch))
+    return failure();
+  auto arena =
+      module.lookupSymbol("main")->getAttrOfType<IntegerAttr>("sp.arena_bytes");
+  trial.bytes = arena.getInt() + *scratch;
+  return trial;
+}
+
+/// The next number of groups that makes the largest one of an attention
+/// smaller; nothing where all are single heads.
+static std::optional<int64_t> moreGroups(ArrayRef<int64_t> kvHeads,
+                                         int64_t groups) {
+  std::optional<int64_t> next;
+  for (int64_t count : kvHeads) {
+    int64_t largest = llvm::divideCeil(count, groups);
+    if (largest == 1)
+      continue;
+    int64_t more = llvm::divideCeil(count, largest - 1);
+    next = std::min(next.value_or(more), more);
+  }
+  return next;
+}
+
+FailureOr<int64_t> mlir::sp::chooseGatherGroups(ModuleOp imported,
+                                                const CompileOptions &options,
+                                                const CPUTarget &target,
+                                                RemarkLog &log) {
+  bool isOpen = options.memoryLimit && options.headGroups == 0 &&
+                (options.strategy == "auto" || options.strategy == "allgather");
+  if (!isOpen)
+    return 1;
+  size_t known = log.lines().size();
+  int64_t best = 1, least = 0, whole = 0;
+  for (std::optional<int64_t> groups = 1; groups;) {
+    OwningOpRef<ModuleOp> copy = imported.clone();
+    FailureOr<Trial> trial =
+        tryGroups(*copy, stagesOf(options, *groups), target);
+    if (failed(trial))
+      return failure();
+    // Only what is compiled in the end was decided.
+    log.truncate(known);
+    if (trial->kvHeads.empty())
+      return 1;
+    if (*groups == 1)
+      whole = least = trial->bytes;
+    if (trial->bytes < least) {
+      best = *groups;
+      least = trial->bytes;
+    }
+    if (trial->bytes <= *options.memoryLimit)
+      break;
+    groups = moreGroups(trial->kvHeads, *groups);
+  }
+  if (best > 1)
+    remark::passed(
+        imported.getLoc(),
+        remark::RemarkOpts::name("HeadsGrouped").category("sp-compile"))
+        << "heads are gathered in " << remark::metric("groups", best)
+        << " groups: a rank then needs " << remark::metric("bytes", least)
+        << " bytes, with all heads at once "
+        << remark::metric("wholeBytes", whole) << ", and may use "
+        << remark::metric("limit", *options.memoryLimit);
+  return best;
+}
