@@ -3,7 +3,8 @@
 //   reduce(%x init: true) applies and across dimensions = [2] :
 //   tensor<8x8x1xi1>
 //
-// becomes a reshape to tensor<8x8xi1>.
+// becomes a reshape to tensor<8x8xi1>. Those of floats stay: a softmax over one
+// key is one, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,22 +24,11 @@ using namespace mlir;
 using namespace mlir::sp;
 
 /// Whether combining anything with the number changes nothing.
-static bool isNeutral(StringRef kind, Attribute number) {
-  if (auto real = dyn_cast<FloatAttr>(number)) {
-    const APFloat &value = real.getValue();
-    return llvm::StringSwitch<bool>(kind)
-        .Case("stablehlo.add", value.isZero())
-        .Case("stablehlo.multiply", value.isExactlyValue(1.0))
-        .Case("stablehlo.maximum", value.isInfinity() && value.isNegative())
-        .Case("stablehlo.minimum", value.isInfinity() && !value.isNegative())
-        .Default(false);
-  }
-  auto integer = dyn_cast<IntegerAttr>(number);
-  return integer && llvm::StringSwitch<bool>(kind)
-                        .Case("stablehlo.and", integer.getValue().isAllOnes())
-                        .Cases({"stablehlo.or", "stablehlo.add"},
-                               integer.getValue().isZero())
-                        .Default(false);
+static bool isNeutral(StringRef kind, const APInt &number) {
+  return llvm::StringSwitch<bool>(kind)
+      .Case("stablehlo.and", number.isAllOnes())
+      .Cases({"stablehlo.or", "stablehlo.add"}, number.isZero())
+      .Default(false);
 }
 
 static void simplify(stablehlo::ReduceOp op) {
@@ -49,9 +39,9 @@ static void simplify(stablehlo::ReduceOp op) {
   bool isOfOnes = llvm::all_of(op.getDimensions(), [&](int64_t dim) {
     return type.getDimSize(dim) == 1;
   });
-  DenseElementsAttr init;
+  DenseIntElementsAttr init;
   if (!isOfOnes || !matchPattern(op.getInitValues()[0], m_Constant(&init)) ||
-      !isNeutral(kind, *init.value_begin<Attribute>()))
+      !isNeutral(kind, *init.value_begin<APInt>()))
     return;
   OpBuilder builder(op);
   op.getResult(0).replaceAllUsesWith(stablehlo::ReshapeOp::create(
