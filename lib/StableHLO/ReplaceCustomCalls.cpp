@@ -10,6 +10,8 @@
 #include "FusedAttention.h"
 #include "sp/StableHLO/Passes.h"
 
+#include "mlir/IR/Verifier.h"
+
 namespace mlir::sp {
 #define GEN_PASS_DEF_REPLACECUSTOMCALLSPASS
 #include "sp/StableHLO/Passes.h.inc"
@@ -59,6 +61,10 @@ static LogicalResult replaceTopK(CustomCallOp call, OpBuilder &builder) {
   auto topK = chlo::TopKOp::create(
       builder, call.getLoc(), call.getResultTypes(), call.getInputs().front(),
       builder.getI64IntegerAttr(k.getInt()));
+  if (failed(verify(topK))) {
+    topK.erase();
+    return failure();
+  }
   call->replaceAllUsesWith(topK->getResults());
   return success();
 }

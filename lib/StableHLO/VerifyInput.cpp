@@ -105,6 +105,12 @@ static LogicalResult verifyOperation(Operation *op) {
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
     if (failed(verifyCustomCall(call)))
       return failure();
+  for (Region &region : op->getRegions())
+    if (!region.empty() && !region.hasOneBlock())
+      return op->emitError() << "expected a body of one block but got "
+                             << region.getBlocks().size()
+                             << "; express branches as 'stablehlo.if' or "
+                                "'stablehlo.case'";
   for (Type type : op->getOperandTypes())
     if (failed(verifyType(op, "operand", type)))
       return failure();

@@ -21,3 +21,11 @@ func.func @erf_of_integers(%x: tensor<8xi32>) {
   %0 = stablehlo.custom_call @mhlo.erf(%x) : (tensor<8xi32>) -> tensor<8xi32>
   return
 }
+
+// -----
+
+func.func @topk_c1_more_than_there_are(%x: tensor<8x4xf32>) -> tensor<8x5xf32> {
+  // expected-error@+1 {{'chlo.top_k' op expected k of at most the last dimension of 'tensor<8x4xf32>' but got 5}}
+  %0:2 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 5 : i64, largest = true}} : (tensor<8x4xf32>) -> (tensor<8x5xf32>, tensor<8x5xi32>)
+  return %0#0 : tensor<8x5xf32>
+}

@@ -94,3 +94,13 @@ func.func @main(%x: tensor<f32>, %shape: tensor<1xi64>) -> tensor<4xf32> {
   %0 = stablehlo.rng %x, %x, %shape, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{expected a body of one block but got 2; express branches as 'stablehlo.if' or 'stablehlo.case'}}
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+^unreachable:
+  %0 = stablehlo.add %0, %0 : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
