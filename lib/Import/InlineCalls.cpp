@@ -31,6 +31,10 @@ static FlatSymbolRefAttr calleeOf(Operation *op) {
   return nullptr;
 }
 
+/// Operations after inlining. Forty functions that each call the next one twice
+/// would be a million million.
+static constexpr int64_t maxOperations = int64_t(1) << 20;
+
 namespace {
 
 class InlineCallsPass : public sp::impl::InlineCallsPassBase<InlineCallsPass> {
@@ -38,15 +42,53 @@ public:
   void runOnOperation() override;
 
 private:
-  enum class State { Open, Active, Done };
-  /// Leaves no call in the function; fails on recursion.
+  /// The operations that the function will have; fails on recursion, on calls
+  /// of nothing, and on too many.
+  FailureOr<int64_t> measure(func::FuncOp function);
+  /// Leaves no call in a function that could be measured.
   LogicalResult flatten(func::FuncOp function);
   LogicalResult replace(Operation *call, func::FuncOp callee);
 
-  DenseMap<Operation *, State> states;
+  /// Of measured functions; none of one that is being measured.
+  DenseMap<Operation *, std::optional<int64_t>> sizes;
+  DenseSet<Operation *> flat;
 };
 
 } // namespace
+
+FailureOr<int64_t> InlineCallsPass::measure(func::FuncOp function) {
+  auto [known, isNew] = sizes.try_emplace(function, std::nullopt);
+  if (!isNew && !known->second)
+    return function.emitError("expected no recursion but function \"")
+           << function.getName() << "\" calls itself";
+  if (!isNew)
+    return *known->second;
+  int64_t size = 0;
+  WalkResult result = function.walk([&](Operation *op) -> WalkResult {
+    ++size;
+    FlatSymbolRefAttr name = calleeOf(op);
+    if (!name)
+      return WalkResult::advance();
+    auto callee = getOperation().lookupSymbol<func::FuncOp>(name);
+    if (!callee)
+      return op->emitError("expected a function ")
+             << name << " but there is none";
+    FailureOr<int64_t> inner = measure(callee);
+    if (failed(inner))
+      return WalkResult::interrupt();
+    size += *inner;
+    if (size > maxOperations)
+      return op->emitError("expected at most ")
+             << maxOperations << " operations when calls are inlined but got "
+             << size << " up to this call of function \"" << callee.getName()
+             << "\"; export layers that repeat as a loop";
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  sizes[function] = size;
+  return size;
+}
 
 LogicalResult InlineCallsPass::replace(Operation *call, func::FuncOp callee) {
   if (callee.isExternal())
@@ -76,13 +118,8 @@ LogicalResult InlineCallsPass::replace(Operation *call, func::FuncOp callee) {
 }
 
 LogicalResult InlineCallsPass::flatten(func::FuncOp function) {
-  State state = states.lookup(function);
-  if (state == State::Done)
+  if (!flat.insert(function).second)
     return success();
-  if (state == State::Active)
-    return function.emitError("expected no recursion but function \"")
-           << function.getName() << "\" calls itself";
-  states[function] = State::Active;
   SmallVector<Operation *> calls;
   function.walk([&](Operation *op) {
     if (calleeOf(op))
@@ -90,19 +127,19 @@ LogicalResult InlineCallsPass::flatten(func::FuncOp function) {
   });
   for (Operation *call : calls) {
     auto callee = getOperation().lookupSymbol<func::FuncOp>(calleeOf(call));
-    if (!callee)
-      return call->emitError("expected a function ")
-             << calleeOf(call) << " but there is none";
     if (failed(flatten(callee)) || failed(replace(call, callee)))
       return failure();
   }
-  states[function] = State::Done;
   return success();
 }
 
 void InlineCallsPass::runOnOperation() {
-  states.clear();
+  sizes.clear();
+  flat.clear();
   SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+  for (func::FuncOp function : functions)
+    if (failed(measure(function)))
+      return signalPassFailure();
   for (func::FuncOp function : functions)
     if (failed(flatten(function)))
       return signalPassFailure();

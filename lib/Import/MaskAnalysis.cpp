@@ -92,7 +92,10 @@ LogicalResult MaskAnalysis::readThreshold(const Comparison &comparison) {
   std::optional<Threshold> threshold =
       read(component.labels, axes, comparison.node);
   if (!threshold)
-    return refuse("its mask is a table of more than two values", location);
+    return refuse(
+        "its mask is a table of more than two values, or over more than " +
+            Twine(maxTable) + " positions",
+        location);
   thresholds.push_back(*threshold);
   return success();
 }

@@ -24,6 +24,9 @@ struct AttentionAxes {
   }
 };
 
+/// Elements of a table that is looked at whole: 4096 x 4096.
+constexpr int64_t maxTable = int64_t(1) << 24;
+
 /// A number that is linear in positions: sum of coefficient * position.
 struct LinearForm {
   SmallVector<std::pair<AxisId, double>, 2> terms;

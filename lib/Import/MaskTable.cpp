@@ -107,7 +107,11 @@ std::optional<Threshold> mlir::sp::readTable(const AxisLabels &labels,
   if (threshold.values[0] == threshold.values[1])
     return threshold;
 
-  int64_t queries = axes.queryLength(labels), keys = labels.size(axes.key);
+  // Of sides that the table runs over only: the other one may be of any length.
+  bool overKeys = llvm::is_contained(over, axes.key);
+  bool overQueries = over.size() > size_t(overKeys);
+  int64_t queries = overQueries ? axes.queryLength(labels) : 1;
+  int64_t keys = overKeys ? labels.size(axes.key) : 1;
   TruthLine ofQueries(0, queries), ofKeys(0, keys);
   TruthLine ofDifferences(1 - queries, queries + keys - 1);
   bool byQuery = true, byKey = true, byDifference = over.size() == 2;
@@ -143,12 +147,15 @@ std::optional<Threshold> mlir::sp::readSteps(const AxisLabels &labels,
                                              const AttentionAxes &axes,
                                              const Node *node) {
   auto compare = cast<stablehlo::CompareOp>(node->op);
+  int64_t queries = axes.queryLength(labels), keys = labels.size(axes.key);
+  if (std::max(queries, keys) > maxTable)
+    return std::nullopt;
   ElementFunction holds = elementFunction(compare);
   Threshold threshold;
   threshold.node = node;
   threshold.kind = Threshold::Kind::Pair;
-  threshold.queryClass.assign(axes.queryLength(labels), 0);
-  threshold.keyClass.assign(labels.size(axes.key), 0);
+  threshold.queryClass.assign(queries, 0);
+  threshold.keyClass.assign(keys, 0);
   // Distinct values of each side; a side that is constant has one.
   std::vector<double> sides[2];
   bool isKeys[2] = {false, true};

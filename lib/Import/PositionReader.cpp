@@ -9,9 +9,8 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-/// Elements of a table that is looked at whole: 4096 x 4096; and of all that
-/// it is made of.
-static constexpr int64_t maxTable = int64_t(1) << 24, maxMaking = 16 * maxTable;
+/// Elements of all that a table is made of.
+static constexpr int64_t maxMaking = 16 * maxTable;
 
 double LinearForm::coefficient(AxisId axis) const {
   for (const auto &[known, factor] : terms)
@@ -167,7 +166,7 @@ std::optional<LinearForm> PositionReader::linearTable(const Node *node) {
     return std::nullopt;
   SampleEvaluator evaluator(labels, 0);
   if (!over.empty()) {
-    if (labels.derivation(over[0]))
+    if (labels.derivation(over[0]) || labels.size(over[0]) > maxTable)
       return std::nullopt;
     std::vector<int64_t> all(labels.size(over[0]));
     for (auto [i, position] : llvm::enumerate(all))
