@@ -8,6 +8,46 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+/// Brackets inside each other. Programs have some ten; what is deeper ends the
+/// stack of a parser that recurses.
+static constexpr unsigned deepestNesting = 256;
+
+/// The text after a string or a comment that it begins with, or nothing.
+static std::optional<StringRef> skipQuoted(StringRef text) {
+  if (text.starts_with("//"))
+    return text.drop_until([](char c) { return c == '\n'; });
+  if (!text.consume_front("\""))
+    return std::nullopt;
+  for (size_t at = text.find_first_of("\"\\\n"); at != StringRef::npos;
+       at = text.find_first_of("\"\\\n")) {
+    bool ends = text[at] != '\\';
+    text = text.drop_front(ends ? at + 1 : at + 2);
+    if (ends)
+      return text;
+  }
+  return StringRef();
+}
+
+/// The place at which brackets are nested too deeply, or nothing.
+static std::optional<size_t> findDeepNesting(StringRef text) {
+  unsigned depth = 0;
+  for (StringRef rest = text; !rest.empty();) {
+    if (std::optional<StringRef> behind = skipQuoted(rest)) {
+      rest = *behind;
+      continue;
+    }
+    bool isArrow = rest.consume_front("->");
+    char next = isArrow ? ' ' : rest.front();
+    if (StringRef("([{<").contains(next) && ++depth > deepestNesting)
+      return text.size() - rest.size();
+    if (StringRef(")]}>").contains(next) && depth > 0)
+      --depth;
+    if (!isArrow)
+      rest = rest.drop_front();
+  }
+  return std::nullopt;
+}
+
 static constexpr StringLiteral opening = "dense<\"0x";
 
 /// The number of elements of the `i1` tensor type that `text`, what follows the
@@ -45,7 +85,8 @@ static std::optional<std::string> pack(StringRef digits) {
   return llvm::toHex(bytes);
 }
 
-std::optional<std::string> mlir::sp::packBooleans(StringRef text) {
+/// Packs all booleans; nothing where there is nothing to pack.
+static std::optional<std::string> packBooleans(StringRef text) {
   std::string packed;
   size_t done = 0;
   for (size_t at = text.find(opening); at != StringRef::npos;
@@ -70,13 +111,25 @@ std::optional<std::string> mlir::sp::packBooleans(StringRef text) {
   return packed;
 }
 
+std::unique_ptr<llvm::MemoryBuffer>
+mlir::sp::readModel(std::unique_ptr<llvm::MemoryBuffer> text,
+                    std::string *error) {
+  StringRef read = text->getBuffer(), name = text->getBufferIdentifier();
+  if (std::optional<size_t> place = findDeepNesting(read)) {
+    size_t line = read.take_front(*place).count('\n') + 1;
+    *error = name.str() + ":" + std::to_string(line) + ": expected at most " +
+             std::to_string(deepestNesting) +
+             " brackets inside each other; write nested values as aliases, "
+             "and nested regions as functions";
+    return nullptr;
+  }
+  if (std::optional<std::string> packed = packBooleans(read))
+    return llvm::MemoryBuffer::getMemBufferCopy(*packed, name);
+  return text;
+}
+
 std::unique_ptr<llvm::MemoryBuffer> mlir::sp::openModel(StringRef path,
                                                         std::string *error) {
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(path, error);
-  if (!file)
-    return nullptr;
-  if (std::optional<std::string> packed = packBooleans(file->getBuffer()))
-    return llvm::MemoryBuffer::getMemBufferCopy(*packed,
-                                                file->getBufferIdentifier());
-  return file;
+  return file ? readModel(std::move(file), error) : nullptr;
 }

@@ -31,10 +31,10 @@ static const DialectRegistry &registry() {
   return all;
 }
 
-static OwningOpRef<ModuleOp> parse(StringRef text, MLIRContext &context) {
+static OwningOpRef<ModuleOp> parse(std::unique_ptr<llvm::MemoryBuffer> text,
+                                   MLIRContext &context) {
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(text, "model"), SMLoc());
+  sources.AddNewSourceBuffer(std::move(text), SMLoc());
   return parseSourceFile<ModuleOp>(sources, &context);
 }
 
@@ -85,7 +85,8 @@ std::string checkRoundTrip(ModuleOp module) {
   MLIRContext elsewhere(registry(), MLIRContext::Threading::DISABLED);
   elsewhere.allowUnregisteredDialects();
   ErrorLog problems(elsewhere);
-  OwningOpRef<ModuleOp> again = parse(once, elsewhere);
+  OwningOpRef<ModuleOp> again =
+      parse(llvm::MemoryBuffer::getMemBufferCopy(once), elsewhere);
   if (!again)
     return "does not parse back: " + problems.last + "\n" + once;
   std::string twice = print(*again);
@@ -115,10 +116,13 @@ LogicalResult Trial::import(ModuleOp module, std::string &defect) {
 }
 
 ModelTrial Trial::run(StringRef text) {
-  std::optional<std::string> packed = packBooleans(text);
-  OwningOpRef<ModuleOp> module =
-      parse(packed ? StringRef(*packed) : text, context);
+  std::string problem;
+  std::unique_ptr<llvm::MemoryBuffer> model =
+      readModel(llvm::MemoryBuffer::getMemBufferCopy(text, "model"), &problem);
   ModelTrial trial;
+  if (!model)
+    return trial;
+  OwningOpRef<ModuleOp> module = parse(std::move(model), context);
   if (!module) {
     if (errors.last.empty())
       trial.defect = "is not parsed, without an error";

@@ -10,6 +10,11 @@
 namespace mlir::sp {
 
 /// Opens a model for parsing ("-": stdin), or returns null and says why.
+std::unique_ptr<llvm::MemoryBuffer> openModel(StringRef path,
+                                              std::string *error);
+
+/// The same for a text that is there already. Text whose brackets lie deeper in
+/// each other than the parser's recursion reaches is refused.
 ///
 /// MLIR newer than 22, JAX's among them, prints many booleans as hex with a
 /// byte an element; MLIR 22 reads a bit an element, the lowest first. Such
@@ -17,11 +22,8 @@ namespace mlir::sp {
 ///
 ///     dense<"0x0100000100000000"> : tensor<8xi1>
 ///     dense<"0x09"              > : tensor<8xi1>
-std::unique_ptr<llvm::MemoryBuffer> openModel(StringRef path,
-                                              std::string *error);
-
-/// The packing by itself; nothing where there is nothing to pack.
-std::optional<std::string> packBooleans(StringRef text);
+std::unique_ptr<llvm::MemoryBuffer>
+readModel(std::unique_ptr<llvm::MemoryBuffer> text, std::string *error);
 
 } // namespace mlir::sp
 
