@@ -281,8 +281,10 @@ Node *Component::peel(Value value, ArrayRef<Axes> wanted, Role role) {
   chain.links.push_back({value, Labels(wanted)});
   Node *node = create(value, wanted);
   node->random = true;
+  // A source may be taken in any form of it, so that one with many is cut off.
+  bool isLong = nodes.size() > maxNodes;
   // Constant factors belong to the scale. Those of the values do not.
-  if (op && role != Role::Value &&
+  if (op && role != Role::Value && !isLong &&
       isa<stablehlo::MulOp, stablehlo::DivOp>(op)) {
     bool right = isUniform(op->getOperand(1));
     bool left = isa<stablehlo::MulOp>(op) && isUniform(op->getOperand(0));
@@ -300,10 +302,11 @@ Node *Component::peel(Value value, ArrayRef<Axes> wanted, Role role) {
     }
   }
   bool follow =
-      op && (isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
-                 stablehlo::BroadcastInDimOp, sdy::ShardingConstraintOp>(op) ||
-             (isa<stablehlo::CustomCallOp>(op) && isIdentity(op)) ||
-             (isa<stablehlo::ConvertOp>(op) && widens(op)));
+      op && !isLong &&
+      (isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
+           stablehlo::BroadcastInDimOp, sdy::ShardingConstraintOp>(op) ||
+       (isa<stablehlo::CustomCallOp>(op) && isIdentity(op)) ||
+       (isa<stablehlo::ConvertOp>(op) && widens(op)));
   std::optional<Labels> inner;
   if (follow) {
     auto type = cast<RankedTensorType>(op->getOperand(0).getType());

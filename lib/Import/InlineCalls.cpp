@@ -34,6 +34,8 @@ static FlatSymbolRefAttr calleeOf(Operation *op) {
 /// Operations after inlining. Forty functions that each call the next one twice
 /// would be a million million.
 static constexpr int64_t maxOperations = int64_t(1) << 20;
+/// Calls inside each other.
+static constexpr unsigned maxDepth = 256;
 
 namespace {
 
@@ -43,8 +45,11 @@ public:
 
 private:
   /// The operations that the function will have; fails on recursion, on calls
-  /// of nothing, and on too many.
-  FailureOr<int64_t> measure(func::FuncOp function);
+  /// of nothing, on too many and too deep ones.
+  FailureOr<int64_t> measure(func::FuncOp function, unsigned depth = 0);
+  func::FuncOp lookup(FlatSymbolRefAttr name) {
+    return symbols->lookup<func::FuncOp>(name.getAttr());
+  }
   /// Leaves no call in a function that could be measured.
   LogicalResult flatten(func::FuncOp function);
   LogicalResult replace(Operation *call, func::FuncOp callee);
@@ -52,28 +57,34 @@ private:
   /// Of measured functions; none of one that is being measured.
   DenseMap<Operation *, std::optional<int64_t>> sizes;
   DenseSet<Operation *> flat;
+  std::optional<SymbolTable> symbols;
 };
 
 } // namespace
 
-FailureOr<int64_t> InlineCallsPass::measure(func::FuncOp function) {
+FailureOr<int64_t> InlineCallsPass::measure(func::FuncOp function,
+                                            unsigned depth) {
   auto [known, isNew] = sizes.try_emplace(function, std::nullopt);
   if (!isNew && !known->second)
     return function.emitError("expected no recursion but function \"")
            << function.getName() << "\" calls itself";
   if (!isNew)
     return *known->second;
+  if (depth > maxDepth)
+    return function.emitError("expected at most ")
+           << maxDepth << " calls inside each other but function \""
+           << function.getName() << "\" is called inside more";
   int64_t size = 0;
   WalkResult result = function.walk([&](Operation *op) -> WalkResult {
     ++size;
     FlatSymbolRefAttr name = calleeOf(op);
     if (!name)
       return WalkResult::advance();
-    auto callee = getOperation().lookupSymbol<func::FuncOp>(name);
+    auto callee = lookup(name);
     if (!callee)
       return op->emitError("expected a function ")
              << name << " but there is none";
-    FailureOr<int64_t> inner = measure(callee);
+    FailureOr<int64_t> inner = measure(callee, depth + 1);
     if (failed(inner))
       return WalkResult::interrupt();
     size += *inner;
@@ -126,7 +137,7 @@ LogicalResult InlineCallsPass::flatten(func::FuncOp function) {
       calls.push_back(op);
   });
   for (Operation *call : calls) {
-    auto callee = getOperation().lookupSymbol<func::FuncOp>(calleeOf(call));
+    auto callee = lookup(calleeOf(call));
     if (failed(flatten(callee)) || failed(replace(call, callee)))
       return failure();
   }
@@ -136,6 +147,7 @@ LogicalResult InlineCallsPass::flatten(func::FuncOp function) {
 void InlineCallsPass::runOnOperation() {
   sizes.clear();
   flat.clear();
+  symbols.emplace(getOperation());
   SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
   for (func::FuncOp function : functions)
     if (failed(measure(function)))

@@ -9,6 +9,8 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+/// Every axis is sampled at two positions or three, and all together.
+static constexpr size_t maxAxes = 12;
 /// Forward steps from the contraction to the last form of its result.
 static constexpr unsigned maxResultSteps = 16;
 
@@ -98,6 +100,10 @@ LogicalResult AttentionMatcher::readAxes() {
   for (AxisId axis : llvm::concat<AxisId>(result, axes.feature, contracted))
     if (!unique.insert(axis).second)
       return refuse("two of its axes are the same", location);
+  if (unique.size() > maxAxes)
+    return refuse("it has " + Twine(unique.size()) + " axes, more than " +
+                      Twine(maxAxes),
+                  location);
   for (AxisId axis : axes.feature)
     if (!llvm::is_contained(left, axis) || !llvm::is_contained(right, axis))
       return refuse("queries and keys do not share their features", location);

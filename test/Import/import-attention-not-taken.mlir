@@ -133,3 +133,21 @@ module @scores_of_all_heads {
     return %13 : tensor<2x6x4x8xf32>
   }
 }
+
+// -----
+
+// CHECK-LABEL: module @ten_dimensions_of_batch
+// CHECK-NOT: sp.attention
+// REMARK: softmax is not taken as attention: {{.*}}it has 14 axes, more than 12
+module @ten_dimensions_of_batch {
+  func.func public @main(%q: tensor<2x2x2x2x2x2x2x2x2x2x4x8xf32>, %k: tensor<2x2x2x2x2x2x2x2x2x2x4x8xf32>, %v: tensor<2x2x2x2x2x2x2x2x2x2x4x8xf32>) -> tensor<2x2x2x2x2x2x2x2x2x2x4x8xf32> {
+    %0 = stablehlo.dot_general %q, %k, batching_dims = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] x [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], contracting_dims = [11] x [11] : (tensor<2x2x2x2x2x2x2x2x2x2x4x8xf32>, tensor<2x2x2x2x2x2x2x2x2x2x4x8xf32>) -> tensor<2x2x2x2x2x2x2x2x2x2x4x4xf32>
+    %1 = stablehlo.exponential %0 : tensor<2x2x2x2x2x2x2x2x2x2x4x4xf32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %2 = stablehlo.reduce(%1 init: %cst) applies stablehlo.add across dimensions = [11] : (tensor<2x2x2x2x2x2x2x2x2x2x4x4xf32>, tensor<f32>) -> tensor<2x2x2x2x2x2x2x2x2x2x4xf32>
+    %3 = stablehlo.broadcast_in_dim %2, dims = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10] : (tensor<2x2x2x2x2x2x2x2x2x2x4xf32>) -> tensor<2x2x2x2x2x2x2x2x2x2x4x4xf32>
+    %4 = stablehlo.divide %1, %3 : tensor<2x2x2x2x2x2x2x2x2x2x4x4xf32>
+    %5 = stablehlo.dot_general %4, %v, batching_dims = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] x [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], contracting_dims = [11] x [10] : (tensor<2x2x2x2x2x2x2x2x2x2x4x4xf32>, tensor<2x2x2x2x2x2x2x2x2x2x4x8xf32>) -> tensor<2x2x2x2x2x2x2x2x2x2x4x8xf32>
+    return %5 : tensor<2x2x2x2x2x2x2x2x2x2x4x8xf32>
+  }
+}
