@@ -115,6 +115,12 @@ std::unique_ptr<llvm::MemoryBuffer>
 mlir::sp::readModel(std::unique_ptr<llvm::MemoryBuffer> text,
                     std::string *error) {
   StringRef read = text->getBuffer(), name = text->getBufferIdentifier();
+  // MLIR's reader of bytecode trusts what it reads.
+  if (read.starts_with("ML\xefR")) {
+    *error = name.str() + ": expected StableHLO as text but got bytecode; "
+                          "spmlir.Exported.load reads portable artifacts";
+    return nullptr;
+  }
   if (std::optional<size_t> place = findDeepNesting(read)) {
     size_t line = read.take_front(*place).count('\n') + 1;
     *error = name.str() + ":" + std::to_string(line) + ": expected at most " +

@@ -13,8 +13,8 @@ namespace mlir::sp {
 std::unique_ptr<llvm::MemoryBuffer> openModel(StringRef path,
                                               std::string *error);
 
-/// The same for a text that is there already. Text whose brackets lie deeper in
-/// each other than the parser's recursion reaches is refused.
+/// The same for a text that is there already. Bytecode is refused, and text
+/// whose brackets lie deeper in each other than the parser's recursion reaches.
 ///
 /// MLIR newer than 22, JAX's among them, prints many booleans as hex with a
 /// byte an element; MLIR 22 reads a bit an element, the lowest first. Such
