@@ -127,11 +127,9 @@ func::FuncOp ScoreBuilder::finish(ModuleOp module, ArrayRef<Value> results) {
   for (auto [from, to] : llvm::zip_equal(order, entry->getArguments()))
     from.replaceAllUsesWith(to);
   entry->getOperations().splice(entry->end(), block->getOperations());
-  unsigned number = 0;
   for (func::FuncOp other : module.getOps<func::FuncOp>()) {
     if (!other.getName().starts_with("score_"))
       continue;
-    ++number;
     bool isEqual = other.getFunctionType() == function.getFunctionType() &&
                    OperationEquivalence::isRegionEquivalentTo(
                        &other.getBody(), &function.getBody(),
@@ -141,7 +139,13 @@ func::FuncOp ScoreBuilder::finish(ModuleOp module, ArrayRef<Value> results) {
       return other;
     }
   }
-  function.setName("score_" + std::to_string(number));
+  // A mesh of the model may have the name.
+  unsigned number = 0;
+  std::string name;
+  do
+    name = "score_" + std::to_string(number++);
+  while (module.lookupSymbol(name));
+  function.setName(name);
   module.push_back(function);
   return function;
 }
