@@ -38,10 +38,10 @@ static OwningOpRef<ModuleOp> parse(std::unique_ptr<llvm::MemoryBuffer> text,
   return parseSourceFile<ModuleOp>(sources, &context);
 }
 
-static std::string print(Operation *op) {
+static std::string print(Operation *op, OpPrintingFlags flags = {}) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  op->print(stream);
+  op->print(stream, flags);
   return text;
 }
 
@@ -155,4 +155,14 @@ ModelTrial mlir::sp::tryModel(StringRef text) {
   context.allowUnregisteredDialects();
   context.printOpOnDiagnostic(false);
   return Trial(context).run(text);
+}
+
+std::string mlir::sp::toGenericForm(StringRef text) {
+  MLIRContext context(registry(), MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects();
+  ErrorLog problems(context);
+  OwningOpRef<ModuleOp> module =
+      parse(llvm::MemoryBuffer::getMemBufferCopy(text), context);
+  return module ? print(*module, OpPrintingFlags().printGenericOpForm())
+                : text.str();
 }

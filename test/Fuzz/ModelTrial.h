@@ -25,6 +25,10 @@ struct ModelTrial {
 /// A crash, a sanitizer's report and a hang are for the caller to see.
 ModelTrial tryModel(llvm::StringRef text);
 
+/// The model with every operation in its generic form, in which more can be
+/// wrong; the text as it is if it does not parse.
+std::string toGenericForm(llvm::StringRef text);
+
 } // namespace mlir::sp
 
 #endif // SP_TEST_FUZZ_MODELTRIAL_H

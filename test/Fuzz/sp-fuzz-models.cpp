@@ -32,7 +32,10 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
                                           size_t maxSize, unsigned seed) {
   if (size == 0 || seed % 16 == 0)
     return LLVMFuzzerMutate(data, size, maxSize);
-  return put(ModelMutator(seed).mutate(asText(data, size)), data, maxSize);
+  std::string text = asText(data, size).str();
+  if (seed % 32 == 1)
+    text = toGenericForm(text);
+  return put(ModelMutator(seed).mutate(text), data, maxSize);
 }
 
 extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t *data, size_t size,
