@@ -13,6 +13,7 @@
 #include "sp/Interpreter/Interpreter.h"
 #include "sp/StableHLO/StableHLO.h"
 
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::sp {
@@ -101,8 +102,11 @@ public:
 
 private:
   bool isKnown(Operation *op) const {
-    return llvm::all_of(op->getResultTypes(), isSmall) && isCheap(op) &&
-           llvm::all_of(op->getOperands(), [&](Value operand) {
+    // Comparators and reducers are evaluated by themselves.
+    llvm::SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op->getRegions(), captured);
+    return captured.empty() && llvm::all_of(op->getResultTypes(), isSmall) &&
+           isCheap(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
              return operand.getDefiningOp() && knows(operand.getDefiningOp());
            });
   }

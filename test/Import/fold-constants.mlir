@@ -34,6 +34,19 @@ func.func @documents() -> (tensor<1x8xi32>, tensor<1x8xi32>) {
   return %5, %11 : tensor<1x8xi32>, tensor<1x8xi32>
 }
 
+// A comparator may depend on an argument.
+// CHECK-LABEL: func.func @captures
+// CHECK: stablehlo.sort
+func.func @captures(%x: tensor<i32>) -> tensor<8xi32> {
+  %0 = stablehlo.iota dim = 0 : tensor<8xi32>
+  %1 = "stablehlo.sort"(%0) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %p = stablehlo.compare LT, %a, %x, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) : (tensor<8xi32>) -> tensor<8xi32>
+  return %1 : tensor<8xi32>
+}
+
 // What depends on an argument, is of floats or is arithmetic that masks are
 // read through stays.
 // CHECK-LABEL: func.func @stays
