@@ -43,8 +43,11 @@ static ParseResult parseBound(AsmParser &parser, int64_t &bound) {
       bound = INT64_MIN;
       return success();
     }
+    SMLoc loc = parser.getCurrentLocation();
     if (parser.parseInteger(bound))
       return failure();
+    if (bound < 0)
+      return parser.emitError(loc) << "expected one minus before a bound";
     bound = -bound;
     return success();
   }
@@ -96,6 +99,13 @@ std::string MeshAttr::getText() const {
   return text;
 }
 
+/// Nothing where a product of positive numbers leaves 64 bits.
+static std::optional<int64_t> multiply(std::optional<int64_t> a, int64_t b) {
+  int64_t product = 0;
+  bool isLost = !a || llvm::MulOverflow(*a, b, product);
+  return isLost ? std::nullopt : std::optional(product);
+}
+
 LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<MeshAxisAttr> axes) {
   llvm::StringSet<> names;
@@ -108,7 +118,18 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expected distinct mesh axes but got \""
                          << axis.getName() << "\" twice";
   }
-  return success();
+  std::optional<int64_t> ranks = 1;
+  for (MeshAxisAttr axis : axes)
+    ranks = multiply(ranks, axis.getSize());
+  if (ranks && *ranks <= Layout::maxRanks)
+    return success();
+  InFlightDiagnostic diagnostic = emitError()
+                                  << "expected a mesh of at most "
+                                  << Layout::maxRanks << " ranks but got ";
+  llvm::interleave(
+      axes, [&](MeshAxisAttr axis) { diagnostic << axis.getSize(); },
+      [&] { diagnostic << " x "; });
+  return diagnostic;
 }
 
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
@@ -146,6 +167,14 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << "\" but got heads " << heads << ", outer " << outer
                        << ", inner " << inner << ", gather " << gather
                        << ", groups " << groups;
+  std::optional<int64_t> ranks = 1;
+  for (int64_t factor : {heads, outer, inner, gather})
+    ranks = multiply(ranks, factor);
+  if (!ranks || *ranks > Layout::maxRanks)
+    return emitError() << "expected factors of axis \"" << axis
+                       << "\" of at most " << Layout::maxRanks
+                       << " ranks but got " << heads << " x " << outer << " x "
+                       << inner << " x " << gather;
   return success();
 }
 

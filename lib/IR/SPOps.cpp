@@ -163,7 +163,14 @@ LogicalResult GemmOp::verify() {
                             "and [b, k, n]";
   // (C2)
   auto result = cast<RankedTensorType>(getType());
-  if (result.getNumElements() != sizes[0] * sizes[1] * sizes[2])
+  std::optional<int64_t> elements = 1;
+  for (int64_t size : sizes.drop_back())
+    if (int64_t product = 0;
+        elements && size >= 0 && !llvm::MulOverflow(*elements, size, product))
+      elements = product;
+    else
+      elements = std::nullopt;
+  if (!elements || result.getNumElements() != *elements)
     return emitOpError() << "expected a result of " << sizes[0] << " x "
                          << sizes[1] << " x " << sizes[2]
                          << " elements but got " << result;
@@ -296,6 +303,13 @@ template <typename OpT> static LogicalResult verifyAllToAll(OpT op) {
   auto dealtHeads = op.getToRows() ? op.getInput() : op.getResult();
   auto rows = cast<RankedTensorType>(dealtRows.getType());
   auto heads = cast<RankedTensorType>(dealtHeads.getType());
+  // (C3)
+  int64_t queryHeads = op.getHeads().getLength(), count = op.getHeadCount();
+  if (queryHeads > INT32_MAX || count < 0 || count > queryHeads)
+    return op.emitOpError() << "expected from 0 to " << INT32_MAX
+                            << " heads, and as many at most of the tensor, but "
+                               "got "
+                            << op.getHeads() << " of " << count;
   int64_t localHeads = getMaxHeads(op.getHeads(), op.getHeadCount());
   SmallVector<int64_t> wantRows = {
       rows.getDimSize(0), op.getRows().getMaxCount(),

@@ -193,6 +193,12 @@ void AssignMeshPass::runOnOperation() {
   }
   if (failed(checkUnused(*axes, *sequence, *batch)))
     return signalPassFailure();
+  auto emitError = [&] { return getOperation().emitError(); };
+  MeshAttr meshAttr =
+      MeshAttr::getChecked(function_ref<InFlightDiagnostic()>(emitError),
+                           &getContext(), ArrayRef<MeshAxisAttr>(*axes));
+  if (!meshAttr)
+    return signalPassFailure();
   OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
   auto role = [&](StringRef axis) {
     return axis.empty() ? StringAttr() : builder.getStringAttr(axis);
@@ -200,8 +206,7 @@ void AssignMeshPass::runOnOperation() {
   bool isFree = !getOperation().lookupSymbol("mesh");
   StringRef name = isFree ? "mesh" : "sp_mesh";
   MeshOp::create(builder, getOperation().getLoc(), builder.getStringAttr(name),
-                 MeshAttr::get(&getContext(), *axes), role(*sequence),
-                 role(*batch), ArrayAttr());
+                 meshAttr, role(*sequence), role(*batch), ArrayAttr());
 }
 
 } // namespace

@@ -113,3 +113,11 @@ func.func @all_to_all_c2_other_parts(%q: tensor<1x3x4x8xf32>) {
 
 // expected-error @below {{expected a split that divides the 4 ranks but got 3}}
 func.func @split_of_three(%x: tensor<3xf32> {sp.layout = #sp.layout<contiguous 10 on "sp" of 4 split 3>})
+
+// -----
+
+func.func @all_to_all_c3_negative_heads(%q: tensor<1x3x6x4xf32>) {
+  // expected-error @below {{'sp.all_to_all' op expected from 0 to 2147483647 heads, and as many at most of the tensor, but got #sp.layout<contiguous 6 on "sp" of 4> of -9223372036854775808}}
+  %0 = sp.all_to_all %q rows <zigzag 10 on "sp" of 4> heads <contiguous 6 on "sp" of 4> of -9223372036854775808 : tensor<1x3x6x4xf32> -> tensor<1x10x2x4xf32>
+  return
+}

@@ -17,6 +17,11 @@ sp.mesh @mesh_axis_without_ranks <["sp" = 0]>
 
 // -----
 
+// expected-error @below {{expected a mesh of at most 1048576 ranks but got 2 x 9223372036854775807}}
+sp.mesh @mesh_of_too_many_ranks <["dp" = 2, "sp" = 9223372036854775807]>
+
+// -----
+
 // expected-error @below {{expected distinct mesh axes but got "sp" twice}}
 sp.mesh @mesh_axis_twice <["sp" = 2, "sp" = 4]>
 
@@ -136,6 +141,14 @@ func.func @gemm_c1_three_sizes(%a: tensor<8x4xf32>, %b: tensor<4x16xf32>) {
 
 // -----
 
+func.func @gemm_c2_negative_sizes(%a: tensor<8x4xf32>, %b: tensor<4x16xf32>) {
+  // expected-error @below {{'sp.gemm' op expected a result of -9223372036854775808 x 8 x 16 elements but got 'tensor<8x16xf32>'}}
+  %c = sp.gemm %a, %b sizes [-9223372036854775808, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
 func.func @gemm_c2_other_result(%a: tensor<8x4xf32>, %b: tensor<4x16xf32>) {
   // expected-error @below {{'sp.gemm' op expected a result of 1 x 8 x 16 elements but got 'tensor<8x8xf32>'}}
   %c = sp.gemm %a, %b sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x8xf32>
@@ -163,3 +176,11 @@ sp.mesh @mesh <["sp" = 4]> sequence "sp" processes ["sp:(1)2", "sp:(1)2"]
 
 // expected-error @below {{'sp.mesh' op expected processes to count factors of the axes once but got "sp:(3)2"}}
 sp.mesh @mesh <["sp" = 4]> sequence "sp" processes ["sp:(3)2", "sp:(1)2"]
+
+// -----
+
+func.func @bound_of_two_minuses(%q: tensor<1x64x2x16xf32>) {
+  // expected-error @below {{expected one minus before a bound}}
+  %o = sp.attention(%q, %q, %q) bands [#sp.band<q 0 to 64, k 0 to 64, lo --9223372036854775808, hi 0>] scale 1.0 : tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x2x16xf32>
+  return
+}

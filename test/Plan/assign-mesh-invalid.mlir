@@ -9,6 +9,7 @@
 // RUN: not sp-opt --sp-assign-mesh="mesh=sp=2 seq-axis=sp batch-axis=sp" %t/plain.mlir 2>&1 | FileCheck %s --check-prefix=BOTH
 // RUN: not sp-opt --sp-assign-mesh="mesh=a=2,b=2 seq-axis=a,b" %t/plain.mlir 2>&1 | FileCheck %s --check-prefix=SEVERAL
 // RUN: not sp-opt --sp-assign-mesh="mesh=sp=4" %t/declared.mlir 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: not sp-opt --sp-assign-mesh="mesh=sp=1048576,dp=2" %t/plain.mlir 2>&1 | FileCheck %s --check-prefix=RANKS
 
 // NONE: error: expected a mesh but the module declares none; name one, such as --mesh=sp=8
 // SIZE: error: expected a mesh of axes and positive sizes, such as dp=2,sp=4, but got "sp=0"
@@ -21,6 +22,7 @@
 // SEVERAL: error: expected --seq-axis to name one axis but got "a,b"; several axes for one sequence are not supported yet
 // OTHER: error: expected axis "sp" to have size 8, as the module's mesh says, but --mesh gives it 4
 // OTHER: note: the module's mesh; export the model again for another, or leave --mesh out
+// RANKS: error: expected a mesh of at most 1048576 ranks but got 1048576 x 2
 
 //--- plain.mlir
 func.func @main() {

@@ -94,6 +94,7 @@ class Sp_AllToAllBase<bit start> : Sp_CommOp<"all_to_all", start> {
     (C1) dimensions 1 and 2 have the counts that the layouts say.
     (C2) `onto` has an owner for every part that `rows` splits, and as many
     positions.
+    (C3) the tensor has at most the heads that `heads` deals, which fit an i32.
     ```mlir
     %h = sp.all_to_all %q rows <zigzag 4096 on "sp" of 4> heads <contiguous 8 on "sp" of 4> of 8 : tensor<1x1024x8x64xf32> -> tensor<1x4096x2x64xf32>
     ```
