@@ -114,7 +114,7 @@ class Machine:
         artifact, report = self.work / "model.spx", self.work / "report.json"
         plan = [f"--mesh=sp={ranks}"]
         if ranks > 1:
-            plan += ["--strategy=ring", f"--layout={'contiguous' if case.mask == 'full' else 'zigzag'}"]
+            plan += ["--strategy=ring"]
         self.tool("sp-compile", self.model(case), "-o", artifact, *plan)
         threads = max(1, self.cores // ranks)
         self.tool(
