@@ -73,10 +73,14 @@ static std::optional<Product> readProduct(Value value) {
   ContractionDims dims = contractionDims(product.dot);
   auto left = cast<RankedTensorType>(product.dot.getLhs().getType()),
        right = cast<RankedTensorType>(product.dot.getRhs().getType());
+  Type element = left.getElementType();
+  // Numbers of a wider type would lose what makes them wider.
+  bool fits = llvm::all_of(product.numbers, [&](const auto &number) {
+    return getElementTypeOrSelf(number.first) == element;
+  });
   if (dims.lhsContracting.size() != 1 || !left.hasStaticShape() ||
-      !right.hasStaticShape() ||
-      left.getElementType() != right.getElementType() ||
-      !isa<FloatType>(left.getElementType()))
+      !right.hasStaticShape() || right.getElementType() != element ||
+      !isa<FloatType>(element) || !fits)
     return std::nullopt;
   // Of each dimension of the contraction's result.
   SmallVector<std::pair<int64_t, int64_t>> sources;
@@ -101,16 +105,35 @@ static std::optional<Product> readProduct(Value value) {
 }
 
 /// Whether one of the two has every dimension of the sum that the other has on
-/// each side, so that nothing is spread over dimensions that no product has.
-static bool canJoin(const Product &a, const Product &b) {
-  for (size_t dim = 0; dim < a.left.dims.size(); ++dim) {
-    bool ofA[] = {a.left.dims[dim] >= 0, a.right.dims[dim] >= 0};
-    bool ofB[] = {b.left.dims[dim] >= 0, b.right.dims[dim] >= 0};
-    bool inA = ofA[0] >= ofB[0] && ofA[1] >= ofB[1];
-    bool inB = ofB[0] >= ofA[0] && ofB[1] >= ofA[1];
+/// each side, so that nothing is spread over dimensions that no product has,
+/// and nothing that is repeated along a dimension grows to the sum's size: keys
+/// may be repeated for heads, not for queries.
+static bool canJoin(const Product &a, const Product &b, RankedTensorType sum) {
+  int64_t grown[2][2] = {{1, 1}, {1, 1}};
+  const Product *products[] = {&a, &b};
+  for (int64_t dim = 0; dim < sum.getRank(); ++dim) {
+    bool has[2][2];
+    for (unsigned i : {0U, 1U}) {
+      has[i][0] = products[i]->left.dims[dim] >= 0;
+      has[i][1] = products[i]->right.dims[dim] >= 0;
+    }
+    bool inA = has[0][0] >= has[1][0] && has[0][1] >= has[1][1];
+    bool inB = has[1][0] >= has[0][0] && has[1][1] >= has[0][1];
     if (!inA && !inB)
       return false;
+    for (unsigned i : {0U, 1U})
+      for (unsigned side : {0U, 1U})
+        if (!has[i][side] && has[1 - i][side])
+          grown[i][side] *= sum.getDimSize(dim);
   }
+  for (unsigned i : {0U, 1U})
+    for (unsigned side : {0U, 1U}) {
+      const Factor &factor = side == 0 ? products[i]->left : products[i]->right;
+      auto type = cast<RankedTensorType>(factor.value.getType());
+      if (grown[i][side] > 1 &&
+          grown[i][side] * type.getNumElements() >= sum.getNumElements())
+        return false;
+    }
   return true;
 }
 
@@ -172,9 +195,6 @@ static void takeNumbers(ImplicitLocOpBuilder &b, Product &product) {
                                              one, one);
     Value scalar = stablehlo::ReshapeOp::create(
         b, RankedTensorType::get({}, whole.getElementType()), first);
-    if (whole.getElementType() != type.getElementType())
-      scalar = stablehlo::ConvertOp::create(
-          b, RankedTensorType::get({}, type.getElementType()), scalar);
     Value spread = stablehlo::BroadcastInDimOp::create(b, type, scalar,
                                                        ArrayRef<int64_t>());
     Value &left = product.left.value;
@@ -189,11 +209,13 @@ static void join(stablehlo::AddOp sum) {
                          b = readProduct(sum.getRhs());
   if (!a || !b ||
       getElementTypeOrSelf(a->left.value) !=
-          getElementTypeOrSelf(b->left.value))
+          getElementTypeOrSelf(b->left.value) ||
+      a->dot.getPrecisionConfigAttr() != b->dot.getPrecisionConfigAttr() ||
+      a->dot.getAlgorithmAttr() != b->dot.getAlgorithmAttr())
     return;
-  if (!canJoin(*a, *b))
+  if (!canJoin(*a, *b, sum.getType()))
     std::swap(b->left, b->right);
-  if (!canJoin(*a, *b) || !reachesExponential(sum))
+  if (!canJoin(*a, *b, sum.getType()) || !reachesExponential(sum))
     return;
   ImplicitLocOpBuilder builder(a->dot.getLoc(), sum);
   takeNumbers(builder, *a);

@@ -40,6 +40,7 @@ private:
   std::optional<Element> fold(const Node *node, ArrayRef<Element> operands);
   MaybeElement emitIndex(ArrayRef<AxisId> dim);
   MaybeElement emitAxis(AxisId axis);
+  Element batchIndex(AxisId axis);
   MaybeElement addTerm(const Node *node, ScoreTerm::Kind kind);
   Value addArgument(ScoreTerm term, Type type);
 
@@ -66,6 +67,7 @@ private:
   Value score, head, query, key;
   SmallVector<std::pair<ScoreTerm, Value>> terms;
   DenseMap<const Node *, Element> made;
+  DenseMap<AxisId, Element> sequences; ///< numbers along axes of the batch
   DenseMap<const Node *, bool> dataful;
   /// What the exponential is taken for while weights are built.
   const Node *one = nullptr;

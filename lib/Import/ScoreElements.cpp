@@ -67,6 +67,22 @@ Element ScoreBuilder::clampTo(Element index, int64_t size) {
           0};
 }
 
+/// A term that counts sequences: no argument of the function says which it is.
+Element ScoreBuilder::batchIndex(AxisId axis) {
+  auto [known, isNew] = sequences.try_emplace(axis);
+  if (isNew) {
+    Type i32 = builder.getI32Type();
+    OpBuilder outside(match.product);
+    Value index = stablehlo::IotaOp::create(
+        outside, location, RankedTensorType::get({labels.size(axis)}, i32), 0);
+    known->second = {
+        addArgument({ScoreTerm::Kind::PerHead, index, Labels{Axes{axis}}},
+                    scalar(i32)),
+        0};
+  }
+  return known->second;
+}
+
 std::optional<Element> ScoreBuilder::emitAxis(AxisId axis) {
   int64_t size = labels.size(axis);
   if (const AxisLabels::Derivation *derived = labels.derivation(axis)) {
@@ -86,15 +102,8 @@ std::optional<Element> ScoreBuilder::emitAxis(AxisId axis) {
     return Element{key, 0};
   if (axis == match.axes.query)
     return Element{query, 0};
-  if (llvm::is_contained(labels.resolve(match.axes.batch), axis)) {
-    Type i32 = builder.getI32Type();
-    OpBuilder outside(match.product);
-    Value index = stablehlo::IotaOp::create(
-        outside, location, RankedTensorType::get({size}, i32), 0);
-    Labels dims = {Axes{axis}};
-    return Element{
-        addArgument({ScoreTerm::Kind::PerHead, index, dims}, scalar(i32)), 0};
-  }
+  if (llvm::is_contained(labels.resolve(match.axes.batch), axis))
+    return batchIndex(axis);
   Axes heads = labels.resolve(match.axes.sharedHeads);
   llvm::append_range(heads, labels.resolve(match.axes.groups));
   const auto *found = llvm::find(heads, axis);

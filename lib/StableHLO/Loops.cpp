@@ -3,6 +3,7 @@
 #include "sp/StableHLO/Loops.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -12,7 +13,12 @@ static std::optional<int64_t> constantOf(Value value) {
   if (!matchPattern(value, m_Constant(&attr)) || attr.getNumElements() != 1 ||
       attr.getElementType().getIntOrFloatBitWidth() > 64)
     return std::nullopt;
-  return (*attr.value_begin<APInt>()).getSExtValue();
+  APInt number = *attr.value_begin<APInt>();
+  if (!attr.getElementType().isUnsignedInteger())
+    return number.getSExtValue();
+  return number.getActiveBits() < 64
+             ? std::optional<int64_t>(number.getZExtValue())
+             : std::nullopt;
 }
 
 std::optional<int64_t> mlir::sp::countTrips(stablehlo::WhileOp loop) {
@@ -42,7 +48,8 @@ std::optional<int64_t> mlir::sp::countTrips(stablehlo::WhileOp loop) {
     if (body.getTerminator()->getOperand(bound.getArgNumber()) ==
         body.getArgument(bound.getArgNumber()))
       last = constantOf(loop->getOperand(bound.getArgNumber()));
-  if (!first || !last)
+  int64_t trips = 0;
+  if (!first || !last || llvm::SubOverflow(*last, *first, trips))
     return std::nullopt;
-  return std::max<int64_t>(*last - *first, 0);
+  return std::max<int64_t>(trips, 0);
 }

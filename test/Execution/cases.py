@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -62,6 +64,18 @@ class Case:
         """Whether positions decide all that is visible and nothing else happens to the scores."""
         return all(part.split(":")[0] in scores.POSITIONS for part in self.parts)
 
+    @property
+    def made(self) -> tuple[scores.Part, ...]:
+        """The parts, at the sizes of the case."""
+        sizes = scores.Sizes(self.b, self.h, self.s, self.keys, self.type, self.seed)
+        return scores.parts(self.mask, sizes)
+
+    @property
+    def shown(self) -> bool:
+        """Whether positions leave a pair visible."""
+        masks = [part.value() for part in self.made if part.role == "visible"]
+        return not masks or bool(functools.reduce(operator.and_, masks).any())
+
     def text(self) -> str:
         """Fields that are not at their defaults."""
         values = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
@@ -107,7 +121,6 @@ class Case:
 
     def attention(self) -> attentions.Attention:
         """What is computed."""
-        sizes = scores.Sizes(self.b, self.h, self.s, self.keys, self.type, self.seed)
         return attentions.Attention(
             self.h,
             self.kv,
@@ -115,7 +128,7 @@ class Case:
             False,
             self.type,
             self.b,
-            parts=scores.parts(self.mask, sizes),
+            parts=self.made,
             value_size=self.dv or self.d,
             repeated=self.spelling != "grouped",
             fill=self.fill,

@@ -43,6 +43,32 @@ func.func @turned(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %k1: tensor<6x2xf32>
   return %4 : tensor<8x6xf32>
 }
 
+// Relative positions: keys would have to be repeated for each query.
+// CHECK-LABEL: func.func @relative
+// CHECK-NOT: stablehlo.concatenate
+// CHECK: return
+func.func @relative(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %r: tensor<8x8x4xf32>) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.dot_general %q, %r, batching_dims = [0] x [0], contracting_dims = [1] x [2] : (tensor<8x4xf32>, tensor<8x8x4xf32>) -> tensor<8x8xf32>
+  %2 = stablehlo.add %0, %1 : tensor<8x8xf32>
+  %3 = stablehlo.exponential %2 : tensor<8x8xf32>
+  return %3 : tensor<8x8xf32>
+}
+
+// A number that bf16 does not hold would be rounded.
+// CHECK-LABEL: func.func @mixed
+// CHECK-NOT: stablehlo.concatenate
+// CHECK: return
+func.func @mixed(%q: tensor<8x4xbf16>, %k: tensor<8x4xbf16>) -> tensor<8x8xf32> {
+  %c = stablehlo.constant dense<0.3> : tensor<8x8xf32>
+  %0 = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xbf16>, tensor<8x4xbf16>) -> tensor<8x8xf32>
+  %1 = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xbf16>, tensor<8x4xbf16>) -> tensor<8x8xf32>
+  %2 = stablehlo.multiply %1, %c : tensor<8x8xf32>
+  %3 = stablehlo.add %0, %2 : tensor<8x8xf32>
+  %4 = stablehlo.exponential %3 : tensor<8x8xf32>
+  return %4 : tensor<8x8xf32>
+}
+
 // Projections are not scores; a product that is used again stays.
 // CHECK-LABEL: func.func @stays
 // CHECK-NOT: stablehlo.concatenate

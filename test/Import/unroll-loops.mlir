@@ -66,3 +66,22 @@ func.func @stays(%x: tensor<8x8xf32>, %y: tensor<8xf32>, %n: tensor<i32>) -> (te
   }
   return %0#1, %1#1, %2#1 : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// Bounds are unsigned where their type is.
+// CHECK-LABEL: func.func @unsigned
+// CHECK: stablehlo.while
+func.func @unsigned(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = stablehlo.constant dense<0> : tensor<ui32>
+  %0:2 = stablehlo.while(%i = %c0, %m = %x) : tensor<ui32>, tensor<8xf32>
+  cond {
+    %last = stablehlo.constant dense<4294967295> : tensor<ui32>
+    %p = stablehlo.compare LT, %i, %last, UNSIGNED : (tensor<ui32>, tensor<ui32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %c1 = stablehlo.constant dense<1> : tensor<ui32>
+    %next = stablehlo.add %i, %c1 : tensor<ui32>
+    %z = stablehlo.negate %m : tensor<8xf32>
+    stablehlo.return %next, %z : tensor<ui32>, tensor<8xf32>
+  }
+  return %0#1 : tensor<8xf32>
+}

@@ -153,6 +153,11 @@ Status CommandValidator::check(const plan::AttendT &attend) {
     if (Status failure =
             checkView(term->view.get(), "a term", /*written=*/false))
       return failure;
+    if (term->head_bytes > term->view->bytes / attend.heads_total)
+      return fail(SPRT_DAMAGED)
+             << "expected a term of " << attend.heads_total << " heads of "
+             << term->head_bytes << " bytes but got " << term->view->bytes
+             << " bytes";
   }
   return checkBands(attend.bands);
 }
