@@ -103,7 +103,7 @@ std::optional<Labels> AxisLabels::regroup(ArrayRef<AxisId> sequence,
       AxisId axis = stack.back();
       if (remaining % size(axis) == 0) {
         remaining /= size(axis);
-        if (!isUnit(axis))
+        if (unitAxes || !isUnit(axis))
           dim.push_back(axis);
         stack.pop_back();
         continue;
@@ -116,6 +116,8 @@ std::optional<Labels> AxisLabels::regroup(ArrayRef<AxisId> sequence,
   }
   if (!llvm::all_of(stack, isUnit))
     return std::nullopt;
+  if (unitAxes && !labels.empty())
+    llvm::append_range(labels.back(), resolve(Axes(llvm::reverse(stack))));
   return labels;
 }
 

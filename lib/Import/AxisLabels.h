@@ -38,7 +38,7 @@ public:
   };
 
   /// Gives dimensions of size 1 an axis too: where a sequence has one position,
-  /// only an axis says which dimension it is. Reshapes may drop unit axes.
+  /// only an axis says which dimension it is.
   void keepUnits() { unitAxes = true; }
 
   AxisId create(int64_t size);

@@ -43,3 +43,31 @@ func.func @one_key(%q: tensor<5x2x8xf32>, %k: tensor<1x2x8xf32>, %v: tensor<1x2x
   %17 = stablehlo.reshape %16 : (tensor<5x2x8xf32>) -> tensor<1x5x2x8xf32>
   return %17 : tensor<1x5x2x8xf32>
 }
+
+// -----
+
+// A head of its own group: three dimensions of one, of which the queries lack one.
+
+// CHECK-LABEL: module @one_group
+// CHECK-NOT: exponential
+// CHECK: sp.attention({{.*}}, %arg1, %arg2)
+module @one_group {
+  func.func public @main(%arg0: tensor<3x1x1x4xf32>, %arg1: tensor<3x1x1x4xf32>, %arg2: tensor<3x1x1x4xf32>) -> (tensor<3x1x1x4xf32>) {
+    %0 = stablehlo.reshape %arg0 : (tensor<3x1x1x4xf32>) -> tensor<3x1x1x1x4xf32>
+    %1 = stablehlo.dot_general %arg1, %0, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [4] : (tensor<3x1x1x4xf32>, tensor<3x1x1x1x4xf32>) -> tensor<3x1x1x1x1xf32>
+    %2 = stablehlo.transpose %1, dims = [0, 1, 4, 3, 2] : (tensor<3x1x1x1x1xf32>) -> tensor<3x1x1x1x1xf32>
+    %cst_1 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %8 = stablehlo.reduce(%2 init: %cst_1) applies stablehlo.maximum across dimensions = [4] : (tensor<3x1x1x1x1xf32>, tensor<f32>) -> tensor<3x1x1x1xf32>
+    %11 = stablehlo.broadcast_in_dim %8, dims = [0, 1, 2, 3] : (tensor<3x1x1x1xf32>) -> tensor<3x1x1x1x1xf32>
+    %12 = stablehlo.subtract %2, %11 : tensor<3x1x1x1x1xf32>
+    %13 = stablehlo.exponential %12 : tensor<3x1x1x1x1xf32>
+    %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %14 = stablehlo.reduce(%13 init: %cst_3) applies stablehlo.add across dimensions = [4] : (tensor<3x1x1x1x1xf32>, tensor<f32>) -> tensor<3x1x1x1xf32>
+    %15 = stablehlo.broadcast_in_dim %14, dims = [0, 1, 2, 3] : (tensor<3x1x1x1xf32>) -> tensor<3x1x1x1x1xf32>
+    %16 = stablehlo.divide %13, %15 : tensor<3x1x1x1x1xf32>
+    %20 = stablehlo.dot_general %arg2, %16, batching_dims = [0, 2] x [0, 1], contracting_dims = [1] x [4] : (tensor<3x1x1x4xf32>, tensor<3x1x1x1x1xf32>) -> tensor<3x1x4x1x1xf32>
+    %21 = stablehlo.transpose %20, dims = [0, 4, 1, 3, 2] : (tensor<3x1x4x1x1xf32>) -> tensor<3x1x1x1x4xf32>
+    %22 = stablehlo.reshape %21 : (tensor<3x1x1x1x4xf32>) -> tensor<3x1x1x4xf32>
+    return %22 : tensor<3x1x1x4xf32>
+  }
+}
