@@ -20,8 +20,10 @@ using namespace mlir::sp::attention;
 
 // Packed queries with their output, and packed keys with their values, share a
 // core's second-level cache. Keys are packed once per block of queries, so the
-// larger share is the queries'.
+// larger share is the queries'. In a short launch much of the time the next
+// block's rows are on their way: they get half of that share.
 static constexpr int64_t kQueryBytes = 512 * 1024, kMostQueries = 512;
+static constexpr int64_t kShortLaunch = 2048;
 static constexpr int64_t kKeyBytes = 128 * 1024, kMostKeys = 256;
 
 /// Rows of `rowBytes` that fit in `bytes`: `most` halved as often as needed.
@@ -30,6 +32,11 @@ static int64_t chooseBlock(int64_t rowBytes, int64_t bytes, int64_t most,
   while (most > least && most * rowBytes > bytes)
     most /= 2;
   return std::max(most, least);
+}
+
+static int64_t chooseQueries(int64_t rowBytes, bool isShort, int64_t least) {
+  return chooseBlock(rowBytes, isShort ? kQueryBytes / 2 : kQueryBytes,
+                     kMostQueries, least);
 }
 
 /// Whether a score function yields weights beside exponents.
@@ -54,9 +61,10 @@ Shape::Shape(const AttentionKernelConfig &config)
       headWords(llvm::alignTo(llvm::divideCeil(headSize, pair), lanes)),
       valuePad(llvm::alignTo(valueSize, lanes)) {
   int64_t rowBytes = (headWords + valuePad) * elementBytes;
-  queryBlock = config.queryBlock
-                   ? config.queryBlock
-                   : chooseBlock(rowBytes, kQueryBytes, kMostQueries, panel);
+  bool isShort = config.launchKeys && config.launchKeys <= kShortLaunch;
+  queryBlock = config.queryBlock ? config.queryBlock
+                                 : chooseQueries(rowBytes, isShort, panel);
+  hasOwnBlock = queryBlock != chooseQueries(rowBytes, false, panel);
   queryBlock = llvm::alignTo(queryBlock, panel);
   rowBytes = (headWords + valuePad / pair) * elementBytes;
   keyBlock = config.keyBlock ? config.keyBlock
@@ -126,6 +134,8 @@ std::string sp::attentionKernelName(const AttentionKernelConfig &config) {
   stream << "attend_" << config.elementType << "_d" << config.headSize;
   if (config.valueSize != config.headSize)
     stream << 'x' << config.valueSize;
+  if (Shape shape(config); shape.hasOwnBlock)
+    stream << "_q" << shape.queryBlock;
   if (config.score)
     stream << '_' << func::FuncOp(config.score).getName();
   return name;

@@ -92,6 +92,7 @@ private:
     config.headSize = op.getQuery().getType().getDimSize(3);
     config.valueSize = op.getValue().getType().getDimSize(3);
     config.elementType = op.getQuery().getType().getElementType();
+    config.launchKeys = op.getKey().getType().getDimSize(1);
     config.vectorBits = target.vectorBits;
     config.bf16Dots = target.bf16Dots;
     if (op.getScore())

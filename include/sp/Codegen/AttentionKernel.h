@@ -1,8 +1,9 @@
 /// Generated CPU attention kernels: flash attention over band slices, carried
 /// on a softmax state, in native register tiles with queries in the lanes.
 ///
-/// One kernel serves every attention with the same head size, value size and
-/// element type: rows, strides, heads, slices and scale are run-time arguments
+/// One kernel serves every attention with the same head size, value size,
+/// element type and tile: rows, strides, heads, slices and scale are run-time
+/// arguments
 /// (`sprt/kernel.h`), so layers, strategies and ranks share it.
 ///
 ///     Sᵀ[key][query] = K · Qᵀ                     maxima in its epilogue
@@ -42,6 +43,7 @@ struct AttentionKernelConfig {
   int64_t vectorBits =
       512;                ///< 512 needs AVX-512 F, BW, DQ, VL; 256 AVX2 and FMA
   bool bf16Dots = false;  ///< multiply bf16 in pairs (AVX512-BF16, 512 bits)
+  int64_t launchKeys = 0; ///< keys of a launch at most; 0 where unknown
   int64_t queryBlock = 0; ///< query rows of a tile; 0 chooses by size
   int64_t keyBlock = 0;   ///< keys packed at a time; 0 chooses by size
   /// As (C7) of `sp.attention` says, or null; how many of its terms are values
@@ -54,8 +56,9 @@ struct AttentionKernelConfig {
 LogicalResult verifyAttentionKernel(Location loc,
                                     const AttentionKernelConfig &config);
 
-/// Symbol of the kernel, e.g. `attend_f32_d64`, `attend_bf16_d64x128` or, with
-/// a score function, `attend_f32_d64_score_0`.
+/// Symbol of the kernel, e.g. `attend_f32_d64`, `attend_bf16_d64x128`, with
+/// another than the usual tile `attend_f32_d128_q256` or, with a score
+/// function, `attend_f32_d64_score_0`.
 std::string attentionKernelName(const AttentionKernelConfig &config);
 
 /// Query rows of one tile: tiles of a launch = batch * heads * ceil(rows /

@@ -66,6 +66,7 @@ private:
   std::vector<std::unique_ptr<Rank>> ranks; ///< local ones
   std::vector<std::vector<bool>> holders;   ///< by result, then by rank
   bool tracing = false;
+  bool sharesCores = false; ///< ranks of this process outnumber its cores
   bool failed = false;
   std::vector<std::string> traces; ///< of every rank, where ranks are processes
 };
