@@ -159,6 +159,8 @@ struct Place {
 struct Launch {
   Emitter &e;
   Value buffers, sizes, scratch;
+  Value sliceCount = size(SPRT_ATTEND_SLICE_COUNT);
+  std::pair<Value, Value> rowsSeen = findRows(); ///< of queries, from and to
 
   Value size(int64_t index) {
     return e.load(e.getI64Type(), e.at(sizes, index, e.getI64Type()));
@@ -173,10 +175,12 @@ struct Launch {
         e.add(e.mul(batch, size(strides)), e.mul(head, size(strides + 2)));
     return {e.at(buffer(bufferIndex), offset, type), size(strides + 1), type};
   }
+  std::pair<Value, Value> findRows();
   Place locate(Value index);
+  Place locateNext(const Place &place);
   Tile locateTile(Value index);
   Slice loadSlice(Value index);
-  Value hasWork(const Tile &tile, Value sliceCount);
+  Value hasWork(const Tile &tile);
   void locateTerms(Tile &tile);
 };
 } // namespace
@@ -196,6 +200,33 @@ Place Launch::locate(Value index) {
           e.mul(block, e.integer(queryBlock))};
 }
 
+std::pair<Value, Value> Launch::findRows() {
+  SmallVector<Value> rows = e.loop(
+      e.integer(0), sliceCount, 1, {size(SPRT_ATTEND_QUERIES), e.integer(0)},
+      [&](Value index, ValueRange so) -> SmallVector<Value> {
+        Slice slice = loadSlice(index);
+        return {e.least(so[0], slice.q0), e.greatest(so[1], slice.q1)};
+      });
+  return {rows[0], rows[1]};
+}
+
+/// The next tile that has work; after the last one, the first of the launch,
+/// which most often is the first of the next launch too.
+Place Launch::locateNext(const Place &place) {
+  auto [from, to] = rowsSeen;
+  Value block = e.integer(e.shape.queryBlock);
+  Value first = e.sub(from, arith::RemSIOp::create(e, from, block));
+  Value after = e.add(place.firstQuery, block);
+  Value isLast = e.compare(arith::CmpIPredicate::sge, after, to);
+  Value heads = size(SPRT_ATTEND_HEADS);
+  Value pair = e.add(e.mul(place.batch, heads), place.head);
+  pair = e.add(pair, arith::ExtUIOp::create(e, e.getI64Type(), isLast));
+  pair = arith::RemSIOp::create(e, pair, e.mul(size(SPRT_ATTEND_BATCH), heads));
+  return {arith::DivSIOp::create(e, pair, heads),
+          arith::RemSIOp::create(e, pair, heads),
+          e.select(isLast, first, after)};
+}
+
 Tile Launch::locateTile(Value index) {
   Tile tile;
   tile.scratch = scratch;
@@ -203,7 +234,8 @@ Tile Launch::locateTile(Value index) {
   tile.keys = size(SPRT_ATTEND_KEYS);
   tile.isEmpty =
       e.compare(arith::CmpIPredicate::ne, size(SPRT_ATTEND_INIT), e.integer(0));
-  auto [batch, head, firstQuery] = locate(index);
+  Place place = locate(index);
+  auto [batch, head, firstQuery] = place;
   Value globalHead = e.add(head, size(SPRT_ATTEND_HEAD_FIRST));
   Value kvHead = e.sub(
       arith::DivSIOp::create(e, e.mul(globalHead, size(SPRT_ATTEND_KV_TOTAL)),
@@ -220,11 +252,7 @@ Tile Launch::locateTile(Value index) {
   tile.v = rows(SPRT_ATTEND_V, SPRT_ATTEND_V_STRIDES, stored, batch, kvHead);
   tile.o = rows(SPRT_ATTEND_O, SPRT_ATTEND_O_STRIDES, state, batch, head);
   tile.lse = rows(SPRT_ATTEND_LSE, SPRT_ATTEND_LSE_STRIDES, state, batch, head);
-  // After the last tile, the first one of the next launch.
-  Value tiles = e.mul(e.mul(size(SPRT_ATTEND_BATCH), size(SPRT_ATTEND_HEADS)),
-                      divideUp(e, tile.queries, e.shape.queryBlock));
-  Place next =
-      locate(arith::RemSIOp::create(e, e.add(index, e.integer(1)), tiles));
+  Place next = locateNext(place);
   auto firstRow = [&](int64_t buffer, int64_t strides, Type type) {
     Rows all = rows(buffer, strides, type, next.batch, next.head);
     return e.at(all.base, e.mul(next.firstQuery, all.stride), type);
@@ -295,7 +323,7 @@ Slice Launch::loadSlice(Value index) {
 
 /// Whether a tile has an empty state to write, or rows in a slice: a rank of a
 /// causal ring attends with half of its rows in half of the steps.
-Value Launch::hasWork(const Tile &tile, Value sliceCount) {
+Value Launch::hasWork(const Tile &tile) {
   Value end = e.add(tile.firstQuery, e.integer(e.shape.queryBlock));
   return e.loop(
       e.integer(0), sliceCount, 1, {tile.isEmpty},
@@ -347,15 +375,14 @@ func::FuncOp sp::buildAttentionKernel(ModuleOp module, Location loc,
   e.setInsertionPointToStart(entry);
   Launch launch{e, entry->getArgument(0), entry->getArgument(1),
                 entry->getArgument(4)};
-  Value sliceCount = launch.size(SPRT_ATTEND_SLICE_COUNT);
   e.loop(entry->getArgument(2), entry->getArgument(3), 1, [&](Value index) {
     Tile tile = launch.locateTile(index);
-    e.ifThen(launch.hasWork(tile, sliceCount), [&] {
+    e.ifThen(launch.hasWork(tile), [&] {
       loadState(e, tile);
       packQueries(e, tile);
       if (e.score)
         packTerms(e, tile);
-      e.loop(e.integer(0), sliceCount, 1, [&](Value slice) {
+      e.loop(e.integer(0), launch.sliceCount, 1, [&](Value slice) {
         attendSlice(e, tile, launch.loadSlice(slice));
       });
       storeState(e, tile);
