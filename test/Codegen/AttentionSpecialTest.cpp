@@ -161,4 +161,11 @@ TEST(AttentionConfig, Names) {
   config.valueSize = 128;
   config.elementType = mlir::BFloat16Type::get(&context);
   EXPECT_EQ(mlir::sp::attentionKernelName(config), "attend_bf16_d64x128");
+  config.headSize = 128;
+  config.launchKeys = 8192;
+  EXPECT_EQ(mlir::sp::attentionKernelName(config), "attend_bf16_d128");
+  EXPECT_EQ(mlir::sp::attentionQueryBlock(config), 512);
+  config.launchKeys = 1024;
+  EXPECT_EQ(mlir::sp::attentionKernelName(config), "attend_bf16_d128_q256");
+  EXPECT_EQ(mlir::sp::attentionQueryBlock(config), 256);
 }

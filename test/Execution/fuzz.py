@@ -32,6 +32,8 @@ import scores
 LIMITS = {"float64": (1e-10, 1e-10), "float32": (1e-5, 1e-3), "bfloat16": (2**-7, 0.05)}
 NOT_TAKEN = "expected an attention for strategy"
 ATTEMPTS = 150
+# JAX keeps some megabytes of every function that it has traced.
+CASES_PER_PROCESS = 200
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def outcomes(args: argparse.Namespace, chosen: Iterable[cases.Case]) -> Iterator
     if args.jobs == 1:
         yield from map(examine, tasks)
         return
-    with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
+    with multiprocessing.get_context("spawn").Pool(args.jobs, maxtasksperchild=CASES_PER_PROCESS) as pool:
         yield from pool.imap_unordered(examine, tasks)
 
 
@@ -191,6 +193,8 @@ def run(args: argparse.Namespace, chosen: list[cases.Case]) -> int:
             print(end + describe(outcome), flush=True)
         if end:
             print(f"{end}{len(results)} of {len(chosen)}", end="", flush=True)
+        elif len(results) % 500 == 0:
+            print(f"{len(results)} of {len(chosen)}", flush=True)
     seconds = time.monotonic() - began
     failed = sum(outcome.problem is not None for outcome in results)
     if sys.stdout.isatty():
