@@ -246,6 +246,11 @@ LogicalResult chlo::TopKOp::verify() {
     return emitOpError() << "expected k of at most the last dimension of "
                          << getOperand().getType() << " but got " << k;
   // (C2)
+  Type element = getElementTypeOrSelf(getOperand());
+  if (getElementTypeOrSelf(getValues()) != element)
+    return emitOpError() << "expected values of type " << element
+                         << " but got " << getElementTypeOrSelf(getValues());
+  // (C3)
   expected.back() = k;
   if (failed(verifyShape(*this, getValues(), expected)))
     return failure();

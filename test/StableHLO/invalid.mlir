@@ -233,6 +233,14 @@ func.func @top_k_c1(%x: tensor<8x4xf32>) {
 // -----
 
 func.func @top_k_c2(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{'chlo.top_k' op expected values of type 'f32' but got 'f64'}}
+  %0, %1 = chlo.top_k(%x, k = 2) : tensor<8x4xf32> -> (tensor<8x2xf64>, tensor<8x2xi32>)
+  return
+}
+
+// -----
+
+func.func @top_k_c3(%x: tensor<8x4xf32>) {
   // expected-error@+1 {{'chlo.top_k' op expected a result of shape [8, 2] but got [8, 3]}}
   %0, %1 = chlo.top_k(%x, k = 2) : tensor<8x4xf32> -> (tensor<8x2xf32>, tensor<8x3xi32>)
   return

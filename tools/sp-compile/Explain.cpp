@@ -37,7 +37,9 @@ struct LogStreamer : remark::detail::MLIRRemarkStreamerBase {
   explicit LogStreamer(std::vector<std::string> &texts) : texts(texts) {}
 
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
-    std::string text = describeLocation(remark.getLocation()) + ": ";
+    std::string text;
+    if (!isa<UnknownLoc>(remark.getLocation()))
+      text = describeLocation(remark.getLocation()) + ": ";
     for (const remark::detail::Remark::Arg &arg : remark.getArgs())
       text += arg.val;
     texts.push_back(std::move(text));

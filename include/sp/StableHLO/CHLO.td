@@ -54,7 +54,8 @@ def CHLO_TopKOp : CHLO_Op<"top_k",
     (tensor<8x2xf32>, tensor<8x2xi32>)`.
 
     (C1) `k` is at most the size of the last dimension.
-    (C2) Results have the operand's shape with `k` in its last dimension.
+    (C2) Values have the operand's element type.
+    (C3) Results have the operand's shape with `k` in its last dimension.
   }];
   let arguments = (ins HLO_Tensor:$operand,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$k);
