@@ -29,6 +29,16 @@ Status Region::map(int64_t size, bool prefault) {
   return Status::success();
 }
 
+void Region::preferLargePages(std::byte *from, int64_t length) const {
+  constexpr uintptr_t kLarge = uintptr_t(2) << 20;
+  auto begin = reinterpret_cast<uintptr_t>(from);
+  uintptr_t end = (begin + static_cast<uintptr_t>(length)) & -kLarge;
+  begin = (begin + kLarge - 1) & -kLarge;
+  // A wish: where it is not granted, nothing is lost.
+  if (begin < end)
+    (void)madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
+}
+
 int64_t Region::residentBytes() const {
   if (!base)
     return 0;

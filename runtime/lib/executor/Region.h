@@ -19,6 +19,12 @@ public:
   /// touched, which `prefault` does at once.
   Status map(int64_t size, bool prefault = false);
 
+  /// Asks for pages of 2 MiB where they fit into [from, from + length) whole,
+  /// so that no other byte counts as touched with them: for memory that is
+  /// written from end to end. Rows that lie far apart then need few
+  /// translations.
+  void preferLargePages(std::byte *from, int64_t length) const;
+
   std::byte *data() const { return base; }
   int64_t size() const { return bytes; }
   /// How many of the bytes lie on pages that have been touched.

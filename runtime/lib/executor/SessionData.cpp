@@ -107,6 +107,7 @@ Status Session::placeInputs(Rank &rank, const sprt_array *inputs) const {
     if (Status failure =
             Placement::create(program, info, rank.number, placement))
       return failure;
+    rank.arena.preferLargePages(local, placement.localBytes());
     placement.scatter(static_cast<const std::byte *>(inputs[i].data), local);
   }
   return Status::success();
