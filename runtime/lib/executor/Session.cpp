@@ -43,7 +43,8 @@ void askForSlices() {
     uint32_t priority;
     uint64_t runtime, deadline, period;
   } attributes;
-  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0)
+  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
+      attributes.policy != SCHED_OTHER)
     return;
   attributes.runtime = static_cast<uint64_t>(kSlice.count());
   syscall(SYS_sched_setattr, 0, &attributes, 0);
