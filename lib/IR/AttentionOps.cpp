@@ -36,7 +36,8 @@ static LogicalResult verifyTerms(OpT op, const TermSizes &sizes) {
   };
   for (Value term : op.getPair()) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(term.getType()).getShape();
-    bool isWhole = shape[2] == 1 || (sizes.isPart && shape[1] > sizes.heads);
+    // Of a part, one row may be all that the rank has.
+    bool isWhole = sizes.isPart ? shape[1] > sizes.heads : shape[2] == 1;
     int64_t heads = isWhole ? wholeHeads(shape[1]) : sizes.heads;
     if (failed(check(term, "pair",
                      {sizes.batch, heads, sizes.queries, sizes.columns})))
@@ -159,9 +160,8 @@ LogicalResult AttentionOp::verify() {
 }
 
 bool AttendOp::hasWholeHeads(Value pair) {
-  auto type = cast<RankedTensorType>(pair.getType());
-  return type.getDimSize(2) == 1 ||
-         type.getDimSize(1) > getQuery().getType().getDimSize(2);
+  return cast<RankedTensorType>(pair.getType()).getDimSize(1) >
+         getQuery().getType().getDimSize(2);
 }
 
 LogicalResult AttendOp::verify() {

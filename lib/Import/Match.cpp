@@ -148,18 +148,21 @@ LogicalResult AttentionMatcher::chooseQuery(ArrayRef<AxisId> leftOnly,
   const AxisLabels &labels = match.component->labels;
   AttentionAxes &axes = match.axes;
   Axes compared;
-  for (const Comparison &comparison : comparisons)
+  for (const Comparison &comparison : comparisons) {
+    // A score function may compare heads too, or look them up in a table.
+    if (inputs == Inputs::Any && !llvm::is_contained(comparison.over, axes.key))
+      continue;
     for (AxisId axis : comparison.over) {
       if (axis == axes.key || !llvm::is_contained(leftOnly, axis) ||
           llvm::is_contained(compared, axis))
         continue;
-      // A score function may compare heads too.
       if (!compared.empty() && inputs == Inputs::Operands)
         return refuse("its mask compares positions of more than one axis of "
                       "queries",
                       comparison.node->value.getLoc());
       compared.push_back(axis);
     }
+  }
   ArrayRef<AxisId> candidates = compared.empty() ? leftOnly : compared;
   // As many queries as keys, or the longest, or the first.
   Axes order =

@@ -260,9 +260,6 @@ static FailureOr<Tensors> topKOp(chlo::TopKOp op, Tensors &operands,
   const Tensor &operand = operands[0];
   auto type = cast<RankedTensorType>(op.getValues().getType());
   auto placesType = cast<RankedTensorType>(op.getIndices().getType());
-  if (type.getElementType() != operand.getElementType())
-    return op.emitOpError() << "expected the largest elements of "
-                            << operand.getType() << " but got " << type;
   int64_t k = type.getShape().back();
   int64_t length = operand.getShape().back();
   if (operand.getStorage() == Storage::Complex) {

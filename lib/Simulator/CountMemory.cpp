@@ -54,8 +54,8 @@ int64_t Counter::offsetOf(Value value) {
   for (Operation *parent = inside->getParentOp(); parent != main;
        parent = parent->getParentOp())
     if (auto loop = dyn_cast<scf::ForOp>(parent))
-      steps.insert(steps.begin(), builder.getIndexAttr(
-                                      counters.lookup(loop.getInductionVar())));
+      steps.insert(steps.begin(), builder.getIndexAttr(indices.evaluate(
+                                      loop.getInductionVar())));
   (void)cast<AffineMapAttr>(maps[number])
       .getValue()
       .constantFold(steps, results);
@@ -97,7 +97,7 @@ void Counter::touch(Operation *op) {
   if (auto shift = dyn_cast<ShiftStartOp>(op)) {
     LayoutAttr layout = shift.getLayout();
     int64_t source = sourceBehind(shift);
-    if (takesBlock(shift, source, owner(layout)))
+    if (dealtHeads(shift) != 0 && takesBlock(shift, source, owner(layout)))
       for (Value received : shift.getResults())
         touchRows(received, 1, toAlgebra(layout).count(source));
     return;

@@ -3,7 +3,7 @@
 
 #include "TouchedMemory.h"
 
-#include "sp/IR/SP.h"
+#include "sp/IR/RankIndices.h"
 #include "sp/Simulator/Promise.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,22 +52,16 @@ private:
   int64_t headsOf(AttendOp op);
   /// Whether ring rank `taker` is sent the block of `source`.
   bool takesBlock(ShiftStartOp op, int64_t source, int64_t taker);
+  /// Kv heads of a shift's blocks that the rank has, if heads are dealt.
+  std::optional<int64_t> dealtHeads(ShiftStartOp op);
   /// The ring owner whose block a shift brings.
   int64_t sourceBehind(ShiftStartOp op);
-  int64_t owner(LayoutAttr layout) {
-    return layout.isDense() ? 0 : coordinate(layout.getAxis());
-  }
-  int64_t coordinate(StringRef axis) {
-    MeshOp::Factor factor = *mesh.findFactor(axis);
-    return rank / factor.stride % factor.size;
-  }
-  int64_t evaluate(Value index);
+  int64_t owner(LayoutAttr layout) { return indices.owner(layout); }
 
   func::FuncOp main;
   MeshOp mesh;
-  int64_t rank;
+  RankIndices indices;
   Reaches &reaches;
-  DenseMap<Value, int64_t> counters;
   Promise promise;
   TouchedMemory memory;
 };

@@ -5,8 +5,6 @@
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -29,7 +27,7 @@ int64_t Reaches::of(ShiftStartOp shift, AttendOp reader, const RingWay &way,
 }
 
 Counter::Counter(func::FuncOp main, MeshOp mesh, int64_t rank, Reaches &reaches)
-    : main(main), mesh(mesh), rank(rank), reaches(reaches),
+    : main(main), mesh(mesh), indices(mesh, rank), reaches(reaches),
       memory(main->getAttrOfType<IntegerAttr>("sp.arena_bytes").getInt()) {}
 
 Promise Counter::run() {
@@ -43,24 +41,6 @@ Promise Counter::run() {
 void Counter::count(Block &block, int64_t times) {
   for (Operation &op : block)
     count(&op, times);
-}
-
-int64_t Counter::evaluate(Value index) {
-  auto known = counters.find(index);
-  if (known != counters.end())
-    return known->second;
-  Operation *op = index.getDefiningOp();
-  if (auto rank = dyn_cast<RankOp>(op))
-    return coordinate(rank.getAxis());
-  if (auto number = dyn_cast<arith::ConstantIndexOp>(op))
-    return number.value();
-  auto apply = cast<affine::AffineApplyOp>(op);
-  Builder builder(op->getContext());
-  SmallVector<Attribute> operands, results;
-  for (Value operand : apply.getMapOperands())
-    operands.push_back(builder.getIndexAttr(evaluate(operand)));
-  (void)apply.getAffineMap().constantFold(operands, results);
-  return cast<IntegerAttr>(results.front()).getInt();
 }
 
 /// Bytes of one row of dimension `dim`, over the dimensions before and behind
@@ -85,18 +65,24 @@ bool Counter::takesBlock(ShiftStartOp op, int64_t source, int64_t taker) {
          reaches.of(op, reader, way, source, way.above(taker));
 }
 
+std::optional<int64_t> Counter::dealtHeads(ShiftStartOp op) {
+  if (std::optional<LayoutAttr> heads = op.getHeads())
+    return heldHeads(*heads, *op.getKvHeads(), owner(*heads));
+  return std::nullopt;
+}
+
 int64_t Counter::shiftBytes(ShiftStartOp op) {
   LayoutAttr layout = op.getLayout();
-  int64_t source = evaluate(op.getSource());
+  int64_t source = indices.evaluate(op.getSource());
   RingWay way = wayOf(op, mesh);
   if (!takesBlock(op, source, way.moved(owner(layout), way.step)))
     return 0;
   int64_t bytes = 0;
   for (Value input : op.getInputs()) {
     int64_t row = rowBytes(input, 1);
-    if (std::optional<LayoutAttr> heads = op.getHeads())
-      row = row / cast<RankedTensorType>(input.getType()).getDimSize(2) *
-            heldHeads(*heads, *op.getKvHeads(), owner(*heads));
+    if (std::optional<int64_t> heads = dealtHeads(op))
+      row =
+          row / cast<RankedTensorType>(input.getType()).getDimSize(2) * *heads;
     bytes += toAlgebra(layout).count(source) * row;
   }
   return bytes;
@@ -104,7 +90,7 @@ int64_t Counter::shiftBytes(ShiftStartOp op) {
 
 int64_t Counter::sourceBehind(ShiftStartOp op) {
   RingWay way = wayOf(op, mesh);
-  return way.moved(evaluate(op.getSource()), -way.step);
+  return way.moved(indices.evaluate(op.getSource()), -way.step);
 }
 
 int64_t Counter::allToAllBytes(AllToAllStartOp op) {
@@ -141,7 +127,7 @@ int64_t Counter::bytesOf(Operation *op) {
     int64_t ranks = reduce.getRanks();
     int64_t own = Layout(sprt::algebra::LayoutKind::contiguous,
                          type.getNumElements(), ranks)
-                      .count(coordinate(reduce.getAxis()));
+                      .count(indices.coordinate(reduce.getAxis()));
     return (type.getNumElements() + own * (ranks - 2)) *
            elementBytes(type.getElementType());
   }
@@ -156,7 +142,7 @@ int64_t Counter::bytesOf(Operation *op) {
 
 std::vector<sprt::algebra::Slice> Counter::slicesOf(AttendOp op) {
   int64_t source =
-      op.getSource() ? evaluate(op.getSource()) : owner(op.getKeys());
+      op.getSource() ? indices.evaluate(op.getSource()) : owner(op.getKeys());
   return toAlgebra(op.getBands())
       .restrict(toAlgebra(op.getQueries()), owner(op.getQueries()),
                 toAlgebra(op.getKeys()), source);
@@ -176,9 +162,10 @@ void Counter::countAttend(AttendOp op, int64_t times) {
 
 void Counter::count(Operation *op, int64_t times) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    int64_t upper = evaluate(loop.getUpperBound());
-    for (int64_t step = evaluate(loop.getLowerBound()); step < upper; ++step) {
-      counters[loop.getInductionVar()] = step;
+    int64_t upper = indices.evaluate(loop.getUpperBound());
+    for (int64_t step = indices.evaluate(loop.getLowerBound()); step < upper;
+         ++step) {
+      indices.setCounter(loop.getInductionVar(), step);
       count(*loop.getBody(), times);
     }
     return;

@@ -8,6 +8,7 @@
 #include "sp/Partition/Passes.h"
 #include "sp/Plan/Passes.h"
 #include "sp/Schedule/Passes.h"
+#include "sp/Verify/Passes.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -33,6 +34,7 @@ std::vector<Stage> mlir::sp::stagesOf(const CompileOptions &options,
       {"partition",
        [=](OpPassManager &pm) { buildPartitionPipeline(pm, shardings); }},
       {"schedule", buildSchedulePipeline},
+      {"verify", buildVerifyPipeline},
       {"memory", buildMemoryPipeline}};
 }
 

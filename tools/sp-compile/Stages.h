@@ -12,7 +12,7 @@
 namespace mlir::sp {
 
 struct Stage {
-  StringRef name; ///< as --emit names it
+  StringRef name; ///< as --emit names it, where the stage changes anything
   std::function<void(OpPassManager &)> build;
 };
 

@@ -13,6 +13,7 @@
 #include "sp/Schedule/Passes.h"
 #include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/Passes.h"
+#include "sp/Verify/Passes.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -27,6 +28,8 @@ static void registerOurPasses() {
   mlir::sp::registerPartitionPipeline();
   mlir::sp::registerSPSchedulePasses();
   mlir::sp::registerSchedulePipeline();
+  mlir::sp::registerSPVerifyPasses();
+  mlir::sp::registerVerifyPipeline();
   mlir::sp::registerSPMemoryPasses();
   mlir::sp::registerMemoryPipeline();
 }

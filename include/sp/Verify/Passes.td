@@ -1,0 +1,29 @@
+//===- Passes.td - Verify: whether it is right -------------------*- tablegen -*-===//
+
+#ifndef SP_VERIFY_PASSES
+#define SP_VERIFY_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def VerifyCoveragePass : Pass<"sp-verify-coverage", "::mlir::ModuleOp"> {
+  let summary = "Prove that every query meets every key that it sees exactly once";
+  let description = [{
+    Follows the blocks of keys and values from rank to rank through the schedule,
+    loops turn by turn. Layouts deal each position to one owner, and bands show
+    each pair of positions once; what is left to prove of an attention is that
+
+    - a block holds the rows that `from` says, where it is handed on and where
+      it is attended to, and keys, their values and their terms come together,
+    - no rank attends to an owner's keys twice, and to all of them whose keys its
+      queries see any of,
+    - the state grows in one line: no partial result is continued twice or lost,
+      and all of them are of the same queries, keys and mask.
+
+    How far a block has come is the same on every rank, so a turn of a ring costs
+    the same for any number of ranks. Up to 64 ranks every rank is looked at in
+    every turn; of more, the first, the last and those in the middle, in the
+    first and the last turns.
+  }];
+}
+
+#endif // SP_VERIFY_PASSES

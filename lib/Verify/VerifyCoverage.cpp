@@ -1,0 +1,198 @@
+//===- VerifyCoverage.cpp - Each visible pair exactly once ----------------===//
+
+#include "Coverage.h"
+
+#include "sp/IR/Program.h"
+#include "sp/StableHLO/StableHLO.h"
+#include "sp/Verify/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_VERIFYCOVERAGEPASS
+#include "sp/Verify/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+/// As many ranks are looked at one by one, and as many turns of a loop.
+static constexpr int64_t kMostRanks = 64;
+static constexpr int64_t kTurns = 2; ///< at each end of a longer loop
+
+static SmallVector<int64_t> sampleRanks(int64_t ranks) {
+  if (ranks <= kMostRanks)
+    return llvm::to_vector(llvm::seq<int64_t>(ranks));
+  return {0, 1, ranks / 2 - 1, ranks / 2, ranks - 2, ranks - 1};
+}
+
+namespace {
+
+/// Walks the program of all ranks at once.
+class Walk {
+public:
+  explicit Walk(MeshOp mesh) : isWhole(mesh.getRanks() <= kMostRanks) {
+    for (int64_t rank : sampleRanks(mesh.getRanks()))
+      ranks.emplace_back(mesh, rank);
+    this->mesh = mesh;
+  }
+
+  LogicalResult run(Block &block) {
+    if (failed(visit(block)))
+      return failure();
+    for (auto &[state, coverage] : open)
+      if (failed(coverage.finish(ranks)))
+        return failure();
+    return success();
+  }
+
+private:
+  LogicalResult visit(Block &block) {
+    for (Operation &op : block)
+      if (failed(visit(&op)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult visit(Operation *op) {
+    if (auto shift = dyn_cast<ShiftStartOp>(op))
+      return handOn(shift);
+    if (auto attend = dyn_cast<AttendOp>(op))
+      return attendTo(attend);
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return turn(loop);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (failed(visit(block)))
+          return failure();
+    return success();
+  }
+
+  RowBlock blockOf(Value value) const {
+    auto known = blocks.find(value);
+    return known != blocks.end() ? known->second : RowBlock{value, {}};
+  }
+
+  /// Checks that the block holds the rows that `source` names, by default the
+  /// rank's own.
+  LogicalResult checkSource(Operation *op, const Moves &moves, Value source,
+                            LayoutAttr layout) {
+    if (!isLookedAt)
+      return success();
+    for (RankIndices &rank : ranks) {
+      int64_t own = rank.owner(layout), held = moves.source(own);
+      int64_t named = source ? rank.evaluate(source) : own;
+      if (held != named)
+        return op->emitOpError()
+               << "takes rows to be those of owner " << named
+               << " which are those of owner " << held << ", at owner " << own;
+    }
+    return success();
+  }
+
+  LogicalResult handOn(ShiftStartOp op) {
+    for (auto [input, result] : llvm::zip(op.getInputs(), op.getResults())) {
+      RowBlock block = blockOf(input);
+      if (failed(checkSource(op, block.moves, op.getSource(), op.getLayout())))
+        return failure();
+      block.moves.add(wayOf(op, mesh));
+      blocks[result] = block;
+    }
+    return success();
+  }
+
+  LogicalResult attendTo(AttendOp op) {
+    RowBlock keys = blockOf(op.getKey()), values = blockOf(op.getValue());
+    if (!blockOf(op.getQuery()).moves.empty())
+      return op.emitOpError() << "attends with the queries of another rank";
+    auto comesAlong = [&](Value value) {
+      return blockOf(value).moves == keys.moves;
+    };
+    if (!comesAlong(op.getValue()) || !llvm::all_of(op.getPerKey(), comesAlong))
+      return op.emitOpError()
+             << "attends to keys of one rank with values or terms of another";
+    if (failed(checkSource(op, keys.moves, op.getSource(), op.getKeys())))
+      return failure();
+
+    Coverage coverage(op, keys.origin, values.origin);
+    // What no attention left is where a state begins: sinks.
+    int64_t number = op.getState() ? stateOf(op.getState()) : 0;
+    if (number != 0 || (op.getState() && stateOf(op.getStateLse()) != 0)) {
+      auto before = open.find(number);
+      if (before == open.end() || number != stateOf(op.getStateLse()))
+        return op.emitOpError() << "continues a state that was continued "
+                                   "before";
+      coverage = std::move(before->second);
+      open.erase(before);
+    }
+    if (failed(coverage.add(op, keys, values)))
+      return failure();
+    // A loop comes to the same operation in each of its turns.
+    states[op.getOutput()] = states[op.getLse()] = ++lastState;
+    open.insert({lastState, std::move(coverage)});
+    return success();
+  }
+
+  /// The number of the state that a value is part of, or 0.
+  int64_t stateOf(Value value) const { return states.lookup(value); }
+
+  void carry(ValueRange from, ValueRange to) {
+    SmallVector<RowBlock> held;
+    SmallVector<int64_t> parts;
+    for (Value value : from) {
+      held.push_back(blockOf(value));
+      parts.push_back(stateOf(value));
+    }
+    for (auto [value, block, part] : llvm::zip_equal(to, held, parts)) {
+      blocks[value] = block;
+      states[value] = part;
+    }
+  }
+
+  LogicalResult turn(scf::ForOp loop) {
+    int64_t lower = ranks.front().evaluate(loop.getLowerBound()),
+            upper = ranks.front().evaluate(loop.getUpperBound()),
+            step = ranks.front().evaluate(loop.getStep());
+    bool wasLookedAt = isLookedAt;
+    carry(loop.getInitArgs(), loop.getRegionIterArgs());
+    for (int64_t i = lower; i < upper; i += step) {
+      for (RankIndices &rank : ranks)
+        rank.setCounter(loop.getInductionVar(), i);
+      bool isAtEnd = i < lower + kTurns * step || i >= upper - kTurns * step;
+      isLookedAt = wasLookedAt && (isWhole || isAtEnd);
+      if (failed(visit(*loop.getBody())))
+        return failure();
+      carry(loop.getBody()->getTerminator()->getOperands(),
+            loop.getRegionIterArgs());
+    }
+    isLookedAt = wasLookedAt;
+    carry(loop.getRegionIterArgs(), loop.getResults());
+    return success();
+  }
+
+  MeshOp mesh;
+  bool isWhole; ///< every rank is looked at
+  bool isLookedAt = true;
+  SmallVector<RankIndices> ranks;
+  DenseMap<Value, RowBlock> blocks;
+  /// Of outputs and sums, by number.
+  DenseMap<Value, int64_t> states;
+  int64_t lastState = 0;
+  /// States that nothing has continued yet.
+  llvm::MapVector<int64_t, Coverage> open;
+};
+
+struct VerifyCoveragePass
+    : mlir::sp::impl::VerifyCoveragePassBase<VerifyCoveragePass> {
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    MeshOp mesh = getMesh(getOperation());
+    if (main && mesh && failed(Walk(mesh).run(main.getBody().front())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
