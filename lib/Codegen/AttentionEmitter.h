@@ -41,7 +41,7 @@ struct Shape {
   int64_t valuePad;     ///< valueSize, to whole vectors
   int64_t queryBlock, keyBlock, panels;
   bool hasOwnBlock; ///< another queryBlock than a long launch would have
-  int64_t stripe; ///< words from a stripe of values to the next
+  int64_t stripe;   ///< words from a stripe of values to the next
 
   /// Byte offsets in the scratch memory.
   ///   queries [panel][headWords][lane] Q with the scale's sign, transposed

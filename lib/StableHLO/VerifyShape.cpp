@@ -248,8 +248,8 @@ LogicalResult chlo::TopKOp::verify() {
   // (C2)
   Type element = getElementTypeOrSelf(getOperand());
   if (getElementTypeOrSelf(getValues()) != element)
-    return emitOpError() << "expected values of type " << element
-                         << " but got " << getElementTypeOrSelf(getValues());
+    return emitOpError() << "expected values of type " << element << " but got "
+                         << getElementTypeOrSelf(getValues());
   // (C3)
   expected.back() = k;
   if (failed(verifyShape(*this, getValues(), expected)))

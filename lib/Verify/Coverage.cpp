@@ -25,15 +25,16 @@ LogicalResult Coverage::add(AttendOp op, const RowBlock &keyBlock,
 }
 
 LogicalResult Coverage::finish(MutableArrayRef<RankIndices> ranks) const {
-  sprt::algebra::Layout queryRows = toAlgebra(AttendOp(last).getQueries()),
-                        keyRows = toAlgebra(AttendOp(last).getKeys());
+  AttendOp op = last;
+  sprt::algebra::Layout queryRows = toAlgebra(op.getQueries()),
+                        keyRows = toAlgebra(op.getKeys());
   // Different moves are different owners.
   if (int64_t(met.size()) == keyRows.ranks())
     return success();
-  sprt::algebra::Bands bands = toAlgebra(AttendOp(last).getBands());
+  sprt::algebra::Bands bands = toAlgebra(op.getBands());
   for (RankIndices &rank : ranks) {
-    int64_t queries = rank.owner(AttendOp(last).getQueries()),
-            own = rank.owner(AttendOp(last).getKeys());
+    int64_t queries = rank.owner(op.getQueries()),
+            own = rank.owner(op.getKeys());
     SmallVector<bool> isMet(keyRows.ranks(), false);
     for (const Moves &moves : met)
       isMet[moves.source(own)] = true;
@@ -43,7 +44,7 @@ LogicalResult Coverage::finish(MutableArrayRef<RankIndices> ranks) const {
       sprt::algebra::Area pairs = sprt::algebra::area(
           bands.restrict(queryRows, queries, keyRows, owner));
       if (pairs != 0)
-        return AttendOp(last).emitOpError()
+        return op.emitOpError()
                << "is the last of its state, but the queries of owner "
                << queries << " have not met the keys of owner " << owner
                << ", with which they share " << int64_t(pairs)

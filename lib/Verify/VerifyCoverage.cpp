@@ -2,8 +2,6 @@
 
 #include "Coverage.h"
 
-#include "sp/IR/Program.h"
-#include "sp/StableHLO/StableHLO.h"
 #include "sp/Verify/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,10 +32,10 @@ namespace {
 /// Walks the program of all ranks at once.
 class Walk {
 public:
-  explicit Walk(MeshOp mesh) : isWhole(mesh.getRanks() <= kMostRanks) {
+  explicit Walk(MeshOp mesh)
+      : mesh(mesh), isWhole(mesh.getRanks() <= kMostRanks) {
     for (int64_t rank : sampleRanks(mesh.getRanks()))
       ranks.emplace_back(mesh, rank);
-    this->mesh = mesh;
   }
 
   LogicalResult run(Block &block) {
