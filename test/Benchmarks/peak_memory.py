@@ -57,7 +57,7 @@ def main() -> None:
     print(
         f"S={args.tokens} P={RANKS} H={HEADS} D={SIZE} f32 causal, MiB a rank; a ring needs {least / MIB:.2f}"
     )
-    print("\n| strategy | promised | measured | sent | seconds |\n|---|---|---|---|---|")
+    print("\n| strategy | promised | measured | sent |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         model = export(args.tokens, Path(folder))
         for strategy in args.strategies:
@@ -69,8 +69,7 @@ def main() -> None:
             peak = max(run["peakBytesPerRank"]) / MIB
             sent = max(run["bytesSentPerRank"]) / MIB
             promised = run["promisedPeakBytes"] / MIB
-            seconds = run["seconds"]["min"]
-            print(f"| {strategy} | {promised:.2f} | {peak:.2f} | {sent:.2f} | {seconds:.1f} |", flush=True)
+            print(f"| {strategy} | {promised:.2f} | {peak:.2f} | {sent:.2f} |", flush=True)
 
 
 if __name__ == "__main__":
