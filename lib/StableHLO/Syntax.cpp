@@ -193,7 +193,10 @@ ParseResult parsePrecisionConfigAndAlgorithm(OpAsmParser &parser,
         return failure();
       continue;
     }
-    if (algorithm || parser.parseKeyword("algorithm") || parser.parseEqual())
+    if (algorithm)
+      return parser.emitError(parser.getCurrentLocation(),
+                              "expected types behind the algorithm");
+    if (parser.parseKeyword("algorithm") || parser.parseEqual())
       return failure();
     algorithm = dyn_cast_or_null<DotAlgorithmAttr>(
         DotAlgorithmAttr::parse(parser, Type()));

@@ -48,6 +48,14 @@ func.func @dot_general_precision(%x: tensor<3xf32>) {
 
 // -----
 
+func.func @dot_general_algorithm_twice(%x: tensor<3xf32>) {
+  // expected-error@+1 {{expected types behind the algorithm}}
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>, algorithm = <speed = 1> : (tensor<3xf32>, tensor<3xf32>) -> tensor<f32>
+  return
+}
+
+// -----
+
 func.func @dot_general_algorithm_key(%x: tensor<3xf32>) {
   // expected-error@+1 {{expected one of lhs_precision_type, rhs_precision_type, accumulation_type, lhs_component_count, rhs_component_count, num_primitive_operations, allow_imprecise_accumulation but got 'speed'}}
   %0 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0], algorithm = <speed = 1> : (tensor<3xf32>, tensor<3xf32>) -> tensor<f32>
