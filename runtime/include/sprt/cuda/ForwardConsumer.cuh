@@ -1,0 +1,286 @@
+/// The warpgroups of the forward kernel that compute (AttentionForward.cuh).
+#ifndef SPRT_CUDA_FORWARDCONSUMER_CUH
+#define SPRT_CUDA_FORWARDCONSUMER_CUH
+
+#include "sprt/cuda/ForwardTiles.cuh"
+#include "sprt/cuda/KeyBlocks.cuh"
+
+namespace sprt::cuda {
+
+/// One thread of a consumer: rows r and r + 8 of its warp's 16.
+template <class C> class ForwardConsumer {
+public:
+  SPRT_DEVICE ForwardConsumer(const ForwardArguments &arguments, uint32_t base,
+                              int number)
+      : arguments(arguments), barriers(base), base(base), number(number),
+        isElected(ptx::thread() % 128 == 0) {}
+
+  SPRT_DEVICE void run() {
+    uint32_t parity = 0;
+    int items = arguments.pairs * arguments.queryBlocks;
+    for (int item = ptx::block(); item < items; item += ptx::blocks()) {
+      begin(item);
+      ptx::barrierWait(barriers.queries(number), parity);
+      parity ^= 1;
+      int blocks, none;
+      ptx::loadShared(base + C::kQueryNotes + 8 * number, blocks, none);
+      SPRT_NO_UNROLL
+      for (int block = 0; block < blocks; ++block) {
+        readNotes();
+        if (slice < 0 && block > 0) {
+          step();
+          continue;
+        }
+        if (block > 0)
+          finish();
+        start();
+      }
+      if (blocks > 0)
+        finish();
+      // Without a product nothing else keeps the warps together.
+      ptx::namedSync(1 + number, 128);
+      ptx::barrierArrive(barriers.queries(number) + barriers.kEmpty, isElected);
+      end(item);
+    }
+  }
+
+private:
+  using Scores = ptx::Product<typename C::Element, C::kKeyBlock>;
+  using Sums = ptx::Product<typename C::Element, C::kValueSize>;
+  static constexpr int kScores = C::kKeyBlock / 2; ///< of a thread
+  static constexpr int kSums = C::kValueSize / 2;
+
+  /// Takes up the state.
+  SPRT_DEVICE void begin(int item) {
+    ForwardWork work(arguments, item, C::kQueryBlock);
+    row = work.firstRow + number * C::kRows + ptx::thread() % 128 / 32 * 16 +
+          lane() / 4;
+    SPRT_UNROLL
+    for (int i = 0; i < kSums; ++i)
+      sums[i] = 0;
+    for (int r = 0; r < 2; ++r) {
+      greatest[r] = -ptx::infinity();
+      powers[r] = 0;
+      if (!arguments.init && row + 8 * r < arguments.queries)
+        load(work, r);
+    }
+  }
+
+  SPRT_DEVICE void load(const ForwardWork &work, int r) {
+    const float *out = arguments.out + outOffset(work, r) + firstColumn();
+    SPRT_UNROLL
+    for (int i = 0; i < kSums; i += 4)
+      ptx::loadPair(out + 2 * i, sums[i + 2 * r], sums[i + 2 * r + 1]);
+    float lse = arguments.lse[lseOffset(work, r)];
+    greatest[r] = lse * kLog2e;
+    // One lane of the four that share a row holds what was seen before.
+    if (lane() % 4 == 0 && lse > -ptx::infinity())
+      powers[r] = 1;
+    if (lse != lse)
+      powers[r] = lse;
+  }
+
+  /// Leaves the state.
+  SPRT_DEVICE void end(int item) const {
+    ForwardWork work(arguments, item, C::kQueryBlock);
+    for (int r = 0; r < 2; ++r) {
+      float *out = arguments.out + outOffset(work, r) + firstColumn();
+      float sum = powers[r];
+      sum += ptx::shuffleXor(sum, 1);
+      sum += ptx::shuffleXor(sum, 2);
+      float factor = sum == 0 ? 0.f : 1 / sum;
+      if (row + 8 * r >= arguments.queries)
+        continue;
+      SPRT_UNROLL
+      for (int i = 0; i < kSums; i += 4)
+        ptx::storePair(out + 2 * i, sums[i + 2 * r] * factor,
+                       sums[i + 2 * r + 1] * factor);
+      if (lane() % 4 == 0)
+        arguments.lse[lseOffset(work, r)] =
+            sum == 0 ? -ptx::infinity() : (greatest[r] + ptx::log2(sum)) * kLn2;
+    }
+  }
+
+  /// Waits for the next block of keys.
+  SPRT_DEVICE void readNotes() {
+    Stage<C::kStages> stage(turn);
+    ptx::barrierWait(barriers.keys(stage.index), stage.parity);
+    ptx::loadShared(base + C::kKeyNotes + 8 * stage.index, firstKey, slice);
+  }
+
+  /// A block of keys, whose product with values is left for later.
+  SPRT_DEVICE void start() {
+    float scores[kScores], shrink[2];
+    multiplyKeys(scores);
+    ptx::productWait<0>();
+    hide(scores);
+    takePowers(scores, shrink);
+    releaseKeys();
+    leave(scores, shrink);
+  }
+
+  /// The same of a block that each row sees whole, while the product that the
+  /// last one left is computed.
+  SPRT_DEVICE void step() {
+    float scores[kScores], shrink[2];
+    multiplyKeys(scores);
+    multiplyValues();
+    ptx::productWait<1>();
+    takePowers(scores, shrink);
+    releaseKeys();
+    ptx::productWait<0>();
+    releaseValues();
+    leave(scores, shrink);
+  }
+
+  /// The product with values that was left.
+  SPRT_DEVICE void finish() {
+    multiplyValues();
+    ptx::productWait<0>();
+    releaseValues();
+  }
+
+  SPRT_DEVICE void leave(const float (&scores)[kScores],
+                         const float (&shrink)[2]) {
+    ++turn;
+    SPRT_UNROLL
+    for (int i = 0; i < kSums; ++i)
+      sums[i] *= shrink[i >> 1 & 1];
+    SPRT_UNROLL
+    for (int i = 0; i < kScores; i += 2)
+      probabilities[i / 8][i / 2 % 4] =
+          ptx::pack<typename C::Element>(scores[i], scores[i + 1]);
+  }
+
+  SPRT_DEVICE void multiplyKeys(float (&scores)[kScores]) {
+    Stage<C::kStages> stage(turn);
+    uint32_t queries = base + C::kQueries + number * C::kQueryBytes;
+    uint32_t keys = base + C::kKeys + stage.index * C::kKeyBytes;
+    ptx::productFence();
+    SPRT_UNROLL
+    for (int d = 0; d < C::kHeadSize; d += 16) {
+      int panel = d / C::kPanel, bytes = d % C::kPanel * 2;
+      uint64_t a =
+          ptx::operandRows(queries + panel * C::kQueryPanelBytes + bytes);
+      uint64_t b = ptx::operandRows(keys + panel * C::kKeyPanelBytes + bytes);
+      if (d == 0)
+        Scores::begin(scores, a, b);
+      else
+        Scores::add(scores, a, b);
+    }
+    ptx::productCommit();
+  }
+
+  SPRT_DEVICE void multiplyValues() {
+    Stage<C::kStages> stage(turn - 1);
+    ptx::barrierWait(barriers.values(stage.index), stage.parity);
+    uint32_t values = base + C::kValues + stage.index * C::kValueBytes;
+    ptx::productFence();
+    SPRT_UNROLL
+    for (int k = 0; k < C::kKeyBlock; k += 16)
+      Sums::add(
+          sums, probabilities[k / 16],
+          ptx::operandColumns(values + k * C::kPanel * 2, C::kKeyPanelBytes));
+    ptx::productCommit();
+  }
+
+  /// Scores become powers; `shrink` is what older powers are multiplied by.
+  SPRT_DEVICE void takePowers(float (&scores)[kScores], float (&shrink)[2]) {
+    for (int r = 0; r < 2; ++r) {
+      float most = -ptx::infinity();
+      SPRT_UNROLL
+      for (int i = 2 * r; i < kScores; i += 4)
+        most = ptx::larger(most, ptx::larger(scores[i], scores[i + 1]));
+      most = ptx::larger(most, ptx::shuffleXor(most, 1));
+      most = ptx::larger(most, ptx::shuffleXor(most, 2));
+      most = ptx::larger(greatest[r], most * arguments.scale);
+      // A row that has seen no key yet has no maximum to subtract.
+      float from = most == -ptx::infinity() ? 0.f : most;
+      shrink[r] = ptx::exp2(greatest[r] - from);
+      greatest[r] = most;
+      float sum = 0;
+      SPRT_UNROLL
+      for (int i = 2 * r; i < kScores; i += 4) {
+        scores[i] = ptx::exp2(scores[i] * arguments.scale - from);
+        scores[i + 1] = ptx::exp2(scores[i + 1] * arguments.scale - from);
+        sum += scores[i] + scores[i + 1];
+      }
+      powers[r] = powers[r] * shrink[r] + sum;
+    }
+  }
+
+  SPRT_DEVICE void hide(float (&scores)[kScores]) const {
+    if (slice < 0)
+      return;
+    const Slice &through = arguments.slices[slice];
+    if (through.uniform) {
+      SPRT_UNROLL
+      for (int i = 0; i < kScores; ++i)
+        scores[i] = 0;
+    }
+    int first[2], count[2];
+    for (int r = 0; r < 2; ++r) {
+      keysOf(through, row + 8 * r, first[r], count[r]);
+      first[r] -= firstKey + firstColumn();
+    }
+    SPRT_UNROLL
+    for (int i = 0; i < kScores; ++i) {
+      int r = i >> 1 & 1;
+      int key = i / 4 * 8 + (i & 1);
+      bool isSeen = static_cast<uint32_t>(key - first[r]) <
+                    static_cast<uint32_t>(count[r]);
+      scores[i] = isSeen ? scores[i] : -ptx::infinity();
+    }
+  }
+
+  /// The condition always holds, but only when the powers have been taken can
+  /// that be known: it keeps the assembler from moving them behind the wait.
+  SPRT_DEVICE void releaseKeys() {
+    bool isTaken = !(powers[0] < 0) && !(powers[1] < 0);
+    ptx::barrierArrive(barriers.keys(Stage<C::kStages>(turn).index) +
+                           barriers.kEmpty,
+                       isElected && isTaken);
+  }
+  SPRT_DEVICE void releaseValues() {
+    ptx::barrierArrive(barriers.values(Stage<C::kStages>(turn - 1).index) +
+                           barriers.kEmpty,
+                       isElected);
+  }
+
+  SPRT_DEVICE static int lane() { return ptx::thread() % 32; }
+
+  /// Sum and score i lie 8 (i / 4) + (i & 1) columns on.
+  SPRT_DEVICE static int firstColumn() { return lane() % 4 * 2; }
+
+  SPRT_DEVICE int64_t outOffset(const ForwardWork &work, int r) const {
+    return work.batch * arguments.outStrides[0] +
+           (row + 8 * r) * arguments.outStrides[1] +
+           work.head * arguments.outStrides[2];
+  }
+  SPRT_DEVICE int64_t lseOffset(const ForwardWork &work, int r) const {
+    return work.batch * arguments.lseStrides[0] +
+           (row + 8 * r) * arguments.lseStrides[1] +
+           work.head * arguments.lseStrides[2];
+  }
+
+  static constexpr float kLog2e = 1.4426950408889634f;
+  static constexpr float kLn2 = 0.6931471805599453f;
+
+  const ForwardArguments &arguments;
+  const ForwardBarriers<C> barriers;
+  const uint32_t base;
+  const int number;
+  const bool isElected;
+  int row;
+  uint32_t turn = 0; ///< blocks of keys so far
+  int firstKey;      ///< of the current one
+  int slice;         ///< that it is seen through, or -1
+  float greatest[2]; ///< exponent to base 2
+  float powers[2];   ///< relative to it; a quarter of the row's
+  float sums[kSums];
+  uint32_t probabilities[C::kKeyBlock / 16][4]; ///< that met no values yet
+};
+
+} // namespace sprt::cuda
+
+#endif // SPRT_CUDA_FORWARDCONSUMER_CUH

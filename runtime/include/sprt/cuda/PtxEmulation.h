@@ -1,0 +1,114 @@
+/// The words of Ptx.cuh for a CPU that runs a kernel's threads as fibers: the
+/// same source then computes the same numbers, slowly, and what a GPU leaves
+/// undefined becomes a fault or a wrong number (emulation/Block.h).
+#ifndef SPRT_CUDA_PTXEMULATION_H
+#define SPRT_CUDA_PTXEMULATION_H
+
+#include "sprt/cuda/emulation/Block.h"
+
+#include <cmath>
+#include <limits>
+
+namespace sprt::ptx {
+
+using cuda::emulation::BFloat16;
+using cuda::emulation::Half;
+using Emulated = cuda::emulation::Block;
+
+inline Emulated &emulated() { return Emulated::current(); }
+
+inline int thread() { return emulated().fibers.current(); }
+inline int block() { return emulated().number; }
+inline int blocks() { return emulated().launch.blocks; }
+
+inline void namedSync(int id, int threads) {
+  emulated().barriers.namedSync(id, threads);
+}
+inline void namedArrive(int id, int threads) {
+  emulated().barriers.namedArrive(id, threads);
+}
+inline void syncBlock() { namedSync(0, emulated().launch.threads); }
+
+template <int Count> void raiseRegisters() {}
+template <int Count> void lowerRegisters() {}
+
+inline int uniform(int number) { return number; }
+inline float shuffleXor(float value, int lanes) {
+  return emulated().shuffleXor(value, lanes);
+}
+
+inline uint32_t sharedBase() { return Emulated::kBase; }
+inline void barrierInit(uint32_t barrier, int count) {
+  emulated().barriers.initialise(barrier, count);
+}
+inline void fenceBarriers() {}
+inline void barrierExpect(uint32_t barrier, int bytes) {
+  emulated().barriers.expect(barrier, bytes);
+}
+inline void barrierArrive(uint32_t barrier, bool condition = true) {
+  if (condition)
+    emulated().barriers.arrive(barrier);
+}
+inline void barrierWait(uint32_t barrier, uint32_t parity) {
+  emulated().barriers.wait(barrier, parity);
+}
+
+inline void storeShared(uint32_t to, int first, int second) {
+  int pair[] = {first, second};
+  emulated().memory.store(thread(), to, pair, sizeof pair);
+}
+inline void loadShared(uint32_t from, int &first, int &second) {
+  int pair[2];
+  emulated().memory.load(from, pair, sizeof pair);
+  first = pair[0];
+  second = pair[1];
+}
+
+inline void prefetchMap(const cuda::TensorMap &) {}
+inline void copyIn(uint32_t to, const cuda::TensorMap &map, uint32_t barrier,
+                   int inner, int row, int head, int batch) {
+  emulated().copyIn(to, {map, inner, row, head, batch}, barrier);
+}
+
+inline void productFence() { emulated().warpgroup().fence(); }
+inline void productCommit() { emulated().warpgroup().commit(); }
+template <int Pending> void productWait() {
+  emulated().warpgroup().wait(Pending);
+}
+
+template <class Element, int N> struct Product {
+  static void begin(float (&sum)[N / 2], uint64_t a, uint64_t b) {
+    emulated().warpgroup().begin(sum, N);
+    add(sum, a, b);
+  }
+  static void add(float (&sum)[N / 2], uint64_t a, uint64_t b) {
+    emulated().warpgroup().add<Element>(sum, N, a, nullptr, b, false);
+  }
+  static void add(float (&sum)[N / 2], const uint32_t (&a)[4], uint64_t b) {
+    emulated().warpgroup().add<Element>(sum, N, 0, a, b, true);
+  }
+};
+
+inline float exp2(float x) { return std::exp2(x); }
+inline float log2(float x) { return std::log2(x); }
+/// The number, where one of the two is NaN.
+inline float larger(float x, float y) { return std::fmax(x, y); }
+inline float infinity() { return std::numeric_limits<float>::infinity(); }
+
+template <class Element> uint32_t pack(float low, float high) {
+  using cuda::emulation::toBits;
+  return toBits<Element>(low) | uint32_t(toBits<Element>(high)) << 16;
+}
+
+inline void loadPair(const float *from, float &first, float &second) {
+  first = from[0];
+  second = from[1];
+}
+inline void storePair(float *to, float first, float second) {
+  to[0] = first;
+  to[1] = second;
+}
+
+} // namespace sprt::ptx
+
+#endif // SPRT_CUDA_PTXEMULATION_H

@@ -1,0 +1,140 @@
+/// Threads of one emulated block: fibers that one CPU thread switches between,
+/// in a random order that a seed repeats.
+#ifndef SPRT_CUDA_EMULATION_FIBERS_H
+#define SPRT_CUDA_EMULATION_FIBERS_H
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <ucontext.h>
+#include <vector>
+
+namespace sprt::cuda::emulation {
+
+/// A kernel did what a GPU does not define: the text says which thread and
+/// what.
+class Fault : public std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+class Fibers {
+public:
+  Fibers(int count, uint64_t seed)
+      : random(seed), fibers(static_cast<size_t>(count)) {
+    for (Fiber &fiber : fibers) {
+      fiber.stack.reset(new char[kStackBytes]);
+      order.push_back(static_cast<int>(order.size()));
+    }
+  }
+
+  /// Runs body() on every fiber until all have returned. `advance` moves what
+  /// works beside the fibers and says whether it has more to do. A Fault where
+  /// nobody can go on; an exception of a fiber ends the run.
+  void run(const std::function<void()> &work,
+           const std::function<bool()> &advance) {
+    body = &work;
+    for (Fiber &fiber : fibers) {
+      getcontext(&fiber.context);
+      fiber.context.uc_stack.ss_sp = fiber.stack.get();
+      fiber.context.uc_stack.ss_size = kStackBytes;
+      fiber.context.uc_link = &scheduler;
+      makecontext(&fiber.context, &enter, 0);
+    }
+    for (size_t alive = fibers.size(); alive > 0;) {
+      bool moved = advance();
+      std::shuffle(order.begin(), order.end(), random);
+      for (int number : order) {
+        Fiber &fiber = fibers[static_cast<size_t>(number)];
+        if (fiber.isDone || (fiber.blocked && !(*fiber.blocked)()))
+          continue;
+        moved = true;
+        fiber.blocked = nullptr;
+        resume(number);
+        if (failure)
+          std::rethrow_exception(failure);
+        alive -= fiber.isDone;
+      }
+      if (!moved)
+        throw Fault(stuck());
+    }
+  }
+
+  int current() const { return self; }
+
+  /// Goes on when `ready` holds; `what` names the wait.
+  template <class Predicate> void await(const char *what, Predicate ready) {
+    if (ready())
+      return;
+    std::function<bool()> test = std::ref(ready);
+    Fiber &fiber = fibers[static_cast<size_t>(self)];
+    fiber.blocked = &test;
+    fiber.what = what;
+    swapcontext(&fiber.context, &scheduler);
+  }
+
+  [[noreturn]] void fault(const std::string &what) const {
+    throw Fault("thread " + std::to_string(self) + ": " + what);
+  }
+
+  std::mt19937_64 random;
+
+private:
+  static constexpr size_t kStackBytes = 128 << 10;
+
+  struct Fiber {
+    ucontext_t context;
+    std::unique_ptr<char[]> stack;
+    const std::function<bool()> *blocked = nullptr;
+    const char *what = "";
+    bool isDone = false;
+  };
+
+  static Fibers *&active() {
+    static thread_local Fibers *fibers = nullptr;
+    return fibers;
+  }
+
+  static void enter() {
+    Fibers &fibers = *active();
+    try {
+      (*fibers.body)();
+    } catch (...) {
+      fibers.failure = std::current_exception();
+    }
+    fibers.fibers[static_cast<size_t>(fibers.self)].isDone = true;
+  }
+
+  void resume(int number) {
+    self = number;
+    active() = this;
+    swapcontext(&scheduler, &fibers[static_cast<size_t>(number)].context);
+  }
+
+  std::string stuck() const {
+    std::string text = "every thread waits:";
+    for (size_t number = 0; number < fibers.size(); ++number) {
+      const Fiber &fiber = fibers[number];
+      bool isFirst = number == 0 || fibers[number - 1].isDone ||
+                     fibers[number - 1].what != fiber.what;
+      if (!fiber.isDone && isFirst)
+        text += " from thread " + std::to_string(number) + " for " + fiber.what;
+    }
+    return text;
+  }
+
+  const std::function<void()> *body = nullptr;
+  std::vector<Fiber> fibers;
+  std::vector<int> order;
+  ucontext_t scheduler;
+  int self = 0;
+  std::exception_ptr failure;
+};
+
+} // namespace sprt::cuda::emulation
+
+#endif // SPRT_CUDA_EMULATION_FIBERS_H
