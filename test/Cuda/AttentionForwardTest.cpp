@@ -74,7 +74,8 @@ template <class Config>
 void check(const Shape &shape, const std::vector<std::vector<Slice>> &steps,
            uint64_t seed, double scale = 0.1) {
   using Element = typename Config::Element;
-  constexpr int kSize = Config::kHeadSize, kValue = Config::kValueSize;
+  constexpr int kSize = Config::kShape.headSize,
+                kValue = Config::kShape.valueSize;
   std::mt19937 random(static_cast<unsigned>(seed));
   Rows<Element> q(shape.batch, shape.queries, shape.heads, kSize, random);
   std::vector<Rows<Element>> k, v;
@@ -89,15 +90,15 @@ void check(const Shape &shape, const std::vector<std::vector<Slice>> &steps,
 
   for (size_t step = 0; step < steps.size(); ++step) {
     cuda::ForwardArguments arguments = {};
-    arguments.q = q.map(Config::kRows);
-    arguments.k = k[step].map(Config::kKeyBlock);
-    arguments.v = v[step].map(Config::kKeyBlock);
+    arguments.q = q.map(Config::kShape.kRows);
+    arguments.k = k[step].map(Config::kShape.keyBlock);
+    arguments.v = v[step].map(Config::kShape.keyBlock);
     arguments.out = out.data();
     arguments.lse = lse.data();
     arguments.slices = steps[step].data();
     arguments.sliceCount = static_cast<int>(steps[step].size());
-    arguments.queryBlocks =
-        (shape.queries + Config::kQueryBlock - 1) / Config::kQueryBlock;
+    arguments.queryBlocks = (shape.queries + Config::kShape.queryBlock() - 1) /
+                            Config::kShape.queryBlock();
     std::vector<int32_t> order;
     for (int block = arguments.queryBlocks; block-- > 0;)
       order.push_back(block);
@@ -116,8 +117,9 @@ void check(const Shape &shape, const std::vector<std::vector<Slice>> &steps,
     arguments.lseStrides[0] = shape.queries * shape.heads;
     arguments.lseStrides[1] = shape.heads;
     arguments.lseStrides[2] = 1;
-    cuda::emulation::run({2, Config::kThreads, Config::kSharedBytes, seed},
-                         [&] { cuda::attendForward<Config>(arguments); });
+    cuda::emulation::run(
+        {2, Config::kShape.threads(), Config::kShape.sharedBytes(), seed},
+        [&] { cuda::attendForward<Config>(arguments); });
   }
 
   for (int b = 0; b < shape.batch; ++b)

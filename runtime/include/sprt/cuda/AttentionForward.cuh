@@ -36,7 +36,7 @@ public:
     uint32_t parity = 1; // of the turn before, in which nobody read
     int items = arguments.pairs * arguments.queryBlocks;
     for (int item = ptx::block(); item < items; item += ptx::blocks()) {
-      ForwardWork work(arguments, item, C::kQueryBlock);
+      ForwardWork work(arguments, item, C::kShape.queryBlock());
       int count = 0;
       for (int slice = 0; slice < arguments.sliceCount; ++slice)
         count += blocksOf(work, slice).count();
@@ -47,7 +47,7 @@ public:
         KeyBlocks blocks = blocksOf(work, slice);
         SPRT_NO_UNROLL
         for (int i = 0; i < blocks.count(); ++i)
-          bringKeys(work, blocks.at(i) * C::kKeyBlock,
+          bringKeys(work, blocks.at(i) * C::kShape.keyBlock,
                     i < blocks.partial() ? slice : -1);
       }
     }
@@ -56,20 +56,22 @@ public:
 private:
   SPRT_DEVICE KeyBlocks blocksOf(const ForwardWork &work, int slice) const {
     return {arguments.slices[slice], work.firstRow,
-            work.firstRow + C::kQueryBlock, arguments.queries, C::kKeyBlock};
+            work.firstRow + C::kShape.queryBlock(), arguments.queries,
+            C::kShape.keyBlock};
   }
 
   SPRT_DEVICE void bringQueries(const ForwardWork &work, int consumer,
                                 uint32_t parity, int count) {
     uint32_t full = barriers.queries(consumer);
     ptx::barrierWait(full + barriers.kEmpty, parity);
-    ptx::storeShared(base + C::kQueryNotes + 8 * consumer, count, 0);
-    ptx::barrierExpect(full, C::kQueryBytes);
-    for (int panel = 0; panel < C::kHeadPanels; ++panel)
-      ptx::copyIn(base + C::kQueries + consumer * C::kQueryBytes +
-                      panel * C::kQueryPanelBytes,
-                  arguments.q, full, panel * C::kPanel,
-                  work.firstRow + consumer * C::kRows, work.head, work.batch);
+    ptx::storeShared(base + C::kShape.queryNotes() + 8 * consumer, count, 0);
+    ptx::barrierExpect(full, C::kShape.queryBytes());
+    for (int panel = 0; panel < C::kShape.headPanels(); ++panel)
+      ptx::copyIn(base + consumer * C::kShape.queryBytes() +
+                      panel * C::kShape.queryPanelBytes(),
+                  arguments.q, full, panel * C::kShape.kPanel,
+                  work.firstRow + consumer * C::kShape.kRows, work.head,
+                  work.batch);
   }
 
   /// A slice of -1: each row sees the whole block.
@@ -77,21 +79,23 @@ private:
     Stage<C::kStages> stage(turn++);
     uint32_t full = barriers.keys(stage.index);
     ptx::barrierWait(full + barriers.kEmpty, stage.parity ^ 1);
-    ptx::storeShared(base + C::kKeyNotes + 8 * stage.index, firstKey, slice);
-    ptx::barrierExpect(full, C::kKeyBytes);
-    for (int panel = 0; panel < C::kHeadPanels; ++panel)
-      ptx::copyIn(base + C::kKeys + stage.index * C::kKeyBytes +
-                      panel * C::kKeyPanelBytes,
-                  arguments.k, full, panel * C::kPanel, firstKey, work.kvHead,
-                  work.batch);
+    ptx::storeShared(base + C::kShape.keyNotes() + 8 * stage.index, firstKey,
+                     slice);
+    ptx::barrierExpect(full, C::kShape.keyBytes());
+    for (int panel = 0; panel < C::kShape.headPanels(); ++panel)
+      ptx::copyIn(base + C::kShape.keys() + stage.index * C::kShape.keyBytes() +
+                      panel * C::kShape.keyPanelBytes(),
+                  arguments.k, full, panel * C::kShape.kPanel, firstKey,
+                  work.kvHead, work.batch);
     full = barriers.values(stage.index);
     ptx::barrierWait(full + barriers.kEmpty, stage.parity ^ 1);
-    ptx::barrierExpect(full, C::kValueBytes);
-    for (int panel = 0; panel < C::kValuePanels; ++panel)
-      ptx::copyIn(base + C::kValues + stage.index * C::kValueBytes +
-                      panel * C::kKeyPanelBytes,
-                  arguments.v, full, panel * C::kPanel, firstKey, work.kvHead,
-                  work.batch);
+    ptx::barrierExpect(full, C::kShape.valueBytes());
+    for (int panel = 0; panel < C::kShape.valuePanels(); ++panel)
+      ptx::copyIn(base + C::kShape.values() +
+                      stage.index * C::kShape.valueBytes() +
+                      panel * C::kShape.keyPanelBytes(),
+                  arguments.v, full, panel * C::kShape.kPanel, firstKey,
+                  work.kvHead, work.batch);
   }
 
   const ForwardArguments &arguments;
@@ -100,24 +104,48 @@ private:
   uint32_t turn = 0; ///< blocks of keys so far
 };
 
-/// The kernel, for blocks of C::kThreads and C::kSharedBytes.
+/// The kernel, for blocks of C::kShape.
 template <class C>
 SPRT_DEVICE void attendForward(const ForwardArguments &arguments) {
   uint32_t base = ptx::sharedBase();
   if (ptx::thread() == 0)
     ForwardBarriers<C>(base).initialise();
   ptx::syncBlock();
-  int warpgroup = ptx::uniform(ptx::thread() / 128);
+  int warpgroup = ptx::uniform(ptx::thread() / C::kShape.kWarpgroup);
   if (warpgroup == 0) {
-    ptx::lowerRegisters<C::kProducerRegisters>();
+    ptx::lowerRegisters<C::kShape.producerRegisters()>();
     if (ptx::thread() == 0)
       ForwardProducer<C>(arguments, base).run();
     return;
   }
-  ptx::raiseRegisters<C::kConsumerRegisters>();
+  ptx::raiseRegisters<C::kShape.consumerRegisters()>();
   ForwardConsumer<C>(arguments, base, warpgroup - 1).run();
 }
 
 } // namespace sprt::cuda
+
+/// Defines the kernel NAME with the tiles of CONFIG.
+#ifdef SPRT_EMULATED
+#define SPRT_ATTEND_FORWARD(NAME, CONFIG)                                      \
+  extern "C" int NAME##_emulated(const void *arguments, int64_t blocks,        \
+                                 uint64_t seed, char *error,                   \
+                                 int64_t errorBytes) {                         \
+    constexpr sprt::cuda::ForwardShape kShape = CONFIG::kShape;                \
+    return sprt::cuda::emulation::run(                                         \
+        {static_cast<int>(blocks), kShape.threads(), kShape.sharedBytes(),     \
+         seed},                                                                \
+        [&] {                                                                  \
+          sprt::cuda::attendForward<CONFIG>(                                   \
+              *static_cast<const sprt::cuda::ForwardArguments *>(arguments));  \
+        },                                                                     \
+        error, errorBytes);                                                    \
+  }
+#else
+#define SPRT_ATTEND_FORWARD(NAME, CONFIG)                                      \
+  extern "C" __global__ void __launch_bounds__(CONFIG::kShape.threads(), 1)    \
+      NAME(const __grid_constant__ sprt::cuda::ForwardArguments arguments) {   \
+    sprt::cuda::attendForward<CONFIG>(arguments);                              \
+  }
+#endif
 
 #endif // SPRT_CUDA_ATTENTIONFORWARD_CUH

@@ -23,7 +23,7 @@ public:
       ptx::barrierWait(barriers.queries(number), parity);
       parity ^= 1;
       int blocks, none;
-      ptx::loadShared(base + C::kQueryNotes + 8 * number, blocks, none);
+      ptx::loadShared(base + C::kShape.queryNotes() + 8 * number, blocks, none);
       SPRT_NO_UNROLL
       for (int block = 0; block < blocks; ++block) {
         readNotes();
@@ -45,16 +45,16 @@ public:
   }
 
 private:
-  using Scores = ptx::Product<typename C::Element, C::kKeyBlock>;
-  using Sums = ptx::Product<typename C::Element, C::kValueSize>;
-  static constexpr int kScores = C::kKeyBlock / 2; ///< of a thread
-  static constexpr int kSums = C::kValueSize / 2;
+  using Scores = ptx::Product<typename C::Element, C::kShape.keyBlock>;
+  using Sums = ptx::Product<typename C::Element, C::kShape.valueSize>;
+  static constexpr int kScores = C::kShape.keyBlock / 2; ///< of a thread
+  static constexpr int kSums = C::kShape.valueSize / 2;
 
   /// Takes up the state.
   SPRT_DEVICE void begin(int item) {
-    ForwardWork work(arguments, item, C::kQueryBlock);
-    row = work.firstRow + number * C::kRows + ptx::thread() % 128 / 32 * 16 +
-          lane() / 4;
+    ForwardWork work(arguments, item, C::kShape.queryBlock());
+    row = work.firstRow + number * C::kShape.kRows +
+          ptx::thread() % 128 / 32 * 16 + lane() / 4;
     SPRT_UNROLL
     for (int i = 0; i < kSums; ++i)
       sums[i] = 0;
@@ -82,7 +82,7 @@ private:
 
   /// Leaves the state.
   SPRT_DEVICE void end(int item) const {
-    ForwardWork work(arguments, item, C::kQueryBlock);
+    ForwardWork work(arguments, item, C::kShape.queryBlock());
     for (int r = 0; r < 2; ++r) {
       float *out = arguments.out + outOffset(work, r) + firstColumn();
       float sum = powers[r];
@@ -105,7 +105,8 @@ private:
   SPRT_DEVICE void readNotes() {
     Stage<C::kStages> stage(turn);
     ptx::barrierWait(barriers.keys(stage.index), stage.parity);
-    ptx::loadShared(base + C::kKeyNotes + 8 * stage.index, firstKey, slice);
+    ptx::loadShared(base + C::kShape.keyNotes() + 8 * stage.index, firstKey,
+                    slice);
   }
 
   /// A block of keys, whose product with values is left for later.
@@ -154,15 +155,17 @@ private:
 
   SPRT_DEVICE void multiplyKeys(float (&scores)[kScores]) {
     Stage<C::kStages> stage(turn);
-    uint32_t queries = base + C::kQueries + number * C::kQueryBytes;
-    uint32_t keys = base + C::kKeys + stage.index * C::kKeyBytes;
+    uint32_t queries = base + number * C::kShape.queryBytes();
+    uint32_t keys =
+        base + C::kShape.keys() + stage.index * C::kShape.keyBytes();
     ptx::productFence();
     SPRT_UNROLL
-    for (int d = 0; d < C::kHeadSize; d += 16) {
-      int panel = d / C::kPanel, bytes = d % C::kPanel * 2;
-      uint64_t a =
-          ptx::operandRows(queries + panel * C::kQueryPanelBytes + bytes);
-      uint64_t b = ptx::operandRows(keys + panel * C::kKeyPanelBytes + bytes);
+    for (int d = 0; d < C::kShape.headSize; d += 16) {
+      int panel = d / C::kShape.kPanel, bytes = d % C::kShape.kPanel * 2;
+      uint64_t a = ptx::operandRows(
+          queries + panel * C::kShape.queryPanelBytes() + bytes);
+      uint64_t b =
+          ptx::operandRows(keys + panel * C::kShape.keyPanelBytes() + bytes);
       if (d == 0)
         Scores::begin(scores, a, b);
       else
@@ -174,13 +177,14 @@ private:
   SPRT_DEVICE void multiplyValues() {
     Stage<C::kStages> stage(turn - 1);
     ptx::barrierWait(barriers.values(stage.index), stage.parity);
-    uint32_t values = base + C::kValues + stage.index * C::kValueBytes;
+    uint32_t values =
+        base + C::kShape.values() + stage.index * C::kShape.valueBytes();
     ptx::productFence();
     SPRT_UNROLL
-    for (int k = 0; k < C::kKeyBlock; k += 16)
-      Sums::add(
-          sums, probabilities[k / 16],
-          ptx::operandColumns(values + k * C::kPanel * 2, C::kKeyPanelBytes));
+    for (int k = 0; k < C::kShape.keyBlock; k += 16)
+      Sums::add(sums, probabilities[k / 16],
+                ptx::operandColumns(values + k * C::kShape.kPanel * 2,
+                                    C::kShape.keyPanelBytes()));
     ptx::productCommit();
   }
 
@@ -278,7 +282,8 @@ private:
   float greatest[2]; ///< exponent to base 2
   float powers[2];   ///< relative to it; a quarter of the row's
   float sums[kSums];
-  uint32_t probabilities[C::kKeyBlock / 16][4]; ///< that met no values yet
+  uint32_t probabilities[C::kShape.keyBlock / 16]
+                        [4]; ///< that met no values yet
 };
 
 } // namespace sprt::cuda

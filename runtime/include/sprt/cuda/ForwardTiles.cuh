@@ -3,61 +3,27 @@
 #define SPRT_CUDA_FORWARDTILES_CUH
 
 #include "sprt/cuda/AttentionArguments.h"
+#include "sprt/cuda/ForwardShape.h"
 #include "sprt/cuda/Ptx.cuh"
 
 namespace sprt::cuda {
 
-/// Tiles of a kernel. Sizes of heads are multiples of 16.
 template <class ElementT, int HeadSize, int ValueSize, int KeyBlock,
           int Consumers, int Stages>
 struct ForwardConfig {
   using Element = ElementT;
-  static constexpr int kHeadSize = HeadSize;
-  static constexpr int kValueSize = ValueSize;
-  static constexpr int kKeyBlock = KeyBlock;
+  static constexpr ForwardShape kShape = {HeadSize, ValueSize, KeyBlock,
+                                          Consumers, Stages};
   static constexpr int kConsumers = Consumers;
   static constexpr int kStages = Stages;
-
-  static constexpr int kRows = 64; ///< of a consumer
-  static constexpr int kQueryBlock = kRows * kConsumers;
-  static constexpr int kThreads = 128 * (kConsumers + 1);
-  /// Registers of a thread: 64 K in all.
-  static constexpr int kProducerRegisters = 32;
-  static constexpr int kConsumerRegisters = kConsumers == 2 ? 240 : 160;
-
-  // Panels of 64 elements by rows: what one copy brings.
-  static constexpr int kPanel = 64;
-  static constexpr int kHeadPanels = (kHeadSize + kPanel - 1) / kPanel;
-  static constexpr int kValuePanels = (kValueSize + kPanel - 1) / kPanel;
-  static constexpr int kQueryPanelBytes = kRows * kPanel * 2;
-  static constexpr int kKeyPanelBytes = kKeyBlock * kPanel * 2;
-  static constexpr int kQueryBytes = kQueryPanelBytes * kHeadPanels;
-  static constexpr int kKeyBytes = kKeyPanelBytes * kHeadPanels;
-  static constexpr int kValueBytes = kKeyPanelBytes * kValuePanels;
-
-  // Shared memory, from its base.
-  static constexpr int kQueries = 0;
-  static constexpr int kKeys = kQueries + kQueryBytes * kConsumers;
-  static constexpr int kValues = kKeys + kKeyBytes * kStages;
-  /// Two numbers that travel with queries, and with keys.
-  static constexpr int kQueryNotes = kValues + kValueBytes * kStages;
-  static constexpr int kKeyNotes = kQueryNotes + 8 * kConsumers;
-  static constexpr int kBarriers = kKeyNotes + 8 * kStages;
-  static constexpr int kBarrierCount = 2 * (kConsumers + 2 * kStages);
-  static constexpr int kSharedBytes = kBarriers + 8 * kBarrierCount;
-
-  static_assert(kHeadSize % 16 == 0 && kValueSize % 16 == 0 &&
-                    kKeyBlock % 16 == 0,
-                "products take 16 elements at a time");
-  static_assert(kConsumers == 2 || kConsumers == 3, "");
-  static_assert(kSharedBytes <= 227 * 1024, "a block has no more memory");
+  static_assert(kShape.isValid(), "sizes that no kernel has");
 };
 
 /// Barriers in shared memory; each is `full`, then, 8 bytes on, `empty`.
 template <class C> class ForwardBarriers {
 public:
   SPRT_DEVICE explicit ForwardBarriers(uint32_t base)
-      : first(base + C::kBarriers) {}
+      : first(base + C::kShape.barriers()) {}
   SPRT_DEVICE uint32_t queries(int consumer) const {
     return first + 16 * static_cast<uint32_t>(consumer);
   }

@@ -1,0 +1,62 @@
+/// Tiles of the forward attention kernel: what the compiler chooses, the
+/// executor launches and the kernel is instantiated with.
+#ifndef SPRT_CUDA_FORWARDSHAPE_H
+#define SPRT_CUDA_FORWARDSHAPE_H
+
+namespace sprt::cuda {
+
+/// Sizes of heads are multiples of 16. Shared memory holds a block of queries,
+/// `stages` blocks of keys and of values, numbers that travel with them, and
+/// barriers, in this order; offsets are in bytes.
+struct ForwardShape {
+  int headSize;  ///< of q and k
+  int valueSize; ///< of v and out
+  int keyBlock;  ///< keys at a time, a multiple of 16
+  int consumers; ///< warpgroups that compute, 2 or 3, of 64 queries each
+  int stages;    ///< a power of 2
+
+  static constexpr int kRows = 64;  ///< queries of a consumer
+  static constexpr int kPanel = 64; ///< elements of a row that lie together
+  static constexpr int kWarpgroup = 128;
+  /// That a block of threads may have.
+  static constexpr int kMostSharedBytes = 227 * 1024;
+  static constexpr int kMostRegisters = 512; ///< of a thread of each warpgroup
+
+  constexpr int queryBlock() const { return kRows * consumers; }
+  constexpr int threads() const { return kWarpgroup * (consumers + 1); }
+  constexpr int producerRegisters() const { return 32; }
+  constexpr int consumerRegisters() const {
+    return (kMostRegisters - producerRegisters()) / consumers;
+  }
+
+  constexpr int headPanels() const { return (headSize + kPanel - 1) / kPanel; }
+  constexpr int valuePanels() const {
+    return (valueSize + kPanel - 1) / kPanel;
+  }
+  constexpr int queryPanelBytes() const { return kRows * kPanel * 2; }
+  constexpr int keyPanelBytes() const { return keyBlock * kPanel * 2; }
+  constexpr int queryBytes() const { return queryPanelBytes() * headPanels(); }
+  constexpr int keyBytes() const { return keyPanelBytes() * headPanels(); }
+  constexpr int valueBytes() const { return keyPanelBytes() * valuePanels(); }
+
+  constexpr int keys() const { return queryBytes() * consumers; }
+  constexpr int values() const { return keys() + keyBytes() * stages; }
+  constexpr int queryNotes() const { return values() + valueBytes() * stages; }
+  constexpr int keyNotes() const { return queryNotes() + 8 * consumers; }
+  constexpr int barriers() const { return keyNotes() + 8 * stages; }
+  constexpr int sharedBytes() const {
+    return barriers() + 16 * (consumers + 2 * stages);
+  }
+
+  constexpr bool isValid() const {
+    return headSize > 0 && headSize <= 256 && headSize % 16 == 0 &&
+           valueSize > 0 && valueSize <= 256 && valueSize % 16 == 0 &&
+           keyBlock > 0 && keyBlock <= 256 && keyBlock % 16 == 0 &&
+           (consumers == 2 || consumers == 3) && stages > 0 &&
+           (stages & (stages - 1)) == 0 && sharedBytes() <= kMostSharedBytes;
+  }
+};
+
+} // namespace sprt::cuda
+
+#endif // SPRT_CUDA_FORWARDSHAPE_H
