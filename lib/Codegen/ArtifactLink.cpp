@@ -100,6 +100,8 @@ LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
       {::sprt::kPlanSizeSymbol, planSizeBytes, 8}};
   if (!parts.constants.empty())
     symbols.push_back({::sprt::kConstantsSymbol, parts.constants, 64});
+  for (const auto &[name, bytes] : parts.images)
+    symbols.push_back({name, bytes, 64});
   SmallVector<char, 0> data;
   if (failed(emitDataObject(symbols, data, error)))
     return failure();
@@ -118,16 +120,25 @@ LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
     return std::string(file);
   };
 
-  // A library that only carries libm's name makes the artifact depend on libm
-  // without needing the development files of any C library here.
-  std::string stub = inFolder("libm.so"), empty = inFolder("empty.o");
+  // A library that only carries another's name makes the artifact depend on
+  // that without needing its development files here.
+  SmallVector<std::string, 2> stubs;
+  std::string empty = inFolder("empty.o");
   SmallVector<char, 0> nothing;
   if (failed(emitDataObject({}, nothing, error)) ||
-      failed(writeFile(empty, {nothing}, error)) ||
-      failed(runLinker(*linker,
-                       {"-shared", "-soname=libm.so.6", "-o", stub, empty},
-                       inFolder("log"), error)))
+      failed(writeFile(empty, {nothing}, error)))
     return failure();
+  SmallVector<StringRef> libraries = {"libm.so.6"};
+  if (parts.isEmulated)
+    libraries.push_back("libstdc++.so.6");
+  for (StringRef library : libraries) {
+    stubs.push_back(inFolder(library));
+    if (failed(runLinker(*linker,
+                         {"-shared", ("-soname=" + library).str(), "-o",
+                          stubs.back(), empty},
+                         inFolder("log"), error)))
+      return failure();
+  }
 
   std::string linked = inFolder("model.so");
   SmallVector<std::string> arguments = {"-shared",
@@ -150,7 +161,7 @@ LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
   }
   arguments.push_back(inFolder("data.o"));
   arguments.push_back("--no-as-needed");
-  arguments.push_back(stub);
+  arguments.append(stubs);
   if (failed(writeFile(inFolder("data.o"), {data}, error)) ||
       failed(runLinker(*linker, arguments, inFolder("log"), error)))
     return failure();

@@ -51,6 +51,8 @@ uint32_t PlanWriter::kernelNumber(const KernelInfo &info) {
   if (isNew) {
     auto kernel = std::make_unique<plan::KernelT>();
     kernel->symbol = info.symbol;
+    kernel->threads = info.threads;
+    kernel->shared_bytes = info.sharedBytes;
     plan.kernels.push_back(std::move(kernel));
   }
   plan.scratch_bytes = std::max(plan.scratch_bytes, info.scratchBytes);
@@ -106,6 +108,7 @@ void PlanWriter::writeAttend(AttendOp op, Commands &into) {
   attend.o_strides = headStrides(op.getOutput());
   attend.lse_strides = headStrides(op.getLse());
   attend.query_block = info.queryBlock;
+  attend.key_block = info.keyBlock;
   attend.scratch_bytes = info.scratchBytes;
   attend.head_size = q[3];
   attend.value_size = v[3];
@@ -307,14 +310,22 @@ void PlanWriter::writeParameters(func::FuncOp func) {
                   view(result, func)));
 }
 
-FailureOr<plan::PlanT> PlanWriter::write(ArrayRef<std::string> features) {
+FailureOr<plan::PlanT> PlanWriter::write(const EmittedProgram &program) {
   auto func = module.lookupSymbol<func::FuncOp>("main");
   mesh = getMesh(module);
   if (!func || !mesh)
     return module.emitError() << "expected @main and a mesh";
   plan.version = 1;
   plan.model = module.getName().value_or("main").str();
-  plan.features = features.vec();
+  plan.features = program.features;
+  plan.target = program.isCuda ? plan::Target::cuda : plan::Target::cpu;
+  for (const EmittedImage &image : program.images) {
+    auto table = std::make_unique<plan::ImageT>();
+    table->symbol = image.symbol;
+    table->bytes = static_cast<int64_t>(image.bytes.size());
+    table->architecture = image.architecture;
+    plan.images.push_back(std::move(table));
+  }
   plan.ranks = mesh.getRanks();
   int64_t stride = plan.ranks;
   for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {

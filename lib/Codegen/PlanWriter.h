@@ -6,6 +6,7 @@
 #ifndef SP_LIB_CODEGEN_PLANWRITER_H
 #define SP_LIB_CODEGEN_PLANWRITER_H
 
+#include "sp/Codegen/ProgramEmission.h"
 #include "sp/IR/SP.h"
 #include "sprt/plan_generated.h"
 
@@ -21,6 +22,9 @@ struct KernelInfo {
   int64_t tiles = 0;        ///< of a fused kernel
   int64_t scratchBytes = 0; ///< a thread
   int64_t queryBlock = 0;   ///< of an attention kernel
+  int64_t keyBlock = 0;     ///< of one for GPUs
+  int64_t threads = 1;      ///< of a block, on a GPU
+  int64_t sharedBytes = 0;  ///< likewise
 };
 
 /// The kernel of a launch or of a partial attention.
@@ -32,7 +36,7 @@ public:
       : module(module), lookup(lookup) {}
 
   /// The whole plan of `@main`.
-  FailureOr<sprt::plan::PlanT> write(ArrayRef<std::string> features);
+  FailureOr<sprt::plan::PlanT> write(const EmittedProgram &program);
 
   using Commands = std::vector<std::unique_ptr<sprt::plan::CommandT>>;
   using ExprPtr = std::unique_ptr<sprt::plan::ExprT>;

@@ -2,126 +2,16 @@
 
 #include "sp/Codegen/ProgramEmission.h"
 
-#include "PlanWriter.h"
-#include "sp/Codegen/AttentionKernel.h"
-#include "sp/Codegen/KernelEmission.h"
-#include "sp/Codegen/LowerToLLVM.h"
+#include "KernelTable.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 using namespace mlir::sp;
 
 namespace {
-
-/// Generates kernels as commands ask for them, each once.
-class KernelTable {
-public:
-  KernelTable(ModuleOp module, const CPUTarget &target) : target(target) {
-    module.getContext()
-        ->loadDialect<LLVM::LLVMDialect, arith::ArithDialect,
-                      cf::ControlFlowDialect, func::FuncDialect,
-                      math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-                      vector::VectorDialect, x86vector::X86VectorDialect>();
-    kernels = ModuleOp::create(module.getLoc());
-  }
-  ~KernelTable() { kernels->erase(); }
-
-  LogicalResult addAll(func::FuncOp func) {
-    WalkResult walked = func.getBody().walk(
-        [&](Operation *op) -> WalkResult { return add(op); });
-    return failure(walked.wasInterrupted());
-  }
-
-  KernelInfo lookup(Operation *op) {
-    if (auto launch = dyn_cast<LaunchOp>(op))
-      return known.at(launch.getKernel());
-    return known.at(attentionKernelName(configOf(cast<AttendOp>(op))));
-  }
-
-  int64_t scratchBytes() const {
-    int64_t most = 0;
-    for (const auto &entry : known)
-      most = std::max(most, entry.second.scratchBytes);
-    return most;
-  }
-
-  LogicalResult emitInto(EmittedProgram &program) {
-    program.kernels = known.size();
-    if (known.empty())
-      return success();
-    if (failed(lowerToLLVM(kernels)))
-      return failure();
-    return emitObject(kernels, target, program.object);
-  }
-
-private:
-  LogicalResult add(Operation *op) {
-    if (auto launch = dyn_cast<LaunchOp>(op))
-      return addLaunch(launch);
-    if (auto attend = dyn_cast<AttendOp>(op))
-      return addAttend(attend);
-    return success();
-  }
-
-  LogicalResult addLaunch(LaunchOp op) {
-    if (known.contains(op.getKernel()))
-      return success();
-    auto source = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-        op, op.getKernelAttr());
-    FailureOr<KernelShape> shape = emitKernel(source, kernels);
-    if (failed(shape))
-      return failure();
-    known[op.getKernel()] = {op.getKernel().str(), shape->tiles,
-                             shape->scratchBytes, 0};
-    return success();
-  }
-
-  AttentionKernelConfig configOf(AttendOp op) {
-    AttentionKernelConfig config;
-    config.headSize = op.getQuery().getType().getDimSize(3);
-    config.valueSize = op.getValue().getType().getDimSize(3);
-    config.elementType = op.getQuery().getType().getElementType();
-    config.launchKeys = op.getKey().getType().getDimSize(1);
-    config.vectorBits = target.vectorBits;
-    config.bf16Dots = target.bf16Dots;
-    if (op.getScore())
-      config.score = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-          op, op.getScoreAttr());
-    config.perQuery = op.getPerQuery().size();
-    config.perKey = op.getPerKey().size();
-    config.perHead = op.getPerHead().size();
-    config.pair = op.getPair().size();
-    return config;
-  }
-
-  LogicalResult addAttend(AttendOp op) {
-    AttentionKernelConfig config = configOf(op);
-    if (failed(verifyAttentionKernel(op.getLoc(), config)))
-      return failure();
-    std::string name = attentionKernelName(config);
-    if (known.contains(name))
-      return success();
-    buildAttentionKernel(kernels, op.getLoc(), config);
-    known[name] = {name, 0, attentionScratchBytes(config),
-                   attentionQueryBlock(config)};
-    return success();
-  }
-
-  const CPUTarget &target;
-  ModuleOp kernels;
-  llvm::StringMap<KernelInfo> known;
-};
 
 /// Writes a constant at its offset, as buffers hold it.
 LogicalResult layConstant(stablehlo::ConstantOp op, std::vector<char> &bytes) {
@@ -160,25 +50,31 @@ LogicalResult layConstant(stablehlo::ConstantOp op, std::vector<char> &bytes) {
 
 } // namespace
 
+static FailureOr<func::FuncOp> findMain(ModuleOp module) {
+  if (auto func = module.lookupSymbol<func::FuncOp>("main"))
+    return func;
+  return module.emitError() << "expected a function @main";
+}
+
 FailureOr<EmittedProgram> mlir::sp::emitProgram(ModuleOp module,
-                                                const CPUTarget &target) {
-  auto func = module.lookupSymbol<func::FuncOp>("main");
-  if (!func)
-    return module.emitError() << "expected a function @main";
+                                                const Target &target) {
+  FailureOr<func::FuncOp> func = findMain(module);
+  if (failed(func))
+    return failure();
   EmittedProgram program;
-  KernelTable kernels(module, target);
-  if (failed(kernels.addAll(func)))
+  std::unique_ptr<KernelTable> kernels = makeKernelTable(module, target);
+  if (failed(kernels->addAll(*func)) || failed(kernels->emitInto(program)))
     return failure();
   FailureOr<sprt::plan::PlanT> plan = PlanWriter(module, [&](Operation *op) {
-                                        return kernels.lookup(op);
-                                      }).write(target.features);
-  if (failed(plan) || failed(kernels.emitInto(program)))
+                                        return kernels->lookup(op);
+                                      }).write(program);
+  if (failed(plan))
     return failure();
 
   program.scratchBytes = plan->scratch_bytes;
   program.constants.resize(plan->constant_bytes);
   WalkResult walked =
-      func.getBody().walk([&](stablehlo::ConstantOp op) -> WalkResult {
+      func->getBody().walk([&](stablehlo::ConstantOp op) -> WalkResult {
         return layConstant(op, program.constants);
       });
   if (walked.wasInterrupted())
@@ -191,13 +87,24 @@ FailureOr<EmittedProgram> mlir::sp::emitProgram(ModuleOp module,
   return program;
 }
 
-FailureOr<int64_t> mlir::sp::scratchBytesOf(ModuleOp module,
-                                            const CPUTarget &target) {
-  auto func = module.lookupSymbol<func::FuncOp>("main");
-  if (!func)
-    return module.emitError() << "expected a function @main";
-  KernelTable kernels(module, target);
-  if (failed(kernels.addAll(func)))
+FailureOr<std::string>
+mlir::sp::printCudaKernels(ModuleOp module, const Target &target, bool asPtx) {
+  FailureOr<func::FuncOp> func = findMain(module);
+  if (failed(func))
     return failure();
-  return kernels.scratchBytes();
+  std::unique_ptr<KernelTable> kernels = makeKernelTable(module, target);
+  if (failed(kernels->addAll(*func)))
+    return failure();
+  return kernels->print(asPtx);
+}
+
+FailureOr<int64_t> mlir::sp::scratchBytesOf(ModuleOp module,
+                                            const Target &target) {
+  FailureOr<func::FuncOp> func = findMain(module);
+  if (failed(func))
+    return failure();
+  std::unique_ptr<KernelTable> kernels = makeKernelTable(module, target);
+  if (failed(kernels->addAll(*func)))
+    return failure();
+  return kernels->scratchBytes();
 }

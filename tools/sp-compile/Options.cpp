@@ -25,8 +25,6 @@ constexpr LaterOption kLater[] = {
     {"--offload", "leave it out: everything stays in the arena"},
     {"--zero", "leave it out: parameters are on every rank"},
     {"--zero-axes", "leave it out: parameters are on every rank"},
-    {"--arch", "leave it out: kernels are for the CPU, see --cpu"},
-    {"--emulation", "leave it out: kernels are for the CPU, see --cpu"},
     {"--machine", "leave it out: auto chooses by counted bytes"},
 };
 
@@ -51,31 +49,41 @@ std::optional<int64_t> parseBytes(const std::string &text) {
 }
 
 /// What this version does not have yet, or "".
-std::string findLater(const CLI::App &app, const CompileOptions &options,
-                      const std::string &target) {
+std::string findLater(const CLI::App &app) {
   for (const LaterOption &later : kLater)
     if (app.count(later.name) > 0)
       return std::string("option ") + later.name + " is not supported yet; " +
              later.wayOut;
-  if (target == "cuda")
-    return "target cuda is not supported yet; leave --target out for the CPU";
-  if (options.emit == "cuda" || options.emit == "ptx")
-    return "--emit=" + options.emit +
-           " is not supported yet; kernels are for the CPU";
+  return "";
+}
+
+/// What is wrong with the options for GPUs, or "".
+std::string checkCuda(const CLI::App &app, const CompileOptions &options) {
+  if (!options.cuda) {
+    for (const char *name : {"--arch", "--emulation", "--no-cache"})
+      if (app.count(name) > 0)
+        return std::string("expected --target=cuda for ") + name;
+    if (options.emit == "cuda" || options.emit == "ptx")
+      return "expected --target=cuda for --emit=" + options.emit;
+    return "";
+  }
+  if (options.cuda->architecture != "sm_90a")
+    return "expected --arch to be sm_90a, the only one that kernels are for, "
+           "but got '" +
+           options.cuda->architecture + "'";
   return "";
 }
 
 /// What is wrong with the options together, or "".
-std::string checkOptions(CompileOptions &options, const std::string &target,
+std::string checkOptions(CompileOptions &options,
                          const std::string &memoryLimit) {
-  static constexpr const char *kEmits[] = {
-      "spx", "import", "plan", "partition", "schedule", "memory", "commands"};
-  if (target != "cpu")
-    return "expected --target to be cpu but got '" + target + "'";
+  static constexpr const char *kEmits[] = {"spx",       "import",   "plan",
+                                           "partition", "schedule", "memory",
+                                           "commands",  "cuda",     "ptx"};
   if (std::find(std::begin(kEmits), std::end(kEmits), options.emit) ==
       std::end(kEmits))
     return "expected --emit to be spx, import, plan, partition, schedule, "
-           "memory or commands but got '" +
+           "memory, commands, cuda or ptx but got '" +
            options.emit + "'";
   if (options.precision != "default" && options.precision != "f64")
     return "expected --precision to be default or f64 but got '" +
@@ -94,6 +102,7 @@ std::string checkOptions(CompileOptions &options, const std::string &target,
 CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                                       std::optional<int> &status) {
   CompileOptions options;
+  CudaTarget cuda;
   std::string target = "cpu", memoryLimit;
   CLI::App app(
       "Compiles a StableHLO model into a program for every rank of a mesh.",
@@ -143,7 +152,15 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   spread->add_option("--shard", options.shard,
                      "axes of an argument's dimensions: arg0=_,sp,_");
   auto *machine = app.add_option_group("Machine");
-  machine->add_option("--target", target, "cpu")->capture_default_str();
+  machine->add_option("--target", target, "cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
+  machine->add_option("--arch", cuda.architecture, "cuda: sm_90a");
+  machine->add_flag("--emulation", cuda.emulation,
+                    "cuda: kernels for the CPU too, for sp-run "
+                    "--device=emulated");
+  machine->add_flag("!--no-cache", cuda.useCache,
+                    "cuda: compile kernels that were compiled before");
   machine->add_option("--cpu", options.cpu, "native, x86-64-v3 or x86-64-v4")
       ->capture_default_str();
   machine
@@ -155,8 +172,8 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   auto *output = app.add_option_group("Output");
   output
       ->add_option("--emit", options.emit,
-                   "spx, or text of import, plan, partition, schedule, memory "
-                   "or commands")
+                   "spx, or text of import, plan, partition, schedule, "
+                   "memory, commands, cuda or ptx")
       ->capture_default_str();
   output->add_flag("--explain", options.explain,
                    "say why: attentions, plans, bytes, memory");
@@ -169,9 +186,13 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
     app.add_option(option.name, later)->expected(0, 1)->group("");
   if ((status = parseCommandLine(app, argc, argv)))
     return options;
-  std::string wrong = findLater(app, options, target);
+  if (target == "cuda")
+    options.cuda = cuda;
+  std::string wrong = findLater(app);
   if (wrong.empty())
-    wrong = checkOptions(options, target, memoryLimit);
+    wrong = checkCuda(app, options);
+  if (wrong.empty())
+    wrong = checkOptions(options, memoryLimit);
   if (!wrong.empty())
     status = refuse(app, wrong, kFailed);
   else if (options.emit == "spx" && options.output.empty())

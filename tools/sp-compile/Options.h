@@ -2,6 +2,8 @@
 #ifndef SP_TOOLS_SPCOMPILE_OPTIONS_H
 #define SP_TOOLS_SPCOMPILE_OPTIONS_H
 
+#include "sp/Codegen/CudaCompiler.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@ struct CompileOptions {
   int64_t heads = 0, inner = 0, headGroups = 0;
   bool bidirectional = false;
   std::vector<std::string> shard;
+  std::optional<CudaTarget> cuda; ///< of --target=cuda
   std::string cpu = "native", precision = "default";
   std::string emit = "spx", report;
   /// Bytes a rank may use, if limited.

@@ -65,7 +65,7 @@ static SmallVector<int64_t> findGatheredHeads(ModuleOp planned) {
 }
 
 static FailureOr<Trial> tryGroups(ModuleOp module, ArrayRef<Stage> stages,
-                                  const CPUTarget &target) {
+                                  const Target &target) {
   Trial trial;
   for (const Stage &stage : stages) {
     PassManager manager(module.getContext());
@@ -104,7 +104,7 @@ static std::optional<int64_t> moreGroups(ArrayRef<int64_t> kvHeads,
 
 FailureOr<int64_t> mlir::sp::chooseGatherGroups(ModuleOp imported,
                                                 const CompileOptions &options,
-                                                const CPUTarget &target,
+                                                const Target &target,
                                                 RemarkLog &log) {
   bool isOpen = options.memoryLimit && options.headGroups == 0 &&
                 (options.strategy == "auto" || options.strategy == "allgather");

@@ -5,7 +5,7 @@
 #include "Explain.h"
 #include "Options.h"
 
-#include "sp/Codegen/ObjectEmission.h"
+#include "sp/Codegen/ProgramEmission.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -26,7 +26,7 @@ std::vector<Stage> stagesOf(const CompileOptions &options,
 /// to be chosen. `imported` stays as it is; the choice is a remark.
 FailureOr<int64_t> chooseGatherGroups(ModuleOp imported,
                                       const CompileOptions &options,
-                                      const CPUTarget &target, RemarkLog &log);
+                                      const Target &target, RemarkLog &log);
 
 } // namespace mlir::sp
 

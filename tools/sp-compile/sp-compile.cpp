@@ -44,7 +44,7 @@ private:
   LogicalResult import(ModuleOp module);
   void noteAttentions(ModuleOp module);
   LogicalResult checkMemory(ModuleOp module, int64_t peakBytes);
-  LogicalResult emit(ModuleOp module, const CPUTarget &target);
+  LogicalResult emit(ModuleOp module, const Target &target);
   LogicalResult writeArtifact(const EmittedProgram &program);
 
   MLIRContext &context;
@@ -86,11 +86,13 @@ LogicalResult Compilation::checkMemory(ModuleOp module, int64_t peakBytes) {
 
 LogicalResult Compilation::writeArtifact(const EmittedProgram &program) {
   ArtifactParts parts;
-  llvm::ArrayRef<char> object(program.object);
-  if (!object.empty())
-    parts.objects = object;
+  for (const auto &object : program.objects)
+    parts.objects.push_back(object);
+  for (const EmittedImage &image : program.images)
+    parts.images.emplace_back(image.symbol, image.bytes);
   parts.plan = program.plan;
   parts.constants = program.constants;
+  parts.isEmulated = options.cuda && options.cuda->emulation;
   std::string error;
   if (succeeded(linkArtifact(parts, options.output, error)))
     return success();
@@ -98,7 +100,14 @@ LogicalResult Compilation::writeArtifact(const EmittedProgram &program) {
   return failure();
 }
 
-LogicalResult Compilation::emit(ModuleOp module, const CPUTarget &target) {
+LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
+  if (stopsAt("cuda") || stopsAt("ptx")) {
+    FailureOr<std::string> text =
+        printCudaKernels(module, target, stopsAt("ptx"));
+    if (succeeded(text))
+      llvm::outs() << *text;
+    return text;
+  }
   FailureOr<EmittedProgram> program = emitProgram(module, target);
   if (failed(program))
     return failure();
@@ -170,12 +179,13 @@ LogicalResult Compilation::run(ModuleOp module) {
   if (stopsAt("import"))
     return success();
   std::string error;
-  FailureOr<CPUTarget> target = resolveCPUTarget(options.cpu, error);
-  if (failed(target)) {
+  FailureOr<CPUTarget> cpu = resolveCPUTarget(options.cpu, error);
+  if (failed(cpu)) {
     llvm::errs() << "sp-compile: error: " << error << "\n";
     return failure();
   }
-  FailureOr<int64_t> groups = chooseGatherGroups(module, options, *target, log);
+  Target target{*cpu, options.cuda};
+  FailureOr<int64_t> groups = chooseGatherGroups(module, options, target, log);
   if (failed(groups))
     return failure();
   gatherGroups = *groups;
@@ -187,7 +197,7 @@ LogicalResult Compilation::run(ModuleOp module) {
     if (stopsAt(stage.name))
       return success();
   }
-  return emit(module, *target);
+  return emit(module, target);
 }
 
 } // namespace

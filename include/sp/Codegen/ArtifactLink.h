@@ -7,14 +7,19 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
+#include <vector>
 
 namespace mlir::sp {
 
 /// The contents of an artifact. All memory is the caller's.
 struct ArtifactParts {
-  llvm::ArrayRef<llvm::ArrayRef<char>> objects; ///< from emitObject
-  llvm::ArrayRef<char> plan;                    ///< FlatBuffers bytes
-  llvm::ArrayRef<char> constants;               ///< may be empty
+  /// From emitObject, and of the host's C++ compiler.
+  std::vector<llvm::ArrayRef<char>> objects;
+  /// Code for GPUs, by symbol.
+  std::vector<std::pair<std::string, llvm::ArrayRef<char>>> images;
+  llvm::ArrayRef<char> plan;      ///< FlatBuffers bytes
+  llvm::ArrayRef<char> constants; ///< may be empty
+  bool isEmulated = false;        ///< objects need the C++ library
 };
 
 /// Writes the ELF shared object described in `sprt/artifact.h` to `path`, with

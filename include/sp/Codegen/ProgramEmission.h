@@ -3,15 +3,34 @@
 #define SP_CODEGEN_PROGRAMEMISSION_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "sp/Codegen/CudaCompiler.h"
 #include "sp/Codegen/ObjectEmission.h"
 
+#include <optional>
 #include <vector>
 
 namespace mlir::sp {
 
+/// What kernels are generated for.
+struct Target {
+  CPUTarget cpu; ///< with `cuda`: what emulates it
+  std::optional<CudaTarget> cuda;
+};
+
+/// Code for a GPU, as the artifact holds it.
+struct EmittedImage {
+  std::string symbol;
+  llvm::SmallVector<char, 0> bytes;
+  std::string architecture;
+};
+
 struct EmittedProgram {
-  llvm::SmallVector<char> object; ///< CPU kernels
-  std::vector<char> plan;         ///< FlatBuffers, see plan.fbs
+  /// Of the host: kernels for the CPU, and those that emulate a GPU's.
+  std::vector<llvm::SmallVector<char, 0>> objects;
+  std::vector<EmittedImage> images;
+  std::vector<std::string> features; ///< that the objects need of a CPU
+  bool isCuda = false;
+  std::vector<char> plan; ///< FlatBuffers, see plan.fbs
   std::vector<char> constants;
   int64_t kernels = 0;
   int64_t scratchBytes = 0; ///< of one thread
@@ -19,11 +38,15 @@ struct EmittedProgram {
 
 /// Generates every kernel once, and the plan that launches them. Fails with a
 /// diagnostic at the operation that is not supported.
-FailureOr<EmittedProgram> emitProgram(ModuleOp module, const CPUTarget &target);
+FailureOr<EmittedProgram> emitProgram(ModuleOp module, const Target &target);
+
+/// The text of the program's kernels for GPUs: CUDA C++, or PTX.
+FailureOr<std::string> printCudaKernels(ModuleOp module, const Target &target,
+                                        bool asPtx);
 
 /// The scratch memory that `emitProgram` would say a thread needs. Generates no
 /// machine code.
-FailureOr<int64_t> scratchBytesOf(ModuleOp module, const CPUTarget &target);
+FailureOr<int64_t> scratchBytesOf(ModuleOp module, const Target &target);
 
 } // namespace mlir::sp
 

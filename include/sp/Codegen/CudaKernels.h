@@ -1,0 +1,32 @@
+/// Attention kernels for GPUs: their tiles, and the C++ text that instantiates
+/// them from the templates in `sprt/cuda`.
+#ifndef SP_CODEGEN_CUDAKERNELS_H
+#define SP_CODEGEN_CUDAKERNELS_H
+
+#include "sp/IR/SP.h"
+#include "sprt/cuda/ForwardShape.h"
+
+namespace mlir::sp {
+
+/// One instance of the forward kernel. It serves every attention of its type
+/// and sizes: rows, strides, heads, slices and scale are run-time arguments
+/// (`sprt/cuda/AttentionArguments.h`).
+struct CudaAttention {
+  Type elementType; ///< of q, k and v: bf16 or f16
+  ::sprt::cuda::ForwardShape shape;
+};
+
+/// The instance for a partial attention. Fails with a diagnostic at `op` where
+/// there is none.
+FailureOr<CudaAttention> chooseCudaAttention(AttendOp op);
+
+/// Its symbol: `attend_bf16_d128_k176`, `attend_f16_d192x128_k112`.
+std::string cudaAttentionName(const CudaAttention &attention);
+
+/// A file of CUDA C++ that defines the kernel of that name, or, compiled as C++
+/// with SPRT_EMULATED, the function of `sprt/cuda/Emulated.h`.
+std::string cudaSource(const CudaAttention &attention);
+
+} // namespace mlir::sp
+
+#endif // SP_CODEGEN_CUDAKERNELS_H

@@ -1,0 +1,165 @@
+//===- CudaKernels.cpp - Tiles and source of attention kernels for GPUs ---===//
+
+#include "sp/Codegen/CudaKernels.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using ::sprt::cuda::ForwardShape;
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The tiles of heads up to some size. What fits registers without a spill, and
+/// for masks blocks of keys that waste less on diagonals.
+struct TileRow {
+  int64_t mostHead, mostValue;
+  int wholeBlock, maskedBlock; ///< keys at a time
+  int consumers;
+};
+constexpr TileRow kTiles[] = {
+    {64, 64, 128, 128, 3},   {96, 96, 128, 128, 2}, {128, 128, 176, 128, 2},
+    {192, 128, 112, 112, 2}, {192, 192, 96, 96, 2}, {256, 256, 80, 80, 2},
+};
+
+} // namespace
+
+static bool showsAll(AttendOp op) {
+  return llvm::all_of(op.getBands().getAsRange<BandAttr>(), [](BandAttr band) {
+    return band.getLo() == INT64_MIN && band.getHi() == INT64_MAX &&
+           !band.getUniform();
+  });
+}
+
+FailureOr<CudaAttention> mlir::sp::chooseCudaAttention(AttendOp op) {
+  int64_t head = op.getQuery().getType().getDimSize(3),
+          value = op.getValue().getType().getDimSize(3);
+  Type type = op.getQuery().getType().getElementType();
+  if (!type.isBF16() && !type.isF16())
+    return op.emitOpError()
+           << "expected bf16 or f16 for attention on GPUs but got " << type
+           << "; convert queries, keys and values, or leave --target out";
+  if (head % 16 != 0 || value % 16 != 0 || head > 256 || value > 256)
+    return op.emitOpError()
+           << "expected heads of at most 256 elements, multiples of 16, for "
+              "attention on GPUs but got "
+           << head << " and, of values, " << value
+           << "; leave --target out for the CPU";
+  if (op.getScore())
+    return op.emitOpError()
+           << "expected no score function, which attention on "
+              "GPUs does not have yet, but got "
+           << *op.getScore() << "; leave --target out for the CPU";
+  if (!(op.getScale().convertToDouble() > 0))
+    return op.emitOpError()
+           << "expected a scale above 0 for attention on GPUs but got "
+           << op.getScale().convertToDouble();
+  for (const TileRow &row : kTiles)
+    if (head <= row.mostHead && value <= row.mostValue)
+      return CudaAttention{type,
+                           {static_cast<int>(head), static_cast<int>(value),
+                            showsAll(op) ? row.wholeBlock : row.maskedBlock,
+                            row.consumers,
+                            /*stages=*/2}};
+  llvm_unreachable("the last row takes every size");
+}
+
+//===----------------------------------------------------------------------===//
+// Source
+//===----------------------------------------------------------------------===//
+
+static StringRef typeName(Type type) { return type.isBF16() ? "bf16" : "f16"; }
+
+std::string mlir::sp::cudaAttentionName(const CudaAttention &attention) {
+  const ForwardShape &shape = attention.shape;
+  std::string name = ("attend_" + typeName(attention.elementType) + "_d" +
+                      Twine(shape.headSize))
+                         .str();
+  if (shape.valueSize != shape.headSize)
+    name += "x" + std::to_string(shape.valueSize);
+  return name + "_k" + std::to_string(shape.keyBlock);
+}
+
+/// `before`0`after`, `before`1`after`, ...
+static std::string list(int count, StringRef before, StringRef after) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (int i = 0; i < count; ++i)
+    stream << (i ? i % 8 ? ", " : ",\n          " : "") << before << i << after;
+  return text;
+}
+
+namespace {
+/// One form of a product of a warpgroup.
+struct ProductForm {
+  StringRef name;
+  bool isFirst;     ///< the sum begins
+  bool inRegisters; ///< the first factor
+};
+} // namespace
+
+static void writeProduct(raw_ostream &os, StringRef ptxType, int columns,
+                         const ProductForm &form) {
+  int sums = columns / 2;
+  os << "  SPRT_DEVICE static void " << form.name << "(float (&sum)[" << sums
+     << "], " << (form.inRegisters ? "const uint32_t (&a)[4]" : "uint64_t a")
+     << ", uint64_t b) {\n"
+     << "    asm volatile(\n        \"{ .reg .pred p; setp.ne.b32 p, "
+     << (form.isFirst ? 0 : 1) << ", 0;\"\n        \"wgmma.mma_async.sync"
+     << ".aligned.m64n" << columns << "k16.f32." << ptxType << "." << ptxType
+     << " \"\n        \"{";
+  for (int i = 0; i < sums; ++i)
+    os << (i ? i % 16 ? ", " : ",\"\n        \" " : "") << "%" << i;
+  os << "},\"\n        \" ";
+  if (form.inRegisters)
+    os << "{%" << sums << ", %" << sums + 1 << ", %" << sums + 2 << ", %"
+       << sums + 3 << "}, %" << sums + 4 << ", p, 1, 1, 1; }\"\n";
+  else
+    os << "%" << sums << ", %" << sums + 1 << ", p, 1, 1, 0, 0; }\"\n";
+  os << "        : "
+     << list(sums, form.isFirst ? "\"=f\"(sum[" : "\"+f\"(sum[", "])")
+     << "\n        : ";
+  if (form.inRegisters)
+    os << list(4, "\"r\"(a[", "])") << ", \"l\"(b));\n  }\n";
+  else
+    os << "\"l\"(a), \"l\"(b));\n  }\n";
+}
+
+static void writeProducts(raw_ostream &os, StringRef element, StringRef ptxType,
+                          int columns) {
+  os << "template <> struct Product<" << element << ", " << columns << "> {\n";
+  for (const ProductForm &form : {ProductForm{"begin", true, false},
+                                  {"add", false, false},
+                                  {"add", false, true}})
+    writeProduct(os, ptxType, columns, form);
+  os << "};\n";
+}
+
+std::string mlir::sp::cudaSource(const CudaAttention &attention) {
+  const ForwardShape &shape = attention.shape;
+  StringRef element = attention.elementType.isBF16() ? "BFloat16" : "Half";
+  std::string name = cudaAttentionName(attention), text;
+  llvm::raw_string_ostream os(text);
+  os << "#include \"sprt/cuda/Ptx.cuh\"\n\n#ifndef SPRT_EMULATED\n"
+        "namespace sprt::ptx {\n";
+  writeProducts(os, element, typeName(attention.elementType), shape.keyBlock);
+  if (shape.valueSize != shape.keyBlock)
+    writeProducts(os, element, typeName(attention.elementType),
+                  shape.valueSize);
+  os << "} // namespace sprt::ptx\n#endif\n\n"
+        "#include \"sprt/cuda/AttentionForward.cuh\"\n\n"
+        "// Heads of "
+     << shape.headSize << " and " << shape.valueSize << ", " << shape.keyBlock
+     << " keys at a time, " << shape.consumers << " x 64 queries a block, "
+     << shape.stages << " stages.\n"
+     << "using Config = sprt::cuda::ForwardConfig<sprt::ptx::" << element
+     << ", " << shape.headSize << ", " << shape.valueSize << ", "
+     << shape.keyBlock << ", " << shape.consumers << ", " << shape.stages
+     << ">;\nSPRT_ATTEND_FORWARD(" << name << ", Config)\n";
+  return text;
+}

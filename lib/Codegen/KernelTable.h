@@ -1,0 +1,47 @@
+/// The kernels of one program, each generated once.
+#ifndef SP_LIB_CODEGEN_KERNELTABLE_H
+#define SP_LIB_CODEGEN_KERNELTABLE_H
+
+#include "PlanWriter.h"
+#include "sp/Codegen/ProgramEmission.h"
+
+namespace mlir::sp {
+
+class KernelTable {
+public:
+  virtual ~KernelTable();
+
+  /// The kernels of every launch and partial attention in `func`.
+  LogicalResult addAll(func::FuncOp func);
+  /// What was added for a launch or a partial attention.
+  KernelInfo lookup(Operation *op) const { return known.lookup(nameOf(op)); }
+  /// That a thread of any kernel needs.
+  int64_t scratchBytes() const;
+
+  /// Generates machine code.
+  virtual LogicalResult emitInto(EmittedProgram &program) = 0;
+  /// The text of kernels for GPUs, CUDA C++ or what nvcc makes of it.
+  virtual FailureOr<std::string> print(bool asPtx) = 0;
+
+protected:
+  KernelTable(ModuleOp module);
+
+  virtual std::string attentionName(AttendOp op) const = 0;
+  virtual FailureOr<KernelInfo> addAttention(AttendOp op) = 0;
+  /// Kernels for the CPU, from launches and whoever else adds to `kernels`.
+  LogicalResult emitHost(const CPUTarget &target, EmittedProgram &program);
+
+  ModuleOp kernels; ///< for the CPU
+  llvm::StringMap<KernelInfo> known;
+
+private:
+  std::string nameOf(Operation *op) const;
+  LogicalResult add(Operation *op);
+};
+
+std::unique_ptr<KernelTable> makeKernelTable(ModuleOp module,
+                                             const Target &target);
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_CODEGEN_KERNELTABLE_H
