@@ -21,7 +21,7 @@ struct Launch {
 
 class Block {
 public:
-  static constexpr int kWarp = 32;
+  static constexpr int kWarp = Fibers::kWarp;
   /// Where shared memory begins in its window: not at 0, as on a GPU.
   static constexpr uint32_t kBase = 1024;
 

@@ -24,6 +24,8 @@ class Fault : public std::runtime_error {
 
 class Fibers {
 public:
+  static constexpr int kWarp = 32;
+
   Fibers(int count, uint64_t seed)
       : random(seed), fibers(static_cast<size_t>(count)) {
     for (Fiber &fiber : fibers) {
@@ -46,11 +48,12 @@ public:
       makecontext(&fiber.context, &enter, 0);
     }
     for (size_t alive = fibers.size(); alive > 0;) {
-      bool moved = advance();
+      bool moved = advance() | stall();
       std::shuffle(order.begin(), order.end(), random);
       for (int number : order) {
         Fiber &fiber = fibers[static_cast<size_t>(number)];
-        if (fiber.isDone || (fiber.blocked && !(*fiber.blocked)()))
+        if (fiber.isDone || number / kWarp == stalledWarp ||
+            (fiber.blocked && !(*fiber.blocked)()))
           continue;
         moved = true;
         fiber.blocked = nullptr;
@@ -109,6 +112,18 @@ private:
     fibers.fibers[static_cast<size_t>(fibers.self)].isDone = true;
   }
 
+  /// Now and then a warp stands still for a while, so that others get ahead of
+  /// it; whether one does.
+  bool stall() {
+    if (stallLeft > 0 && --stallLeft == 0)
+      stalledWarp = -1;
+    if (stallLeft == 0 && random() % 8 == 0) {
+      stalledWarp = static_cast<int>(random() % (fibers.size() / kWarp));
+      stallLeft = static_cast<int>(random() % 64);
+    }
+    return stallLeft > 0;
+  }
+
   void resume(int number) {
     self = number;
     active() = this;
@@ -128,6 +143,7 @@ private:
   }
 
   const std::function<void()> *body = nullptr;
+  int stalledWarp = -1, stallLeft = 0;
   std::vector<Fiber> fibers;
   std::vector<int> order;
   ucontext_t scheduler;

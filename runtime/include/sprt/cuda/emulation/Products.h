@@ -1,11 +1,11 @@
 /// Asynchronous matrix products of one emulated warpgroup.
 ///
 /// A product is issued by all 128 threads, in the same order, and computed
-/// once: at a random moment after the last of them has issued it, at the latest
-/// when one waits for it. Until a thread's wait its sums read as NaN; its
-/// factors in registers and everything in shared memory are read when the
-/// product is computed. So a missing wait, a release that comes too early and a
-/// register that changes too early all become wrong numbers.
+/// once, at a random moment after the last of them has issued it. Until a
+/// thread's wait its sums read as NaN; its factors in registers and everything
+/// in shared memory are read when the product is computed. So a missing wait, a
+/// release that comes too early and a register that changes too early all
+/// become wrong numbers.
 #ifndef SPRT_CUDA_EMULATION_PRODUCTS_H
 #define SPRT_CUDA_EMULATION_PRODUCTS_H
 
@@ -66,14 +66,7 @@ public:
     if (done == 0)
       return;
     int last = thread.groups[done - 1];
-    fibers.await("a warpgroup to issue its products", [&] {
-      return first >= last ||
-             (last - first <= static_cast<int>(pending.size()) &&
-              pending[static_cast<size_t>(last - 1 - first)].threads ==
-                  kThreads);
-    });
-    while (first < last)
-      computeNext();
+    fibers.await("products of its warpgroup", [&] { return first >= last; });
     thread.groups.erase(thread.groups.begin(),
                         thread.groups.begin() + static_cast<long>(done));
     deliver(thread, last);

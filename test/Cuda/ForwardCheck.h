@@ -1,0 +1,224 @@
+/// The forward kernel, emulated, against plain attention in f64.
+#ifndef SP_TEST_CUDA_FORWARDCHECK_H
+#define SP_TEST_CUDA_FORWARDCHECK_H
+
+#include "sprt/cuda/AttentionForward.cuh"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <random>
+
+namespace sprt::test {
+
+using cuda::Slice;
+using ptx::BFloat16;
+using ptx::Half;
+
+inline constexpr int kNone = INT32_MIN, kAll = INT32_MAX;
+
+/// Rows of [batch, row, head, size], and padding behind them that is NaN.
+template <class Element> class Rows {
+public:
+  Rows(int batch, int rows, int heads, int size)
+      : data(static_cast<size_t>(batch * (rows + kPadding) * heads * size),
+             Element(NAN)),
+        batch(batch), rows(rows), heads(heads), size(size) {}
+  Rows(int batch, int rows, int heads, int size, std::mt19937 &random)
+      : Rows(batch, rows, heads, size) {
+    std::normal_distribution<float> normal;
+    for (int b = 0; b < batch; ++b)
+      for (int r = 0; r < rows; ++r)
+        for (int h = 0; h < heads; ++h)
+          for (int d = 0; d < size; ++d)
+            data[at(b, r, h, d)] = Element(normal(random));
+  }
+
+  double number(int b, int r, int h, int d) const {
+    return static_cast<float>(data[at(b, r, h, d)]);
+  }
+  bool isPaddingWhole() const {
+    for (int b = 0; b < batch; ++b)
+      for (int r = rows; r < rows + kPadding; ++r)
+        for (int h = 0; h < heads; ++h)
+          for (int d = 0; d < size; ++d)
+            if (!std::isnan(number(b, r, h, d)))
+              return false;
+    return true;
+  }
+  void strides(int64_t (&to)[3]) const {
+    to[0] = (rows + kPadding) * heads * size;
+    to[1] = heads * size;
+    to[2] = size;
+  }
+  cuda::TensorMap map(int boxRows) {
+    int64_t elements[3];
+    strides(elements);
+    cuda::TensorMapFields fields = {
+        data.data(),
+        {size, rows, heads, batch},
+        {2 * elements[1], 2 * elements[2], 2 * elements[0]},
+        boxRows};
+    cuda::TensorMap map = {};
+    std::memcpy(&map, &fields, sizeof fields);
+    return map;
+  }
+
+  std::vector<Element> data;
+
+private:
+  static constexpr int kPadding = 3;
+
+  size_t at(int b, int r, int h, int d) const {
+    return static_cast<size_t>(
+        ((b * (rows + kPadding) + r) * heads + h) * size + d);
+  }
+
+  int batch, rows, heads, size;
+};
+
+struct Shape {
+  int batch, queries, keys, heads, kvHeads;
+};
+
+inline bool sees(const std::vector<Slice> &slices, int a, int b,
+                 bool &isUniform) {
+  for (const Slice &s : slices) {
+    int64_t q = int64_t(s.qStride) * a, k = int64_t(s.kStride) * b;
+    if (a >= s.q0 && a < s.q1 && b >= s.k0 && b < s.k1 &&
+        (s.lo == kNone || q + s.lo <= k) && (s.hi == kAll || k <= q + s.hi)) {
+      isUniform = s.uniform;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// One attention in steps, each to keys of its own through a list of slices,
+/// with the state carried on.
+template <class Config> class ForwardCheck {
+public:
+  using Element = typename Config::Element;
+  static constexpr cuda::ForwardShape kShape = Config::kShape;
+
+  ForwardCheck(const Shape &shape, std::vector<std::vector<Slice>> steps,
+               uint64_t seed, double scale)
+      : shape(shape), steps(std::move(steps)), seed(seed), scale(scale),
+        random(static_cast<unsigned>(seed)),
+        q(shape.batch, shape.queries, shape.heads, kShape.headSize, random),
+        out(shape.batch, shape.queries, shape.heads, kShape.valueSize),
+        lse(shape.batch, shape.queries, shape.heads, 1) {
+    for (size_t step = 0; step < this->steps.size(); ++step) {
+      k.emplace_back(shape.batch, shape.keys, shape.kvHeads, kShape.headSize,
+                     random);
+      v.emplace_back(shape.batch, shape.keys, shape.kvHeads, kShape.valueSize,
+                     random);
+    }
+  }
+
+  /// By the kernel, on a grid of `blocks`.
+  void run(int blocks) {
+    int queryBlocks =
+        (shape.queries + kShape.queryBlock() - 1) / kShape.queryBlock();
+    std::vector<int32_t> order;
+    for (int block = queryBlocks; block-- > 0;)
+      order.push_back(block);
+    for (size_t step = 0; step < steps.size(); ++step) {
+      cuda::ForwardArguments arguments = {};
+      arguments.q = q.map(kShape.kRows);
+      arguments.k = k[step].map(kShape.keyBlock);
+      arguments.v = v[step].map(kShape.keyBlock);
+      arguments.out = out.data.data();
+      arguments.lse = lse.data.data();
+      arguments.slices = steps[step].data();
+      arguments.sliceCount = static_cast<int>(steps[step].size());
+      arguments.queryBlocks = queryBlocks;
+      arguments.order = order.data();
+      arguments.pairs = shape.batch * shape.heads;
+      arguments.heads = shape.heads;
+      arguments.queries = shape.queries;
+      arguments.headsTotal = shape.heads;
+      arguments.kvTotal = shape.kvHeads;
+      arguments.init = step == 0;
+      arguments.scale = static_cast<float>(scale * 1.4426950408889634);
+      out.strides(arguments.outStrides);
+      lse.strides(arguments.lseStrides);
+      cuda::emulation::run(
+          {blocks, kShape.threads(), kShape.sharedBytes(), seed},
+          [&] { cuda::attendForward<Config>(arguments); });
+    }
+  }
+
+  /// Compares with plain attention in f64.
+  void expectRight() const {
+    for (int b = 0; b < shape.batch; ++b)
+      for (int h = 0; h < shape.heads; ++h)
+        for (int i = 0; i < shape.queries; ++i) {
+          SCOPED_TRACE("batch " + std::to_string(b) + " head " +
+                       std::to_string(h) + " query " + std::to_string(i));
+          ASSERT_NO_FATAL_FAILURE(expectRow(b, h, i));
+        }
+    EXPECT_TRUE(out.isPaddingWhole() && lse.isPaddingWhole());
+  }
+
+private:
+  void expectRow(int b, int h, int i) const {
+    int kv = h * shape.kvHeads / shape.heads;
+    double sum = 0;
+    std::vector<double> expected(static_cast<size_t>(kShape.valueSize));
+    for (size_t step = 0; step < steps.size(); ++step)
+      for (int j = 0; j < shape.keys; ++j) {
+        bool isUniform = false;
+        if (!sees(steps[step], i, j, isUniform))
+          continue;
+        double score = 0;
+        for (int d = 0; d < kShape.headSize && !isUniform; ++d)
+          score += q.number(b, i, h, d) * k[step].number(b, j, kv, d);
+        double power = std::exp(score * scale);
+        sum += power;
+        for (int d = 0; d < kShape.valueSize; ++d)
+          expected[static_cast<size_t>(d)] +=
+              power * v[step].number(b, j, kv, d);
+      }
+    double least = std::log(sum);
+    if (sum == 0)
+      ASSERT_EQ(lse.number(b, i, h, 0), -INFINITY);
+    else
+      ASSERT_NEAR(lse.number(b, i, h, 0), least, 2e-6 * std::abs(least) + 4e-6);
+    // Powers are rounded to elements.
+    double bound = std::is_same_v<Element, BFloat16> ? 1.0 / 128 : 1.0 / 1024;
+    for (int d = 0; d < kShape.valueSize; ++d)
+      ASSERT_NEAR(out.number(b, i, h, d),
+                  sum == 0 ? 0 : expected[static_cast<size_t>(d)] / sum,
+                  sum == 0 ? 0 : bound)
+          << "element " << d;
+  }
+
+  Shape shape;
+  std::vector<std::vector<Slice>> steps;
+  uint64_t seed;
+  double scale;
+  std::mt19937 random;
+  Rows<Element> q;
+  std::vector<Rows<Element>> k, v;
+  Rows<float> out, lse;
+};
+
+template <class Config>
+void check(const Shape &shape, std::vector<std::vector<Slice>> steps,
+           uint64_t seed, double scale = 0.1, int blocks = 2) {
+  ForwardCheck<Config> check(shape, std::move(steps), seed, scale);
+  ASSERT_NO_THROW(check.run(blocks));
+  check.expectRight();
+}
+
+inline Slice full(const Shape &shape) {
+  return {0, shape.queries, 0, shape.keys, kNone, kAll, 1, 1, 0};
+}
+inline Slice banded(const Shape &shape, int lo, int hi) {
+  return {0, shape.queries, 0, shape.keys, lo, hi, 1, 1, 0};
+}
+
+} // namespace sprt::test
+
+#endif // SP_TEST_CUDA_FORWARDCHECK_H

@@ -1,0 +1,185 @@
+"""Defects in the forward kernel, one at a time: does its emulation find them?
+
+    mutations.py [--quick] HEADERS BUILD_FOLDER
+
+Each line of the table below is put into a copy of the kernel, which MutationProbe.cpp
+then checks under several orders of events. Prints what was missed and ends with 1 if
+that is not the list in `MISSED`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+CONSUMER, FORWARD, TILES = "ForwardConsumer.cuh", "AttentionForward.cuh", "ForwardTiles.cuh"
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """`old`, the n-th of its kind in the file, becomes `new`."""
+
+    name: str
+    file: str
+    old: str
+    new: str = ";"
+    which: int = 0
+
+
+MUTATIONS = [
+    # Fences, commits and waits of products.
+    Mutation("no fence before scores", CONSUMER, "ptx::productFence();"),
+    Mutation("no fence before values", CONSUMER, "ptx::productFence();", which=1),
+    Mutation("scores not committed", CONSUMER, "ptx::productCommit();"),
+    Mutation("values not committed", CONSUMER, "ptx::productCommit();", which=1),
+    Mutation("no wait for the first scores", CONSUMER, "ptx::productWait<0>();"),
+    Mutation("no wait for scores", CONSUMER, "ptx::productWait<1>();"),
+    Mutation("scores waited for too late", CONSUMER, "ptx::productWait<1>();", "ptx::productWait<2>();"),
+    Mutation("no wait for values", CONSUMER, "ptx::productWait<0>();", which=1),
+    Mutation("no wait for the last values", CONSUMER, "ptx::productWait<0>();", which=2),
+    # Barriers: waits and phases.
+    Mutation("keys not waited for", CONSUMER, "ptx::barrierWait(barriers.keys(stage.index), stage.parity);"),
+    Mutation(
+        "values not waited for", CONSUMER, "ptx::barrierWait(barriers.values(stage.index), stage.parity);"
+    ),
+    Mutation("queries not waited for", CONSUMER, "ptx::barrierWait(barriers.queries(number), parity);"),
+    Mutation("phase of queries stays", CONSUMER, "parity ^= 1;"),
+    Mutation("phase of keys swapped", CONSUMER, "stage.parity);", "stage.parity ^ 1);"),
+    Mutation("producer's phase swapped", FORWARD, "stage.parity ^ 1);", "stage.parity);"),
+    Mutation("full keys overwritten", FORWARD, "ptx::barrierWait(full + barriers.kEmpty, stage.parity ^ 1);"),
+    Mutation(
+        "full values overwritten",
+        FORWARD,
+        "ptx::barrierWait(full + barriers.kEmpty, stage.parity ^ 1);",
+        which=1,
+    ),
+    Mutation("queries overwritten", FORWARD, "ptx::barrierWait(full + barriers.kEmpty, parity);"),
+    Mutation("stage stays", FORWARD, "stage(turn++);", "stage(turn);"),
+    Mutation("values of another stage", CONSUMER, "stage(turn - 1);", "stage(turn);"),
+    # Arrivals: dropped and too early.
+    Mutation("keys never released", CONSUMER, "isElected && isTaken);", "false);"),
+    Mutation(
+        "values never released",
+        CONSUMER,
+        "ptx::barrierArrive(barriers.values(Stage<C::kStages>(turn - 1).index) +\n"
+        "                           barriers.kEmpty,\n                       isElected);",
+    ),
+    Mutation(
+        "keys released before they are read",
+        CONSUMER,
+        "ptx::productWait<1>();\n    takePowers(scores, shrink);\n    releaseKeys();",
+        "releaseKeys();\n    ptx::productWait<1>();\n    takePowers(scores, shrink);",
+    ),
+    Mutation(
+        "values released before they are read",
+        CONSUMER,
+        "ptx::productWait<0>();\n    releaseValues();",
+        "releaseValues();\n    ptx::productWait<0>();",
+    ),
+    Mutation("queries never released", CONSUMER, "barriers.kEmpty, isElected);", "barriers.kEmpty, false);"),
+    Mutation("warps not kept together", CONSUMER, "ptx::namedSync(1 + number, 128);"),
+    Mutation("block not kept together", FORWARD, "ptx::syncBlock();"),
+    Mutation(
+        "one reader too few", TILES, "initialise(keys(stage), C::kConsumers);", "initialise(keys(stage), 1);"
+    ),
+    Mutation(
+        "too few bytes expected",
+        FORWARD,
+        "ptx::barrierExpect(full, C::kShape.keyBytes());",
+        "ptx::barrierExpect(full, C::kShape.keyBytes() - 128);",
+    ),
+    # Descriptors and places.
+    Mutation("descriptor of the same elements", CONSUMER, "d % C::kShape.kPanel * 2", "0"),
+    Mutation("descriptor of another panel", CONSUMER, "panel * C::kShape.queryPanelBytes()", "0 * panel"),
+    Mutation("values a row on", CONSUMER, "values + k * C::kShape.kPanel * 2", "values + 128 + k * 128"),
+    Mutation("panels too near", CONSUMER, "C::kShape.keyPanelBytes()));", "C::kShape.keyPanelBytes() / 2));"),
+    # State and powers.
+    Mutation(
+        "carried sums lost", CONSUMER, "ptx::loadPair(out + 2 * i, sums[i + 2 * r], sums[i + 2 * r + 1]);"
+    ),
+    Mutation("carried maximum lost", CONSUMER, "greatest[r] = lse * kLog2e;", "greatest[r] = 0;"),
+    Mutation("carried power in each lane", CONSUMER, "if (lane() % 4 == 0 && lse", "if (lse"),
+    Mutation("sums not shrunk", CONSUMER, "sums[i] *= shrink[i >> 1 & 1];"),
+    Mutation("sums shrunk by another row", CONSUMER, "shrink[i >> 1 & 1]", "shrink[i & 1]"),
+    Mutation("maximum of two lanes", CONSUMER, "most = ptx::larger(most, ptx::shuffleXor(most, 2));"),
+    Mutation("no mask", CONSUMER, "hide(scores);"),
+    Mutation(
+        "notes of another block", CONSUMER, "if (slice < 0)\n      return;", "if (slice < 1)\n      return;"
+    ),
+]
+
+#: What is missed, and why.
+MISSED = {
+    # No defect: the producer brings values, which are released later, before the next keys.
+    "keys released before they are read",
+}
+
+
+def mutated(headers: Path, folder: Path, mutation: Mutation) -> None:
+    shutil.copytree(headers / "sprt", folder / "sprt")
+    path = folder / "sprt/cuda" / mutation.file
+    text = path.read_text()
+    pieces = text.split(mutation.old)
+    if len(pieces) < mutation.which + 2:
+        sys.exit(f"{mutation.name}: {mutation.file} has no such line any more: {mutation.old}")
+    before = mutation.old.join(pieces[: mutation.which + 1])
+    after = mutation.old.join(pieces[mutation.which + 1 :])
+    path.write_text(before + mutation.new + after)
+
+
+def found(headers: Path, work: Path, number: int, mutation: Mutation | None) -> str:
+    """How the probe ends with the mutation: "right", or what was found."""
+    folder = work / str(number)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    include = headers
+    if mutation:
+        mutated(headers, folder, mutation)
+        include = folder
+    probe = folder / "probe"
+    compiler = os.environ.get("CXX", "c++")
+    command = [compiler, "-std=c++17", "-O1", "-w", "-DSPRT_EMULATED", f"-I{include}"]
+    command += [HERE / "MutationProbe.cpp", "-o", probe, "-lgtest", "-lgtest_main", "-lpthread"]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    if built.returncode:
+        sys.exit(f"{mutation and mutation.name}: {built.stderr[:2000]}")
+    try:
+        run = subprocess.run(
+            [probe, "--gtest_break_on_failure=0"], capture_output=True, timeout=120, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return "hangs"
+    shutil.rmtree(folder)
+    if run.returncode == 0:
+        return "right"
+    return "faults" if b"throws" in run.stdout or run.returncode < 0 else "wrong numbers"
+
+
+def main() -> None:
+    """Try every mutation, or one in four."""
+    arguments = sys.argv[1:]
+    step = 4 if "--quick" in arguments else 1
+    headers, work = (Path(argument) for argument in arguments if argument != "--quick")
+    chosen = MUTATIONS[::step]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        ends = list(pool.map(lambda pair: found(headers, work, *pair), enumerate([None, *chosen])))
+    if ends[0] != "right":
+        sys.exit(f"the kernel itself: {ends[0]}")
+    missed = set()
+    for mutation, end in zip(chosen, ends[1:], strict=True):
+        print(f"{'MISSED' if end == 'right' else end:14} {mutation.name}")
+        if end == "right":
+            missed.add(mutation.name)
+    print(f"{len(chosen) - len(missed)} of {len(chosen)} found")
+    if missed != MISSED & {mutation.name for mutation in chosen}:
+        sys.exit(f"expected to miss {sorted(MISSED)} but missed {sorted(missed)}")
+
+
+if __name__ == "__main__":
+    main()
