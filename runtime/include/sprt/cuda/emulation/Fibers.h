@@ -119,7 +119,7 @@ private:
       stalledWarp = -1;
     if (stallLeft == 0 && random() % 8 == 0) {
       stalledWarp = static_cast<int>(random() % (fibers.size() / kWarp));
-      stallLeft = static_cast<int>(random() % 64);
+      stallLeft = 1 + static_cast<int>(random() % 64);
     }
     return stallLeft > 0;
   }
