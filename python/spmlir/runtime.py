@@ -69,6 +69,7 @@ class _SessionOptions(Structure):
         ("inject_rank", c_int64),
         ("inject_command", c_int64),
         ("inject_stall", c_int32),
+        ("device", c_char_p),
     )
 
 

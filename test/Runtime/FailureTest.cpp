@@ -95,10 +95,12 @@ TEST(Options, thatDoNotFitAreRefused) {
   sprt_session_options options = runner.options;
   options.communicator = "pigeon";
   EXPECT_EQ(runner.open(options),
-            "expected communicator \"thread\" or \"mpi\" but got \"pigeon\"");
+            "expected communicator \"thread\" or \"mpi\" for executor \"cpu\" "
+            "but got \"pigeon\"");
   options = runner.options;
-  options.executor = "cuda";
-  EXPECT_EQ(runner.open(options), "expected executor \"cpu\" but got \"cuda\"");
+  options.executor = "tpu";
+  EXPECT_EQ(runner.open(options),
+            "expected executor \"cpu\" or \"cuda\" but got \"tpu\"");
   options = runner.options;
   options.inject_rank = 2;
   EXPECT_THAT_CONTAINS(runner.open(options),

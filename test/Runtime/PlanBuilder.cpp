@@ -78,6 +78,18 @@ uint32_t PlanBuilder::kernel(const std::string &symbol, sprt_kernel function) {
   return static_cast<uint32_t>(plan.kernels.size() - 1);
 }
 
+void PlanBuilder::targetCuda() {
+  plan.target = plan::Target::cuda;
+  for (auto &kernel : plan.kernels)
+    kernel->threads = 128;
+}
+
+void PlanBuilder::emulateAttention(const std::string &symbol,
+                                   sprt_emulated_kernel function) {
+  kernels[symbol + "_emulated"] =
+      reinterpret_cast<sprt_kernel>(reinterpret_cast<void *>(function));
+}
+
 uint32_t PlanBuilder::layout(plan::LayoutKind kind, int64_t length,
                              int64_t ranks, int64_t split) {
   auto layout = std::make_unique<plan::LayoutT>();

@@ -2,6 +2,7 @@
 #ifndef SP_TEST_RUNTIME_PLANBUILDER_H
 #define SP_TEST_RUNTIME_PLANBUILDER_H
 
+#include "sprt/cuda/Emulated.h"
 #include "sprt/plan_generated.h"
 #include "sprt/sprt.h"
 
@@ -69,6 +70,11 @@ public:
   }
 
   uint32_t kernel(const std::string &symbol, sprt_kernel function);
+  /// Makes the plan one for GPUs. Its kernels are emulated by those given,
+  /// attention by those of `emulateAttention`.
+  void targetCuda();
+  void emulateAttention(const std::string &symbol,
+                        sprt_emulated_kernel function);
   uint32_t layout(plan::LayoutKind kind, int64_t length, int64_t ranks,
                   int64_t split = 1);
   uint32_t event() { return plan.events++; }

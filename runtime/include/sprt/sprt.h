@@ -28,7 +28,9 @@ typedef struct sprt_program sprt_program;
 SPRT_API sprt_status *sprt_program_load(const char *path,
                                         sprt_program **out_program);
 
-/// Finds a kernel by symbol, or returns NULL.
+/// Finds a kernel by symbol, or returns NULL. Of a program for GPUs it is asked
+/// for images (data), and for kernels that the program can be emulated with
+/// (sprt/cuda/Emulated.h), as such pointers too.
 typedef sprt_kernel (*sprt_kernel_lookup)(const char *symbol, void *context);
 
 /// A program from a plan in memory. The plan is copied; `constants` (64-byte
@@ -83,21 +85,27 @@ typedef struct sprt_session sprt_session;
 
 typedef struct sprt_session_options {
   size_t size;
-  const char *communicator; ///< "thread" (default, also for NULL) or "mpi"
-  const char *executor;     ///< "cpu" (default, also for NULL)
+  /// NULL: "local" for executor "cuda", which takes no other; "thread" for
+  /// "cpu", which takes "mpi" too.
+  const char *communicator;
+  const char *executor;     ///< "cpu" or "cuda"; NULL: what the program is for
   int32_t threads_per_rank; ///< 0: the cores divided by this machine's ranks
   double timeout_seconds;   ///< how long a rank waits for another; 0: 300
   int32_t trace;            ///< 1: keep events for sprt_session_write_trace
   int64_t inject_rank; ///< -1: none; else this rank fails at inject_command
   int64_t inject_command;
   int32_t inject_stall; ///< 1: it stalls there instead of failing
+  /// Of executor "cuda": the number of a GPU, "0" for NULL, or "emulated",
+  /// which orders its work by SPRT_EMULATION_SEED of the environment.
+  const char *device;
 } sprt_session_options;
 
 /// Fills in defaults, size included.
 SPRT_API void sprt_session_options_init(sprt_session_options *out_options);
 
-/// Ranks of communicator "thread" are threads of this process. With "mpi" this
-/// process is one rank, and every process creates and runs its session alike.
+/// Ranks of communicators "thread" and "local" are threads of this process.
+/// With "mpi" this process is one rank, and every process creates and runs its
+/// session alike.
 SPRT_API sprt_status *sprt_session_create(const sprt_program *program,
                                           const sprt_session_options *options,
                                           sprt_session **out_session);
@@ -108,6 +116,9 @@ SPRT_API void sprt_session_free(sprt_session *session);
 /// The rank that this process speaks for: 0, or the MPI rank. Results,
 /// statistics of all ranks and the trace arrive at rank 0.
 SPRT_API int64_t sprt_session_rank(const sprt_session *session);
+
+/// The communicator that connects the ranks: "thread", "mpi" or "local".
+SPRT_API const char *sprt_session_communicator(const sprt_session *session);
 
 /// Runs once on global arrays, in the program's order; returns when every local
 /// rank is done and results are in place. A result whose `data` is NULL is

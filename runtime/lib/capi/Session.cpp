@@ -36,6 +36,10 @@ int64_t sprt_session_rank(const sprt_session *session) {
   return session->speaker;
 }
 
+const char *sprt_session_communicator(const sprt_session *session) {
+  return session->communicator.c_str();
+}
+
 sprt_status *sprt_session_run(sprt_session *session, const sprt_array *inputs,
                               int64_t inputCount, sprt_array *results,
                               int64_t resultCount) {

@@ -95,6 +95,16 @@ Status exchange(Communicator &communicator, int channel, const Group &group,
   if (contiguousData(incoming[own]) != contiguousData(outgoing[own]) ||
       !contiguousData(outgoing[own]))
     copyMessage(incoming[own], outgoing[own]);
+  if (Status failure =
+          exchangeWithPeers(communicator, channel, group, outgoing, incoming))
+    return failure;
+  return communicator.synchronise(channel);
+}
+
+Status exchangeWithPeers(Communicator &communicator, int channel,
+                         const Group &group,
+                         const std::vector<Message> &outgoing,
+                         const std::vector<Message> &incoming) {
   std::vector<RequestPtr> receives, sends;
   // Starting behind oneself spreads the load; the order does not change
   // results.
@@ -112,9 +122,11 @@ Status exchange(Communicator &communicator, int channel, const Group &group,
                                    receives.emplace_back()))
         return failure;
   }
-  if (Status failure = waitAll(communicator, receives))
-    return failure;
-  return waitAll(communicator, sends);
+  for (std::vector<RequestPtr> *requests : {&receives, &sends})
+    for (RequestPtr &request : *requests)
+      if (Status failure = communicator.order(*request))
+        return failure;
+  return Status::success();
 }
 
 Status allReduce(Communicator &communicator, int channel, const Group &group,

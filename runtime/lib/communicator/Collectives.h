@@ -31,6 +31,14 @@ Status exchange(Communicator &communicator, int channel, const Group &group,
                 const std::vector<Message> &outgoing,
                 const std::vector<Message> &incoming);
 
+/// The same without the own entry. On a communicator for streams it returns as
+/// soon as the transfers are ordered before what the channel's stream is given
+/// from then on.
+Status exchangeWithPeers(Communicator &communicator, int channel,
+                         const Group &group,
+                         const std::vector<Message> &outgoing,
+                         const std::vector<Message> &incoming);
+
 /// Combines `count` elements: target = target (kind) operand.
 void reduceInto(plan::DType type, plan::Reduction kind, int64_t count,
                 void *target, const void *operand);

@@ -33,6 +33,14 @@ Status Communicator::receive(int64_t peer, int channel, Message message,
 }
 
 Status Communicator::wait(Request &request) {
+  if (Status failure = order(request))
+    return failure;
+  return synchronise(request.channel);
+}
+
+Status Communicator::synchronise(int) { return Status::success(); }
+
+Status Communicator::order(Request &request) {
   if (Status failure = finish(request))
     return failure;
   if (tracing && !request.sends)

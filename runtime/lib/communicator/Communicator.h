@@ -67,6 +67,11 @@ public:
   /// Sleeps until the transfer is complete; a status after the time limit,
   /// after an interrupt, or when the two ends differ in size.
   Status wait(Request &request);
+  /// Of a communicator for streams: returns as soon as whatever the channel's
+  /// stream is given from now on comes after the transfer. The others wait.
+  Status order(Request &request);
+  /// Waits for what has been ordered.
+  virtual Status synchronise(int channel);
 
   /// Makes every wait of every local rank, present and future, end with a
   /// status, and tells remote ranks as far as possible. Any thread may call it.
@@ -81,6 +86,10 @@ public:
   const std::vector<FlowEvent> &flows(int channel) const {
     return flowsOf[channel];
   }
+  /// Corrects when a transfer was under way, where streams knew it later.
+  void moveFlow(int channel, size_t flow, Clock::time_point time) {
+    flowsOf[channel][flow].time = time;
+  }
 
   std::chrono::duration<double> timeout{300};
 
@@ -89,6 +98,7 @@ protected:
                           RequestPtr &out_request) = 0;
   virtual Status postReceive(int64_t peer, int channel, Message message,
                              RequestPtr &out_request) = 0;
+  /// Orders the transfer before what follows on its channel.
   virtual Status finish(Request &request) = 0;
 
   /// Statuses that all communicators word alike.

@@ -95,6 +95,45 @@ void copyMessage(const Message &target, const Message &source) {
   }
 }
 
+/// Adds a row to a rectangle, where it goes on as the rows before do: the
+/// second one gives the pitches.
+static bool extend(Rectangle &rectangle, const Rectangle &row) {
+  if (row.width != rectangle.width)
+    return false;
+  int64_t target = row.target - rectangle.target;
+  int64_t source = row.source - rectangle.source;
+  if (rectangle.height == 1) {
+    if (target < row.width || source < row.width)
+      return false;
+    rectangle.targetPitch = target;
+    rectangle.sourcePitch = source;
+  } else if (target != rectangle.height * rectangle.targetPitch ||
+             source != rectangle.height * rectangle.sourcePitch) {
+    return false;
+  }
+  ++rectangle.height;
+  return true;
+}
+
+void forEachRectangle(const Message &target, const Message &source,
+                      const std::function<void(const Rectangle &)> &visit) {
+  Runs to(target);
+  Runs from(source);
+  Rectangle last = {};
+  while (!to.done() && !from.done()) {
+    Rectangle row = {to.data(), from.data(), std::min(to.left(), from.left())};
+    to.advance(row.width);
+    from.advance(row.width);
+    if (extend(last, row))
+      continue;
+    if (last.width > 0)
+      visit(last);
+    last = row;
+  }
+  if (last.width > 0)
+    visit(last);
+}
+
 void forEachRun(const Message &message,
                 const std::function<void(std::byte *, int64_t)> &visit) {
   for (Runs runs(message); !runs.done(); runs.advance(runs.left()))

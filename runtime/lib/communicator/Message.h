@@ -39,6 +39,20 @@ std::byte *contiguousData(const Message &message);
 /// Copies `source` to `target`; both have the same number of bytes.
 void copyMessage(const Message &target, const Message &source);
 
+/// Rows of `width` bytes, `pitch` apart: what a device copies at once.
+struct Rectangle {
+  std::byte *target;
+  const std::byte *source;
+  int64_t width;
+  int64_t height = 1;
+  int64_t targetPitch = 0, sourcePitch = 0;
+};
+
+/// Cuts the copy of `source` to `target`, which have the same number of bytes,
+/// into few rectangles.
+void forEachRectangle(const Message &target, const Message &source,
+                      const std::function<void(const Rectangle &)> &visit);
+
 /// Calls `visit` with every contiguous run.
 void forEachRun(const Message &message,
                 const std::function<void(std::byte *, int64_t)> &visit);

@@ -15,8 +15,54 @@ void ThreadGroup::interrupt() {
     // Taking the lock makes sure that no waiter is between its test and its
     // sleep.
     std::lock_guard<std::mutex> lock(port.mutex);
-    port.changed.notify_all();
+    wake(port);
   }
+}
+
+bool ThreadGroup::sleep(Port &port, std::unique_lock<std::mutex> &lock,
+                        std::chrono::duration<double> limit,
+                        const std::function<bool()> &done) {
+  auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
+  while (!done()) {
+    uint64_t turn = port.turn;
+    ++port.sleepers;
+    if (runs)
+      runs(-1);
+    if (port.changed.wait_until(lock, end, [&] { return port.turn != turn; }))
+      continue;
+    --port.sleepers;
+    if (runs)
+      runs(1);
+    return done();
+  }
+  return true;
+}
+
+void ThreadGroup::wake(Port &port) {
+  ++port.turn;
+  if (runs && port.sleepers > 0)
+    runs(port.sleepers);
+  port.sleepers = 0;
+  port.changed.notify_all();
+}
+
+void ThreadCommunicator::interrupt() { group->interrupt(); }
+
+Status
+ThreadCommunicator::open(int, const Message &,
+                         std::shared_ptr<ThreadGroup::Envelope> &out_envelope) {
+  out_envelope = std::make_shared<ThreadGroup::Envelope>();
+  return Status::success();
+}
+
+Status ThreadCommunicator::deliver(int, const Message &target,
+                                   ThreadGroup::Envelope &envelope) {
+  copyMessage(target, envelope.message);
+  return Status::success();
+}
+
+Status ThreadCommunicator::close(int, ThreadGroup::Envelope &) {
+  return Status::success();
 }
 
 Status ThreadCommunicator::postSend(int64_t peer, int channel, Message message,
@@ -26,14 +72,15 @@ Status ThreadCommunicator::postSend(int64_t peer, int channel, Message message,
   request->channel = channel;
   request->sends = true;
   request->sequence = sendCount[channel][peer]++;
-  request->envelope = std::make_shared<ThreadGroup::Envelope>();
+  if (Status failure = open(channel, message, request->envelope))
+    return failure;
   request->envelope->message = std::move(message);
   ThreadGroup::Port &port = group->port(peer);
   {
     std::lock_guard<std::mutex> lock(port.mutex);
     port.inbox[{rank(), channel, request->sequence}] = request->envelope;
+    group->wake(port);
   }
-  port.changed.notify_all();
   out_request = std::move(request);
   return Status::success();
 }
@@ -54,10 +101,11 @@ Status ThreadCommunicator::finishSend(Request &request,
                                       ThreadGroup::Envelope &envelope) {
   ThreadGroup::Port &mine = group->port(rank());
   std::unique_lock<std::mutex> lock(mine.mutex);
-  bool ready = mine.changed.wait_for(
-      lock, timeout, [&] { return envelope.consumed || group->stopped(); });
+  bool ready = group->sleep(mine, lock, timeout, [&] {
+    return envelope.consumed || group->stopped();
+  });
   if (envelope.consumed)
-    return Status::success();
+    return close(request.channel, envelope);
   return ready ? interrupted(request) : timedOut(request);
 }
 
@@ -72,7 +120,7 @@ Status ThreadCommunicator::finish(Request &base) {
     ThreadGroup::Key key{request.peer, request.channel, request.sequence};
     std::unique_lock<std::mutex> lock(mine.mutex);
     auto found = mine.inbox.end();
-    bool ready = mine.changed.wait_for(lock, timeout, [&] {
+    bool ready = group->sleep(mine, lock, timeout, [&] {
       found = mine.inbox.find(key);
       return found != mine.inbox.end() || group->stopped();
     });
@@ -85,16 +133,16 @@ Status ThreadCommunicator::finish(Request &base) {
   }
   int64_t expected = messageBytes(request.message);
   int64_t got = messageBytes(envelope->message);
-  if (expected == got)
-    copyMessage(request.message, envelope->message);
+  Status failure = expected == got
+                       ? deliver(request.channel, request.message, *envelope)
+                       : sizesDiffer(request, expected, got);
   ThreadGroup::Port &theirs = group->port(request.peer);
   {
     std::lock_guard<std::mutex> lock(theirs.mutex);
     envelope->consumed = true;
+    group->wake(theirs);
   }
-  theirs.changed.notify_all();
-  return expected == got ? Status::success()
-                         : sizesDiffer(request, expected, got);
+  return failure;
 }
 
 } // namespace sprt

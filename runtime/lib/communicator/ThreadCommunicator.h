@@ -20,10 +20,15 @@ namespace sprt {
 /// What the ranks of a process share.
 class ThreadGroup {
 public:
-  explicit ThreadGroup(int64_t ranks) : ports(static_cast<size_t>(ranks)) {}
+  /// `runs` is told how many more (fewer) threads of the ranks run: those that
+  /// sleep here do not, from the moment that they fall asleep to that in which
+  /// another thread wakes them.
+  explicit ThreadGroup(int64_t ranks, std::function<void(int)> runs = {})
+      : ports(static_cast<size_t>(ranks)), runs(std::move(runs)) {}
 
   /// A message on its way. `consumed` is guarded by the sender's port.
   struct Envelope {
+    virtual ~Envelope() = default;
     Message message;
     bool consumed = false;
   };
@@ -35,7 +40,16 @@ public:
     std::mutex mutex;
     std::condition_variable changed;
     std::map<Key, std::shared_ptr<Envelope>> inbox;
+    int sleepers = 0;
+    uint64_t turn = 0; ///< counts the calls that woke them
   };
+
+  /// Sleeps until `done`, unless `limit` passes first. Whoever changes what it
+  /// looks at calls `wake`; both hold the port's mutex.
+  bool sleep(Port &port, std::unique_lock<std::mutex> &lock,
+             std::chrono::duration<double> limit,
+             const std::function<bool()> &done);
+  void wake(Port &port);
 
   Port &port(int64_t rank) { return ports[static_cast<size_t>(rank)]; }
   bool stopped() const { return stop.load(std::memory_order_acquire); }
@@ -43,6 +57,7 @@ public:
 
 private:
   std::vector<Port> ports;
+  std::function<void(int)> runs;
   std::atomic<bool> stop{false};
 };
 
@@ -52,7 +67,7 @@ public:
                      int64_t ranks)
       : Communicator(rank, ranks), group(std::move(group)) {}
 
-  void interrupt() override { group->interrupt(); }
+  void interrupt() override;
 
 protected:
   Status postSend(int64_t peer, int channel, Message message,
@@ -60,6 +75,15 @@ protected:
   Status postReceive(int64_t peer, int channel, Message message,
                      RequestPtr &out_request) override;
   Status finish(Request &request) override;
+
+  /// An envelope for a message whose bytes are there now.
+  virtual Status open(int channel, const Message &message,
+                      std::shared_ptr<ThreadGroup::Envelope> &out_envelope);
+  /// Brings what the envelope describes to the receiver.
+  virtual Status deliver(int channel, const Message &target,
+                         ThreadGroup::Envelope &envelope);
+  /// At the sender, once the receiver has delivered.
+  virtual Status close(int channel, ThreadGroup::Envelope &envelope);
 
 private:
   Status finishSend(Request &request, ThreadGroup::Envelope &envelope);

@@ -1,10 +1,5 @@
 #include "executor/Rank.h"
 
-#include "executor/StreamRun.h"
-
-#include <algorithm>
-#include <system_error>
-
 namespace sprt {
 
 void RunControl::stop(int64_t rank) {
@@ -18,19 +13,6 @@ void RunControl::stop(int64_t rank) {
   interruptRanks();
 }
 
-Status Rank::allocate(int threads) {
-  if (Status failure = arena.map(program.plan->arena_bytes))
-    return failure;
-  scratches = std::vector<Region>(static_cast<size_t>(threads));
-  // Every kernel uses scratch memory again and again: none pays for its pages.
-  for (Region &region : scratches)
-    if (Status failure =
-            region.map(program.plan->scratch_bytes, /*prefault=*/true))
-      return failure;
-  pool = std::make_unique<TilePool>(threads);
-  return Status::success();
-}
-
 void Rank::beginRun(bool keepTrace) {
   tracing = keepTrace;
   seconds = 0;
@@ -38,54 +20,6 @@ void Rank::beginRun(bool keepTrace) {
   for (std::vector<TraceEvent> &stream : trace)
     stream.clear();
   communicator->beginRun(keepTrace);
-  events = std::make_unique<EventBoard>(program.plan->events, kStreams);
-  for (int stream = 0; stream < kStreams; ++stream)
-    if (!program.usesStream[stream])
-      events->finish(stream);
-}
-
-/// The cause before its consequence; else the stream that names a peer.
-static Status graver(Status a, Status b) {
-  if (!a || !b)
-    return a ? std::move(a) : std::move(b);
-  bool isSecond = a->consequence != b->consequence
-                      ? a->consequence
-                      : b->peer >= 0 && a->peer < 0;
-  return isSecond ? std::move(b) : std::move(a);
-}
-
-Status Rank::execute() {
-  Status failures[kStreams];
-  std::vector<std::thread> threads;
-  auto run = [&](int stream) {
-    failures[stream] =
-        StreamRun(*this, static_cast<plan::Stream>(stream)).run();
-  };
-  try {
-    for (int stream = 1; stream < kStreams; ++stream)
-      if (program.usesStream[stream])
-        threads.emplace_back(run, stream);
-  } catch (const std::system_error &error) {
-    failures[0] = fail(SPRT_FAILED).about(number)
-                  << "rank " << number
-                  << ": no thread for a stream: " << error.what();
-    control.stop(number);
-  }
-  if (!failures[0])
-    run(0);
-  for (std::thread &thread : threads)
-    thread.join();
-  Status failure;
-  for (Status &each : failures)
-    failure = graver(std::move(failure), std::move(each));
-  return failure;
-}
-
-int64_t Rank::peakBytes() const {
-  int64_t most = 0;
-  for (const Region &region : scratches)
-    most = std::max(most, region.residentBytes());
-  return arena.residentBytes() + most;
 }
 
 Status Rank::resolve(const plan::ViewT &view, const Scope &scope,
@@ -101,8 +35,7 @@ Status Rank::resolve(const plan::ViewT &view, const Scope &scope,
            << "bytes " << offset << " to " << offset + view.bytes << " of "
            << (inArena ? "an arena" : "constants") << " of " << space;
   out_data =
-      (inArena ? arena.data() : const_cast<std::byte *>(program.constants)) +
-      offset;
+      (inArena ? arenaData : const_cast<std::byte *>(constantData)) + offset;
   return Status::success();
 }
 

@@ -1,16 +1,15 @@
 /// One rank of a session: its memory, its end of the communicator, and what it
-/// measures while it runs.
+/// measures while it runs. Executors are its kinds.
 #ifndef SPRT_LIB_EXECUTOR_RANK_H
 #define SPRT_LIB_EXECUTOR_RANK_H
 
 #include "communicator/Collectives.h"
-#include "executor/EventBoard.h"
-#include "executor/Region.h"
-#include "executor/TilePool.h"
-#include "program/Program.h"
+#include "program/Placement.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <tuple>
 
 namespace sprt {
@@ -36,15 +35,6 @@ struct RunControl {
   void stop(int64_t rank);
 };
 
-/// The slices of one attention step, in the form that its kernel reads.
-struct SliceTable {
-  std::vector<sprt_slice> slices;
-  /// Blocks of queries, heaviest first.
-  std::vector<int64_t> order;
-  /// Of local rows, where a score function reads them.
-  std::vector<int32_t> queryPositions, keyPositions;
-};
-
 struct CommandTime {
   int64_t runs = 0;
   double seconds = 0;
@@ -66,25 +56,31 @@ public:
       : program(program), number(number),
         coordinates(program.coordinates(number)),
         communicator(std::move(communicator)), control(control) {}
+  virtual ~Rank() = default;
 
-  /// Reserves arena and scratch memory and starts `threads` - 1 helpers.
-  Status allocate(int threads);
-  /// Forgets what the last run measured.
-  void beginRun(bool tracing);
-  /// Walks the program on every stream; returns when they are done.
-  Status execute();
+  /// Forgets what the last run measured. Before any rank's thread runs.
+  virtual void beginRun(bool tracing);
+  /// Runs the program; returns when every stream is done.
+  virtual Status execute() = 0;
+  /// The rank's thread has nothing more to do in this run.
+  virtual void endRun() {}
+  /// Ends every wait for the rank's own streams. Any thread may call it.
+  virtual void interrupt() = 0;
+  /// Bytes of memory that the last run used.
+  virtual int64_t peakBytes() const = 0;
 
-  /// Touched bytes of the arena and of the most used scratch memory.
-  int64_t peakBytes() const;
+  /// Fills the rank's part of an input.
+  virtual Status place(const Placement &placement, const std::byte *global,
+                       std::byte *local) = 0;
+  /// Part of the arena as the host can read it, until the next call.
+  virtual Status fetch(const std::byte *local, int64_t bytes,
+                       const std::byte *&out_data) = 0;
 
   /// Where a view lies, checked against its space.
   Status resolve(const plan::ViewT &view, const Scope &scope,
                  std::byte *&out_data) const;
   /// The ranks that differ from this one in a factor's coordinate only.
   Group groupOf(uint32_t factor) const;
-  std::byte *scratch(int worker) const {
-    return scratches[static_cast<size_t>(worker)].data();
-  }
 
   const Program &program;
   const int64_t number;
@@ -92,23 +88,20 @@ public:
   std::unique_ptr<Communicator> communicator;
   RunControl &control;
   Injection injection;
-  Region arena;
-  std::unique_ptr<TilePool> pool;
-  std::unique_ptr<EventBoard> events;
 
   Clock::time_point begun; ///< when all ranks were ready
   double seconds = 0;
   std::vector<CommandTime> times; ///< by command; each is written by one stream
   bool tracing = false;
   std::vector<TraceEvent> trace[kStreams];
-  /// By stream, then by command and owners.
-  std::map<std::tuple<int32_t, int64_t, int64_t>, SliceTable> slices[kStreams];
   /// By stream, then by command, owner and window: how far along a ring a block
   /// is needed.
   std::map<std::tuple<int32_t, int64_t, int64_t>, int64_t> reaches[kStreams];
 
-private:
-  std::vector<Region> scratches;
+protected:
+  /// Of the device that runs the commands.
+  std::byte *arenaData = nullptr;
+  const std::byte *constantData = nullptr;
 };
 
 } // namespace sprt

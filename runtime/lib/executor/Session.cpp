@@ -1,8 +1,6 @@
 #include "executor/Session.h"
 
 #include "communicator/MpiWorld.h"
-#include "communicator/ThreadCommunicator.h"
-#include "support/Types.h"
 
 #include <algorithm>
 #include <fstream>
@@ -16,18 +14,6 @@
 namespace sprt {
 
 namespace {
-
-/// Longest time limit: what a condition variable can still count.
-constexpr double kLongestTimeout = 1e6;
-constexpr double kDefaultTimeout = 300;
-
-int availableCores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0)
-    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return std::max(1, CPU_COUNT(&set));
-}
 
 /// How long a rank that shares its core should be left on it at a time.
 constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(20);
@@ -57,97 +43,6 @@ Session::~Session() {
   ranks.clear();
 }
 
-Status Session::checkOptions(const sprt_session_options &options,
-                             std::string &out_communicator) const {
-  out_communicator = options.communicator ? options.communicator : "thread";
-  std::string executor = options.executor ? options.executor : "cpu";
-  if (out_communicator != "thread" && out_communicator != "mpi")
-    return fail(SPRT_UNSUPPORTED)
-           << "expected communicator \"thread\" or \"mpi\" but got \""
-           << out_communicator << "\"";
-  if (executor != "cpu")
-    return fail(SPRT_UNSUPPORTED)
-           << "expected executor \"cpu\" but got \"" << executor << "\"";
-  if (options.threads_per_rank < 0 || options.threads_per_rank > 1024)
-    return fail(SPRT_INVALID_ARGUMENT)
-           << "expected 0 to 1024 threads per rank but got "
-           << options.threads_per_rank;
-  if (!(options.timeout_seconds >= 0))
-    return fail(SPRT_INVALID_ARGUMENT)
-           << "expected a timeout of 0 or more seconds but got "
-           << options.timeout_seconds;
-  if (options.inject_rank < 0)
-    return Status::success();
-  int64_t commands = static_cast<int64_t>(program.stepOf.size());
-  if (options.inject_rank >= program.ranks() || options.inject_command < 0 ||
-      options.inject_command >= commands)
-    return fail(SPRT_INVALID_ARGUMENT)
-           << "expected a rank below " << program.ranks()
-           << " and a command below " << commands
-           << " to inject a failure but got " << options.inject_rank << ":"
-           << options.inject_command;
-  return Status::success();
-}
-
-Status Session::open(const sprt_session_options &options) {
-  std::string kind;
-  if (Status failure = checkOptions(options, kind))
-    return failure;
-  tracing = options.trace != 0;
-  int64_t sharers = program.ranks();
-  std::vector<std::unique_ptr<Communicator>> ends;
-  if (kind == "mpi") {
-    if (Status failure = MpiWorld::open(world))
-      return failure;
-    if (world->ranks != program.ranks())
-      return fail(SPRT_INVALID_ARGUMENT)
-             << "expected " << program.ranks() << " MPI processes for mesh "
-             << program.mesh << " but got " << world->ranks
-             << "; start with mpirun -n " << program.ranks();
-    // Besides this session, the process itself keeps the world.
-    if (Status failure =
-            world->number(program.processOf(), world.use_count() > 2))
-      return failure;
-    speaker = world->rank;
-    sharers = world->localRanks;
-    ends.push_back(std::make_unique<MpiCommunicator>(world));
-  } else {
-    auto group = std::make_shared<ThreadGroup>(program.ranks());
-    for (int64_t rank = 0; rank < program.ranks(); ++rank)
-      ends.push_back(
-          std::make_unique<ThreadCommunicator>(group, rank, program.ranks()));
-  }
-
-  int cores = availableCores();
-  int threads = options.threads_per_rank;
-  if (threads == 0)
-    threads = static_cast<int>(std::max<int64_t>(1, cores / sharers));
-  sharesCores = static_cast<int64_t>(ends.size()) * threads > cores;
-  double limit =
-      options.timeout_seconds > 0 ? options.timeout_seconds : kDefaultTimeout;
-  for (std::unique_ptr<Communicator> &end : ends) {
-    end->timeout =
-        std::chrono::duration<double>(std::min(limit, kLongestTimeout));
-    int64_t number = end->rank();
-    ranks.push_back(
-        std::make_unique<Rank>(program, number, std::move(end), control));
-    ranks.back()->injection = {options.inject_rank, options.inject_command,
-                               options.inject_stall != 0};
-    if (Status failure = ranks.back()->allocate(threads))
-      return failure;
-  }
-  control.interruptRanks = [this] {
-    for (std::unique_ptr<Rank> &rank : ranks) {
-      rank->events->interrupt();
-      rank->communicator->interrupt();
-    }
-  };
-  for (const ParameterInfo &result : program.results)
-    if (Status failure = firstHolders(program, result, holders.emplace_back()))
-      return failure;
-  return Status::success();
-}
-
 Status Session::run(const sprt_array *inputs, int64_t inputCount,
                     sprt_array *results, int64_t resultCount) {
   if (failed)
@@ -169,6 +64,7 @@ Status Session::run(const sprt_array *inputs, int64_t inputCount,
         statuses[i] = runRank(*ranks[i], inputs, results);
         if (statuses[i])
           control.stop(ranks[i]->number);
+        ranks[i]->endRun();
       });
   } catch (const std::system_error &error) {
     size_t first = threads.size();

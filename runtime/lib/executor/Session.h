@@ -4,7 +4,6 @@
 
 #include "executor/Rank.h"
 #include "executor/Trace.h"
-#include "program/Placement.h"
 #include "sprt/sprt.h"
 
 namespace sprt {
@@ -32,14 +31,22 @@ public:
   Status writeTrace(const std::string &path) const;
 
   const Program &program;
+  std::string communicator;
   int64_t speaker = 0; ///< the rank that this process speaks for
   std::vector<RankReport> reports;
   std::vector<CommandTime> times; ///< of the slowest local rank, by command
   double seconds = 0;
 
 private:
-  Status checkOptions(const sprt_session_options &options,
-                      std::string &out_communicator) const;
+  Status checkOptions(const sprt_session_options &options) const;
+  /// Which communicator and executor run the program.
+  Status choose(const sprt_session_options &options);
+  /// The communicators' ends of the local ranks, and how many ranks share this
+  /// machine.
+  Status connect(std::vector<std::unique_ptr<Communicator>> &out_ends,
+                 int64_t &out_sharers);
+  Status openOnCpu(const sprt_session_options &options);
+  Status openOnCuda(const sprt_session_options &options);
   Status checkInputs(const sprt_array *inputs, int64_t count) const;
   Status prepareResults(sprt_array *results, int64_t count) const;
   /// The whole life of one local rank in a run.
@@ -48,7 +55,8 @@ private:
   Status collectResults(Rank &rank, sprt_array *results);
   Status bufferOf(const Rank &rank, const ParameterInfo &info,
                   std::byte *&out_data) const;
-  Status sendResult(Rank &rank, bool holds, std::byte *local, int64_t bytes);
+  Status sendResult(Rank &rank, bool holds, const std::byte *data,
+                    int64_t bytes);
   Status receiveResult(Rank &rank, size_t result, std::byte *global);
   static RankReport reportOf(const Rank &rank);
   /// Rank 0 learns what the other processes measured.

@@ -107,8 +107,9 @@ Status Session::placeInputs(Rank &rank, const sprt_array *inputs) const {
     if (Status failure =
             Placement::create(program, info, rank.number, placement))
       return failure;
-    rank.arena.preferLargePages(local, placement.localBytes());
-    placement.scatter(static_cast<const std::byte *>(inputs[i].data), local);
+    if (Status failure = rank.place(
+            placement, static_cast<const std::byte *>(inputs[i].data), local))
+      return failure;
   }
   return Status::success();
 }
@@ -124,26 +125,31 @@ Status Session::collectResults(Rank &rank, sprt_array *results) {
             Placement::create(program, info, rank.number, placement))
       return failure;
     bool holds = holders[i][static_cast<size_t>(rank.number)];
+    const std::byte *data = nullptr;
+    if (holds)
+      if (Status failure = rank.fetch(local, placement.localBytes(), data))
+        return failure;
     std::byte *global = static_cast<std::byte *>(results[i].data);
     if (holds && (!distributed() || rank.number == 0))
-      placement.gather(local, global);
+      placement.gather(data, global);
     if (!distributed())
       continue;
     if (Status failure = rank.number == 0 ? receiveResult(rank, i, global)
-                                          : sendResult(rank, holds, local,
+                                          : sendResult(rank, holds, data,
                                                        placement.localBytes()))
       return failure;
   }
   return Status::success();
 }
 
-Status Session::sendResult(Rank &rank, bool holds, std::byte *local,
+Status Session::sendResult(Rank &rank, bool holds, const std::byte *data,
                            int64_t bytes) {
   if (!holds || bytes == 0)
     return Status::success();
   RequestPtr request;
   if (Status failure = rank.communicator->send(
-          0, kControlChannel, denseMessage(local, bytes), request))
+          0, kControlChannel,
+          denseMessage(const_cast<std::byte *>(data), bytes), request))
     return failure;
   return rank.communicator->wait(*request);
 }

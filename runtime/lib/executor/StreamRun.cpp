@@ -1,36 +1,28 @@
 #include "executor/StreamRun.h"
 
-#include <algorithm>
-#include <cstring>
-
 namespace sprt {
 
 Status StreamRun::run() {
   Status failure = walk(program.steps);
   if (failure)
     rank.control.stop(rank.number);
-  rank.events->finish(number);
+  cpu.events->finish(number);
   return failure;
 }
 
-Status StreamRun::walk(const std::vector<Step> &steps) {
-  for (const Step &step : steps) {
-    if (Status failure = visit(step))
-      return failure;
-    // Recorders count on all streams, whoever runs them.
-    if (step.command->records >= 0)
-      ++recorded[static_cast<size_t>(step.command->records)];
-  }
+Status StreamRun::visit(const Step &step) {
+  if (Status failure = enter(step))
+    return failure;
+  // Recorders count on all streams, whoever runs them.
+  if (step.command->records >= 0)
+    ++recorded[static_cast<size_t>(step.command->records)];
   return Status::success();
 }
 
-Status StreamRun::visit(const Step &step) {
+Status StreamRun::enter(const Step &step) {
   const plan::CommandT &command = *step.command;
   bool own = command.stream == stream;
-  bool compound = command.operation.type == plan::Operation::Loop ||
-                  command.operation.type == plan::Operation::While ||
-                  command.operation.type == plan::Operation::Case;
-  if (!compound)
+  if (!isCompound(command))
     return own ? located(perform(step), step) : Status::success();
 
   if (own) {
@@ -46,93 +38,29 @@ Status StreamRun::visit(const Step &step) {
     if (Status failure = control(step))
       return failure;
   if (own && command.records >= 0)
-    rank.events->record(static_cast<uint32_t>(command.records));
+    cpu.events->record(static_cast<uint32_t>(command.records));
   return Status::success();
-}
-
-Status StreamRun::control(const Step &step) {
-  const plan::OperationUnion &operation = step.command->operation;
-  if (const plan::LoopT *body = operation.AsLoop())
-    return loop(step, *body);
-  if (const plan::WhileT *body = operation.AsWhile())
-    return whileLoop(step, *body);
-  return choose(step, *operation.AsCase());
-}
-
-Status StreamRun::loop(const Step &step, const plan::LoopT &loop) {
-  int64_t lower = 0;
-  int64_t upper = 0;
-  if (Status failure = located(evaluate(*loop.lower, scope, lower), step))
-    return failure;
-  if (Status failure = located(evaluate(*loop.upper, scope, upper), step))
-    return failure;
-  counters.push_back(lower);
-  for (int64_t counter = lower; counter < upper; ++counter) {
-    counters.back() = counter;
-    if (Status failure = walk(step.body))
-      return failure;
-    // A body that leaves this stream nothing to do must still end with the run.
-    if (rank.control.stopped.load(std::memory_order_relaxed))
-      return located(fail(SPRT_FAILED).asConsequence() << "stopped", step);
-  }
-  counters.pop_back();
-  return Status::success();
-}
-
-Status StreamRun::whileLoop(const Step &step, const plan::WhileT &loop) {
-  for (;;) {
-    if (Status failure = walk(step.condition))
-      return failure;
-    int64_t more = 0;
-    if (Status failure =
-            located(decide(step, *loop.predicate, plan::DType::i1, more), step))
-      return failure;
-    if (!more)
-      return Status::success();
-    if (Status failure = walk(step.body))
-      return failure;
-  }
-}
-
-Status StreamRun::choose(const Step &step, const plan::CaseT &choice) {
-  int64_t index = 0;
-  if (Status failure =
-          located(decide(step, *choice.index, choice.type, index), step))
-    return failure;
-  int64_t last = static_cast<int64_t>(step.branches.size()) - 1;
-  // An index outside the branches takes the last one, as in StableHLO.
-  if (index < 0 || index > last)
-    index = last;
-  return walk(step.branches[static_cast<size_t>(index)]);
 }
 
 Status StreamRun::decide(const Step &step, const plan::ViewT &view,
                          plan::DType type, int64_t &out_value) {
   if (step.command->stream != stream)
-    return rank.events->awaitDecision(number, decisions++, out_value);
+    return cpu.events->awaitDecision(number, decisions++, out_value);
   if (rank.control.stopped.load(std::memory_order_relaxed))
     return fail(SPRT_FAILED).asConsequence() << "stopped";
   std::byte *data = nullptr;
   if (Status failure = rank.resolve(view, scope, data))
     return failure;
-  if (type == plan::DType::i64) {
-    std::memcpy(&out_value, data, sizeof out_value);
-  } else if (type == plan::DType::i32) {
-    int32_t value = 0;
-    std::memcpy(&value, data, sizeof value);
-    out_value = value;
-  } else {
-    out_value = *data != std::byte(0);
-  }
+  out_value = decisionOf(type, data);
   ++decisions;
   if (program.streams() > 1)
-    rank.events->decide(out_value);
+    cpu.events->decide(out_value);
   return Status::success();
 }
 
 Status StreamRun::await(const plan::CommandT &command) {
   for (uint32_t event : command.waits)
-    if (Status failure = rank.events->await(number, event, recorded[event]))
+    if (Status failure = cpu.events->await(number, event, recorded[event]))
       return failure;
   return Status::success();
 }
@@ -163,50 +91,8 @@ Status StreamRun::perform(const Step &step) {
           {step.id, counters.empty() ? -1 : counters.back(), begin, end});
   }
   if (command.records >= 0)
-    rank.events->record(static_cast<uint32_t>(command.records));
+    cpu.events->record(static_cast<uint32_t>(command.records));
   return Status::success();
-}
-
-Status StreamRun::inject(const Step &step) const {
-  if (rank.injection.command != step.id || rank.injection.rank != rank.number)
-    return Status::success();
-  if (!rank.injection.stalls)
-    return fail(SPRT_FAILED) << "failed on request (--inject)";
-  // Silent until the others have noticed; not for ever where nobody depends on
-  // it.
-  std::unique_lock<std::mutex> lock(rank.control.mutex);
-  rank.control.stopping.wait_for(lock, 2 * rank.communicator->timeout,
-                                 [&] { return rank.control.stopped.load(); });
-  return fail(SPRT_FAILED) << "stalled on request (--inject)";
-}
-
-Status StreamRun::enabled(const plan::CommandT &command,
-                          bool &out_enabled) const {
-  out_enabled = true;
-  if (!command.when)
-    return Status::success();
-  int64_t value = 0;
-  if (Status failure = evaluate(*command.when, scope, value))
-    return failure;
-  out_enabled = value != 0;
-  return Status::success();
-}
-
-Status StreamRun::located(Status failure, const Step &step) const {
-  if (!failure)
-    return failure;
-  std::string where = "rank " + std::to_string(rank.number) + ", command " +
-                      std::to_string(step.id);
-  if (!step.command->name.empty())
-    where += " \"" + step.command->name + "\"";
-  if (!counters.empty()) {
-    where += ", step ";
-    for (size_t depth = 0; depth < counters.size(); ++depth)
-      where += (depth ? "," : "") + std::to_string(counters[depth]);
-  }
-  failure->rank = rank.number;
-  failure->command = step.id;
-  return std::move(failure).within(where);
 }
 
 Status StreamRun::work(const Step &step) {

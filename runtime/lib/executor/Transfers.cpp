@@ -2,171 +2,24 @@
 
 #include "executor/StreamRun.h"
 
-#include "sprt/algebra/Heads.h"
-
-#include <algorithm>
-
 namespace sprt {
 
-namespace {
-
-/// Heads of a tensor with `headCount` heads that a member of the group holds.
-algebra::Interval heldHeads(const Program &program,
-                            const plan::ExchangeT &exchange, int64_t member) {
-  if (exchange.head_layout < 0)
-    return {0, exchange.head_count};
-  return algebra::heldHeads(
-      program.layouts[static_cast<size_t>(exchange.head_layout)], member,
-      exchange.head_count);
-}
-
-/// Part of `whole`: the rows of one owner and some heads.
-struct RowsOfOwner {
-  const algebra::Layout &layout;
-  int64_t owner;
-  bool dense; ///< the memory holds every row in position order, else the
-              ///< owner's rows, from row `first` on
-  int64_t first = 0;
-};
-
-Message select(const Piece &whole, const RowsOfOwner &rows,
-               algebra::Interval heads, int64_t firstHead) {
-  Message message;
-  int64_t local = rows.first;
-  for (const algebra::Range &range : rows.layout.ranges(rows.owner)) {
-    Piece piece = whole;
-    int64_t row = rows.dense ? range.first : local;
-    piece.base +=
-        row * whole.strides[1] + (heads.begin - firstHead) * whole.strides[2];
-    piece.counts[1] = range.count;
-    piece.counts[2] = heads.size();
-    if (rows.dense)
-      piece.strides[1] *= range.stride;
-    local += range.count;
-    if (piece.bytes() > 0)
-      message.push_back(piece);
-  }
-  return message;
-}
-
-/// The heads of a dense tensor that `member` passes on: those that no earlier
-/// member of the group also holds.
-algebra::Interval ownHeads(const Program &program,
-                           const plan::ExchangeT &exchange, int64_t member) {
-  algebra::Interval heads = heldHeads(program, exchange, member);
-  for (int64_t earlier = 0; earlier < member && !heads.empty(); ++earlier)
-    heads.begin =
-        std::max(heads.begin, heldHeads(program, exchange, earlier).end);
-  return heads;
-}
-
-} // namespace
-
-Status StreamRun::strided(const plan::StridedT &strided, int64_t rows,
-                          int64_t heads, Piece &out_piece) const {
-  Piece piece;
-  if (Status failure = rank.resolve(*strided.view, scope, piece.base))
-    return failure;
-  piece.counts[0] = strided.batch;
-  piece.counts[1] = rows;
-  piece.counts[2] = heads;
-  piece.strides[0] = strided.batch_stride;
-  piece.strides[1] = strided.row_stride;
-  piece.strides[2] = strided.head_stride;
-  piece.inner = strided.inner_bytes;
-  if (heads < 0)
-    return fail(SPRT_DAMAGED) << "a block of " << heads << " heads";
-  int64_t end = piece.inner;
-  bool overflow = false;
-  for (int dim = 0; dim < 3; ++dim) {
-    int64_t reach = 0;
-    overflow |= __builtin_mul_overflow(piece.counts[dim] - 1,
-                                       piece.strides[dim], &reach);
-    overflow |= __builtin_add_overflow(end, reach, &end);
-    if (piece.counts[dim] == 0) {
-      piece.inner = 0;
-      out_piece = piece;
-      return Status::success();
-    }
-  }
-  if (overflow || end > strided.view->bytes)
-    return fail(SPRT_DAMAGED)
-           << "a block of " << strided.batch << "x" << rows << "x" << heads
-           << "x" << strided.inner_bytes
-           << " bytes does not fit into its buffer of " << strided.view->bytes;
-  out_piece = piece;
-  return Status::success();
-}
-
-bool StreamRun::isNeeded(const Step &step, const plan::NeedsT &needs,
-                         const algebra::Layout &keys, int64_t owner,
-                         int64_t receiver) {
-  const plan::FactorT &ring = *program.plan->factors[needs.factor];
-  algebra::RingWay way{needs.stride, needs.size, needs.step, needs.hops};
-  int64_t taker = receiver / ring.stride % ring.size, above = way.above(taker);
-  auto [entry, added] =
-      rank.reaches[number].try_emplace({step.id, owner, above}, 0);
-  if (added)
-    entry->second = program.bandsOf[static_cast<size_t>(step.id)].ringReach(
-        program.layouts[needs.queries], keys, owner, way, above);
-  return way.hopsTo(owner, taker) <= entry->second;
-}
-
-Status StreamRun::blocks(const Step &step, const plan::SendRecvT &transfer,
-                         const std::vector<std::unique_ptr<plan::BlockT>> &list,
-                         int64_t receiver, Message &out_message) {
-  for (const auto &block : list) {
-    int64_t owner = 0, heads = 0;
-    if (Status failure = evaluate(*block->rows->owner, scope, owner))
-      return failure;
-    if (Status failure = evaluate(*block->heads, scope, heads))
-      return failure;
-    const algebra::Layout &layout = program.layouts[block->rows->layout];
-    if (transfer.needs &&
-        !isNeeded(step, *transfer.needs, layout, owner, receiver))
-      continue;
-    Piece piece;
-    if (Status failure =
-            strided(*block->strided, layout.count(owner), heads, piece))
-      return failure;
-    if (piece.bytes() > 0)
-      out_message.push_back(piece);
-  }
-  return Status::success();
-}
-
 Status StreamRun::sendRecv(const Step &step, const plan::SendRecvT &transfer) {
-  int64_t to = 0, from = 0;
-  if (Status failure = evaluate(*transfer.to, scope, to))
+  Transfer moved;
+  if (Status failure = resolve(step, transfer, moved))
     return failure;
-  if (Status failure = evaluate(*transfer.from, scope, from))
-    return failure;
-  if (to < 0 || to >= program.ranks() || from < 0 || from >= program.ranks())
-    return fail(SPRT_DAMAGED)
-           << "a transfer to rank " << to << " and from rank " << from << " of "
-           << program.ranks();
-  Message outgoing, incoming;
-  if (Status failure = blocks(step, transfer, transfer.sends, to, outgoing))
-    return failure;
-  if (Status failure =
-          blocks(step, transfer, transfer.receives, rank.number, incoming))
-    return failure;
-  if (to == rank.number && from == rank.number) {
-    if (messageBytes(outgoing) != messageBytes(incoming))
-      return fail(SPRT_DAMAGED)
-             << "sends " << messageBytes(outgoing)
-             << " bytes to itself but receives " << messageBytes(incoming);
-    copyMessage(incoming, outgoing);
+  if (moved.to == rank.number && moved.from == rank.number) {
+    copyMessage(moved.incoming, moved.outgoing);
     return Status::success();
   }
   RequestPtr sent, received;
-  if (!outgoing.empty())
-    if (Status failure =
-            rank.communicator->send(to, number, std::move(outgoing), sent))
+  if (!moved.outgoing.empty())
+    if (Status failure = rank.communicator->send(
+            moved.to, number, std::move(moved.outgoing), sent))
       return failure;
-  if (!incoming.empty())
+  if (!moved.incoming.empty())
     if (Status failure = rank.communicator->receive(
-            from, number, std::move(incoming), received))
+            moved.from, number, std::move(moved.incoming), received))
       return failure;
   if (received)
     if (Status failure = rank.communicator->wait(*received))
@@ -175,61 +28,11 @@ Status StreamRun::sendRecv(const Step &step, const plan::SendRecvT &transfer) {
 }
 
 Status StreamRun::exchangeRows(const plan::ExchangeT &exchange) {
-  Group group = rank.groupOf(exchange.factor);
-  const algebra::Layout &rows = program.layouts[exchange.layout];
-  bool gathers = exchange.direction == plan::Direction::rowsToHeads;
-  algebra::Interval mine = heldHeads(program, exchange, group.index);
-  // The first member's owner, where the parts of a ring owner are joined.
-  int64_t firstOwner = 0, denseRows = rows.length();
-  if (exchange.owner) {
-    if (Status failure = evaluate(*exchange.owner, scope, firstOwner))
-      return failure;
-    if (firstOwner < 0 || firstOwner >= rows.ranks() ||
-        firstOwner % group.size() != group.index)
-      return fail(SPRT_DAMAGED)
-             << "member " << group.index << " of an exchange owns part "
-             << firstOwner << " of " << rows.str();
-    firstOwner -= group.index;
-    denseRows = 0;
-    for (int64_t member = 0; member < group.size(); ++member)
-      denseRows += rows.count(firstOwner + member);
-  }
-
-  // One side holds own rows of all heads, the other all rows of own heads.
-  const plan::StridedT &rowSide = gathers ? *exchange.source : *exchange.target;
-  const plan::StridedT &headSide =
-      gathers ? *exchange.target : *exchange.source;
-  Piece ownPiece, densePiece;
-  int64_t own = firstOwner + group.index;
-  if (Status failure =
-          strided(rowSide, rows.count(own), exchange.head_count, ownPiece))
+  GroupMessages messages;
+  if (Status failure = resolve(exchange, messages))
     return failure;
-  if (Status failure = strided(headSide, denseRows, mine.size(), densePiece))
-    return failure;
-
-  std::vector<Message> outgoing, incoming;
-  int64_t joined = 0;
-  for (int64_t member = 0; member < group.size(); ++member) {
-    algebra::Interval theirs = gathers ? heldHeads(program, exchange, member)
-                                       : ownHeads(program, exchange, member);
-    algebra::Interval passed =
-        gathers ? mine : ownHeads(program, exchange, group.index);
-    // An all-gather back to rows needs no transfer: every member has its own
-    // rows.
-    if (!gathers && exchange.head_layout < 0)
-      theirs = passed = member == group.index ? mine : algebra::Interval();
-    int64_t owner = firstOwner + member;
-    Message fromRows = select(ownPiece, {rows, own, false}, theirs, 0);
-    Message fromDense = select(
-        densePiece, {rows, owner, !exchange.owner, joined}, passed, mine.begin);
-    if (exchange.owner)
-      joined += rows.count(owner);
-    if (!gathers)
-      std::swap(fromRows, fromDense);
-    outgoing.push_back(std::move(fromRows));
-    incoming.push_back(std::move(fromDense));
-  }
-  return sprt::exchange(*rank.communicator, number, group, outgoing, incoming);
+  return sprt::exchange(*rank.communicator, number, messages.group,
+                        messages.outgoing, messages.incoming);
 }
 
 Status StreamRun::reduceAll(const plan::AllReduceT &reduce) {
@@ -241,20 +44,12 @@ Status StreamRun::reduceAll(const plan::AllReduceT &reduce) {
 }
 
 Status StreamRun::reduceRows(const plan::ReduceScatterT &reduce) {
-  Group group = rank.groupOf(reduce.factor);
-  const algebra::Layout &rows = program.layouts[reduce.layout];
-  Piece source, target;
-  if (Status failure = strided(*reduce.source, rows.length(), 1, source))
+  GroupMessages messages;
+  if (Status failure = resolve(reduce, messages))
     return failure;
-  if (Status failure =
-          strided(*reduce.target, rows.count(group.index), 1, target))
-    return failure;
-  std::vector<Message> parts;
-  for (int64_t member = 0; member < group.size(); ++member)
-    parts.push_back(select(source, {rows, member, true}, {0, 1}, 0));
-  return reduceScatter(*rank.communicator, number, group, reduce.type,
-                       reduce.kind, parts,
-                       select(target, {rows, group.index, false}, {0, 1}, 0));
+  return reduceScatter(*rank.communicator, number, messages.group, reduce.type,
+                       reduce.kind, messages.outgoing,
+                       messages.incoming.front());
 }
 
 } // namespace sprt

@@ -139,6 +139,12 @@ Status Program::load(const std::string &path) {
   if (Status failure =
           create(planData, size, constantData, findKernel, library))
     return std::move(failure).within(path);
+  for (const auto &image : plan->images) {
+    const void *data = nullptr;
+    if (Status failure = findData(library, image->symbol.c_str(),
+                                  static_cast<uint64_t>(image->bytes), data))
+      return std::move(failure).within(path);
+  }
   if (plan->constant_bytes > 0)
     return findData(library, kConstantsSymbol,
                     static_cast<uint64_t>(plan->constant_bytes), constantData)

@@ -114,6 +114,36 @@ Status Program::checkFeatures() const {
          << "; compile with --cpu=native here, or with --cpu=x86-64-v3";
 }
 
+Status Program::findKernels(sprt_kernel_lookup lookup, void *context) {
+  auto find = [&](const std::string &symbol) {
+    return lookup ? lookup(symbol.c_str(), context) : nullptr;
+  };
+  for (const auto &kernel : plan->kernels) {
+    kernels.push_back(find(kernel->symbol));
+    if (!isForCuda() && !kernels.back())
+      return fail(SPRT_DAMAGED) << "the plan calls kernel \"" << kernel->symbol
+                                << "\" but the artifact does not define it";
+    if (!isForCuda())
+      continue;
+    auto *emulated =
+        reinterpret_cast<void *>(find(kernel->symbol + "_emulated"));
+    emulatedKernels.push_back(reinterpret_cast<sprt_emulated_kernel>(emulated));
+  }
+  return Status::success();
+}
+
+Status Program::findImages(sprt_kernel_lookup lookup, void *context) {
+  for (const auto &image : plan->images) {
+    images.push_back(reinterpret_cast<const std::byte *>(
+        lookup ? lookup(image->symbol.c_str(), context) : nullptr));
+    if (!images.back())
+      return fail(SPRT_DAMAGED)
+             << "the plan has image \"" << image->symbol << "\" for "
+             << image->architecture << " but the artifact does not define it";
+  }
+  return Status::success();
+}
+
 Status Program::create(const void *bytes, size_t size, const void *constantData,
                        sprt_kernel_lookup lookup, void *context) {
   if (Status failure = unpackPlan(bytes, size, plan, layouts))
@@ -125,14 +155,10 @@ Status Program::create(const void *bytes, size_t size, const void *constantData,
            << "the plan reads " << plan->constant_bytes
            << " bytes of constants but the artifact has none";
   constants = static_cast<const std::byte *>(constantData);
-  for (const auto &kernel : plan->kernels) {
-    sprt_kernel function =
-        lookup ? lookup(kernel->symbol.c_str(), context) : nullptr;
-    if (!function)
-      return fail(SPRT_DAMAGED) << "the plan calls kernel \"" << kernel->symbol
-                                << "\" but the artifact does not define it";
-    kernels.push_back(function);
-  }
+  if (Status failure = findKernels(lookup, context))
+    return failure;
+  if (Status failure = findImages(lookup, context))
+    return failure;
   prepare();
   return Status::success();
 }

@@ -4,6 +4,7 @@
 
 #include "program/Expression.h"
 #include "sprt/algebra/Bands.h"
+#include "sprt/cuda/Emulated.h"
 #include "sprt/sprt.h"
 
 #include <algorithm>
@@ -65,7 +66,13 @@ public:
   /// All commands by number, and of an attend or a ring's transfer its mask.
   std::vector<const Step *> stepOf;
   std::vector<algebra::Bands> bandsOf;
+  bool isForCuda() const { return plan->target == plan::Target::cuda; }
+
+  /// By kernel. A program for GPUs has them where it can be emulated, else
+  /// null; attention then in the second list.
   std::vector<sprt_kernel> kernels;
+  std::vector<sprt_emulated_kernel> emulatedKernels;
+  std::vector<const std::byte *> images; ///< code for GPUs
   std::vector<ParameterInfo> inputs;
   std::vector<ParameterInfo> results;
   std::string mesh;
@@ -74,6 +81,8 @@ public:
 
 private:
   Status checkFeatures() const;
+  Status findKernels(sprt_kernel_lookup lookup, void *context);
+  Status findImages(sprt_kernel_lookup lookup, void *context);
   /// Numbers the commands and gathers what the executor wants at hand.
   void prepare();
   void number(const std::vector<std::unique_ptr<plan::CommandT>> &commands,

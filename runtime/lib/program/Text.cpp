@@ -40,8 +40,11 @@ public:
       text += "layout " + std::to_string(i) + "   " +
               layoutText(*plan.layouts[i]) + "\n";
     for (size_t i = 0; i < plan.kernels.size(); ++i)
-      text += "kernel " + std::to_string(i) + "   " + plan.kernels[i]->symbol +
-              "\n";
+      text += "kernel " + std::to_string(i) + "   " +
+              kernelText(*plan.kernels[i]) + "\n";
+    for (const auto &image : plan.images)
+      text += "image " + image->architecture + "   " + image->symbol + "   " +
+              sizeText(image->bytes) + "\n";
     for (const auto &input : plan.inputs)
       parameter("input ", *input);
     for (const auto &result : plan.results)
@@ -59,6 +62,13 @@ private:
     return algebra::Layout(static_cast<algebra::LayoutKind>(layout.kind),
                            layout.length, layout.ranks, layout.split)
         .str();
+  }
+
+  std::string kernelText(const plan::KernelT &kernel) const {
+    if (plan.target != plan::Target::cuda)
+      return kernel.symbol;
+    return kernel.symbol + "   threads " + std::to_string(kernel.threads) +
+           "   shared " + sizeText(kernel.shared_bytes);
   }
 
   std::string view(const plan::ViewT &view) const {
@@ -90,7 +100,8 @@ private:
             sizeText(plan.arena_bytes) + "   scratch " +
             sizeText(plan.scratch_bytes) + "   constants " +
             sizeText(plan.constant_bytes) + "   events " +
-            std::to_string(plan.events) + "\n";
+            std::to_string(plan.events) +
+            (plan.target == plan::Target::cuda ? "   target cuda\n" : "\n");
     for (uint32_t number : plan.processes)
       text += (number == plan.processes.front() ? "processes " : " ") +
               factor(number);
@@ -214,6 +225,9 @@ std::string Printer::attend(const plan::AttendT &attend) const {
       "+" + expr(attend.heads) + "/" + std::to_string(attend.heads_total) +
       " kv " + expr(attend.kv_first) + "/" + std::to_string(attend.kv_total) +
       "   bands" + bands(attend.bands);
+  if (plan.target == plan::Target::cuda)
+    line += "   blocks " + std::to_string(attend.query_block) + "x" +
+            std::to_string(attend.key_block);
   for (const auto &term : attend.terms)
     line += " term=" + view(*term->view);
   return line + (attend.init ? "   init" : "");

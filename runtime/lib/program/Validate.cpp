@@ -64,6 +64,42 @@ Status checkLayouts(const plan::PlanT &plan,
   return Status::success();
 }
 
+/// What a block of threads has at most: CUDA's limit, and Hopper's.
+constexpr int64_t kMaxThreads = 1024;
+constexpr int64_t kMaxSharedBytes = 232448;
+
+Status checkKernels(const plan::PlanT &plan) {
+  bool cuda = plan.target == plan::Target::cuda;
+  for (const auto &kernel : plan.kernels) {
+    if (!kernel || kernel->symbol.empty())
+      return fail(SPRT_DAMAGED) << "a kernel without a symbol";
+    if (!cuda)
+      continue;
+    if (kernel->threads < 1 || kernel->threads > kMaxThreads)
+      return fail(SPRT_DAMAGED)
+             << "expected 1 to " << kMaxThreads << " threads of kernel \""
+             << kernel->symbol << "\" but got " << kernel->threads;
+    if (kernel->shared_bytes < 0 || kernel->shared_bytes > kMaxSharedBytes)
+      return fail(SPRT_DAMAGED)
+             << "expected 0 to " << kMaxSharedBytes
+             << " bytes of shared memory of kernel \"" << kernel->symbol
+             << "\" but got " << kernel->shared_bytes;
+  }
+  return Status::success();
+}
+
+Status checkImages(const plan::PlanT &plan) {
+  if (plan.target != plan::Target::cuda && !plan.images.empty())
+    return fail(SPRT_DAMAGED) << "code for GPUs in a plan for CPUs";
+  for (const auto &image : plan.images) {
+    if (!image || image->symbol.empty() || image->architecture.empty())
+      return fail(SPRT_DAMAGED) << "an image without symbol or architecture";
+    if (Status failure = checkSize(image->bytes, "an image", 1))
+      return failure;
+  }
+  return Status::success();
+}
+
 Status checkAtom(const plan::PlanT &plan, const plan::AtomT *atom,
                  const std::string &name) {
   if (!atom)
@@ -153,9 +189,12 @@ Status validatePlan(const plan::PlanT &plan,
   if (plan.events > kMaxEvents)
     return fail(SPRT_DAMAGED) << "expected at most " << kMaxEvents
                               << " events but got " << plan.events;
-  for (const auto &kernel : plan.kernels)
-    if (!kernel || kernel->symbol.empty())
-      return fail(SPRT_DAMAGED) << "a kernel without a symbol";
+  if (!isEnum(plan.target))
+    return fail(SPRT_DAMAGED) << "unknown target " << int(plan.target);
+  if (Status failure = checkKernels(plan))
+    return failure;
+  if (Status failure = checkImages(plan))
+    return failure;
   std::set<std::string> names;
   for (const auto &input : plan.inputs) {
     if (Status failure = checkParameter(plan, input.get(), /*isInput=*/true))

@@ -23,6 +23,7 @@ private:
   Status checkOperation(const plan::CommandT &command);
   Status check(const plan::LaunchT &launch);
   Status check(const plan::AttendT &attend);
+  Status checkForCuda(const plan::AttendT &attend);
   Status check(const plan::GemmT &gemm);
   Status check(const plan::SendRecvT &transfer);
   Status checkNeeds(const plan::SendRecvT &transfer);

@@ -139,6 +139,9 @@ Status CommandValidator::check(const plan::AttendT &attend) {
                         attend.head_size, attend.value_size})
     if (Status failure = checkSize(value, "a size of attention", 1))
       return failure;
+  if (plan.target == plan::Target::cuda)
+    if (Status failure = checkForCuda(attend))
+      return failure;
   if (!attend.scored && !attend.terms.empty())
     return fail(SPRT_DAMAGED) << "terms without a score function";
   for (const auto &term : attend.terms) {
@@ -160,6 +163,21 @@ Status CommandValidator::check(const plan::AttendT &attend) {
              << " bytes";
   }
   return checkBands(attend.bands);
+}
+
+Status CommandValidator::checkForCuda(const plan::AttendT &attend) {
+  // What a copy brings at once has at most 256 rows.
+  constexpr int64_t kMaxRows = 256;
+  if (attend.key_block < 1 || attend.key_block > kMaxRows)
+    return fail(SPRT_DAMAGED) << "expected blocks of 1 to " << kMaxRows
+                              << " keys but got " << attend.key_block;
+  if (attend.scored)
+    return fail(SPRT_UNSUPPORTED) << "a score function in a plan for GPUs";
+  if (!(attend.scale > 0))
+    return fail(SPRT_UNSUPPORTED)
+           << "expected a scale above 0 in a plan for GPUs but got "
+           << attend.scale;
+  return Status::success();
 }
 
 Status CommandValidator::check(const plan::GemmT &gemm) {

@@ -6,7 +6,7 @@
 
 namespace {
 
-constexpr const char *kLater[] = {"--steps", "--feed", "--device"};
+constexpr const char *kLater[] = {"--steps", "--feed"};
 
 /// "RANK:COMMAND" or "RANK:COMMAND:stall".
 bool parseInject(Options &options) {
@@ -40,11 +40,9 @@ std::string findLater(const CLI::App &app, const Options &options) {
   for (const char *name : kLater)
     if (app.count(name) > 0)
       return std::string("option \"") + name + "\" is not available yet";
-  if (options.communicator == "nccl" || options.communicator == "local")
-    return "communicator \"" + options.communicator +
-           "\" is not available yet; use --communicator=thread or mpi";
-  if (options.executor == "cuda")
-    return "executor \"cuda\" is not available yet; use --executor=cpu";
+  if (options.communicator == "nccl")
+    return "communicator \"nccl\" is not available yet; use "
+           "--communicator=local, or thread or mpi on CPUs";
   return "";
 }
 
@@ -81,13 +79,18 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
       ->group("Data");
 
   app.add_option("--communicator", options.communicator,
-                 "default thread, under mpirun mpi")
+                 "default thread, of a GPU local; under mpirun mpi")
       ->check(CLI::IsMember({"thread", "mpi", "nccl", "local"}))
-      ->option_text("thread|mpi")
+      ->option_text("thread|mpi|local")
       ->group("Execution");
-  app.add_option("--executor", options.executor, "default cpu")
+  app.add_option("--executor", options.executor,
+                 "default: what the program is for")
       ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->option_text("cpu")
+      ->option_text("cpu|cuda")
+      ->group("Execution");
+  app.add_option("--device", options.device,
+                 "which GPU (0); emulated runs its program on the CPU")
+      ->option_text("N|emulated")
       ->group("Execution");
   app.add_option("--threads", options.threads,
                  "per rank (default: cores / ranks)")
@@ -136,8 +139,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
     return false;
   }
   options.explicitRepeat = repeat->count() > 0;
-  if (options.communicator.empty())
-    options.communicator =
-        std::getenv("OMPI_COMM_WORLD_SIZE") ? "mpi" : "thread";
+  if (options.communicator.empty() && std::getenv("OMPI_COMM_WORLD_SIZE"))
+    options.communicator = "mpi";
   return true;
 }

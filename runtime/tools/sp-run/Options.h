@@ -11,8 +11,9 @@ struct Options : DataOptions {
   std::string check;
   double rtol = -1; ///< -1: by element type
   double atol = 0;
-  std::string communicator;
-  std::string executor = "cpu";
+  std::string communicator; ///< empty: the program's own
+  std::string executor;     ///< empty: what the program is for
+  std::string device;       ///< empty: the first
   int threads = 0;
   double timeout = 300;
   std::string inject;

@@ -107,7 +107,7 @@ void printSummary(const sprt_program *program, const sprt_session *session,
   }
   std::printf("ranks    %" PRId64 " (%s), communicator %s\n",
               sprt_program_ranks(program), sprt_program_mesh(program),
-              options.communicator.c_str());
+              sprt_session_communicator(session));
   std::printf("seconds  min %.6f, median %.6f of %zu runs\n",
               minimum(timings.seconds), median(timings.seconds),
               timings.seconds.size());
@@ -167,7 +167,7 @@ bool writeReport(const sprt_program *program, const sprt_session *session,
                  {"tool", "sp-run"},
                  {"mesh", meshOf(program)},
                  {"ranks", sprt_program_ranks(program)},
-                 {"communicator", options.communicator},
+                 {"communicator", sprt_session_communicator(session)},
                  {"executor", options.executor},
                  {"seconds",
                   {{"min", minimum(timings.seconds)},

@@ -4,11 +4,17 @@
 
 namespace {
 
+/// Null, which leaves the choice to the session, for an empty text.
+const char *given(const std::string &text) {
+  return text.empty() ? nullptr : text.c_str();
+}
+
 sprt_session_options sessionOptions(const Options &options) {
   sprt_session_options session;
   sprt_session_options_init(&session);
-  session.communicator = options.communicator.c_str();
-  session.executor = options.executor.c_str();
+  session.communicator = given(options.communicator);
+  session.executor = given(options.executor);
+  session.device = given(options.device);
   session.threads_per_rank = options.threads;
   session.timeout_seconds = options.timeout;
   session.trace = !options.trace.empty();

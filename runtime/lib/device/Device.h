@@ -1,0 +1,126 @@
+/// What runs the commands of a program for GPUs: a GPU, or its emulation.
+///
+/// The interface is the driver's, made small. Work is put on streams and runs
+/// later: in order on one stream, in any order among streams but for events.
+/// Addresses of its memory are `std::byte *`, as everywhere, though the host
+/// may not follow them. Any thread may call; a stream is one thread's at a
+/// time.
+///
+///     record(event, a)    marks the work that a holds now
+///     wait(b, event)      what b is given from now on comes after that mark;
+///                         nothing where the event was never recorded
+#ifndef SPRT_LIB_DEVICE_DEVICE_H
+#define SPRT_LIB_DEVICE_DEVICE_H
+
+#include "communicator/Message.h"
+#include "program/Program.h"
+#include "sprt/cuda/AttentionArguments.h"
+
+#include <chrono>
+
+namespace sprt {
+
+class Device {
+public:
+  /// What a stream is being given: a failure of its work says so.
+  struct Origin {
+    int32_t command = -1;
+    std::vector<int64_t> counters; ///< of the enclosing loops
+  };
+
+  class Stream {
+  public:
+    explicit Stream(int64_t rank) : rank(rank) {}
+    virtual ~Stream() = default;
+    const int64_t rank; ///< whose work it runs
+    std::shared_ptr<const Origin> origin;
+  };
+
+  class Event {
+  public:
+    virtual ~Event() = default;
+  };
+
+  /// A failure of work: its status, and what the stream was given then.
+  struct Fault {
+    Status status;
+    std::shared_ptr<const Origin> origin; ///< null where nobody knows
+  };
+
+  struct Capability {
+    std::string name;
+    int64_t memoryBytes = 0;
+    int64_t freeBytes = 0;
+    int processors = 1;
+  };
+
+  using Limit = std::chrono::duration<double>;
+
+  virtual ~Device() = default;
+
+  const Capability &capability() const { return abilities; }
+
+  /// Finds the program's kernels. Before any launch; one program a device.
+  virtual Status load(const Program &program) = 0;
+
+  /// At least 256-byte aligned; freed with the device at the latest.
+  virtual Status allocate(int64_t bytes, std::byte *&out_data) = 0;
+  virtual void release(std::byte *data) = 0;
+
+  virtual Status createStream(int64_t rank,
+                              std::unique_ptr<Stream> &out_stream) = 0;
+  virtual Status createEvent(std::unique_ptr<Event> &out_event) = 0;
+  virtual Status record(Event &event, Stream &stream) = 0;
+  virtual Status wait(Stream &stream, Event &event) = 0;
+  /// Seconds from one mark to another; both streams have been synchronised.
+  virtual Status elapsed(const Event &from, const Event &to,
+                         double &out_seconds) = 0;
+
+  /// Between messages of equal size; memory of the device, or of the host,
+  /// which then stays as it is until the stream has been synchronised.
+  virtual Status copy(Stream &stream, const Message &target,
+                      const Message &source) = 0;
+  /// `data` may be gone once this returns.
+  virtual Status upload(Stream &stream, std::byte *target,
+                        const std::byte *data, int64_t bytes) = 0;
+  virtual Status fill(Stream &stream, std::byte *target, uint8_t value,
+                      int64_t bytes) = 0;
+
+  /// A kernel of the plan other than attention, over tiles [0, tiles).
+  virtual Status launch(Stream &stream, uint32_t kernel,
+                        const std::vector<void *> &buffers, int64_t tiles) = 0;
+  /// An attention kernel of the plan, in as many blocks.
+  virtual Status attend(Stream &stream, uint32_t kernel,
+                        const cuda::ForwardArguments &arguments,
+                        int64_t blocks) = 0;
+  virtual Status multiply(Stream &stream, const plan::GemmT &gemm,
+                          const std::byte *a, const std::byte *b,
+                          std::byte *c) = 0;
+  virtual Status encode(const cuda::TensorMapFields &fields,
+                        cuda::TensorMap &out_map) = 0;
+
+  /// Sleeps until the stream is empty. A failure of its rank's work, a timeout
+  /// after `limit`, or a consequence when other work failed or after
+  /// `interrupt`.
+  virtual Fault synchronise(Stream &stream, Limit limit) = 0;
+  /// Ends every synchronise, present and future.
+  virtual void interrupt() = 0;
+
+  /// So many more (fewer) threads may still put work on streams: an emulation
+  /// that repeats itself starts when none may.
+  virtual void threadsRun(int) {}
+
+protected:
+  Capability abilities;
+};
+
+/// The GPU of that number, or "emulated".
+Status openDevice(const std::string &name, std::shared_ptr<Device> &out_device);
+
+/// Whether so many of a program's ranks fit into a device's free memory.
+Status checkMemory(const Program &program, int64_t ranks,
+                   const Device::Capability &capability);
+
+} // namespace sprt
+
+#endif // SPRT_LIB_DEVICE_DEVICE_H

@@ -1,0 +1,111 @@
+/// A GPU that is not there: its memory is the host's, its work runs on one
+/// thread, in an order that is random but repeats for a seed.
+///
+/// Work waits until somebody synchronises and no thread of a rank may put more
+/// on a stream. Then, again and again, one stream among those whose first task
+/// may run is drawn, and that task runs. Only what the plan says orders
+/// streams:
+///
+///     stream 0   launch  record e            ready: launch
+///     stream 1   wait e  copy                wait e is not ready: e unreached
+///     stream 2   fill                        ready: fill
+///
+/// so that a wait that is missing gives wrong numbers for some seed. Memory
+/// that was never written holds NaNs.
+#ifndef SPRT_LIB_DEVICE_EMULATEDDEVICE_H
+#define SPRT_LIB_DEVICE_EMULATEDDEVICE_H
+
+#include "device/Device.h"
+#include "executor/TilePool.h"
+#include "sprt/cuda/Emulated.h"
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+
+namespace sprt {
+
+class EmulatedDevice : public Device {
+public:
+  explicit EmulatedDevice(uint64_t seed);
+  EmulatedDevice(const EmulatedDevice &) = delete;
+  EmulatedDevice &operator=(const EmulatedDevice &) = delete;
+  ~EmulatedDevice() override;
+
+  Status load(const Program &program) override;
+  Status allocate(int64_t bytes, std::byte *&out_data) override;
+  void release(std::byte *data) override;
+  Status createStream(int64_t rank,
+                      std::unique_ptr<Stream> &out_stream) override;
+  Status createEvent(std::unique_ptr<Event> &out_event) override;
+  Status record(Event &event, Stream &stream) override;
+  Status wait(Stream &stream, Event &event) override;
+  Status elapsed(const Event &from, const Event &to,
+                 double &out_seconds) override;
+  Status copy(Stream &stream, const Message &target,
+              const Message &source) override;
+  Status upload(Stream &stream, std::byte *target, const std::byte *data,
+                int64_t bytes) override;
+  Status fill(Stream &stream, std::byte *target, uint8_t value,
+              int64_t bytes) override;
+  Status launch(Stream &stream, uint32_t kernel,
+                const std::vector<void *> &buffers, int64_t tiles) override;
+  Status attend(Stream &stream, uint32_t kernel,
+                const cuda::ForwardArguments &arguments,
+                int64_t blocks) override;
+  Status multiply(Stream &stream, const plan::GemmT &gemm, const std::byte *a,
+                  const std::byte *b, std::byte *c) override;
+  Status encode(const cuda::TensorMapFields &fields,
+                cuda::TensorMap &out_map) override;
+  Fault synchronise(Stream &stream, Limit limit) override;
+  void interrupt() override;
+  void threadsRun(int more) override;
+
+private:
+  struct Mark;
+  struct Task;
+  class Queue;
+  class MarkedEvent;
+
+  using Memory = std::unique_ptr<std::byte, void (*)(void *)>;
+
+  void push(Stream &stream, Task task);
+  Status push(Stream &stream, std::function<Status()> work);
+  /// The thread that runs all work.
+  void work();
+  bool mayWork() const { return running <= 0 && sleepers > 0 && !failed(); }
+  bool failed() const { return static_cast<bool>(fault.status); }
+  /// A queue whose first task may run, or null.
+  Queue *draw();
+  /// Who sleeps for a queue that is empty, or that will never be, runs again.
+  void wake();
+  Fault outcome(const Queue &queue) const;
+
+  const Program *program = nullptr;
+  std::vector<std::byte> scratch; ///< of kernels that run on tiles
+  TilePool pool{1};               ///< of products
+
+  std::mutex mutex;
+  std::condition_variable wanted;  ///< for the working thread
+  std::condition_variable reached; ///< for those who synchronise
+  std::map<std::byte *, Memory> memory;
+  std::vector<Queue *> queues; ///< by age
+  Queue *latest = nullptr;
+  std::mt19937_64 random;
+  int running = 0;  ///< threads that may still put work on streams
+  int sleepers = 0; ///< that synchronise
+  uint64_t tasksDone = 0;
+  bool busy = false; ///< the worker runs a task
+  Fault fault;       ///< the first of any work
+  int64_t faultRank = -1;
+  bool stopped = false;
+  bool closing = false;
+  std::thread worker;
+};
+
+} // namespace sprt
+
+#endif // SPRT_LIB_DEVICE_EMULATEDDEVICE_H

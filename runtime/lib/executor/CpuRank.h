@@ -1,0 +1,46 @@
+/// A rank of the executor "cpu": memory of the host, a thread for each stream,
+/// and threads that share the tiles of its kernels.
+#ifndef SPRT_LIB_EXECUTOR_CPURANK_H
+#define SPRT_LIB_EXECUTOR_CPURANK_H
+
+#include "executor/EventBoard.h"
+#include "executor/Rank.h"
+#include "executor/Region.h"
+#include "executor/SliceTable.h"
+#include "executor/TilePool.h"
+
+namespace sprt {
+
+class CpuRank : public Rank {
+public:
+  using Rank::Rank;
+
+  /// Reserves arena and scratch memory and starts `threads` - 1 helpers.
+  Status allocate(int threads);
+
+  void beginRun(bool tracing) override;
+  Status execute() override;
+  void interrupt() override;
+  int64_t peakBytes() const override;
+  Status place(const Placement &placement, const std::byte *global,
+               std::byte *local) override;
+  Status fetch(const std::byte *local, int64_t bytes,
+               const std::byte *&out_data) override;
+
+  std::byte *scratch(int worker) const {
+    return scratches[static_cast<size_t>(worker)].data();
+  }
+
+  std::unique_ptr<TilePool> pool;
+  std::unique_ptr<EventBoard> events;
+  /// By stream, then by command and owners.
+  std::map<std::tuple<int32_t, int64_t, int64_t>, SliceTable> slices[kStreams];
+
+private:
+  Region arena;
+  std::vector<Region> scratches;
+};
+
+} // namespace sprt
+
+#endif // SPRT_LIB_EXECUTOR_CPURANK_H

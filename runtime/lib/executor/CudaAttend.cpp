@@ -1,0 +1,205 @@
+// Attention on a device: tensor maps, and a mask's tables in its memory.
+
+#include "executor/CudaRun.h"
+#include "executor/SliceTable.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sprt {
+
+namespace {
+
+constexpr int64_t kElementBytes = 2; ///< of q, k and v
+/// Rows of a box of q, and what a tensor map wants of bases and strides.
+constexpr int64_t kQueryBoxRows = 64;
+constexpr int64_t kMapAlignment = 16;
+
+bool narrow(int64_t value, int32_t &out_value) {
+  out_value = static_cast<int32_t>(value);
+  return out_value == value;
+}
+
+/// A bound of a line `stride` * row + bound, over rows [first, last).
+bool narrowBound(int64_t bound, int64_t stride, int64_t first, int64_t last,
+                 int32_t &out_bound) {
+  if (bound == algebra::unboundedBelow || bound == algebra::unboundedAbove) {
+    out_bound = bound < 0 ? INT32_MIN : INT32_MAX;
+    return true;
+  }
+  auto fits = [](algebra::Area value) { return value < INT32_MAX; };
+  algebra::Area reach = static_cast<algebra::Area>(stride) *
+                        static_cast<algebra::Area>(std::max(first, last));
+  algebra::Area away = static_cast<algebra::Area>(
+      bound < 0 ? -static_cast<__int128>(bound) : bound);
+  return fits(reach + away) && narrow(bound, out_bound);
+}
+
+bool narrow(const sprt_slice &from, cuda::Slice &out_slice) {
+  cuda::Slice &to = out_slice;
+  to.uniform = from.uniform != 0;
+  int32_t farthest = 0;
+  return narrow(from.q0, to.q0) && narrow(from.q1, to.q1) &&
+         narrow(from.k0, to.k0) && narrow(from.k1, to.k1) &&
+         narrow(from.qStride, to.qStride) && narrow(from.kStride, to.kStride) &&
+         narrowBound(0, from.kStride, from.k0, from.k1, farthest) &&
+         narrowBound(from.lo, from.qStride, from.q0, from.q1, to.lo) &&
+         narrowBound(from.hi, from.qStride, from.q0, from.q1, to.hi);
+}
+
+} // namespace
+
+Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
+                        const AttendShape &shape,
+                        CudaRank::AttendTable &out_table) {
+  auto [entry, added] =
+      cuda.tables.try_emplace({step.id, shape.queryOwner, shape.keyOwner});
+  out_table = entry->second;
+  if (!added)
+    return Status::success();
+  std::vector<sprt_slice> slices =
+      program.bandsOf[static_cast<size_t>(step.id)].restrict(
+          program.layouts[attend.queries->layout], shape.queryOwner,
+          program.layouts[attend.keys->layout], shape.keyOwner);
+  std::vector<cuda::Slice> narrowed(slices.size());
+  for (size_t i = 0; i < slices.size(); ++i)
+    if (!narrow(slices[i], narrowed[i]))
+      return fail(SPRT_UNSUPPORTED)
+             << "expected a slice within 32 bits but got rows " << slices[i].q0
+             << ".." << slices[i].q1 << " and keys " << slices[i].k0 << ".."
+             << slices[i].k1 << " between lines " << slices[i].lo << " and "
+             << slices[i].hi << "; use more ranks";
+  std::vector<int32_t> order;
+  for (int64_t block : heaviestFirst(slices, shape.queries, attend.query_block))
+    order.push_back(static_cast<int32_t>(block));
+
+  int64_t sliceBytes =
+      static_cast<int64_t>(narrowed.size() * sizeof(cuda::Slice));
+  int64_t orderBytes = static_cast<int64_t>(order.size() * sizeof(int32_t));
+  std::byte *data = nullptr;
+  if (Status failure = device.allocate(sliceBytes + orderBytes, data))
+    return failure;
+  cuda.tableMemory.push_back(data);
+  if (Status failure = device.upload(
+          stream(), data, reinterpret_cast<const std::byte *>(narrowed.data()),
+          sliceBytes))
+    return failure;
+  if (Status failure = device.upload(
+          stream(), data + sliceBytes,
+          reinterpret_cast<const std::byte *>(order.data()), orderBytes))
+    return failure;
+  out_table.slices = reinterpret_cast<const cuda::Slice *>(data);
+  out_table.order = reinterpret_cast<const int32_t *>(data + sliceBytes);
+  out_table.sliceCount = static_cast<int32_t>(narrowed.size());
+  entry->second = out_table;
+  return Status::success();
+}
+
+Status CudaRun::mapOf(const plan::ViewT &view,
+                      const std::vector<int64_t> &strides,
+                      const AttendShape &shape, int64_t rows, int64_t heads,
+                      int64_t inner, int64_t boxRows,
+                      cuda::TensorMap &out_map) {
+  cuda::TensorMapFields fields = {};
+  std::byte *data = nullptr;
+  if (Status failure = aligned(view, data))
+    return failure;
+  fields.base = data;
+  fields.boxRows = static_cast<int32_t>(boxRows);
+  // No dimension of a map may be empty; nobody looks at that row.
+  int64_t sizes[] = {inner, std::max<int64_t>(rows, 1), heads, shape.batch};
+  int64_t planned[] = {strides[1], strides[2],
+                       strides[0]}; // rows, heads, batch
+  int64_t last = inner * kElementBytes;
+  std::copy(std::begin(sizes), std::end(sizes), fields.sizes);
+  for (int dim = 0; dim < 3; ++dim) {
+    // A dimension of one element has no stride of its own.
+    bool single = sizes[dim + 1] == 1;
+    int64_t stride = single ? kMapAlignment : planned[dim] * kElementBytes;
+    fields.strides[dim] = stride;
+    if (stride <= 0 || stride % kMapAlignment != 0)
+      return fail(SPRT_UNSUPPORTED)
+             << "expected strides of attention that are multiples of "
+             << kMapAlignment << " bytes but got " << stride;
+    last += single ? 0 : (sizes[dim + 1] - 1) * stride;
+  }
+  if (rows > 0 && last > view.bytes)
+    return fail(SPRT_DAMAGED)
+           << "an operand of attention of " << last
+           << " bytes does not fit into its buffer of " << view.bytes;
+  return device.encode(fields, out_map);
+}
+
+Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
+  AttendShape shape;
+  if (Status failure = shapeOf(attend, shape))
+    return failure;
+  if (shape.pairs() * shape.blocks == 0)
+    return Status::success();
+  CudaRank::AttendTable table;
+  if (Status failure = tableOf(step, attend, shape, table))
+    return failure;
+  if (table.sliceCount == 0 && !attend.init)
+    return Status::success();
+
+  int64_t group = attend.heads_total / attend.kv_total;
+  int64_t lastHead = shape.headFirst + shape.heads - 1;
+  int64_t held =
+      lastHead * attend.kv_total / attend.heads_total - shape.kvFirst + 1;
+  if (group < 1 ||
+      shape.headFirst * attend.kv_total / attend.heads_total < shape.kvFirst)
+    return fail(SPRT_DAMAGED)
+           << "kv heads from " << shape.kvFirst << " of " << attend.kv_total
+           << " for query heads from " << shape.headFirst << " of "
+           << attend.heads_total;
+  cuda::ForwardArguments arguments = {};
+  if (Status failure =
+          mapOf(*attend.q, attend.q_strides, shape, shape.queries, shape.heads,
+                attend.head_size, kQueryBoxRows, arguments.q))
+    return failure;
+  if (Status failure =
+          mapOf(*attend.k, attend.k_strides, shape, shape.keys, held,
+                attend.head_size, attend.key_block, arguments.k))
+    return failure;
+  if (Status failure =
+          mapOf(*attend.v, attend.v_strides, shape, shape.keys, held,
+                attend.value_size, attend.key_block, arguments.v))
+    return failure;
+  std::byte *out = nullptr, *lse = nullptr;
+  if (Status failure = aligned(*attend.out, out))
+    return failure;
+  if (Status failure = aligned(*attend.lse, lse))
+    return failure;
+  arguments.out = reinterpret_cast<float *>(out);
+  arguments.lse = reinterpret_cast<float *>(lse);
+  arguments.slices = table.slices;
+  arguments.order = table.order;
+  arguments.sliceCount = table.sliceCount;
+  int64_t items = shape.pairs() * shape.blocks;
+  int32_t itemCount = 0;
+  if (!narrow(items, itemCount) ||
+      !narrow(shape.blocks, arguments.queryBlocks) ||
+      !narrow(shape.pairs(), arguments.pairs) ||
+      !narrow(shape.heads, arguments.heads) ||
+      !narrow(shape.queries, arguments.queries) ||
+      !narrow(shape.headFirst, arguments.headFirst) ||
+      !narrow(attend.heads_total * attend.kv_total, arguments.headsTotal) ||
+      !narrow(attend.heads_total, arguments.headsTotal) ||
+      !narrow(shape.kvFirst, arguments.kvFirst) ||
+      !narrow(attend.kv_total, arguments.kvTotal))
+    return fail(SPRT_UNSUPPORTED)
+           << "expected attention within 32 bits but got " << items
+           << " blocks of queries of " << attend.heads_total << " heads and "
+           << attend.kv_total << " kv heads";
+  arguments.init = attend.init;
+  arguments.scale = static_cast<float>(attend.scale * M_LOG2E);
+  std::copy(attend.o_strides.begin(), attend.o_strides.end(),
+            arguments.outStrides);
+  std::copy(attend.lse_strides.begin(), attend.lse_strides.end(),
+            arguments.lseStrides);
+  return device.attend(
+      stream(), attend.kernel, arguments,
+      std::min<int64_t>(items, device.capability().processors));
+}
+
+} // namespace sprt

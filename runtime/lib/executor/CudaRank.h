@@ -1,0 +1,73 @@
+/// A rank of the executor "cuda": memory and streams of a device, which one
+/// thread of the host gives the program's commands.
+#ifndef SPRT_LIB_EXECUTOR_CUDARANK_H
+#define SPRT_LIB_EXECUTOR_CUDARANK_H
+
+#include "communicator/LocalCommunicator.h"
+#include "executor/Rank.h"
+
+namespace sprt {
+
+class CudaRank : public Rank {
+public:
+  CudaRank(const Program &program, int64_t number,
+           std::unique_ptr<Communicator> communicator, RunControl &control,
+           std::shared_ptr<Device> device, std::shared_ptr<RankStreams> streams)
+      : Rank(program, number, std::move(communicator), control),
+        device(std::move(device)), streams(std::move(streams)) {}
+  ~CudaRank() override;
+
+  /// Reserves the arena. `constants`: of the device, shared by its ranks.
+  Status allocate(const std::byte *constants);
+
+  void beginRun(bool tracing) override;
+  Status execute() override;
+  void endRun() override;
+  void interrupt() override;
+  int64_t peakBytes() const override { return program.plan->arena_bytes; }
+  Status place(const Placement &placement, const std::byte *global,
+               std::byte *local) override;
+  Status fetch(const std::byte *local, int64_t bytes,
+               const std::byte *&out_data) override;
+
+  Device::Stream &stream(int number) const {
+    return *(*streams)[static_cast<size_t>(number)];
+  }
+
+  /// What attention reads of a mask, on the device.
+  struct AttendTable {
+    const cuda::Slice *slices = nullptr;
+    const int32_t *order = nullptr; ///< heaviest block of queries first
+    int32_t sliceCount = 0;
+  };
+
+  /// One execution of a command, as events saw it.
+  struct Span {
+    int32_t command;
+    int64_t step; ///< innermost loop counter, or -1
+    int stream;
+    std::unique_ptr<Device::Event> begin, end;
+    size_t firstFlow, lastFlow; ///< transfers of the stream's channel
+  };
+
+  const std::shared_ptr<Device> device;
+  const std::shared_ptr<RankStreams> streams;
+  std::vector<std::unique_ptr<Device::Event>> events; ///< of the plan
+  /// By command and owners.
+  std::map<std::tuple<int32_t, int64_t, int64_t>, AttendTable> tables;
+  std::vector<std::byte *> tableMemory;
+
+  /// Of the last run; their events serve the next.
+  std::vector<Span> spans;
+  size_t spanCount = 0;
+
+private:
+  /// Reads the spans' times, counted from `origin`, which was at `begin`.
+  Status measure(const Device::Event &origin, Clock::time_point begin);
+
+  std::vector<std::byte> staging;
+};
+
+} // namespace sprt
+
+#endif // SPRT_LIB_EXECUTOR_CUDARANK_H

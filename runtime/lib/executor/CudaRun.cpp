@@ -1,0 +1,209 @@
+#include "executor/CudaRun.h"
+
+#include "executor/SliceTable.h"
+
+namespace sprt {
+
+Status CudaRun::run() {
+  if (Status failure = walk(program.steps))
+    return failure;
+  for (int stream = 0; stream < kStreams; ++stream)
+    if (program.usesStream[stream])
+      if (Status failure = synchronise(stream))
+        return failure;
+  return Status::success();
+}
+
+Status CudaRun::synchronise(int stream) {
+  Device::Fault fault =
+      device.synchronise(cuda.stream(stream), rank.communicator->timeout);
+  if (!fault.status)
+    return Status::success();
+  if (fault.origin && fault.origin->command >= 0)
+    return located(std::move(fault.status),
+                   *program.stepOf[static_cast<size_t>(fault.origin->command)],
+                   fault.origin->counters);
+  fault.status->rank = rank.number;
+  return std::move(fault.status)
+      .within("rank " + std::to_string(rank.number) + ", stream " +
+              plan::EnumNameStream(static_cast<plan::Stream>(stream)));
+}
+
+Status CudaRun::visit(const Step &step) {
+  enter(step);
+  if (!isCompound(*step.command))
+    return located(perform(step), step);
+  if (Status failure = located(inject(step), step))
+    return failure;
+  if (Status failure = located(await(*step.command), step))
+    return failure;
+  bool runs = true;
+  if (Status failure = located(enabled(*step.command, runs), step))
+    return failure;
+  if (runs)
+    if (Status failure = control(step))
+      return failure;
+  enter(step);
+  return located(record(*step.command), step);
+}
+
+void CudaRun::enter(const Step &step) {
+  number = static_cast<int>(step.command->stream);
+  stream().origin =
+      std::make_shared<const Device::Origin>(Device::Origin{step.id, counters});
+}
+
+Status CudaRun::decide(const Step &step, const plan::ViewT &view,
+                       plan::DType type, int64_t &out_value) {
+  if (rank.control.stopped.load(std::memory_order_relaxed))
+    return fail(SPRT_FAILED).asConsequence() << "stopped";
+  enter(step);
+  std::byte *data = nullptr;
+  if (Status failure = rank.resolve(view, scope, data))
+    return failure;
+  std::byte value[sizeof(int64_t)] = {};
+  int64_t bytes =
+      static_cast<int64_t>(sprt_dtype_size(static_cast<sprt_dtype>(type)));
+  if (Status failure = device.copy(stream(), denseMessage(value, bytes),
+                                   denseMessage(data, bytes)))
+    return failure;
+  if (Status failure = synchronise(number))
+    return failure;
+  out_value = decisionOf(type, value);
+  return Status::success();
+}
+
+Status CudaRun::await(const plan::CommandT &command) {
+  for (uint32_t event : command.waits)
+    if (Status failure = device.wait(stream(), *cuda.events[event]))
+      return failure;
+  return Status::success();
+}
+
+Status CudaRun::record(const plan::CommandT &command) {
+  if (command.records < 0)
+    return Status::success();
+  return device.record(*cuda.events[static_cast<size_t>(command.records)],
+                       stream());
+}
+
+Status CudaRun::perform(const Step &step) {
+  if (rank.control.stopped.load(std::memory_order_relaxed))
+    return fail(SPRT_FAILED).asConsequence() << "stopped";
+  if (Status failure = inject(step))
+    return failure;
+  if (Status failure = await(*step.command))
+    return failure;
+  bool runs = true;
+  if (Status failure = enabled(*step.command, runs))
+    return failure;
+  if (runs)
+    if (Status failure = timed(step))
+      return failure;
+  return record(*step.command);
+}
+
+Status CudaRun::timed(const Step &step) {
+  if (cuda.spanCount == cuda.spans.size()) {
+    CudaRank::Span &added = cuda.spans.emplace_back();
+    for (auto *event : {&added.begin, &added.end})
+      if (Status failure = device.createEvent(*event))
+        return failure;
+  }
+  CudaRank::Span &span = cuda.spans[cuda.spanCount++];
+  span.command = step.id;
+  span.step = counters.empty() ? -1 : counters.back();
+  span.stream = number;
+  span.firstFlow = rank.communicator->flows(number).size();
+  if (Status failure = device.record(*span.begin, stream()))
+    return failure;
+  if (Status failure = work(step))
+    return failure;
+  span.lastFlow = rank.communicator->flows(number).size();
+  return device.record(*span.end, stream());
+}
+
+Status CudaRun::work(const Step &step) {
+  using plan::Operation;
+  const plan::OperationUnion &operation = step.command->operation;
+  switch (operation.type) {
+  case Operation::Launch:
+    return launch(*operation.AsLaunch());
+  case Operation::Attend:
+    return attend(step, *operation.AsAttend());
+  case Operation::Gemm:
+    return gemm(*operation.AsGemm());
+  case Operation::SendRecv:
+    return sendRecv(step, *operation.AsSendRecv());
+  case Operation::Exchange:
+    return exchangeRows(*operation.AsExchange());
+  case Operation::AllReduce:
+    return reduceAll(*operation.AsAllReduce());
+  case Operation::ReduceScatter:
+    return reduceRows(*operation.AsReduceScatter());
+  case Operation::Copy:
+    return copy(*operation.AsCopy());
+  case Operation::Fill:
+    return fill(*operation.AsFill());
+  case Operation::RowsTable:
+    return rowsTable(*operation.AsRowsTable());
+  case Operation::Sync:
+    return Status::success();
+  default:
+    return fail(SPRT_DAMAGED) << "unknown operation " << int(operation.type);
+  }
+}
+
+Status CudaRun::launch(const plan::LaunchT &launch) {
+  std::vector<void *> buffers;
+  for (const auto &buffer : launch.buffers) {
+    std::byte *data = nullptr;
+    if (Status failure = aligned(*buffer, data))
+      return failure;
+    buffers.push_back(data);
+  }
+  return device.launch(stream(), launch.kernel, buffers, launch.tiles);
+}
+
+Status CudaRun::gemm(const plan::GemmT &gemm) {
+  std::byte *a = nullptr, *b = nullptr, *c = nullptr;
+  if (Status failure = rank.resolve(*gemm.a, scope, a))
+    return failure;
+  if (Status failure = rank.resolve(*gemm.b, scope, b))
+    return failure;
+  if (Status failure = rank.resolve(*gemm.c, scope, c))
+    return failure;
+  return device.multiply(stream(), gemm, a, b, c);
+}
+
+Status CudaRun::copy(const plan::CopyT &copy) {
+  std::byte *from = nullptr, *to = nullptr;
+  if (Status failure = rank.resolve(*copy.source, scope, from))
+    return failure;
+  if (Status failure = rank.resolve(*copy.target, scope, to))
+    return failure;
+  return device.copy(stream(), denseMessage(to, copy.target->bytes),
+                     denseMessage(from, copy.source->bytes));
+}
+
+Status CudaRun::fill(const plan::FillT &fill) {
+  std::byte *to = nullptr;
+  if (Status failure = rank.resolve(*fill.target, scope, to))
+    return failure;
+  return device.fill(stream(), to, fill.value, fill.target->bytes);
+}
+
+Status CudaRun::rowsTable(const plan::RowsTableT &table) {
+  int64_t owner = 0;
+  std::byte *to = nullptr;
+  if (Status failure = evaluate(*table.rows->owner, scope, owner))
+    return failure;
+  if (Status failure = rank.resolve(*table.target, scope, to))
+    return failure;
+  std::vector<std::byte> bytes =
+      rowsTableBytes(table, program.layouts[table.rows->layout], owner);
+  return device.upload(stream(), to, bytes.data(),
+                       static_cast<int64_t>(bytes.size()));
+}
+
+} // namespace sprt

@@ -1,0 +1,70 @@
+/// One run of one rank on a device: walks the program in order and puts every
+/// command on its stream. Loops are unrolled; what depends on data is read once
+/// the stream that owns the command is empty.
+///
+/// An event of the plan is one event of the device, recorded anew by every
+/// recorder that is passed: a wait means the latest record before it in the
+/// program's order, which is what the device's wait means.
+#ifndef SPRT_LIB_EXECUTOR_CUDARUN_H
+#define SPRT_LIB_EXECUTOR_CUDARUN_H
+
+#include "executor/CudaRank.h"
+#include "executor/ProgramWalk.h"
+
+namespace sprt {
+
+class CudaRun : public ProgramWalk {
+public:
+  explicit CudaRun(CudaRank &rank)
+      : ProgramWalk(rank), cuda(rank), device(*rank.device) {}
+
+  /// The status names rank, command and step.
+  Status run();
+  /// Waits for a stream; a failure of its work names the command.
+  Status synchronise(int stream);
+
+private:
+  Status visit(const Step &step) override;
+  Status decide(const Step &step, const plan::ViewT &view, plan::DType type,
+                int64_t &out_value) override;
+
+  Status perform(const Step &step);
+  /// The work of a command, between the events that time it.
+  Status timed(const Step &step);
+  Status work(const Step &step);
+  Status await(const plan::CommandT &command);
+  Status record(const plan::CommandT &command);
+  /// What follows is put on this command's stream.
+  void enter(const Step &step);
+
+  Status launch(const plan::LaunchT &launch);
+  Status attend(const Step &step, const plan::AttendT &attend);
+  Status tableOf(const Step &step, const plan::AttendT &attend,
+                 const AttendShape &shape, CudaRank::AttendTable &out_table);
+  /// The map of q, k or v: `rows` valid rows of `heads` heads.
+  Status mapOf(const plan::ViewT &view, const std::vector<int64_t> &strides,
+               const AttendShape &shape, int64_t rows, int64_t heads,
+               int64_t inner, int64_t boxRows, cuda::TensorMap &out_map);
+  Status gemm(const plan::GemmT &gemm);
+  Status copy(const plan::CopyT &copy);
+  Status fill(const plan::FillT &fill);
+  Status rowsTable(const plan::RowsTableT &table);
+
+  Status sendRecv(const Step &step, const plan::SendRecvT &transfer);
+  Status exchangeRows(const plan::ExchangeT &exchange);
+  /// Reductions are the host's, for now: they wait for the stream.
+  Status reduceAll(const plan::AllReduceT &reduce);
+  Status reduceRows(const plan::ReduceScatterT &reduce);
+  /// A message's bytes on the host, once the stream is synchronised.
+  Status bring(const Message &message, std::vector<std::byte> &out_bytes);
+
+  Device::Stream &stream() const { return cuda.stream(number); }
+
+  CudaRank &cuda;
+  Device &device;
+  int number = 0; ///< of the stream of the current command
+};
+
+} // namespace sprt
+
+#endif // SPRT_LIB_EXECUTOR_CUDARUN_H

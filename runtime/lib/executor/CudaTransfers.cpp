@@ -1,0 +1,95 @@
+// Commands that move data between ranks of a device.
+
+#include "executor/CudaRun.h"
+
+namespace sprt {
+
+Status CudaRun::sendRecv(const Step &step, const plan::SendRecvT &transfer) {
+  Transfer moved;
+  if (Status failure = resolve(step, transfer, moved))
+    return failure;
+  if (moved.to == rank.number && moved.from == rank.number)
+    return device.copy(stream(), moved.incoming, moved.outgoing);
+  RequestPtr sent, received;
+  if (!moved.outgoing.empty())
+    if (Status failure = rank.communicator->send(
+            moved.to, number, std::move(moved.outgoing), sent))
+      return failure;
+  if (!moved.incoming.empty())
+    if (Status failure = rank.communicator->receive(
+            moved.from, number, std::move(moved.incoming), received))
+      return failure;
+  if (received)
+    if (Status failure = rank.communicator->order(*received))
+      return failure;
+  return sent ? rank.communicator->order(*sent) : Status::success();
+}
+
+Status CudaRun::exchangeRows(const plan::ExchangeT &exchange) {
+  GroupMessages messages;
+  if (Status failure = resolve(exchange, messages))
+    return failure;
+  // Before peers read: in place, the own part is where it belongs already.
+  size_t own = static_cast<size_t>(messages.group.index);
+  const Message &from = messages.outgoing[own], &to = messages.incoming[own];
+  if (!contiguousData(from) || contiguousData(from) != contiguousData(to))
+    if (Status failure = device.copy(stream(), to, from))
+      return failure;
+  return exchangeWithPeers(*rank.communicator, number, messages.group,
+                           messages.outgoing, messages.incoming);
+}
+
+Status CudaRun::bring(const Message &message,
+                      std::vector<std::byte> &out_bytes) {
+  int64_t bytes = messageBytes(message);
+  out_bytes.resize(static_cast<size_t>(bytes));
+  return device.copy(stream(), denseMessage(out_bytes.data(), bytes), message);
+}
+
+Status CudaRun::reduceAll(const plan::AllReduceT &reduce) {
+  std::byte *data = nullptr;
+  if (Status failure = rank.resolve(*reduce.view, scope, data))
+    return failure;
+  int64_t bytes = reduce.count * static_cast<int64_t>(sprt_dtype_size(
+                                     static_cast<sprt_dtype>(reduce.type)));
+  std::vector<std::byte> local;
+  if (Status failure = bring(denseMessage(data, bytes), local))
+    return failure;
+  if (Status failure = synchronise(number))
+    return failure;
+  if (Status failure =
+          allReduce(*rank.communicator, number, rank.groupOf(reduce.factor),
+                    reduce.type, reduce.kind, reduce.count, local.data()))
+    return failure;
+  return device.upload(stream(), data, local.data(), bytes);
+}
+
+Status CudaRun::reduceRows(const plan::ReduceScatterT &reduce) {
+  GroupMessages messages;
+  if (Status failure = resolve(reduce, messages))
+    return failure;
+  std::vector<std::vector<std::byte>> parts(messages.outgoing.size());
+  std::vector<Message> outgoing;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (Status failure = bring(messages.outgoing[i], parts[i]))
+      return failure;
+    outgoing.push_back(
+        denseMessage(parts[i].data(), static_cast<int64_t>(parts[i].size())));
+  }
+  if (Status failure = synchronise(number))
+    return failure;
+  const Message &target = messages.incoming.front();
+  int64_t bytes = messageBytes(target);
+  std::vector<std::byte> local(static_cast<size_t>(bytes));
+  Message result = denseMessage(local.data(), bytes);
+  if (Status failure =
+          reduceScatter(*rank.communicator, number, messages.group, reduce.type,
+                        reduce.kind, outgoing, result))
+    return failure;
+  if (Status failure = device.copy(stream(), target, result))
+    return failure;
+  // The result's memory must outlive the copy.
+  return synchronise(number);
+}
+
+} // namespace sprt

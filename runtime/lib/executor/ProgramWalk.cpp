@@ -1,0 +1,169 @@
+#include "executor/ProgramWalk.h"
+
+#include <cstring>
+
+namespace sprt {
+
+Status ProgramWalk::walk(const std::vector<Step> &steps) {
+  for (const Step &step : steps)
+    if (Status failure = visit(step))
+      return failure;
+  return Status::success();
+}
+
+bool ProgramWalk::isCompound(const plan::CommandT &command) {
+  return command.operation.type == plan::Operation::Loop ||
+         command.operation.type == plan::Operation::While ||
+         command.operation.type == plan::Operation::Case;
+}
+
+Status ProgramWalk::control(const Step &step) {
+  const plan::OperationUnion &operation = step.command->operation;
+  if (const plan::LoopT *body = operation.AsLoop())
+    return loop(step, *body);
+  if (const plan::WhileT *body = operation.AsWhile())
+    return whileLoop(step, *body);
+  return choose(step, *operation.AsCase());
+}
+
+Status ProgramWalk::loop(const Step &step, const plan::LoopT &loop) {
+  int64_t lower = 0;
+  int64_t upper = 0;
+  if (Status failure = located(evaluate(*loop.lower, scope, lower), step))
+    return failure;
+  if (Status failure = located(evaluate(*loop.upper, scope, upper), step))
+    return failure;
+  counters.push_back(lower);
+  for (int64_t counter = lower; counter < upper; ++counter) {
+    counters.back() = counter;
+    if (Status failure = walk(step.body))
+      return failure;
+    // A body that leaves this stream nothing to do must still end with the run.
+    if (rank.control.stopped.load(std::memory_order_relaxed))
+      return located(fail(SPRT_FAILED).asConsequence() << "stopped", step);
+  }
+  counters.pop_back();
+  return Status::success();
+}
+
+Status ProgramWalk::whileLoop(const Step &step, const plan::WhileT &loop) {
+  for (;;) {
+    if (Status failure = walk(step.condition))
+      return failure;
+    int64_t more = 0;
+    if (Status failure =
+            located(decide(step, *loop.predicate, plan::DType::i1, more), step))
+      return failure;
+    if (!more)
+      return Status::success();
+    if (Status failure = walk(step.body))
+      return failure;
+  }
+}
+
+Status ProgramWalk::choose(const Step &step, const plan::CaseT &choice) {
+  int64_t index = 0;
+  if (Status failure =
+          located(decide(step, *choice.index, choice.type, index), step))
+    return failure;
+  int64_t last = static_cast<int64_t>(step.branches.size()) - 1;
+  // An index outside the branches takes the last one, as in StableHLO.
+  if (index < 0 || index > last)
+    index = last;
+  return walk(step.branches[static_cast<size_t>(index)]);
+}
+
+int64_t ProgramWalk::decisionOf(plan::DType type, const std::byte *data) {
+  int64_t wide = 0;
+  if (type == plan::DType::i64) {
+    std::memcpy(&wide, data, sizeof wide);
+    return wide;
+  }
+  if (type == plan::DType::i32) {
+    int32_t value = 0;
+    std::memcpy(&value, data, sizeof value);
+    return value;
+  }
+  return *data != std::byte(0);
+}
+
+Status ProgramWalk::inject(const Step &step) const {
+  if (rank.injection.command != step.id || rank.injection.rank != rank.number)
+    return Status::success();
+  if (!rank.injection.stalls)
+    return fail(SPRT_FAILED) << "failed on request (--inject)";
+  // Silent until the others have noticed; not for ever where nobody depends on
+  // it.
+  std::unique_lock<std::mutex> lock(rank.control.mutex);
+  rank.control.stopping.wait_for(lock, 2 * rank.communicator->timeout,
+                                 [&] { return rank.control.stopped.load(); });
+  return fail(SPRT_FAILED) << "stalled on request (--inject)";
+}
+
+Status ProgramWalk::enabled(const plan::CommandT &command,
+                            bool &out_enabled) const {
+  out_enabled = true;
+  if (!command.when)
+    return Status::success();
+  int64_t value = 0;
+  if (Status failure = evaluate(*command.when, scope, value))
+    return failure;
+  out_enabled = value != 0;
+  return Status::success();
+}
+
+Status ProgramWalk::located(Status failure, const Step &step,
+                            const std::vector<int64_t> &at) const {
+  if (!failure || failure->command >= 0)
+    return failure;
+  std::string where = "rank " + std::to_string(rank.number) + ", command " +
+                      std::to_string(step.id);
+  if (!step.command->name.empty())
+    where += " \"" + step.command->name + "\"";
+  if (!at.empty()) {
+    where += ", step ";
+    for (size_t depth = 0; depth < at.size(); ++depth)
+      where += (depth ? "," : "") + std::to_string(at[depth]);
+  }
+  failure->rank = rank.number;
+  failure->command = step.id;
+  return std::move(failure).within(where);
+}
+
+Status ProgramWalk::aligned(const plan::ViewT &view,
+                            std::byte *&out_data) const {
+  if (Status failure = rank.resolve(view, scope, out_data))
+    return failure;
+  if (reinterpret_cast<uintptr_t>(out_data) % 64 != 0)
+    return fail(SPRT_DAMAGED) << "a kernel's buffer is not 64-byte aligned";
+  return Status::success();
+}
+
+Status ProgramWalk::shapeOf(const plan::AttendT &attend,
+                            AttendShape &out_shape) const {
+  AttendShape &shape = out_shape;
+  for (auto [expression, out] :
+       {std::pair(attend.batch.get(), &shape.batch),
+        {attend.heads.get(), &shape.heads},
+        {attend.head_first.get(), &shape.headFirst},
+        {attend.kv_first.get(), &shape.kvFirst},
+        {attend.queries->owner.get(), &shape.queryOwner},
+        {attend.keys->owner.get(), &shape.keyOwner}})
+    if (Status failure = evaluate(*expression, scope, *out))
+      return failure;
+  shape.queries =
+      program.layouts[attend.queries->layout].count(shape.queryOwner);
+  shape.keys = program.layouts[attend.keys->layout].count(shape.keyOwner);
+  shape.blocks = (shape.queries + attend.query_block - 1) / attend.query_block;
+  if (shape.batch < 0 || shape.heads < 0 || shape.headFirst < 0 ||
+      shape.headFirst > attend.heads_total - shape.heads || shape.kvFirst < 0 ||
+      shape.kvFirst > attend.kv_total)
+    return fail(SPRT_DAMAGED)
+           << "heads " << shape.headFirst << " to "
+           << shape.headFirst + shape.heads << " of " << attend.heads_total
+           << ", kv heads from " << shape.kvFirst << " of " << attend.kv_total
+           << ", batch " << shape.batch;
+  return Status::success();
+}
+
+} // namespace sprt

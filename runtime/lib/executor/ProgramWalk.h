@@ -1,0 +1,99 @@
+/// A walk through a program, as every executor makes it: loops, decisions, and
+/// what commands mean for one rank at one step. What is done at a command is
+/// the executor's.
+#ifndef SPRT_LIB_EXECUTOR_PROGRAMWALK_H
+#define SPRT_LIB_EXECUTOR_PROGRAMWALK_H
+
+#include "executor/Rank.h"
+
+namespace sprt {
+
+/// The numbers of one attention step.
+struct AttendShape {
+  int64_t batch = 0, heads = 0, headFirst = 0, kvFirst = 0;
+  int64_t queryOwner = 0, keyOwner = 0;
+  int64_t queries = 0, keys = 0; ///< valid local rows
+  int64_t blocks = 0;            ///< of queries
+
+  int64_t pairs() const { return batch * heads; }
+};
+
+/// A SendRecv of one rank at one step.
+struct Transfer {
+  int64_t to = 0, from = 0;
+  Message outgoing, incoming;
+};
+
+/// A collective's messages: one for each member of the group, or one for all.
+struct GroupMessages {
+  Group group;
+  std::vector<Message> outgoing, incoming;
+};
+
+class ProgramWalk {
+public:
+  virtual ~ProgramWalk() = default;
+
+protected:
+  explicit ProgramWalk(Rank &rank)
+      : rank(rank), program(rank.program),
+        scope{&rank.coordinates, &counters, &program.layouts} {}
+
+  /// Does what the executor does at a command, in the program's order.
+  virtual Status visit(const Step &step) = 0;
+  /// The value in `view` on which the rest of `step` depends.
+  virtual Status decide(const Step &step, const plan::ViewT &view,
+                        plan::DType type, int64_t &out_value) = 0;
+
+  Status walk(const std::vector<Step> &steps);
+  static bool isCompound(const plan::CommandT &command);
+  /// Walks into a Loop, While or Case.
+  Status control(const Step &step);
+  static int64_t decisionOf(plan::DType type, const std::byte *data);
+
+  /// Fails or stalls where a test wants it.
+  Status inject(const Step &step) const;
+  /// Whether `when` lets the command run.
+  Status enabled(const plan::CommandT &command, bool &out_enabled) const;
+  /// Adds rank, command and step to a failure that has none.
+  Status located(Status failure, const Step &step) const {
+    return located(std::move(failure), step, counters);
+  }
+  Status located(Status failure, const Step &step,
+                 const std::vector<int64_t> &at) const;
+
+  /// A kernel's buffer.
+  Status aligned(const plan::ViewT &view, std::byte *&out_data) const;
+  Status shapeOf(const plan::AttendT &attend, AttendShape &out_shape) const;
+  /// A rank that is its own peer receives as much as it sends.
+  Status resolve(const Step &step, const plan::SendRecvT &transfer,
+                 Transfer &out_transfer);
+  Status resolve(const plan::ExchangeT &exchange, GroupMessages &out_messages);
+  /// `incoming` is one message, the target.
+  Status resolve(const plan::ReduceScatterT &reduce,
+                 GroupMessages &out_messages);
+
+  Rank &rank;
+  const Program &program;
+  std::vector<int64_t> counters;
+  Scope scope;
+
+private:
+  Status loop(const Step &step, const plan::LoopT &loop);
+  Status whileLoop(const Step &step, const plan::WhileT &loop);
+  Status choose(const Step &step, const plan::CaseT &choice);
+
+  /// The blocks that travel to `receiver`, as one message.
+  Status blocks(const Step &step, const plan::SendRecvT &transfer,
+                const std::vector<std::unique_ptr<plan::BlockT>> &list,
+                int64_t receiver, Message &out_message);
+  /// Whether the block of an owner is needed where `receiver` takes it to.
+  bool isNeeded(const Step &step, const plan::NeedsT &needs,
+                const algebra::Layout &keys, int64_t owner, int64_t receiver);
+  Status strided(const plan::StridedT &strided, int64_t rows, int64_t heads,
+                 Piece &out_piece) const;
+};
+
+} // namespace sprt
+
+#endif // SPRT_LIB_EXECUTOR_PROGRAMWALK_H

@@ -1,0 +1,213 @@
+// How a session comes to its ranks: communicator, executor, device.
+
+#include "executor/Session.h"
+
+#include "communicator/MpiWorld.h"
+#include "executor/CpuRank.h"
+#include "executor/CudaRank.h"
+
+#include <algorithm>
+#include <thread>
+
+#include <sched.h>
+
+namespace sprt {
+
+namespace {
+
+/// Longest time limit: what a condition variable can still count.
+constexpr double kLongestTimeout = 1e6;
+constexpr double kDefaultTimeout = 300;
+
+int availableCores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0)
+    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return std::max(1, CPU_COUNT(&set));
+}
+
+std::chrono::duration<double> limitOf(const sprt_session_options &options) {
+  double limit =
+      options.timeout_seconds > 0 ? options.timeout_seconds : kDefaultTimeout;
+  return std::chrono::duration<double>(std::min(limit, kLongestTimeout));
+}
+
+Injection injectionOf(const sprt_session_options &options) {
+  return {options.inject_rank, options.inject_command,
+          options.inject_stall != 0};
+}
+
+} // namespace
+
+Status Session::choose(const sprt_session_options &options) {
+  bool cuda = program.isForCuda();
+  std::string held = cuda ? "cuda" : "cpu";
+  std::string executor = options.executor ? options.executor : held;
+  if (executor != "cpu" && executor != "cuda")
+    return fail(SPRT_UNSUPPORTED)
+           << "expected executor \"cpu\" or \"cuda\" but got \"" << executor
+           << "\"";
+  if (executor != held)
+    return fail(SPRT_UNSUPPORTED)
+           << "expected executor \"" << held
+           << "\" for a program compiled with "
+           << "--target=" << held << " but got \"" << executor
+           << "\"; compile with --target=" << executor;
+  if (!cuda && options.device)
+    return fail(SPRT_UNSUPPORTED)
+           << "a program compiled with --target=cpu runs on no device but got "
+              "\""
+           << options.device << "\"; compile with --target=cuda";
+  communicator = options.communicator ? options.communicator
+                 : cuda               ? "local"
+                                      : "thread";
+  if (cuda && communicator != "local")
+    return fail(SPRT_UNSUPPORTED)
+           << "expected communicator \"local\" for executor \"cuda\" but got \""
+           << communicator << "\"";
+  if (!cuda && communicator != "thread" && communicator != "mpi")
+    return fail(SPRT_UNSUPPORTED) << "expected communicator \"thread\" or "
+                                     "\"mpi\" for executor \"cpu\" "
+                                     "but got \""
+                                  << communicator << "\"";
+  return Status::success();
+}
+
+Status Session::checkOptions(const sprt_session_options &options) const {
+  if (options.threads_per_rank < 0 || options.threads_per_rank > 1024)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected 0 to 1024 threads per rank but got "
+           << options.threads_per_rank;
+  if (!(options.timeout_seconds >= 0))
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected a timeout of 0 or more seconds but got "
+           << options.timeout_seconds;
+  if (options.inject_rank < 0)
+    return Status::success();
+  int64_t commands = static_cast<int64_t>(program.stepOf.size());
+  if (options.inject_rank >= program.ranks() || options.inject_command < 0 ||
+      options.inject_command >= commands)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected a rank below " << program.ranks()
+           << " and a command below " << commands
+           << " to inject a failure but got " << options.inject_rank << ":"
+           << options.inject_command;
+  return Status::success();
+}
+
+Status Session::open(const sprt_session_options &options) {
+  if (Status failure = choose(options))
+    return failure;
+  if (Status failure = checkOptions(options))
+    return failure;
+  tracing = options.trace != 0;
+  if (Status failure =
+          program.isForCuda() ? openOnCuda(options) : openOnCpu(options))
+    return failure;
+  for (std::unique_ptr<Rank> &rank : ranks) {
+    rank->communicator->timeout = limitOf(options);
+    rank->injection = injectionOf(options);
+  }
+  control.interruptRanks = [this] {
+    for (std::unique_ptr<Rank> &rank : ranks) {
+      rank->interrupt();
+      rank->communicator->interrupt();
+    }
+  };
+  for (const ParameterInfo &result : program.results)
+    if (Status failure = firstHolders(program, result, holders.emplace_back()))
+      return failure;
+  return Status::success();
+}
+
+Status Session::connect(std::vector<std::unique_ptr<Communicator>> &out_ends,
+                        int64_t &out_sharers) {
+  out_sharers = program.ranks();
+  if (communicator == "thread") {
+    auto group = std::make_shared<ThreadGroup>(program.ranks());
+    for (int64_t rank = 0; rank < program.ranks(); ++rank)
+      out_ends.push_back(
+          std::make_unique<ThreadCommunicator>(group, rank, program.ranks()));
+    return Status::success();
+  }
+  if (Status failure = MpiWorld::open(world))
+    return failure;
+  if (world->ranks != program.ranks())
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected " << program.ranks() << " MPI processes for mesh "
+           << program.mesh << " but got " << world->ranks
+           << "; start with mpirun -n " << program.ranks();
+  // Besides this session, the process itself keeps the world.
+  if (Status failure =
+          world->number(program.processOf(), world.use_count() > 2))
+    return failure;
+  speaker = world->rank;
+  out_sharers = world->localRanks;
+  out_ends.push_back(std::make_unique<MpiCommunicator>(world));
+  return Status::success();
+}
+
+Status Session::openOnCpu(const sprt_session_options &options) {
+  std::vector<std::unique_ptr<Communicator>> ends;
+  int64_t sharers = 0;
+  if (Status failure = connect(ends, sharers))
+    return failure;
+  int cores = availableCores();
+  int threads = options.threads_per_rank;
+  if (threads == 0)
+    threads = static_cast<int>(std::max<int64_t>(1, cores / sharers));
+  sharesCores = static_cast<int64_t>(ends.size()) * threads > cores;
+  for (std::unique_ptr<Communicator> &end : ends) {
+    int64_t number = end->rank();
+    auto rank =
+        std::make_unique<CpuRank>(program, number, std::move(end), control);
+    if (Status failure = rank->allocate(threads))
+      return failure;
+    ranks.push_back(std::move(rank));
+  }
+  return Status::success();
+}
+
+Status Session::openOnCuda(const sprt_session_options &options) {
+  std::shared_ptr<Device> device;
+  if (Status failure =
+          openDevice(options.device ? options.device : "0", device))
+    return failure;
+  if (Status failure =
+          checkMemory(program, program.ranks(), device->capability()))
+    return failure;
+  if (Status failure = device->load(program))
+    return failure;
+  std::byte *constants = nullptr;
+  int64_t constantBytes = program.plan->constant_bytes;
+  if (constantBytes > 0)
+    if (Status failure = device->allocate(constantBytes, constants))
+      return failure;
+  std::shared_ptr<ThreadGroup> group = localGroup(program.ranks(), device);
+  for (int64_t number = 0; number < program.ranks(); ++number) {
+    auto streams = std::make_shared<RankStreams>();
+    for (std::unique_ptr<Device::Stream> &stream : *streams)
+      if (Status failure = device->createStream(number, stream))
+        return failure;
+    if (constants && number == 0) {
+      if (Status failure = device->upload(*streams->front(), constants,
+                                          program.constants, constantBytes))
+        return failure;
+      if (Status failure =
+              device->synchronise(*streams->front(), limitOf(options)).status)
+        return failure;
+    }
+    auto rank = std::make_unique<CudaRank>(
+        program, number,
+        std::make_unique<LocalCommunicator>(group, number, program.ranks(),
+                                            device, streams),
+        control, device, streams);
+    if (Status failure = rank->allocate(constants))
+      return failure;
+    ranks.push_back(std::move(rank));
+  }
+  return Status::success();
+}
+
+} // namespace sprt

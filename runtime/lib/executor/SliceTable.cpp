@@ -1,0 +1,73 @@
+#include "executor/SliceTable.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sprt {
+
+namespace {
+
+/// Pairs that a block of queries sees: what its tiles cost.
+algebra::Area blockArea(const std::vector<sprt_slice> &slices, int64_t first,
+                        int64_t last) {
+  algebra::Area total = 0;
+  for (sprt_slice slice : slices) {
+    slice.q0 = std::max(slice.q0, first);
+    slice.q1 = std::min(slice.q1, last);
+    if (slice.q0 < slice.q1)
+      total += algebra::area(slice);
+  }
+  return total;
+}
+
+template <typename T>
+std::vector<std::byte> narrowed(const std::vector<int64_t> &values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(T));
+  for (size_t i = 0; i < values.size(); ++i) {
+    T value = static_cast<T>(values[i]);
+    std::memcpy(&bytes[i * sizeof value], &value, sizeof value);
+  }
+  return bytes;
+}
+
+} // namespace
+
+std::vector<int64_t> heaviestFirst(const std::vector<sprt_slice> &slices,
+                                   int64_t queries, int64_t block) {
+  std::vector<std::pair<algebra::Area, int64_t>> blocks;
+  for (int64_t first = 0; first < queries; first += block)
+    blocks.emplace_back(
+        blockArea(slices, first, std::min(first + block, queries)),
+        first / block);
+  std::sort(blocks.begin(), blocks.end(), [](const auto &a, const auto &b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  std::vector<int64_t> order;
+  for (const auto &entry : blocks)
+    order.push_back(entry.second);
+  return order;
+}
+
+std::vector<int64_t> positionsOf(const algebra::Layout &layout, int64_t owner) {
+  std::vector<int64_t> positions;
+  for (const algebra::Range &range : layout.ranges(owner))
+    for (int64_t i = 0; i < range.count; ++i)
+      positions.push_back(range.at(i));
+  return positions;
+}
+
+std::vector<std::byte> rowsTableBytes(const plan::RowsTableT &table,
+                                      const algebra::Layout &layout,
+                                      int64_t owner) {
+  std::vector<int64_t> values;
+  if (table.query == plan::RowsQuery::count) {
+    values.push_back(layout.count(owner));
+  } else {
+    values = positionsOf(layout, owner);
+    values.resize(static_cast<size_t>(table.count));
+  }
+  bool wide = table.type == plan::DType::i64 || table.type == plan::DType::u64;
+  return wide ? narrowed<int64_t>(values) : narrowed<int32_t>(values);
+}
+
+} // namespace sprt

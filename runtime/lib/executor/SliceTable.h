@@ -1,0 +1,33 @@
+/// What attention reads of a mask: slices of local rows, made once per step and
+/// kept.
+#ifndef SPRT_LIB_EXECUTOR_SLICETABLE_H
+#define SPRT_LIB_EXECUTOR_SLICETABLE_H
+
+#include "program/Program.h"
+
+namespace sprt {
+
+/// The slices of one attention step.
+struct SliceTable {
+  std::vector<sprt_slice> slices;
+  /// Blocks of queries, heaviest first.
+  std::vector<int64_t> order;
+  /// Of local rows, where a score function reads them.
+  std::vector<int32_t> queryPositions, keyPositions;
+};
+
+/// Blocks of `block` queries, those that see the most pairs first.
+std::vector<int64_t> heaviestFirst(const std::vector<sprt_slice> &slices,
+                                   int64_t queries, int64_t block);
+
+/// Positions of an owner's rows, in local order.
+std::vector<int64_t> positionsOf(const algebra::Layout &layout, int64_t owner);
+
+/// The bytes of a RowsTable's target.
+std::vector<std::byte> rowsTableBytes(const plan::RowsTableT &table,
+                                      const algebra::Layout &layout,
+                                      int64_t owner);
+
+} // namespace sprt
+
+#endif // SPRT_LIB_EXECUTOR_SLICETABLE_H
