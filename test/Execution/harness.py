@@ -58,12 +58,14 @@ class Program:
 class Case:
     """One compilation and one run of a program.
 
-    attentions: how many the compiler has to find.
+    attentions: how many the compiler has to find; device: the seed of the emulated
+    device that runs it, None for the CPU.
     """
 
     program: Program
     options: tuple[str, ...]
     attentions: int | None = None
+    device: int | None = None
     check: Callable[[dict, dict], None] | None = None
     # Sharded f32 models sum in another order layer after layer.
     tolerance: dict[str, float] = field(default_factory=lambda: TOLERANCE)
@@ -76,12 +78,17 @@ class Tools:
     build: Path
     work: Path
 
-    def run(self, name: str, *arguments: str | os.PathLike[str]) -> str:
-        """Run a tool to success and return its stdout."""
+    def run(self, name: str, *arguments: str | os.PathLike[str], seed: int = 1) -> str:
+        """Run a tool to success and return its stdout. seed: of an emulated device."""
         command = [str(self.build / "bin" / name), *map(str, arguments)]
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
+                command,
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT_SECONDS,
+                check=False,
+                env=os.environ | {"SPRT_EMULATION_SEED": str(seed)},
             )
         except subprocess.TimeoutExpired:
             text = f"no end after {TIMEOUT_SECONDS} s: {' '.join(command)}"
@@ -143,7 +150,10 @@ class Tools:
         )
         self.run("sp-compile", case.program.model, "-o", artifact, *case.options, f"--report={promised}")
         arguments = [f"--inputs={case.program.inputs}", f"--outputs={outputs}", f"--report={measured}"]
-        self.run("sp-run", artifact, *arguments, "--timeout=60")
+        if case.device is None:
+            self.run("sp-run", artifact, *arguments, "--timeout=60")
+        else:
+            self.run("sp-run", artifact, *arguments, "--device=emulated", seed=case.device)
         reports = [read_report(Path(report)) for report in (promised, measured)]
         results = load_results(Path(outputs))
         for path in (artifact, promised, measured, outputs):

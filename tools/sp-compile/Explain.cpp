@@ -136,24 +136,30 @@ json mlir::sp::describeAttentions(ModuleOp module) {
 }
 
 json mlir::sp::makeReport(ModuleOp module, json attentions,
-                          int64_t scratchBytes, double seconds) {
+                          const EmittedProgram &program, double seconds) {
   MeshOp meshOp = getMesh(module);
   json mesh = json::object(), bytes = json::array(), flops = json::array(),
        peak = json::array();
   for (MeshAxisAttr axis : meshOp.getMesh().getAxes())
     mesh[axis.getName().str()] = axis.getSize();
+  int64_t arenaBytes = module.lookupSymbol("main")
+                           ->getAttrOfType<IntegerAttr>("sp.arena_bytes")
+                           .getInt();
   bool isExact = true;
   for (const Promise &promise : promisesOf(module)) {
     bytes.push_back(promise.bytesSent);
     flops.push_back(promise.flops);
-    peak.push_back(promise.touchedBytes + scratchBytes);
+    // The arena of a GPU is there as a whole.
+    peak.push_back(program.isCuda
+                       ? arenaBytes
+                       : promise.touchedBytes + program.scratchBytes);
     isExact &= promise.isExact;
   }
   return {{"version", 1},
           {"tool", "sp-compile"},
           {"mesh", mesh},
           {"ranks", meshOp.getRanks()},
-          {"target", "cpu"},
+          {"target", program.isCuda ? "cuda" : "cpu"},
           {"seconds", seconds},
           {"attentions", std::move(attentions)},
           {"bytesSentPerRank", bytes},

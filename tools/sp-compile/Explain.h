@@ -2,6 +2,8 @@
 #ifndef SP_TOOLS_SPCOMPILE_EXPLAIN_H
 #define SP_TOOLS_SPCOMPILE_EXPLAIN_H
 
+#include "sp/Codegen/ProgramEmission.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "sp/Simulator/Promise.h"
 
@@ -28,7 +30,7 @@ nlohmann::json describeAttentions(ModuleOp module);
 /// The report of a compilation; `attentions` from describeAttentions, `module`
 /// past Memory.
 nlohmann::json makeReport(ModuleOp module, nlohmann::json attentions,
-                          int64_t scratchBytes, double seconds);
+                          const EmittedProgram &program, double seconds);
 
 /// What was decided, a line each.
 void printDecisions(const RemarkLog &log, raw_ostream &os);

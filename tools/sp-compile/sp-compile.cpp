@@ -113,7 +113,8 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
     return failure();
   auto arena =
       module.lookupSymbol("main")->getAttrOfType<IntegerAttr>("sp.arena_bytes");
-  int64_t peakBytes = arena.getInt() + program->scratchBytes;
+  int64_t peakBytes =
+      arena.getInt() + (program->isCuda ? 0 : program->scratchBytes);
   if (failed(checkMemory(module, peakBytes)))
     return failure();
   if (stopsAt("commands")) {
@@ -133,7 +134,7 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
     return success();
   double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   nlohmann::json report =
-      makeReport(module, std::move(attentions), program->scratchBytes, seconds);
+      makeReport(module, std::move(attentions), *program, seconds);
   if (options.explain)
     printExplanation(log, report, stopsAt("spx") ? llvm::outs() : llvm::errs());
   if (options.report.empty())
