@@ -10,8 +10,14 @@ namespace mlir::sp {
 static const char kAttentionArguments[] = {
 #embed "sprt/cuda/AttentionArguments.h"
 };
+static const char kAttendWork[] = {
+#embed "sprt/cuda/AttendWork.cuh"
+};
 static const char kAttentionForward[] = {
 #embed "sprt/cuda/AttentionForward.cuh"
+};
+static const char kAttentionPlain[] = {
+#embed "sprt/cuda/AttentionPlain.cuh"
 };
 static const char kForwardConsumer[] = {
 #embed "sprt/cuda/ForwardConsumer.cuh"
@@ -24,6 +30,9 @@ static const char kForwardTiles[] = {
 };
 static const char kKeyBlocks[] = {
 #embed "sprt/cuda/KeyBlocks.cuh"
+};
+static const char kPlainShape[] = {
+#embed "sprt/cuda/PlainShape.h"
 };
 static const char kPtx[] = {
 #embed "sprt/cuda/Ptx.cuh"
@@ -64,11 +73,14 @@ static CudaHeader header(llvm::StringRef path, const char (&text)[N]) {
 llvm::ArrayRef<CudaHeader> cudaHeaders() {
   static const CudaHeader headers[] = {
       header("sprt/cuda/AttentionArguments.h", kAttentionArguments),
+      header("sprt/cuda/AttendWork.cuh", kAttendWork),
       header("sprt/cuda/AttentionForward.cuh", kAttentionForward),
+      header("sprt/cuda/AttentionPlain.cuh", kAttentionPlain),
       header("sprt/cuda/ForwardConsumer.cuh", kForwardConsumer),
       header("sprt/cuda/ForwardShape.h", kForwardShape),
       header("sprt/cuda/ForwardTiles.cuh", kForwardTiles),
       header("sprt/cuda/KeyBlocks.cuh", kKeyBlocks),
+      header("sprt/cuda/PlainShape.h", kPlainShape),
       header("sprt/cuda/Ptx.cuh", kPtx),
       header("sprt/cuda/PtxEmulation.h", kPtxEmulation),
       header("sprt/cuda/TensorMap.h", kTensorMap),

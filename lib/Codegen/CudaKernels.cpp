@@ -8,6 +8,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 using ::sprt::cuda::ForwardShape;
+using ::sprt::cuda::PlainShape;
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -40,49 +41,76 @@ FailureOr<CudaAttention> mlir::sp::chooseCudaAttention(AttendOp op) {
   int64_t head = op.getQuery().getType().getDimSize(3),
           value = op.getValue().getType().getDimSize(3);
   Type type = op.getQuery().getType().getElementType();
-  if (!type.isBF16() && !type.isF16())
-    return op.emitOpError()
-           << "expected bf16 or f16 for attention on GPUs but got " << type
-           << "; convert queries, keys and values, or leave --target out";
-  if (head % 16 != 0 || value % 16 != 0 || head > 256 || value > 256)
-    return op.emitOpError()
-           << "expected heads of at most 256 elements, multiples of 16, for "
-              "attention on GPUs but got "
-           << head << " and, of values, " << value
-           << "; leave --target out for the CPU";
   if (op.getScore())
     return op.emitOpError()
            << "expected no score function, which attention on "
               "GPUs does not have yet, but got "
            << *op.getScore() << "; leave --target out for the CPU";
-  if (!(op.getScale().convertToDouble() > 0))
+  bool isForward = (type.isBF16() || type.isF16()) && head % 16 == 0 &&
+                   value % 16 == 0 && op.getScale().convertToDouble() > 0;
+  if (isForward)
+    for (const TileRow &row : kTiles)
+      if (head <= row.mostHead && value <= row.mostValue)
+        return CudaAttention{
+            type, ForwardShape{static_cast<int>(head), static_cast<int>(value),
+                               showsAll(op) ? row.wholeBlock : row.maskedBlock,
+                               row.consumers, /*stages=*/2}};
+  if (head > PlainShape::kMostSize || value > PlainShape::kMostSize)
     return op.emitOpError()
-           << "expected a scale above 0 for attention on GPUs but got "
-           << op.getScale().convertToDouble();
-  for (const TileRow &row : kTiles)
-    if (head <= row.mostHead && value <= row.mostValue)
-      return CudaAttention{type,
-                           {static_cast<int>(head), static_cast<int>(value),
-                            showsAll(op) ? row.wholeBlock : row.maskedBlock,
-                            row.consumers,
-                            /*stages=*/2}};
-  llvm_unreachable("the last row takes every size");
+           << "expected heads of at most " << PlainShape::kMostSize
+           << " elements for attention on GPUs but got " << head
+           << " and, of values, " << value
+           << "; leave --target out for the CPU";
+  return CudaAttention{type, PlainShape{static_cast<int>(head),
+                                        static_cast<int>(value),
+                                        /*numberBytes=*/type.isF64() ? 8 : 4}};
+}
+
+int64_t CudaAttention::queryBlock() const {
+  return std::visit([](auto s) { return s.queryBlock(); }, shape);
+}
+int64_t CudaAttention::threads() const {
+  return std::visit([](auto s) { return s.threads(); }, shape);
+}
+int64_t CudaAttention::sharedBytes() const {
+  return std::visit([](auto s) { return s.sharedBytes(); }, shape);
+}
+int64_t CudaAttention::keyBlock() const {
+  auto *forward = std::get_if<ForwardShape>(&shape);
+  return forward ? forward->keyBlock : 0;
 }
 
 //===----------------------------------------------------------------------===//
 // Source
 //===----------------------------------------------------------------------===//
 
-static StringRef typeName(Type type) { return type.isBF16() ? "bf16" : "f16"; }
+namespace {
+/// An element type: in names and PTX, and in C++.
+struct TypeNames {
+  StringRef ptx, element;
+};
+} // namespace
+
+static TypeNames namesOf(Type type) {
+  if (type.isBF16())
+    return {"bf16", "sprt::ptx::BFloat16"};
+  if (type.isF16())
+    return {"f16", "sprt::ptx::Half"};
+  return type.isF64() ? TypeNames{"f64", "double"} : TypeNames{"f32", "float"};
+}
 
 std::string mlir::sp::cudaAttentionName(const CudaAttention &attention) {
-  const ForwardShape &shape = attention.shape;
-  std::string name = ("attend_" + typeName(attention.elementType) + "_d" +
-                      Twine(shape.headSize))
-                         .str();
-  if (shape.valueSize != shape.headSize)
-    name += "x" + std::to_string(shape.valueSize);
-  return name + "_k" + std::to_string(shape.keyBlock);
+  auto [head, value] =
+      std::visit([](auto s) { return std::pair(s.headSize, s.valueSize); },
+                 attention.shape);
+  std::string name =
+      ("attend_" + namesOf(attention.elementType).ptx + "_d" + Twine(head))
+          .str();
+  if (value != head)
+    name += "x" + std::to_string(value);
+  if (int64_t keys = attention.keyBlock())
+    name += "_k" + std::to_string(keys);
+  return name;
 }
 
 /// `before`0`after`, `before`1`after`, ...
@@ -140,26 +168,43 @@ static void writeProducts(raw_ostream &os, StringRef element, StringRef ptxType,
   os << "};\n";
 }
 
-std::string mlir::sp::cudaSource(const CudaAttention &attention) {
-  const ForwardShape &shape = attention.shape;
-  StringRef element = attention.elementType.isBF16() ? "BFloat16" : "Half";
-  std::string name = cudaAttentionName(attention), text;
-  llvm::raw_string_ostream os(text);
+static void writeForward(raw_ostream &os, StringRef name, TypeNames names,
+                         const ForwardShape &shape) {
   os << "#include \"sprt/cuda/Ptx.cuh\"\n\n#ifndef SPRT_EMULATED\n"
         "namespace sprt::ptx {\n";
-  writeProducts(os, element, typeName(attention.elementType), shape.keyBlock);
+  writeProducts(os, names.element, names.ptx, shape.keyBlock);
   if (shape.valueSize != shape.keyBlock)
-    writeProducts(os, element, typeName(attention.elementType),
-                  shape.valueSize);
+    writeProducts(os, names.element, names.ptx, shape.valueSize);
   os << "} // namespace sprt::ptx\n#endif\n\n"
         "#include \"sprt/cuda/AttentionForward.cuh\"\n\n"
         "// Heads of "
      << shape.headSize << " and " << shape.valueSize << ", " << shape.keyBlock
      << " keys at a time, " << shape.consumers << " x 64 queries a block, "
      << shape.stages << " stages.\n"
-     << "using Config = sprt::cuda::ForwardConfig<sprt::ptx::" << element
-     << ", " << shape.headSize << ", " << shape.valueSize << ", "
-     << shape.keyBlock << ", " << shape.consumers << ", " << shape.stages
-     << ">;\nSPRT_ATTEND_FORWARD(" << name << ", Config)\n";
+     << "using Config = sprt::cuda::ForwardConfig<" << names.element << ", "
+     << shape.headSize << ", " << shape.valueSize << ", " << shape.keyBlock
+     << ", " << shape.consumers << ", " << shape.stages << ">;\nSPRT_ATTENTION("
+     << name << ", Config, Forward)\n";
+}
+
+static void writePlain(raw_ostream &os, StringRef name, TypeNames names,
+                       const PlainShape &shape) {
+  os << "#include \"sprt/cuda/AttentionPlain.cuh\"\n\n"
+     << "// Heads of " << shape.headSize << " and " << shape.valueSize << ", "
+     << shape.queryBlock() << " queries a block.\n"
+     << "using Config = sprt::cuda::PlainConfig<" << names.element << ", "
+     << (shape.numberBytes == 8 ? "double" : "float") << ", " << shape.headSize
+     << ", " << shape.valueSize << ">;\nSPRT_ATTENTION(" << name
+     << ", Config, Plain)\n";
+}
+
+std::string mlir::sp::cudaSource(const CudaAttention &attention) {
+  std::string name = cudaAttentionName(attention), text;
+  llvm::raw_string_ostream os(text);
+  TypeNames names = namesOf(attention.elementType);
+  if (auto *forward = std::get_if<ForwardShape>(&attention.shape))
+    writeForward(os, name, names, *forward);
+  else
+    writePlain(os, name, names, std::get<PlainShape>(attention.shape));
   return text;
 }

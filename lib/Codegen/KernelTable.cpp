@@ -194,10 +194,10 @@ protected:
       return failure();
     KernelInfo info;
     info.symbol = cudaAttentionName(*attention);
-    info.queryBlock = attention->shape.queryBlock();
-    info.keyBlock = attention->shape.keyBlock;
-    info.threads = attention->shape.threads();
-    info.sharedBytes = attention->shape.sharedBytes();
+    info.queryBlock = attention->queryBlock();
+    info.keyBlock = attention->keyBlock();
+    info.threads = attention->threads();
+    info.sharedBytes = attention->sharedBytes();
     if (!known.contains(info.symbol))
       attentions.push_back({op.getLoc(),
                             info.symbol,

@@ -2,7 +2,7 @@
 // every line of it. Ends with 1 where a number is wrong or the emulation finds
 // a fault.
 
-#include "ForwardCheck.h"
+#include "AttentionCheck.h"
 
 using namespace sprt;
 using namespace sprt::test;

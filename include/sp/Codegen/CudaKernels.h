@@ -5,22 +5,33 @@
 
 #include "sp/IR/SP.h"
 #include "sprt/cuda/ForwardShape.h"
+#include "sprt/cuda/PlainShape.h"
+
+#include <variant>
 
 namespace mlir::sp {
 
-/// One instance of the forward kernel. It serves every attention of its type
+/// One instance of an attention kernel. It serves every attention of its type
 /// and sizes: rows, strides, heads, slices and scale are run-time arguments
-/// (`sprt/cuda/AttentionArguments.h`).
+/// (`sprt/cuda/AttentionArguments.h`). The forward kernel takes bf16 and f16 on
+/// Hopper, the plain one everything.
 struct CudaAttention {
-  Type elementType; ///< of q, k and v: bf16 or f16
-  ::sprt::cuda::ForwardShape shape;
+  Type elementType; ///< of q, k and v
+  std::variant<::sprt::cuda::ForwardShape, ::sprt::cuda::PlainShape> shape;
+
+  int64_t queryBlock() const;
+  /// Of the forward kernel's copies; 0 for the plain one.
+  int64_t keyBlock() const;
+  int64_t threads() const;
+  int64_t sharedBytes() const;
 };
 
 /// The instance for a partial attention. Fails with a diagnostic at `op` where
 /// there is none.
 FailureOr<CudaAttention> chooseCudaAttention(AttendOp op);
 
-/// Its symbol: `attend_bf16_d128_k176`, `attend_f16_d192x128_k112`.
+/// Its symbol: `attend_bf16_d128_k176`, `attend_f16_d192x128_k112`,
+/// `attend_f32_d64`.
 std::string cudaAttentionName(const CudaAttention &attention);
 
 /// A file of CUDA C++ that defines the kernel of that name, or, compiled as C++

@@ -17,11 +17,11 @@ struct Slice {
 
 /// Local attention of one step onto the softmax state (out, lse): as the
 /// buffers and sizes of `sprt/kernel.h` say, for GPUs. A pair is a batch index
-/// and a local query head, batch-major.
-struct ForwardArguments {
-  TensorMap q, k, v; ///< boxes of 64, and the kernel's key block, rows
-  float *out;        ///< normalised, fp32
-  float *lse;        ///< natural logarithm; -inf: the row has seen no key
+/// and a local query head, batch-major. Strides are in elements: batch, row,
+/// head.
+struct AttendArguments {
+  void *out; ///< normalised; fp32, fp64 for fp64 elements
+  void *lse; ///< natural logarithm; -inf: the row has seen no key
   const Slice *slices;
   /// Blocks of queries, heaviest first. Work item i is block order[i / pairs]
   /// of pair i mod pairs.
@@ -29,12 +29,24 @@ struct ForwardArguments {
   int32_t sliceCount;
   int32_t queryBlocks;
   int32_t pairs, heads;
-  int32_t queries; ///< valid local rows
+  int32_t queries, keys; ///< valid local rows
   int32_t headFirst, headsTotal, kvFirst, kvTotal;
-  int32_t init;          ///< 1: the state is empty and is not read
-  float scale;           ///< of q.k, times log2(e); more than 0
-  int64_t outStrides[3]; ///< batch, row, head; elements
+  int32_t init; ///< 1: the state is empty and is not read
+  int64_t outStrides[3];
   int64_t lseStrides[3];
+};
+
+/// Of the forward kernel for Hopper.
+struct ForwardArguments : AttendArguments {
+  TensorMap q, k, v; ///< boxes of 64, and the kernel's key block, rows
+  float scale;       ///< of q.k, times log2(e); more than 0
+};
+
+/// Of the plain kernel.
+struct PlainArguments : AttendArguments {
+  const void *q, *k, *v;
+  int64_t qStrides[3], kStrides[3], vStrides[3];
+  double scale; ///< of q.k, times log2(e)
 };
 
 } // namespace sprt::cuda

@@ -36,7 +36,7 @@ public:
     uint32_t parity = 1; // of the turn before, in which nobody read
     int items = arguments.pairs * arguments.queryBlocks;
     for (int item = ptx::block(); item < items; item += ptx::blocks()) {
-      ForwardWork work(arguments, item, C::kShape.queryBlock());
+      AttendWork work(arguments, item, C::kShape.queryBlock());
       int count = 0;
       for (int slice = 0; slice < arguments.sliceCount; ++slice)
         count += blocksOf(work, slice).count();
@@ -54,13 +54,13 @@ public:
   }
 
 private:
-  SPRT_DEVICE KeyBlocks blocksOf(const ForwardWork &work, int slice) const {
+  SPRT_DEVICE KeyBlocks blocksOf(const AttendWork &work, int slice) const {
     return {arguments.slices[slice], work.firstRow,
             work.firstRow + C::kShape.queryBlock(), arguments.queries,
             C::kShape.keyBlock};
   }
 
-  SPRT_DEVICE void bringQueries(const ForwardWork &work, int consumer,
+  SPRT_DEVICE void bringQueries(const AttendWork &work, int consumer,
                                 uint32_t parity, int count) {
     uint32_t full = barriers.queries(consumer);
     ptx::barrierWait(full + barriers.kEmpty, parity);
@@ -75,7 +75,7 @@ private:
   }
 
   /// A slice of -1: each row sees the whole block.
-  SPRT_DEVICE void bringKeys(const ForwardWork &work, int firstKey, int slice) {
+  SPRT_DEVICE void bringKeys(const AttendWork &work, int firstKey, int slice) {
     Stage<C::kStages> stage(turn++);
     uint32_t full = barriers.keys(stage.index);
     ptx::barrierWait(full + barriers.kEmpty, stage.parity ^ 1);
@@ -123,29 +123,5 @@ SPRT_DEVICE void attendForward(const ForwardArguments &arguments) {
 }
 
 } // namespace sprt::cuda
-
-/// Defines the kernel NAME with the tiles of CONFIG.
-#ifdef SPRT_EMULATED
-#define SPRT_ATTEND_FORWARD(NAME, CONFIG)                                      \
-  extern "C" int NAME##_emulated(const void *arguments, int64_t blocks,        \
-                                 uint64_t seed, char *error,                   \
-                                 int64_t errorBytes) {                         \
-    constexpr sprt::cuda::ForwardShape kShape = CONFIG::kShape;                \
-    return sprt::cuda::emulation::run(                                         \
-        {static_cast<int>(blocks), kShape.threads(), kShape.sharedBytes(),     \
-         seed},                                                                \
-        [&] {                                                                  \
-          sprt::cuda::attendForward<CONFIG>(                                   \
-              *static_cast<const sprt::cuda::ForwardArguments *>(arguments));  \
-        },                                                                     \
-        error, errorBytes);                                                    \
-  }
-#else
-#define SPRT_ATTEND_FORWARD(NAME, CONFIG)                                      \
-  extern "C" __global__ void __launch_bounds__(CONFIG::kShape.threads(), 1)    \
-      NAME(const __grid_constant__ sprt::cuda::ForwardArguments arguments) {   \
-    sprt::cuda::attendForward<CONFIG>(arguments);                              \
-  }
-#endif
 
 #endif // SPRT_CUDA_ATTENTIONFORWARD_CUH

@@ -14,10 +14,10 @@ extern "C" {
 #endif
 
 /// Runs all `blocks` of a launch. arguments: those of the kernel, a
-/// ForwardArguments; its pointers are of the host, its tensor maps hold
-/// TensorMapFields. seed: which order of events. 0, or 1 where the kernel did
-/// what a GPU leaves undefined: `error` then says what, in at most `errorBytes`
-/// with the final zero.
+/// ForwardArguments or PlainArguments; its pointers are of the host, its tensor
+/// maps hold TensorMapFields. seed: which order of events. 0, or 1 where the
+/// kernel did what a GPU leaves undefined: `error` then says what, in at most
+/// `errorBytes` with the final zero.
 typedef int (*sprt_emulated_kernel)(const void *arguments, int64_t blocks,
                                     uint64_t seed, char *error,
                                     int64_t errorBytes);

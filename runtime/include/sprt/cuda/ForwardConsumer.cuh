@@ -52,7 +52,7 @@ private:
 
   /// Takes up the state.
   SPRT_DEVICE void begin(int item) {
-    ForwardWork work(arguments, item, C::kShape.queryBlock());
+    AttendWork work(arguments, item, C::kShape.queryBlock());
     row = work.firstRow + number * C::kShape.kRows +
           ptx::thread() % 128 / 32 * 16 + lane() / 4;
     SPRT_UNROLL
@@ -66,12 +66,12 @@ private:
     }
   }
 
-  SPRT_DEVICE void load(const ForwardWork &work, int r) {
-    const float *out = arguments.out + outOffset(work, r) + firstColumn();
+  SPRT_DEVICE void load(const AttendWork &work, int r) {
+    const float *out = outOf(work, r);
     SPRT_UNROLL
     for (int i = 0; i < kSums; i += 4)
       ptx::loadPair(out + 2 * i, sums[i + 2 * r], sums[i + 2 * r + 1]);
-    float lse = arguments.lse[lseOffset(work, r)];
+    float lse = *lseOf(work, r);
     greatest[r] = lse * kLog2e;
     // One lane of the four that share a row holds what was seen before.
     if (lane() % 4 == 0 && lse > -ptx::infinity())
@@ -82,9 +82,9 @@ private:
 
   /// Leaves the state.
   SPRT_DEVICE void end(int item) const {
-    ForwardWork work(arguments, item, C::kShape.queryBlock());
+    AttendWork work(arguments, item, C::kShape.queryBlock());
     for (int r = 0; r < 2; ++r) {
-      float *out = arguments.out + outOffset(work, r) + firstColumn();
+      float *out = outOf(work, r);
       float sum = powers[r];
       sum += ptx::shuffleXor(sum, 1);
       sum += ptx::shuffleXor(sum, 2);
@@ -96,7 +96,7 @@ private:
         ptx::storePair(out + 2 * i, sums[i + 2 * r] * factor,
                        sums[i + 2 * r + 1] * factor);
       if (lane() % 4 == 0)
-        arguments.lse[lseOffset(work, r)] =
+        *lseOf(work, r) =
             sum == 0 ? -ptx::infinity() : (greatest[r] + ptx::log2(sum)) * kLn2;
     }
   }
@@ -256,13 +256,15 @@ private:
   /// Sum and score i lie 8 (i / 4) + (i & 1) columns on.
   SPRT_DEVICE static int firstColumn() { return lane() % 4 * 2; }
 
-  SPRT_DEVICE int64_t outOffset(const ForwardWork &work, int r) const {
-    return work.batch * arguments.outStrides[0] +
+  SPRT_DEVICE float *outOf(const AttendWork &work, int r) const {
+    return static_cast<float *>(arguments.out) +
+           work.batch * arguments.outStrides[0] +
            (row + 8 * r) * arguments.outStrides[1] +
-           work.head * arguments.outStrides[2];
+           work.head * arguments.outStrides[2] + firstColumn();
   }
-  SPRT_DEVICE int64_t lseOffset(const ForwardWork &work, int r) const {
-    return work.batch * arguments.lseStrides[0] +
+  SPRT_DEVICE float *lseOf(const AttendWork &work, int r) const {
+    return static_cast<float *>(arguments.lse) +
+           work.batch * arguments.lseStrides[0] +
            (row + 8 * r) * arguments.lseStrides[1] +
            work.head * arguments.lseStrides[2];
   }

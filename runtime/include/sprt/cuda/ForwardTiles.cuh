@@ -2,9 +2,8 @@
 #ifndef SPRT_CUDA_FORWARDTILES_CUH
 #define SPRT_CUDA_FORWARDTILES_CUH
 
-#include "sprt/cuda/AttentionArguments.h"
+#include "sprt/cuda/AttendWork.cuh"
 #include "sprt/cuda/ForwardShape.h"
-#include "sprt/cuda/Ptx.cuh"
 
 namespace sprt::cuda {
 
@@ -63,24 +62,6 @@ template <int Stages> struct Stage {
 
   SPRT_DEVICE explicit Stage(uint32_t turn)
       : index(static_cast<int>(turn % Stages)), parity(turn / Stages % 2) {}
-};
-
-/// One item of work: a block of queries of one pair.
-struct ForwardWork {
-  int batch, head; ///< local
-  int kvHead;
-  int firstRow;
-
-  SPRT_DEVICE ForwardWork(const ForwardArguments &arguments, int item,
-                          int queryBlock) {
-    int pair = item % arguments.pairs;
-    batch = pair / arguments.heads;
-    head = pair % arguments.heads;
-    kvHead = (arguments.headFirst + head) * arguments.kvTotal /
-                 arguments.headsTotal -
-             arguments.kvFirst;
-    firstRow = arguments.order[item / arguments.pairs] * queryBlock;
-  }
 };
 
 } // namespace sprt::cuda

@@ -60,7 +60,7 @@ SPRT_DEVICE void namedArrive(int id, int threads) {
 SPRT_DEVICE int uniform(int number) {
   return __shfl_sync(0xffffffffu, number, 0);
 }
-SPRT_DEVICE float shuffleXor(float value, int lanes) {
+template <class Number> SPRT_DEVICE Number shuffleXor(Number value, int lanes) {
   return __shfl_xor_sync(0xffffffffu, value, lanes);
 }
 
@@ -120,6 +120,15 @@ SPRT_DEVICE void loadShared(uint32_t from, int &first, int &second) {
                : "r"(from));
 }
 
+/// A number of fp32 or fp64.
+template <class Number>
+SPRT_DEVICE void storeNumber(uint32_t to, Number number) {
+  *static_cast<Number *>(__cvta_shared_to_generic(to)) = number;
+}
+template <class Number> SPRT_DEVICE Number loadNumber(uint32_t from) {
+  return *static_cast<const Number *>(__cvta_shared_to_generic(from));
+}
+
 // ---- Asynchronous copies ---------------------------------------------------
 
 SPRT_DEVICE void prefetchMap(const cuda::TensorMap &map) {
@@ -174,7 +183,16 @@ SPRT_DEVICE float log2(float x) {
   return y;
 }
 SPRT_DEVICE float larger(float x, float y) { return fmaxf(x, y); }
+SPRT_DEVICE double exp2(double x) { return ::exp2(x); }
+SPRT_DEVICE double log2(double x) { return ::log2(x); }
+SPRT_DEVICE double larger(double x, double y) { return fmax(x, y); }
 SPRT_DEVICE float infinity() { return __int_as_float(0x7f800000); }
+
+/// An element as a number of the arithmetic.
+template <class Number, class Element>
+SPRT_DEVICE Number number(Element element) {
+  return static_cast<Number>(element);
+}
 
 /// Two numbers rounded to elements, `low` in the lower half.
 template <class Element> SPRT_DEVICE uint32_t pack(float low, float high);

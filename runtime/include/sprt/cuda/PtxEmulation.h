@@ -33,8 +33,8 @@ template <int Count> void raiseRegisters() {}
 template <int Count> void lowerRegisters() {}
 
 inline int uniform(int number) { return number; }
-inline float shuffleXor(float value, int lanes) {
-  return emulated().shuffleXor(value, lanes);
+template <class Number> Number shuffleXor(Number value, int lanes) {
+  return static_cast<Number>(emulated().shuffleXor(value, lanes));
 }
 
 inline uint32_t sharedBase() { return Emulated::kBase; }
@@ -64,6 +64,15 @@ inline void loadShared(uint32_t from, int &first, int &second) {
   second = pair[1];
 }
 
+template <class Number> void storeNumber(uint32_t to, Number number) {
+  emulated().memory.store(thread(), to, &number, sizeof number);
+}
+template <class Number> Number loadNumber(uint32_t from) {
+  Number number;
+  emulated().memory.load(from, &number, sizeof number);
+  return number;
+}
+
 inline void prefetchMap(const cuda::TensorMap &) {}
 inline void copyIn(uint32_t to, const cuda::TensorMap &map, uint32_t barrier,
                    int inner, int row, int head, int batch) {
@@ -89,11 +98,17 @@ template <class Element, int N> struct Product {
   }
 };
 
-inline float exp2(float x) { return std::exp2(x); }
-inline float log2(float x) { return std::log2(x); }
+template <class Number> Number exp2(Number x) { return std::exp2(x); }
+template <class Number> Number log2(Number x) { return std::log2(x); }
 /// The number, where one of the two is NaN.
-inline float larger(float x, float y) { return std::fmax(x, y); }
+template <class Number> Number larger(Number x, Number y) {
+  return std::fmax(x, y);
+}
 inline float infinity() { return std::numeric_limits<float>::infinity(); }
+
+template <class Number, class Element> Number number(Element element) {
+  return static_cast<Number>(element);
+}
 
 template <class Element> uint32_t pack(float low, float high) {
   using cuda::emulation::toBits;

@@ -53,7 +53,7 @@ public:
 
   // ---- Warps ----
 
-  float shuffleXor(float value, int lanes) {
+  double shuffleXor(double value, int lanes) {
     int thread = fibers.current();
     Warp &warp = warps[static_cast<size_t>(thread / kWarp)];
     int64_t turn = met[static_cast<size_t>(thread)]++;
@@ -104,7 +104,7 @@ public:
 
 private:
   struct Warp {
-    std::array<float, kWarp> values[2];
+    std::array<double, kWarp> values[2];
     int64_t arrived = 0;
   };
 

@@ -25,6 +25,7 @@ struct BFloat16 {
     std::memcpy(&value, &wide, sizeof value);
     return value;
   }
+  explicit operator double() const { return static_cast<float>(*this); }
 };
 
 using Half = _Float16;

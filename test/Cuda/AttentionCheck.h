@@ -1,8 +1,9 @@
-/// The forward kernel, emulated, against plain attention in f64.
-#ifndef SP_TEST_CUDA_FORWARDCHECK_H
-#define SP_TEST_CUDA_FORWARDCHECK_H
+/// Attention kernels, emulated, against attention in f64.
+#ifndef SP_TEST_CUDA_ATTENTIONCHECK_H
+#define SP_TEST_CUDA_ATTENTIONCHECK_H
 
 #include "sprt/cuda/AttentionForward.cuh"
+#include "sprt/cuda/AttentionPlain.cuh"
 
 #include "gtest/gtest.h"
 
@@ -35,7 +36,7 @@ public:
   }
 
   double number(int b, int r, int h, int d) const {
-    return static_cast<float>(data[at(b, r, h, d)]);
+    return static_cast<double>(data[at(b, r, h, d)]);
   }
   bool isPaddingWhole() const {
     for (int b = 0; b < batch; ++b)
@@ -96,13 +97,17 @@ inline bool sees(const std::vector<Slice> &slices, int a, int b,
 
 /// One attention in steps, each to keys of its own through a list of slices,
 /// with the state carried on.
-template <class Config> class ForwardCheck {
+template <class Config> class AttentionCheck {
 public:
   using Element = typename Config::Element;
-  static constexpr cuda::ForwardShape kShape = Config::kShape;
+  using Number =
+      std::conditional_t<std::is_same_v<Element, double>, double, float>;
+  static constexpr auto kShape = Config::kShape;
+  static constexpr bool kIsPlain =
+      std::is_same_v<decltype(kShape), const cuda::PlainShape>;
 
-  ForwardCheck(const Shape &shape, std::vector<std::vector<Slice>> steps,
-               uint64_t seed, double scale)
+  AttentionCheck(const Shape &shape, std::vector<std::vector<Slice>> steps,
+                 uint64_t seed, double scale)
       : shape(shape), steps(std::move(steps)), seed(seed), scale(scale),
         random(static_cast<unsigned>(seed)),
         q(shape.batch, shape.queries, shape.heads, kShape.headSize, random),
@@ -124,32 +129,32 @@ public:
     for (int block = queryBlocks; block-- > 0;)
       order.push_back(block);
     for (size_t step = 0; step < steps.size(); ++step) {
-      cuda::ForwardArguments arguments = {};
-      arguments.q = q.map(kShape.kRows);
-      arguments.k = k[step].map(kShape.keyBlock);
-      arguments.v = v[step].map(kShape.keyBlock);
-      arguments.out = out.data.data();
-      arguments.lse = lse.data.data();
-      arguments.slices = steps[step].data();
-      arguments.sliceCount = static_cast<int>(steps[step].size());
-      arguments.queryBlocks = queryBlocks;
-      arguments.order = order.data();
-      arguments.pairs = shape.batch * shape.heads;
-      arguments.heads = shape.heads;
-      arguments.queries = shape.queries;
-      arguments.headsTotal = shape.heads;
-      arguments.kvTotal = shape.kvHeads;
-      arguments.init = step == 0;
-      arguments.scale = static_cast<float>(scale * 1.4426950408889634);
-      out.strides(arguments.outStrides);
-      lse.strides(arguments.lseStrides);
-      cuda::emulation::run(
-          {blocks, kShape.threads(), kShape.sharedBytes(), seed},
-          [&] { cuda::attendForward<Config>(arguments); });
+      cuda::AttendArguments common = {};
+      common.out = out.data.data();
+      common.lse = lse.data.data();
+      common.slices = steps[step].data();
+      common.sliceCount = static_cast<int>(steps[step].size());
+      common.queryBlocks = queryBlocks;
+      common.order = order.data();
+      common.pairs = shape.batch * shape.heads;
+      common.heads = shape.heads;
+      common.queries = shape.queries;
+      common.keys = shape.keys;
+      common.headsTotal = shape.heads;
+      common.kvTotal = shape.kvHeads;
+      common.init = step == 0;
+      out.strides(common.outStrides);
+      lse.strides(common.lseStrides);
+      cuda::emulation::Launch launch = {blocks, kShape.threads(),
+                                        kShape.sharedBytes(), seed};
+      if constexpr (kIsPlain)
+        runPlain(launch, common, step);
+      else
+        runForward(launch, common, step);
     }
   }
 
-  /// Compares with plain attention in f64.
+  /// Compares with attention in f64.
   void expectRight() const {
     for (int b = 0; b < shape.batch; ++b)
       for (int h = 0; h < shape.heads; ++h)
@@ -162,6 +167,26 @@ public:
   }
 
 private:
+  void runForward(const cuda::emulation::Launch &launch,
+                  const cuda::AttendArguments &common, size_t step) {
+    cuda::ForwardArguments arguments = {
+        common, q.map(kShape.kRows), k[step].map(kShape.keyBlock),
+        v[step].map(kShape.keyBlock), static_cast<float>(scale * kLog2e)};
+    cuda::emulation::run(launch,
+                         [&] { cuda::attendForward<Config>(arguments); });
+  }
+
+  void runPlain(const cuda::emulation::Launch &launch,
+                const cuda::AttendArguments &common, size_t step) {
+    cuda::PlainArguments arguments = {
+        common, q.data.data(), k[step].data.data(), v[step].data.data(), {}, {},
+        {},     scale * kLog2e};
+    q.strides(arguments.qStrides);
+    k[step].strides(arguments.kStrides);
+    v[step].strides(arguments.vStrides);
+    cuda::emulation::run(launch, [&] { cuda::attendPlain<Config>(arguments); });
+  }
+
   void expectRow(int b, int h, int i) const {
     int kv = h * shape.kvHeads / shape.heads;
     double sum = 0;
@@ -184,15 +209,22 @@ private:
     if (sum == 0)
       ASSERT_EQ(lse.number(b, i, h, 0), -INFINITY);
     else
-      ASSERT_NEAR(lse.number(b, i, h, 0), least, 2e-6 * std::abs(least) + 4e-6);
-    // Powers are rounded to elements.
-    double bound = std::is_same_v<Element, BFloat16> ? 1.0 / 128 : 1.0 / 1024;
+      ASSERT_NEAR(lse.number(b, i, h, 0), least,
+                  kBound * (std::abs(least) + 2));
+    // The forward kernel rounds powers to elements.
+    double bound = kIsPlain                            ? 4 * kBound
+                   : std::is_same_v<Element, BFloat16> ? 1.0 / 128
+                                                       : 1.0 / 1024;
     for (int d = 0; d < kShape.valueSize; ++d)
       ASSERT_NEAR(out.number(b, i, h, d),
                   sum == 0 ? 0 : expected[static_cast<size_t>(d)] / sum,
                   sum == 0 ? 0 : bound)
           << "element " << d;
   }
+
+  static constexpr double kLog2e = 1.4426950408889634074;
+  static constexpr double kBound =
+      std::is_same_v<Number, double> ? 1e-13 : 2e-6;
 
   Shape shape;
   std::vector<std::vector<Slice>> steps;
@@ -201,13 +233,13 @@ private:
   std::mt19937 random;
   Rows<Element> q;
   std::vector<Rows<Element>> k, v;
-  Rows<float> out, lse;
+  Rows<Number> out, lse;
 };
 
 template <class Config>
 void check(const Shape &shape, std::vector<std::vector<Slice>> steps,
            uint64_t seed, double scale = 0.1, int blocks = 2) {
-  ForwardCheck<Config> check(shape, std::move(steps), seed, scale);
+  AttentionCheck<Config> check(shape, std::move(steps), seed, scale);
   ASSERT_NO_THROW(check.run(blocks));
   check.expectRight();
 }
@@ -221,4 +253,4 @@ inline Slice banded(const Shape &shape, int lo, int hi) {
 
 } // namespace sprt::test
 
-#endif // SP_TEST_CUDA_FORWARDCHECK_H
+#endif // SP_TEST_CUDA_ATTENTIONCHECK_H

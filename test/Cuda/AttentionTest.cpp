@@ -1,7 +1,7 @@
 // The forward kernel, emulated: ragged sizes, every form of slice, grouped
 // heads, carried states, several orders of events.
 
-#include "ForwardCheck.h"
+#include "AttentionCheck.h"
 
 using namespace sprt;
 using namespace sprt::test;
@@ -60,6 +60,28 @@ TEST(AttentionForward, sizes_of_heads) {
   check<Wide>(shape, {{banded(shape, kNone, 60)}}, 1, 0.05);
   check<Latent>(shape, {{banded(shape, kNone, 60)}}, 1, 0.07);
   check<Odd>(shape, {{banded(shape, kNone, 60)}}, 1);
+}
+
+using Single = cuda::PlainConfig<float, float, 40, 24>;
+using Double = cuda::PlainConfig<double, double, 32, 32>;
+using Uneven = cuda::PlainConfig<BFloat16, float, 20, 12>;
+
+TEST(AttentionPlain, every_type) {
+  Shape shape = {2, 35, 50, 2, 1};
+  std::vector<std::vector<Slice>> steps = {
+      {banded(shape, kNone, -7)},
+      {},
+      {{0, 20, 0, 30, kNone, 3, 1, 1, 0}, {20, 35, 7, 50, -90, 5, 2, 3, 0}},
+      {{5, 9, 11, 50, kNone, kAll, 1, 1, 1}}};
+  check<Single>(shape, steps, 1);
+  check<Double>(shape, steps, 2);
+  check<Uneven>(shape, steps, 3);
+}
+
+TEST(AttentionPlain, any_scale) {
+  Shape shape = {1, 17, 33, 1, 1};
+  for (double scale : {-0.5, 0.0, 3.0})
+    check<Single>(shape, {{full(shape)}}, 1, scale);
 }
 
 } // namespace

@@ -1,0 +1,54 @@
+/// What the blocks of a grid of attention take from the list of work.
+#ifndef SPRT_CUDA_ATTENDWORK_CUH
+#define SPRT_CUDA_ATTENDWORK_CUH
+
+#include "sprt/cuda/AttentionArguments.h"
+#include "sprt/cuda/Ptx.cuh"
+
+namespace sprt::cuda {
+
+/// One item of work: a block of queries of one pair.
+struct AttendWork {
+  int batch, head; ///< local
+  int kvHead;
+  int firstRow;
+
+  SPRT_DEVICE AttendWork(const AttendArguments &arguments, int item,
+                         int queryBlock) {
+    int pair = item % arguments.pairs;
+    batch = pair / arguments.heads;
+    head = pair % arguments.heads;
+    kvHead = (arguments.headFirst + head) * arguments.kvTotal /
+                 arguments.headsTotal -
+             arguments.kvFirst;
+    firstRow = arguments.order[item / arguments.pairs] * queryBlock;
+  }
+};
+
+} // namespace sprt::cuda
+
+/// Defines the kernel NAME: attendKIND of KINDArguments with the tiles of
+/// CONFIG.
+#ifdef SPRT_EMULATED
+#define SPRT_ATTENTION(NAME, CONFIG, KIND)                                     \
+  extern "C" int NAME##_emulated(const void *arguments, int64_t blocks,        \
+                                 uint64_t seed, char *error,                   \
+                                 int64_t errorBytes) {                         \
+    return sprt::cuda::emulation::run(                                         \
+        {static_cast<int>(blocks), CONFIG::kShape.threads(),                   \
+         CONFIG::kShape.sharedBytes(), seed},                                  \
+        [&] {                                                                  \
+          sprt::cuda::attend##KIND<CONFIG>(                                    \
+              *static_cast<const sprt::cuda::KIND##Arguments *>(arguments));   \
+        },                                                                     \
+        error, errorBytes);                                                    \
+  }
+#else
+#define SPRT_ATTENTION(NAME, CONFIG, KIND)                                     \
+  extern "C" __global__ void __launch_bounds__(CONFIG::kShape.threads(), 1)    \
+      NAME(const __grid_constant__ sprt::cuda::KIND##Arguments arguments) {    \
+    sprt::cuda::attend##KIND<CONFIG>(arguments);                               \
+  }
+#endif
+
+#endif // SPRT_CUDA_ATTENDWORK_CUH

@@ -1,0 +1,196 @@
+/// Attention for every element type and size of heads, on any GPU.
+///
+///     x = scale q·k        one query row to eight lanes, one key at a time
+///     o = o 2^(m_old − m) + 2^(x − m) v
+///
+/// Blocks of keys and values are brought to shared memory by all threads, as
+/// numbers of the arithmetic: fp64 for fp64 elements, fp32 for others. The
+/// state is what the forward kernel's is (AttentionForward.cuh).
+#ifndef SPRT_CUDA_ATTENTIONPLAIN_CUH
+#define SPRT_CUDA_ATTENTIONPLAIN_CUH
+
+#include "sprt/cuda/AttendWork.cuh"
+#include "sprt/cuda/KeyBlocks.cuh"
+#include "sprt/cuda/PlainShape.h"
+
+namespace sprt::cuda {
+
+template <class ElementT, class NumberT, int HeadSize, int ValueSize>
+struct PlainConfig {
+  using Element = ElementT;
+  using Number = NumberT;
+  static constexpr PlainShape kShape = {HeadSize, ValueSize, sizeof(NumberT)};
+  static_assert(kShape.isValid(), "sizes that no kernel has");
+};
+
+/// One thread: a lane of a query row.
+template <class C> class PlainAttention {
+public:
+  using Number = typename C::Number;
+  using Element = typename C::Element;
+
+  SPRT_DEVICE PlainAttention(const PlainArguments &arguments, uint32_t base)
+      : arguments(arguments), base(base),
+        lane(ptx::thread() % PlainShape::kLanes) {}
+
+  SPRT_DEVICE void run() {
+    int items = arguments.pairs * arguments.queryBlocks;
+    for (int item = ptx::block(); item < items; item += ptx::blocks()) {
+      AttendWork work(arguments, item, C::kShape.queryBlock());
+      row = work.firstRow + ptx::thread() / PlainShape::kLanes;
+      isValid = row < arguments.queries;
+      begin(work);
+      for (int number = 0; number < arguments.sliceCount; ++number)
+        attend(work, arguments.slices[number]);
+      end(work);
+    }
+  }
+
+private:
+  static constexpr int kLanes = PlainShape::kLanes;
+  static constexpr int kHead = (C::kShape.headSize + kLanes - 1) / kLanes;
+  static constexpr int kValue = (C::kShape.valueSize + kLanes - 1) / kLanes;
+
+  SPRT_DEVICE void begin(const AttendWork &work) {
+    const Element *from =
+        static_cast<const Element *>(arguments.q) +
+        offset(arguments.qStrides, work.batch, row, work.head);
+    const Number *out =
+        static_cast<const Number *>(arguments.out) +
+        offset(arguments.outStrides, work.batch, row, work.head);
+    bool isCarried = isValid && !arguments.init;
+    for (int i = 0; i < kHead; ++i)
+      query[i] = isValid && has(i, C::kShape.headSize)
+                     ? ptx::number<Number>(from[lane + i * kLanes])
+                     : Number(0);
+    for (int i = 0; i < kValue; ++i)
+      sums[i] = isCarried && has(i, C::kShape.valueSize)
+                    ? out[lane + i * kLanes]
+                    : Number(0);
+    Number lse = isCarried ? lseOf(work)[0] : -ptx::infinity();
+    greatest = lse * kLog2e;
+    power = lse == -ptx::infinity() ? Number(0) : lse != lse ? lse : Number(1);
+  }
+
+  SPRT_DEVICE void end(const AttendWork &work) const {
+    if (!isValid)
+      return;
+    Number *out = static_cast<Number *>(arguments.out) +
+                  offset(arguments.outStrides, work.batch, row, work.head);
+    Number factor = power == 0 ? Number(0) : 1 / power;
+    for (int i = 0; i < kValue; ++i)
+      if (has(i, C::kShape.valueSize))
+        out[lane + i * kLanes] = sums[i] * factor;
+    if (lane == 0)
+      lseOf(work)[0] = power == 0 ? Number(-ptx::infinity())
+                                  : (greatest + ptx::log2(power)) * kLn2;
+  }
+
+  SPRT_DEVICE void attend(const AttendWork &work, const Slice &slice) {
+    KeyBlocks blocks(slice, work.firstRow,
+                     work.firstRow + C::kShape.queryBlock(), arguments.queries,
+                     PlainShape::kKeyBlock);
+    int first, count;
+    keysOf(slice, row, first, count);
+    for (int i = 0; i < blocks.count(); ++i) {
+      int firstKey = blocks.at(i) * PlainShape::kKeyBlock;
+      // Nobody reads the last block any more; then this one is there.
+      ptx::syncBlock();
+      bring(work, firstKey);
+      ptx::syncBlock();
+      for (int key = 0; key < PlainShape::kKeyBlock; ++key) {
+        Number score = slice.uniform ? Number(0) : scoreOf(key);
+        bool isSeen = static_cast<uint32_t>(firstKey + key - first) <
+                      static_cast<uint32_t>(count);
+        if (isSeen)
+          add(score * static_cast<Number>(arguments.scale), key);
+      }
+    }
+  }
+
+  /// A block of keys and values to shared memory; rows that are not there as 0.
+  SPRT_DEVICE void bring(const AttendWork &work, int firstKey) const {
+    bringRows(static_cast<const Element *>(arguments.k) +
+                  offset(arguments.kStrides, work.batch, firstKey, work.kvHead),
+              arguments.kStrides[1], firstKey, C::kShape.headSize, 0);
+    bringRows(static_cast<const Element *>(arguments.v) +
+                  offset(arguments.vStrides, work.batch, firstKey, work.kvHead),
+              arguments.vStrides[1], firstKey, C::kShape.valueSize,
+              C::kShape.values());
+  }
+  SPRT_DEVICE void bringRows(const Element *from, int64_t stride, int firstKey,
+                             int size, int place) const {
+    for (int i = ptx::thread(); i < PlainShape::kKeyBlock * size;
+         i += PlainShape::kThreads) {
+      int key = i / size;
+      Number number = firstKey + key < arguments.keys
+                          ? ptx::number<Number>(from[key * stride + i % size])
+                          : Number(0);
+      ptx::storeNumber(base + place + i * sizeof(Number), number);
+    }
+  }
+
+  /// Of the row and a key of the block, on all of the row's lanes.
+  SPRT_DEVICE Number scoreOf(int key) const {
+    Number sum = 0;
+    for (int i = 0; i < kHead; ++i)
+      if (has(i, C::kShape.headSize))
+        sum += query[i] * read(0, key * C::kShape.headSize + i * kLanes);
+    for (int lanes = 1; lanes < kLanes; lanes *= 2)
+      sum += ptx::shuffleXor(sum, lanes);
+    return sum;
+  }
+
+  /// One key more, of exponent x.
+  SPRT_DEVICE void add(Number x, int key) {
+    Number most = ptx::larger(greatest, x);
+    // A row that has seen no key yet has no maximum to subtract.
+    Number from = most == -ptx::infinity() ? Number(0) : most;
+    Number shrink = ptx::exp2(greatest - from), own = ptx::exp2(x - from);
+    greatest = most;
+    power = power * shrink + own;
+    for (int i = 0; i < kValue; ++i)
+      if (has(i, C::kShape.valueSize))
+        sums[i] = sums[i] * shrink +
+                  own * read(C::kShape.values(),
+                             key * C::kShape.valueSize + i * kLanes);
+  }
+
+  SPRT_DEVICE Number read(int place, int element) const {
+    return ptx::loadNumber<Number>(base + place +
+                                   (element + lane) * sizeof(Number));
+  }
+  /// Whether element i of this lane is one of `size`.
+  SPRT_DEVICE bool has(int i, int size) const {
+    return size % kLanes == 0 || lane + i * kLanes < size;
+  }
+  SPRT_DEVICE static int64_t offset(const int64_t (&strides)[3], int batch,
+                                    int row, int head) {
+    return batch * strides[0] + row * strides[1] + head * strides[2];
+  }
+  SPRT_DEVICE Number *lseOf(const AttendWork &work) const {
+    return static_cast<Number *>(arguments.lse) +
+           offset(arguments.lseStrides, work.batch, row, work.head);
+  }
+
+  static constexpr Number kLog2e = Number(1.4426950408889634074);
+  static constexpr Number kLn2 = Number(0.69314718055994530942);
+
+  const PlainArguments &arguments;
+  const uint32_t base;
+  const int lane;
+  int row;
+  bool isValid;
+  Number greatest, power; ///< exponent to base 2; powers relative to it
+  Number query[kHead], sums[kValue];
+};
+
+/// The kernel, for blocks of C::kShape.
+template <class C>
+SPRT_DEVICE void attendPlain(const PlainArguments &arguments) {
+  PlainAttention<C>(arguments, ptx::sharedBase()).run();
+}
+
+} // namespace sprt::cuda
+
+#endif // SPRT_CUDA_ATTENTIONPLAIN_CUH
