@@ -1,7 +1,6 @@
 // What every communicator must do; see Ranks.h.
 
 #include "Ranks.h"
-#include "communicator/ThreadCommunicator.h"
 
 #include <gtest/gtest.h>
 
@@ -251,23 +250,26 @@ TEST(Conformance, waitingLongerThanTheLimitIsAStatus) {
 TEST(Conformance, interruptEndsEveryWait) {
   if (underMpi())
     GTEST_SKIP() << "an interrupt ends an MPI world; sp-run's tests do that";
-  auto group = std::make_shared<ThreadGroup>(2);
-  ThreadCommunicator waiting(group, 0, 2), other(group, 1, 2);
-  int32_t value = 0;
-  RequestPtr receive, send;
-  ASSERT_FALSE(
-      waiting.receive(1, kCommChannel, denseMessage(&value, 4), receive));
-  ASSERT_FALSE(waiting.send(1, kComputeChannel, denseMessage(&value, 4), send));
-  std::thread thread([&] {
-    for (RequestPtr *request : {&receive, &send}) {
-      Status status = waiting.wait(**request);
-      EXPECT_TRUE(status);
-      EXPECT_TRUE(status->consequence);
-    }
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  other.interrupt();
-  thread.join();
+  for (const char *kind : {"thread", "local"}) {
+    std::vector<std::unique_ptr<Communicator>> ends = connect(kind, 2);
+    Communicator &waiting = *ends[0];
+    int32_t value = 0;
+    RequestPtr receive, send;
+    ASSERT_FALSE(
+        waiting.receive(1, kCommChannel, denseMessage(&value, 4), receive));
+    ASSERT_FALSE(
+        waiting.send(1, kComputeChannel, denseMessage(&value, 4), send));
+    std::thread thread([&] {
+      for (RequestPtr *request : {&receive, &send}) {
+        Status status = waiting.wait(**request);
+        EXPECT_TRUE(status);
+        EXPECT_TRUE(status->consequence);
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ends[1]->interrupt();
+    thread.join();
+  }
 }
 
 } // namespace

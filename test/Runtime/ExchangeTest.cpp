@@ -85,7 +85,7 @@ PlanBuilder roundTrip(const Setting &setting) {
   return builder;
 }
 
-void expectRoundTrip(const Setting &setting) {
+void expectRoundTrip(const Setting &setting, plan::Target target) {
   SCOPED_TRACE(std::to_string(setting.ranks) + " ranks, " +
                std::to_string(setting.length) + " rows, " +
                std::to_string(setting.heads) + " of " +
@@ -95,7 +95,7 @@ void expectRoundTrip(const Setting &setting) {
   std::vector<float> x(
       static_cast<size_t>(kBatch * setting.length * setting.heads * kInner));
   std::iota(x.begin(), x.end(), 1.0F);
-  Runner runner(roundTrip(setting));
+  Runner runner(roundTrip(setting).target(target));
   ASSERT_EQ(runner.run({x}), "");
   EXPECT_EQ(runner.results[0], x);
 
@@ -119,7 +119,10 @@ void expectRoundTrip(const Setting &setting) {
   }
 }
 
-TEST(Exchange, roundTripGivesTheRowsBack) {
+class Exchange : public testing::TestWithParam<plan::Target> {};
+INSTANTIATE_TEST_SUITE_P(Targets, Exchange, testing::ValuesIn(kTargets));
+
+TEST_P(Exchange, roundTripGivesTheRowsBack) {
   for (LayoutKind kind :
        {LayoutKind::contiguous, LayoutKind::zigzag, LayoutKind::striped})
     for (int64_t ranks : {1, 2, 3, 5})
@@ -130,10 +133,11 @@ TEST(Exchange, roundTripGivesTheRowsBack) {
                                     {3, 3},
                                     {2, 1}})
           for (bool gather : {false, true})
-            expectRoundTrip({ranks, length, total, heads, kind, gather});
+            expectRoundTrip({ranks, length, total, heads, kind, gather},
+                            GetParam());
 }
 
-TEST(Exchange, groupsOfASecondAxisStayApart) {
+TEST_P(Exchange, groupsOfASecondAxisStayApart) {
   // dp=2, sp=3: an all-reduce along sp adds within each half only.
   PlanBuilder builder(6);
   builder.plan.factors[0]->size = 3;
@@ -158,12 +162,12 @@ TEST(Exchange, groupsOfASecondAxisStayApart) {
   reduce.count = 1;
   reduce.type = plan::DType::f32;
   builder.add(std::move(reduce));
-  Runner runner(builder);
+  Runner runner(builder.target(GetParam()));
   ASSERT_EQ(runner.run({{1, 2, 3, 10, 20, 30}}), "");
   EXPECT_EQ(runner.results[0], (std::vector<float>{6, 6, 6, 60, 60, 60}));
 }
 
-TEST(Exchange, reduceScatterKeepsOwnRows) {
+TEST_P(Exchange, reduceScatterKeepsOwnRows) {
   PlanBuilder builder(3);
   uint32_t dealt = builder.layout(plan::LayoutKind::zigzag, 7, 3);
   int64_t source = builder.arena(7 * 8), target = builder.arena(3 * 8);
@@ -176,7 +180,7 @@ TEST(Exchange, reduceScatterKeepsOwnRows) {
   reduce.target = rowsOf(target, 3 * 8, 8);
   reduce.type = plan::DType::f32;
   builder.add(std::move(reduce));
-  Runner runner(builder);
+  Runner runner(builder.target(GetParam()));
   std::vector<float> x(14), expected(14);
   std::iota(x.begin(), x.end(), 1.0F);
   for (size_t i = 0; i < x.size(); ++i)

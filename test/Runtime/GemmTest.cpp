@@ -30,7 +30,7 @@ int64_t span(int64_t batch, int64_t rows, int64_t columns,
 }
 
 void runCase(const Case &test, plan::DType type, plan::DType out, int threads,
-             double tolerance) {
+             double tolerance, plan::Target target = plan::Target::cpu) {
   PlanBuilder builder(1);
   int64_t sizes[3] = {span(test.batch, test.m, test.k, test.a),
                       span(test.batch, test.k, test.n, test.b),
@@ -57,7 +57,7 @@ void runCase(const Case &test, plan::DType type, plan::DType out, int threads,
   gemm.b_strides.assign(test.b.begin(), test.b.end());
   gemm.c_strides.assign(test.c.begin(), test.c.end());
   builder.add(std::move(gemm));
-  Runner runner(builder, threads);
+  Runner runner(builder.target(target), threads);
   ASSERT_EQ(runner.open(runner.options), "");
 
   std::vector<uint8_t> data[3];
@@ -104,6 +104,10 @@ TEST_P(GemmTest, bf16) {
 }
 TEST_P(GemmTest, bf16ToF32) {
   runCase(GetParam(), plan::DType::bf16, plan::DType::f32, 2, 1e-6);
+}
+TEST_P(GemmTest, onTheEmulatedDevice) {
+  runCase(GetParam(), plan::DType::bf16, plan::DType::f32, 1, 1e-6,
+          plan::Target::cuda);
 }
 
 const Case kCases[] = {

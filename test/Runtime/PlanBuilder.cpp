@@ -78,10 +78,11 @@ uint32_t PlanBuilder::kernel(const std::string &symbol, sprt_kernel function) {
   return static_cast<uint32_t>(plan.kernels.size() - 1);
 }
 
-void PlanBuilder::targetCuda() {
-  plan.target = plan::Target::cuda;
+PlanBuilder &PlanBuilder::target(plan::Target target) {
+  plan.target = target;
   for (auto &kernel : plan.kernels)
-    kernel->threads = 128;
+    kernel->threads = target == plan::Target::cuda ? 128 : 0;
+  return *this;
 }
 
 void PlanBuilder::emulateAttention(const std::string &symbol,
@@ -175,6 +176,8 @@ Runner::Runner(const PlanBuilder &builder, int threads, double timeout) {
   sprt_session_options_init(&options);
   options.threads_per_rank = threads;
   options.timeout_seconds = timeout;
+  if (builder.plan.target == plan::Target::cuda)
+    options.device = "emulated";
   EXPECT_EQ(builder.load(&program), "");
 }
 

@@ -70,9 +70,9 @@ public:
   }
 
   uint32_t kernel(const std::string &symbol, sprt_kernel function);
-  /// Makes the plan one for GPUs. Its kernels are emulated by those given,
-  /// attention by those of `emulateAttention`.
-  void targetCuda();
+  /// Makes the plan one for a target. Of one for GPUs, the kernels are those of
+  /// its emulation, attention by `emulateAttention`.
+  PlanBuilder &target(plan::Target target);
   void emulateAttention(const std::string &symbol,
                         sprt_emulated_kernel function);
   uint32_t layout(plan::LayoutKind kind, int64_t length, int64_t ranks,
@@ -109,7 +109,12 @@ private:
 /// The text of a status, which is freed; empty for success.
 std::string take(sprt_status *status);
 
-/// A loaded program with one session.
+/// What programs are for: GPUs are emulated here.
+inline constexpr plan::Target kTargets[] = {plan::Target::cpu,
+                                            plan::Target::cuda};
+
+/// A loaded program with one session; of a program for GPUs on the emulated
+/// device.
 class Runner {
 public:
   explicit Runner(const PlanBuilder &builder, int threads = 1,

@@ -1,7 +1,8 @@
 #include "Ranks.h"
 
+#include "communicator/LocalCommunicator.h"
 #include "communicator/MpiWorld.h"
-#include "communicator/ThreadCommunicator.h"
+#include "device/EmulatedDevice.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +12,27 @@
 namespace sprt::test {
 
 bool underMpi() { return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr; }
+
+std::vector<std::unique_ptr<Communicator>> connect(const std::string &kind,
+                                                   int64_t ranks) {
+  std::vector<std::unique_ptr<Communicator>> ends;
+  if (kind == "thread") {
+    auto group = std::make_shared<ThreadGroup>(ranks);
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      ends.push_back(std::make_unique<ThreadCommunicator>(group, rank, ranks));
+    return ends;
+  }
+  auto device = std::make_shared<EmulatedDevice>(/*seed=*/1);
+  std::shared_ptr<ThreadGroup> group = localGroup(ranks, device);
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    auto streams = std::make_shared<RankStreams>();
+    for (std::unique_ptr<Device::Stream> &stream : *streams)
+      EXPECT_FALSE(device->createStream(rank, stream));
+    ends.push_back(std::make_unique<LocalCommunicator>(group, rank, ranks,
+                                                       device, streams));
+  }
+  return ends;
+}
 
 void onRanks(const std::function<Status(Communicator &)> &body,
              double timeout) {
@@ -29,17 +51,16 @@ void onRanks(const std::function<Status(Communicator &)> &body,
     run(communicator);
     return;
   }
-  for (int64_t ranks : {1, 2, 3, 5}) {
-    auto group = std::make_shared<ThreadGroup>(ranks);
-    std::vector<std::thread> threads;
-    for (int64_t rank = 0; rank < ranks; ++rank)
-      threads.emplace_back([&, rank] {
-        ThreadCommunicator communicator(group, rank, ranks);
-        run(communicator);
-      });
-    for (std::thread &thread : threads)
-      thread.join();
-  }
+  for (const char *kind : {"thread", "local"})
+    for (int64_t ranks : {1, 2, 3, 5}) {
+      SCOPED_TRACE(std::string(kind) + ", " + std::to_string(ranks) + " ranks");
+      std::vector<std::unique_ptr<Communicator>> ends = connect(kind, ranks);
+      std::vector<std::thread> threads;
+      for (auto &end : ends)
+        threads.emplace_back([&] { run(*end); });
+      for (std::thread &thread : threads)
+        thread.join();
+    }
 }
 
 } // namespace sprt::test

@@ -1,15 +1,21 @@
-/// Runs a body on every rank of a communicator: on threads for several numbers
-/// of ranks, or, under mpirun, on this process's rank of "mpi".
+/// Runs a body on every rank of a communicator: of "thread" and of "local",
+/// over an emulated device, for several numbers of ranks; or, under mpirun, on
+/// this process's rank of "mpi".
 #ifndef SP_TEST_RUNTIME_RANKS_H
 #define SP_TEST_RUNTIME_RANKS_H
 
 #include "communicator/Collectives.h"
 
 #include <functional>
+#include <string>
 
 namespace sprt::test {
 
 bool underMpi();
+
+/// The ends of a communicator "thread" or "local".
+std::vector<std::unique_ptr<Communicator>> connect(const std::string &kind,
+                                                   int64_t ranks);
 
 /// Runs `body` on every rank and expects success.
 void onRanks(const std::function<Status(Communicator &)> &body,

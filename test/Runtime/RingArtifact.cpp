@@ -1,5 +1,6 @@
 // Makes the artifact that the tests of sp-run run, without a compiler:
 //   sprt-ring-artifact plan FILE      writes the plan of a ring of 4
+//   sprt-ring-artifact cuda FILE      the same for GPUs
 //   sprt-ring-artifact seal SO SPX    appends the trailer
 //   sprt-ring-artifact age SPX OUT    writes a copy that claims a newer ABI
 
@@ -34,6 +35,16 @@ bool seal(const char *from, const char *to) {
   return writeFile(to, content.data(), content.size());
 }
 
+/// Code for a GPU that there is not: RingKernels.c has it.
+void targetGpu(sprt::test::PlanBuilder &builder) {
+  builder.target(sprt::plan::Target::cuda);
+  auto image = std::make_unique<sprt::plan::ImageT>();
+  image->symbol = "sprt_image";
+  image->bytes = 16;
+  image->architecture = "sm_10";
+  builder.plan.images.push_back(std::move(image));
+}
+
 bool age(const char *from, const char *to) {
   std::string content = readFile(from);
   if (content.size() < sizeof(sprt::ArtifactTrailer))
@@ -50,9 +61,12 @@ bool age(const char *from, const char *to) {
 
 int main(int argc, char **argv) {
   std::string verb = argc > 1 ? argv[1] : "";
-  if (verb == "plan" && argc == 3) {
-    std::vector<uint8_t> plan =
-        sprt::test::ringSum(4, 10, sprt::plan::LayoutKind::zigzag).bytes();
+  if ((verb == "plan" || verb == "cuda") && argc == 3) {
+    sprt::test::PlanBuilder builder =
+        sprt::test::ringSum(4, 10, sprt::plan::LayoutKind::zigzag);
+    if (verb == "cuda")
+      targetGpu(builder);
+    std::vector<uint8_t> plan = builder.bytes();
     return writeFile(argv[2], plan.data(), plan.size()) ? 0 : 1;
   }
   if (verb == "seal" && argc == 4)

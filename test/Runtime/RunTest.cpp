@@ -15,7 +15,16 @@ namespace {
 
 using plan::LayoutKind;
 
-TEST(Run, ringEqualsReferenceForAnyRanksAndLengths) {
+/// What a rank does, whatever runs its commands.
+class Run : public testing::TestWithParam<plan::Target> {
+protected:
+  static PlanBuilder ring(int64_t ranks, int64_t length, LayoutKind kind) {
+    return ringSum(ranks, length, kind).target(GetParam());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Targets, Run, testing::ValuesIn(kTargets));
+
+TEST_P(Run, ringEqualsReferenceForAnyRanksAndLengths) {
   for (LayoutKind kind :
        {LayoutKind::contiguous, LayoutKind::zigzag, LayoutKind::striped})
     for (int64_t ranks : {1, 2, 3, 5, 8})
@@ -23,7 +32,7 @@ TEST(Run, ringEqualsReferenceForAnyRanksAndLengths) {
         SCOPED_TRACE(std::to_string(ranks) + " ranks, " +
                      std::to_string(length) + " rows");
         std::vector<float> x = ramp(static_cast<size_t>(length * kRingWidth));
-        Runner runner(ringSum(ranks, length, kind), ranks == 1 ? 3 : 1);
+        Runner runner(ring(ranks, length, kind), ranks == 1 ? 3 : 1);
         ASSERT_EQ(runner.run({x}), "");
         EXPECT_EQ(runner.results[0], ringSumReference(ranks, length, kind, x));
         // A second run starts from the same state.
@@ -32,9 +41,9 @@ TEST(Run, ringEqualsReferenceForAnyRanksAndLengths) {
       }
 }
 
-TEST(Run, bytesSentCountValidRowsOnly) {
+TEST_P(Run, bytesSentCountValidRowsOnly) {
   int64_t ranks = 3, length = 7;
-  Runner runner(ringSum(ranks, length, LayoutKind::contiguous));
+  Runner runner(ring(ranks, length, LayoutKind::contiguous));
   ASSERT_EQ(runner.run({ramp(static_cast<size_t>(length * kRingWidth))}), "");
   // Rows 3, 2, 2; rank r passes on the blocks of r and r - 1.
   EXPECT_EQ(runner.statistics(0).bytes_sent, (3 + 2) * kRingWidth * 4);
@@ -42,8 +51,8 @@ TEST(Run, bytesSentCountValidRowsOnly) {
   EXPECT_EQ(runner.statistics(2).bytes_sent, (2 + 2) * kRingWidth * 4);
 }
 
-TEST(Run, peakStaysWithinThePromise) {
-  Runner runner(ringSum(4, 64, LayoutKind::zigzag));
+TEST_P(Run, peakStaysWithinThePromise) {
+  Runner runner(ring(4, 64, LayoutKind::zigzag));
   ASSERT_EQ(runner.run({ramp(64 * kRingWidth)}), "");
   int64_t promise = sprt_program_peak_bytes(runner.program);
   for (int64_t rank = 0; rank < 4; ++rank) {
@@ -53,8 +62,8 @@ TEST(Run, peakStaysWithinThePromise) {
   }
 }
 
-TEST(Run, commandStatisticsCountRunsAndSkipDisabled) {
-  Runner runner(ringSum(4, 16, LayoutKind::contiguous));
+TEST_P(Run, commandStatisticsCountRunsAndSkipDisabled) {
+  Runner runner(ring(4, 16, LayoutKind::contiguous));
   ASSERT_EQ(runner.run({ramp(16 * kRingWidth)}), "");
   // 0 fill, 1 copy, 2 loop, 3 fill, 4 shift, 5 add, 6 sync
   ASSERT_EQ(sprt_program_command_count(runner.program), 7);
@@ -72,8 +81,8 @@ TEST(Run, commandStatisticsCountRunsAndSkipDisabled) {
   EXPECT_EQ(add.runs, 4);
 }
 
-TEST(Run, traceHasATrackPerStreamAndMatchedFlows) {
-  Runner runner(ringSum(3, 6, LayoutKind::striped));
+TEST_P(Run, traceHasATrackPerStreamAndMatchedFlows) {
+  Runner runner(ring(3, 6, LayoutKind::striped));
   runner.options.trace = 1;
   ASSERT_EQ(runner.run({ramp(6 * kRingWidth)}), "");
   std::string path = testing::TempDir() + "sprt-trace.json";
@@ -103,7 +112,7 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-TEST(Run, dispatchCostsLessThanFiveMicroseconds) {
+TEST(Dispatch, costsLessThanFiveMicroseconds) {
   PlanBuilder builder(1);
   int64_t at = builder.arena(64);
   uint32_t nothing =
@@ -130,7 +139,7 @@ TEST(Run, dispatchCostsLessThanFiveMicroseconds) {
   EXPECT_LT(perCommand, kSanitized ? 100e-6 : 5e-6);
 }
 
-TEST(Run, whileAndCaseFollowDataOnBothStreams) {
+TEST_P(Run, whileAndCaseFollowDataOnBothStreams) {
   // while (n > 0) { n -= 1; case (n mod 2) { x += 1 } { shift x } } on 2 ranks.
   PlanBuilder builder(2);
   int64_t n = builder.arena(64), more = builder.arena(64),
@@ -190,7 +199,7 @@ TEST(Run, whileAndCaseFollowDataOnBothStreams) {
   builder.add(std::move(choice), &loop.body);
   builder.add(std::move(loop));
 
-  Runner runner(builder);
+  Runner runner(builder.target(GetParam()));
   // n = 5: shift at 3 and 1, increment at 4, 2 and 0.
   ASSERT_EQ(runner.run({{10, 20}, {5}}), "");
   EXPECT_EQ(runner.results[0], (std::vector<float>{13, 23}));
@@ -198,7 +207,7 @@ TEST(Run, whileAndCaseFollowDataOnBothStreams) {
   EXPECT_EQ(runner.results[0], (std::vector<float>{21, 11}));
 }
 
-TEST(Run, rowsTableGivesPositionsAndCounts) {
+TEST_P(Run, rowsTableGivesPositionsAndCounts) {
   PlanBuilder builder(3);
   uint32_t dealt = builder.layout(LayoutKind::zigzag, 7, 3);
   int64_t positions = builder.arena(64), count = builder.arena(64);
@@ -215,7 +224,7 @@ TEST(Run, rowsTableGivesPositionsAndCounts) {
         view(query == plan::RowsQuery::count ? count : positions, 12);
     builder.add(std::move(table));
   }
-  Runner runner(builder);
+  Runner runner(builder.target(GetParam()));
   ASSERT_EQ(runner.run({}), "");
   for (int i = 0; i < 7; ++i) {
     int32_t position = 0;

@@ -1,5 +1,6 @@
 // The plan as text: what people read to follow a program.
 
+#include "CudaRing.h"
 #include "Programs.h"
 #include "program/Expression.h"
 
@@ -55,6 +56,26 @@ TEST(Text, planListsEverythingByNumber) {
         "   5    launch add_rows arena[12288 + (t % 2) * 12288; 12288] "
         "arena[36864; 12288]   tiles 3   \"add\"   -> e1\n",
         "   6    sync   after e0\n"})
+    EXPECT_THAT_CONTAINS(whole, line);
+}
+
+TEST(Text, plansForGpusShowBlocksAndImages) {
+  PlanBuilder builder = cudaRing({2, 6, plan::LayoutKind::contiguous, true});
+  builder.plan.kernels[0]->shared_bytes = 2048;
+  auto image = std::make_unique<plan::ImageT>();
+  image->symbol = "sprt_image_0";
+  image->bytes = 4096;
+  image->architecture = "sm_90a";
+  builder.plan.images.push_back(std::move(image));
+  std::vector<uint8_t> bytes = builder.bytes();
+  char *text = nullptr;
+  ASSERT_EQ(take(sprt_plan_text(bytes.data(), bytes.size(), &text)), "");
+  std::string whole = text;
+  sprt_buffer_free(text);
+  for (const char *line :
+       {"   events 2   target cuda\n",
+        "kernel 0   attend   threads 128   shared 2.00 KiB\n",
+        "image sm_90a   sprt_image_0   4.00 KiB\n", "   blocks 3x16   init"})
     EXPECT_THAT_CONTAINS(whole, line);
 }
 

@@ -8,9 +8,11 @@
 ///   sprt_plan        the FlatBuffers plan, 16-byte aligned bytes
 ///   sprt_plan_size   uint64_t, its length
 ///   sprt_constants   constant data, 64-byte aligned; absent when there is none
-/// and one function per kernel of the plan (sprt/kernel.h). The trailer's hash
-/// covers every byte before the trailer, so that a damaged or truncated file is
-/// found before any of its code is mapped.
+/// and one function per kernel of the plan (sprt/kernel.h). Of a plan for GPUs
+/// it defines every image instead, as data under the image's symbol, and host
+/// functions only where it can be emulated (sprt/cuda/Emulated.h). The trailer's
+/// hash covers every byte before the trailer, so that a damaged or truncated
+/// file is found before any of its code is mapped.
 #ifndef SPRT_ARTIFACT_H
 #define SPRT_ARTIFACT_H
 

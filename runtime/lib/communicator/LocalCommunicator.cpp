@@ -16,7 +16,7 @@ LocalCommunicator::open(int channel, const Message &message,
   out_envelope = envelope;
   if (messageBytes(message) == 0)
     return Status::success();
-  if (Status failure = device->createEvent(envelope->ready))
+  if (Status failure = device->createEvent(false, envelope->ready))
     return failure;
   return device->record(*envelope->ready, stream(channel));
 }
@@ -31,7 +31,7 @@ Status LocalCommunicator::deliver(int channel, const Message &target,
     return failure;
   if (Status failure = device->copy(mine, target, envelope.message))
     return failure;
-  if (Status failure = device->createEvent(envelope.done))
+  if (Status failure = device->createEvent(false, envelope.done))
     return failure;
   return device->record(*envelope.done, mine);
 }

@@ -1,9 +1,11 @@
 #include "device/Device.h"
 
 #include "device/EmulatedDevice.h"
+#ifdef SPRT_HAS_CUDA
+#include "device/DriverDevice.h"
+#endif
 
 #include <cstdlib>
-#include <cstring>
 
 namespace sprt {
 
@@ -26,12 +28,35 @@ Status emulationSeed(uint64_t &out_seed) {
 
 } // namespace
 
+/// The GPU of a number.
+static Status openGpu(int number, std::shared_ptr<Device> &out_device) {
+#ifdef SPRT_HAS_CUDA
+  auto gpu = std::make_shared<DriverDevice>();
+  if (Status failure = gpu->open(number))
+    return failure;
+  out_device = std::move(gpu);
+  return Status::success();
+#else
+  (void)out_device;
+  return fail(SPRT_UNSUPPORTED)
+         << "GPU " << number
+         << ": this runtime was built without cuda.h; build it where CUDA's "
+            "headers are, or run with --device=emulated";
+#endif
+}
+
 Status openDevice(const std::string &name,
                   std::shared_ptr<Device> &out_device) {
-  uint64_t seed = 0;
-  if (name != "emulated")
+  if (name != "emulated") {
+    bool isNumber = !name.empty() && name.size() <= 4 &&
+                    name.find_first_not_of("0123456789") == std::string::npos;
+    if (isNumber)
+      return openGpu(std::stoi(name), out_device);
     return fail(SPRT_INVALID_ARGUMENT)
-           << "expected device \"emulated\" but got \"" << name << "\"";
+           << "expected the number of a GPU or \"emulated\" but got \"" << name
+           << "\"";
+  }
+  uint64_t seed = 0;
   if (Status failure = emulationSeed(seed))
     return failure;
   out_device = std::make_shared<EmulatedDevice>(seed);

@@ -69,7 +69,8 @@ public:
 
   virtual Status createStream(int64_t rank,
                               std::unique_ptr<Stream> &out_stream) = 0;
-  virtual Status createEvent(std::unique_ptr<Event> &out_event) = 0;
+  /// Only of `timed` events may `elapsed` be asked.
+  virtual Status createEvent(bool timed, std::unique_ptr<Event> &out_event) = 0;
   virtual Status record(Event &event, Stream &stream) = 0;
   virtual Status wait(Stream &stream, Event &event) = 0;
   /// Seconds from one mark to another; both streams have been synchronised.

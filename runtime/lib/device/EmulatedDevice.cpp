@@ -10,6 +10,8 @@ namespace sprt {
 
 namespace {
 constexpr size_t kAlignment = 256;
+/// Tasks that run, on average, before the priority of some stream changes.
+constexpr int kSteady = 16;
 using Clock = std::chrono::steady_clock;
 } // namespace
 
@@ -34,8 +36,6 @@ public:
     device.reached.wait(lock, [this] { return !device.busy; });
     std::vector<Queue *> &queues = device.queues;
     queues.erase(std::find(queues.begin(), queues.end(), this));
-    if (device.latest == this)
-      device.latest = nullptr;
   }
 
   bool ready() const {
@@ -45,6 +45,7 @@ public:
 
   EmulatedDevice &device;
   std::deque<Task> tasks;
+  uint64_t priority = 0;
   bool working = false;  ///< a task of it runs
   bool awaited = false;  ///< somebody sleeps until it is empty
   bool finished = false; ///< and need not sleep on
@@ -119,12 +120,13 @@ Status EmulatedDevice::createStream(int64_t rank,
                                     std::unique_ptr<Stream> &out_stream) {
   auto queue = std::make_unique<Queue>(*this, rank);
   std::lock_guard<std::mutex> lock(mutex);
+  queue->priority = random();
   queues.push_back(queue.get());
   out_stream = std::move(queue);
   return Status::success();
 }
 
-Status EmulatedDevice::createEvent(std::unique_ptr<Event> &out_event) {
+Status EmulatedDevice::createEvent(bool, std::unique_ptr<Event> &out_event) {
   out_event = std::make_unique<MarkedEvent>();
   return Status::success();
 }
@@ -238,17 +240,13 @@ Status EmulatedDevice::encode(const cuda::TensorMapFields &fields,
 }
 
 EmulatedDevice::Queue *EmulatedDevice::draw() {
-  std::vector<Queue *> ready;
+  if (random() % kSteady == 0)
+    queues[random() % queues.size()]->priority = random();
+  Queue *first = nullptr;
   for (Queue *queue : queues)
-    if (queue->ready())
-      ready.push_back(queue);
-  if (ready.empty())
-    return nullptr;
-  // One stream often runs far ahead of the others.
-  bool stays = random() % 4 != 0;
-  if (!stays || std::find(ready.begin(), ready.end(), latest) == ready.end())
-    latest = ready[random() % ready.size()];
-  return latest;
+    if (queue->ready() && (!first || queue->priority > first->priority))
+      first = queue;
+  return first;
 }
 
 void EmulatedDevice::work() {

@@ -2,16 +2,17 @@
 /// thread, in an order that is random but repeats for a seed.
 ///
 /// Work waits until somebody synchronises and no thread of a rank may put more
-/// on a stream. Then, again and again, one stream among those whose first task
-/// may run is drawn, and that task runs. Only what the plan says orders
-/// streams:
+/// on a stream. Then, again and again, the first task runs of that stream which
+/// has the highest priority among those whose first task may run. Priorities
+/// are random, and one of them changes now and then, so that some streams run
+/// far ahead of others. Only what the plan says orders streams:
 ///
-///     stream 0   launch  record e            ready: launch
-///     stream 1   wait e  copy                wait e is not ready: e unreached
-///     stream 2   fill                        ready: fill
+///     stream 0   launch  record e            may run
+///     stream 1   wait e  copy                may not: e is not reached
+///     stream 2   fill                        may run
 ///
-/// so that a wait that is missing gives wrong numbers for some seed. Memory
-/// that was never written holds NaNs.
+/// and a wait that is missing gives wrong numbers for some seed. Memory that
+/// was never written holds NaNs.
 #ifndef SPRT_LIB_DEVICE_EMULATEDDEVICE_H
 #define SPRT_LIB_DEVICE_EMULATEDDEVICE_H
 
@@ -40,7 +41,7 @@ public:
   void release(std::byte *data) override;
   Status createStream(int64_t rank,
                       std::unique_ptr<Stream> &out_stream) override;
-  Status createEvent(std::unique_ptr<Event> &out_event) override;
+  Status createEvent(bool timed, std::unique_ptr<Event> &out_event) override;
   Status record(Event &event, Stream &stream) override;
   Status wait(Stream &stream, Event &event) override;
   Status elapsed(const Event &from, const Event &to,
@@ -93,7 +94,6 @@ private:
   std::condition_variable reached; ///< for those who synchronise
   std::map<std::byte *, Memory> memory;
   std::vector<Queue *> queues; ///< by age
-  Queue *latest = nullptr;
   std::mt19937_64 random;
   int running = 0;  ///< threads that may still put work on streams
   int sleepers = 0; ///< that synchronise

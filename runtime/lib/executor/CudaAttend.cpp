@@ -20,31 +20,21 @@ bool narrow(int64_t value, int32_t &out_value) {
   return out_value == value;
 }
 
-/// A bound of a line `stride` * row + bound, over rows [first, last).
-bool narrowBound(int64_t bound, int64_t stride, int64_t first, int64_t last,
-                 int32_t &out_bound) {
-  if (bound == algebra::unboundedBelow || bound == algebra::unboundedAbove) {
-    out_bound = bound < 0 ? INT32_MIN : INT32_MAX;
-    return true;
-  }
-  auto fits = [](algebra::Area value) { return value < INT32_MAX; };
-  algebra::Area reach = static_cast<algebra::Area>(stride) *
-                        static_cast<algebra::Area>(std::max(first, last));
-  algebra::Area away = static_cast<algebra::Area>(
-      bound < 0 ? -static_cast<__int128>(bound) : bound);
-  return fits(reach + away) && narrow(bound, out_bound);
-}
-
-bool narrow(const sprt_slice &from, cuda::Slice &out_slice) {
-  cuda::Slice &to = out_slice;
-  to.uniform = from.uniform != 0;
-  int32_t farthest = 0;
-  return narrow(from.q0, to.q0) && narrow(from.q1, to.q1) &&
-         narrow(from.k0, to.k0) && narrow(from.k1, to.k1) &&
-         narrow(from.qStride, to.qStride) && narrow(from.kStride, to.kStride) &&
-         narrowBound(0, from.kStride, from.k0, from.k1, farthest) &&
-         narrowBound(from.lo, from.qStride, from.q0, from.q1, to.lo) &&
-         narrowBound(from.hi, from.qStride, from.q0, from.q1, to.hi);
+/// The numbers of a launch, which kernels multiply in 32 bits.
+bool narrow(const AttendShape &shape, const plan::AttendT &attend,
+            cuda::ForwardArguments &out_arguments) {
+  cuda::ForwardArguments &to = out_arguments;
+  int32_t batch = 0, keys = 0, product = 0;
+  return narrow(shape.batch, batch) && narrow(shape.heads, to.heads) &&
+         narrow(int64_t(batch) * to.heads, to.pairs) &&
+         narrow(shape.blocks, to.queryBlocks) &&
+         narrow(int64_t(to.pairs) * to.queryBlocks, product) &&
+         narrow(shape.queries, to.queries) && narrow(shape.keys, keys) &&
+         narrow(shape.headFirst, to.headFirst) &&
+         narrow(shape.kvFirst, to.kvFirst) &&
+         narrow(attend.heads_total, to.headsTotal) &&
+         narrow(attend.kv_total, to.kvTotal) &&
+         narrow(int64_t(to.headsTotal) * to.kvTotal, product);
 }
 
 } // namespace
@@ -63,7 +53,7 @@ Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
           program.layouts[attend.keys->layout], shape.keyOwner);
   std::vector<cuda::Slice> narrowed(slices.size());
   for (size_t i = 0; i < slices.size(); ++i)
-    if (!narrow(slices[i], narrowed[i]))
+    if (!narrowSlice(slices[i], narrowed[i]))
       return fail(SPRT_UNSUPPORTED)
              << "expected a slice within 32 bits but got rows " << slices[i].q0
              << ".." << slices[i].q1 << " and keys " << slices[i].k0 << ".."
@@ -110,7 +100,7 @@ Status CudaRun::mapOf(const plan::ViewT &view,
   int64_t sizes[] = {inner, std::max<int64_t>(rows, 1), heads, shape.batch};
   int64_t planned[] = {strides[1], strides[2],
                        strides[0]}; // rows, heads, batch
-  int64_t last = inner * kElementBytes;
+  algebra::Area last = static_cast<algebra::Area>(inner * kElementBytes);
   std::copy(std::begin(sizes), std::end(sizes), fields.sizes);
   for (int dim = 0; dim < 3; ++dim) {
     // A dimension of one element has no stride of its own.
@@ -121,11 +111,13 @@ Status CudaRun::mapOf(const plan::ViewT &view,
       return fail(SPRT_UNSUPPORTED)
              << "expected strides of attention that are multiples of "
              << kMapAlignment << " bytes but got " << stride;
-    last += single ? 0 : (sizes[dim + 1] - 1) * stride;
+    if (!single)
+      last += static_cast<algebra::Area>(sizes[dim + 1] - 1) *
+              static_cast<algebra::Area>(stride);
   }
-  if (rows > 0 && last > view.bytes)
+  if (rows > 0 && last > static_cast<algebra::Area>(view.bytes))
     return fail(SPRT_DAMAGED)
-           << "an operand of attention of " << last
+           << "an operand of attention of " << algebra::toString(last)
            << " bytes does not fit into its buffer of " << view.bytes;
   return device.encode(fields, out_map);
 }
@@ -134,25 +126,26 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   AttendShape shape;
   if (Status failure = shapeOf(attend, shape))
     return failure;
-  if (shape.pairs() * shape.blocks == 0)
+  cuda::ForwardArguments arguments = {};
+  if (!narrow(shape, attend, arguments))
+    return fail(SPRT_UNSUPPORTED)
+           << "expected attention within 32 bits but got " << shape.queries
+           << " queries and " << shape.keys << " keys, batch " << shape.batch
+           << ", heads " << shape.heads << " of " << attend.heads_total
+           << " and " << attend.kv_total << " kv heads";
+  int64_t items = int64_t(arguments.pairs) * arguments.queryBlocks;
+  if (items == 0)
     return Status::success();
-  CudaRank::AttendTable table;
-  if (Status failure = tableOf(step, attend, shape, table))
-    return failure;
-  if (table.sliceCount == 0 && !attend.init)
-    return Status::success();
-
-  int64_t group = attend.heads_total / attend.kv_total;
-  int64_t lastHead = shape.headFirst + shape.heads - 1;
+  auto kvHeadOf = [&](int64_t head) {
+    return head * attend.kv_total / attend.heads_total;
+  };
   int64_t held =
-      lastHead * attend.kv_total / attend.heads_total - shape.kvFirst + 1;
-  if (group < 1 ||
-      shape.headFirst * attend.kv_total / attend.heads_total < shape.kvFirst)
+      kvHeadOf(shape.headFirst + shape.heads - 1) - shape.kvFirst + 1;
+  if (kvHeadOf(shape.headFirst) < shape.kvFirst)
     return fail(SPRT_DAMAGED)
            << "kv heads from " << shape.kvFirst << " of " << attend.kv_total
            << " for query heads from " << shape.headFirst << " of "
            << attend.heads_total;
-  cuda::ForwardArguments arguments = {};
   if (Status failure =
           mapOf(*attend.q, attend.q_strides, shape, shape.queries, shape.heads,
                 attend.head_size, kQueryBoxRows, arguments.q))
@@ -165,6 +158,11 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
           mapOf(*attend.v, attend.v_strides, shape, shape.keys, held,
                 attend.value_size, attend.key_block, arguments.v))
     return failure;
+  CudaRank::AttendTable table;
+  if (Status failure = tableOf(step, attend, shape, table))
+    return failure;
+  if (table.sliceCount == 0 && !attend.init)
+    return Status::success();
   std::byte *out = nullptr, *lse = nullptr;
   if (Status failure = aligned(*attend.out, out))
     return failure;
@@ -175,22 +173,6 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   arguments.slices = table.slices;
   arguments.order = table.order;
   arguments.sliceCount = table.sliceCount;
-  int64_t items = shape.pairs() * shape.blocks;
-  int32_t itemCount = 0;
-  if (!narrow(items, itemCount) ||
-      !narrow(shape.blocks, arguments.queryBlocks) ||
-      !narrow(shape.pairs(), arguments.pairs) ||
-      !narrow(shape.heads, arguments.heads) ||
-      !narrow(shape.queries, arguments.queries) ||
-      !narrow(shape.headFirst, arguments.headFirst) ||
-      !narrow(attend.heads_total * attend.kv_total, arguments.headsTotal) ||
-      !narrow(attend.heads_total, arguments.headsTotal) ||
-      !narrow(shape.kvFirst, arguments.kvFirst) ||
-      !narrow(attend.kv_total, arguments.kvTotal))
-    return fail(SPRT_UNSUPPORTED)
-           << "expected attention within 32 bits but got " << items
-           << " blocks of queries of " << attend.heads_total << " heads and "
-           << attend.kv_total << " kv heads";
   arguments.init = attend.init;
   arguments.scale = static_cast<float>(attend.scale * M_LOG2E);
   std::copy(attend.o_strides.begin(), attend.o_strides.end(),

@@ -14,7 +14,7 @@ CudaRank::~CudaRank() {
 Status CudaRank::allocate(const std::byte *constants) {
   constantData = constants;
   for (uint32_t event = 0; event < program.plan->events; ++event)
-    if (Status failure = device->createEvent(events.emplace_back()))
+    if (Status failure = device->createEvent(false, events.emplace_back()))
       return failure;
   return device->allocate(program.plan->arena_bytes, arenaData);
 }
@@ -32,7 +32,7 @@ void CudaRank::interrupt() { device->interrupt(); }
 Status CudaRank::execute() {
   // Inputs have arrived, and the host knows when the device's clock began.
   std::unique_ptr<Device::Event> origin;
-  if (Status failure = device->createEvent(origin))
+  if (Status failure = device->createEvent(true, origin))
     return failure;
   if (Status failure = device->record(*origin, stream(0)))
     return failure;

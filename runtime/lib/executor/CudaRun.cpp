@@ -107,7 +107,7 @@ Status CudaRun::timed(const Step &step) {
   if (cuda.spanCount == cuda.spans.size()) {
     CudaRank::Span &added = cuda.spans.emplace_back();
     for (auto *event : {&added.begin, &added.end})
-      if (Status failure = device.createEvent(*event))
+      if (Status failure = device.createEvent(true, *event))
         return failure;
   }
   CudaRank::Span &span = cuda.spans[cuda.spanCount++];

@@ -30,7 +30,39 @@ std::vector<std::byte> narrowed(const std::vector<int64_t> &values) {
   return bytes;
 }
 
+bool narrow(int64_t value, int32_t &out_value) {
+  out_value = static_cast<int32_t>(value);
+  return out_value == value;
+}
+
+/// A bound of a line `stride` * row + bound, over rows [first, last).
+bool narrowBound(int64_t bound, int64_t stride, int64_t first, int64_t last,
+                 int32_t &out_bound) {
+  if (bound == algebra::unboundedBelow || bound == algebra::unboundedAbove) {
+    out_bound = bound < 0 ? INT32_MIN : INT32_MAX;
+    return true;
+  }
+  auto fits = [](algebra::Area value) { return value < INT32_MAX; };
+  algebra::Area reach = static_cast<algebra::Area>(stride) *
+                        static_cast<algebra::Area>(std::max(first, last));
+  algebra::Area away = static_cast<algebra::Area>(
+      bound < 0 ? -static_cast<__int128>(bound) : bound);
+  return fits(reach + away) && narrow(bound, out_bound);
+}
+
 } // namespace
+
+bool narrowSlice(const sprt_slice &from, cuda::Slice &out_slice) {
+  cuda::Slice &to = out_slice;
+  to.uniform = from.uniform != 0;
+  int32_t farthest = 0;
+  return narrow(from.q0, to.q0) && narrow(from.q1, to.q1) &&
+         narrow(from.k0, to.k0) && narrow(from.k1, to.k1) &&
+         narrow(from.qStride, to.qStride) && narrow(from.kStride, to.kStride) &&
+         narrowBound(0, from.kStride, from.k0, from.k1, farthest) &&
+         narrowBound(from.lo, from.qStride, from.q0, from.q1, to.lo) &&
+         narrowBound(from.hi, from.qStride, from.q0, from.q1, to.hi);
+}
 
 std::vector<int64_t> heaviestFirst(const std::vector<sprt_slice> &slices,
                                    int64_t queries, int64_t block) {

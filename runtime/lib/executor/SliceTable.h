@@ -4,6 +4,7 @@
 #define SPRT_LIB_EXECUTOR_SLICETABLE_H
 
 #include "program/Program.h"
+#include "sprt/cuda/AttentionArguments.h"
 
 namespace sprt {
 
@@ -19,6 +20,9 @@ struct SliceTable {
 /// Blocks of `block` queries, those that see the most pairs first.
 std::vector<int64_t> heaviestFirst(const std::vector<sprt_slice> &slices,
                                    int64_t queries, int64_t block);
+
+/// The slice as GPUs read it; false where 32 bits do not hold it.
+bool narrowSlice(const sprt_slice &slice, cuda::Slice &out_slice);
 
 /// Positions of an owner's rows, in local order.
 std::vector<int64_t> positionsOf(const algebra::Layout &layout, int64_t owner);

@@ -1,0 +1,47 @@
+/// The functions of the CUDA driver that we call, from a library that is looked
+/// for at run time: a machine without one has no link error, but a status.
+#ifndef SPRT_LIB_DEVICE_CUDADRIVER_H
+#define SPRT_LIB_DEVICE_CUDADRIVER_H
+
+#include "support/Status.h"
+
+#include <cuda.h>
+
+namespace sprt {
+
+// cuda.h renames some of them to their latest version, which is then looked
+// for.
+// clang-format off
+#define SPRT_CUDA_CALLS(X)                                                     \
+  X(cuCtxSetCurrent) X(cuDeviceGet) X(cuDeviceGetAttribute)                    \
+  X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDevicePrimaryCtxRelease)          \
+  X(cuDevicePrimaryCtxRetain) X(cuEventCreate) X(cuEventDestroy)               \
+  X(cuEventElapsedTime) X(cuEventRecord) X(cuFuncSetAttribute)                 \
+  X(cuGetErrorString) X(cuInit) X(cuLaunchKernel) X(cuMemAlloc) X(cuMemFree)   \
+  X(cuMemGetInfo) X(cuMemcpy2DAsync) X(cuMemcpyAsync) X(cuMemsetD8Async)       \
+  X(cuModuleGetFunction) X(cuModuleLoadData) X(cuModuleUnload)                 \
+  X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamQuery) X(cuStreamWaitEvent)   \
+  X(cuTensorMapEncodeTiled)
+// clang-format on
+
+class CudaDriver {
+public:
+  CudaDriver() = default;
+  CudaDriver(const CudaDriver &) = delete;
+  CudaDriver &operator=(const CudaDriver &) = delete;
+  ~CudaDriver();
+
+  /// Loads the driver's library and finds every function.
+  Status open();
+
+#define SPRT_CUDA_MEMBER(name) decltype(&::name) name = nullptr;
+  SPRT_CUDA_CALLS(SPRT_CUDA_MEMBER)
+#undef SPRT_CUDA_MEMBER
+
+private:
+  void *library = nullptr;
+};
+
+} // namespace sprt
+
+#endif // SPRT_LIB_DEVICE_CUDADRIVER_H

@@ -1,0 +1,77 @@
+/// A GPU, through the CUDA driver, which is looked for at run time.
+#ifndef SPRT_LIB_DEVICE_DRIVERDEVICE_H
+#define SPRT_LIB_DEVICE_DRIVERDEVICE_H
+
+#include "device/CudaDriver.h"
+#include "device/Device.h"
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+namespace sprt {
+
+class DriverDevice : public Device {
+public:
+  DriverDevice() = default;
+  DriverDevice(const DriverDevice &) = delete;
+  DriverDevice &operator=(const DriverDevice &) = delete;
+  ~DriverDevice() override;
+
+  /// Takes the GPU of that number.
+  Status open(int number);
+
+  Status load(const Program &program) override;
+  Status allocate(int64_t bytes, std::byte *&out_data) override;
+  void release(std::byte *data) override;
+  Status createStream(int64_t rank,
+                      std::unique_ptr<Stream> &out_stream) override;
+  Status createEvent(bool timed, std::unique_ptr<Event> &out_event) override;
+  Status record(Event &event, Stream &stream) override;
+  Status wait(Stream &stream, Event &event) override;
+  Status elapsed(const Event &from, const Event &to,
+                 double &out_seconds) override;
+  Status copy(Stream &stream, const Message &target,
+              const Message &source) override;
+  Status upload(Stream &stream, std::byte *target, const std::byte *data,
+                int64_t bytes) override;
+  Status fill(Stream &stream, std::byte *target, uint8_t value,
+              int64_t bytes) override;
+  Status launch(Stream &stream, uint32_t kernel,
+                const std::vector<void *> &buffers, int64_t tiles) override;
+  Status attend(Stream &stream, uint32_t kernel,
+                const cuda::ForwardArguments &arguments,
+                int64_t blocks) override;
+  Status multiply(Stream &stream, const plan::GemmT &gemm, const std::byte *a,
+                  const std::byte *b, std::byte *c) override;
+  Status encode(const cuda::TensorMapFields &fields,
+                cuda::TensorMap &out_map) override;
+  Fault synchronise(Stream &stream, Limit limit) override;
+  void interrupt() override { stopped.store(true); }
+
+private:
+  class OwnStream;
+  class OwnEvent;
+
+  /// Makes the GPU the calling thread's; then the result of a call, as a
+  /// status.
+  Status enter();
+  Status check(CUresult result, const char *call) const;
+  /// The image that this GPU can run, or a status that says which there are.
+  Status choose(const Program &program, const std::byte *&out_image) const;
+
+  CudaDriver driver;
+  CUdevice device = -1;
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+  int architecture = 0; ///< 90 for sm_90
+  const Program *program = nullptr;
+  std::vector<CUfunction> functions; ///< by kernel
+  std::mutex mutex;
+  std::set<std::byte *> memory;
+  std::atomic<bool> stopped{false};
+};
+
+} // namespace sprt
+
+#endif // SPRT_LIB_DEVICE_DRIVERDEVICE_H
