@@ -205,7 +205,7 @@ int main(int argc, char **argv) {
   if (succeeded(target) && succeeded(sp::lowerToLLVM(*kernels)) &&
       succeeded(sp::emitObject(*kernels, *target, object))) {
     part = object;
-    parts.objects = part;
+    parts.objects.push_back(part);
     parts.plan = llvm::ArrayRef<char>("none", 4);
     (void)sp::linkArtifact(parts, path, error);
   }

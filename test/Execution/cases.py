@@ -17,6 +17,7 @@ SIMPLEST = ("none", "ring", "allgather", "ulysses", "double-ring", "2d", "auto")
 LAYOUTS = ("auto", "contiguous", "zigzag", "striped")
 PLACEMENTS = ("head-first", "context-first")
 SPELLINGS = ("repeated", "grouped", "heads-first")
+TARGETS = ("cpu", "cuda")
 TYPES = ("float64", "float32", "bfloat16")
 
 
@@ -26,6 +27,8 @@ class Case:
 
     strategy: str = "ring"
     layout: str = "contiguous"
+    # cuda: on an emulated device, which orders its work by `seed`.
+    target: str = "cpu"
     # Ranks of the sequence, of the batch, and the factors --heads, --inner, --head-groups; 0: not given.
     p: int = 1
     dp: int = 1
@@ -94,6 +97,7 @@ class Case:
         case = Case(**given)
         for name, choices in (
             ("strategy", STRATEGIES),
+            ("target", TARGETS),
             ("layout", LAYOUTS),
             ("placement", PLACEMENTS),
             ("fill", attentions.FILLS),
@@ -117,7 +121,16 @@ class Case:
             factors.append("--bidirectional")
         if self.placement != "head-first":
             factors.append(f"--placement={self.placement}")
-        return (self.mesh(), f"--strategy={self.strategy}", f"--layout={self.layout}", *factors)
+        plan = (f"--strategy={self.strategy}", f"--layout={self.layout}", *factors)
+        return (self.mesh(), *plan, *self.targeting())
+
+    def targeting(self) -> tuple[str, ...]:
+        """The options for another target than the CPU."""
+        return ("--target=cuda", "--emulation") if self.target == "cuda" else ()
+
+    def device(self) -> int | None:
+        """The seed of the emulated device."""
+        return self.seed if self.target == "cuda" else None
 
     def attention(self) -> attentions.Attention:
         """What is computed."""
@@ -149,6 +162,11 @@ class Case:
     def settled(self) -> Case:
         """The nearest case whose fields fit each other: what the documents allow."""
         case = self
+        if case.target == "cuda":
+            # There is no score function there yet.
+            known = [part for part in case.parts if part.split(":")[0] in scores.POSITIONS]
+            fill = "lowest" if case.fill == "add" else case.fill
+            case = replace(case, mask="+".join(known) or "full", fill=fill)
         if case.h % case.kv:
             case = replace(case, kv=1)
         if case.dp * case.p > 8:
@@ -190,6 +208,7 @@ def simpler(case: Case) -> Iterator[Case]:
     yield replace(case, kv=case.h)
     yield replace(case, kv=1)
     for name, plain in (
+        ("target", "cpu"),
         ("u", 0),
         ("inner", 0),
         ("groups", 0),

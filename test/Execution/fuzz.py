@@ -112,11 +112,12 @@ class Fuzzer:
     ) -> tuple[list[np.ndarray], dict, dict]:
         """As harness.Tools.execute; without the strategy where no attention is found."""
         try:
-            return tools.execute(harness.Case(program, case.options()))
+            return tools.execute(harness.Case(program, case.options(), device=case.device()))
         except harness.CaseError as failure:
             if NOT_TAKEN not in str(failure):
                 raise
-        return tools.execute(harness.Case(program, (case.mesh(), "--strategy=auto")))
+        options = (case.mesh(), "--strategy=auto", *case.targeting())
+        return tools.execute(harness.Case(program, options, device=case.device()))
 
     def _compare(
         self, tools: harness.Tools, program: harness.Program, case: cases.Case, results: list[np.ndarray]
@@ -208,6 +209,15 @@ def run(args: argparse.Namespace, chosen: list[cases.Case]) -> int:
     return 1 if failed else 0
 
 
+def run_apart(args: argparse.Namespace, chosen: list[cases.Case]) -> int:
+    """Run in a folder that no other process uses."""
+    args.work = args.work / f"fuzz-{os.getpid()}"
+    try:
+        return run(args, chosen)
+    finally:
+        shutil.rmtree(args.work, ignore_errors=True)
+
+
 def main() -> int:
     """Judge one case, or many that a seed draws."""
     parser = harness.arguments(__doc__)
@@ -215,6 +225,7 @@ def main() -> int:
     parser.add_argument(
         "--case", type=cases.Case.parse, help="judge this one; nothing is drawn or made smaller"
     )
+    parser.add_argument("--target", choices=cases.TARGETS, default="cpu", help="of the cases drawn")
     args = parser.parse_args()
     if args.case:
         args.work.mkdir(parents=True, exist_ok=True)
@@ -223,11 +234,8 @@ def main() -> int:
         print(f"attention {'' if outcome.found else 'not '}found; the model and its inputs: {args.work}")
         return 1 if outcome.problem else 0
     count = args.count // 10 if args.quick else args.count
-    args.work = args.work / f"fuzz-{os.getpid()}"
-    try:
-        return run(args, list(itertools.islice(draw.stream(args.seed), count)))
-    finally:
-        shutil.rmtree(args.work, ignore_errors=True)
+    drawn = itertools.islice(draw.stream(args.seed), count)
+    return run_apart(args, [replace(case, target=args.target).settled() for case in drawn])
 
 
 if __name__ == "__main__":

@@ -1,17 +1,15 @@
 """Programs for GPUs on an emulated one: every strategy and every mask of positions.
 
-Programs are compiled with --target=cuda --emulation, ranks share the device, and events
-come in another order with each seed. References are JAX's and the interpreter's.
+Ranks share the device, and events come in another order with each seed.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
-import sys
 from collections.abc import Iterator
 
 import cases
+import fuzz
 import harness
 
 # Strategy with its factors, and ranks.
@@ -41,42 +39,29 @@ MASKS = (
     "blind:20:70",
     "unseen:0:50",
 )
-# Queries, keys (0: as many), heads, kv heads, sizes of a head and of a value (0: the same).
+# Queries, keys (0: as many), heads, kv heads, sizes of a head and of a value (0: the same); type.
 SIZES = (
-    "s=131,h=4,kv=2,d=64",
-    "s=96,k=150,h=4,kv=4,d=128",
-    "s=77,h=6,kv=3,d=80",
-    "s=70,h=4,kv=2,d=96,dv=64",
-    "s=5,h=4,kv=1,d=16",
+    "s=131,h=4,kv=2,d=64,type=bfloat16",
+    "s=96,k=150,h=4,kv=4,d=128,type=bfloat16",
+    "s=77,h=6,kv=3,d=80,type=bfloat16",
+    "s=70,h=4,kv=2,d=96,dv=64,type=bfloat16",
+    "s=5,h=4,kv=1,d=16,type=bfloat16",
+    "s=61,h=4,kv=2,d=24,type=float32",
+    "s=37,k=50,h=4,kv=4,d=7,dv=5,type=float64",
+    "s=90,h=4,kv=4,d=12,type=bfloat16",
 )
 
 
-def chosen(quick: bool) -> Iterator[tuple[cases.Case, int]]:
-    """Every plan with every mask, sizes in turn; and the seed of the device."""
-    pairs = list(itertools.product(PLANS, MASKS))
-    for number, (plan, mask) in enumerate(pairs):
+def chosen(quick: bool) -> Iterator[cases.Case]:
+    """Every plan with every mask, sizes in turn."""
+    for number, (plan, mask) in enumerate(itertools.product(PLANS, MASKS)):
         if quick and number % 17:
             continue
         fill = ",fill=lowest" if mask.startswith(("blind", "unseen")) and number % 2 else ""
-        text = f"{plan},mask={mask},{SIZES[number % len(SIZES)]},type=bfloat16{fill}"
-        case = cases.Case.parse(text).settled()
-        if case.shown:
-            yield case, number
-
-
-def main() -> None:
-    """Run every case, or some."""
-    arguments = harness.arguments(__doc__).parse_args()
-    tools = harness.Tools(arguments.build, arguments.work)
-    made = []
-    for case, seed in chosen(arguments.quick):
-        function, inputs = case.model()
-        program = tools.program(f"cuda-{seed}", function, *inputs, key=case.text())
-        options = (*case.options(), "--target=cuda", "--emulation")
-        made.append(harness.Case(program, options, attentions=1, device=seed))
-    sys.exit(harness.hold_all(tools, made, arguments.jobs))
+        text = f"target=cuda,seed={number},{plan},mask={mask},{SIZES[number % len(SIZES)]}{fill}"
+        yield cases.Case.parse(text).settled()
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("JAX_PLATFORMS", "cpu")
-    main()
+    arguments = harness.arguments(__doc__).parse_args()
+    raise SystemExit(fuzz.run_apart(arguments, list(chosen(arguments.quick))))

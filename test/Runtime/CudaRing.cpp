@@ -45,10 +45,10 @@ bool visible(const cuda::Slice &slice, int64_t query, int64_t key) {
 /// One query: adds the visible keys of all slices to its state.
 void attendQuery(const ForwardArguments &a, int64_t batch, int64_t head,
                  int64_t query) {
-  float *o = a.out + batch * a.outStrides[0] + query * a.outStrides[1] +
-             head * a.outStrides[2];
-  float *lse = a.lse + batch * a.lseStrides[0] + query * a.lseStrides[1] +
-               head * a.lseStrides[2];
+  float *o = static_cast<float *>(a.out) + batch * a.outStrides[0] +
+             query * a.outStrides[1] + head * a.outStrides[2];
+  float *lse = static_cast<float *>(a.lse) + batch * a.lseStrides[0] +
+               query * a.lseStrides[1] + head * a.lseStrides[2];
   int64_t kvHead = (a.headFirst + head) * a.kvTotal / a.headsTotal - a.kvFirst;
   double sum = a.init ? 0 : std::exp(*lse), weighted[kRingHead];
   for (int64_t d = 0; d < kRingHead; ++d)

@@ -17,6 +17,7 @@
 #include "sprt/cuda/AttentionArguments.h"
 
 #include <chrono>
+#include <variant>
 
 namespace sprt {
 
@@ -55,6 +56,9 @@ public:
   };
 
   using Limit = std::chrono::duration<double>;
+  /// Of the kernel that an attention names: by its key block, 0 for plain.
+  using AttendArguments =
+      std::variant<cuda::ForwardArguments, cuda::PlainArguments>;
 
   virtual ~Device() = default;
 
@@ -92,8 +96,7 @@ public:
                         const std::vector<void *> &buffers, int64_t tiles) = 0;
   /// An attention kernel of the plan, in as many blocks.
   virtual Status attend(Stream &stream, uint32_t kernel,
-                        const cuda::ForwardArguments &arguments,
-                        int64_t blocks) = 0;
+                        const AttendArguments &arguments, int64_t blocks) = 0;
   virtual Status multiply(Stream &stream, const plan::GemmT &gemm,
                           const std::byte *a, const std::byte *b,
                           std::byte *c) = 0;

@@ -312,11 +312,12 @@ Status DriverDevice::multiply(Stream &, const plan::GemmT &, const std::byte *,
 }
 
 Status DriverDevice::attend(Stream &stream, uint32_t kernel,
-                            const cuda::ForwardArguments &arguments,
-                            int64_t blocks) {
+                            const AttendArguments &arguments, int64_t blocks) {
   const plan::KernelT &described = *program->plan->kernels[kernel];
   // The driver copies the arguments before it returns.
-  void *parameters[] = {const_cast<cuda::ForwardArguments *>(&arguments)};
+  const void *address = std::visit(
+      [](const auto &each) -> const void * { return &each; }, arguments);
+  void *parameters[] = {const_cast<void *>(address)};
   if (Status failure = enter())
     return failure;
   SPRT_CALL(cuLaunchKernel, functions[kernel], static_cast<unsigned>(blocks), 1,

@@ -40,8 +40,7 @@ public:
   Status launch(Stream &stream, uint32_t kernel,
                 const std::vector<void *> &buffers, int64_t tiles) override;
   Status attend(Stream &stream, uint32_t kernel,
-                const cuda::ForwardArguments &arguments,
-                int64_t blocks) override;
+                const AttendArguments &arguments, int64_t blocks) override;
   Status multiply(Stream &stream, const plan::GemmT &gemm, const std::byte *a,
                   const std::byte *b, std::byte *c) override;
   Status encode(const cuda::TensorMapFields &fields,

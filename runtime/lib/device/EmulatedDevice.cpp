@@ -211,12 +211,14 @@ Status EmulatedDevice::launch(Stream &stream, uint32_t kernel,
 }
 
 Status EmulatedDevice::attend(Stream &stream, uint32_t kernel,
-                              const cuda::ForwardArguments &arguments,
+                              const AttendArguments &arguments,
                               int64_t blocks) {
   return push(stream, [this, kernel, arguments, blocks]() -> Status {
     char error[512] = "";
     // Only this thread draws while work runs.
-    if (program->emulatedKernels[kernel](&arguments, blocks, random(), error,
+    const void *address = std::visit(
+        [](const auto &each) -> const void * { return &each; }, arguments);
+    if (program->emulatedKernels[kernel](address, blocks, random(), error,
                                          sizeof error) == 0)
       return Status::success();
     return fail(SPRT_FAILED)

@@ -22,14 +22,14 @@ bool narrow(int64_t value, int32_t &out_value) {
 
 /// The numbers of a launch, which kernels multiply in 32 bits.
 bool narrow(const AttendShape &shape, const plan::AttendT &attend,
-            cuda::ForwardArguments &out_arguments) {
-  cuda::ForwardArguments &to = out_arguments;
-  int32_t batch = 0, keys = 0, product = 0;
+            cuda::AttendArguments &out_arguments) {
+  cuda::AttendArguments &to = out_arguments;
+  int32_t batch = 0, product = 0;
   return narrow(shape.batch, batch) && narrow(shape.heads, to.heads) &&
          narrow(int64_t(batch) * to.heads, to.pairs) &&
          narrow(shape.blocks, to.queryBlocks) &&
          narrow(int64_t(to.pairs) * to.queryBlocks, product) &&
-         narrow(shape.queries, to.queries) && narrow(shape.keys, keys) &&
+         narrow(shape.queries, to.queries) && narrow(shape.keys, to.keys) &&
          narrow(shape.headFirst, to.headFirst) &&
          narrow(shape.kvFirst, to.kvFirst) &&
          narrow(attend.heads_total, to.headsTotal) &&
@@ -122,42 +122,73 @@ Status CudaRun::mapOf(const plan::ViewT &view,
   return device.encode(fields, out_map);
 }
 
+/// Kv heads that the rank holds, from its first one; 0 where they do not begin
+/// early enough.
+static int64_t kvHeadsHeld(const AttendShape &shape,
+                           const plan::AttendT &attend) {
+  auto kvHeadOf = [&](int64_t head) {
+    return head * attend.kv_total / attend.heads_total;
+  };
+  if (kvHeadOf(shape.headFirst) < shape.kvFirst)
+    return 0;
+  return kvHeadOf(shape.headFirst + shape.heads - 1) - shape.kvFirst + 1;
+}
+
+Status CudaRun::forwardArguments(const plan::AttendT &attend,
+                                 const AttendShape &shape,
+                                 cuda::ForwardArguments &out_arguments) {
+  int64_t held = kvHeadsHeld(shape, attend);
+  if (Status failure =
+          mapOf(*attend.q, attend.q_strides, shape, shape.queries, shape.heads,
+                attend.head_size, kQueryBoxRows, out_arguments.q))
+    return failure;
+  if (Status failure =
+          mapOf(*attend.k, attend.k_strides, shape, shape.keys, held,
+                attend.head_size, attend.key_block, out_arguments.k))
+    return failure;
+  out_arguments.scale = static_cast<float>(attend.scale * M_LOG2E);
+  return mapOf(*attend.v, attend.v_strides, shape, shape.keys, held,
+               attend.value_size, attend.key_block, out_arguments.v);
+}
+
+Status CudaRun::plainArguments(const plan::AttendT &attend,
+                               cuda::PlainArguments &out_arguments) {
+  for (auto [view, strides, data, out] :
+       {std::tuple(attend.q.get(), &attend.q_strides, &out_arguments.q,
+                   out_arguments.qStrides),
+        std::tuple(attend.k.get(), &attend.k_strides, &out_arguments.k,
+                   out_arguments.kStrides),
+        std::tuple(attend.v.get(), &attend.v_strides, &out_arguments.v,
+                   out_arguments.vStrides)}) {
+    std::byte *address = nullptr;
+    if (Status failure = aligned(*view, address))
+      return failure;
+    *data = address;
+    std::copy(strides->begin(), strides->end(), out);
+  }
+  out_arguments.scale = attend.scale * M_LOG2E;
+  return Status::success();
+}
+
 Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   AttendShape shape;
   if (Status failure = shapeOf(attend, shape))
     return failure;
-  cuda::ForwardArguments arguments = {};
-  if (!narrow(shape, attend, arguments))
+  cuda::AttendArguments common = {};
+  if (!narrow(shape, attend, common))
     return fail(SPRT_UNSUPPORTED)
            << "expected attention within 32 bits but got " << shape.queries
            << " queries and " << shape.keys << " keys, batch " << shape.batch
            << ", heads " << shape.heads << " of " << attend.heads_total
            << " and " << attend.kv_total << " kv heads";
-  int64_t items = int64_t(arguments.pairs) * arguments.queryBlocks;
+  int64_t items = int64_t(common.pairs) * common.queryBlocks;
   if (items == 0)
     return Status::success();
-  auto kvHeadOf = [&](int64_t head) {
-    return head * attend.kv_total / attend.heads_total;
-  };
-  int64_t held =
-      kvHeadOf(shape.headFirst + shape.heads - 1) - shape.kvFirst + 1;
-  if (kvHeadOf(shape.headFirst) < shape.kvFirst)
+  if (kvHeadsHeld(shape, attend) == 0)
     return fail(SPRT_DAMAGED)
            << "kv heads from " << shape.kvFirst << " of " << attend.kv_total
            << " for query heads from " << shape.headFirst << " of "
            << attend.heads_total;
-  if (Status failure =
-          mapOf(*attend.q, attend.q_strides, shape, shape.queries, shape.heads,
-                attend.head_size, kQueryBoxRows, arguments.q))
-    return failure;
-  if (Status failure =
-          mapOf(*attend.k, attend.k_strides, shape, shape.keys, held,
-                attend.head_size, attend.key_block, arguments.k))
-    return failure;
-  if (Status failure =
-          mapOf(*attend.v, attend.v_strides, shape, shape.keys, held,
-                attend.value_size, attend.key_block, arguments.v))
-    return failure;
   CudaRank::AttendTable table;
   if (Status failure = tableOf(step, attend, shape, table))
     return failure;
@@ -168,20 +199,29 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
     return failure;
   if (Status failure = aligned(*attend.lse, lse))
     return failure;
-  arguments.out = reinterpret_cast<float *>(out);
-  arguments.lse = reinterpret_cast<float *>(lse);
-  arguments.slices = table.slices;
-  arguments.order = table.order;
-  arguments.sliceCount = table.sliceCount;
-  arguments.init = attend.init;
-  arguments.scale = static_cast<float>(attend.scale * M_LOG2E);
+  common.out = out;
+  common.lse = lse;
+  common.slices = table.slices;
+  common.order = table.order;
+  common.sliceCount = table.sliceCount;
+  common.init = attend.init;
   std::copy(attend.o_strides.begin(), attend.o_strides.end(),
-            arguments.outStrides);
+            common.outStrides);
   std::copy(attend.lse_strides.begin(), attend.lse_strides.end(),
-            arguments.lseStrides);
-  return device.attend(
-      stream(), attend.kernel, arguments,
-      std::min<int64_t>(items, device.capability().processors));
+            common.lseStrides);
+  int64_t blocks = std::min<int64_t>(items, device.capability().processors);
+  if (attend.key_block == 0) {
+    cuda::PlainArguments arguments = {};
+    static_cast<cuda::AttendArguments &>(arguments) = common;
+    if (Status failure = plainArguments(attend, arguments))
+      return failure;
+    return device.attend(stream(), attend.kernel, arguments, blocks);
+  }
+  cuda::ForwardArguments arguments = {};
+  static_cast<cuda::AttendArguments &>(arguments) = common;
+  if (Status failure = forwardArguments(attend, shape, arguments))
+    return failure;
+  return device.attend(stream(), attend.kernel, arguments, blocks);
 }
 
 } // namespace sprt

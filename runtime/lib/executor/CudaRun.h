@@ -45,6 +45,10 @@ private:
   Status mapOf(const plan::ViewT &view, const std::vector<int64_t> &strides,
                const AttendShape &shape, int64_t rows, int64_t heads,
                int64_t inner, int64_t boxRows, cuda::TensorMap &out_map);
+  Status forwardArguments(const plan::AttendT &attend, const AttendShape &shape,
+                          cuda::ForwardArguments &out_arguments);
+  Status plainArguments(const plan::AttendT &attend,
+                        cuda::PlainArguments &out_arguments);
   Status gemm(const plan::GemmT &gemm);
   Status copy(const plan::CopyT &copy);
   Status fill(const plan::FillT &fill);

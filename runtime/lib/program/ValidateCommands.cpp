@@ -168,12 +168,12 @@ Status CommandValidator::check(const plan::AttendT &attend) {
 Status CommandValidator::checkForCuda(const plan::AttendT &attend) {
   // What a copy brings at once has at most 256 rows.
   constexpr int64_t kMaxRows = 256;
-  if (attend.key_block < 1 || attend.key_block > kMaxRows)
-    return fail(SPRT_DAMAGED) << "expected blocks of 1 to " << kMaxRows
+  if (attend.key_block < 0 || attend.key_block > kMaxRows)
+    return fail(SPRT_DAMAGED) << "expected blocks of 0 to " << kMaxRows
                               << " keys but got " << attend.key_block;
   if (attend.scored)
     return fail(SPRT_UNSUPPORTED) << "a score function in a plan for GPUs";
-  if (!(attend.scale > 0))
+  if (attend.key_block > 0 && !(attend.scale > 0))
     return fail(SPRT_UNSUPPORTED)
            << "expected a scale above 0 in a plan for GPUs but got "
            << attend.scale;

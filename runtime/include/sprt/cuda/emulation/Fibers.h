@@ -48,7 +48,8 @@ public:
       makecontext(&fiber.context, &enter, 0);
     }
     for (size_t alive = fibers.size(); alive > 0;) {
-      bool moved = advance() | stall();
+      bool stalls = stall();
+      bool moved = advance() || stalls;
       std::shuffle(order.begin(), order.end(), random);
       for (int number : order) {
         Fiber &fiber = fibers[static_cast<size_t>(number)];
