@@ -53,7 +53,7 @@ void LocalCommunicator::interrupt() {
 }
 
 std::shared_ptr<ThreadGroup> localGroup(int64_t ranks,
-                                        std::shared_ptr<Device> device) {
+                                        const std::shared_ptr<Device> &device) {
   return std::make_shared<ThreadGroup>(
       ranks, [device](int more) { device->threadsRun(more); });
 }

@@ -50,7 +50,7 @@ private:
 
 /// A group whose sleeping threads the device knows of.
 std::shared_ptr<ThreadGroup> localGroup(int64_t ranks,
-                                        std::shared_ptr<Device> device);
+                                        const std::shared_ptr<Device> &device);
 
 } // namespace sprt
 

@@ -34,6 +34,7 @@ public:
   /// Loads the driver's library and finds every function.
   Status open();
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the argument is a name
 #define SPRT_CUDA_MEMBER(name) decltype(&::name) name = nullptr;
   SPRT_CUDA_CALLS(SPRT_CUDA_MEMBER)
 #undef SPRT_CUDA_MEMBER

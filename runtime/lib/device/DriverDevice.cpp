@@ -44,7 +44,10 @@ public:
   CUevent handle = nullptr;
 };
 
-#define SPRT_STREAM(stream) static_cast<OwnStream &>(stream).handle
+CUstream DriverDevice::handleOf(Stream &stream) {
+  return static_cast<OwnStream &>(stream).handle;
+}
+
 /// Makes a call of the driver, whose failure the function returns.
 #define SPRT_CALL(name, ...)                                                   \
   if (Status failure = check(driver.name(__VA_ARGS__), #name))                 \
@@ -215,14 +218,14 @@ Status DriverDevice::record(Event &event, Stream &stream) {
   if (Status failure = enter())
     return failure;
   SPRT_CALL(cuEventRecord, static_cast<OwnEvent &>(event).handle,
-            SPRT_STREAM(stream));
+            handleOf(stream));
   return Status::success();
 }
 
 Status DriverDevice::wait(Stream &stream, Event &event) {
   if (Status failure = enter())
     return failure;
-  SPRT_CALL(cuStreamWaitEvent, SPRT_STREAM(stream),
+  SPRT_CALL(cuStreamWaitEvent, handleOf(stream),
             static_cast<OwnEvent &>(event).handle, CU_EVENT_WAIT_DEFAULT);
   return Status::success();
 }
@@ -245,11 +248,11 @@ Status DriverDevice::copy(Stream &stream, const Message &target,
     return failure;
   Status failure;
   auto copyRow = [&](const Rectangle &part, int64_t row) {
-    return check(driver.cuMemcpyAsync(
-                     address(part.target + row * part.targetPitch),
-                     address(part.source + row * part.sourcePitch),
-                     static_cast<size_t>(part.width), SPRT_STREAM(stream)),
-                 "cuMemcpyAsync");
+    return check(
+        driver.cuMemcpyAsync(address(part.target + row * part.targetPitch),
+                             address(part.source + row * part.sourcePitch),
+                             static_cast<size_t>(part.width), handleOf(stream)),
+        "cuMemcpyAsync");
   };
   forEachRectangle(target, source, [&](const Rectangle &part) {
     bool atOnce = part.height > 1 && part.targetPitch <= kMaxPitch &&
@@ -258,7 +261,8 @@ Status DriverDevice::copy(Stream &stream, const Message &target,
       failure = copyRow(part, row);
     if (!atOnce || failure)
       return;
-    CUDA_MEMCPY2D copied = {};
+    CUDA_MEMCPY2D copied;
+    std::memset(&copied, 0, sizeof copied);
     // The driver knows from the address whose memory it is.
     copied.srcMemoryType = copied.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
     copied.srcDevice = address(part.source);
@@ -267,7 +271,7 @@ Status DriverDevice::copy(Stream &stream, const Message &target,
     copied.dstPitch = static_cast<size_t>(part.targetPitch);
     copied.WidthInBytes = static_cast<size_t>(part.width);
     copied.Height = static_cast<size_t>(part.height);
-    failure = check(driver.cuMemcpy2DAsync(&copied, SPRT_STREAM(stream)),
+    failure = check(driver.cuMemcpy2DAsync(&copied, handleOf(stream)),
                     "cuMemcpy2DAsync");
   });
   return failure;
@@ -282,7 +286,7 @@ Status DriverDevice::upload(Stream &stream, std::byte *target,
   // From memory that is not pinned, the driver has its own copy when it
   // returns.
   SPRT_CALL(cuMemcpyAsync, address(target), address(data),
-            static_cast<size_t>(bytes), SPRT_STREAM(stream));
+            static_cast<size_t>(bytes), handleOf(stream));
   return Status::success();
 }
 
@@ -293,7 +297,7 @@ Status DriverDevice::fill(Stream &stream, std::byte *target, uint8_t value,
   if (Status failure = enter())
     return failure;
   SPRT_CALL(cuMemsetD8Async, address(target), value, static_cast<size_t>(bytes),
-            SPRT_STREAM(stream));
+            handleOf(stream));
   return Status::success();
 }
 
@@ -322,7 +326,7 @@ Status DriverDevice::attend(Stream &stream, uint32_t kernel,
     return failure;
   SPRT_CALL(cuLaunchKernel, functions[kernel], static_cast<unsigned>(blocks), 1,
             1, static_cast<unsigned>(described.threads), 1, 1,
-            static_cast<unsigned>(described.shared_bytes), SPRT_STREAM(stream),
+            static_cast<unsigned>(described.shared_bytes), handleOf(stream),
             parameters, nullptr);
   return Status::success();
 }
@@ -355,7 +359,7 @@ Device::Fault DriverDevice::synchronise(Stream &stream, Limit limit) {
   auto end = std::chrono::steady_clock::now() + limit;
   std::chrono::microseconds pause = kShortestPause;
   for (;;) {
-    CUresult result = driver.cuStreamQuery(SPRT_STREAM(stream));
+    CUresult result = driver.cuStreamQuery(handleOf(stream));
     if (result != CUDA_ERROR_NOT_READY)
       return {check(result, "cuStreamQuery"), nullptr};
     if (stopped.load())

@@ -51,6 +51,7 @@ public:
 private:
   class OwnStream;
   class OwnEvent;
+  static CUstream handleOf(Stream &stream);
 
   /// Makes the GPU the calling thread's; then the result of a call, as a
   /// status.

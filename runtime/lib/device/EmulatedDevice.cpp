@@ -267,7 +267,11 @@ void EmulatedDevice::work() {
     if (task.work) {
       queue->working = busy = true;
       lock.unlock();
-      failure = task.work();
+      try {
+        failure = task.work();
+      } catch (const std::exception &error) {
+        failure = fail(SPRT_FAILED) << error.what();
+      }
       task.work = nullptr;
       lock.lock();
       queue->working = busy = false;

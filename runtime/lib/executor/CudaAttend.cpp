@@ -100,7 +100,7 @@ Status CudaRun::mapOf(const plan::ViewT &view,
   int64_t sizes[] = {inner, std::max<int64_t>(rows, 1), heads, shape.batch};
   int64_t planned[] = {strides[1], strides[2],
                        strides[0]}; // rows, heads, batch
-  algebra::Area last = static_cast<algebra::Area>(inner * kElementBytes);
+  algebra::Area last = static_cast<algebra::Area>(inner) * kElementBytes;
   std::copy(std::begin(sizes), std::end(sizes), fields.sizes);
   for (int dim = 0; dim < 3; ++dim) {
     // A dimension of one element has no stride of its own.

@@ -30,8 +30,8 @@ struct RunControl {
   std::condition_variable stopping;
   std::function<void()> interruptRanks;
 
-  /// Ends every wait of every local rank, because `rank` failed. Safe to call
-  /// from any thread, often.
+  /// Ends every wait of every local rank, because `rank` failed, or -1 where
+  /// that one will say so itself. Safe to call from any thread, often.
   void stop(int64_t rank);
 };
 

@@ -62,8 +62,9 @@ Status Session::run(const sprt_array *inputs, int64_t inputCount,
         if (sharesCores)
           askForSlices();
         statuses[i] = runRank(*ranks[i], inputs, results);
+        // A rank that others ended is not to blame.
         if (statuses[i])
-          control.stop(ranks[i]->number);
+          control.stop(statuses[i]->consequence ? -1 : ranks[i]->number);
         ranks[i]->endRun();
       });
   } catch (const std::system_error &error) {
