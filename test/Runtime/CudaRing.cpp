@@ -154,6 +154,13 @@ PlanBuilder cudaRing(const RingSetting &setting) {
     shift.receives.push_back(
         block(rowsOf(next + part * vAt, half, kvRow), rows(dealt, ownerNext)));
   }
+  plan::Band mask(0, setting.length, 0, setting.length, INT64_MIN,
+                  setting.causal ? 0 : INT64_MAX, false);
+  shift.needs = std::make_unique<plan::NeedsT>();
+  shift.needs->queries = dealt;
+  shift.needs->bands = {mask};
+  shift.needs->size = setting.ranks;
+  shift.needs->hops = setting.ranks - 1;
   plan::CommandT &move = builder.add(std::move(shift), &loop.body);
   move.when = (t < n + -1).build();
   move.stream = plan::Stream::comm;
@@ -177,8 +184,7 @@ PlanBuilder cudaRing(const RingSetting &setting) {
     attend.kv_total = kRingKvHeads;
     attend.queries = rows(dealt, r);
     attend.keys = rows(dealt, owner);
-    attend.bands = {plan::Band(0, setting.length, 0, setting.length, INT64_MIN,
-                               setting.causal ? 0 : INT64_MAX, false)};
+    attend.bands = {mask};
     attend.scale = kScale;
     attend.init = init;
     attend.q_strides =

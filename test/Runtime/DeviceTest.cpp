@@ -119,6 +119,34 @@ TEST_F(Emulated, injectedFailuresEndEveryRank) {
   }
 }
 
+TEST_F(Emulated, workWaitsUntilNoRankMayAddAny) {
+  std::shared_ptr<Device> device;
+  ASSERT_FALSE(openDevice("emulated", device));
+  std::unique_ptr<Device::Stream> stream;
+  ASSERT_FALSE(device->createStream(0, stream));
+  uint8_t value = 1;
+  ASSERT_FALSE(
+      device->fill(*stream, reinterpret_cast<std::byte *>(&value), 7, 1));
+  device->threadsRun(2);
+  Device::Fault fault = device->synchronise(*stream, Device::Limit(0.1));
+  ASSERT_TRUE(fault.status);
+  EXPECT_EQ(fault.status->text, "waited 0.1 s for the device");
+  EXPECT_EQ(fault.status->code, SPRT_TIMEOUT);
+  EXPECT_EQ(value, 1);
+  device->threadsRun(-1);
+  EXPECT_FALSE(device->synchronise(*stream, Device::Limit(5)).status);
+  EXPECT_EQ(value, 7);
+}
+
+TEST_F(Emulated, arenasLargerThanTheMachineAreRefused) {
+  PlanBuilder builder = ring(2, 4);
+  builder.plan.arena_bytes = int64_t(1) << 45;
+  Runner runner(builder);
+  EXPECT_THAT_CONTAINS(runner.open(runner.options),
+                       "that are free on the emulated device, where 0 would "
+                       "fit; compile for more ranks");
+}
+
 TEST_F(Emulated, optionsThatDoNotFitAreRefused) {
   Runner runner(ring(2, 4));
   auto refused = [&](const char *communicator, const char *executor,

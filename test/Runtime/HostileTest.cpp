@@ -1,5 +1,6 @@
 // Damaged and hostile plans: each is one status, none a crash.
 
+#include "CudaRing.h"
 #include "Programs.h"
 
 #include <gtest/gtest.h>
@@ -33,15 +34,18 @@ TEST(Hostile, everyTruncationIsRefused) {
 }
 
 TEST(Hostile, everyFlippedByteLoadsOrIsRefused) {
-  std::vector<uint8_t> bytes = ringSum(4, 16, plan::LayoutKind::zigzag).bytes();
-  size_t refused = 0;
-  for (size_t at = 0; at < bytes.size(); ++at)
-    for (uint8_t mask : {0x01, 0x80, 0xFF}) {
-      std::vector<uint8_t> damaged = bytes;
-      damaged[at] ^= mask;
-      refused += !loadBytes(damaged, damaged.size()).empty();
-    }
-  EXPECT_GT(refused, bytes.size() / 2);
+  for (const std::vector<uint8_t> &bytes :
+       {ringSum(4, 16, plan::LayoutKind::zigzag).bytes(),
+        cudaRing({4, 16, plan::LayoutKind::zigzag, true}).bytes()}) {
+    size_t refused = 0;
+    for (size_t at = 0; at < bytes.size(); ++at)
+      for (uint8_t mask : {0x01, 0x80, 0xFF}) {
+        std::vector<uint8_t> damaged = bytes;
+        damaged[at] ^= mask;
+        refused += !loadBytes(damaged, damaged.size()).empty();
+      }
+    EXPECT_GT(refused, bytes.size() / 2);
+  }
 }
 
 TEST(Hostile, randomBytesAreRefused) {

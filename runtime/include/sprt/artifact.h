@@ -10,9 +10,9 @@
 ///   sprt_constants   constant data, 64-byte aligned; absent when there is none
 /// and one function per kernel of the plan (sprt/kernel.h). Of a plan for GPUs
 /// it defines every image instead, as data under the image's symbol, and host
-/// functions only where it can be emulated (sprt/cuda/Emulated.h). The trailer's
-/// hash covers every byte before the trailer, so that a damaged or truncated
-/// file is found before any of its code is mapped.
+/// functions only where it can be emulated (sprt/cuda/Emulated.h). The
+/// trailer's hash covers every byte before the trailer, so that a damaged or
+/// truncated file is found before any of its code is mapped.
 #ifndef SPRT_ARTIFACT_H
 #define SPRT_ARTIFACT_H
 

@@ -24,7 +24,7 @@ public:
   /// sleep here do not, from the moment that they fall asleep to that in which
   /// another thread wakes them.
   explicit ThreadGroup(int64_t ranks, std::function<void(int)> runs = {})
-      : ports(static_cast<size_t>(ranks)), runs(std::move(runs)) {}
+      : runs(std::move(runs)), ports(static_cast<size_t>(ranks)) {}
 
   /// A message on its way. `consumed` is guarded by the sender's port.
   struct Envelope {
@@ -56,8 +56,8 @@ public:
   void interrupt();
 
 private:
+  std::function<void(int)> runs; ///< may own what envelopes need to end
   std::vector<Port> ports;
-  std::function<void(int)> runs;
   std::atomic<bool> stop{false};
 };
 

@@ -337,8 +337,8 @@ Status DriverDevice::encode(const cuda::TensorMapFields &fields,
   static_assert(sizeof(CUtensorMap) == sizeof(cuda::TensorMap),
                 "kernels know the driver's map by our name");
   cuuint64_t sizes[kRank], strides[kRank - 1];
-  std::copy(fields.sizes, fields.sizes + kRank, sizes);
-  std::copy(fields.strides, fields.strides + kRank - 1, strides);
+  std::copy(std::begin(fields.sizes), std::end(fields.sizes), sizes);
+  std::copy(std::begin(fields.strides), std::end(fields.strides), strides);
   const cuuint32_t box[kRank] = {64, static_cast<cuuint32_t>(fields.boxRows), 1,
                                  1};
   const cuuint32_t steps[kRank] = {1, 1, 1, 1};

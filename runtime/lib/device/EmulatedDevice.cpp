@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <unistd.h>
+
 namespace sprt {
 
 namespace {
@@ -59,9 +61,10 @@ public:
 };
 
 EmulatedDevice::EmulatedDevice(uint64_t seed) : random(seed) {
-  abilities.name = "emulated";
-  // An emulation has what the host gives; a request that is too large fails.
-  abilities.memoryBytes = abilities.freeBytes = INT64_MAX;
+  abilities.name = "the emulated device";
+  // What the host has; what is free of it changes all the time.
+  abilities.memoryBytes = abilities.freeBytes =
+      sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
   abilities.processors = 4;
   worker = std::thread([this] { work(); });
 }
