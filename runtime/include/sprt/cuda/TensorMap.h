@@ -7,7 +7,7 @@
 namespace sprt::cuda {
 
 /// The driver's opaque CUtensorMap on a GPU, a TensorMapFields in emulation.
-struct alignas(64) TensorMap {
+struct alignas(128) TensorMap {
   uint64_t words[16];
 };
 
