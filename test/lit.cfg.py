@@ -26,6 +26,13 @@ if os.path.exists(python):
 else:
     config.substitutions.append(("%python", sys.executable))
 
+cuda = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")
+if shutil.which("nvcc", path=os.pathsep.join([cuda, path])):
+    config.available_features.add("nvcc")
+    config.environment["CUDA_HOME"] = os.path.dirname(cuda)
+# What is compiled for GPUs is kept from run to run, apart from the user's.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+
 if shutil.which("mpirun"):
     config.available_features.add("mpi")
 

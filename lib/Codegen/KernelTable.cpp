@@ -26,7 +26,7 @@ namespace mlir::sp {
 // What all targets share
 //===----------------------------------------------------------------------===//
 
-KernelTable::KernelTable(ModuleOp module) {
+KernelTable::KernelTable(ModuleOp module) : firstLaunch(module.getLoc()) {
   module.getContext()
       ->loadDialect<LLVM::LLVMDialect, arith::ArithDialect,
                     cf::ControlFlowDialect, func::FuncDialect,
@@ -55,6 +55,8 @@ LogicalResult KernelTable::add(Operation *op) {
       return success();
     auto source = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
         op, launch.getKernelAttr());
+    if (kernels.getBody()->empty())
+      firstLaunch = launch.getLoc();
     FailureOr<KernelShape> shape = emitKernel(source, kernels);
     if (failed(shape))
       return failure();
@@ -155,24 +157,33 @@ private:
 // GPUs
 //===----------------------------------------------------------------------===//
 
-/// What ptxas says of a kernel, for those who asked.
-void explainImage(Location loc, StringRef kernel, StringRef log,
-                  int64_t sharedBytes) {
-  auto number = [&](StringRef pattern) {
+/// What ptxas says of a kernel: numbers for those who asked, and a warning
+/// where it is slower than it was written to be.
+void reportImage(Location loc, StringRef kernel, StringRef log,
+                 int64_t sharedBytes) {
+  auto find = [&](StringRef pattern) {
     SmallVector<StringRef, 2> found;
+    return llvm::Regex(pattern).match(log, &found) ? found[1] : StringRef();
+  };
+  auto number = [&](StringRef pattern) {
     int64_t value = 0;
-    if (llvm::Regex(pattern).match(log, &found))
-      (void)found[1].getAsInteger(10, value);
+    (void)find(pattern).getAsInteger(10, value);
     return value;
   };
+  int64_t spilled = number("([0-9]+) bytes spill stores");
   remark::passed(
       loc, remark::RemarkOpts::name("KernelCompiled").category("sp-codegen"))
       << "kernel " << kernel << ": "
       << remark::metric("registers", number("Used ([0-9]+) registers"))
       << " registers, " << remark::metric("sharedBytes", sharedBytes)
-      << " bytes of shared memory, "
-      << remark::metric("spilledBytes", number("([0-9]+) bytes spill stores"))
+      << " bytes of shared memory, " << remark::metric("spilledBytes", spilled)
       << " bytes spilled";
+  if (spilled > 0)
+    emitWarning(loc) << "kernel " << kernel << " spills " << spilled
+                     << " bytes of registers";
+  StringRef remark = find("(\\(C75[0-9]+\\)[^\n]*)");
+  if (!remark.empty())
+    emitWarning(loc) << "kernel " << kernel << ": " << remark;
 }
 
 class CudaKernelTable : public KernelTable {
@@ -251,9 +262,10 @@ LogicalResult CudaKernelTable::emitInto(EmittedProgram &program) {
   program.kernels = known.size();
   program.isCuda = true;
   if (!target.cuda->emulation && !kernels.getBody()->empty())
-    return kernels.emitError(
-        "expected attention only, because other kernels are not generated for "
-        "GPUs yet; add --emulation to run the program on an emulated one");
+    return emitError(firstLaunch)
+           << "expected attention only, because other kernels are not "
+              "generated for GPUs yet; add --emulation to run the program on "
+              "an emulated one";
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency());
   for (Attention &attention : attentions)
     pool.async([this, &attention] { compile(attention); });
@@ -261,8 +273,8 @@ LogicalResult CudaKernelTable::emitInto(EmittedProgram &program) {
   for (Attention &attention : attentions) {
     if (!attention.error.empty())
       return emitError(attention.loc) << attention.error;
-    explainImage(attention.loc, attention.symbol, attention.image.log,
-                 attention.sharedBytes);
+    reportImage(attention.loc, attention.symbol, attention.image.log,
+                attention.sharedBytes);
     program.images.push_back({"sprt_image_" + attention.symbol,
                               std::move(attention.image.bytes),
                               target.cuda->architecture});

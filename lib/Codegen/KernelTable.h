@@ -31,7 +31,8 @@ protected:
   /// Kernels for the CPU, from launches and whoever else adds to `kernels`.
   LogicalResult emitHost(const CPUTarget &target, EmittedProgram &program);
 
-  ModuleOp kernels; ///< for the CPU
+  ModuleOp kernels;     ///< for the CPU
+  Location firstLaunch; ///< of them
   llvm::StringMap<KernelInfo> known;
 
 private:

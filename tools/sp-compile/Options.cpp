@@ -58,7 +58,10 @@ std::string findLater(const CLI::App &app) {
 }
 
 /// What is wrong with the options for GPUs, or "".
-std::string checkCuda(const CLI::App &app, const CompileOptions &options) {
+std::string checkCuda(const CLI::App &app, const CompileOptions &options,
+                      const std::string &target) {
+  if (target != "cpu" && target != "cuda")
+    return "expected --target to be cpu or cuda but got '" + target + "'";
   if (!options.cuda) {
     for (const char *name : {"--arch", "--emulation", "--no-cache"})
       if (app.count(name) > 0)
@@ -152,9 +155,7 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   spread->add_option("--shard", options.shard,
                      "axes of an argument's dimensions: arg0=_,sp,_");
   auto *machine = app.add_option_group("Machine");
-  machine->add_option("--target", target, "cpu or cuda")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->capture_default_str();
+  machine->add_option("--target", target, "cpu or cuda")->capture_default_str();
   machine->add_option("--arch", cuda.architecture, "cuda: sm_90a");
   machine->add_flag("--emulation", cuda.emulation,
                     "cuda: kernels for the CPU too, for sp-run "
@@ -190,7 +191,7 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
     options.cuda = cuda;
   std::string wrong = findLater(app);
   if (wrong.empty())
-    wrong = checkCuda(app, options);
+    wrong = checkCuda(app, options, target);
   if (wrong.empty())
     wrong = checkOptions(options, memoryLimit);
   if (!wrong.empty())
