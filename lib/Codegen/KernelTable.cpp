@@ -4,6 +4,7 @@
 #include "KernelTable.h"
 
 #include "sp/Codegen/AttentionKernel.h"
+#include "sp/Codegen/CubinCheck.h"
 #include "sp/Codegen/CudaKernels.h"
 #include "sp/Codegen/KernelEmission.h"
 #include "sp/Codegen/LowerToLLVM.h"
@@ -157,10 +158,16 @@ private:
 // GPUs
 //===----------------------------------------------------------------------===//
 
-/// What ptxas says of a kernel: numbers for those who asked, and a warning
-/// where it is slower than it was written to be.
-void reportImage(Location loc, StringRef kernel, StringRef log,
-                 int64_t sharedBytes) {
+/// What ptxas says of a kernel, and what stands in its code: numbers for those
+/// who asked, and a warning where it is slower than it was written to be. Fails
+/// where the code is wrong.
+LogicalResult checkImage(Location loc, StringRef kernel,
+                         const CudaOutput &image, int64_t sharedBytes) {
+  std::string error;
+  FailureOr<CubinCensus> census = takeCensus(image.bytes, kernel, error);
+  if (failed(census))
+    return emitError(loc) << error;
+  StringRef log = image.log;
   auto find = [&](StringRef pattern) {
     SmallVector<StringRef, 2> found;
     return llvm::Regex(pattern).match(log, &found) ? found[1] : StringRef();
@@ -177,13 +184,21 @@ void reportImage(Location loc, StringRef kernel, StringRef log,
       << remark::metric("registers", number("Used ([0-9]+) registers"))
       << " registers, " << remark::metric("sharedBytes", sharedBytes)
       << " bytes of shared memory, " << remark::metric("spilledBytes", spilled)
-      << " bytes spilled";
+      << " bytes spilled, " << remark::metric("products", census->products)
+      << " products, "
+      << remark::metric("overlappedPowers", census->overlappedPowers)
+      << " powers taken meanwhile";
   if (spilled > 0)
     emitWarning(loc) << "kernel " << kernel << " spills " << spilled
                      << " bytes of registers";
   StringRef remark = find("(\\(C75[0-9]+\\)[^\n]*)");
   if (!remark.empty())
     emitWarning(loc) << "kernel " << kernel << ": " << remark;
+  if (census->hazards.empty())
+    return success();
+  return emitError(loc) << "ptxas made wrong code of kernel " << kernel << ": "
+                        << census->hazards.front()
+                        << "; ptxas 13.3 or later does not";
 }
 
 class CudaKernelTable : public KernelTable {
@@ -273,8 +288,9 @@ LogicalResult CudaKernelTable::emitInto(EmittedProgram &program) {
   for (Attention &attention : attentions) {
     if (!attention.error.empty())
       return emitError(attention.loc) << attention.error;
-    reportImage(attention.loc, attention.symbol, attention.image.log,
-                attention.sharedBytes);
+    if (failed(checkImage(attention.loc, attention.symbol, attention.image,
+                          attention.sharedBytes)))
+      return failure();
     program.images.push_back({"sprt_image_" + attention.symbol,
                               std::move(attention.image.bytes),
                               target.cuda->architecture});

@@ -1,0 +1,50 @@
+/// Reads the machine code of kernels for GPUs, without tools of NVIDIA's.
+///
+/// Until ptxas 13.3 the assembler may overwrite the registers that an
+/// asynchronous product of a warpgroup still reads, which no test on other
+/// shapes or inputs would show. So each cubin is looked through before it goes
+/// into an artifact:
+///
+///     HGMMA ... R152 ...      reads R152 to R155 until a wait retires it
+///     FADD R153, ...          hazard
+///     WARPGROUP.DEPBAR 0
+///
+/// Opcodes are those of sm_90: the low 12 bits of each 16-byte instruction.
+#ifndef SP_CODEGEN_CUBINCHECK_H
+#define SP_CODEGEN_CUBINCHECK_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace mlir::sp {
+
+/// The two words of an instruction, the low one first.
+using GpuInstruction = std::array<uint64_t, 2>;
+
+struct CubinCensus {
+  int64_t instructions = 0;
+  int64_t products = 0;      ///< of warpgroups
+  int64_t localAccesses = 0; ///< of memory that holds spilled registers
+  /// Powers between a wait that leaves products pending and the next one that
+  /// does not: those that are taken while products are computed.
+  int64_t overlappedPowers = 0;
+  /// Instructions that write what a pending product reads.
+  std::vector<std::string> hazards;
+};
+
+/// What stands in the code of one kernel, read in order.
+CubinCensus takeCensus(ArrayRef<GpuInstruction> code);
+
+/// The same of `kernel` in a cubin. Fails, with a text in `error`, where it is
+/// no cubin or has no such kernel.
+FailureOr<CubinCensus> takeCensus(ArrayRef<char> cubin, StringRef kernel,
+                                  std::string &error);
+
+} // namespace mlir::sp
+
+#endif // SP_CODEGEN_CUBINCHECK_H

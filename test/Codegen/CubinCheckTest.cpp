@@ -1,0 +1,68 @@
+// What is found in code for GPUs, instruction by instruction.
+
+#include "sp/Codegen/CubinCheck.h"
+
+#include "gtest/gtest.h"
+
+using namespace mlir::sp;
+
+namespace {
+
+GpuInstruction product(unsigned sums, unsigned factor) {
+  return {0x41e0000000007df0 | uint64_t(sums) << 16 | uint64_t(factor) << 24,
+          0};
+}
+GpuInstruction wait(unsigned pending) {
+  return {0x8000000079c5, 0xfe40000010000 | uint64_t(pending) << 8};
+}
+GpuInstruction operation(unsigned opcode, unsigned result) {
+  return {0x7000 | opcode | uint64_t(result) << 16, 0};
+}
+
+constexpr unsigned kAdd = 0x221, kPower = 0x308, kStoreLocal = 0x387,
+                   kLoadShared = 0x984, kUniform = 0x892;
+
+TEST(CubinCheck, finds_a_factor_overwritten_before_the_wait) {
+  CubinCensus census =
+      takeCensus({product(24, 152), wait(1), operation(kAdd, 155), wait(0)});
+  ASSERT_EQ(census.hazards.size(), 1u);
+  EXPECT_EQ(census.hazards[0],
+            "instruction 2 writes R155, which a product still reads");
+}
+
+TEST(CubinCheck, lets_factors_change_behind_the_wait) {
+  EXPECT_TRUE(takeCensus({product(24, 152), wait(0), operation(kAdd, 152)})
+                  .hazards.empty());
+}
+
+TEST(CubinCheck, looks_at_all_that_a_load_brings) {
+  EXPECT_EQ(takeCensus({product(24, 152), operation(kLoadShared, 150), wait(0)})
+                .hazards.size(),
+            1u);
+}
+
+TEST(CubinCheck, knows_results_that_are_no_registers) {
+  EXPECT_TRUE(takeCensus({product(24, 152), operation(kUniform, 152),
+                          operation(kAdd, 255), operation(kAdd, 156), wait(0)})
+                  .hazards.empty());
+}
+
+TEST(CubinCheck, counts) {
+  CubinCensus census =
+      takeCensus({operation(kPower, 1), product(24, 152), product(24, 156),
+                  wait(1), operation(kPower, 2), operation(kPower, 3), wait(0),
+                  operation(kPower, 4), operation(kStoreLocal, 5)});
+  EXPECT_EQ(census.instructions, 9);
+  EXPECT_EQ(census.products, 2);
+  EXPECT_EQ(census.overlappedPowers, 2);
+  EXPECT_EQ(census.localAccesses, 1);
+}
+
+TEST(CubinCheck, refuses_what_is_no_cubin) {
+  std::string error;
+  EXPECT_TRUE(failed(takeCensus(llvm::ArrayRef<char>("none", 4), "k", error)));
+  EXPECT_NE(error.find("expected a cubin with the kernel 'k'"),
+            std::string::npos);
+}
+
+} // namespace
