@@ -31,14 +31,13 @@ private:
   Status perform(const Step &step);
   /// The work of a command, between the events that time it.
   Status timed(const Step &step);
-  Status work(const Step &step);
   Status await(const plan::CommandT &command);
   Status record(const plan::CommandT &command);
   /// What follows is put on this command's stream.
   void enter(const Step &step);
 
-  Status launch(const plan::LaunchT &launch);
-  Status attend(const Step &step, const plan::AttendT &attend);
+  Status launch(const plan::LaunchT &launch) override;
+  Status attend(const Step &step, const plan::AttendT &attend) override;
   Status tableOf(const Step &step, const plan::AttendT &attend,
                  const AttendShape &shape, CudaRank::AttendTable &out_table);
   /// The map of q, k or v: `rows` valid rows of `heads` heads.
@@ -49,16 +48,16 @@ private:
                           cuda::ForwardArguments &out_arguments);
   Status plainArguments(const plan::AttendT &attend,
                         cuda::PlainArguments &out_arguments);
-  Status gemm(const plan::GemmT &gemm);
-  Status copy(const plan::CopyT &copy);
-  Status fill(const plan::FillT &fill);
-  Status rowsTable(const plan::RowsTableT &table);
+  Status gemm(const plan::GemmT &gemm) override;
+  Status copy(const plan::CopyT &copy) override;
+  Status fill(const plan::FillT &fill) override;
+  Status rowsTable(const plan::RowsTableT &table) override;
 
-  Status sendRecv(const Step &step, const plan::SendRecvT &transfer);
-  Status exchangeRows(const plan::ExchangeT &exchange);
+  Status sendRecv(const Step &step, const plan::SendRecvT &transfer) override;
+  Status exchangeRows(const plan::ExchangeT &exchange) override;
   /// Reductions are the host's, for now: they wait for the stream.
-  Status reduceAll(const plan::AllReduceT &reduce);
-  Status reduceRows(const plan::ReduceScatterT &reduce);
+  Status reduceAll(const plan::AllReduceT &reduce) override;
+  Status reduceRows(const plan::ReduceScatterT &reduce) override;
   /// A message's bytes on the host, once the stream is synchronised.
   Status bring(const Message &message, std::vector<std::byte> &out_bytes);
 

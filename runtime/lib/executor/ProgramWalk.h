@@ -45,6 +45,21 @@ protected:
   virtual Status decide(const Step &step, const plan::ViewT &view,
                         plan::DType type, int64_t &out_value) = 0;
 
+  /// Commands, one by one.
+  virtual Status launch(const plan::LaunchT &launch) = 0;
+  virtual Status attend(const Step &step, const plan::AttendT &attend) = 0;
+  virtual Status gemm(const plan::GemmT &gemm) = 0;
+  virtual Status sendRecv(const Step &step,
+                          const plan::SendRecvT &transfer) = 0;
+  virtual Status exchangeRows(const plan::ExchangeT &exchange) = 0;
+  virtual Status reduceAll(const plan::AllReduceT &reduce) = 0;
+  virtual Status reduceRows(const plan::ReduceScatterT &reduce) = 0;
+  virtual Status copy(const plan::CopyT &copy) = 0;
+  virtual Status fill(const plan::FillT &fill) = 0;
+  virtual Status rowsTable(const plan::RowsTableT &table) = 0;
+  /// The one of them that `step` is.
+  Status work(const Step &step);
+
   Status walk(const std::vector<Step> &steps);
   static bool isCompound(const plan::CommandT &command);
   /// Walks into a Loop, While or Case.

@@ -95,35 +95,4 @@ Status StreamRun::perform(const Step &step) {
   return Status::success();
 }
 
-Status StreamRun::work(const Step &step) {
-  using plan::Operation;
-  const plan::OperationUnion &operation = step.command->operation;
-  switch (operation.type) {
-  case Operation::Launch:
-    return launch(*operation.AsLaunch());
-  case Operation::Attend:
-    return attend(step, *operation.AsAttend());
-  case Operation::Gemm:
-    return gemm(*operation.AsGemm());
-  case Operation::SendRecv:
-    return sendRecv(step, *operation.AsSendRecv());
-  case Operation::Exchange:
-    return exchangeRows(*operation.AsExchange());
-  case Operation::AllReduce:
-    return reduceAll(*operation.AsAllReduce());
-  case Operation::ReduceScatter:
-    return reduceRows(*operation.AsReduceScatter());
-  case Operation::Copy:
-    return copy(*operation.AsCopy());
-  case Operation::Fill:
-    return fill(*operation.AsFill());
-  case Operation::RowsTable:
-    return rowsTable(*operation.AsRowsTable());
-  case Operation::Sync:
-    return Status::success();
-  default:
-    return fail(SPRT_DAMAGED) << "unknown operation " << int(operation.type);
-  }
-}
-
 } // namespace sprt

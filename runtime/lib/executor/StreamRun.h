@@ -28,20 +28,19 @@ private:
   /// An own command: waits, work, times.
   Status perform(const Step &step);
   Status await(const plan::CommandT &command);
-  Status work(const Step &step);
 
-  Status launch(const plan::LaunchT &launch);
-  Status attend(const Step &step, const plan::AttendT &attend);
+  Status launch(const plan::LaunchT &launch) override;
+  Status attend(const Step &step, const plan::AttendT &attend) override;
   const SliceTable &slicesOf(const Step &step, const plan::AttendT &attend,
                              const AttendShape &shape);
-  Status gemm(const plan::GemmT &gemm);
-  Status sendRecv(const Step &step, const plan::SendRecvT &transfer);
-  Status exchangeRows(const plan::ExchangeT &exchange);
-  Status reduceAll(const plan::AllReduceT &reduce);
-  Status reduceRows(const plan::ReduceScatterT &reduce);
-  Status copy(const plan::CopyT &copy);
-  Status fill(const plan::FillT &fill);
-  Status rowsTable(const plan::RowsTableT &table);
+  Status gemm(const plan::GemmT &gemm) override;
+  Status sendRecv(const Step &step, const plan::SendRecvT &transfer) override;
+  Status exchangeRows(const plan::ExchangeT &exchange) override;
+  Status reduceAll(const plan::AllReduceT &reduce) override;
+  Status reduceRows(const plan::ReduceScatterT &reduce) override;
+  Status copy(const plan::CopyT &copy) override;
+  Status fill(const plan::FillT &fill) override;
+  Status rowsTable(const plan::RowsTableT &table) override;
 
   CpuRank &cpu;
   const plan::Stream stream;

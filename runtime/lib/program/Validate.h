@@ -61,6 +61,9 @@ template <typename E> bool isEnum(E value) {
 /// 0 <= value <= kMaxBytes, or a failure that names it.
 Status checkSize(int64_t value, const char *what, int64_t least = 0);
 
+/// Three of them, each checked so.
+Status checkStrides(const std::vector<int64_t> &strides, const char *what);
+
 /// The view of an input or result, and its dimensions.
 Status checkParameter(const plan::PlanT &plan,
                       const plan::ParameterT *parameter, bool isInput);

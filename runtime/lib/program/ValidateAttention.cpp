@@ -1,0 +1,101 @@
+// What a plan may say of attention.
+
+#include "program/Validate.h"
+#include "sprt/types.h"
+
+namespace sprt {
+
+Status checkStrides(const std::vector<int64_t> &strides, const char *what) {
+  if (strides.size() != 3)
+    return fail(SPRT_DAMAGED)
+           << "expected 3 strides of " << what << " but got " << strides.size();
+  for (int64_t stride : strides)
+    if (Status failure = checkSize(stride, "a stride"))
+      return failure;
+  return Status::success();
+}
+
+Status CommandValidator::check(const plan::AttendT &attend) {
+  if (attend.kernel >= plan.kernels.size())
+    return fail(SPRT_DAMAGED)
+           << "kernel " << attend.kernel << " of " << plan.kernels.size();
+  if (attend.scratch_bytes < 0 || attend.scratch_bytes > plan.scratch_bytes)
+    return fail(SPRT_DAMAGED)
+           << "scratch of " << attend.scratch_bytes
+           << " bytes, the plan promises " << plan.scratch_bytes;
+  for (const plan::ViewT *view :
+       {attend.q.get(), attend.k.get(), attend.v.get()})
+    if (Status failure =
+            checkView(view, "an operand of attention", /*written=*/false))
+      return failure;
+  for (const plan::ViewT *view : {attend.out.get(), attend.lse.get()})
+    if (Status failure =
+            checkView(view, "the state of attention", /*written=*/true))
+      return failure;
+  for (const plan::ExprT *expression :
+       {attend.batch.get(), attend.heads.get(), attend.head_first.get(),
+        attend.kv_first.get()})
+    if (Status failure = checkExpr(expression, "a size of attention"))
+      return failure;
+  for (const plan::RowsT *rows : {attend.queries.get(), attend.keys.get()})
+    if (Status failure = checkRows(rows, "rows of attention"))
+      return failure;
+  for (const auto *strides :
+       {&attend.q_strides, &attend.k_strides, &attend.v_strides,
+        &attend.o_strides, &attend.lse_strides})
+    if (Status failure = checkStrides(*strides, "attention"))
+      return failure;
+  for (int64_t value : {attend.heads_total, attend.kv_total, attend.query_block,
+                        attend.head_size, attend.value_size})
+    if (Status failure = checkSize(value, "a size of attention", 1))
+      return failure;
+  if (plan.target == plan::Target::cuda)
+    if (Status failure = checkForCuda(attend))
+      return failure;
+  if (!attend.scored && !attend.terms.empty())
+    return fail(SPRT_DAMAGED) << "terms without a score function";
+  for (const auto &term : attend.terms) {
+    if (term->strides.size() != 4)
+      return fail(SPRT_DAMAGED)
+             << "expected 4 strides of a term but got " << term->strides.size();
+    for (int64_t stride : term->strides)
+      if (Status failure = checkSize(stride, "a stride of a term"))
+        return failure;
+    if (Status failure = checkSize(term->head_bytes, "a head of a term"))
+      return failure;
+    if (Status failure =
+            checkView(term->view.get(), "a term", /*written=*/false))
+      return failure;
+    if (term->head_bytes > term->view->bytes / attend.heads_total)
+      return fail(SPRT_DAMAGED)
+             << "expected a term of " << attend.heads_total << " heads of "
+             << term->head_bytes << " bytes but got " << term->view->bytes
+             << " bytes";
+  }
+  return checkBands(attend.bands);
+}
+
+Status CommandValidator::checkForCuda(const plan::AttendT &attend) {
+  // What a copy brings at once has at most 256 rows.
+  constexpr int64_t kMaxRows = 256;
+  if (attend.key_block < 0 || attend.key_block > kMaxRows)
+    return fail(SPRT_DAMAGED) << "expected blocks of 0 to " << kMaxRows
+                              << " keys but got " << attend.key_block;
+  if (attend.scored)
+    return fail(SPRT_UNSUPPORTED) << "a score function in a plan for GPUs";
+  if (attend.key_block > 0 && !(attend.scale > 0))
+    return fail(SPRT_UNSUPPORTED)
+           << "expected a scale above 0 in a plan for GPUs but got "
+           << attend.scale;
+  return Status::success();
+}
+
+Status CommandValidator::checkBands(const std::vector<plan::Band> &bands) {
+  for (const plan::Band &band : bands)
+    for (int64_t position : {band.q0(), band.q1(), band.k0(), band.k1()})
+      if (Status failure = checkSize(position, "a position of a band"))
+        return failure;
+  return Status::success();
+}
+
+} // namespace sprt
