@@ -40,6 +40,9 @@ static const char kPtx[] = {
 static const char kPtxEmulation[] = {
 #embed "sprt/cuda/PtxEmulation.h"
 };
+static const char kScoreMath[] = {
+#embed "sprt/cuda/ScoreMath.cuh"
+};
 static const char kTensorMap[] = {
 #embed "sprt/cuda/TensorMap.h"
 };
@@ -83,6 +86,7 @@ llvm::ArrayRef<CudaHeader> cudaHeaders() {
       header("sprt/cuda/PlainShape.h", kPlainShape),
       header("sprt/cuda/Ptx.cuh", kPtx),
       header("sprt/cuda/PtxEmulation.h", kPtxEmulation),
+      header("sprt/cuda/ScoreMath.cuh", kScoreMath),
       header("sprt/cuda/TensorMap.h", kTensorMap),
       header("sprt/cuda/emulation/Barriers.h", kBarriers),
       header("sprt/cuda/emulation/Block.h", kBlock),

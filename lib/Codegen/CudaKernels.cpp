@@ -2,6 +2,8 @@
 
 #include "sp/Codegen/CudaKernels.h"
 
+#include "CudaScore.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -40,30 +42,37 @@ static bool showsAll(AttendOp op) {
 FailureOr<CudaAttention> mlir::sp::chooseCudaAttention(AttendOp op) {
   int64_t head = op.getQuery().getType().getDimSize(3),
           value = op.getValue().getType().getDimSize(3);
-  Type type = op.getQuery().getType().getElementType();
-  if (op.getScore())
-    return op.emitOpError()
-           << "expected no score function, which attention on "
-              "GPUs does not have yet, but got "
-           << *op.getScore() << "; leave --target out for the CPU";
-  bool isForward = (type.isBF16() || type.isF16()) && head % 16 == 0 &&
-                   value % 16 == 0 && op.getScale().convertToDouble() > 0;
-  if (isForward)
-    for (const TileRow &row : kTiles)
-      if (head <= row.mostHead && value <= row.mostValue)
-        return CudaAttention{
-            type, ForwardShape{static_cast<int>(head), static_cast<int>(value),
-                               showsAll(op) ? row.wholeBlock : row.maskedBlock,
-                               row.consumers, /*stages=*/2}};
+  CudaAttention attention;
+  attention.elementType = op.getQuery().getType().getElementType();
+  bool isNarrow =
+      attention.elementType.isBF16() || attention.elementType.isF16();
+  bool isForward = isNarrow && head % 16 == 0 && value % 16 == 0 &&
+                   op.getScale().convertToDouble() > 0 && !op.getScore();
+  for (const TileRow &row : kTiles) {
+    if (!isForward || head > row.mostHead || value > row.mostValue)
+      continue;
+    attention.shape = ForwardShape{
+        static_cast<int>(head), static_cast<int>(value),
+        showsAll(op) ? row.wholeBlock : row.maskedBlock, row.consumers,
+        /*stages=*/2};
+    return attention;
+  }
   if (head > PlainShape::kMostSize || value > PlainShape::kMostSize)
     return op.emitOpError()
            << "expected heads of at most " << PlainShape::kMostSize
            << " elements for attention on GPUs but got " << head
-           << " and, of values, " << value
-           << "; leave --target out for the CPU";
-  return CudaAttention{type, PlainShape{static_cast<int>(head),
-                                        static_cast<int>(value),
-                                        /*numberBytes=*/type.isF64() ? 8 : 4}};
+           << " and, of values, " << value << "; leave --target out";
+  attention.shape =
+      PlainShape{static_cast<int>(head), static_cast<int>(value),
+                 /*numberBytes=*/attention.elementType.isF64() ? 8 : 4};
+  if (!op.getScore())
+    return attention;
+  FailureOr<std::string> score = cudaScore(op);
+  if (failed(score))
+    return failure();
+  attention.scoreName = op.getScore()->str();
+  attention.score = *score;
+  return attention;
 }
 
 int64_t CudaAttention::queryBlock() const {
@@ -110,7 +119,7 @@ std::string mlir::sp::cudaAttentionName(const CudaAttention &attention) {
     name += "x" + std::to_string(value);
   if (int64_t keys = attention.keyBlock())
     name += "_k" + std::to_string(keys);
-  return name;
+  return attention.scoreName.empty() ? name : name + "_" + attention.scoreName;
 }
 
 /// `before`0`after`, `before`1`after`, ...
@@ -188,14 +197,15 @@ static void writeForward(raw_ostream &os, StringRef name, TypeNames names,
 }
 
 static void writePlain(raw_ostream &os, StringRef name, TypeNames names,
-                       const PlainShape &shape) {
+                       const PlainShape &shape, StringRef score) {
   os << "#include \"sprt/cuda/AttentionPlain.cuh\"\n\n"
-     << "// Heads of " << shape.headSize << " and " << shape.valueSize << ", "
-     << shape.queryBlock() << " queries a block.\n"
+     << score << (score.empty() ? "" : "\n") << "// Heads of " << shape.headSize
+     << " and " << shape.valueSize << ", " << shape.queryBlock()
+     << " queries a block.\n"
      << "using Config = sprt::cuda::PlainConfig<" << names.element << ", "
      << (shape.numberBytes == 8 ? "double" : "float") << ", " << shape.headSize
-     << ", " << shape.valueSize << ">;\nSPRT_ATTENTION(" << name
-     << ", Config, Plain)\n";
+     << ", " << shape.valueSize << (score.empty() ? "" : ", Score")
+     << ">;\nSPRT_ATTENTION(" << name << ", Config, Plain)\n";
 }
 
 std::string mlir::sp::cudaSource(const CudaAttention &attention) {
@@ -205,6 +215,7 @@ std::string mlir::sp::cudaSource(const CudaAttention &attention) {
   if (auto *forward = std::get_if<ForwardShape>(&attention.shape))
     writeForward(os, name, names, *forward);
   else
-    writePlain(os, name, names, std::get<PlainShape>(attention.shape));
+    writePlain(os, name, names, std::get<PlainShape>(attention.shape),
+               attention.score);
   return text;
 }

@@ -178,9 +178,12 @@ private:
 
   void runPlain(const cuda::emulation::Launch &launch,
                 const cuda::AttendArguments &common, size_t step) {
-    cuda::PlainArguments arguments = {
-        common, q.data.data(), k[step].data.data(), v[step].data.data(), {}, {},
-        {},     scale * kLog2e};
+    cuda::PlainArguments arguments = {};
+    static_cast<cuda::AttendArguments &>(arguments) = common;
+    arguments.q = q.data.data();
+    arguments.k = k[step].data.data();
+    arguments.v = v[step].data.data();
+    arguments.scale = scale;
     q.strides(arguments.qStrides);
     k[step].strides(arguments.kStrides);
     v[step].strides(arguments.vStrides);

@@ -162,11 +162,6 @@ class Case:
     def settled(self) -> Case:
         """The nearest case whose fields fit each other: what the documents allow."""
         case = self
-        if case.target == "cuda":
-            # There is no score function there yet.
-            known = [part for part in case.parts if part.split(":")[0] in scores.POSITIONS]
-            fill = "lowest" if case.fill == "add" else case.fill
-            case = replace(case, mask="+".join(known) or "full", fill=fill)
         if case.h % case.kv:
             case = replace(case, kv=1)
         if case.dp * case.p > 8:

@@ -1,4 +1,4 @@
-"""Programs for GPUs on an emulated one: every strategy and every mask of positions.
+"""Programs for GPUs on an emulated one: every strategy, every mask, every score.
 
 Ranks share the device, and events come in another order with each seed.
 """
@@ -39,6 +39,20 @@ MASKS = (
     "blind:20:70",
     "unseen:0:50",
 )
+# What is more than a mask of positions.
+SCORES = (
+    "segments:9",
+    "padding",
+    "positions",
+    "mask:b1qk",
+    "bias:1hqk",
+    "causal+alibi",
+    "slopes",
+    "t5",
+    "cap:3",
+    "causal+sinks",
+    "dropout:bhqk",
+)
 # Queries, keys (0: as many), heads, kv heads, sizes of a head and of a value (0: the same); type.
 SIZES = (
     "s=131,h=4,kv=2,d=64,type=bfloat16",
@@ -53,8 +67,10 @@ SIZES = (
 
 
 def chosen(quick: bool) -> Iterator[cases.Case]:
-    """Every plan with every mask, sizes in turn."""
-    for number, (plan, mask) in enumerate(itertools.product(PLANS, MASKS)):
+    """Every plan with every mask, every score with three plans; sizes in turn."""
+    pairs = list(itertools.product(PLANS, MASKS))
+    pairs += [(PLANS[(5 * i + 3 * j) % len(PLANS)], mask) for i, mask in enumerate(SCORES) for j in range(3)]
+    for number, (plan, mask) in enumerate(pairs):
         if quick and number % 17:
             continue
         fill = ",fill=lowest" if mask.startswith(("blind", "unseen")) and number % 2 else ""

@@ -39,6 +39,19 @@ bool narrow(const AttendShape &shape, const plan::AttendT &attend,
 
 } // namespace
 
+template <typename T>
+Status CudaRun::upload(const std::vector<T> &values, const T *&out_data) {
+  int64_t bytes = static_cast<int64_t>(values.size() * sizeof(T));
+  std::byte *data = nullptr;
+  if (Status failure = device.allocate(bytes, data))
+    return failure;
+  cuda.tableMemory.push_back(data);
+  out_data = reinterpret_cast<const T *>(data);
+  return device.upload(stream(), data,
+                       reinterpret_cast<const std::byte *>(values.data()),
+                       bytes);
+}
+
 Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
                         const AttendShape &shape,
                         CudaRank::AttendTable &out_table) {
@@ -62,25 +75,23 @@ Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
   std::vector<int32_t> order;
   for (int64_t block : heaviestFirst(slices, shape.queries, attend.query_block))
     order.push_back(static_cast<int32_t>(block));
-
-  int64_t sliceBytes =
-      static_cast<int64_t>(narrowed.size() * sizeof(cuda::Slice));
-  int64_t orderBytes = static_cast<int64_t>(order.size() * sizeof(int32_t));
-  std::byte *data = nullptr;
-  if (Status failure = device.allocate(sliceBytes + orderBytes, data))
-    return failure;
-  cuda.tableMemory.push_back(data);
-  if (Status failure = device.upload(
-          stream(), data, reinterpret_cast<const std::byte *>(narrowed.data()),
-          sliceBytes))
-    return failure;
-  if (Status failure = device.upload(
-          stream(), data + sliceBytes,
-          reinterpret_cast<const std::byte *>(order.data()), orderBytes))
-    return failure;
-  out_table.slices = reinterpret_cast<const cuda::Slice *>(data);
-  out_table.order = reinterpret_cast<const int32_t *>(data + sliceBytes);
   out_table.sliceCount = static_cast<int32_t>(narrowed.size());
+  if (Status failure = upload(narrowed, out_table.slices))
+    return failure;
+  if (Status failure = upload(order, out_table.order))
+    return failure;
+  if (attend.scored)
+    for (auto [rows, owner, out] :
+         {std::tuple(attend.queries.get(), shape.queryOwner,
+                     &out_table.queryPositions),
+          std::tuple(attend.keys.get(), shape.keyOwner,
+                     &out_table.keyPositions)}) {
+      std::vector<int32_t> positions;
+      for (int64_t position : positionsOf(program.layouts[rows->layout], owner))
+        positions.push_back(static_cast<int32_t>(position));
+      if (Status failure = upload(positions, *out))
+        return failure;
+    }
   entry->second = out_table;
   return Status::success();
 }
@@ -152,6 +163,7 @@ Status CudaRun::forwardArguments(const plan::AttendT &attend,
 }
 
 Status CudaRun::plainArguments(const plan::AttendT &attend,
+                               const CudaRank::AttendTable &table,
                                cuda::PlainArguments &out_arguments) {
   for (auto [view, strides, data, out] :
        {std::tuple(attend.q.get(), &attend.q_strides, &out_arguments.q,
@@ -166,7 +178,19 @@ Status CudaRun::plainArguments(const plan::AttendT &attend,
     *data = address;
     std::copy(strides->begin(), strides->end(), out);
   }
-  out_arguments.scale = attend.scale * M_LOG2E;
+  out_arguments.scale = attend.scale;
+  out_arguments.queryPositions = table.queryPositions;
+  out_arguments.keyPositions = table.keyPositions;
+  for (size_t i = 0; i < attend.terms.size(); ++i) {
+    const plan::ScoreTermT &term = *attend.terms[i];
+    std::byte *address = nullptr;
+    if (Status failure = rank.resolve(*term.view, scope, address))
+      return failure;
+    out_arguments.terms[i].data =
+        address + out_arguments.headFirst * term.head_bytes;
+    std::copy(term.strides.begin(), term.strides.end(),
+              out_arguments.terms[i].strides);
+  }
   return Status::success();
 }
 
@@ -213,7 +237,7 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   if (attend.key_block == 0) {
     cuda::PlainArguments arguments = {};
     static_cast<cuda::AttendArguments &>(arguments) = common;
-    if (Status failure = plainArguments(attend, arguments))
+    if (Status failure = plainArguments(attend, table, arguments))
       return failure;
     return device.attend(stream(), attend.kernel, arguments, blocks);
   }

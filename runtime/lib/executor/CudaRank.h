@@ -38,6 +38,8 @@ public:
   struct AttendTable {
     const cuda::Slice *slices = nullptr;
     const int32_t *order = nullptr; ///< heaviest block of queries first
+    /// Of local rows, where a score function reads them.
+    const int32_t *queryPositions = nullptr, *keyPositions = nullptr;
     int32_t sliceCount = 0;
   };
 

@@ -47,7 +47,11 @@ private:
   Status forwardArguments(const plan::AttendT &attend, const AttendShape &shape,
                           cuda::ForwardArguments &out_arguments);
   Status plainArguments(const plan::AttendT &attend,
+                        const CudaRank::AttendTable &table,
                         cuda::PlainArguments &out_arguments);
+  /// Numbers for kernels, in memory of the device that stays.
+  template <typename T>
+  Status upload(const std::vector<T> &values, const T *&out_data);
   Status gemm(const plan::GemmT &gemm) override;
   Status copy(const plan::CopyT &copy) override;
   Status fill(const plan::FillT &fill) override;

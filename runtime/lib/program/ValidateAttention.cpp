@@ -1,6 +1,7 @@
 // What a plan may say of attention.
 
 #include "program/Validate.h"
+#include "sprt/cuda/AttentionArguments.h"
 #include "sprt/types.h"
 
 namespace sprt {
@@ -81,8 +82,13 @@ Status CommandValidator::checkForCuda(const plan::AttendT &attend) {
   if (attend.key_block < 0 || attend.key_block > kMaxRows)
     return fail(SPRT_DAMAGED) << "expected blocks of 0 to " << kMaxRows
                               << " keys but got " << attend.key_block;
-  if (attend.scored)
-    return fail(SPRT_UNSUPPORTED) << "a score function in a plan for GPUs";
+  constexpr size_t kMostTerms = cuda::PlainArguments::kMostTerms;
+  if (attend.scored &&
+      (attend.key_block > 0 || attend.terms.size() > kMostTerms))
+    return fail(SPRT_UNSUPPORTED)
+           << "expected the plain kernel and at most " << kMostTerms
+           << " terms for a score function but got blocks of "
+           << attend.key_block << " keys and " << attend.terms.size();
   if (attend.key_block > 0 && !(attend.scale > 0))
     return fail(SPRT_UNSUPPORTED)
            << "expected a scale above 0 in a plan for GPUs but got "

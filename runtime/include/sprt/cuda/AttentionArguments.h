@@ -42,11 +42,23 @@ struct ForwardArguments : AttendArguments {
   float scale;       ///< of q.k, times log2(e); more than 0
 };
 
-/// Of the plain kernel.
+/// What a score function reads beside the score. Strides in elements: batch,
+/// local head, local query row, and key, as `sprt/kernel.h` says.
+struct ScoreTerm {
+  const void *data;
+  int64_t strides[4];
+};
+
+/// Of the plain kernel. With a score function `lse` is two numbers a row: the
+/// greatest exponent, and the sum of powers relative to it.
 struct PlainArguments : AttendArguments {
+  static constexpr int kMostTerms = 16;
+
   const void *q, *k, *v;
   int64_t qStrides[3], kStrides[3], vStrides[3];
-  double scale; ///< of q.k, times log2(e)
+  double scale;                                 ///< of q.k
+  const int32_t *queryPositions, *keyPositions; ///< of local rows; scores only
+  ScoreTerm terms[kMostTerms];
 };
 
 } // namespace sprt::cuda

@@ -1,7 +1,11 @@
 /// Attention for every element type and size of heads, on any GPU.
 ///
-///     x = scale q·k        one query row to eight lanes, one key at a time
-///     o = o 2^(m_old − m) + 2^(x − m) v
+///     x = score(scale q·k)    one query row to eight lanes, one key at a time
+///     o = o e^(m_old − m) + e^(x − m) v
+///
+/// A score function is a type of the generated source (ScoreMath.cuh); what it
+/// makes of a pair is the exponent, and a factor of the power that meets the
+/// value.
 ///
 /// Blocks of keys and values are brought to shared memory by all threads, as
 /// numbers of the arithmetic: fp64 for fp64 elements, fp32 for others. The
@@ -12,13 +16,16 @@
 #include "sprt/cuda/AttendWork.cuh"
 #include "sprt/cuda/KeyBlocks.cuh"
 #include "sprt/cuda/PlainShape.h"
+#include "sprt/cuda/ScoreMath.cuh"
 
 namespace sprt::cuda {
 
-template <class ElementT, class NumberT, int HeadSize, int ValueSize>
+template <class ElementT, class NumberT, int HeadSize, int ValueSize,
+          class ScoreT = NoScore>
 struct PlainConfig {
   using Element = ElementT;
   using Number = NumberT;
+  using Score = ScoreT;
   static constexpr PlainShape kShape = {HeadSize, ValueSize, sizeof(NumberT)};
   static_assert(kShape.isValid(), "sizes that no kernel has");
 };
@@ -63,13 +70,31 @@ private:
       query[i] = isValid && has(i, C::kShape.headSize)
                      ? ptx::number<Number>(from[lane + i * kLanes])
                      : Number(0);
+    greatest = -ptx::infinity();
+    power = 0;
+    if (isCarried)
+      takeUp(lseOf(work));
     for (int i = 0; i < kValue; ++i)
       sums[i] = isCarried && has(i, C::kShape.valueSize)
-                    ? out[lane + i * kLanes]
+                    ? out[lane + i * kLanes] * power
                     : Number(0);
-    Number lse = isCarried ? lseOf(work)[0] : -ptx::infinity();
-    greatest = lse * kLog2e;
-    power = lse == -ptx::infinity() ? Number(0) : lse != lse ? lse : Number(1);
+  }
+
+  SPRT_DEVICE void takeUp(const Number *lse) {
+    greatest = lse[0];
+    if constexpr (!C::Score::kIsNone)
+      power = lse[1];
+    else if (greatest != -ptx::infinity())
+      power = greatest == greatest ? Number(1) : greatest;
+  }
+  SPRT_DEVICE void leave(Number *lse) const {
+    if constexpr (C::Score::kIsNone) {
+      lse[0] = power == 0 ? Number(-ptx::infinity())
+                          : greatest + ptx::log2(power) * kLn2;
+    } else {
+      lse[0] = greatest;
+      lse[1] = power;
+    }
   }
 
   SPRT_DEVICE void end(const AttendWork &work) const {
@@ -82,8 +107,7 @@ private:
       if (has(i, C::kShape.valueSize))
         out[lane + i * kLanes] = sums[i] * factor;
     if (lane == 0)
-      lseOf(work)[0] = power == 0 ? Number(-ptx::infinity())
-                                  : (greatest + ptx::log2(power)) * kLn2;
+      leave(lseOf(work));
   }
 
   SPRT_DEVICE void attend(const AttendWork &work, const Slice &slice) {
@@ -103,7 +127,8 @@ private:
         bool isSeen = static_cast<uint32_t>(firstKey + key - first) <
                       static_cast<uint32_t>(count);
         if (isSeen)
-          add(score * static_cast<Number>(arguments.scale), key);
+          add(work, score * static_cast<Number>(arguments.scale), slice.uniform,
+              firstKey + key, key);
       }
     }
   }
@@ -141,14 +166,26 @@ private:
     return sum;
   }
 
-  /// One key more, of exponent x.
-  SPRT_DEVICE void add(Number x, int key) {
+  /// One key more, the one numbered `key` of the block, with score x.
+  SPRT_DEVICE void add(const AttendWork &work, Number x, bool isUniform,
+                       int keyRow, int key) {
+    Number factor = 1;
+    if constexpr (!C::Score::kIsNone)
+      if (!isUniform)
+        x = C::Score::apply(arguments,
+                            {work.batch, work.head, row, keyRow,
+                             arguments.headFirst + work.head,
+                             arguments.queryPositions[row],
+                             arguments.keyPositions[keyRow]},
+                            x, factor);
     Number most = ptx::larger(greatest, x);
     // A row that has seen no key yet has no maximum to subtract.
     Number from = most == -ptx::infinity() ? Number(0) : most;
-    Number shrink = ptx::exp2(greatest - from), own = ptx::exp2(x - from);
+    Number shrink = ptx::exp2((greatest - from) * kLog2e);
+    Number own = ptx::exp2((x - from) * kLog2e);
     greatest = most;
     power = power * shrink + own;
+    own *= factor;
     for (int i = 0; i < kValue; ++i)
       if (has(i, C::kShape.valueSize))
         sums[i] = sums[i] * shrink +
@@ -181,7 +218,7 @@ private:
   const int lane;
   int row;
   bool isValid;
-  Number greatest, power; ///< exponent to base 2; powers relative to it
+  Number greatest, power; ///< exponent; sum of powers relative to it
   Number query[kHead], sums[kValue];
 };
 
