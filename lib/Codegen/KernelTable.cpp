@@ -88,7 +88,6 @@ LogicalResult KernelTable::emitHost(const CPUTarget &target,
                                     EmittedProgram &program) {
   if (kernels.getBody()->empty())
     return success();
-  program.features = target.features;
   if (failed(lowerToLLVM(kernels)))
     return failure();
   return emitObject(kernels, target, program.objects.emplace_back());
@@ -297,7 +296,11 @@ LogicalResult CudaKernelTable::emitInto(EmittedProgram &program) {
     if (target.cuda->emulation)
       program.objects.push_back(std::move(attention.host.bytes));
   }
-  return target.cuda->emulation ? emitHost(target.cpu, program) : success();
+  if (!target.cuda->emulation)
+    return success();
+  // Whatever is emulated needs x86-64-v3, which every target has.
+  program.features = target.cpu.features;
+  return emitHost(target.cpu, program);
 }
 
 } // namespace

@@ -216,8 +216,8 @@ private:
                   kBound * (std::abs(least) + 2));
     // The forward kernel rounds powers to elements.
     double bound = kIsPlain                            ? 4 * kBound
-                   : std::is_same_v<Element, BFloat16> ? 1.0 / 128
-                                                       : 1.0 / 1024;
+                   : std::is_same_v<Element, BFloat16> ? 1.0 / 256
+                                                       : 1.0 / 4096;
     for (int d = 0; d < kShape.valueSize; ++d)
       ASSERT_NEAR(out.number(b, i, h, d),
                   sum == 0 ? 0 : expected[static_cast<size_t>(d)] / sum,
@@ -227,7 +227,7 @@ private:
 
   static constexpr double kLog2e = 1.4426950408889634074;
   static constexpr double kBound =
-      std::is_same_v<Number, double> ? 1e-13 : 2e-6;
+      std::is_same_v<Number, double> ? 4e-15 : 2e-6;
 
   Shape shape;
   std::vector<std::vector<Slice>> steps;

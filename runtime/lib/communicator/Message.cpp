@@ -89,7 +89,7 @@ void copyMessage(const Message &target, const Message &source) {
   Runs from(source);
   while (!to.done() && !from.done()) {
     int64_t bytes = std::min(to.left(), from.left());
-    std::memcpy(to.data(), from.data(), static_cast<size_t>(bytes));
+    std::memmove(to.data(), from.data(), static_cast<size_t>(bytes));
     to.advance(bytes);
     from.advance(bytes);
   }

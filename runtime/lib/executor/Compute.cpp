@@ -121,45 +121,24 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
   return Status::success();
 }
 
-Status StreamRun::gemm(const plan::GemmT &gemm) {
-  std::byte *a = nullptr, *b = nullptr, *c = nullptr;
-  if (Status failure = rank.resolve(*gemm.a, scope, a))
-    return failure;
-  if (Status failure = rank.resolve(*gemm.b, scope, b))
-    return failure;
-  if (Status failure = rank.resolve(*gemm.c, scope, c))
-    return failure;
+Status StreamRun::multiply(const plan::GemmT &gemm, const std::byte *a,
+                           const std::byte *b, std::byte *c) {
   return runGemm(gemm, a, b, c, *cpu.pool);
 }
 
-Status StreamRun::copy(const plan::CopyT &copy) {
-  std::byte *from = nullptr, *to = nullptr;
-  if (Status failure = rank.resolve(*copy.source, scope, from))
-    return failure;
-  if (Status failure = rank.resolve(*copy.target, scope, to))
-    return failure;
-  std::memmove(to, from, static_cast<size_t>(copy.source->bytes));
+Status StreamRun::move(const Message &target, const Message &source) {
+  copyMessage(target, source);
   return Status::success();
 }
 
-Status StreamRun::fill(const plan::FillT &fill) {
-  std::byte *to = nullptr;
-  if (Status failure = rank.resolve(*fill.target, scope, to))
-    return failure;
-  std::memset(to, fill.value, static_cast<size_t>(fill.target->bytes));
+Status StreamRun::fill(std::byte *target, uint8_t value, int64_t bytes) {
+  std::memset(target, value, static_cast<size_t>(bytes));
   return Status::success();
 }
 
-Status StreamRun::rowsTable(const plan::RowsTableT &table) {
-  int64_t owner = 0;
-  std::byte *to = nullptr;
-  if (Status failure = evaluate(*table.rows->owner, scope, owner))
-    return failure;
-  if (Status failure = rank.resolve(*table.target, scope, to))
-    return failure;
-  std::vector<std::byte> bytes =
-      rowsTableBytes(table, program.layouts[table.rows->layout], owner);
-  std::memcpy(to, bytes.data(), bytes.size());
+Status StreamRun::write(std::byte *target,
+                        const std::vector<std::byte> &bytes) {
+  std::memcpy(target, bytes.data(), bytes.size());
   return Status::success();
 }
 

@@ -134,44 +134,21 @@ Status CudaRun::launch(const plan::LaunchT &launch) {
   return device.launch(stream(), launch.kernel, buffers, launch.tiles);
 }
 
-Status CudaRun::gemm(const plan::GemmT &gemm) {
-  std::byte *a = nullptr, *b = nullptr, *c = nullptr;
-  if (Status failure = rank.resolve(*gemm.a, scope, a))
-    return failure;
-  if (Status failure = rank.resolve(*gemm.b, scope, b))
-    return failure;
-  if (Status failure = rank.resolve(*gemm.c, scope, c))
-    return failure;
+Status CudaRun::multiply(const plan::GemmT &gemm, const std::byte *a,
+                         const std::byte *b, std::byte *c) {
   return device.multiply(stream(), gemm, a, b, c);
 }
 
-Status CudaRun::copy(const plan::CopyT &copy) {
-  std::byte *from = nullptr, *to = nullptr;
-  if (Status failure = rank.resolve(*copy.source, scope, from))
-    return failure;
-  if (Status failure = rank.resolve(*copy.target, scope, to))
-    return failure;
-  return device.copy(stream(), denseMessage(to, copy.target->bytes),
-                     denseMessage(from, copy.source->bytes));
+Status CudaRun::move(const Message &target, const Message &source) {
+  return device.copy(stream(), target, source);
 }
 
-Status CudaRun::fill(const plan::FillT &fill) {
-  std::byte *to = nullptr;
-  if (Status failure = rank.resolve(*fill.target, scope, to))
-    return failure;
-  return device.fill(stream(), to, fill.value, fill.target->bytes);
+Status CudaRun::fill(std::byte *target, uint8_t value, int64_t bytes) {
+  return device.fill(stream(), target, value, bytes);
 }
 
-Status CudaRun::rowsTable(const plan::RowsTableT &table) {
-  int64_t owner = 0;
-  std::byte *to = nullptr;
-  if (Status failure = evaluate(*table.rows->owner, scope, owner))
-    return failure;
-  if (Status failure = rank.resolve(*table.target, scope, to))
-    return failure;
-  std::vector<std::byte> bytes =
-      rowsTableBytes(table, program.layouts[table.rows->layout], owner);
-  return device.upload(stream(), to, bytes.data(),
+Status CudaRun::write(std::byte *target, const std::vector<std::byte> &bytes) {
+  return device.upload(stream(), target, bytes.data(),
                        static_cast<int64_t>(bytes.size()));
 }
 

@@ -52,14 +52,14 @@ private:
   /// Numbers for kernels, in memory of the device that stays.
   template <typename T>
   Status upload(const std::vector<T> &values, const T *&out_data);
-  Status gemm(const plan::GemmT &gemm) override;
-  Status copy(const plan::CopyT &copy) override;
-  Status fill(const plan::FillT &fill) override;
-  Status rowsTable(const plan::RowsTableT &table) override;
+  Status multiply(const plan::GemmT &gemm, const std::byte *a,
+                  const std::byte *b, std::byte *c) override;
+  Status move(const Message &target, const Message &source) override;
+  Status fill(std::byte *target, uint8_t value, int64_t bytes) override;
+  Status write(std::byte *target, const std::vector<std::byte> &bytes) override;
 
-  Status sendRecv(const Step &step, const plan::SendRecvT &transfer) override;
   Status exchangeRows(const plan::ExchangeT &exchange) override;
-  /// Reductions are the host's, for now: they wait for the stream.
+  /// Reductions are the host's, so they wait for the stream.
   Status reduceAll(const plan::AllReduceT &reduce) override;
   Status reduceRows(const plan::ReduceScatterT &reduce) override;
   /// A message's bytes on the host, once the stream is synchronised.

@@ -1,5 +1,7 @@
 #include "executor/ProgramWalk.h"
 
+#include "executor/SliceTable.h"
+
 #include <cstring>
 
 namespace sprt {
@@ -195,6 +197,68 @@ Status ProgramWalk::work(const Step &step) {
   default:
     return fail(SPRT_DAMAGED) << "unknown operation " << int(operation.type);
   }
+}
+
+Status ProgramWalk::gemm(const plan::GemmT &gemm) {
+  std::byte *a = nullptr, *b = nullptr, *c = nullptr;
+  if (Status failure = rank.resolve(*gemm.a, scope, a))
+    return failure;
+  if (Status failure = rank.resolve(*gemm.b, scope, b))
+    return failure;
+  if (Status failure = rank.resolve(*gemm.c, scope, c))
+    return failure;
+  return multiply(gemm, a, b, c);
+}
+
+Status ProgramWalk::sendRecv(const Step &step,
+                             const plan::SendRecvT &transfer) {
+  Transfer moved;
+  if (Status failure = resolve(step, transfer, moved))
+    return failure;
+  if (moved.to == rank.number && moved.from == rank.number)
+    return move(moved.incoming, moved.outgoing);
+  int channel = static_cast<int>(step.command->stream);
+  RequestPtr sent, received;
+  if (!moved.outgoing.empty())
+    if (Status failure = rank.communicator->send(
+            moved.to, channel, std::move(moved.outgoing), sent))
+      return failure;
+  if (!moved.incoming.empty())
+    if (Status failure = rank.communicator->receive(
+            moved.from, channel, std::move(moved.incoming), received))
+      return failure;
+  if (received)
+    if (Status failure = rank.communicator->order(*received))
+      return failure;
+  return sent ? rank.communicator->order(*sent) : Status::success();
+}
+
+Status ProgramWalk::copy(const plan::CopyT &copy) {
+  std::byte *from = nullptr, *to = nullptr;
+  if (Status failure = rank.resolve(*copy.source, scope, from))
+    return failure;
+  if (Status failure = rank.resolve(*copy.target, scope, to))
+    return failure;
+  return move(denseMessage(to, copy.source->bytes),
+              denseMessage(from, copy.source->bytes));
+}
+
+Status ProgramWalk::fill(const plan::FillT &fill) {
+  std::byte *to = nullptr;
+  if (Status failure = rank.resolve(*fill.target, scope, to))
+    return failure;
+  return this->fill(to, fill.value, fill.target->bytes);
+}
+
+Status ProgramWalk::rowsTable(const plan::RowsTableT &table) {
+  int64_t owner = 0;
+  std::byte *to = nullptr;
+  if (Status failure = evaluate(*table.rows->owner, scope, owner))
+    return failure;
+  if (Status failure = rank.resolve(*table.target, scope, to))
+    return failure;
+  return write(
+      to, rowsTableBytes(table, program.layouts[table.rows->layout], owner));
 }
 
 } // namespace sprt

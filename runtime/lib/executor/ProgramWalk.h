@@ -45,19 +45,20 @@ protected:
   virtual Status decide(const Step &step, const plan::ViewT &view,
                         plan::DType type, int64_t &out_value) = 0;
 
-  /// Commands, one by one.
+  /// Commands that every executor does in its own way.
   virtual Status launch(const plan::LaunchT &launch) = 0;
   virtual Status attend(const Step &step, const plan::AttendT &attend) = 0;
-  virtual Status gemm(const plan::GemmT &gemm) = 0;
-  virtual Status sendRecv(const Step &step,
-                          const plan::SendRecvT &transfer) = 0;
   virtual Status exchangeRows(const plan::ExchangeT &exchange) = 0;
   virtual Status reduceAll(const plan::AllReduceT &reduce) = 0;
   virtual Status reduceRows(const plan::ReduceScatterT &reduce) = 0;
-  virtual Status copy(const plan::CopyT &copy) = 0;
-  virtual Status fill(const plan::FillT &fill) = 0;
-  virtual Status rowsTable(const plan::RowsTableT &table) = 0;
-  /// The one of them that `step` is.
+  /// What the other commands come to.
+  virtual Status multiply(const plan::GemmT &gemm, const std::byte *a,
+                          const std::byte *b, std::byte *c) = 0;
+  virtual Status move(const Message &target, const Message &source) = 0;
+  virtual Status fill(std::byte *target, uint8_t value, int64_t bytes) = 0;
+  virtual Status write(std::byte *target,
+                       const std::vector<std::byte> &bytes) = 0;
+  /// The command that `step` is.
   Status work(const Step &step);
 
   Status walk(const std::vector<Step> &steps);
@@ -94,6 +95,12 @@ protected:
   Scope scope;
 
 private:
+  Status gemm(const plan::GemmT &gemm);
+  Status sendRecv(const Step &step, const plan::SendRecvT &transfer);
+  Status copy(const plan::CopyT &copy);
+  Status fill(const plan::FillT &fill);
+  Status rowsTable(const plan::RowsTableT &table);
+
   Status loop(const Step &step, const plan::LoopT &loop);
   Status whileLoop(const Step &step, const plan::WhileT &loop);
   Status choose(const Step &step, const plan::CaseT &choice);

@@ -33,14 +33,14 @@ private:
   Status attend(const Step &step, const plan::AttendT &attend) override;
   const SliceTable &slicesOf(const Step &step, const plan::AttendT &attend,
                              const AttendShape &shape);
-  Status gemm(const plan::GemmT &gemm) override;
-  Status sendRecv(const Step &step, const plan::SendRecvT &transfer) override;
+  Status multiply(const plan::GemmT &gemm, const std::byte *a,
+                  const std::byte *b, std::byte *c) override;
+  Status move(const Message &target, const Message &source) override;
+  Status fill(std::byte *target, uint8_t value, int64_t bytes) override;
+  Status write(std::byte *target, const std::vector<std::byte> &bytes) override;
   Status exchangeRows(const plan::ExchangeT &exchange) override;
   Status reduceAll(const plan::AllReduceT &reduce) override;
   Status reduceRows(const plan::ReduceScatterT &reduce) override;
-  Status copy(const plan::CopyT &copy) override;
-  Status fill(const plan::FillT &fill) override;
-  Status rowsTable(const plan::RowsTableT &table) override;
 
   CpuRank &cpu;
   const plan::Stream stream;

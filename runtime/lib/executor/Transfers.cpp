@@ -4,29 +4,6 @@
 
 namespace sprt {
 
-Status StreamRun::sendRecv(const Step &step, const plan::SendRecvT &transfer) {
-  Transfer moved;
-  if (Status failure = resolve(step, transfer, moved))
-    return failure;
-  if (moved.to == rank.number && moved.from == rank.number) {
-    copyMessage(moved.incoming, moved.outgoing);
-    return Status::success();
-  }
-  RequestPtr sent, received;
-  if (!moved.outgoing.empty())
-    if (Status failure = rank.communicator->send(
-            moved.to, number, std::move(moved.outgoing), sent))
-      return failure;
-  if (!moved.incoming.empty())
-    if (Status failure = rank.communicator->receive(
-            moved.from, number, std::move(moved.incoming), received))
-      return failure;
-  if (received)
-    if (Status failure = rank.communicator->wait(*received))
-      return failure;
-  return sent ? rank.communicator->wait(*sent) : Status::success();
-}
-
 Status StreamRun::exchangeRows(const plan::ExchangeT &exchange) {
   GroupMessages messages;
   if (Status failure = resolve(exchange, messages))

@@ -47,15 +47,10 @@ template <int Count> SPRT_DEVICE void lowerRegisters() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Count));
 }
 
-/// `threads` of the block, whole warps, meet at barrier `id`; with `arrive` the
-/// caller does not wait.
+/// `threads` of the block, whole warps, meet at barrier `id`.
 SPRT_DEVICE void namedSync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
-SPRT_DEVICE void namedArrive(int id, int threads) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-
 /// The first lane's number, which the assembler then knows to be every lane's.
 SPRT_DEVICE int uniform(int number) {
   return __shfl_sync(0xffffffffu, number, 0);
@@ -131,9 +126,6 @@ template <class Number> SPRT_DEVICE Number loadNumber(uint32_t from) {
 
 // ---- Asynchronous copies ---------------------------------------------------
 
-SPRT_DEVICE void prefetchMap(const cuda::TensorMap &map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
-}
 /// Copies the box at (inner, row, head, batch) to shared memory; `barrier` is
 /// told of its bytes when they are there.
 SPRT_DEVICE void copyIn(uint32_t to, const cuda::TensorMap &map,

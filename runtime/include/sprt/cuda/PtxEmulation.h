@@ -24,9 +24,6 @@ inline int blocks() { return emulated().launch.blocks; }
 inline void namedSync(int id, int threads) {
   emulated().barriers.namedSync(id, threads);
 }
-inline void namedArrive(int id, int threads) {
-  emulated().barriers.namedArrive(id, threads);
-}
 inline void syncBlock() { namedSync(0, emulated().launch.threads); }
 
 template <int Count> void raiseRegisters() {}
@@ -55,7 +52,7 @@ inline void barrierWait(uint32_t barrier, uint32_t parity) {
 
 inline void storeShared(uint32_t to, int first, int second) {
   int pair[] = {first, second};
-  emulated().memory.store(thread(), to, pair, sizeof pair);
+  emulated().memory.store(to, pair, sizeof pair);
 }
 inline void loadShared(uint32_t from, int &first, int &second) {
   int pair[2];
@@ -65,7 +62,7 @@ inline void loadShared(uint32_t from, int &first, int &second) {
 }
 
 template <class Number> void storeNumber(uint32_t to, Number number) {
-  emulated().memory.store(thread(), to, &number, sizeof number);
+  emulated().memory.store(to, &number, sizeof number);
 }
 template <class Number> Number loadNumber(uint32_t from) {
   Number number;
@@ -73,7 +70,6 @@ template <class Number> Number loadNumber(uint32_t from) {
   return number;
 }
 
-inline void prefetchMap(const cuda::TensorMap &) {}
 inline void copyIn(uint32_t to, const cuda::TensorMap &map, uint32_t barrier,
                    int inner, int row, int head, int batch) {
   emulated().copyIn(to, {map, inner, row, head, batch}, barrier);

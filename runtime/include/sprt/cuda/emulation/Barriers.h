@@ -43,22 +43,16 @@ public:
   // ---- Named barriers ----
 
   void namedSync(int id, int threads) {
-    int64_t mine = namedArrive(id, threads);
-    Named &it = named[id];
-    fibers.await("a named barrier", [&] { return it.rounds > mine; });
-  }
-  /// The number of this round.
-  int64_t namedArrive(int id, int threads) {
     Named &it = named[id];
     if (it.arrived > 0 && it.threads != threads)
       fibers.fault("threads name different numbers of threads of a barrier");
     it.threads = threads;
-    int64_t round = it.rounds;
+    int64_t mine = it.rounds;
     if (++it.arrived == threads) {
       it.arrived = 0;
       ++it.rounds;
     }
-    return round;
+    fibers.await("a named barrier", [&] { return it.rounds > mine; });
   }
 
 private:

@@ -29,9 +29,8 @@ public:
       : launch(launch), number(number),
         fibers(launch.threads, launch.seed * 0x9E3779B97F4A7C15 +
                                    static_cast<uint64_t>(number)),
-        memory(kBase + static_cast<size_t>(launch.sharedBytes), launch.threads),
+        memory(kBase + static_cast<size_t>(launch.sharedBytes)),
         warps(static_cast<size_t>(launch.threads / kWarp)),
-        stores(static_cast<size_t>(launch.threads)),
         met(static_cast<size_t>(launch.threads)) {
     for (int first = 0; first < launch.threads; first += Products::kThreads)
       warpgroups.emplace_back(memory, fibers, first);
@@ -41,13 +40,7 @@ public:
 
   void run(const std::function<void()> &kernel) {
     active() = this;
-    fibers.run(
-        [&] {
-          kernel();
-          if (!mine().empty())
-            fibers.fault("ends before its copies have read shared memory");
-        },
-        [&] { return advance(); });
+    fibers.run(kernel, [&] { return advance(); });
     active() = nullptr;
   }
 
@@ -74,23 +67,6 @@ public:
       barriers.receive(address, box.bytes());
     });
   }
-  void copyOut(const Box &box, uint32_t from) {
-    mine().push_back(std::make_shared<bool>(false));
-    copies.push_back([this, from, box, isDone = mine().back()] {
-      box.store(memory, from);
-      *isDone = true;
-    });
-  }
-  /// Until shared memory may be written again.
-  void awaitCopiesOut() {
-    std::vector<std::shared_ptr<bool>> &list = mine();
-    fibers.await("its copies to global memory", [&] {
-      return std::all_of(list.begin(), list.end(),
-                         [](const auto &isDone) { return *isDone; });
-    });
-    list.clear();
-  }
-
   Products &warpgroup() {
     return warpgroups[static_cast<size_t>(fibers.current() /
                                           Products::kThreads)];
@@ -113,10 +89,6 @@ private:
     return block;
   }
 
-  std::vector<std::shared_ptr<bool>> &mine() {
-    return stores[static_cast<size_t>(fibers.current())];
-  }
-
   /// Each copy that was issued is made with probability 1/2, in any order.
   bool advance() {
     bool more = !copies.empty();
@@ -136,7 +108,6 @@ private:
   std::vector<Warp> warps;
   std::deque<Products> warpgroups;
   std::vector<std::function<void()>> copies;
-  std::vector<std::vector<std::shared_ptr<bool>>> stores; ///< by thread
   std::vector<int64_t> met; ///< exchanges of each thread with its warp
 };
 

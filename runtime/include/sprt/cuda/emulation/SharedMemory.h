@@ -1,6 +1,5 @@
 /// The shared memory of one emulated block, as ordinary loads and stores see it
-/// and as asynchronous units see it: a store reaches those only through
-/// `fence.proxy.async` of the thread that made it.
+/// and as asynchronous units see it: those see no ordinary store.
 #ifndef SPRT_CUDA_EMULATION_SHAREDMEMORY_H
 #define SPRT_CUDA_EMULATION_SHAREDMEMORY_H
 
@@ -21,23 +20,16 @@ inline uint32_t swizzled(uint32_t address) {
 
 class SharedMemory {
 public:
-  SharedMemory(size_t bytes, int threads)
-      : plain(bytes, kPoison), async(bytes, kPoison),
-        stores(static_cast<size_t>(threads)) {}
+  explicit SharedMemory(size_t bytes)
+      : plain(bytes, kPoison), async(bytes, kPoison) {}
 
-  void store(int thread, uint32_t address, const void *data, uint32_t bytes) {
+  void store(uint32_t address, const void *data, uint32_t bytes) {
     check(address, bytes);
     std::memcpy(&plain[address], data, bytes);
-    stores[static_cast<size_t>(thread)].push_back({address, bytes});
   }
   void load(uint32_t address, void *data, uint32_t bytes) const {
     check(address, bytes);
     std::memcpy(data, &plain[address], bytes);
-  }
-  void fence(int thread) {
-    for (auto [address, bytes] : stores[static_cast<size_t>(thread)])
-      std::memcpy(&async[address], &plain[address], bytes);
-    stores[static_cast<size_t>(thread)].clear();
   }
 
   /// Of asynchronous units.
@@ -58,10 +50,6 @@ public:
     std::memcpy(&plain[address], data, bytes);
     std::memcpy(&async[address], data, bytes);
   }
-  void asyncLoad(uint32_t address, void *data, uint32_t bytes) const {
-    check(address, bytes);
-    std::memcpy(data, &async[address], bytes);
-  }
 
 private:
   /// NaN in every 16-bit and 32-bit type.
@@ -74,10 +62,9 @@ private:
   }
 
   std::vector<unsigned char> plain, async;
-  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> stores; ///< by thread
 };
 
-/// Copies of one box between global and shared memory, of 16-bit elements.
+/// A box of 16-bit elements in global memory, copied to shared memory.
 class Box {
 public:
   static constexpr int kInner = 64; ///< elements of a row: 128 bytes
@@ -100,12 +87,6 @@ public:
           std::memcpy(&value, from, 2);
         memory.asyncStore(place(to, r, e), &value, 2);
       }
-  }
-  void store(const SharedMemory &memory, uint32_t from) const {
-    for (int r = 0; r < fields.boxRows; ++r)
-      for (int e = 0; e < kInner; ++e)
-        if (char *to = element(r, e))
-          memory.asyncLoad(place(from, r, e), to, 2);
   }
 
 private:
