@@ -46,6 +46,8 @@ SPRT_API void sprt_program_free(sprt_program *program);
 SPRT_API int64_t sprt_program_ranks(const sprt_program *program);
 /// The mesh as "dp=2,sp=4".
 SPRT_API const char *sprt_program_mesh(const sprt_program *program);
+/// "cpu" or "cuda": the executor that runs it.
+SPRT_API const char *sprt_program_target(const sprt_program *program);
 SPRT_API int64_t sprt_program_command_count(const sprt_program *program);
 /// What a rank's peak memory is promised not to exceed: arena and scratch.
 SPRT_API int64_t sprt_program_peak_bytes(const sprt_program *program);
@@ -85,7 +87,7 @@ typedef struct sprt_session sprt_session;
 
 typedef struct sprt_session_options {
   size_t size;
-  /// NULL: "local" for executor "cuda", which takes no other; "thread" for
+  /// NULL: "local" for executor "cuda", which takes "nccl" too; "thread" for
   /// "cpu", which takes "mpi" too.
   const char *communicator;
   const char *executor;     ///< "cpu" or "cuda"; NULL: what the program is for
@@ -95,8 +97,10 @@ typedef struct sprt_session_options {
   int64_t inject_rank; ///< -1: none; else this rank fails at inject_command
   int64_t inject_command;
   int32_t inject_stall; ///< 1: it stalls there instead of failing
-  /// Of executor "cuda": the number of a GPU, "0" for NULL, or "emulated",
-  /// which orders its work by SPRT_EMULATION_SEED of the environment.
+  /// Of executor "cuda": the number of a GPU, or "emulated", which orders its
+  /// work by SPRT_EMULATION_SEED of the environment, and is a GPU of
+  /// SPRT_EMULATION_ARCHITECTURE (sm_80). NULL: "0", with "nccl" the number of
+  /// this process on its machine.
   const char *device;
 } sprt_session_options;
 
@@ -104,20 +108,23 @@ typedef struct sprt_session_options {
 SPRT_API void sprt_session_options_init(sprt_session_options *out_options);
 
 /// Ranks of communicators "thread" and "local" are threads of this process.
-/// With "mpi" this process is one rank, and every process creates and runs its
-/// session alike.
+/// With "mpi" and "nccl" this process is one rank, and every process creates
+/// and runs its session alike. "nccl" finds the others through MPI under
+/// mpirun, else through RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT of the
+/// environment; it connects to the port after MASTER_PORT, or to SPRT_PORT.
 SPRT_API sprt_status *sprt_session_create(const sprt_program *program,
                                           const sprt_session_options *options,
                                           sprt_session **out_session);
-/// After a failed run under "mpi" this ends every process of the world, once
+/// After a failed run under MPI this ends every process of the world, once
 /// the others had time to report.
 SPRT_API void sprt_session_free(sprt_session *session);
 
-/// The rank that this process speaks for: 0, or the MPI rank. Results,
+/// The rank that this process speaks for: 0, or the one that it is. Results,
 /// statistics of all ranks and the trace arrive at rank 0.
 SPRT_API int64_t sprt_session_rank(const sprt_session *session);
 
-/// The communicator that connects the ranks: "thread", "mpi" or "local".
+/// The communicator that connects the ranks: "thread", "mpi", "local" or
+/// "nccl".
 SPRT_API const char *sprt_session_communicator(const sprt_session *session);
 
 /// Runs once on global arrays, in the program's order; returns when every local

@@ -132,6 +132,7 @@ Status exchangeWithPeers(Communicator &communicator, int channel,
 Status allReduce(Communicator &communicator, int channel, const Group &group,
                  plan::DType type, plan::Reduction kind, int64_t count,
                  std::byte *data) {
+  Communicator::OnHost memory(communicator, channel);
   int64_t elementBytes =
       static_cast<int64_t>(sprt_dtype_size(static_cast<sprt_dtype>(type)));
   algebra::Layout deal(algebra::LayoutKind::contiguous, count, group.size());
@@ -157,6 +158,7 @@ Status allReduce(Communicator &communicator, int channel, const Group &group,
 Status reduceScatter(Communicator &communicator, int channel,
                      const Group &group, plan::DType type, plan::Reduction kind,
                      const std::vector<Message> &parts, const Message &target) {
+  Communicator::OnHost memory(communicator, channel);
   copyMessage(target, parts[static_cast<size_t>(group.index)]);
   return reduceParts(communicator, channel, group, type, kind, parts, target);
 }

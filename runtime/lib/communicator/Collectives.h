@@ -2,7 +2,8 @@
 ///
 /// Every member calls with the same arguments up to its own memory. Results do
 /// not depend on timing: a reduction adds in the order of the group, starting
-/// with the member that keeps the result.
+/// with the member that keeps the result. Reductions are the host's: theirs is
+/// its memory.
 #ifndef SPRT_LIB_COMMUNICATOR_COLLECTIVES_H
 #define SPRT_LIB_COMMUNICATOR_COLLECTIVES_H
 

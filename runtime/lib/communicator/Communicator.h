@@ -93,7 +93,26 @@ public:
 
   std::chrono::duration<double> timeout{300};
 
+  /// While it lives, messages of a channel lie in memory of the host, also
+  /// where a communicator otherwise moves a device's.
+  class OnHost {
+  public:
+    OnHost(Communicator &communicator, int channel)
+        : flag(communicator.onHost[channel]), before(flag) {
+      flag = true;
+    }
+    OnHost(const OnHost &) = delete;
+    OnHost &operator=(const OnHost &) = delete;
+    ~OnHost() { flag = before; }
+
+  private:
+    bool &flag;
+    const bool before;
+  };
+
 protected:
+  bool isOnHost(int channel) const { return onHost[channel]; }
+
   virtual Status postSend(int64_t peer, int channel, Message message,
                           RequestPtr &out_request) = 0;
   virtual Status postReceive(int64_t peer, int channel, Message message,
@@ -113,6 +132,7 @@ private:
 
   int64_t rankNumber;
   int64_t rankCount;
+  bool onHost[kChannels] = {false, false, false, true};
   int64_t sent[kChannels] = {};
   bool tracing = false;
   std::vector<FlowEvent> flowsOf[kChannels];

@@ -31,7 +31,7 @@ struct MpiWorld::Symbols {
   int (*iprobe)(int, int, Handle, int *, MpiStatus *);
 };
 
-Status MpiWorld::open(std::shared_ptr<MpiWorld> &out_world) {
+Status MpiWorld::open(std::shared_ptr<World> &out_world) {
   // MPI starts once per process and ends with it.
   static std::mutex mutex;
   static std::shared_ptr<MpiWorld> instance;
@@ -106,28 +106,17 @@ Status MpiWorld::initialise() {
     return failure;
   if (Status failure = check(mpi->commSize(world, &size), "MPI_Comm_size"))
     return failure;
-  rank = process = number;
-  ranks = size;
-  for (int64_t each = 0; each < ranks; ++each)
-    processOf.push_back(each);
+  join(number, size);
   const char *local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   localRanks = local ? std::max(1L, std::strtol(local, nullptr, 10)) : size;
+  if (const char *mine = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK"))
+    localRank = std::strtol(mine, nullptr, 10);
   return Status::success();
 }
 
-Status MpiWorld::number(std::vector<int64_t> numbers, bool isShared) {
-  if (numbers != processOf && isShared)
-    return fail(SPRT_UNSUPPORTED)
-           << "another program with other placement of its ranks is open; "
-              "close it first";
-  processOf = std::move(numbers);
-  rank = rankOf(process);
-  return Status::success();
-}
-
-int64_t MpiWorld::rankOf(int64_t number) const {
-  return std::find(processOf.begin(), processOf.end(), number) -
-         processOf.begin();
+std::unique_ptr<Communicator> MpiWorld::endpoint() {
+  return std::make_unique<MpiCommunicator>(
+      std::static_pointer_cast<MpiWorld>(shared_from_this()));
 }
 
 MpiWorld::~MpiWorld() {
@@ -204,7 +193,7 @@ bool MpiWorld::failureAnnounced() {
   mpi->iprobe(kAnySource, kFailureTag, world, &found, &status);
   int64_t none = -1;
   if (found != 0)
-    announcer.compare_exchange_strong(none, rankOf(status.source));
+    announcer.compare_exchange_strong(none, status.source);
   return found != 0;
 }
 

@@ -6,31 +6,29 @@
 #ifndef SPRT_LIB_COMMUNICATOR_MPIWORLD_H
 #define SPRT_LIB_COMMUNICATOR_MPIWORLD_H
 
-#include "communicator/Communicator.h"
+#include "communicator/World.h"
 
-#include <atomic>
 #include <map>
 #include <mutex>
 
 namespace sprt {
 
-class MpiWorld {
+class MpiWorld : public World {
 public:
   using Handle =
       void *; ///< MPI_Comm, MPI_Datatype and MPI_Request are pointers
 
   /// Opens the library and initialises MPI, once per process.
-  static Status open(std::shared_ptr<MpiWorld> &out_world);
-  ~MpiWorld();
+  static Status open(std::shared_ptr<World> &out_world);
+  ~MpiWorld() override;
 
-  /// Numbers ranks anew: `numbers` has the process of each. Fails where other
-  /// sessions are open (`isShared`) and have other numbers.
-  Status number(std::vector<int64_t> numbers, bool isShared);
-
-  int64_t rank = 0;
-  int64_t ranks = 1;
-  /// Processes of this machine.
-  int64_t localRanks = 1;
+  const char *kind() const override { return "MPI processes"; }
+  std::string starter(int64_t processes) const override {
+    return "mpirun -n " + std::to_string(processes);
+  }
+  std::unique_ptr<Communicator> endpoint() override;
+  void announceFailure() override;
+  bool failureAnnounced() override;
 
   /// Non-blocking transfers of at most 2^30 bytes.
   Status send(const void *data, int64_t bytes, int64_t peer, int tag,
@@ -40,13 +38,6 @@ public:
   /// Whether the transfer is complete; a receive tells how many bytes came.
   Status test(Handle &request, bool &out_done, int64_t &out_bytes);
 
-  /// Tells every other process that the run has ended.
-  void announceFailure();
-  /// Whether another process has said so.
-  bool failureAnnounced();
-  /// The rank that said so first, or -1.
-  int64_t culprit() const { return announcer.load(); }
-
 private:
   struct Symbols;
   struct MpiStatus {
@@ -55,7 +46,6 @@ private:
   };
 
   MpiWorld() = default;
-  int64_t rankOf(int64_t number) const;
   Status load();
   Status initialise();
   Status check(int code, const char *call) const;
@@ -63,14 +53,11 @@ private:
   std::unique_ptr<Symbols> mpi;
   Handle world = nullptr;
   Handle byteType = nullptr;
-  int process = 0;
-  std::vector<int64_t> processOf; ///< by rank
   /// Held around calls where the library does not allow several threads at
   /// once.
   std::mutex serial;
   bool concurrent = false;
   std::atomic<bool> failing{false};
-  std::atomic<int64_t> announcer{-1};
 };
 
 /// One process is one rank. Waiting polls MPI with growing pauses, up to a

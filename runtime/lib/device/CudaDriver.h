@@ -3,6 +3,7 @@
 #ifndef SPRT_LIB_DEVICE_CUDADRIVER_H
 #define SPRT_LIB_DEVICE_CUDADRIVER_H
 
+#include "support/SharedLibrary.h"
 #include "support/Status.h"
 
 #include <cuda.h>
@@ -16,21 +17,20 @@ namespace sprt {
   X(cuCtxSetCurrent) X(cuDeviceGet) X(cuDeviceGetAttribute)                    \
   X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDevicePrimaryCtxRelease)          \
   X(cuDevicePrimaryCtxRetain) X(cuEventCreate) X(cuEventDestroy)               \
-  X(cuEventElapsedTime) X(cuEventRecord) X(cuFuncSetAttribute)                 \
-  X(cuGetErrorString) X(cuInit) X(cuLaunchKernel) X(cuMemAlloc) X(cuMemFree)   \
-  X(cuMemGetInfo) X(cuMemcpy2DAsync) X(cuMemcpyAsync) X(cuMemsetD8Async)       \
+  X(cuEventElapsedTime) X(cuEventQuery) X(cuEventRecordWithFlags)              \
+  X(cuFuncSetAttribute) X(cuGetErrorString) X(cuGraphDestroy)                  \
+  X(cuGraphExecDestroy) X(cuGraphInstantiate) X(cuGraphLaunch) X(cuInit)       \
+  X(cuLaunchKernel) X(cuMemAlloc) X(cuMemcpy2DAsync) X(cuMemcpyAsync)          \
+  X(cuMemFree) X(cuMemFreeHost) X(cuMemGetInfo) X(cuMemHostAlloc)              \
+  X(cuMemsetD8Async)                                                           \
   X(cuModuleGetFunction) X(cuModuleLoadData) X(cuModuleUnload)                 \
-  X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamQuery) X(cuStreamWaitEvent)   \
+  X(cuStreamBeginCapture) X(cuStreamCreate) X(cuStreamDestroy)                 \
+  X(cuStreamEndCapture) X(cuStreamQuery) X(cuStreamWaitEvent)                  \
   X(cuTensorMapEncodeTiled)
 // clang-format on
 
 class CudaDriver {
 public:
-  CudaDriver() = default;
-  CudaDriver(const CudaDriver &) = delete;
-  CudaDriver &operator=(const CudaDriver &) = delete;
-  ~CudaDriver();
-
   /// Loads the driver's library and finds every function.
   Status open();
 
@@ -40,7 +40,7 @@ public:
 #undef SPRT_CUDA_MEMBER
 
 private:
-  void *library = nullptr;
+  SharedLibrary library;
 };
 
 } // namespace sprt

@@ -1,6 +1,7 @@
 #include "device/Device.h"
 
 #include "device/EmulatedDevice.h"
+#include "executor/SliceTable.h"
 #ifdef SPRT_HAS_CUDA
 #include "device/DriverDevice.h"
 #endif
@@ -26,7 +27,45 @@ Status emulationSeed(uint64_t &out_seed) {
   return Status::success();
 }
 
+/// What an emulation is like: SPRT_EMULATION_ARCHITECTURE, such as sm_80; else
+/// 0, whatever an artifact is for.
+Status emulationArchitecture(int &out_architecture) {
+  const char *text = std::getenv("SPRT_EMULATION_ARCHITECTURE");
+  out_architecture = 0;
+  if (!text)
+    return Status::success();
+  std::string number = text;
+  bool isArchitecture =
+      number.compare(0, 3, "sm_") == 0 &&
+      (number.size() == 5 || number.size() == 6) &&
+      number.find_first_not_of("0123456789", 3) == std::string::npos;
+  if (!isArchitecture)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected an architecture such as sm_80 in "
+              "SPRT_EMULATION_ARCHITECTURE but got \""
+           << text << "\"";
+  out_architecture = std::stoi(number.substr(3));
+  return Status::success();
+}
+
 } // namespace
+
+Fit fitOf(const plan::ImageT &image, int architecture) {
+  const std::string &code = image.architecture;
+  std::string exact = "sm_" + std::to_string(architecture);
+  // Code for sm_90a runs on sm_90 and no other; code for sm_80 on sm_8x.
+  bool isOfFamily =
+      code.size() == exact.size() &&
+      code.compare(0, exact.size() - 1, exact, 0, exact.size() - 1) == 0 &&
+      code.back() <= exact.back();
+  if (isOfFamily || code == exact + "a")
+    return Fit::native;
+  const std::string ptx = "compute_";
+  if (code.compare(0, ptx.size(), ptx) == 0 &&
+      std::strtol(code.c_str() + ptx.size(), nullptr, 10) <= architecture)
+    return Fit::portable;
+  return Fit::none;
+}
 
 /// The GPU of a number.
 static Status openGpu(int number, std::shared_ptr<Device> &out_device) {
@@ -40,8 +79,8 @@ static Status openGpu(int number, std::shared_ptr<Device> &out_device) {
   (void)out_device;
   return fail(SPRT_UNSUPPORTED)
          << "GPU " << number
-         << ": this runtime was built without cuda.h; build it where CUDA's "
-            "headers are, or run with --device=emulated";
+         << ": this runtime was built without cuda.h and cublasLt.h; build it "
+            "where CUDA's headers are, or run with --device=emulated";
 #endif
 }
 
@@ -59,32 +98,46 @@ Status openDevice(const std::string &name,
   uint64_t seed = 0;
   if (Status failure = emulationSeed(seed))
     return failure;
-  out_device = std::make_shared<EmulatedDevice>(seed);
+  int architecture = 0;
+  if (Status failure = emulationArchitecture(architecture))
+    return failure;
+  out_device = std::make_shared<EmulatedDevice>(seed, architecture);
   return Status::success();
 }
 
 Status checkMemory(const Program &program, int64_t ranks,
                    const Device::Capability &capability) {
-  int64_t arenas = 0, needed = 0;
-  bool overflows =
-      __builtin_mul_overflow(program.plan->arena_bytes, ranks, &arenas) ||
-      __builtin_add_overflow(arenas, program.plan->constant_bytes, &needed);
-  if (!overflows && needed <= capability.freeBytes)
+  auto wide = [](int64_t bytes) { return static_cast<algebra::Area>(bytes); };
+  bool multiplies = false;
+  for (const Step *step : program.stepOf)
+    multiplies |= step->command->operation.AsGemm() != nullptr;
+  algebra::Area arena = wide(program.plan->arena_bytes) +
+                        wide(program.plan->scratch_bytes),
+                tables = tableBytes(program),
+                products = wide(multiplies ? capability.productBytes : 0),
+                constants = wide(program.plan->constant_bytes),
+                free = wide(capability.freeBytes), count = wide(ranks),
+                each = arena + tables + products,
+                needed = count * each + constants;
+  if (needed <= free)
     return Status::success();
-  int64_t fits = program.plan->constant_bytes < capability.freeBytes
-                     ? (capability.freeBytes - program.plan->constant_bytes) /
-                           program.plan->arena_bytes
-                     : 0;
+  algebra::Area left = constants < free ? free - constants : 0;
   Failure failure = fail(SPRT_UNSUPPORTED);
-  failure << ranks << " ranks of " << program.plan->arena_bytes << " bytes and "
-          << program.plan->constant_bytes << " bytes of constants";
-  if (!overflows)
-    failure << " are " << needed - capability.freeBytes
-            << " bytes more than the " << capability.freeBytes << " of "
-            << capability.memoryBytes << " that are free on " << capability.name
-            << ", where " << fits << " would fit";
-  return failure
-         << "; compile for more ranks, or with --memory-limit or --offload";
+  failure << ranks << " ranks of " << algebra::toString(each) << " bytes ("
+          << algebra::toString(arena) << " of arena and scratch, "
+          << algebra::toString(tables) << " of tables, "
+          << algebra::toString(products) << " for products) and "
+          << algebra::toString(constants) << " bytes of constants are "
+          << algebra::toString(needed - free) << " bytes more than the "
+          << capability.freeBytes << " of " << capability.memoryBytes
+          << " that are free on " << capability.name << ", where "
+          << algebra::toString(each ? left / each : 0) << " would fit";
+  algebra::Area share = left / count;
+  failure << "; compile for a smaller mesh or problem";
+  if (share > tables + products)
+    failure << ", or with --memory-limit="
+            << algebra::toString(share - tables - products) << "B";
+  return failure;
 }
 
 } // namespace sprt

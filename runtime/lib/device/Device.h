@@ -9,6 +9,18 @@
 ///     record(event, a)    marks the work that a holds now
 ///     wait(b, event)      what b is given from now on comes after that mark;
 ///                         nothing where the event was never recorded
+///
+/// A run that will be repeated can be recorded, by all ranks of the device:
+///
+///     beginRecording(mine)    these streams are empty; what they are given is
+///                             kept instead of run
+///     endRecording()          their work is complete; once of all ranks
+///     replay()                runs all of it again, once of all ranks; the
+///                             streams hold it when the last of these returns
+///
+/// In between nobody synchronises these streams, gives a library their handles
+/// or asks for their marks, and no work on them reads or writes memory of the
+/// host. Timed events tell the times of the last replay.
 #ifndef SPRT_LIB_DEVICE_DEVICE_H
 #define SPRT_LIB_DEVICE_DEVICE_H
 
@@ -17,6 +29,7 @@
 #include "sprt/cuda/AttentionArguments.h"
 
 #include <chrono>
+#include <set>
 #include <variant>
 
 namespace sprt {
@@ -29,12 +42,25 @@ public:
     std::vector<int64_t> counters; ///< of the enclosing loops
   };
 
+  /// A failure of work: its status, and what the stream was given then.
+  struct Fault {
+    Status status;
+    std::shared_ptr<const Origin> origin; ///< null where nobody knows
+  };
+
   class Stream {
   public:
     explicit Stream(int64_t rank) : rank(rank) {}
     virtual ~Stream() = default;
+    /// What a library for GPUs knows it by: a CUstream, or, of the emulated
+    /// device, an EmulatedStream.
+    virtual void *handle() = 0;
+
     const int64_t rank; ///< whose work it runs
     std::shared_ptr<const Origin> origin;
+    /// What else may keep its work from its end: who synchronises it asks now
+    /// and then, and with `late` once the limit has passed.
+    std::function<Fault(bool late)> watch;
   };
 
   class Event {
@@ -42,17 +68,12 @@ public:
     virtual ~Event() = default;
   };
 
-  /// A failure of work: its status, and what the stream was given then.
-  struct Fault {
-    Status status;
-    std::shared_ptr<const Origin> origin; ///< null where nobody knows
-  };
-
   struct Capability {
     std::string name;
     int64_t memoryBytes = 0;
     int64_t freeBytes = 0;
     int processors = 1;
+    int64_t productBytes = 0; ///< of a rank that multiplies matrices
   };
 
   using Limit = std::chrono::duration<double>;
@@ -63,12 +84,18 @@ public:
   virtual ~Device() = default;
 
   const Capability &capability() const { return abilities; }
+  /// How many ranks have streams.
+  size_t ranks() const { return rankNumbers.size(); }
+  /// Whether it runs the portable kernels of the loaded program.
+  bool isPortable() const { return portable; }
 
   /// Finds the program's kernels. Before any launch; one program a device.
   virtual Status load(const Program &program) = 0;
 
   /// At least 256-byte aligned; freed with the device at the latest.
   virtual Status allocate(int64_t bytes, std::byte *&out_data) = 0;
+  /// Memory of the host that copies read and write while the host goes on.
+  virtual Status allocateHost(int64_t bytes, std::byte *&out_data) = 0;
   virtual void release(std::byte *data) = 0;
 
   virtual Status createStream(int64_t rank,
@@ -77,6 +104,8 @@ public:
   virtual Status createEvent(bool timed, std::unique_ptr<Event> &out_event) = 0;
   virtual Status record(Event &event, Stream &stream) = 0;
   virtual Status wait(Stream &stream, Event &event) = 0;
+  /// Whether the latest mark is passed.
+  virtual bool reached(const Event &event) = 0;
   /// Seconds from one mark to another; both streams have been synchronised.
   virtual Status elapsed(const Event &from, const Event &to,
                          double &out_seconds) = 0;
@@ -91,9 +120,11 @@ public:
   virtual Status fill(Stream &stream, std::byte *target, uint8_t value,
                       int64_t bytes) = 0;
 
-  /// A kernel of the plan other than attention, over tiles [0, tiles).
+  /// A kernel of the plan other than attention, in as many blocks. Its
+  /// arguments: buffers, then scratch memory.
   virtual Status launch(Stream &stream, uint32_t kernel,
-                        const std::vector<void *> &buffers, int64_t tiles) = 0;
+                        const std::vector<void *> &arguments,
+                        int64_t blocks) = 0;
   /// An attention kernel of the plan, in as many blocks.
   virtual Status attend(Stream &stream, uint32_t kernel,
                         const AttendArguments &arguments, int64_t blocks) = 0;
@@ -102,6 +133,10 @@ public:
                           std::byte *c) = 0;
   virtual Status encode(const cuda::TensorMapFields &fields,
                         cuda::TensorMap &out_map) = 0;
+
+  virtual Status beginRecording(const std::vector<Stream *> &streams) = 0;
+  virtual Status endRecording() = 0;
+  virtual Status replay() = 0;
 
   /// Sleeps until the stream is empty. A failure of its rank's work, a timeout
   /// after `limit`, or a consequence when other work failed or after
@@ -113,15 +148,29 @@ public:
   /// So many more (fewer) threads may still put work on streams: an emulation
   /// that repeats itself starts when none may.
   virtual void threadsRun(int) {}
+  /// So many more (fewer) of those threads sleep until another process does
+  /// something, for which it may need this device's work.
+  virtual void threadsWait(int) {}
 
 protected:
   Capability abilities;
+  std::set<int64_t> rankNumbers;
+  bool portable = false; ///< set by `load`
 };
+
+/// How the code of an image runs on a GPU of some architecture (90 for sm_90).
+enum class Fit {
+  none,
+  portable, ///< PTX, which the driver translates
+  native,
+};
+Fit fitOf(const plan::ImageT &image, int architecture);
 
 /// The GPU of that number, or "emulated".
 Status openDevice(const std::string &name, std::shared_ptr<Device> &out_device);
 
-/// Whether so many of a program's ranks fit into a device's free memory.
+/// Whether so many of a program's ranks fit into a device's free memory:
+/// arenas, tables, what products need, and one copy of the constants.
 Status checkMemory(const Program &program, int64_t ranks,
                    const Device::Capability &capability);
 

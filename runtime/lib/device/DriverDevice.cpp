@@ -1,57 +1,9 @@
-#include "device/DriverDevice.h"
+#include "device/DriverHandles.h"
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 namespace sprt {
-
-namespace {
-
-/// Pauses between two looks at a stream: short at first for latency, then long
-/// enough to cost the waiting rank little of a core.
-constexpr std::chrono::microseconds kShortestPause(10);
-constexpr std::chrono::microseconds kLongestPause(500);
-/// The driver's largest pitch.
-constexpr int64_t kMaxPitch = INT32_MAX;
-
-CUdeviceptr address(const void *data) {
-  return reinterpret_cast<CUdeviceptr>(data);
-}
-
-} // namespace
-
-class DriverDevice::OwnStream : public Stream {
-public:
-  OwnStream(DriverDevice &device, int64_t rank)
-      : Stream(rank), device(device) {}
-  ~OwnStream() override {
-    if (handle && !device.enter())
-      (void)device.driver.cuStreamDestroy(handle);
-  }
-  DriverDevice &device;
-  CUstream handle = nullptr;
-};
-
-class DriverDevice::OwnEvent : public Event {
-public:
-  explicit OwnEvent(DriverDevice &device) : device(device) {}
-  ~OwnEvent() override {
-    if (handle && !device.enter())
-      (void)device.driver.cuEventDestroy(handle);
-  }
-  DriverDevice &device;
-  CUevent handle = nullptr;
-};
-
-CUstream DriverDevice::handleOf(Stream &stream) {
-  return static_cast<OwnStream &>(stream).handle;
-}
-
-/// Makes a call of the driver, whose failure the function returns.
-#define SPRT_CALL(name, ...)                                                   \
-  if (Status failure = check(driver.name(__VA_ARGS__), #name))                 \
-  return failure
 
 Status DriverDevice::check(CUresult result, const char *call) const {
   if (result == CUDA_SUCCESS)
@@ -96,6 +48,7 @@ Status DriverDevice::open(int number) {
   SPRT_CALL(cuMemGetInfo, &free, &total);
   abilities.freeBytes = static_cast<int64_t>(free);
   abilities.memoryBytes = static_cast<int64_t>(total);
+  abilities.productBytes = CublasLt::kWorkspaceBytes;
   return Status::success();
 }
 
@@ -103,227 +56,131 @@ DriverDevice::~DriverDevice() {
   if (!context)
     return;
   if (!enter()) {
+    products.close();
+    fence.reset();
+    if (graph)
+      (void)driver.cuGraphExecDestroy(graph);
     for (std::byte *data : memory)
       (void)driver.cuMemFree(address(data));
-    if (module)
+    for (std::byte *data : hostMemory)
+      (void)driver.cuMemFreeHost(data);
+    for (CUmodule module : modules)
       (void)driver.cuModuleUnload(module);
   }
   (void)driver.cuDevicePrimaryCtxRelease(device);
 }
 
-Status DriverDevice::choose(const Program &loaded,
-                            const std::byte *&out_image) const {
-  // Code for sm_90a runs on sm_90 and no other; code for sm_80 on sm_8x.
-  std::string exact = "sm_" + std::to_string(architecture), held;
-  for (size_t i = 0; i < loaded.images.size(); ++i) {
-    const std::string &wanted = loaded.plan->images[i]->architecture;
-    held += (held.empty() ? "" : ", ") + wanted;
-    bool family =
-        wanted.size() == exact.size() &&
-        wanted.compare(0, exact.size() - 1, exact, 0, exact.size() - 1) == 0 &&
-        wanted.back() <= exact.back();
-    if (family || wanted == exact + "a") {
-      out_image = loaded.images[i];
-      return Status::success();
-    }
-  }
+std::vector<size_t> DriverDevice::runnable(const Program &loaded) const {
+  std::vector<size_t> numbers;
+  for (Fit wanted : {Fit::native, Fit::portable})
+    for (size_t i = 0; i < loaded.images.size(); ++i)
+      if (fitOf(*loaded.plan->images[i], architecture) == wanted)
+        numbers.push_back(i);
+  return numbers;
+}
+
+Status DriverDevice::unsupported(const Program &loaded,
+                                 const plan::KernelT &kernel) const {
+  std::string held;
+  for (const auto &image : loaded.plan->images)
+    if (held.find(image->architecture) == std::string::npos)
+      held += (held.empty() ? "" : ", ") + image->architecture;
+  std::string exact = "sm_" + std::to_string(architecture);
   return fail(SPRT_UNSUPPORTED)
          << capability().name << " is " << exact
-         << " but the artifact has code for " << (held.empty() ? "none" : held)
-         << "; compile with --arch=" << exact
+         << " but the artifact has kernel \"" << kernel.symbol << "\" for "
+         << (held.empty() ? "none" : held) << "; compile with --arch=" << exact
          << ", or run with --device=emulated";
+}
+
+Status DriverDevice::find(const Program &loaded, uint32_t number) {
+  const plan::KernelT &kernel = *loaded.plan->kernels[number];
+  CUfunction &function = functions[number];
+  std::vector<size_t> usable = runnable(loaded);
+  for (size_t i = 0; i < usable.size() && !function; ++i) {
+    if (i == modules.size())
+      SPRT_CALL(cuModuleLoadData, &modules.emplace_back(),
+                loaded.images[usable[i]]);
+    CUresult found = driver.cuModuleGetFunction(&function, modules[i],
+                                                kernel.symbol.c_str());
+    if (found == CUDA_ERROR_NOT_FOUND)
+      function = nullptr;
+    else if (Status failure = check(found, "cuModuleGetFunction"))
+      return std::move(failure).within("kernel \"" + kernel.symbol + "\"");
+  }
+  if (!function)
+    return unsupported(loaded, kernel);
+  SPRT_CALL(cuFuncSetAttribute, function,
+            CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            static_cast<int>(kernel.shared_bytes));
+  return Status::success();
 }
 
 Status DriverDevice::load(const Program &loaded) {
   program = &loaded;
   functions.resize(loaded.plan->kernels.size());
-  const std::byte *image = nullptr;
-  if (Status failure = choose(loaded, image))
-    return failure;
+  portable = std::none_of(loaded.plan->images.begin(),
+                          loaded.plan->images.end(), [&](const auto &image) {
+                            return fitOf(*image, architecture) == Fit::native;
+                          });
   if (Status failure = enter())
     return failure;
-  SPRT_CALL(cuModuleLoadData, &module, image);
   for (const Step *step : loaded.stepOf) {
     const plan::OperationUnion &operation = step->command->operation;
-    if (const plan::LaunchT *launch = operation.AsLaunch())
-      return fail(SPRT_UNSUPPORTED)
-             << "the artifact holds kernel \""
-             << loaded.plan->kernels[launch->kernel]->symbol << "\" of command "
-             << step->id << " for the CPU only; run it with --device=emulated";
-    if (operation.AsGemm())
-      return fail(SPRT_UNSUPPORTED)
-             << "command " << step->id
-             << " is a matrix product, which this runtime leaves to no library "
-                "of GPUs; run it with --device=emulated";
+    if (const plan::GemmT *gemm = operation.AsGemm())
+      if (Status failure = products.prepare(GemmShape(*gemm)))
+        return std::move(failure).within("command " + std::to_string(step->id));
+    const plan::LaunchT *launch = operation.AsLaunch();
     const plan::AttendT *attend = operation.AsAttend();
-    if (!attend || functions[attend->kernel])
+    if (!launch && !attend)
       continue;
-    const plan::KernelT &kernel = *loaded.plan->kernels[attend->kernel];
-    CUfunction &function = functions[attend->kernel];
-    if (Status failure = check(driver.cuModuleGetFunction(
-                                   &function, module, kernel.symbol.c_str()),
-                               "cuModuleGetFunction"))
-      return std::move(failure).within("kernel \"" + kernel.symbol + "\"");
-    SPRT_CALL(cuFuncSetAttribute, function,
-              CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-              static_cast<int>(kernel.shared_bytes));
+    uint32_t kernel = launch                         ? launch->kernel
+                      : portable && attend->portable ? attend->portable->kernel
+                                                     : attend->kernel;
+    if (functions[kernel])
+      continue;
+    if (Status failure = find(loaded, kernel))
+      return failure;
   }
   return Status::success();
 }
 
-Status DriverDevice::allocate(int64_t bytes, std::byte *&out_data) {
-  CUdeviceptr data = 0;
+Status DriverDevice::launch(Stream &stream, uint32_t kernel,
+                            const std::vector<void *> &arguments,
+                            int64_t blocks) {
+  std::vector<void *> parameters;
+  for (void *const &argument : arguments)
+    parameters.push_back(static_cast<void *>(const_cast<void **>(&argument)));
+  return start(stream, kernel, parameters.data(), blocks);
+}
+
+Status DriverDevice::multiply(Stream &stream, const plan::GemmT &gemm,
+                              const std::byte *a, const std::byte *b,
+                              std::byte *c) {
+  std::byte *&workspace = static_cast<OwnStream &>(stream).workspace;
+  if (!workspace)
+    if (Status failure = allocate(CublasLt::kWorkspaceBytes, workspace))
+      return failure;
   if (Status failure = enter())
     return failure;
-  if (Status failure =
-          check(driver.cuMemAlloc(
-                    &data, static_cast<size_t>(std::max<int64_t>(bytes, 1))),
-                "cuMemAlloc"))
-    return std::move(failure).within(std::to_string(bytes) + " bytes");
-  out_data = reinterpret_cast<std::byte *>(data);
-  std::lock_guard<std::mutex> lock(mutex);
-  memory.insert(out_data);
-  return Status::success();
-}
-
-void DriverDevice::release(std::byte *data) {
-  std::lock_guard<std::mutex> lock(mutex);
-  // The driver waits for work that uses the memory.
-  if (memory.erase(data) && !enter())
-    (void)driver.cuMemFree(address(data));
-}
-
-Status DriverDevice::createStream(int64_t rank,
-                                  std::unique_ptr<Stream> &out_stream) {
-  auto stream = std::make_unique<OwnStream>(*this, rank);
-  if (Status failure = enter())
-    return failure;
-  SPRT_CALL(cuStreamCreate, &stream->handle, CU_STREAM_NON_BLOCKING);
-  out_stream = std::move(stream);
-  return Status::success();
-}
-
-Status DriverDevice::createEvent(bool timed,
-                                 std::unique_ptr<Event> &out_event) {
-  auto event = std::make_unique<OwnEvent>(*this);
-  if (Status failure = enter())
-    return failure;
-  SPRT_CALL(cuEventCreate, &event->handle,
-            timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
-  out_event = std::move(event);
-  return Status::success();
-}
-
-Status DriverDevice::record(Event &event, Stream &stream) {
-  if (Status failure = enter())
-    return failure;
-  SPRT_CALL(cuEventRecord, static_cast<OwnEvent &>(event).handle,
-            handleOf(stream));
-  return Status::success();
-}
-
-Status DriverDevice::wait(Stream &stream, Event &event) {
-  if (Status failure = enter())
-    return failure;
-  SPRT_CALL(cuStreamWaitEvent, handleOf(stream),
-            static_cast<OwnEvent &>(event).handle, CU_EVENT_WAIT_DEFAULT);
-  return Status::success();
-}
-
-Status DriverDevice::elapsed(const Event &from, const Event &to,
-                             double &out_seconds) {
-  float milliseconds = 0;
-  if (Status failure = enter())
-    return failure;
-  SPRT_CALL(cuEventElapsedTime, &milliseconds,
-            static_cast<const OwnEvent &>(from).handle,
-            static_cast<const OwnEvent &>(to).handle);
-  out_seconds = 1e-3 * static_cast<double>(milliseconds);
-  return Status::success();
-}
-
-Status DriverDevice::copy(Stream &stream, const Message &target,
-                          const Message &source) {
-  if (Status failure = enter())
-    return failure;
-  Status failure;
-  auto copyRow = [&](const Rectangle &part, int64_t row) {
-    return check(
-        driver.cuMemcpyAsync(address(part.target + row * part.targetPitch),
-                             address(part.source + row * part.sourcePitch),
-                             static_cast<size_t>(part.width), handleOf(stream)),
-        "cuMemcpyAsync");
-  };
-  forEachRectangle(target, source, [&](const Rectangle &part) {
-    bool atOnce = part.height > 1 && part.targetPitch <= kMaxPitch &&
-                  part.sourcePitch <= kMaxPitch;
-    for (int64_t row = 0; !atOnce && !failure && row < part.height; ++row)
-      failure = copyRow(part, row);
-    if (!atOnce || failure)
-      return;
-    CUDA_MEMCPY2D copied;
-    std::memset(&copied, 0, sizeof copied);
-    // The driver knows from the address whose memory it is.
-    copied.srcMemoryType = copied.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
-    copied.srcDevice = address(part.source);
-    copied.srcPitch = static_cast<size_t>(part.sourcePitch);
-    copied.dstDevice = address(part.target);
-    copied.dstPitch = static_cast<size_t>(part.targetPitch);
-    copied.WidthInBytes = static_cast<size_t>(part.width);
-    copied.Height = static_cast<size_t>(part.height);
-    failure = check(driver.cuMemcpy2DAsync(&copied, handleOf(stream)),
-                    "cuMemcpy2DAsync");
-  });
-  return failure;
-}
-
-Status DriverDevice::upload(Stream &stream, std::byte *target,
-                            const std::byte *data, int64_t bytes) {
-  if (bytes == 0)
-    return Status::success();
-  if (Status failure = enter())
-    return failure;
-  // From memory that is not pinned, the driver has its own copy when it
-  // returns.
-  SPRT_CALL(cuMemcpyAsync, address(target), address(data),
-            static_cast<size_t>(bytes), handleOf(stream));
-  return Status::success();
-}
-
-Status DriverDevice::fill(Stream &stream, std::byte *target, uint8_t value,
-                          int64_t bytes) {
-  if (bytes == 0)
-    return Status::success();
-  if (Status failure = enter())
-    return failure;
-  SPRT_CALL(cuMemsetD8Async, address(target), value, static_cast<size_t>(bytes),
-            handleOf(stream));
-  return Status::success();
-}
-
-Status DriverDevice::launch(Stream &, uint32_t kernel,
-                            const std::vector<void *> &, int64_t) {
-  // load() has refused such a program.
-  return fail(SPRT_UNSUPPORTED)
-         << "kernel \"" << program->plan->kernels[kernel]->symbol
-         << "\" is for the CPU only";
-}
-
-Status DriverDevice::multiply(Stream &, const plan::GemmT &, const std::byte *,
-                              const std::byte *, std::byte *) {
-  // load() has refused such a program.
-  return fail(SPRT_UNSUPPORTED) << "no library for matrix products on GPUs";
+  return products.multiply(GemmShape(gemm), a, b, c, workspace,
+                           handleOf(stream));
 }
 
 Status DriverDevice::attend(Stream &stream, uint32_t kernel,
                             const AttendArguments &arguments, int64_t blocks) {
-  const plan::KernelT &described = *program->plan->kernels[kernel];
-  // The driver copies the arguments before it returns.
   const void *address = std::visit(
       [](const auto &each) -> const void * { return &each; }, arguments);
   void *parameters[] = {const_cast<void *>(address)};
+  return start(stream, kernel, parameters, blocks);
+}
+
+Status DriverDevice::start(Stream &stream, uint32_t kernel, void **parameters,
+                           int64_t blocks) {
+  const plan::KernelT &described = *program->plan->kernels[kernel];
   if (Status failure = enter())
     return failure;
+  // The driver copies the parameters before it returns.
   SPRT_CALL(cuLaunchKernel, functions[kernel], static_cast<unsigned>(blocks), 1,
             1, static_cast<unsigned>(described.threads), 1, 1,
             static_cast<unsigned>(described.shared_bytes), handleOf(stream),
@@ -351,27 +208,6 @@ Status DriverDevice::encode(const cuda::TensorMapFields &fields,
             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   std::memcpy(&out_map, &map, sizeof map);
   return Status::success();
-}
-
-Device::Fault DriverDevice::synchronise(Stream &stream, Limit limit) {
-  if (Status failure = enter())
-    return {std::move(failure), nullptr};
-  auto end = std::chrono::steady_clock::now() + limit;
-  std::chrono::microseconds pause = kShortestPause;
-  for (;;) {
-    CUresult result = driver.cuStreamQuery(handleOf(stream));
-    if (result != CUDA_ERROR_NOT_READY)
-      return {check(result, "cuStreamQuery"), nullptr};
-    if (stopped.load())
-      return {fail(SPRT_FAILED).asConsequence() << "stopped", nullptr};
-    if (std::chrono::steady_clock::now() > end)
-      return {fail(SPRT_TIMEOUT).about(stream.rank)
-                  << "waited " << limit.count() << " s for "
-                  << capability().name,
-              nullptr};
-    std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongestPause);
-  }
 }
 
 } // namespace sprt

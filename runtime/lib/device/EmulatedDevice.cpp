@@ -1,5 +1,6 @@
-#include "device/EmulatedDevice.h"
+#include "device/EmulatedQueue.h"
 
+#include "device/EmulatedGrid.h"
 #include "executor/Gemm.h"
 
 #include <algorithm>
@@ -14,53 +15,13 @@ namespace {
 constexpr size_t kAlignment = 256;
 /// Tasks that run, on average, before the priority of some stream changes.
 constexpr int kSteady = 16;
+/// How often to look at what is not this device's own doing.
+constexpr std::chrono::milliseconds kLook(1);
 using Clock = std::chrono::steady_clock;
 } // namespace
 
-/// One record of an event.
-struct EmulatedDevice::Mark {
-  bool reached = false;
-  Clock::time_point time;
-};
-
-struct EmulatedDevice::Task {
-  std::function<Status()> work;  ///< or none
-  std::shared_ptr<Mark> awaits;  ///< may not run before it is reached
-  std::shared_ptr<Mark> reaches; ///< is reached by this task
-  std::shared_ptr<const Origin> origin;
-};
-
-class EmulatedDevice::Queue : public Stream {
-public:
-  Queue(EmulatedDevice &device, int64_t rank) : Stream(rank), device(device) {}
-  ~Queue() override {
-    std::unique_lock<std::mutex> lock(device.mutex);
-    device.reached.wait(lock, [this] { return !device.busy; });
-    std::vector<Queue *> &queues = device.queues;
-    queues.erase(std::find(queues.begin(), queues.end(), this));
-  }
-
-  bool ready() const {
-    return !tasks.empty() &&
-           (!tasks.front().awaits || tasks.front().awaits->reached);
-  }
-
-  EmulatedDevice &device;
-  std::deque<Task> tasks;
-  uint64_t priority = 0;
-  bool working = false;  ///< a task of it runs
-  bool awaited = false;  ///< somebody sleeps until it is empty
-  bool finished = false; ///< and need not sleep on
-
-  bool empty() const { return tasks.empty() && !working; }
-};
-
-class EmulatedDevice::MarkedEvent : public Event {
-public:
-  std::shared_ptr<Mark> latest;
-};
-
-EmulatedDevice::EmulatedDevice(uint64_t seed) : random(seed) {
+EmulatedDevice::EmulatedDevice(uint64_t seed, int architecture)
+    : architecture(architecture), random(seed) {
   abilities.name = "the emulated device";
   // What the host has; what is free of it changes all the time.
   abilities.memoryBytes = abilities.freeBytes =
@@ -78,100 +39,75 @@ EmulatedDevice::~EmulatedDevice() {
   worker.join();
 }
 
+Status EmulatedDevice::chooseKernels() {
+  portable = false;
+  if (architecture == 0)
+    return Status::success();
+  Fit best = Fit::none;
+  std::string held;
+  for (const auto &image : program->plan->images) {
+    best = std::max(best, fitOf(*image, architecture));
+    if (held.find(image->architecture) == std::string::npos)
+      held += (held.empty() ? "" : ", ") + image->architecture;
+  }
+  portable = best == Fit::portable;
+  if (best != Fit::none)
+    return Status::success();
+  return fail(SPRT_UNSUPPORTED)
+         << capability().name << " is sm_" << architecture
+         << " but the artifact has code for " << (held.empty() ? "none" : held)
+         << "; take SPRT_EMULATION_ARCHITECTURE away";
+}
+
 Status EmulatedDevice::load(const Program &loaded) {
   program = &loaded;
+  if (Status failure = chooseKernels())
+    return failure;
   for (const Step *step : loaded.stepOf) {
     const plan::OperationUnion &operation = step->command->operation;
     const plan::LaunchT *launch = operation.AsLaunch();
     const plan::AttendT *attend = operation.AsAttend();
     if (!launch && !attend)
       continue;
-    uint32_t kernel = launch ? launch->kernel : attend->kernel;
-    if (launch ? !loaded.kernels[kernel] : !loaded.emulatedKernels[kernel])
+    uint32_t kernel = launch                         ? launch->kernel
+                      : portable && attend->portable ? attend->portable->kernel
+                                                     : attend->kernel;
+    if (launch ? !loaded.emulatedThreads[kernel]
+               : !loaded.emulatedKernels[kernel])
       return fail(SPRT_UNSUPPORTED)
              << "the artifact has kernel \""
              << loaded.plan->kernels[kernel]->symbol
              << "\" for GPUs only; compile with --emulation to run it with "
                 "--device=emulated";
   }
-  scratch.resize(static_cast<size_t>(loaded.plan->scratch_bytes));
   return Status::success();
 }
 
-Status EmulatedDevice::allocate(int64_t bytes, std::byte *&out_data) {
+Status EmulatedDevice::allocateHost(int64_t bytes, std::byte *&out_data) {
   size_t size = (static_cast<size_t>(bytes) + kAlignment) & -kAlignment;
   Memory data(static_cast<std::byte *>(std::aligned_alloc(kAlignment, size)),
               std::free);
   if (!data)
     return fail(SPRT_FAILED)
            << "this machine has no " << bytes << " bytes for a device";
-  std::memset(data.get(), 0xFF, size);
   out_data = data.get();
   std::lock_guard<std::mutex> lock(mutex);
   memory.emplace(out_data, std::move(data));
   return Status::success();
 }
 
+Status EmulatedDevice::allocate(int64_t bytes, std::byte *&out_data) {
+  if (Status failure = allocateHost(bytes, out_data))
+    return failure;
+  std::memset(out_data, 0xFF, static_cast<size_t>(bytes));
+  return Status::success();
+}
+
 void EmulatedDevice::release(std::byte *data) {
   std::unique_lock<std::mutex> lock(mutex);
   // The last task of a run that has failed may still be at it.
-  reached.wait(lock, [this] { return !busy; });
+  changed.wait(lock, [this] { return !busy; });
   memory.erase(data);
-}
-
-Status EmulatedDevice::createStream(int64_t rank,
-                                    std::unique_ptr<Stream> &out_stream) {
-  auto queue = std::make_unique<Queue>(*this, rank);
-  std::lock_guard<std::mutex> lock(mutex);
-  queue->priority = random();
-  queues.push_back(queue.get());
-  out_stream = std::move(queue);
-  return Status::success();
-}
-
-Status EmulatedDevice::createEvent(bool, std::unique_ptr<Event> &out_event) {
-  out_event = std::make_unique<MarkedEvent>();
-  return Status::success();
-}
-
-void EmulatedDevice::push(Stream &stream, Task task) {
-  task.origin = stream.origin;
-  std::lock_guard<std::mutex> lock(mutex);
-  static_cast<Queue &>(stream).tasks.push_back(std::move(task));
-  // Who synchronises another stream may wait for this one.
-  wanted.notify_all();
-}
-
-Status EmulatedDevice::push(Stream &stream, std::function<Status()> work) {
-  Task task;
-  task.work = std::move(work);
-  push(stream, std::move(task));
-  return Status::success();
-}
-
-Status EmulatedDevice::record(Event &event, Stream &stream) {
-  Task task;
-  task.reaches = std::make_shared<Mark>();
-  static_cast<MarkedEvent &>(event).latest = task.reaches;
-  push(stream, std::move(task));
-  return Status::success();
-}
-
-Status EmulatedDevice::wait(Stream &stream, Event &event) {
-  Task task;
-  task.awaits = static_cast<MarkedEvent &>(event).latest;
-  if (task.awaits)
-    push(stream, std::move(task));
-  return Status::success();
-}
-
-Status EmulatedDevice::elapsed(const Event &from, const Event &to,
-                               double &out_seconds) {
-  const auto &first = static_cast<const MarkedEvent &>(from).latest;
-  const auto &last = static_cast<const MarkedEvent &>(to).latest;
-  std::lock_guard<std::mutex> lock(mutex);
-  out_seconds = std::chrono::duration<double>(last->time - first->time).count();
-  return Status::success();
 }
 
 Status EmulatedDevice::copy(Stream &stream, const Message &target,
@@ -206,9 +142,18 @@ Status EmulatedDevice::fill(Stream &stream, std::byte *target, uint8_t value,
 
 Status EmulatedDevice::launch(Stream &stream, uint32_t kernel,
                               const std::vector<void *> &buffers,
-                              int64_t tiles) {
-  return push(stream, [this, kernel, buffers, tiles] {
-    program->kernels[kernel](buffers.data(), nullptr, 0, tiles, scratch.data());
+                              int64_t blocks) {
+  return push(stream, [this, kernel, buffers, blocks]() -> Status {
+    const plan::KernelT &described = *program->plan->kernels[kernel];
+    try {
+      emulateGrid(program->emulatedThreads[kernel], buffers.data(),
+                  {static_cast<int>(blocks),
+                   static_cast<int>(described.threads),
+                   static_cast<int>(described.shared_bytes), random()});
+    } catch (const cuda::emulation::Fault &fault) {
+      return fail(SPRT_FAILED)
+             << "kernel \"" << described.symbol << "\": " << fault.what();
+    }
     return Status::success();
   });
 }
@@ -244,13 +189,15 @@ Status EmulatedDevice::encode(const cuda::TensorMapFields &fields,
   return Status::success();
 }
 
-EmulatedDevice::Queue *EmulatedDevice::draw() {
+EmulatedDevice::Queue *EmulatedDevice::draw(bool &out_polls) {
   if (random() % kSteady == 0)
     queues[random() % queues.size()]->priority = random();
   Queue *first = nullptr;
-  for (Queue *queue : queues)
+  for (Queue *queue : queues) {
+    out_polls |= queue->polls();
     if (queue->ready() && (!first || queue->priority > first->priority))
       first = queue;
+  }
   return first;
 }
 
@@ -258,10 +205,10 @@ void EmulatedDevice::work() {
   std::unique_lock<std::mutex> lock(mutex);
   for (;;) {
     Queue *queue = nullptr;
-    wanted.wait(lock, [&] {
-      queue = mayWork() ? draw() : nullptr;
-      return closing || queue;
-    });
+    for (bool polls = false;
+         !closing && !(queue = mayWork() ? draw(polls) : nullptr);
+         polls = false)
+      polls ? (void)wanted.wait_for(lock, kLook) : wanted.wait(lock);
     if (closing)
       return;
     Task task = std::move(queue->tasks.front());
@@ -278,7 +225,7 @@ void EmulatedDevice::work() {
       task.work = nullptr;
       lock.lock();
       queue->working = busy = false;
-      reached.notify_all();
+      changed.notify_all();
     }
     ++tasksDone;
     if (failure) {
@@ -287,7 +234,7 @@ void EmulatedDevice::work() {
     }
     if (task.reaches) {
       task.reaches->reached = true;
-      task.reaches->time = Clock::now();
+      task.reaches->time = std::chrono::steady_clock::now();
     }
     wake();
   }
@@ -305,7 +252,7 @@ void EmulatedDevice::wake() {
     any = true;
   }
   if (any)
-    reached.notify_all();
+    changed.notify_all();
 }
 
 Device::Fault EmulatedDevice::outcome(const Queue &queue) const {
@@ -319,6 +266,10 @@ Device::Fault EmulatedDevice::outcome(const Queue &queue) const {
 Device::Fault EmulatedDevice::synchronise(Stream &stream, Limit limit) {
   auto &queue = static_cast<Queue &>(stream);
   std::unique_lock<std::mutex> lock(mutex);
+  if (queue.records)
+    return {fail(SPRT_FAILED).about(queue.rank)
+                << "synchronised while its work is recorded",
+            nullptr};
   if (queue.empty() || failed() || stopped)
     return outcome(queue);
   queue.awaited = true;
@@ -328,17 +279,30 @@ Device::Fault EmulatedDevice::synchronise(Stream &stream, Limit limit) {
   wanted.notify_all();
   // The limit is for waiting: it begins anew with every task that is done.
   uint64_t seen = tasksDone;
-  while (!reached.wait_for(lock, limit, [&] { return queue.finished; })) {
+  auto begin = Clock::now();
+  Limit look = stream.watch ? std::min<Limit>(limit, kLook) : limit;
+  while (!changed.wait_for(lock, look, [&] { return queue.finished; })) {
     if (busy || seen != tasksDone) {
       seen = tasksDone;
-      continue;
+      begin = Clock::now();
     }
+    Fault fault;
+    if (Clock::now() - begin >= limit)
+      fault.status = fail(SPRT_TIMEOUT).about(queue.rank)
+                     << "waited " << limit.count() << " s for the device";
+    if (stream.watch) {
+      lock.unlock();
+      Fault other = stream.watch(static_cast<bool>(fault.status));
+      lock.lock();
+      if (other.status)
+        fault = std::move(other);
+    }
+    if (queue.finished || !fault.status)
+      continue;
     queue.awaited = false;
     ++running;
     --sleepers;
-    return {fail(SPRT_TIMEOUT).about(queue.rank)
-                << "waited " << limit.count() << " s for the device",
-            nullptr};
+    return fault;
   }
   return outcome(queue);
 }
@@ -347,6 +311,13 @@ void EmulatedDevice::interrupt() {
   std::lock_guard<std::mutex> lock(mutex);
   stopped = true;
   wake();
+}
+
+void EmulatedDevice::threadsWait(int more) {
+  std::lock_guard<std::mutex> lock(mutex);
+  running -= more;
+  sleepers += more;
+  wanted.notify_all();
 }
 
 void EmulatedDevice::threadsRun(int more) {

@@ -31,19 +31,22 @@ namespace sprt {
 
 class EmulatedDevice : public Device {
 public:
-  explicit EmulatedDevice(uint64_t seed);
+  /// architecture: 80 for sm_80; 0: whatever a program is for.
+  EmulatedDevice(uint64_t seed, int architecture = 0);
   EmulatedDevice(const EmulatedDevice &) = delete;
   EmulatedDevice &operator=(const EmulatedDevice &) = delete;
   ~EmulatedDevice() override;
 
   Status load(const Program &program) override;
   Status allocate(int64_t bytes, std::byte *&out_data) override;
+  Status allocateHost(int64_t bytes, std::byte *&out_data) override;
   void release(std::byte *data) override;
   Status createStream(int64_t rank,
                       std::unique_ptr<Stream> &out_stream) override;
   Status createEvent(bool timed, std::unique_ptr<Event> &out_event) override;
   Status record(Event &event, Stream &stream) override;
   Status wait(Stream &stream, Event &event) override;
+  bool reached(const Event &event) override;
   Status elapsed(const Event &from, const Event &to,
                  double &out_seconds) override;
   Status copy(Stream &stream, const Message &target,
@@ -53,16 +56,20 @@ public:
   Status fill(Stream &stream, std::byte *target, uint8_t value,
               int64_t bytes) override;
   Status launch(Stream &stream, uint32_t kernel,
-                const std::vector<void *> &buffers, int64_t tiles) override;
+                const std::vector<void *> &buffers, int64_t blocks) override;
   Status attend(Stream &stream, uint32_t kernel,
                 const AttendArguments &arguments, int64_t blocks) override;
   Status multiply(Stream &stream, const plan::GemmT &gemm, const std::byte *a,
                   const std::byte *b, std::byte *c) override;
   Status encode(const cuda::TensorMapFields &fields,
                 cuda::TensorMap &out_map) override;
+  Status beginRecording(const std::vector<Stream *> &streams) override;
+  Status endRecording() override;
+  Status replay() override;
   Fault synchronise(Stream &stream, Limit limit) override;
   void interrupt() override;
   void threadsRun(int more) override;
+  void threadsWait(int more) override;
 
 private:
   struct Mark;
@@ -74,25 +81,30 @@ private:
 
   void push(Stream &stream, Task task);
   Status push(Stream &stream, std::function<Status()> work);
+  /// Which kernels a program's images allow on this architecture.
+  Status chooseKernels();
   /// The thread that runs all work.
   void work();
   bool mayWork() const { return running <= 0 && sleepers > 0 && !failed(); }
   bool failed() const { return static_cast<bool>(fault.status); }
-  /// A queue whose first task may run, or null.
-  Queue *draw();
+  /// A queue whose first task may run, or null. `out_polls`: that may change
+  /// by itself.
+  Queue *draw(bool &out_polls);
   /// Who sleeps for a queue that is empty, or that will never be, runs again.
   void wake();
   Fault outcome(const Queue &queue) const;
 
+  const int architecture;
   const Program *program = nullptr;
-  std::vector<std::byte> scratch; ///< of kernels that run on tiles
-  TilePool pool{1};               ///< of products
+  TilePool pool{1}; ///< of products
 
   std::mutex mutex;
   std::condition_variable wanted;  ///< for the working thread
-  std::condition_variable reached; ///< for those who synchronise
+  std::condition_variable changed; ///< for those who synchronise
   std::map<std::byte *, Memory> memory;
-  std::vector<Queue *> queues; ///< by age
+  std::vector<Queue *> queues;                    ///< by age
+  std::vector<std::pair<Queue *, Task>> recorded; ///< in the order of pushes
+  size_t finished = 0, arrived = 0; ///< ranks at endRecording, at replay
   std::mt19937_64 random;
   int running = 0;  ///< threads that may still put work on streams
   int sleepers = 0; ///< that synchronise

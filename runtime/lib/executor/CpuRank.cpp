@@ -24,6 +24,7 @@ Status CpuRank::allocate(int threads) {
 
 void CpuRank::beginRun(bool keepTrace) {
   Rank::beginRun(keepTrace);
+  communicator->beginRun(keepTrace);
   events = std::make_unique<EventBoard>(program.plan->events, kStreams);
   for (int stream = 0; stream < kStreams; ++stream)
     if (!program.usesStream[stream])
@@ -79,7 +80,13 @@ int64_t CpuRank::peakBytes() const {
 Status CpuRank::place(const Placement &placement, const std::byte *global,
                       std::byte *local) {
   arena.preferLargePages(local, placement.localBytes());
-  placement.scatter(global, local);
+  placement.scatter(global, local, 0, placement.localBytes());
+  return Status::success();
+}
+
+Status CpuRank::collect(const Placement &placement, const std::byte *local,
+                        std::byte *global) {
+  placement.gather(local, 0, placement.localBytes(), global);
   return Status::success();
 }
 

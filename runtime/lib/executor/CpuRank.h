@@ -24,6 +24,8 @@ public:
   int64_t peakBytes() const override;
   Status place(const Placement &placement, const std::byte *global,
                std::byte *local) override;
+  Status collect(const Placement &placement, const std::byte *local,
+                 std::byte *global) override;
   Status fetch(const std::byte *local, int64_t bytes,
                const std::byte *&out_data) override;
 

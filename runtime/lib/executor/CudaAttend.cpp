@@ -39,21 +39,24 @@ bool narrow(const AttendShape &shape, const plan::AttendT &attend,
 
 } // namespace
 
-template <typename T>
-Status CudaRun::upload(const std::vector<T> &values, const T *&out_data) {
-  int64_t bytes = static_cast<int64_t>(values.size() * sizeof(T));
+Status CudaRun::upload(const std::byte *values, int64_t bytes,
+                       const std::byte *&out_data) {
   std::byte *data = nullptr;
   if (Status failure = device.allocate(bytes, data))
     return failure;
   cuda.tableMemory.push_back(data);
-  out_data = reinterpret_cast<const T *>(data);
-  return device.upload(stream(), data,
-                       reinterpret_cast<const std::byte *>(values.data()),
-                       bytes);
+  out_data = data;
+  return device.upload(stream(), data, values, bytes);
+}
+
+CudaRun::AttendKernel CudaRun::kernelOf(const plan::AttendT &attend) const {
+  if (device.isPortable() && attend.portable)
+    return {attend.portable->kernel, attend.portable->query_block, true};
+  return {attend.kernel, attend.query_block, attend.key_block == 0};
 }
 
 Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
-                        const AttendShape &shape,
+                        const AttendShape &shape, int64_t queryBlock,
                         CudaRank::AttendTable &out_table) {
   auto [entry, added] =
       cuda.tables.try_emplace({step.id, shape.queryOwner, shape.keyOwner});
@@ -73,7 +76,7 @@ Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
              << slices[i].k1 << " between lines " << slices[i].lo << " and "
              << slices[i].hi << "; use more ranks";
   std::vector<int32_t> order;
-  for (int64_t block : heaviestFirst(slices, shape.queries, attend.query_block))
+  for (int64_t block : heaviestFirst(slices, shape.queries, queryBlock))
     order.push_back(static_cast<int32_t>(block));
   out_table.sliceCount = static_cast<int32_t>(narrowed.size());
   if (Status failure = upload(narrowed, out_table.slices))
@@ -157,13 +160,13 @@ Status CudaRun::forwardArguments(const plan::AttendT &attend,
           mapOf(*attend.k, attend.k_strides, shape, shape.keys, held,
                 attend.head_size, attend.key_block, out_arguments.k))
     return failure;
-  out_arguments.scale = static_cast<float>(attend.scale * M_LOG2E);
+  out_arguments.scale =
+      static_cast<float>(attend.scale * (attend.scored ? 1 : M_LOG2E));
   return mapOf(*attend.v, attend.v_strides, shape, shape.keys, held,
                attend.value_size, attend.key_block, out_arguments.v);
 }
 
 Status CudaRun::plainArguments(const plan::AttendT &attend,
-                               const CudaRank::AttendTable &table,
                                cuda::PlainArguments &out_arguments) {
   for (auto [view, strides, data, out] :
        {std::tuple(attend.q.get(), &attend.q_strides, &out_arguments.q,
@@ -179,6 +182,13 @@ Status CudaRun::plainArguments(const plan::AttendT &attend,
     std::copy(strides->begin(), strides->end(), out);
   }
   out_arguments.scale = attend.scale;
+  return Status::success();
+}
+
+Status CudaRun::scoreArguments(const plan::AttendT &attend,
+                               const CudaRank::AttendTable &table,
+                               int64_t headFirst,
+                               cuda::ScoreArguments &out_arguments) {
   out_arguments.queryPositions = table.queryPositions;
   out_arguments.keyPositions = table.keyPositions;
   for (size_t i = 0; i < attend.terms.size(); ++i) {
@@ -186,8 +196,7 @@ Status CudaRun::plainArguments(const plan::AttendT &attend,
     std::byte *address = nullptr;
     if (Status failure = rank.resolve(*term.view, scope, address))
       return failure;
-    out_arguments.terms[i].data =
-        address + out_arguments.headFirst * term.head_bytes;
+    out_arguments.terms[i].data = address + headFirst * term.head_bytes;
     std::copy(term.strides.begin(), term.strides.end(),
               out_arguments.terms[i].strides);
   }
@@ -198,6 +207,8 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   AttendShape shape;
   if (Status failure = shapeOf(attend, shape))
     return failure;
+  AttendKernel kernel = kernelOf(attend);
+  shape.blocks = (shape.queries + kernel.queryBlock - 1) / kernel.queryBlock;
   cuda::AttendArguments common = {};
   if (!narrow(shape, attend, common))
     return fail(SPRT_UNSUPPORTED)
@@ -214,7 +225,7 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
            << " for query heads from " << shape.headFirst << " of "
            << attend.heads_total;
   CudaRank::AttendTable table;
-  if (Status failure = tableOf(step, attend, shape, table))
+  if (Status failure = tableOf(step, attend, shape, kernel.queryBlock, table))
     return failure;
   if (table.sliceCount == 0 && !attend.init)
     return Status::success();
@@ -233,19 +244,22 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
             common.outStrides);
   std::copy(attend.lse_strides.begin(), attend.lse_strides.end(),
             common.lseStrides);
+  if (Status failure =
+          scoreArguments(attend, table, shape.headFirst, common.score))
+    return failure;
   int64_t blocks = std::min<int64_t>(items, device.capability().processors);
-  if (attend.key_block == 0) {
+  if (kernel.isPlain) {
     cuda::PlainArguments arguments = {};
     static_cast<cuda::AttendArguments &>(arguments) = common;
-    if (Status failure = plainArguments(attend, table, arguments))
+    if (Status failure = plainArguments(attend, arguments))
       return failure;
-    return device.attend(stream(), attend.kernel, arguments, blocks);
+    return device.attend(stream(), kernel.number, arguments, blocks);
   }
   cuda::ForwardArguments arguments = {};
   static_cast<cuda::AttendArguments &>(arguments) = common;
   if (Status failure = forwardArguments(attend, shape, arguments))
     return failure;
-  return device.attend(stream(), attend.kernel, arguments, blocks);
+  return device.attend(stream(), kernel.number, arguments, blocks);
 }
 
 } // namespace sprt

@@ -7,8 +7,9 @@ namespace sprt {
 CudaRank::~CudaRank() {
   for (std::byte *data : tableMemory)
     device->release(data);
-  if (arenaData)
-    device->release(arenaData);
+  for (std::byte *data : {scratch, arenaData})
+    if (data)
+      device->release(data);
 }
 
 Status CudaRank::allocate(const std::byte *constants) {
@@ -16,18 +17,45 @@ Status CudaRank::allocate(const std::byte *constants) {
   for (uint32_t event = 0; event < program.plan->events; ++event)
     if (Status failure = device->createEvent(false, events.emplace_back()))
       return failure;
+  if (program.plan->scratch_bytes > 0)
+    if (Status failure = device->allocate(program.plan->scratch_bytes, scratch))
+      return failure;
+  if (Status failure = staging.open())
+    return failure;
   return device->allocate(program.plan->arena_bytes, arenaData);
 }
 
 void CudaRank::beginRun(bool keepTrace) {
   Rank::beginRun(keepTrace);
-  spanCount = 0;
+  // A repeated run has the transfers and the spans of the recorded one.
+  if (!recorded) {
+    communicator->beginRun(keepTrace);
+    spanCount = 0;
+  }
   device->threadsRun(1);
 }
 
 void CudaRank::endRun() { device->threadsRun(-1); }
 
 void CudaRank::interrupt() { device->interrupt(); }
+
+/// Whether a run puts the same work on streams as the one before, without ever
+/// waiting for them.
+static bool repeats(const Program &program, const Device &device) {
+  for (const Step *step : program.stepOf)
+    switch (step->command->operation.type) {
+    case plan::Operation::While:
+    case plan::Operation::Case:
+    case plan::Operation::AllReduce:
+    case plan::Operation::ReduceScatter:
+      return false;
+    default:
+      break;
+    }
+  // To ranks elsewhere, NCCL moves the data. Its calls could be recorded as
+  // well, which nobody has tried.
+  return static_cast<int64_t>(device.ranks()) == program.ranks();
+}
 
 Status CudaRank::execute() {
   // Inputs have arrived, and the host knows when the device's clock began.
@@ -40,9 +68,40 @@ Status CudaRank::execute() {
   if (Status failure = run.synchronise(0))
     return failure;
   Clock::time_point begin = Clock::now();
-  if (Status failure = run.run())
+  bool first = !hasRun;
+  hasRun = true;
+  if (Status failure =
+          first || !repeats(program, *device) ? run.give() : repeat(run))
+    return failure;
+  if (Status failure = run.finish())
     return failure;
   return measure(*origin, begin);
+}
+
+Status CudaRank::repeat(CudaRun &run) {
+  auto blame = [&](Status failure) {
+    if (failure)
+      failure->rank = number;
+    return std::move(failure).within("rank " + std::to_string(number) +
+                                     ", repeating the last run");
+  };
+  if (!recorded) {
+    std::vector<Device::Stream *> all;
+    for (int each = 0; each < kStreams; ++each)
+      all.push_back(&stream(each));
+    if (Status failure = blame(device->beginRecording(all)))
+      return failure;
+    if (Status failure = run.give())
+      return failure;
+    if (Status failure = blame(device->endRecording()))
+      return failure;
+    recorded = true;
+  }
+  if (Status failure = blame(device->replay()))
+    return failure;
+  // The last rank starts the work of all.
+  return blame(
+      barrier(*communicator, kControlChannel, allRanks(*communicator)));
 }
 
 Status CudaRank::measure(const Device::Event &origin, Clock::time_point begin) {
@@ -81,18 +140,30 @@ Status CudaRank::measure(const Device::Event &origin, Clock::time_point begin) {
 
 Status CudaRank::place(const Placement &placement, const std::byte *global,
                        std::byte *local) {
-  staging.resize(static_cast<size_t>(placement.localBytes()));
-  placement.scatter(global, staging.data());
-  return device->upload(stream(0), local, staging.data(),
-                        placement.localBytes());
+  return staging.send(
+      local, placement.localBytes(),
+      [&](std::byte *part, int64_t first, int64_t size) {
+        placement.scatter(global, part, first, size);
+      },
+      stream(0), communicator->timeout);
+}
+
+Status CudaRank::collect(const Placement &placement, const std::byte *local,
+                         std::byte *global) {
+  return staging.receive(
+      local, placement.localBytes(),
+      [&](const std::byte *part, int64_t first, int64_t size) {
+        placement.gather(part, first, size, global);
+      },
+      communicator->timeout);
 }
 
 Status CudaRank::fetch(const std::byte *local, int64_t bytes,
                        const std::byte *&out_data) {
-  staging.resize(static_cast<size_t>(bytes));
-  out_data = staging.data();
+  fetched.resize(static_cast<size_t>(bytes));
+  out_data = fetched.data();
   if (Status failure =
-          device->copy(stream(0), denseMessage(staging.data(), bytes),
+          device->copy(stream(0), denseMessage(fetched.data(), bytes),
                        denseMessage(const_cast<std::byte *>(local), bytes)))
     return failure;
   return CudaRun(*this).synchronise(0);

@@ -5,8 +5,11 @@
 
 #include "communicator/LocalCommunicator.h"
 #include "executor/Rank.h"
+#include "executor/Staging.h"
 
 namespace sprt {
+
+class CudaRun;
 
 class CudaRank : public Rank {
 public:
@@ -14,19 +17,25 @@ public:
            std::unique_ptr<Communicator> communicator, RunControl &control,
            std::shared_ptr<Device> device, std::shared_ptr<RankStreams> streams)
       : Rank(program, number, std::move(communicator), control),
-        device(std::move(device)), streams(std::move(streams)) {}
+        device(std::move(device)), streams(std::move(streams)),
+        staging(this->device, number) {}
   ~CudaRank() override;
 
-  /// Reserves the arena. `constants`: of the device, shared by its ranks.
+  /// Reserves arena and scratch memory. `constants`: of the device, shared by
+  /// its ranks.
   Status allocate(const std::byte *constants);
 
   void beginRun(bool tracing) override;
   Status execute() override;
   void endRun() override;
   void interrupt() override;
-  int64_t peakBytes() const override { return program.plan->arena_bytes; }
+  int64_t peakBytes() const override {
+    return program.plan->arena_bytes + program.plan->scratch_bytes;
+  }
   Status place(const Placement &placement, const std::byte *global,
                std::byte *local) override;
+  Status collect(const Placement &placement, const std::byte *local,
+                 std::byte *global) override;
   Status fetch(const std::byte *local, int64_t bytes,
                const std::byte *&out_data) override;
 
@@ -57,17 +66,26 @@ public:
   std::vector<std::unique_ptr<Device::Event>> events; ///< of the plan
   /// By command and owners.
   std::map<std::tuple<int32_t, int64_t, int64_t>, AttendTable> tables;
+  /// Other numbers that the program writes, by stream and value.
+  std::map<std::pair<int, std::vector<std::byte>>, const std::byte *> numbers;
   std::vector<std::byte *> tableMemory;
+  std::byte *scratch = nullptr; ///< of kernels other than attention
 
   /// Of the last run; their events serve the next.
   std::vector<Span> spans;
   size_t spanCount = 0;
 
 private:
+  /// Repeats the last run, which has filled tables and found algorithms,
+  /// without going through the program: the second run of a session is
+  /// recorded.
+  Status repeat(CudaRun &run);
   /// Reads the spans' times, counted from `origin`, which was at `begin`.
   Status measure(const Device::Event &origin, Clock::time_point begin);
 
-  std::vector<std::byte> staging;
+  Staging staging;
+  std::vector<std::byte> fetched;
+  bool hasRun = false, recorded = false;
 };
 
 } // namespace sprt

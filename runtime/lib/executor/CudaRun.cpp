@@ -4,9 +4,7 @@
 
 namespace sprt {
 
-Status CudaRun::run() {
-  if (Status failure = walk(program.steps))
-    return failure;
+Status CudaRun::finish() {
   for (int stream = 0; stream < kStreams; ++stream)
     if (program.usesStream[stream])
       if (Status failure = synchronise(stream))
@@ -124,14 +122,15 @@ Status CudaRun::timed(const Step &step) {
 }
 
 Status CudaRun::launch(const plan::LaunchT &launch) {
-  std::vector<void *> buffers;
+  std::vector<void *> arguments;
   for (const auto &buffer : launch.buffers) {
     std::byte *data = nullptr;
     if (Status failure = aligned(*buffer, data))
       return failure;
-    buffers.push_back(data);
+    arguments.push_back(data);
   }
-  return device.launch(stream(), launch.kernel, buffers, launch.tiles);
+  arguments.push_back(cuda.scratch);
+  return device.launch(stream(), launch.kernel, arguments, launch.tiles);
 }
 
 Status CudaRun::multiply(const plan::GemmT &gemm, const std::byte *a,
@@ -148,8 +147,15 @@ Status CudaRun::fill(std::byte *target, uint8_t value, int64_t bytes) {
 }
 
 Status CudaRun::write(std::byte *target, const std::vector<std::byte> &bytes) {
-  return device.upload(stream(), target, bytes.data(),
-                       static_cast<int64_t>(bytes.size()));
+  // From the device's own memory: a repeated run reads none of the host's.
+  auto [entry, added] = cuda.numbers.try_emplace({number, bytes});
+  if (added)
+    if (Status failure = upload(bytes, entry->second))
+      return failure;
+  int64_t size = static_cast<int64_t>(bytes.size());
+  return device.copy(
+      stream(), denseMessage(target, size),
+      denseMessage(const_cast<std::byte *>(entry->second), size));
 }
 
 } // namespace sprt

@@ -18,8 +18,11 @@ public:
   explicit CudaRun(CudaRank &rank)
       : ProgramWalk(rank), cuda(rank), device(*rank.device) {}
 
-  /// The status names rank, command and step.
-  Status run();
+  /// Puts every command on its stream; what depends on data waits. The status
+  /// names rank, command and step.
+  Status give() { return walk(program.steps); }
+  /// Waits for all streams.
+  Status finish();
   /// Waits for a stream; a failure of its work names the command.
   Status synchronise(int stream);
 
@@ -38,8 +41,16 @@ private:
 
   Status launch(const plan::LaunchT &launch) override;
   Status attend(const Step &step, const plan::AttendT &attend) override;
+  /// Which of an attention's kernels the device runs.
+  struct AttendKernel {
+    uint32_t number;
+    int64_t queryBlock;
+    bool isPlain;
+  };
+  AttendKernel kernelOf(const plan::AttendT &attend) const;
   Status tableOf(const Step &step, const plan::AttendT &attend,
-                 const AttendShape &shape, CudaRank::AttendTable &out_table);
+                 const AttendShape &shape, int64_t queryBlock,
+                 CudaRank::AttendTable &out_table);
   /// The map of q, k or v: `rows` valid rows of `heads` heads.
   Status mapOf(const plan::ViewT &view, const std::vector<int64_t> &strides,
                const AttendShape &shape, int64_t rows, int64_t heads,
@@ -47,11 +58,23 @@ private:
   Status forwardArguments(const plan::AttendT &attend, const AttendShape &shape,
                           cuda::ForwardArguments &out_arguments);
   Status plainArguments(const plan::AttendT &attend,
-                        const CudaRank::AttendTable &table,
                         cuda::PlainArguments &out_arguments);
+  /// What a score function is told; nothing where there is none.
+  Status scoreArguments(const plan::AttendT &attend,
+                        const CudaRank::AttendTable &table, int64_t headFirst,
+                        cuda::ScoreArguments &out_arguments);
   /// Numbers for kernels, in memory of the device that stays.
   template <typename T>
-  Status upload(const std::vector<T> &values, const T *&out_data);
+  Status upload(const std::vector<T> &values, const T *&out_data) {
+    const std::byte *data = nullptr;
+    Status failure =
+        upload(reinterpret_cast<const std::byte *>(values.data()),
+               static_cast<int64_t>(values.size() * sizeof(T)), data);
+    out_data = reinterpret_cast<const T *>(data);
+    return failure;
+  }
+  Status upload(const std::byte *values, int64_t bytes,
+                const std::byte *&out_data);
   Status multiply(const plan::GemmT &gemm, const std::byte *a,
                   const std::byte *b, std::byte *c) override;
   Status move(const Message &target, const Message &source) override;

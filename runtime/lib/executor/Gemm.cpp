@@ -4,12 +4,10 @@
 #include "support/Types.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <tuple>
 
 #include <dlfcn.h>
 #include <dnnl.hpp>
@@ -20,17 +18,6 @@ namespace {
 
 /// Rows of c that a thread computes at a time, at least.
 constexpr int64_t kRowBlock = 64;
-
-/// One call: sizes, and strides (batch, row, column) of a, b and c in elements.
-/// A batch stride of 0 shares one matrix among the batch.
-struct Shape {
-  plan::DType type, outType;
-  int64_t batch, m, n, k;
-  std::array<int64_t, 3> a, b, c;
-
-  auto key() const { return std::tie(type, outType, batch, m, n, k, a, b, c); }
-  bool operator<(const Shape &other) const { return key() < other.key(); }
-};
 
 struct Primitive {
   dnnl::matmul matmul;
@@ -64,7 +51,7 @@ dnnl::memory::desc describe(plan::DType type, int64_t batch, int64_t rows,
 /// Primitives by shape: layers and runs share them.
 class Primitives {
 public:
-  Status find(const Shape &shape,
+  Status find(const GemmShape &shape,
               std::shared_ptr<const Primitive> &out_primitive) {
     std::lock_guard<std::mutex> lock(mutex);
     std::shared_ptr<const Primitive> &entry = byShape[shape];
@@ -84,7 +71,7 @@ public:
   }
 
 private:
-  static std::shared_ptr<const Primitive> make(const Shape &shape) {
+  static std::shared_ptr<const Primitive> make(const GemmShape &shape) {
     auto primitive = std::make_shared<Primitive>();
     primitive->a = describe(shape.type, shape.batch, shape.m, shape.k, shape.a);
     primitive->b = describe(shape.type, shape.batch, shape.k, shape.n, shape.b);
@@ -102,7 +89,7 @@ private:
   }
 
   std::mutex mutex;
-  std::map<Shape, std::shared_ptr<const Primitive>> byShape;
+  std::map<GemmShape, std::shared_ptr<const Primitive>> byShape;
 };
 
 /// oneDNN's Debian build runs OpenMP inside; a rank's threads are ours.
@@ -116,7 +103,7 @@ void useOneThread() {
   done = true;
 }
 
-Status run(Primitives &primitives, const Shape &shape, const std::byte *a,
+Status run(Primitives &primitives, const GemmShape &shape, const std::byte *a,
            const std::byte *b, std::byte *c) {
   useOneThread();
   std::shared_ptr<const Primitive> primitive;
@@ -161,12 +148,12 @@ std::vector<float> widen(const std::byte *data, int64_t batch, int64_t rows,
 }
 
 /// A bf16 product on a machine without bf16 arithmetic: in f32.
-Status runWidened(Primitives &primitives, const Shape &shape,
+Status runWidened(Primitives &primitives, const GemmShape &shape,
                   const std::byte *a, const std::byte *b, std::byte *c) {
   auto dense = [](int64_t rows, int64_t columns) {
     return std::array<int64_t, 3>{rows * columns, columns, 1};
   };
-  Shape wide = shape;
+  GemmShape wide = shape;
   wide.type = wide.outType = plan::DType::f32;
   wide.a = dense(shape.m, shape.k);
   wide.b = dense(shape.k, shape.n);
@@ -194,7 +181,7 @@ Status runWidened(Primitives &primitives, const Shape &shape,
   return Status::success();
 }
 
-Status multiply(const Shape &shape, const std::byte *a, const std::byte *b,
+Status multiply(const GemmShape &shape, const std::byte *a, const std::byte *b,
                 std::byte *c) {
   static Primitives primitives;
   Status failure = run(primitives, shape, a, b, c);
@@ -210,24 +197,19 @@ std::array<int64_t, 3> three(const std::vector<int64_t> &strides) {
 
 } // namespace
 
+GemmShape::GemmShape(const plan::GemmT &gemm)
+    : type(gemm.type), outType(gemm.out_type), batch(gemm.batch), m(gemm.m),
+      n(gemm.n), k(gemm.k), a(three(gemm.a_strides)), b(three(gemm.b_strides)),
+      c(three(gemm.c_strides)) {
+  if (batch > 1 && b[0] == 0 && a[0] == m * a[1] && c[0] == m * c[1]) {
+    m *= batch;
+    batch = 1;
+  }
+}
+
 Status runGemm(const plan::GemmT &gemm, const std::byte *a, const std::byte *b,
                std::byte *c, TilePool &pool) {
-  Shape shape{gemm.type,
-              gemm.out_type,
-              gemm.batch,
-              gemm.m,
-              gemm.n,
-              gemm.k,
-              three(gemm.a_strides),
-              three(gemm.b_strides),
-              three(gemm.c_strides)};
-  // One matrix b for rows that lie densely behind each other: a single product.
-  if (shape.batch > 1 && shape.b[0] == 0 &&
-      shape.a[0] == shape.m * shape.a[1] &&
-      shape.c[0] == shape.m * shape.c[1]) {
-    shape.m *= shape.batch;
-    shape.batch = 1;
-  }
+  GemmShape shape(gemm);
   bool byBatch = shape.batch >= pool.threads();
   int64_t total = byBatch ? shape.batch : shape.m;
   int64_t least = byBatch ? 1 : kRowBlock;
@@ -244,7 +226,7 @@ Status runGemm(const plan::GemmT &gemm, const std::byte *a, const std::byte *b,
   pool.run(pieces, [&](int64_t first, int64_t last, int) {
     for (int64_t piece = first; piece < last; ++piece) {
       int64_t begin = piece * step;
-      Shape part = shape;
+      GemmShape part = shape;
       (byBatch ? part.batch : part.m) = std::min(step, total - begin);
       if (begin >= total)
         continue;

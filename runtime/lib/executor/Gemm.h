@@ -7,9 +7,26 @@
 #include "sprt/plan_generated.h"
 #include "support/Status.h"
 
+#include <array>
 #include <cstddef>
+#include <tuple>
 
 namespace sprt {
+
+/// One product: sizes, and strides (batch, row, column) of a, b and c in
+/// elements. A batch stride of 0 shares one matrix among the batch.
+struct GemmShape {
+  plan::DType type, outType;
+  int64_t batch, m, n, k;
+  std::array<int64_t, 3> a, b, c;
+
+  /// Rows of a batch that lie densely behind each other and share b become one
+  /// matrix.
+  explicit GemmShape(const plan::GemmT &gemm);
+
+  auto key() const { return std::tie(type, outType, batch, m, n, k, a, b, c); }
+  bool operator<(const GemmShape &other) const { return key() < other.key(); }
+};
 
 /// c = a * b as the plan's Gemm says; f32, or bf16 accumulated in f32.
 Status runGemm(const plan::GemmT &gemm, const std::byte *a, const std::byte *b,

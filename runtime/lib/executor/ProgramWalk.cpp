@@ -97,7 +97,7 @@ Status ProgramWalk::inject(const Step &step) const {
   // Silent until the others have noticed; not for ever where nobody depends on
   // it.
   std::unique_lock<std::mutex> lock(rank.control.mutex);
-  rank.control.stopping.wait_for(lock, 2 * rank.communicator->timeout,
+  rank.control.stopping.wait_for(lock, 4 * rank.communicator->timeout,
                                  [&] { return rank.control.stopped.load(); });
   return fail(SPRT_FAILED) << "stalled on request (--inject)";
 }

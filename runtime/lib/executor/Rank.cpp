@@ -19,7 +19,6 @@ void Rank::beginRun(bool keepTrace) {
   times.assign(program.stepOf.size(), {});
   for (std::vector<TraceEvent> &stream : trace)
     stream.clear();
-  communicator->beginRun(keepTrace);
 }
 
 Status Rank::resolve(const plan::ViewT &view, const Scope &scope,

@@ -72,6 +72,9 @@ public:
   /// Fills the rank's part of an input.
   virtual Status place(const Placement &placement, const std::byte *global,
                        std::byte *local) = 0;
+  /// Brings the rank's part of a result to its places.
+  virtual Status collect(const Placement &placement, const std::byte *local,
+                         std::byte *global) = 0;
   /// Part of the arena as the host can read it, until the next call.
   virtual Status fetch(const std::byte *local, int64_t bytes,
                        const std::byte *&out_data) = 0;

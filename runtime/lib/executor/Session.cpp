@@ -1,6 +1,6 @@
 #include "executor/Session.h"
 
-#include "communicator/MpiWorld.h"
+#include "communicator/World.h"
 
 #include <algorithm>
 #include <fstream>

@@ -15,7 +15,7 @@ struct RankReport {
   double seconds = 0;
 };
 
-class MpiWorld;
+class World;
 
 class Session {
 public:
@@ -39,12 +39,17 @@ public:
 
 private:
   Status checkOptions(const sprt_session_options &options) const;
+  static std::chrono::duration<double>
+  limitOf(const sprt_session_options &options);
   /// Which communicator and executor run the program.
   Status choose(const sprt_session_options &options);
+  Status openRanks(const sprt_session_options &options);
+  /// Joins the processes of the run, which are as many as the mesh has ranks.
+  Status joinWorld(const sprt_session_options &options);
   /// The communicators' ends of the local ranks, and how many ranks share this
   /// machine.
-  Status connect(std::vector<std::unique_ptr<Communicator>> &out_ends,
-                 int64_t &out_sharers);
+  void connect(std::vector<std::unique_ptr<Communicator>> &out_ends,
+               int64_t &out_sharers) const;
   Status openOnCpu(const sprt_session_options &options);
   Status openOnCuda(const sprt_session_options &options);
   Status checkInputs(const sprt_array *inputs, int64_t count) const;
@@ -55,7 +60,7 @@ private:
   Status collectResults(Rank &rank, sprt_array *results);
   Status bufferOf(const Rank &rank, const ParameterInfo &info,
                   std::byte *&out_data) const;
-  Status sendResult(Rank &rank, bool holds, const std::byte *data,
+  Status sendResult(Rank &rank, bool holds, const std::byte *local,
                     int64_t bytes);
   Status receiveResult(Rank &rank, size_t result, std::byte *global);
   static RankReport reportOf(const Rank &rank);
@@ -69,7 +74,7 @@ private:
 
   bool distributed() const { return world != nullptr; }
 
-  std::shared_ptr<MpiWorld> world; ///< null where all ranks are threads
+  std::shared_ptr<World> world; ///< null where all ranks are threads
   RunControl control;
   std::vector<std::unique_ptr<Rank>> ranks; ///< local ones
   std::vector<std::vector<bool>> holders;   ///< by result, then by rank

@@ -2,7 +2,7 @@
 
 #include "executor/Session.h"
 
-#include "communicator/MpiWorld.h"
+#include "communicator/World.h"
 #include "support/Types.h"
 
 #include <cstdlib>
@@ -125,27 +125,28 @@ Status Session::collectResults(Rank &rank, sprt_array *results) {
             Placement::create(program, info, rank.number, placement))
       return failure;
     bool holds = holders[i][static_cast<size_t>(rank.number)];
-    const std::byte *data = nullptr;
-    if (holds)
-      if (Status failure = rank.fetch(local, placement.localBytes(), data))
-        return failure;
     std::byte *global = static_cast<std::byte *>(results[i].data);
-    if (holds && (!distributed() || rank.number == 0))
-      placement.gather(data, global);
+    bool keeps = !distributed() || rank.number == 0;
+    if (holds && keeps)
+      if (Status failure = rank.collect(placement, local, global))
+        return failure;
     if (!distributed())
       continue;
-    if (Status failure = rank.number == 0 ? receiveResult(rank, i, global)
-                                          : sendResult(rank, holds, data,
-                                                       placement.localBytes()))
+    if (Status failure =
+            keeps ? receiveResult(rank, i, global)
+                  : sendResult(rank, holds, local, placement.localBytes()))
       return failure;
   }
   return Status::success();
 }
 
-Status Session::sendResult(Rank &rank, bool holds, const std::byte *data,
+Status Session::sendResult(Rank &rank, bool holds, const std::byte *local,
                            int64_t bytes) {
   if (!holds || bytes == 0)
     return Status::success();
+  const std::byte *data = nullptr;
+  if (Status failure = rank.fetch(local, bytes, data))
+    return failure;
   RequestPtr request;
   if (Status failure = rank.communicator->send(
           0, kControlChannel,
@@ -173,7 +174,7 @@ Status Session::receiveResult(Rank &rank, size_t result, std::byte *global) {
       return failure;
     if (Status failure = rank.communicator->wait(*request))
       return failure;
-    placement.gather(staging.data(), global);
+    placement.gather(staging.data(), 0, placement.localBytes(), global);
   }
   return Status::success();
 }

@@ -1,10 +1,10 @@
-// How a session comes to its ranks: communicator, executor, device.
+// How a session comes to its ranks: communicator and executor.
 
 #include "executor/Session.h"
 
 #include "communicator/MpiWorld.h"
+#include "communicator/ThreadCommunicator.h"
 #include "executor/CpuRank.h"
-#include "executor/CudaRank.h"
 
 #include <algorithm>
 #include <thread>
@@ -27,18 +27,19 @@ int availableCores() {
   return std::max(1, CPU_COUNT(&set));
 }
 
-std::chrono::duration<double> limitOf(const sprt_session_options &options) {
-  double limit =
-      options.timeout_seconds > 0 ? options.timeout_seconds : kDefaultTimeout;
-  return std::chrono::duration<double>(std::min(limit, kLongestTimeout));
-}
-
 Injection injectionOf(const sprt_session_options &options) {
   return {options.inject_rank, options.inject_command,
           options.inject_stall != 0};
 }
 
 } // namespace
+
+std::chrono::duration<double>
+Session::limitOf(const sprt_session_options &options) {
+  double limit =
+      options.timeout_seconds > 0 ? options.timeout_seconds : kDefaultTimeout;
+  return std::chrono::duration<double>(std::min(limit, kLongestTimeout));
+}
 
 Status Session::choose(const sprt_session_options &options) {
   bool cuda = program.isForCuda();
@@ -62,10 +63,11 @@ Status Session::choose(const sprt_session_options &options) {
   communicator = options.communicator ? options.communicator
                  : cuda               ? "local"
                                       : "thread";
-  if (cuda && communicator != "local")
-    return fail(SPRT_UNSUPPORTED)
-           << "expected communicator \"local\" for executor \"cuda\" but got \""
-           << communicator << "\"";
+  if (cuda && communicator != "local" && communicator != "nccl")
+    return fail(SPRT_UNSUPPORTED) << "expected communicator \"local\" or "
+                                     "\"nccl\" for executor \"cuda\" "
+                                     "but got \""
+                                  << communicator << "\"";
   if (!cuda && communicator != "thread" && communicator != "mpi")
     return fail(SPRT_UNSUPPORTED) << "expected communicator \"thread\" or "
                                      "\"mpi\" for executor \"cpu\" "
@@ -102,9 +104,13 @@ Status Session::open(const sprt_session_options &options) {
   if (Status failure = checkOptions(options))
     return failure;
   tracing = options.trace != 0;
-  if (Status failure =
-          program.isForCuda() ? openOnCuda(options) : openOnCpu(options))
+  if (Status failure = openRanks(options)) {
+    explain(failure);
+    // The other processes need not wait for this one.
+    if (distributed())
+      world->announceFailure();
     return failure;
+  }
   for (std::unique_ptr<Rank> &rank : ranks) {
     rank->communicator->timeout = limitOf(options);
     rank->injection = injectionOf(options);
@@ -121,38 +127,51 @@ Status Session::open(const sprt_session_options &options) {
   return Status::success();
 }
 
-Status Session::connect(std::vector<std::unique_ptr<Communicator>> &out_ends,
-                        int64_t &out_sharers) {
-  out_sharers = program.ranks();
-  if (communicator == "thread") {
-    auto group = std::make_shared<ThreadGroup>(program.ranks());
-    for (int64_t rank = 0; rank < program.ranks(); ++rank)
-      out_ends.push_back(
-          std::make_unique<ThreadCommunicator>(group, rank, program.ranks()));
-    return Status::success();
-  }
-  if (Status failure = MpiWorld::open(world))
+Status Session::openRanks(const sprt_session_options &options) {
+  if (communicator == "mpi" || communicator == "nccl")
+    if (Status failure = joinWorld(options))
+      return failure;
+  return program.isForCuda() ? openOnCuda(options) : openOnCpu(options);
+}
+
+Status Session::joinWorld(const sprt_session_options &options) {
+  std::shared_ptr<World> joined;
+  if (Status failure = communicator == "mpi"
+                           ? MpiWorld::open(joined)
+                           : openWorld(limitOf(options), joined))
     return failure;
-  if (world->ranks != program.ranks())
+  if (joined->ranks != program.ranks())
     return fail(SPRT_INVALID_ARGUMENT)
-           << "expected " << program.ranks() << " MPI processes for mesh "
-           << program.mesh << " but got " << world->ranks
-           << "; start with mpirun -n " << program.ranks();
+           << "expected " << program.ranks() << " " << joined->kind()
+           << " for mesh " << program.mesh << " but got " << joined->ranks
+           << "; start with " << joined->starter(program.ranks());
   // Besides this session, the process itself keeps the world.
   if (Status failure =
-          world->number(program.processOf(), world.use_count() > 2))
+          joined->number(program.processOf(), joined.use_count() > 2))
     return failure;
+  world = std::move(joined);
   speaker = world->rank;
-  out_sharers = world->localRanks;
-  out_ends.push_back(std::make_unique<MpiCommunicator>(world));
   return Status::success();
+}
+
+void Session::connect(std::vector<std::unique_ptr<Communicator>> &out_ends,
+                      int64_t &out_sharers) const {
+  if (distributed()) {
+    out_sharers = world->localRanks;
+    out_ends.push_back(world->endpoint());
+    return;
+  }
+  out_sharers = program.ranks();
+  auto group = std::make_shared<ThreadGroup>(program.ranks());
+  for (int64_t rank = 0; rank < program.ranks(); ++rank)
+    out_ends.push_back(
+        std::make_unique<ThreadCommunicator>(group, rank, program.ranks()));
 }
 
 Status Session::openOnCpu(const sprt_session_options &options) {
   std::vector<std::unique_ptr<Communicator>> ends;
   int64_t sharers = 0;
-  if (Status failure = connect(ends, sharers))
-    return failure;
+  connect(ends, sharers);
   int cores = availableCores();
   int threads = options.threads_per_rank;
   if (threads == 0)
@@ -163,47 +182,6 @@ Status Session::openOnCpu(const sprt_session_options &options) {
     auto rank =
         std::make_unique<CpuRank>(program, number, std::move(end), control);
     if (Status failure = rank->allocate(threads))
-      return failure;
-    ranks.push_back(std::move(rank));
-  }
-  return Status::success();
-}
-
-Status Session::openOnCuda(const sprt_session_options &options) {
-  std::shared_ptr<Device> device;
-  if (Status failure =
-          openDevice(options.device ? options.device : "0", device))
-    return failure;
-  if (Status failure =
-          checkMemory(program, program.ranks(), device->capability()))
-    return failure;
-  if (Status failure = device->load(program))
-    return failure;
-  std::byte *constants = nullptr;
-  int64_t constantBytes = program.plan->constant_bytes;
-  if (constantBytes > 0)
-    if (Status failure = device->allocate(constantBytes, constants))
-      return failure;
-  std::shared_ptr<ThreadGroup> group = localGroup(program.ranks(), device);
-  for (int64_t number = 0; number < program.ranks(); ++number) {
-    auto streams = std::make_shared<RankStreams>();
-    for (std::unique_ptr<Device::Stream> &stream : *streams)
-      if (Status failure = device->createStream(number, stream))
-        return failure;
-    if (constants && number == 0) {
-      if (Status failure = device->upload(*streams->front(), constants,
-                                          program.constants, constantBytes))
-        return failure;
-      if (Status failure =
-              device->synchronise(*streams->front(), limitOf(options)).status)
-        return failure;
-    }
-    auto rank = std::make_unique<CudaRank>(
-        program, number,
-        std::make_unique<LocalCommunicator>(group, number, program.ranks(),
-                                            device, streams),
-        control, device, streams);
-    if (Status failure = rank->allocate(constants))
       return failure;
     ranks.push_back(std::move(rank));
   }

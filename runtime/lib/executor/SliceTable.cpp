@@ -88,6 +88,52 @@ std::vector<int64_t> positionsOf(const algebra::Layout &layout, int64_t owner) {
   return positions;
 }
 
+/// What a device gives at least, and in multiples of.
+static algebra::Area allocated(algebra::Area bytes) {
+  constexpr algebra::Area kGrain = 512;
+  return std::max<algebra::Area>((bytes + kGrain - 1) / kGrain, 1) * kGrain;
+}
+
+/// How many owners these may be for one rank.
+static algebra::Area ownersOf(const plan::RowsT &rows,
+                              const algebra::Layout &layout) {
+  for (const plan::Term &term : rows.owner->terms)
+    if (term.op() == plan::ExprOp::counter)
+      return static_cast<algebra::Area>(layout.ranks());
+  return 1;
+}
+
+algebra::Area tableBytes(const Program &program) {
+  algebra::Area total = 0;
+  for (const Step *step : program.stepOf) {
+    const plan::OperationUnion &operation = step->command->operation;
+    if (const plan::RowsTableT *table = operation.AsRowsTable())
+      total += ownersOf(*table->rows, program.layouts[table->rows->layout]) *
+               allocated(static_cast<algebra::Area>(table->target->bytes));
+    const plan::AttendT *attend = operation.AsAttend();
+    if (!attend)
+      continue;
+    const algebra::Layout &queries = program.layouts[attend->queries->layout],
+                          &keys = program.layouts[attend->keys->layout];
+    const auto &bands = program.bandsOf[static_cast<size_t>(step->id)].bands();
+    // Of each band at most one slice for each pair of two ranges.
+    algebra::Area slices = bands.size() * 4;
+    auto rows = [](const algebra::Layout &layout) {
+      return static_cast<algebra::Area>(layout.maxCount());
+    };
+    algebra::Area blocks =
+        rows(queries) / static_cast<algebra::Area>(attend->query_block) + 1;
+    algebra::Area bytes = allocated(slices * sizeof(cuda::Slice)) +
+                          allocated(blocks * sizeof(int32_t));
+    if (attend->scored)
+      bytes += allocated(rows(queries) * sizeof(int32_t)) +
+               allocated(rows(keys) * sizeof(int32_t));
+    total += ownersOf(*attend->queries, queries) *
+             ownersOf(*attend->keys, keys) * bytes;
+  }
+  return total;
+}
+
 std::vector<std::byte> rowsTableBytes(const plan::RowsTableT &table,
                                       const algebra::Layout &layout,
                                       int64_t owner) {

@@ -27,6 +27,10 @@ bool narrowSlice(const sprt_slice &slice, cuda::Slice &out_slice);
 /// Positions of an owner's rows, in local order.
 std::vector<int64_t> positionsOf(const algebra::Layout &layout, int64_t owner);
 
+/// The most that these tables and those of RowsTables take of a device's memory
+/// for one rank.
+algebra::Area tableBytes(const Program &program);
+
 /// The bytes of a RowsTable's target.
 std::vector<std::byte> rowsTableBytes(const plan::RowsTableT &table,
                                       const algebra::Layout &layout,

@@ -92,40 +92,51 @@ Status Placement::create(const Program &program, const ParameterInfo &info,
   return Status::success();
 }
 
-template <typename Visit> void Placement::forEachRun(const Visit &visit) const {
-  if (bytes == 0)
+template <typename Visit>
+void Placement::forEachRun(int64_t first, int64_t size,
+                           const Visit &visit) const {
+  if (size == 0)
     return;
   std::vector<size_t> at(indices.size(), 0);
-  for (int64_t local = 0;; local += runBytes) {
+  int64_t run = first / runBytes;
+  for (size_t d = at.size(); d-- > 0;) {
+    int64_t count = static_cast<int64_t>(indices[d].size());
+    at[d] = static_cast<size_t>(run % count);
+    run /= count;
+  }
+  int64_t last = first + size;
+  for (int64_t local = first; local < last;) {
     int64_t global = 0;
     for (size_t d = 0; d < at.size() && global >= 0; ++d) {
       int64_t index = indices[d][at[d]];
       global = index < 0 ? -1 : global + index * globalStrides[d];
     }
-    visit(local, global);
+    int64_t within = local % runBytes;
+    int64_t width = std::min(runBytes - within, last - local);
+    visit(local - first, global < 0 ? -1 : global + within,
+          static_cast<size_t>(width));
+    local += width;
     size_t d = at.size();
     while (d > 0 && ++at[d - 1] == indices[d - 1].size())
       at[--d] = 0;
-    if (d == 0)
-      return;
   }
 }
 
-void Placement::scatter(const std::byte *global, std::byte *local) const {
-  size_t size = static_cast<size_t>(runBytes);
-  forEachRun([&](int64_t to, int64_t from) {
+void Placement::scatter(const std::byte *global, std::byte *part, int64_t first,
+                        int64_t size) const {
+  forEachRun(first, size, [&](int64_t to, int64_t from, size_t width) {
     if (from < 0)
-      std::memset(local + to, 0, size);
+      std::memset(part + to, 0, width);
     else
-      std::memcpy(local + to, global + from, size);
+      std::memcpy(part + to, global + from, width);
   });
 }
 
-void Placement::gather(const std::byte *local, std::byte *global) const {
-  size_t size = static_cast<size_t>(runBytes);
-  forEachRun([&](int64_t from, int64_t to) {
+void Placement::gather(const std::byte *part, int64_t first, int64_t size,
+                       std::byte *global) const {
+  forEachRun(first, size, [&](int64_t from, int64_t to, size_t width) {
     if (to >= 0)
-      std::memcpy(global + to, local + from, size);
+      std::memcpy(global + to, part + from, width);
   });
 }
 

@@ -14,10 +14,13 @@ public:
   static Status create(const Program &program, const ParameterInfo &info,
                        int64_t rank, Placement &out_placement);
 
-  /// Fills the local buffer; padding becomes zero.
-  void scatter(const std::byte *global, std::byte *local) const;
-  /// Copies the valid part of the local buffer to its places.
-  void gather(const std::byte *local, std::byte *global) const;
+  /// Fills `part`, which is `size` bytes of the local buffer from `first` on;
+  /// padding becomes zero.
+  void scatter(const std::byte *global, std::byte *part, int64_t first,
+               int64_t size) const;
+  /// Copies the valid bytes of such a part to their places.
+  void gather(const std::byte *part, int64_t first, int64_t size,
+              std::byte *global) const;
 
   int64_t localBytes() const { return bytes; }
   /// Which owner of each sharded atom the rank is: ranks with equal owners hold
@@ -25,7 +28,8 @@ public:
   const std::vector<int64_t> &owners() const { return ownerOf; }
 
 private:
-  template <typename Visit> void forEachRun(const Visit &visit) const;
+  template <typename Visit>
+  void forEachRun(int64_t first, int64_t size, const Visit &visit) const;
 
   /// Of each leading dimension: global index of every local index, -1 for
   /// padding.

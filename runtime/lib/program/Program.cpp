@@ -119,15 +119,19 @@ Status Program::findKernels(sprt_kernel_lookup lookup, void *context) {
     return lookup ? lookup(symbol.c_str(), context) : nullptr;
   };
   for (const auto &kernel : plan->kernels) {
-    kernels.push_back(find(kernel->symbol));
-    if (!isForCuda() && !kernels.back())
+    sprt_kernel found = find(kernel->symbol);
+    if (isForCuda()) {
+      auto *thread = reinterpret_cast<void *>(found);
+      auto *whole =
+          reinterpret_cast<void *>(find(kernel->symbol + "_emulated"));
+      emulatedThreads.push_back(reinterpret_cast<sprt_emulated_thread>(thread));
+      emulatedKernels.push_back(reinterpret_cast<sprt_emulated_kernel>(whole));
+      continue;
+    }
+    if (!found)
       return fail(SPRT_DAMAGED) << "the plan calls kernel \"" << kernel->symbol
                                 << "\" but the artifact does not define it";
-    if (!isForCuda())
-      continue;
-    auto *emulated =
-        reinterpret_cast<void *>(find(kernel->symbol + "_emulated"));
-    emulatedKernels.push_back(reinterpret_cast<sprt_emulated_kernel>(emulated));
+    kernels.push_back(found);
   }
   return Status::success();
 }

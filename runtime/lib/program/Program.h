@@ -68,10 +68,12 @@ public:
   std::vector<algebra::Bands> bandsOf;
   bool isForCuda() const { return plan->target == plan::Target::cuda; }
 
-  /// By kernel. A program for GPUs has them where it can be emulated, else
-  /// null; attention then in the second list.
+  /// By kernel, of a program for the CPU.
   std::vector<sprt_kernel> kernels;
+  /// By kernel, of a program for GPUs: attention, and the others. Null where it
+  /// cannot be emulated.
   std::vector<sprt_emulated_kernel> emulatedKernels;
+  std::vector<sprt_emulated_thread> emulatedThreads;
   std::vector<const std::byte *> images; ///< code for GPUs
   std::vector<ParameterInfo> inputs;
   std::vector<ParameterInfo> results;

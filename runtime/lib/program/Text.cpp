@@ -228,6 +228,9 @@ std::string Printer::attend(const plan::AttendT &attend) const {
   if (plan.target == plan::Target::cuda)
     line += "   blocks " + std::to_string(attend.query_block) + "x" +
             std::to_string(attend.key_block);
+  if (attend.portable)
+    line += " or " + plan.kernels[attend.portable->kernel]->symbol + " " +
+            std::to_string(attend.portable->query_block) + "x0";
   for (const auto &term : attend.terms)
     line += " term=" + view(*term->view);
   return line + (attend.init ? "   init" : "");

@@ -82,13 +82,19 @@ Status CommandValidator::checkForCuda(const plan::AttendT &attend) {
   if (attend.key_block < 0 || attend.key_block > kMaxRows)
     return fail(SPRT_DAMAGED) << "expected blocks of 0 to " << kMaxRows
                               << " keys but got " << attend.key_block;
-  constexpr size_t kMostTerms = cuda::PlainArguments::kMostTerms;
-  if (attend.scored &&
-      (attend.key_block > 0 || attend.terms.size() > kMostTerms))
+  constexpr size_t kMostTerms = cuda::ScoreArguments::kMostTerms;
+  if (attend.terms.size() > kMostTerms)
     return fail(SPRT_UNSUPPORTED)
-           << "expected the plain kernel and at most " << kMostTerms
-           << " terms for a score function but got blocks of "
-           << attend.key_block << " keys and " << attend.terms.size();
+           << "expected at most " << kMostTerms
+           << " terms for a score function but got " << attend.terms.size();
+  if (const plan::PortableKernelT *portable = attend.portable.get()) {
+    if (portable->kernel >= plan.kernels.size())
+      return fail(SPRT_DAMAGED) << "portable kernel " << portable->kernel
+                                << " of " << plan.kernels.size();
+    if (Status failure =
+            checkSize(portable->query_block, "a size of attention", 1))
+      return failure;
+  }
   if (attend.key_block > 0 && !(attend.scale > 0))
     return fail(SPRT_UNSUPPORTED)
            << "expected a scale above 0 in a plan for GPUs but got "

@@ -36,13 +36,10 @@ std::string checkOptions(Options &options) {
 }
 
 /// What this version does not have yet, or "".
-std::string findLater(const CLI::App &app, const Options &options) {
+std::string findLater(const CLI::App &app) {
   for (const char *name : kLater)
     if (app.count(name) > 0)
       return std::string("option \"") + name + "\" is not available yet";
-  if (options.communicator == "nccl")
-    return "communicator \"nccl\" is not available yet; use "
-           "--communicator=local, or thread or mpi on CPUs";
   return "";
 }
 
@@ -50,7 +47,7 @@ std::string findLater(const CLI::App &app, const Options &options) {
 
 bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
   CLI::App app("Runs a program of sp-compile on its ranks: threads of this "
-               "process, or processes under mpirun.",
+               "process, or processes of mpirun or torchrun.",
                "sp-run");
   app.set_version_flag("--version", std::string("sp-run ") + sprt_version() +
                                         ", runtime ABI " +
@@ -79,9 +76,9 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
       ->group("Data");
 
   app.add_option("--communicator", options.communicator,
-                 "default thread, of a GPU local; under mpirun mpi")
+                 "default thread, on GPUs local; of processes mpi, nccl")
       ->check(CLI::IsMember({"thread", "mpi", "nccl", "local"}))
-      ->option_text("thread|mpi|local")
+      ->option_text("thread|mpi|local|nccl")
       ->group("Execution");
   app.add_option("--executor", options.executor,
                  "default: what the program is for")
@@ -130,7 +127,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
     out_exit = *status;
     return false;
   }
-  if (std::string text = findLater(app, options); !text.empty()) {
+  if (std::string text = findLater(app); !text.empty()) {
     out_exit = refuse(app, text, kFailed);
     return false;
   }
@@ -139,7 +136,28 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
     return false;
   }
   options.explicitRepeat = repeat->count() > 0;
-  if (options.communicator.empty() && std::getenv("OMPI_COMM_WORLD_SIZE"))
-    options.communicator = "mpi";
   return true;
+}
+
+std::string chooseCommunicator(bool onGpus, Options &options) {
+  if (!options.communicator.empty())
+    return "";
+  if (std::getenv("OMPI_COMM_WORLD_SIZE")) {
+    options.communicator = onGpus ? "nccl" : "mpi";
+    return "";
+  }
+  for (const char *name : {"RANK", "MASTER_ADDR", "MASTER_PORT"})
+    if (!std::getenv(name))
+      return "";
+  const char *processes = std::getenv("WORLD_SIZE");
+  if (!processes || processes == std::string("1"))
+    return "";
+  if (!onGpus)
+    return std::string("a launcher has started this as process ") +
+           std::getenv("RANK") + " of " + processes +
+           ", but ranks of a program for CPUs are processes of mpirun; start "
+           "with mpirun -n " +
+           processes + ", or give --communicator=thread";
+  options.communicator = "nccl";
+  return "";
 }

@@ -31,4 +31,8 @@ struct Options : DataOptions {
 /// and the text has been printed.
 bool parseOptions(int argc, char **argv, Options &options, int &out_exit);
 
+/// Where none is given, the one that what has started this process suggests.
+/// What is wrong with that, or "".
+std::string chooseCommunicator(bool onGpus, Options &options);
+
 #endif // SP_RUN_OPTIONS_H

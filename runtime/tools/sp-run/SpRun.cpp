@@ -38,13 +38,18 @@ bool runAll(const sprt_program *program, sprt_session *session,
   return true;
 }
 
-int run(const Options &options) {
+int run(Options options) {
   sprt_program *loaded = nullptr;
   if (failed(sprt_program_load(options.program.c_str(), &loaded)))
     return kFailed;
   ProgramPtr program(loaded);
 
-  // The session comes first: under MPI it tells which process may write files.
+  bool onGpus = std::string(sprt_program_target(loaded)) == "cuda";
+  if (std::string wrong = chooseCommunicator(onGpus, options); !wrong.empty()) {
+    printError(wrong);
+    return kFailed;
+  }
+  // The session comes first: of processes it tells which one may write files.
   sprt_session_options settings = sessionOptions(options);
   sprt_session *created = nullptr;
   if (failed(sprt_session_create(loaded, &settings, &created)))

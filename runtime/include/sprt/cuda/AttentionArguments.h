@@ -15,10 +15,26 @@ struct Slice {
   int32_t uniform;
 };
 
+/// What a score function reads beside the score. Strides in elements: batch,
+/// local head, local query row, and key, as `sprt/kernel.h` says.
+struct ScoreTerm {
+  const void *data;
+  int64_t strides[4];
+};
+
+/// Of a kernel with a score function.
+struct ScoreArguments {
+  static constexpr int kMostTerms = 16;
+
+  const int32_t *queryPositions, *keyPositions; ///< of local rows
+  ScoreTerm terms[kMostTerms];
+};
+
 /// Local attention of one step onto the softmax state (out, lse): as the
 /// buffers and sizes of `sprt/kernel.h` say, for GPUs. A pair is a batch index
 /// and a local query head, batch-major. Strides are in elements: batch, row,
-/// head.
+/// head. With a score function `lse` is two numbers a row: the greatest
+/// exponent, and the sum of powers relative to it.
 struct AttendArguments {
   void *out; ///< normalised; fp32, fp64 for fp64 elements
   void *lse; ///< natural logarithm; -inf: the row has seen no key
@@ -34,31 +50,20 @@ struct AttendArguments {
   int32_t init; ///< 1: the state is empty and is not read
   int64_t outStrides[3];
   int64_t lseStrides[3];
+  ScoreArguments score;
 };
 
 /// Of the forward kernel for Hopper.
 struct ForwardArguments : AttendArguments {
   TensorMap q, k, v; ///< boxes of 64, and the kernel's key block, rows
-  float scale;       ///< of q.k, times log2(e); more than 0
+  float scale; ///< of q.k, more than 0; without a score function times log2(e)
 };
 
-/// What a score function reads beside the score. Strides in elements: batch,
-/// local head, local query row, and key, as `sprt/kernel.h` says.
-struct ScoreTerm {
-  const void *data;
-  int64_t strides[4];
-};
-
-/// Of the plain kernel. With a score function `lse` is two numbers a row: the
-/// greatest exponent, and the sum of powers relative to it.
+/// Of the plain kernel.
 struct PlainArguments : AttendArguments {
-  static constexpr int kMostTerms = 16;
-
   const void *q, *k, *v;
   int64_t qStrides[3], kStrides[3], vStrides[3];
-  double scale;                                 ///< of q.k
-  const int32_t *queryPositions, *keyPositions; ///< of local rows; scores only
-  ScoreTerm terms[kMostTerms];
+  double scale; ///< of q.k
 };
 
 } // namespace sprt::cuda

@@ -47,6 +47,11 @@ public:
       row = work.firstRow + ptx::thread() / PlainShape::kLanes;
       isValid = row < arguments.queries;
       begin(work);
+      if constexpr (!C::Score::kIsNone)
+        if (isValid)
+          scored = C::Score::query(
+              arguments.score,
+              {work.batch, work.head, row, arguments.headFirst + work.head});
       for (int number = 0; number < arguments.sliceCount; ++number)
         attend(work, arguments.slices[number]);
       end(work);
@@ -171,13 +176,12 @@ private:
                        int keyRow, int key) {
     Number factor = 1;
     if constexpr (!C::Score::kIsNone)
-      if (!isUniform)
-        x = C::Score::apply(arguments,
-                            {work.batch, work.head, row, keyRow,
-                             arguments.headFirst + work.head,
-                             arguments.queryPositions[row],
-                             arguments.keyPositions[keyRow]},
-                            x, factor);
+      if (!isUniform) {
+        auto ofKey = C::Score::key(arguments.score, work.batch, keyRow);
+        if constexpr (C::Score::kHasFactor)
+          factor = C::Score::factor(arguments.score, scored, ofKey, x);
+        x = C::Score::apply(arguments.score, scored, ofKey, x);
+      }
     Number most = ptx::larger(greatest, x);
     // A row that has seen no key yet has no maximum to subtract.
     Number from = most == -ptx::infinity() ? Number(0) : most;
@@ -218,7 +222,8 @@ private:
   const int lane;
   int row;
   bool isValid;
-  Number greatest, power; ///< exponent; sum of powers relative to it
+  typename C::Score::Query scored; ///< of the row
+  Number greatest, power;          ///< exponent; sum of powers relative to it
   Number query[kHead], sums[kValue];
 };
 

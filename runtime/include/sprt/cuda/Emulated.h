@@ -2,8 +2,8 @@
 ///
 /// A kernel `k` of a plan for GPUs has, where the artifact was compiled with
 /// --emulation, a function of the host beside the image:
-///   attention      `k_emulated`, of the type below
-///   any other      `k`, a kernel of `sprt/kernel.h`
+///   attention      `k_emulated`, a sprt_emulated_kernel
+///   any other      `k`, a sprt_emulated_thread
 #ifndef SPRT_CUDA_EMULATED_H
 #define SPRT_CUDA_EMULATED_H
 
@@ -21,6 +21,19 @@ extern "C" {
 typedef int (*sprt_emulated_kernel)(const void *arguments, int64_t blocks,
                                     uint64_t seed, char *error,
                                     int64_t errorBytes);
+
+/// One thread of a block, as its kernel sees it.
+typedef struct sprt_grid_thread {
+  int64_t thread, block, blocks;
+  void *shared; ///< memory of the block
+  /// Returns when every thread of the block has called it.
+  void (*barrier)(struct sprt_grid_thread *);
+} sprt_grid_thread;
+
+/// Does what one thread of a kernel does. arguments: the buffers of its launch,
+/// then scratch memory.
+typedef void (*sprt_emulated_thread)(void *const *arguments,
+                                     sprt_grid_thread *thread);
 
 #ifdef __cplusplus
 } // extern "C"

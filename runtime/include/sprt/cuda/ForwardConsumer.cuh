@@ -27,7 +27,7 @@ public:
       SPRT_NO_UNROLL
       for (int block = 0; block < blocks; ++block) {
         readNotes();
-        if (slice < 0 && block > 0) {
+        if (Score::kIsLight && slice < 0 && block > 0) {
           step();
           continue;
         }
@@ -46,6 +46,7 @@ public:
 
 private:
   using Scores = ptx::Product<typename C::Element, C::kShape.keyBlock>;
+  using Score = typename C::Score;
   using Sums = ptx::Product<typename C::Element, C::kShape.valueSize>;
   static constexpr int kScores = C::kShape.keyBlock / 2; ///< of a thread
   static constexpr int kSums = C::kShape.valueSize / 2;
@@ -64,6 +65,15 @@ private:
       if (!arguments.init && row + 8 * r < arguments.queries)
         load(work, r);
     }
+    if constexpr (!Score::kIsNone) {
+      batch = work.batch;
+      // Rows that are not there ask for the last one.
+      for (int r = 0; r < 2; ++r)
+        scored[r] = Score::query(arguments.score,
+                                 {work.batch, work.head,
+                                  atMost(row + 8 * r, arguments.queries - 1),
+                                  arguments.headFirst + work.head});
+    }
   }
 
   SPRT_DEVICE void load(const AttendWork &work, int r) {
@@ -71,13 +81,24 @@ private:
     SPRT_UNROLL
     for (int i = 0; i < kSums; i += 4)
       ptx::loadPair(out + 2 * i, sums[i + 2 * r], sums[i + 2 * r + 1]);
-    float lse = *lseOf(work, r);
-    greatest[r] = lse * kLog2e;
+    const float *lse = lseOf(work, r);
     // One lane of the four that share a row holds what was seen before.
-    if (lane() % 4 == 0 && lse > -ptx::infinity())
-      powers[r] = 1;
-    if (lse != lse)
-      powers[r] = lse;
+    bool isOwner = lane() % 4 == 0;
+    if constexpr (Score::kIsNone) {
+      greatest[r] = *lse * kLog2e;
+      if (isOwner && *lse > -ptx::infinity())
+        powers[r] = 1;
+      if (*lse != *lse)
+        powers[r] = *lse;
+    } else {
+      greatest[r] = lse[0];
+      powers[r] = isOwner ? lse[1] : 0;
+      SPRT_UNROLL
+      for (int i = 2 * r; i < kSums; i += 4) {
+        sums[i] *= lse[1];
+        sums[i + 1] *= lse[1];
+      }
+    }
   }
 
   /// Leaves the state.
@@ -96,8 +117,15 @@ private:
         ptx::storePair(out + 2 * i, sums[i + 2 * r] * factor,
                        sums[i + 2 * r + 1] * factor);
       if (lane() % 4 == 0)
-        *lseOf(work, r) =
-            sum == 0 ? -ptx::infinity() : (greatest[r] + ptx::log2(sum)) * kLn2;
+        leaveExponent(lseOf(work, r), greatest[r], sum);
+    }
+  }
+  SPRT_DEVICE static void leaveExponent(float *lse, float most, float sum) {
+    if constexpr (Score::kIsNone) {
+      *lse = sum == 0 ? -ptx::infinity() : (most + ptx::log2(sum)) * kLn2;
+    } else {
+      lse[0] = most;
+      lse[1] = sum;
     }
   }
 
@@ -114,9 +142,11 @@ private:
     float scores[kScores], shrink[2];
     multiplyKeys(scores);
     ptx::productWait<0>();
+    score<false>(scores);
     hide(scores);
     takePowers(scores, shrink);
     releaseKeys();
+    weigh<false>(scores);
     leave(scores, shrink);
   }
 
@@ -127,7 +157,9 @@ private:
     multiplyKeys(scores);
     multiplyValues();
     ptx::productWait<1>();
+    score<true>(scores);
     takePowers(scores, shrink);
+    weigh<true>(scores);
     releaseKeys();
     ptx::productWait<0>();
     releaseValues();
@@ -197,19 +229,66 @@ private:
         most = ptx::larger(most, ptx::larger(scores[i], scores[i + 1]));
       most = ptx::larger(most, ptx::shuffleXor(most, 1));
       most = ptx::larger(most, ptx::shuffleXor(most, 2));
-      most = ptx::larger(greatest[r], most * arguments.scale);
+      most = ptx::larger(greatest[r],
+                         Score::kIsNone ? most * arguments.scale : most);
       // A row that has seen no key yet has no maximum to subtract.
       float from = most == -ptx::infinity() ? 0.f : most;
-      shrink[r] = ptx::exp2(greatest[r] - from);
+      shrink[r] = power(greatest[r], 1, from);
       greatest[r] = most;
       float sum = 0;
       SPRT_UNROLL
       for (int i = 2 * r; i < kScores; i += 4) {
-        scores[i] = ptx::exp2(scores[i] * arguments.scale - from);
-        scores[i + 1] = ptx::exp2(scores[i + 1] * arguments.scale - from);
+        scores[i] = power(scores[i], arguments.scale, from);
+        scores[i + 1] = power(scores[i + 1], arguments.scale, from);
         sum += scores[i] + scores[i + 1];
       }
       powers[r] = powers[r] * shrink[r] + sum;
+    }
+  }
+
+  /// Of an exponent. A function's may be large and finite: no product of it may
+  /// overflow, and `scale` is in it.
+  SPRT_DEVICE static float power(float exponent, float scale, float from) {
+    if constexpr (Score::kIsNone)
+      return ptx::exp2(exponent * scale - from);
+    else
+      return ptx::exp2((exponent - from) * kLog2e);
+  }
+
+  /// What the score function makes of scores. Of a block that is seen whole all
+  /// keys are there; others ask for the last one, which `hide` drops.
+  template <bool IsWhole> SPRT_DEVICE void score(float (&scores)[kScores]) {
+    if constexpr (!Score::kIsNone)
+      forEachPair<IsWhole>([&](int i, const auto &query, const auto &key) {
+        scores[i] = Score::apply(arguments.score, query, key,
+                                 scores[i] * arguments.scale);
+      });
+  }
+
+  /// Powers are multiplied by what the function says of them, which is of no
+  /// score. One of a hidden pair stays 0.
+  template <bool IsWhole> SPRT_DEVICE void weigh(float (&scores)[kScores]) {
+    if constexpr (Score::kHasFactor) {
+      if (!IsWhole && slice >= 0 && arguments.slices[slice].uniform)
+        return;
+      forEachPair<IsWhole>([&](int i, const auto &query, const auto &key) {
+        float factor = Score::factor(arguments.score, query, key, 0);
+        scores[i] = scores[i] == 0 ? 0 : scores[i] * factor;
+      });
+    }
+  }
+
+  /// use(i, query, key) for each score i.
+  template <bool IsWhole, class UseT> SPRT_DEVICE void forEachPair(UseT use) {
+    int first = firstKey + firstColumn();
+    SPRT_UNROLL
+    for (int i = 0; i < kScores; i += i & 1 ? 3 : 1) {
+      int row = first + i / 4 * 8 + (i & 1);
+      if (!IsWhole)
+        row = atMost(row, arguments.keys - 1);
+      typename Score::Key key = Score::key(arguments.score, batch, row);
+      use(i, scored[0], key);
+      use(i + 2, scored[1], key);
     }
   }
 
@@ -281,7 +360,9 @@ private:
   uint32_t turn = 0; ///< blocks of keys so far
   int firstKey;      ///< of the current one
   int slice;         ///< that it is seen through, or -1
-  float greatest[2]; ///< exponent to base 2
+  int batch;         ///< for a score function
+  typename Score::Query scored[2];
+  float greatest[2]; ///< exponent, to base 2 where no function makes it
   float powers[2];   ///< relative to it; a quarter of the row's
   float sums[kSums];
   uint32_t probabilities[C::kShape.keyBlock / 16]

@@ -4,13 +4,15 @@
 
 #include "sprt/cuda/AttendWork.cuh"
 #include "sprt/cuda/ForwardShape.h"
+#include "sprt/cuda/ScoreMath.cuh"
 
 namespace sprt::cuda {
 
 template <class ElementT, int HeadSize, int ValueSize, int KeyBlock,
-          int Consumers, int Stages>
+          int Consumers, int Stages, class ScoreT = NoScore>
 struct ForwardConfig {
   using Element = ElementT;
+  using Score = ScoreT;
   static constexpr ForwardShape kShape = {HeadSize, ValueSize, KeyBlock,
                                           Consumers, Stages};
   static constexpr int kConsumers = Consumers;

@@ -174,6 +174,11 @@ SPRT_DEVICE float log2(float x) {
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+SPRT_DEVICE float reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 SPRT_DEVICE float larger(float x, float y) { return fmaxf(x, y); }
 SPRT_DEVICE double exp2(double x) { return ::exp2(x); }
 SPRT_DEVICE double log2(double x) { return ::log2(x); }
@@ -201,6 +206,10 @@ template <> SPRT_DEVICE uint32_t pack<Half>(float low, float high) {
 
 // ---- Global memory ---------------------------------------------------------
 
+/// What nobody writes while the kernel runs.
+template <class Element> SPRT_DEVICE Element loadConstant(const Element *from) {
+  return __ldg(from);
+}
 SPRT_DEVICE void loadPair(const float *from, float &first, float &second) {
   float2 pair = *reinterpret_cast<const float2 *>(from);
   first = pair.x;

@@ -96,6 +96,7 @@ template <class Element, int N> struct Product {
 
 template <class Number> Number exp2(Number x) { return std::exp2(x); }
 template <class Number> Number log2(Number x) { return std::log2(x); }
+inline float reciprocal(float x) { return 1 / x; }
 /// The number, where one of the two is NaN.
 template <class Number> Number larger(Number x, Number y) {
   return std::fmax(x, y);
@@ -111,6 +112,9 @@ template <class Element> uint32_t pack(float low, float high) {
   return toBits<Element>(low) | uint32_t(toBits<Element>(high)) << 16;
 }
 
+template <class Element> Element loadConstant(const Element *from) {
+  return *from;
+}
 inline void loadPair(const float *from, float &first, float &second) {
   first = from[0];
   second = from[1];

@@ -116,7 +116,9 @@ private:
   /// Now and then a warp stands still for a while, so that others get ahead of
   /// it; whether one does.
   bool stall() {
-    if (stallLeft > 0 && --stallLeft == 0)
+    if (stallLeft > 0)
+      --stallLeft;
+    if (stallLeft == 0)
       stalledWarp = -1;
     if (stallLeft == 0 && random() % 8 == 0) {
       stalledWarp = static_cast<int>(random() % (fibers.size() / kWarp));

@@ -1,0 +1,125 @@
+// How a session comes to ranks on devices: all of them on one, or one of them
+// on this process's own.
+
+#include "executor/Session.h"
+
+#include "communicator/World.h"
+#include "executor/CudaRank.h"
+#ifdef SPRT_HAS_NCCL
+#include "communicator/NcclCommunicator.h"
+#endif
+
+namespace sprt {
+
+namespace {
+
+/// The device of a process: the one that it names, else of the number that the
+/// launcher gives it among those of its machine.
+Status nameDevice(const sprt_session_options &options, const World *world,
+                  std::string &out_name) {
+  out_name = "0";
+  if (options.device)
+    out_name = options.device;
+  else if (world && world->localRank < 0)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected LOCAL_RANK in the environment, which says the GPU of "
+              "a process, or a device";
+  else if (world)
+    out_name = std::to_string(world->localRank);
+  return Status::success();
+}
+
+#ifdef SPRT_HAS_NCCL
+/// Channels on which the program moves data between ranks; reductions are the
+/// host's.
+std::vector<int> movingChannels(const Program &program) {
+  bool moves[kStreams] = {};
+  for (const Step *step : program.stepOf)
+    if (step->command->operation.AsSendRecv() ||
+        step->command->operation.AsExchange())
+      moves[static_cast<int>(step->command->stream)] = true;
+  std::vector<int> channels;
+  for (int stream = 0; stream < kStreams; ++stream)
+    if (moves[stream])
+      channels.push_back(stream);
+  return channels;
+}
+
+Status connectNccl(const Program &program, const std::shared_ptr<World> &world,
+                   const std::shared_ptr<Device> &device, bool emulated,
+                   const std::shared_ptr<RankStreams> &streams,
+                   std::chrono::duration<double> limit,
+                   std::unique_ptr<Communicator> &out_end) {
+  auto end = std::make_unique<NcclCommunicator>(world, device, streams);
+  end->timeout = limit;
+  if (Status failure = end->connect(movingChannels(program), emulated))
+    return failure;
+  out_end = std::move(end);
+  return Status::success();
+}
+#else
+Status connectNccl(const Program &, const std::shared_ptr<World> &,
+                   const std::shared_ptr<Device> &, bool,
+                   const std::shared_ptr<RankStreams> &,
+                   std::chrono::duration<double>,
+                   std::unique_ptr<Communicator> &) {
+  return fail(SPRT_UNSUPPORTED)
+         << "communicator \"nccl\": this runtime was built without nccl.h; "
+            "build it where NCCL's headers are";
+}
+#endif
+
+} // namespace
+
+Status Session::openOnCuda(const sprt_session_options &options) {
+  std::string name;
+  if (Status failure = nameDevice(options, world.get(), name))
+    return failure;
+  std::shared_ptr<Device> device;
+  if (Status failure = openDevice(name, device))
+    return failure;
+  int64_t first = distributed() ? world->rank : 0;
+  int64_t count = distributed() ? 1 : program.ranks();
+  if (Status failure = checkMemory(program, count, device->capability()))
+    return failure;
+  if (Status failure = device->load(program))
+    return failure;
+  std::byte *constants = nullptr;
+  int64_t constantBytes = program.plan->constant_bytes;
+  if (constantBytes > 0)
+    if (Status failure = device->allocate(constantBytes, constants))
+      return failure;
+  std::shared_ptr<ThreadGroup> group;
+  if (!distributed())
+    group = localGroup(count, device);
+  for (int64_t number = first; number < first + count; ++number) {
+    auto streams = std::make_shared<RankStreams>();
+    for (std::unique_ptr<Device::Stream> &stream : *streams)
+      if (Status failure = device->createStream(number, stream))
+        return failure;
+    if (constants && number == first) {
+      if (Status failure = device->upload(*streams->front(), constants,
+                                          program.constants, constantBytes))
+        return failure;
+      if (Status failure =
+              device->synchronise(*streams->front(), limitOf(options)).status)
+        return failure;
+    }
+    std::unique_ptr<Communicator> end;
+    if (!distributed())
+      end = std::make_unique<LocalCommunicator>(group, number, program.ranks(),
+                                                device, streams);
+    else if (Status failure =
+                 connectNccl(program, world, device, name == "emulated",
+                             streams, limitOf(options), end))
+      return std::move(failure).within("rank " + std::to_string(number));
+    auto rank = std::make_unique<CudaRank>(program, number, std::move(end),
+                                           control, device, streams);
+    if (Status failure = rank->allocate(constants))
+      return failure;
+    ranks.push_back(std::move(rank));
+  }
+  return Status::success();
+}
+
+} // namespace sprt
