@@ -33,6 +33,9 @@ if shutil.which("nvcc", path=os.pathsep.join([cuda, path])):
 # What is compiled for GPUs is kept from run to run, apart from the user's.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 
+# NCCL's double is built where CUDA's and NCCL's headers are.
+if os.path.exists(os.path.join(config.test_exec_root, "Runtime", "fake-nccl")):
+    config.available_features.add("nccl")
 if shutil.which("mpirun"):
     config.available_features.add("mpi")
 

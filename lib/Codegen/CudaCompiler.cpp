@@ -47,6 +47,18 @@ static FailureOr<std::string> findNvcc(std::string &error) {
   return failure();
 }
 
+std::string findLibdevice() {
+  std::string error;
+  FailureOr<std::string> nvcc = findNvcc(error);
+  Path file;
+  if (failed(nvcc) || llvm::sys::fs::real_path(*nvcc, file))
+    return "";
+  for (int i = 0; i < 2; ++i)
+    llvm::sys::path::remove_filename(file);
+  llvm::sys::path::append(file, "nvvm", "libdevice", "libdevice.10.bc");
+  return llvm::sys::fs::exists(file) ? std::string(file) : "";
+}
+
 static FailureOr<std::string> findHostCompiler(std::string &error) {
   std::string name =
       llvm::sys::Process::GetEnv("CXX").value_or(std::string("c++"));
@@ -65,6 +77,9 @@ commandOf(CudaForm form, const CudaTarget &target, std::string &error) {
       form == CudaForm::Host ? findHostCompiler(error) : findNvcc(error);
   if (failed(tool))
     return failure();
+  if (form == CudaForm::Assembled)
+    return SmallVector<std::string>{*tool, "-arch=" + target.architecture,
+                                    "-Xptxas", "-v", "-cubin"};
   SmallVector<std::string> command = {*tool, "-std=c++17"};
   if (form == CudaForm::Host) {
     command.append({"-O2", "-march=x86-64-v3", "-fPIC", "-DSPRT_EMULATED", "-x",
@@ -165,7 +180,8 @@ static LogicalResult writeText(const Path &file, StringRef text,
   return failure();
 }
 
-static LogicalResult runTool(StringRef source, SmallVector<std::string> command,
+static LogicalResult runTool(StringRef source, CudaForm form,
+                             SmallVector<std::string> command,
                              CudaOutput &output, std::string &error) {
   Path folder;
   if (std::error_code code =
@@ -178,8 +194,9 @@ static LogicalResult runTool(StringRef source, SmallVector<std::string> command,
   for (const CudaHeader &header : cudaHeaders())
     if (failed(writeText(inFolder(folder, header.path), header.text, error)))
       return failure();
-  Path input = inFolder(folder, "kernel.cu"), made = inFolder(folder, "made"),
-       log = inFolder(folder, "log");
+  bool isText = form == CudaForm::Assembled;
+  Path input = inFolder(folder, isText ? "kernel.ptx" : "kernel.cu"),
+       made = inFolder(folder, "made"), log = inFolder(folder, "log");
   if (failed(writeText(input, source, error)))
     return failure();
   command.append(
@@ -215,7 +232,7 @@ LogicalResult compileCuda(StringRef source, CudaForm form,
     cached = cacheFile(source, *command);
   if (cached && readCache(*cached, output))
     return success();
-  if (failed(runTool(source, *command, output, error)))
+  if (failed(runTool(source, form, *command, output, error)))
     return failure();
   if (cached)
     writeCache(*cached, output);

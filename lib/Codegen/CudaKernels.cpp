@@ -4,7 +4,7 @@
 
 #include "CudaScore.h"
 
-#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -22,12 +22,14 @@ namespace {
 /// for masks blocks of keys that waste less on diagonals.
 struct TileRow {
   int64_t mostHead, mostValue;
-  int wholeBlock, maskedBlock; ///< keys at a time
-  int consumers;
+  int wholeBlock, maskedBlock, scoredBlock; ///< keys at a time
+  int consumers;                            ///< without scores
 };
+constexpr int kScoredConsumers = 2;
 constexpr TileRow kTiles[] = {
-    {64, 64, 128, 128, 3},   {96, 96, 128, 128, 2}, {128, 128, 176, 128, 2},
-    {192, 128, 112, 112, 2}, {192, 192, 96, 96, 2}, {256, 256, 80, 80, 2},
+    {64, 64, 128, 128, 128, 3},   {96, 96, 128, 128, 128, 2},
+    {128, 128, 176, 128, 128, 2}, {192, 128, 112, 112, 112, 2},
+    {192, 192, 96, 96, 80, 2},    {256, 256, 80, 80, 80, 2},
 };
 
 } // namespace
@@ -39,6 +41,55 @@ static bool showsAll(AttendOp op) {
   });
 }
 
+/// The module may ask for one tile, `sp.attention_tile = array<i64: keys at a
+/// time, consumers, stages>`: that is how tiles are compared on a GPU.
+static LogicalResult takeTile(AttendOp op, ForwardShape &shape) {
+  auto asked = op->getParentOfType<ModuleOp>()->getAttr("sp.attention_tile");
+  if (!asked)
+    return success();
+  auto tile = dyn_cast<DenseI64ArrayAttr>(asked);
+  if (tile && tile.size() == 3 &&
+      llvm::all_of(tile.asArrayRef(),
+                   [](int64_t n) { return n > 0 && n <= 256; })) {
+    shape.keyBlock = static_cast<int>(tile[0]);
+    shape.consumers = static_cast<int>(tile[1]);
+    shape.stages = static_cast<int>(tile[2]);
+    if (shape.isValid())
+      return success();
+  }
+  return op.emitOpError()
+         << "expected sp.attention_tile to hold keys at a time, consumers and "
+            "stages of a tile that heads of "
+         << shape.headSize << " and " << shape.valueSize
+         << " elements can have but got " << asked;
+}
+
+/// Whether the forward kernel can ask the score function: it takes powers
+/// before it asks for their factors, and has no registers for fp64.
+static bool fitsForward(func::FuncOp score) {
+  WalkResult walked = score.walk([](Operation *operation) {
+    bool isWide = llvm::any_of(operation->getResultTypes(), [](Type type) {
+      return getElementTypeOrSelf(type).isF64();
+    });
+    return isWide ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (walked.wasInterrupted())
+    return false;
+  Operation *end = score.getBody().front().getTerminator();
+  if (end->getNumOperands() == 1)
+    return true;
+  SetVector<Operation *> needed;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  Value factor = end->getOperand(1), x = score.getArgument(0);
+  if (factor.getDefiningOp() &&
+      failed(getBackwardSlice(factor, &needed, options)))
+    return false;
+  return factor != x && llvm::none_of(x.getUsers(), [&](Operation *user) {
+           return needed.contains(user);
+         });
+}
+
 FailureOr<CudaAttention> mlir::sp::chooseCudaAttention(AttendOp op) {
   int64_t head = op.getQuery().getType().getDimSize(3),
           value = op.getValue().getType().getDimSize(3);
@@ -47,14 +98,28 @@ FailureOr<CudaAttention> mlir::sp::chooseCudaAttention(AttendOp op) {
   bool isNarrow =
       attention.elementType.isBF16() || attention.elementType.isF16();
   bool isForward = isNarrow && head % 16 == 0 && value % 16 == 0 &&
-                   op.getScale().convertToDouble() > 0 && !op.getScore();
+                   op.getScale().convertToDouble() > 0;
+  if (op.getScore()) {
+    FailureOr<std::string> score = cudaScore(op);
+    if (failed(score))
+      return failure();
+    attention.scoreName = op.getScore()->str();
+    attention.score = *score;
+    isForward &= fitsForward(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        op, op.getScoreAttr()));
+  }
   for (const TileRow &row : kTiles) {
     if (!isForward || head > row.mostHead || value > row.mostValue)
       continue;
-    attention.shape = ForwardShape{
-        static_cast<int>(head), static_cast<int>(value),
-        showsAll(op) ? row.wholeBlock : row.maskedBlock, row.consumers,
-        /*stages=*/2};
+    ForwardShape shape = {static_cast<int>(head), static_cast<int>(value),
+                          op.getScore()  ? row.scoredBlock
+                          : showsAll(op) ? row.wholeBlock
+                                         : row.maskedBlock,
+                          op.getScore() ? kScoredConsumers : row.consumers,
+                          /*stages=*/2};
+    if (failed(takeTile(op, shape)))
+      return failure();
+    attention.shape = shape;
     return attention;
   }
   if (head > PlainShape::kMostSize || value > PlainShape::kMostSize)
@@ -65,13 +130,13 @@ FailureOr<CudaAttention> mlir::sp::chooseCudaAttention(AttendOp op) {
   attention.shape =
       PlainShape{static_cast<int>(head), static_cast<int>(value),
                  /*numberBytes=*/attention.elementType.isF64() ? 8 : 4};
-  if (!op.getScore())
-    return attention;
-  FailureOr<std::string> score = cudaScore(op);
-  if (failed(score))
-    return failure();
-  attention.scoreName = op.getScore()->str();
-  attention.score = *score;
+  return attention;
+}
+
+CudaAttention mlir::sp::portableAttention(CudaAttention attention) {
+  if (auto *forward = std::get_if<ForwardShape>(&attention.shape))
+    attention.shape =
+        PlainShape{forward->headSize, forward->valueSize, /*numberBytes=*/4};
   return attention;
 }
 
@@ -177,31 +242,38 @@ static void writeProducts(raw_ostream &os, StringRef element, StringRef ptxType,
   os << "};\n";
 }
 
+/// One artifact has several types of this name: they must not be taken for one.
+static void writeScore(raw_ostream &os, StringRef score) {
+  if (!score.empty())
+    os << "namespace {\n" << score << "} // namespace\n\n";
+}
+
 static void writeForward(raw_ostream &os, StringRef name, TypeNames names,
-                         const ForwardShape &shape) {
+                         const ForwardShape &shape, StringRef score) {
   os << "#include \"sprt/cuda/Ptx.cuh\"\n\n#ifndef SPRT_EMULATED\n"
         "namespace sprt::ptx {\n";
   writeProducts(os, names.element, names.ptx, shape.keyBlock);
   if (shape.valueSize != shape.keyBlock)
     writeProducts(os, names.element, names.ptx, shape.valueSize);
   os << "} // namespace sprt::ptx\n#endif\n\n"
-        "#include \"sprt/cuda/AttentionForward.cuh\"\n\n"
-        "// Heads of "
-     << shape.headSize << " and " << shape.valueSize << ", " << shape.keyBlock
-     << " keys at a time, " << shape.consumers << " x 64 queries a block, "
-     << shape.stages << " stages.\n"
+        "#include \"sprt/cuda/AttentionForward.cuh\"\n\n";
+  writeScore(os, score);
+  os << "// Heads of " << shape.headSize << " and " << shape.valueSize << ", "
+     << shape.keyBlock << " keys at a time, " << shape.consumers
+     << " x 64 queries a block, " << shape.stages << " stages.\n"
      << "using Config = sprt::cuda::ForwardConfig<" << names.element << ", "
      << shape.headSize << ", " << shape.valueSize << ", " << shape.keyBlock
-     << ", " << shape.consumers << ", " << shape.stages << ">;\nSPRT_ATTENTION("
-     << name << ", Config, Forward)\n";
+     << ", " << shape.consumers << ", " << shape.stages
+     << (score.empty() ? "" : ", Score") << ">;\nSPRT_ATTENTION(" << name
+     << ", Config, Forward)\n";
 }
 
 static void writePlain(raw_ostream &os, StringRef name, TypeNames names,
                        const PlainShape &shape, StringRef score) {
-  os << "#include \"sprt/cuda/AttentionPlain.cuh\"\n\n"
-     << score << (score.empty() ? "" : "\n") << "// Heads of " << shape.headSize
-     << " and " << shape.valueSize << ", " << shape.queryBlock()
-     << " queries a block.\n"
+  os << "#include \"sprt/cuda/AttentionPlain.cuh\"\n\n";
+  writeScore(os, score);
+  os << "// Heads of " << shape.headSize << " and " << shape.valueSize << ", "
+     << shape.queryBlock() << " queries a block.\n"
      << "using Config = sprt::cuda::PlainConfig<" << names.element << ", "
      << (shape.numberBytes == 8 ? "double" : "float") << ", " << shape.headSize
      << ", " << shape.valueSize << (score.empty() ? "" : ", Score")
@@ -213,7 +285,7 @@ std::string mlir::sp::cudaSource(const CudaAttention &attention) {
   llvm::raw_string_ostream os(text);
   TypeNames names = namesOf(attention.elementType);
   if (auto *forward = std::get_if<ForwardShape>(&attention.shape))
-    writeForward(os, name, names, *forward);
+    writeForward(os, name, names, *forward, attention.score);
   else
     writePlain(os, name, names, std::get<PlainShape>(attention.shape),
                attention.score);

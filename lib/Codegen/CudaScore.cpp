@@ -2,10 +2,12 @@
 
 #include "CudaScore.h"
 
+#include "CudaWords.h"
+
 #include "sp/StableHLO/StableHLO.h"
 #include "sprt/cuda/AttentionArguments.h"
 
-#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -14,106 +16,25 @@ using namespace mlir::stablehlo;
 
 namespace {
 
-/// An element type in C++: what memory holds, and what is computed with.
-struct CppType {
-  std::string storage, number;
-  bool isRounded = false; ///< after each operation
-};
-
-std::optional<CppType> cppType(Type type) {
-  if (type.isBF16())
-    return CppType{"sprt::ptx::BFloat16", "float", true};
-  if (type.isF16())
-    return CppType{"sprt::ptx::Half", "float", true};
-  if (type.isF32())
-    return CppType{"float", "float"};
-  if (type.isF64())
-    return CppType{"double", "double"};
-  if (type.isInteger(1))
-    return CppType{"uint8_t", "bool"};
-  auto integer = dyn_cast<IntegerType>(type);
-  if (!integer || !llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth()))
-    return std::nullopt;
-  std::string name = (integer.isUnsigned() ? "uint" : "int") +
-                     std::to_string(integer.getWidth()) + "_t";
-  return CppType{name, name};
-}
-
-/// What an operation on numbers is called in ScoreMath.cuh; empty where it has
-/// no name.
-StringRef wordOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, StringRef>(op)
-      .Case([](AddOp) { return "add"; })
-      .Case([](SubtractOp) { return "subtract"; })
-      .Case([](MulOp) { return "multiply"; })
-      .Case([](DivOp) { return "divide"; })
-      .Case([](RemOp) { return "remainder"; })
-      .Case([](MaxOp) { return "maximum"; })
-      .Case([](MinOp) { return "minimum"; })
-      .Case([](ClampOp) { return "clamp"; })
-      .Case([](SelectOp) { return "select"; })
-      .Case([](AndOp) { return "bitAnd"; })
-      .Case([](OrOp) { return "bitOr"; })
-      .Case([](XorOp) { return "bitXor"; })
-      .Case([](NotOp) { return "bitNot"; })
-      .Case([](ShiftLeftOp) { return "shiftLeft"; })
-      .Case([](ShiftRightLogicalOp) { return "shiftRightLogical"; })
-      .Case([](ShiftRightArithmeticOp) { return "shiftRightArithmetic"; })
-      .Case([](NegOp) { return "negate"; })
-      .Case([](AbsOp) { return "absolute"; })
-      .Case([](SignOp) { return "sign"; })
-      .Case([](ExpOp) { return "exp"; })
-      .Case([](Expm1Op) { return "expm1"; })
-      .Case([](LogOp) { return "log"; })
-      .Case([](Log1pOp) { return "log1p"; })
-      .Case([](TanhOp) { return "tanh"; })
-      .Case([](LogisticOp) { return "logistic"; })
-      .Case([](SqrtOp) { return "sqrt"; })
-      .Case([](RsqrtOp) { return "rsqrt"; })
-      .Case([](CbrtOp) { return "cbrt"; })
-      .Case([](PowOp) { return "power"; })
-      .Case([](SineOp) { return "sine"; })
-      .Case([](CosineOp) { return "cosine"; })
-      .Case([](TanOp) { return "tangent"; })
-      .Case([](Atan2Op) { return "atan2"; })
-      .Case([](chlo::ErfOp) { return "erf"; })
-      .Case([](FloorOp) { return "floor"; })
-      .Case([](CeilOp) { return "ceil"; })
-      .Case([](RoundOp) { return "round"; })
-      .Case([](RoundNearestEvenOp) { return "roundEven"; })
-      .Case([](IsFiniteOp) { return "isFinite"; })
-      .Default([](Operation *) { return StringRef(); });
-}
-
-StringRef comparison(ComparisonDirection direction) {
-  switch (direction) {
-  case ComparisonDirection::EQ:
-    return "==";
-  case ComparisonDirection::NE:
-    return "!=";
-  case ComparisonDirection::LT:
-    return "<";
-  case ComparisonDirection::LE:
-    return "<=";
-  case ComparisonDirection::GT:
-    return ">";
-  case ComparisonDirection::GE:
-    return ">=";
-  }
-  llvm_unreachable("every direction has a sign");
-}
-
-/// Writes one function, a line an operation.
+/// Writes one type: what it reads of a query row and of a key, and a function
+/// of these for each result, a line an operation.
 class ScoreWriter {
 public:
   explicit ScoreWriter(AttendOp op)
       : op(op), score(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
                     op, op.getScoreAttr())),
+        number(elementOf(op.getQuery()).isF64() ? "double" : "float"),
+        isNarrow(elementOf(op.getQuery()).getIntOrFloatBitWidth() == 16),
         os(text) {}
 
   FailureOr<std::string> run();
 
 private:
+  /// A member of Query or Key.
+  struct Member {
+    std::string type, name, value;
+  };
+
   LogicalResult refuse(Operation *at) {
     return at->emitError("expected an operation that score functions on GPUs "
                          "have but got '")
@@ -123,7 +44,12 @@ private:
     return getElementTypeOrSelf(value.getType());
   }
   std::string name(Value value) const { return names.lookup(value); }
-  LogicalResult writeArguments();
+  bool isLight();
+  LogicalResult nameArguments();
+  void writeMembers(StringRef type, StringRef function, StringRef parameters,
+                    ArrayRef<Member> members);
+  LogicalResult writeFunction(StringRef function, Value result);
+  void writePairs(const SetVector<Operation *> &needed, Value result);
   LogicalResult write(Operation &operation);
   LogicalResult writeConstant(ConstantOp constant);
   LogicalResult writeLookUp(DynamicSliceOp slice);
@@ -131,7 +57,10 @@ private:
 
   AttendOp op;
   func::FuncOp score;
+  std::string number; ///< C++ type of the score
+  bool isNarrow;      ///< elements have 16 bits
   DenseMap<Value, std::string> names;
+  SmallVector<Member> ofQuery, ofKey;
   std::string text;
   llvm::raw_string_ostream os;
 };
@@ -150,21 +79,35 @@ LogicalResult ScoreWriter::define(Value value, const std::string &expression) {
   return success();
 }
 
-LogicalResult ScoreWriter::writeArguments() {
-  size_t perQuery = op.getPerQuery().size(), perKey = op.getPerKey().size();
-  size_t elements =
-      perQuery + perKey + op.getPerHead().size() + op.getPair().size();
-  static constexpr const char *kFixed[] = {
-      "x", "at.globalHead", "at.queryPosition", "at.keyPosition"};
-  for (BlockArgument argument : score.getArguments()) {
-    unsigned number = argument.getArgNumber();
-    if (number < 4) {
-      names[argument] = kFixed[number];
-      continue;
-    }
-    unsigned term = number - 4;
+/// What each argument is called, and whose it is. Elements of a pair are read
+/// by the functions, from where the row's begin.
+LogicalResult ScoreWriter::nameArguments() {
+  size_t perQuery = op.getPerQuery().size(), perKey = op.getPerKey().size(),
+         perHead = op.getPerHead().size(), pairs = op.getPair().size();
+  auto add = [&](BlockArgument argument, SmallVector<Member> &to,
+                 StringRef owner, Member member) {
+    names[argument] = (owner + "." + member.name).str();
+    to.push_back(std::move(member));
+  };
+  ArrayRef<BlockArgument> arguments = score.getArguments();
+  names[arguments[0]] = "x";
+  if (!arguments[1].use_empty())
+    add(arguments[1], ofQuery, "query", {"int32_t", "head", "at.globalHead"});
+  if (!arguments[2].use_empty())
+    add(arguments[2], ofQuery, "query",
+        {"int32_t", "position",
+         "load<int32_t, int32_t>(arguments.queryPositions, at.row)"});
+  // Values of keys lie with the local rows; pairs know whole sequences.
+  bool hasPairs = llvm::any_of(
+      arguments.slice(4 + perQuery + perKey + perHead, pairs),
+      [](BlockArgument argument) { return !argument.use_empty(); });
+  if (hasPairs || !arguments[3].use_empty())
+    add(arguments[3], ofKey, "key",
+        {"int32_t", "position",
+         "load<int32_t, int32_t>(arguments.keyPositions, row)"});
+  for (auto [term, argument] : llvm::enumerate(arguments.drop_front(4))) {
     std::string place = "arguments.terms[" + std::to_string(term) + "]";
-    if (term >= elements) {
+    if (term >= perQuery + perKey + perHead + pairs) {
       names[argument] = place + ".data";
       continue;
     }
@@ -173,14 +116,55 @@ LogicalResult ScoreWriter::writeArguments() {
     std::optional<CppType> type = cppType(elementOf(argument));
     if (!type)
       return refuse(score);
-    // Values of keys lie with the local rows; pairs know whole sequences.
-    bool isPerKey = term >= perQuery && term < perQuery + perKey;
-    names[argument] = "t" + std::to_string(term);
-    os << "    const " << type->number << " t" << term << " = load<"
-       << type->number << ", " << type->storage << ">(" << place << ", at, at."
-       << (isPerKey ? "key" : "keyPosition") << ");\n";
+    bool isOfKey = term >= perQuery && term < perQuery + perKey;
+    std::string own = "t" + std::to_string(term),
+                at = isOfKey ? ", batch, row)" : ", at)";
+    if (term >= perQuery + perKey + perHead)
+      add(argument, ofQuery, "query",
+          {"const " + type->storage + " *", own,
+           "begin<" + type->storage + ">(" + place + at});
+    else
+      add(argument, isOfKey ? ofKey : ofQuery, isOfKey ? "key" : "query",
+          {type->number, own,
+           "load<" + type->number + ", " + type->storage + ">(" + place +
+               ".data, place(" + place + at + ")"});
   }
   return success();
+}
+
+void ScoreWriter::writeMembers(StringRef type, StringRef function,
+                               StringRef parameters, ArrayRef<Member> members) {
+  os << "\n  struct " << type << " {";
+  for (const Member &member : members)
+    os << "\n    " << member.type << " " << member.name << ";";
+  os << (members.empty() ? "};\n" : "\n  };\n") << "  SPRT_DEVICE static "
+     << type << " " << function
+     << "(const sprt::cuda::ScoreArguments &arguments,\n      " << parameters
+     << ") {\n    using namespace sprt::cuda::score;\n    return {";
+  llvm::interleave(
+      members, os, [&](const Member &member) { os << member.value; },
+      ",\n            ");
+  os << "};\n  }\n";
+}
+
+/// The elements of pairs that these operations, or the result itself, use.
+void ScoreWriter::writePairs(const SetVector<Operation *> &needed,
+                             Value result) {
+  size_t before =
+      op.getPerQuery().size() + op.getPerKey().size() + op.getPerHead().size();
+  for (size_t term = before; term < before + op.getPair().size(); ++term) {
+    BlockArgument argument = score.getArgument(4 + term);
+    if (argument != result &&
+        llvm::none_of(argument.getUsers(),
+                      [&](Operation *user) { return needed.contains(user); }))
+      continue;
+    CppType type = *cppType(elementOf(argument));
+    std::string row = name(argument), own = "t" + std::to_string(term);
+    os << "    const " << type.number << " " << own << " = load<" << type.number
+       << ", " << type.storage << ">(" << row
+       << ", key.position * arguments.terms[" << term << "].strides[3]);\n";
+    names[argument] = own;
+  }
 }
 
 LogicalResult ScoreWriter::writeConstant(ConstantOp constant) {
@@ -255,6 +239,8 @@ LogicalResult ScoreWriter::write(Operation &operation) {
                               ">(" + name(operation.getOperand(0)) + ")");
   }
   StringRef word = wordOf(&operation);
+  if (StringRef quick = quickWordOf(&operation); isNarrow && !quick.empty())
+    word = quick;
   bool isIntegerPower =
       isa<PowOp>(operation) && !isa<FloatType>(elementOf(result));
   if (word.empty() || isIntegerPower)
@@ -265,34 +251,62 @@ LogicalResult ScoreWriter::write(Operation &operation) {
   return define(result, expression + ")");
 }
 
+/// Of what a result needs; no other operation is asked for.
+LogicalResult ScoreWriter::writeFunction(StringRef function, Value result) {
+  SetVector<Operation *> needed;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  if (result.getDefiningOp() &&
+      failed(getBackwardSlice(result, &needed, options)))
+    return failure();
+  os << "\n  SPRT_DEVICE static " << number << " " << function
+     << "(const sprt::cuda::ScoreArguments &arguments,\n      const Query "
+        "&query, const Key &key, "
+     << number
+     << " x) {\n    using namespace sprt;\n"
+        "    using namespace sprt::cuda::score;\n";
+  DenseMap<Value, std::string> arguments = names;
+  writePairs(needed, result);
+  for (Operation &operation : score.getBody().front().without_terminator())
+    if (needed.contains(&operation) && failed(write(operation)))
+      return failure();
+  os << "    return " << name(result) << ";\n  }\n";
+  names = std::move(arguments);
+  return success();
+}
+
+/// Longer functions, and loads for each pair, spill registers.
+bool ScoreWriter::isLight() {
+  constexpr int64_t kMostOperations = 8;
+  return op.getPair().empty() && op.getTable().empty() &&
+         llvm::count_if(score.getBody().front().without_terminator(),
+                        [](Operation &operation) {
+                          return !isa<ConstantOp>(operation);
+                        }) <= kMostOperations;
+}
+
 FailureOr<std::string> ScoreWriter::run() {
   size_t terms = score.getNumArguments() - 4;
-  constexpr size_t kMost = ::sprt::cuda::PlainArguments::kMostTerms;
+  constexpr size_t kMost = ::sprt::cuda::ScoreArguments::kMostTerms;
   if (terms > kMost) {
     op.emitOpError() << "expected at most " << kMost
                      << " terms of a score function on GPUs but got " << terms;
     return failure();
   }
-  std::string number =
-      op.getQuery().getType().getElementType().isF64() ? "double" : "float";
-  os << "struct Score {\n  static constexpr bool kIsNone = false;\n"
-        "  SPRT_DEVICE static "
-     << number
-     << " apply(const sprt::cuda::PlainArguments &arguments,\n"
-        "                            const sprt::cuda::ScorePair &at, "
-     << number << " x,\n                            " << number
-     << " &factor) {\n    using namespace sprt;\n"
-        "    using namespace sprt::cuda::score;\n";
-  if (failed(writeArguments()))
+  OperandRange results = score.getBody().front().getTerminator()->getOperands();
+  bool hasFactor = results.size() == 2;
+  if (failed(nameArguments()))
     return failure();
-  Block &body = score.getBody().front();
-  for (Operation &operation : body.without_terminator())
-    if (failed(write(operation)))
-      return failure();
-  Operation *end = body.getTerminator();
-  if (end->getNumOperands() == 2)
-    os << "    factor = " << name(end->getOperand(1)) << ";\n";
-  os << "    return " << name(end->getOperand(0)) << ";\n  }\n};\n";
+  os << "struct Score {\n  static constexpr bool kIsNone = false, kIsLight = "
+     << (isLight() ? "true" : "false")
+     << ", kHasFactor = " << (hasFactor ? "true" : "false") << ";\n";
+  writeMembers("Query", "query", "const sprt::cuda::ScoreRow &at", ofQuery);
+  writeMembers("Key", "key", "int batch, int row", ofKey);
+  if (failed(writeFunction("apply", results[0])))
+    return failure();
+  if (hasFactor && failed(writeFunction("factor", results[1])))
+    return failure();
+  os << "};\n";
   return text;
 }
 

@@ -8,7 +8,7 @@
 
 namespace mlir::sp {
 
-/// The type `Score` that the plain kernel is instantiated with for the score
+/// The type `Score` that a kernel is instantiated with for the score
 /// function of `op`: an operation a line, in the words of
 /// `sprt/cuda/ScoreMath.cuh`. Fails with a diagnostic at an operation that has
 /// no such word.

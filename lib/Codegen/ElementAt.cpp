@@ -37,9 +37,21 @@ Scalar KernelEmitter::loadElement(const Buffer &buffer,
     if (buffer.isTemporary)
       flat = within;
   }
-  if (inMapStage && !loops.empty())
+  if (rowsOf == RowsOf::Tile && inMapStage && !loops.empty())
     wantsRowBlock |= space.requestBlocks(flat, loops.back().variable, row);
   return s.load(buffer.pointer, space.materialise(b, loc, flat), buffer.form);
+}
+
+/// Whether a result has the element in another thread's few: it is computed
+/// again.
+bool KernelEmitter::isElsewhere(Value value, ArrayRef<Index> indices) {
+  Operation *op = value.getDefiningOp();
+  const Buffer &buffer = buffers[readFrom[value]];
+  if (rowsOf != RowsOf::Thread || !op || isStage(op) || buffer.isTemporary ||
+      !buffer.isWritten)
+    return false;
+  Index flat = space.linearise(indices, buffer.shape);
+  return !(space.divMod(flat, countOf(buffer.shape) / rowCount).first == row);
 }
 
 Scalar KernelEmitter::elementAt(Value value, ArrayRef<Index> indices) {
@@ -58,7 +70,7 @@ Scalar KernelEmitter::elementAt(Value value, ArrayRef<Index> indices) {
     if (!(space.linearise(indices, shapeOf(value)) == row))
       fail(Outcome::NotByRows, loc, "expected rows to be independent");
     scalar = inRegister->second;
-  } else if (inMemory != readFrom.end()) {
+  } else if (inMemory != readFrom.end() && !isElsewhere(value, indices)) {
     scalar = loadElement(buffers[inMemory->second], indices);
   } else {
     noteCost(value, indices);
@@ -161,7 +173,7 @@ Scalar KernelEmitter::compute(Value value, ArrayRef<Index> indices) {
     llvm::raw_string_ostream(type)
         << elementOf(op->getNumOperands() ? op->getOperand(0) : value);
     fail(Outcome::Unsupported, op->getLoc(),
-         "expected an operation that CPU kernels support but got '" +
+         "expected an operation that kernels support but got '" +
              op->getName().getStringRef() + "' on " + type);
   }
   loc = outer;

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace mlir::sp {
@@ -242,6 +243,23 @@ SmallVector<Index> IndexSpace::delinearise(const Index &flat,
     std::tie(left, indices[dim]) = divMod(left, shape[dim]);
   }
   return indices;
+}
+
+std::pair<Index, Index> IndexSpace::coarse(const Index &a,
+                                           int64_t bound) const {
+  Index fine, rest = a;
+  llvm::erase_if(rest.terms, [&](std::pair<unsigned, int64_t> term) {
+    if (term.second == 1)
+      fine.terms.push_back(term);
+    return term.second == 1;
+  });
+  int64_t unit = std::gcd(bound, a.constant);
+  for (auto [leaf, coefficient] : rest.terms)
+    unit = std::gcd(unit, coefficient);
+  IndexRange within = range(fine);
+  if (within.low < 0 || within.high >= unit)
+    return {a, Index(0)};
+  return {rest, fine};
 }
 
 bool IndexSpace::requestCut(const Index &a, int64_t bound) {

@@ -81,6 +81,10 @@ public:
   Index linearise(ArrayRef<Index> indices, ArrayRef<int64_t> shape);
   SmallVector<Index> delinearise(const Index &flat, ArrayRef<int64_t> shape);
 
+  /// The part of `a` that decides whether it is below `bound` or not negative,
+  /// and the rest: neighbours that no such bound divides have the same one.
+  std::pair<Index, Index> coarse(const Index &a, int64_t bound) const;
+
   /// Asks that `a`'s loop be cut where `a` reaches `bound`. False when `a` is
   /// not a loop variable at a constant distance.
   bool requestCut(const Index &a, int64_t bound);

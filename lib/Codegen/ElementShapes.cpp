@@ -31,11 +31,13 @@ KernelEmitter::Guarded KernelEmitter::guard(const Index &index, int64_t size,
     space.requestCut(index, 0);
     space.requestCut(index, limit);
   }
-  Value position = space.materialise(b, loc, index);
+  auto [coarse, fine] = space.coarse(index, limit);
+  Value position = space.materialise(b, loc, coarse);
   Value inside =
       arith::CmpIOp::create(b, loc, CmpIPredicate::ult, position, s.i64(limit));
   Value safe = arith::SelectOp::create(b, loc, inside, position, s.i64(0));
-  Index kept = space.addValue(safe, {0, limit - 1});
+  Index kept = space.add(
+      space.addValue(safe, {0, limit - 1 - space.range(fine).high}), fine);
   if (step == 1)
     return {inside, false, kept};
   auto [element, between] = space.divMod(kept, step);

@@ -2,6 +2,8 @@
 
 #include "KernelEmitter.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
 #include <numeric>
 #include <tuple>
 
@@ -20,7 +22,7 @@ static constexpr int64_t kThinRow = 64;
 /// Rows that become one where elements are transposed across them.
 static constexpr int64_t kRowBlock = 16;
 
-static bool isStage(Operation *op) {
+bool isStage(Operation *op) {
   return isa<ReduceOp, ReduceWindowOp, DotGeneralOp, DotOp, ConvolutionOp,
              SortOp, ScatterOp, chlo::TopKOp>(op);
 }
@@ -50,7 +52,7 @@ LogicalResult KernelEmitter::checkSupported() {
   source.walk([&](Operation *op) {
     if (op == source || op->hasTrait<OpTrait::IsTerminator>() || isKernelOp(op))
       return;
-    result = op->emitError("expected an operation that CPU kernels support "
+    result = op->emitError("expected an operation that kernels support "
                            "but got '")
              << op->getName() << "' on these types";
   });
@@ -168,6 +170,8 @@ void KernelEmitter::emitRow() {
     emitStage(&op);
     if (outcome != Outcome::Done)
       return;
+    if (rowsOf == RowsOf::Block)
+      gpu::BarrierOp::create(b, loc);
   }
   for (Value argument : source.getArguments())
     if (writeTo.count(argument))
@@ -219,17 +223,19 @@ void KernelEmitter::emitMapStage(Value value) {
   if (inner == 1) {
     Scalar scalar = at(space.delinearise(row, shapeOf(value)));
     storeElement(value, Index(0), scalar);
+    // As memory would give it back: rounded.
+    ElementForm form(elementOf(value));
     if (!isArgument)
-      setRowScalar(value, scalar);
+      setRowScalar(value, form.isFloat && outcome == Outcome::Done
+                              ? s.convert(scalar, form.compute, form.element)
+                              : scalar);
     return;
   }
   inMapStage = true;
-  emitLoops(plan(value.getAsOpaquePointer(), 0, inner),
-            [&](const Index &index) {
-              storeElement(
-                  value, index,
-                  at(space.delinearise(rowFlat(value, index), shapeOf(value))));
-            });
+  emitSpread(value.getAsOpaquePointer(), 0, inner, [&](const Index &index) {
+    storeElement(value, index,
+                 at(space.delinearise(rowFlat(value, index), shapeOf(value))));
+  });
   inMapStage = false;
 }
 
@@ -242,6 +248,7 @@ bool KernelEmitter::refineLoops() {
 
 KernelEmitter::Outcome KernelEmitter::attempt(int64_t count) {
   rowCount = count;
+  threads = threadsFor(count);
   stored.clear();
   plans.clear();
   // Cuts, splits and stores only grow; the bound is for our own mistakes.
@@ -252,7 +259,7 @@ KernelEmitter::Outcome KernelEmitter::attempt(int64_t count) {
     buffers.clear();
     readFrom.clear();
     writeTo.clear();
-    temporaryBytes.clear();
+    temporaries.clear();
     rowScalars.clear();
     scopes.clear();
     loops.clear();
@@ -285,28 +292,58 @@ KernelEmitter::Outcome KernelEmitter::attemptBlocked(int64_t count) {
   return result == Outcome::Done ? result : attempt(count);
 }
 
+/// Emits the body with the first of these row counts that it can have.
+KernelEmitter::Outcome KernelEmitter::tryRows(ArrayRef<int64_t> candidates) {
+  std::vector<int64_t> hopeless;
+  for (int64_t count : candidates) {
+    if (llvm::any_of(hopeless, [&](int64_t h) { return count % h == 0; }))
+      continue;
+    Outcome result = attemptBlocked(count);
+    if (result != Outcome::NotByRows)
+      return result;
+    hopeless.push_back(count);
+  }
+  return Outcome::NotByRows;
+}
+
+LogicalResult KernelEmitter::refuse() {
+  return emitError(reasonLoc.value_or(source.getLoc())) << reason;
+}
+
 FailureOr<KernelShape> KernelEmitter::run() {
   if (failed(checkSupported()))
     return failure();
   std::vector<int64_t> candidates = rowCandidates();
   if (candidates.empty())
     return emitNothing();
-  std::vector<int64_t> hopeless;
-  for (int64_t count : candidates) {
-    if (llvm::any_of(hopeless, [&](int64_t h) { return count % h == 0; }))
-      continue;
-    Outcome result = attemptBlocked(count);
+  if (tryRows(candidates) != Outcome::Done)
+    return refuse();
+  return emitEntry();
+}
+
+FailureOr<GridShape> KernelEmitter::runGrid() {
+  if (failed(checkSupported()))
+    return failure();
+  std::vector<GridRows> candidates = gridCandidates();
+  if (candidates.empty())
+    return emitGridNothing();
+  for (const auto &[who, counts] : candidates) {
+    rowsOf = who;
+    Outcome result = tryRows(counts);
     if (result == Outcome::Done)
-      return emitEntry();
+      return emitGridEntry();
     if (result == Outcome::Unsupported)
       break;
-    hopeless.push_back(count);
   }
-  return emitError(reasonLoc.value_or(source.getLoc())) << reason;
+  return refuse();
 }
 
 FailureOr<KernelShape> emitKernel(func::FuncOp source, ModuleOp target) {
   return KernelEmitter(source, target).run();
+}
+
+FailureOr<GridShape> emitGridKernel(func::FuncOp source, ModuleOp target) {
+  return KernelEmitter(source, target).runGrid();
 }
 
 } // namespace mlir::sp

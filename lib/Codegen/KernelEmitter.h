@@ -22,8 +22,7 @@
 #ifndef SP_CODEGEN_KERNELEMITTER_H
 #define SP_CODEGEN_KERNELEMITTER_H
 
-#include "ElementIndex.h"
-#include "ScalarEmitter.h"
+#include "KernelParts.h"
 #include "TensorShape.h"
 #include "sp/Codegen/KernelEmission.h"
 
@@ -32,50 +31,19 @@
 
 namespace mlir::sp {
 
-class KernelEmitter {
+class KernelEmitter : private KernelParts {
 public:
   KernelEmitter(func::FuncOp source, ModuleOp target);
   FailureOr<KernelShape> run();
+  FailureOr<GridShape> runGrid();
 
 private:
   enum class Outcome { Done, Again, NotByRows, Unsupported };
-  using Scalars = SmallVector<Scalar, 1>;
-  using Indices = SmallVector<Index>;
-  using Carried = SmallVector<Value>;
-  using CarryingBody = function_ref<Carried(Index, ValueRange)>;
-
-  /// Memory of an operand, a result, or one row of a temporary.
-  struct Buffer {
-    Value pointer;
-    ElementForm form;
-    SmallVector<int64_t> shape;
-    bool isWritten;   ///< by this kernel: readable within the row only
-    bool isTemporary; ///< holds one row
-  };
-  struct Loop {
-    Value variable;
-    int64_t extent;
-  };
-  /// A sum, a window, a contraction: see KernelReductions.cpp.
-  struct Reduction {
-    SmallVector<Value> results;
-    SmallVector<int64_t> outShape, reducedShape;
-    bool inRegisters = true; ///< reduced loops innermost
-    SmallVector<Type> types; ///< of the accumulators
-    std::function<Scalars()> init;
-    std::function<Scalars(ArrayRef<Index>, ArrayRef<Index>, ArrayRef<Scalar>)>
-        step;
-  };
-  /// An index brought into bounds, and whether it had been inside.
-  struct Guarded {
-    Value inside; ///< null: always
-    bool never = false;
-    Index index;
-  };
-
   // KernelEmitter.cpp: rows, stages, the function.
   LogicalResult checkSupported();
   std::vector<int64_t> rowCandidates();
+  Outcome tryRows(ArrayRef<int64_t> candidates);
+  LogicalResult refuse();
   Outcome attempt(int64_t rowCount);
   Outcome attemptBlocked(int64_t rowCount);
   void emitBody();
@@ -88,7 +56,7 @@ private:
   int64_t workOf(Operation *op) const;
   bool refineLoops();
   unsigned addBuffer(Value value, bool isWritten, bool isTemporary);
-  Value addTemporary(Type element, int64_t count);
+  Value addTemporary(Type element, int64_t count, bool isShared = false);
   int64_t rowSize(Value value) const;
   void fail(Outcome outcome, Location loc, const Twine &reason);
 
@@ -96,6 +64,9 @@ private:
   LoopPlan &plan(const void *owner, unsigned kind, int64_t extent);
   void emitLoops(LoopPlan &plan, function_ref<void(Index)> body);
   Carried emitLoops(LoopPlan &plan, ValueRange inits, CarryingBody body);
+  Carried emitLoop(Value low, Value high, Value step, int64_t count,
+                   ValueRange inits,
+                   function_ref<Carried(Value, ValueRange)> body);
   Carried emitPart(LoopPlan &plan, ArrayRef<unsigned> order, Index flat,
                    ValueRange inits, CarryingBody body);
   SmallVector<Value> flatten(ArrayRef<Scalar> scalars);
@@ -103,6 +74,21 @@ private:
   Index rowFlat(Value value, const Index &inner);
   void storeElement(Value value, const Index &inner, Scalar scalar);
   void setRowScalar(Value value, Scalar scalar);
+
+  // KernelGrid.cpp: what is different on a GPU.
+  using GridRows = std::pair<RowsOf, std::vector<int64_t>>;
+  std::vector<GridRows> gridCandidates();
+  int64_t threadsFor(int64_t rowCount);
+  Block *createGridEntry();
+  GridShape emitGridEntry();
+  GridShape emitGridNothing();
+  Carried emitSpread(const void *owner, unsigned kind, int64_t extent,
+                     ValueRange inits, CarryingBody body, bool inOrder = false);
+  void emitSpread(const void *owner, unsigned kind, int64_t extent,
+                  function_ref<void(Index)> body);
+  Scalars combineThreads(const Reduction &reduction, ArrayRef<Scalar> partial);
+  void unrollLoops();
+  void onFirstThread(function_ref<void()> body);
 
   // KernelReductions.cpp and KernelWindows.cpp
   void emitReduction(Reduction &reduction);
@@ -130,6 +116,7 @@ private:
   Scalar elementAt(Value value, ArrayRef<Index> indices);
   Scalar compute(Value value, ArrayRef<Index> indices);
   Scalar computeShape(Operation *op, ArrayRef<Index> indices);
+  bool isElsewhere(Value value, ArrayRef<Index> indices);
   Scalar loadElement(const Buffer &buffer, ArrayRef<Index> indices);
   void noteCost(Value value, ArrayRef<Index> indices);
   Scalars evaluate(Region &region, ArrayRef<Scalar> arguments);
@@ -159,12 +146,16 @@ private:
   llvm::DenseSet<Value> stored;
   std::map<std::pair<const void *, unsigned>, LoopPlan> plans;
   int64_t rowCount = 1;
+  RowsOf rowsOf = RowsOf::Tile;
+  int64_t threads = 1;                              ///< of a block
   llvm::DenseMap<Operation *, std::string> tableOf; ///< over all attempts
 
   // One attempt.
   func::FuncOp body;
   IndexSpace space;
   Index row;
+  Value thread;          ///< its number in a block
+  bool isSpread = false; ///< a loop that threads share
   Outcome outcome = Outcome::Done;
   bool wantsAgain = false;
   bool inMapStage = false;
@@ -174,7 +165,7 @@ private:
   std::vector<Buffer> buffers;
   llvm::DenseMap<Value, unsigned> readFrom;                ///< into buffers
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> writeTo; ///< into buffers
-  std::vector<int64_t> temporaryBytes; ///< the last arguments of the body
+  std::vector<Temporary> temporaries; ///< the last arguments of the body
   llvm::DenseMap<Value, Scalar> rowScalars;
   std::vector<std::map<std::pair<void *, SmallVector<Index>>, Scalar>> scopes;
   std::vector<Loop> loops;
@@ -183,6 +174,15 @@ private:
   unsigned stage = 0;
 };
 
+/// Neighbouring elements that a thread of a GPU takes at once: 16 bytes of a
+/// narrow type.
+inline constexpr int64_t kGridWidth = 8;
+/// Marks loops over them.
+inline constexpr llvm::StringLiteral kUnrolled = "sp.unrolled";
+
+/// Whether the operation is always a stage: its elements are not computed one
+/// by one.
+bool isStage(Operation *op);
 /// Whether a reduction or contraction runs along contiguous elements, so that
 /// its accumulators are registers.
 bool reducesInRegisters(Operation *op);

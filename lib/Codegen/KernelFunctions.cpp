@@ -8,6 +8,9 @@
 
 namespace mlir::sp {
 
+/// Of every operand and result, in bytes.
+static constexpr int64_t kAlignment = 64;
+
 unsigned KernelEmitter::addBuffer(Value value, bool isWritten,
                                   bool isTemporary) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -16,14 +19,14 @@ unsigned KernelEmitter::addBuffer(Value value, bool isWritten,
                      SmallVector<int64_t>(shapeOf(value)), isWritten,
                      isTemporary});
   if (isTemporary)
-    temporaryBytes.push_back(rowSize(value) * buffers.back().form.bytes());
+    temporaries.push_back({rowSize(value) * buffers.back().form.bytes()});
   return buffers.size() - 1;
 }
 
-/// One row of memory that is not the image of a value.
-Value KernelEmitter::addTemporary(Type element, int64_t count) {
+/// Memory that is not the image of a value.
+Value KernelEmitter::addTemporary(Type element, int64_t count, bool isShared) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  temporaryBytes.push_back(count * ElementForm(element).bytes());
+  temporaries.push_back({count * ElementForm(element).bytes(), isShared});
   return body.getBody().front().addArgument(pointer, loc);
 }
 
@@ -34,8 +37,13 @@ void KernelEmitter::emitBody() {
   body.setPrivate();
   Block *entry = body.addEntryBlock();
   b.setInsertionPointToEnd(entry);
+  // Tiles [first, last); or rows from the first at steps, and the thread.
   Value first = entry->addArgument(b.getI64Type(), loc);
-  Value last = entry->addArgument(b.getI64Type(), loc);
+  Value second = entry->addArgument(b.getI64Type(), loc);
+  if (rowsOf != RowsOf::Tile)
+    thread = entry->addArgument(b.getI64Type(), loc);
+  unsigned leading = entry->getNumArguments();
+  unsigned buffersListed = source.getNumArguments() + source.getNumResults();
   for (Value argument : source.getArguments())
     readFrom[argument] = addBuffer(argument, false, false);
   Operation *terminator = source.getBody().front().getTerminator();
@@ -45,11 +53,15 @@ void KernelEmitter::emitBody() {
     readFrom.try_emplace(result, buffer);
   }
 
-  Value perTile = s.i64(rowsPerTile());
-  Value begin = arith::MulIOp::create(b, loc, first, perTile);
-  Value end = arith::MinSIOp::create(
-      b, loc, arith::MulIOp::create(b, loc, last, perTile), s.i64(rowCount));
-  auto loop = scf::ForOp::create(b, loc, begin, end, s.i64(1));
+  Value begin = first, end = s.i64(rowCount), step = second;
+  if (rowsOf == RowsOf::Tile) {
+    Value perTile = s.i64(rowsPerTile());
+    begin = arith::MulIOp::create(b, loc, first, perTile);
+    end = arith::MinSIOp::create(
+        b, loc, arith::MulIOp::create(b, loc, second, perTile), end);
+    step = s.i64(1);
+  }
+  auto loop = scf::ForOp::create(b, loc, begin, end, step);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -58,14 +70,20 @@ void KernelEmitter::emitBody() {
   }
   func::ReturnOp::create(b, loc);
 
-  // Buffers do not overlap, and those of operands are not written.
+  // Buffers do not overlap, and those of operands are not written. What is
+  // written another thread of the block may read, behind the compiler's back.
   body.setFunctionType(b.getFunctionType(entry->getArgumentTypes(), {}));
   body->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
                                     b.getContext(), LLVM::Linkage::Internal));
-  for (unsigned i = 2; i < entry->getNumArguments(); ++i) {
-    body.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                    b.getUnitAttr());
-    if (i < 2 + source.getNumArguments())
+  for (unsigned i = leading; i < entry->getNumArguments(); ++i) {
+    bool isOperand = i < leading + source.getNumArguments();
+    if (i < leading + buffersListed)
+      body.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                      b.getI64IntegerAttr(kAlignment));
+    if (isOperand || rowsOf != RowsOf::Block)
+      body.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                      b.getUnitAttr());
+    if (isOperand)
       body.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(),
                       b.getUnitAttr());
   }
@@ -87,10 +105,10 @@ KernelShape KernelEmitter::emitEntry() {
     arguments.push_back(LLVM::LoadOp::create(
         b, loc, pointer, s.address(block->getArgument(0), s.i64(i), pointer)));
   int64_t offset = 0;
-  for (int64_t bytes : temporaryBytes) {
+  for (const Temporary &temporary : temporaries) {
     arguments.push_back(
         s.address(block->getArgument(4), s.i64(offset), b.getI8Type()));
-    offset += (bytes + 63) / 64 * 64;
+    offset += llvm::alignTo(temporary.bytes, kAlignment);
   }
   func::CallOp::create(b, loc, body, arguments);
   func::ReturnOp::create(b, loc);

@@ -25,6 +25,25 @@ SmallVector<Value> KernelEmitter::emitLoops(
   return emitPart(plan, plan.order(), Index(0), inits, body);
 }
 
+SmallVector<Value> KernelEmitter::emitLoop(
+    Value low, Value high, Value step, int64_t count, ValueRange inits,
+    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(b, loc, low, high, step, inits);
+  if (rowsOf != RowsOf::Tile && count <= kGridWidth)
+    loop->setAttr(kUnrolled, b.getUnitAttr());
+  OpBuilder::InsertionGuard insertion(b);
+  b.setInsertionPointToStart(loop.getBody());
+  scopes.emplace_back();
+  loops.push_back({loop.getInductionVar(), count});
+  SmallVector<Value> next =
+      body(loop.getInductionVar(), loop.getRegionIterArgs());
+  loops.pop_back();
+  scopes.pop_back();
+  if (!inits.empty())
+    scf::YieldOp::create(b, loc, next);
+  return SmallVector<Value>(loop.getResults());
+}
+
 SmallVector<Value> KernelEmitter::emitPart(
     LoopPlan &plan, ArrayRef<unsigned> order, Index flat, ValueRange inits,
     function_ref<SmallVector<Value>(Index, ValueRange)> body) {
@@ -49,24 +68,15 @@ SmallVector<Value> KernelEmitter::emitPart(
       state = emitPart(plan, order.drop_front(), index, state, body);
       continue;
     }
-    auto loop =
-        scf::ForOp::create(b, loc, s.i64(low), s.i64(high), s.i64(1), state);
-    OpBuilder::InsertionGuard insertion(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Index variable =
-        space.addLoop(loop.getInductionVar(), {low, high - 1}, &plan, part);
-    scopes.emplace_back();
-    loops.push_back({loop.getInductionVar(), high - low});
-    SmallVector<Value> next = emitPart(
-        plan, order.drop_front(), space.add(flat, space.scale(variable, step)),
-        loop.getRegionIterArgs(), body);
-    loops.pop_back();
-    scopes.pop_back();
-    if (inits.empty())
-      b.setInsertionPoint(loop.getBody()->getTerminator());
-    if (!inits.empty())
-      scf::YieldOp::create(b, loc, next);
-    state.assign(loop.result_begin(), loop.result_end());
+    state =
+        emitLoop(s.i64(low), s.i64(high), s.i64(1), high - low, state,
+                 [&](Value variable, ValueRange carried) {
+                   Index index =
+                       space.addLoop(variable, {low, high - 1}, &plan, part);
+                   return emitPart(plan, order.drop_front(),
+                                   space.add(flat, space.scale(index, step)),
+                                   carried, body);
+                 });
   }
   return state;
 }
@@ -103,11 +113,19 @@ void KernelEmitter::storeElement(Value value, const Index &inner,
   auto targets = writeTo.find(value);
   if (targets == writeTo.end())
     return;
-  for (unsigned target : targets->second) {
-    const Buffer &buffer = buffers[target];
-    Index at = buffer.isTemporary ? inner : rowFlat(value, inner);
-    s.store(buffer.pointer, space.materialise(b, loc, at), scalar, buffer.form);
-  }
+  auto store = [&] {
+    for (unsigned target : targets->second) {
+      const Buffer &buffer = buffers[target];
+      Index at = buffer.isTemporary ? inner : rowFlat(value, inner);
+      s.store(buffer.pointer, space.materialise(b, loc, at), scalar,
+              buffer.form);
+    }
+  };
+  // Outside loops that they share, all threads of a block have the value.
+  if (rowsOf == RowsOf::Block && !isSpread)
+    onFirstThread(store);
+  else
+    store();
 }
 
 void KernelEmitter::setRowScalar(Value value, Scalar scalar) {

@@ -70,16 +70,21 @@ void KernelEmitter::emitRegisterReduction(Reduction &reduction, int64_t inner) {
     Scalars init = reduction.init();
     if (outcome != Outcome::Done)
       return init;
-    SmallVector<Value> sums =
-        emitLoops(plan(owner, 1, countOf(reduction.reducedShape)),
-                  flatten(init), [&](const Index &flat, ValueRange state) {
-                    Scalars next = reduction.step(
-                        out, space.delinearise(flat, reduction.reducedShape),
-                        unflatten(state, reduction.types));
-                    return outcome == Outcome::Done ? flatten(next)
-                                                    : SmallVector<Value>(state);
-                  });
-    return unflatten(sums, reduction.types);
+    auto step = [&](const Index &flat, ValueRange state) {
+      Scalars next =
+          reduction.step(out, space.delinearise(flat, reduction.reducedShape),
+                         unflatten(state, reduction.types));
+      return outcome == Outcome::Done ? flatten(next)
+                                      : SmallVector<Value>(state);
+    };
+    int64_t terms = countOf(reduction.reducedShape);
+    if (inner > 1 || !reduction.combine)
+      return unflatten(emitLoops(plan(owner, 1, terms), flatten(init), step),
+                       reduction.types);
+    return combineThreads(
+        reduction, unflatten(emitSpread(owner, 1, terms, flatten(init), step,
+                                        /*inOrder=*/!reduction.commutes),
+                             reduction.types));
   };
   auto finish = [&](const Index &index, ArrayRef<Scalar> sums) {
     for (auto [value, sum, type] :
@@ -94,8 +99,8 @@ void KernelEmitter::emitRegisterReduction(Reduction &reduction, int64_t inner) {
     finish(Index(0), one(Index(0)));
     return;
   }
-  emitLoops(plan(owner, 0, inner),
-            [&](const Index &index) { finish(index, one(index)); });
+  emitSpread(owner, 0, inner,
+             [&](const Index &index) { finish(index, one(index)); });
 }
 
 void KernelEmitter::emitBufferReduction(Reduction &reduction, int64_t inner) {
@@ -163,7 +168,8 @@ void KernelEmitter::emitBufferReduction(Reduction &reduction, int64_t inner) {
 
 void KernelEmitter::emitReduction(Reduction &reduction) {
   int64_t inner = rowSize(reduction.results[0]);
-  if (reduction.inRegisters || inner == 1)
+  // On a GPU neighbouring elements are neighbouring threads'.
+  if (reduction.inRegisters || inner == 1 || rowsOf != RowsOf::Tile)
     emitRegisterReduction(reduction, inner);
   else
     emitBufferReduction(reduction, inner);
@@ -191,6 +197,16 @@ void KernelEmitter::emitReduce(ReduceOp op) {
       countOf(reduction.reducedShape) > kLongSum)
     reduction.types[0] = b.getF64Type();
 
+  auto combine = [&, op, single](ArrayRef<Scalar> arguments) mutable {
+    if (!single)
+      return evaluate(op.getBody(), arguments);
+    s.allowReassociation(true);
+    ElementForm form(reduction.types[0]);
+    Scalar next = isa<AddOp>(single) ? s.add(arguments[0], arguments[1], form)
+                                     : s.apply(single, arguments);
+    s.allowReassociation(false);
+    return Scalars{next};
+  };
   reduction.init = [&, op]() mutable {
     Scalars init;
     for (auto [value, type] :
@@ -202,8 +218,8 @@ void KernelEmitter::emitReduce(ReduceOp op) {
     }
     return init;
   };
-  reduction.step = [&, op, single](ArrayRef<Index> out, ArrayRef<Index> reduced,
-                                   ArrayRef<Scalar> state) mutable {
+  reduction.step = [&, op](ArrayRef<Index> out, ArrayRef<Index> reduced,
+                           ArrayRef<Scalar> state) mutable {
     Indices indices;
     unsigned nextOut = 0, nextReduced = 0;
     for (bool isReducedDim : isReduced)
@@ -216,14 +232,13 @@ void KernelEmitter::emitReduce(ReduceOp op) {
         return Scalars();
       arguments.push_back(s.convert(element, elementOf(input), type));
     }
-    if (!single)
-      return evaluate(op.getBody(), arguments);
-    s.allowReassociation(true);
-    ElementForm form(reduction.types[0]);
-    Scalar next = isa<AddOp>(single) ? s.add(arguments[0], arguments[1], form)
-                                     : s.apply(single, arguments);
-    s.allowReassociation(false);
-    return Scalars{next};
+    return combine(arguments);
+  };
+  reduction.commutes = single;
+  reduction.combine = [&](ArrayRef<Scalar> first, ArrayRef<Scalar> second) {
+    Scalars arguments(first.begin(), first.end());
+    arguments.append(second.begin(), second.end());
+    return combine(arguments);
   };
   emitReduction(reduction);
 }
@@ -277,6 +292,10 @@ void KernelEmitter::emitDot(Operation *op, ArrayRef<int64_t> lhsBatch,
     Scalars sum{s.add(state[0], s.multiply(x, y, form), form)};
     s.allowReassociation(false);
     return sum;
+  };
+  reduction.commutes = true;
+  reduction.combine = [&](ArrayRef<Scalar> first, ArrayRef<Scalar> second) {
+    return Scalars{s.add(first[0], second[0], form)};
   };
   emitReduction(reduction);
 }

@@ -15,6 +15,7 @@ public:
   LogicalResult addAll(func::FuncOp func);
   /// What was added for a launch or a partial attention.
   KernelInfo lookup(Operation *op) const { return known.lookup(nameOf(op)); }
+  KernelInfo lookup(StringRef symbol) const { return known.lookup(symbol); }
   /// That a thread of any kernel needs.
   int64_t scratchBytes() const;
 
@@ -28,11 +29,9 @@ protected:
 
   virtual std::string attentionName(AttendOp op) const = 0;
   virtual FailureOr<KernelInfo> addAttention(AttendOp op) = 0;
-  /// Kernels for the CPU, from launches and whoever else adds to `kernels`.
-  LogicalResult emitHost(const CPUTarget &target, EmittedProgram &program);
+  virtual FailureOr<KernelInfo> addLaunch(func::FuncOp source) = 0;
 
-  ModuleOp kernels;     ///< for the CPU
-  Location firstLaunch; ///< of them
+  ModuleOp kernels; ///< of launches, and whoever else adds to it
   llvm::StringMap<KernelInfo> known;
 
 private:
@@ -42,6 +41,12 @@ private:
 
 std::unique_ptr<KernelTable> makeKernelTable(ModuleOp module,
                                              const Target &target);
+std::unique_ptr<KernelTable> makeCudaKernelTable(ModuleOp module,
+                                                 const Target &target);
+
+/// Adds the object of functions that are to run on a CPU.
+LogicalResult emitHost(ModuleOp kernels, const CPUTarget &target,
+                       EmittedProgram &program);
 
 } // namespace mlir::sp
 

@@ -4,16 +4,16 @@
 
 #include "sp/Codegen/ObjectEmission.h"
 
+#include "MachineCode.h"
+
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -110,36 +110,6 @@ createMachine(const CPUTarget &target, llvm::CodeGenOptLevel level,
       llvm::CodeModel::Small, level));
 }
 
-static bool writeObject(llvm::Module &module, llvm::TargetMachine &machine,
-                        llvm::SmallVectorImpl<char> &object) {
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager manager;
-  if (machine.addPassesToEmitFile(manager, stream, nullptr,
-                                  llvm::CodeGenFileType::ObjectFile))
-    return false;
-  manager.run(module);
-  return true;
-}
-
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = true;
-  tuning.SLPVectorization = true;
-  tuning.LoopInterleaving = true;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
-}
-
 LogicalResult emitObject(ModuleOp kernels, const CPUTarget &target,
                          llvm::SmallVectorImpl<char> &object) {
   DialectRegistry registry;
@@ -173,7 +143,7 @@ LogicalResult emitObject(ModuleOp kernels, const CPUTarget &target,
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
   optimise(*module, *machine);
-  if (!writeObject(*module, *machine, object))
+  if (!writeCode(*module, *machine, llvm::CodeGenFileType::ObjectFile, object))
     return kernels.emitError("expected LLVM to write objects for ") << kTriple;
   return success();
 }
@@ -200,7 +170,7 @@ LogicalResult emitDataObject(llvm::ArrayRef<DataSymbol> symbols,
         llvm::GlobalValue::ExternalLinkage, value, symbol.name);
     global->setAlignment(llvm::Align(symbol.alignment));
   }
-  if (writeObject(module, *machine, object))
+  if (writeCode(module, *machine, llvm::CodeGenFileType::ObjectFile, object))
     return success();
   error = "expected LLVM to write objects for " + std::string(kTriple);
   return failure();

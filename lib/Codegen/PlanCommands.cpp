@@ -60,7 +60,7 @@ uint32_t PlanWriter::kernelNumber(const KernelInfo &info) {
 }
 
 void PlanWriter::writeLaunch(LaunchOp op, Commands &into) {
-  KernelInfo info = lookup(op);
+  KernelInfo info = lookup.of(op);
   plan::LaunchT launch;
   launch.kernel = kernelNumber(info);
   launch.tiles = info.tiles;
@@ -73,7 +73,7 @@ void PlanWriter::writeLaunch(LaunchOp op, Commands &into) {
 }
 
 void PlanWriter::writeAttend(AttendOp op, Commands &into) {
-  KernelInfo info = lookup(op);
+  KernelInfo info = lookup.of(op);
   plan::AttendT attend;
   attend.kernel = kernelNumber(info);
   attend.q = view(op.getQuery(), op);
@@ -113,6 +113,12 @@ void PlanWriter::writeAttend(AttendOp op, Commands &into) {
   attend.head_size = q[3];
   attend.value_size = v[3];
   attend.scored = op.getScore().has_value();
+  if (!info.portable.empty()) {
+    KernelInfo portable = lookup.named(info.portable);
+    attend.portable = std::make_unique<plan::PortableKernelT>();
+    attend.portable->kernel = kernelNumber(portable);
+    attend.portable->query_block = portable.queryBlock;
+  }
   auto addTerm = [&](Value value, std::array<int64_t, 4> dims) {
     auto term = std::make_unique<plan::ScoreTermT>();
     term->view = view(value, op);

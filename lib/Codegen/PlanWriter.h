@@ -19,16 +19,20 @@ namespace mlir::sp {
 /// What the plan must know of a generated kernel.
 struct KernelInfo {
   std::string symbol;
-  int64_t tiles = 0;        ///< of a fused kernel
-  int64_t scratchBytes = 0; ///< a thread
+  int64_t tiles = 0;        ///< of a fused kernel; on a GPU blocks
+  int64_t scratchBytes = 0; ///< a thread; on a GPU of all blocks
   int64_t queryBlock = 0;   ///< of an attention kernel
   int64_t keyBlock = 0;     ///< of one for GPUs
   int64_t threads = 1;      ///< of a block, on a GPU
   int64_t sharedBytes = 0;  ///< likewise
+  std::string portable;     ///< symbol of the one for other GPUs, or empty
 };
 
-/// The kernel of a launch or of a partial attention.
-using KernelLookup = function_ref<KernelInfo(Operation *)>;
+/// The kernel of a launch or of a partial attention, and any by its symbol.
+struct KernelLookup {
+  function_ref<KernelInfo(Operation *)> of;
+  function_ref<KernelInfo(StringRef)> named;
+};
 
 class PlanWriter {
 public:

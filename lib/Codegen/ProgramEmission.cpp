@@ -65,9 +65,10 @@ FailureOr<EmittedProgram> mlir::sp::emitProgram(ModuleOp module,
   std::unique_ptr<KernelTable> kernels = makeKernelTable(module, target);
   if (failed(kernels->addAll(*func)) || failed(kernels->emitInto(program)))
     return failure();
-  FailureOr<sprt::plan::PlanT> plan = PlanWriter(module, [&](Operation *op) {
-                                        return kernels->lookup(op);
-                                      }).write(program);
+  auto of = [&](Operation *op) { return kernels->lookup(op); };
+  auto named = [&](StringRef symbol) { return kernels->lookup(symbol); };
+  FailureOr<sprt::plan::PlanT> plan =
+      PlanWriter(module, {of, named}).write(program);
   if (failed(plan))
     return failure();
 

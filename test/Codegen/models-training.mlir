@@ -1,5 +1,6 @@
 // RUN: sp-kernel-check %s | FileCheck %s
 // RUN: sp-kernel-check --cpu=x86-64-v3 %s | FileCheck %s
+// RUN: sp-kernel-check --grid %s | FileCheck %s
 // CHECK-NOT: WRONG
 
 // Losses, gradients and updates.

@@ -1,13 +1,18 @@
 //===- sp-kernel-check.cpp - Kernels against the reference evaluator ------===//
 //
-// sp-kernel-check in.mlir [--cpu=name] [--keep=out.spx]
+// sp-kernel-check in.mlir [--cpu=name] [--grid] [--keep=out.spx]
+// sp-kernel-check in.mlir --ptx=out.ptx
 //
 // Compiles every public function of a module as one kernel, calls it on made-up
 // arguments, its tiles dealt in two uneven parts, and compares with the
-// evaluator. Prints a line for each kernel and ends with 1 if one differs.
-// Integers are small, so that they serve as indices and as shifts; every eighth
-// float of a function whose name ends in "special" is a special value.
+// evaluator. Prints a line for each kernel and ends with 1 if one differs. With
+// --grid kernels are those for GPUs, emulated. With --ptx they are only
+// written. Integers are small, so that they serve as indices and as shifts;
+// every eighth float of a function whose name ends in "special" is a special
+// value.
 
+#include "device/EmulatedGrid.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,6 +20,8 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
 #include "sp/Codegen/ArtifactLink.h"
+#include "sp/Codegen/CudaCompiler.h"
+#include "sp/Codegen/GridEmission.h"
 #include "sp/Codegen/KernelEmission.h"
 #include "sp/Codegen/LowerToLLVM.h"
 #include "sp/Codegen/ObjectEmission.h"
@@ -38,6 +45,15 @@ static llvm::cl::opt<std::string> input(llvm::cl::Positional,
                                         llvm::cl::Required);
 static llvm::cl::opt<std::string> cpu("cpu", llvm::cl::init("native"));
 static llvm::cl::opt<std::string> keep("keep");
+static llvm::cl::opt<bool> grid("grid");
+static llvm::cl::opt<std::string> ptx("ptx");
+
+/// What runs a kernel.
+struct Shape {
+  int64_t tiles = 0; ///< or blocks
+  int64_t threads = 1, sharedBytes = 0;
+  int64_t scratchBytes = 0; ///< altogether
+};
 
 /// Memory of a buffer, aligned, with bytes behind it that must stay as they
 /// are.
@@ -123,10 +139,53 @@ static double difference(const Tensor &got, const Tensor &want) {
   return scale > 0 ? worst / scale : worst;
 }
 
-static bool check(func::FuncOp function, sp::KernelShape shape, void *library) {
+static void runTiles(void *kernel, const Shape &shape,
+                     const std::vector<void *> &buffers, char *scratch) {
+  auto *tiles = reinterpret_cast<sprt_kernel>(kernel);
+  int64_t cut = (shape.tiles + 2) / 3;
+  tiles(buffers.data(), nullptr, cut, shape.tiles, scratch);
+  tiles(buffers.data(), nullptr, 0, cut, scratch);
+}
+
+static void runGrid(void *kernel, const Shape &shape,
+                    const std::vector<void *> &buffers, char *scratch) {
+  std::vector<void *> arguments = buffers;
+  arguments.push_back(scratch);
+  // Fewer blocks than asked for do the same.
+  sprt::emulateGrid(
+      reinterpret_cast<sprt_emulated_thread>(kernel), arguments.data(),
+      {static_cast<int>((shape.tiles + 2) / 3), static_cast<int>(shape.threads),
+       static_cast<int>(shape.sharedBytes), /*seed=*/7});
+}
+
+static FailureOr<Shape> emit(func::FuncOp function, ModuleOp kernels) {
+  if (!grid && ptx.empty()) {
+    FailureOr<sp::KernelShape> shape = sp::emitKernel(function, kernels);
+    if (failed(shape))
+      return failure();
+    return Shape{shape->tiles, 1, 0, shape->scratchBytes};
+  }
+  FailureOr<sp::GridShape> shape = sp::emitGridKernel(function, kernels);
+  if (failed(shape))
+    return failure();
+  return Shape{shape->blocks, shape->threads, shape->sharedBytes,
+               shape->blocks * shape->scratchBytes};
+}
+
+static int writePtx(ModuleOp kernels) {
+  FailureOr<std::string> text = sp::emitPtx(kernels, sp::findLibdevice());
+  std::error_code code;
+  llvm::raw_fd_ostream stream(ptx, code);
+  if (failed(text) || code)
+    return 1;
+  stream << *text;
+  return 0;
+}
+
+static bool check(func::FuncOp function, const Shape &shape, void *library) {
   std::string name = function.getName().str();
-  auto kernel = reinterpret_cast<sprt_kernel>(dlsym(library, name.c_str()));
-  if (!kernel)
+  void *kernel = dlsym(library, name.c_str());
+  if (!kernel && shape.tiles > 0)
     return false;
   std::mt19937_64 random(42);
   std::vector<Tensor> arguments;
@@ -145,9 +204,8 @@ static bool check(func::FuncOp function, sp::KernelShape shape, void *library) {
   std::vector<void *> addresses;
   for (Guarded &buffer : buffers)
     addresses.push_back(buffer.data());
-  int64_t cut = (shape.tiles + 2) / 3;
-  kernel(addresses.data(), nullptr, cut, shape.tiles, scratch.data());
-  kernel(addresses.data(), nullptr, 0, cut, scratch.data());
+  if (shape.tiles > 0)
+    (grid ? runGrid : runTiles)(kernel, shape, addresses, scratch.data());
 
   interpreter::EvaluationOptions options;
   options.precision = interpreter::Precision::Program;
@@ -172,8 +230,8 @@ int main(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv);
   DialectRegistry registry;
   sp::registerInputDialects(registry);
-  registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                  LLVM::LLVMDialect>();
+  registry.insert<arith::ArithDialect, gpu::GPUDialect, math::MathDialect,
+                  scf::SCFDialect, LLVM::LLVMDialect>();
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(input, &context);
@@ -186,13 +244,17 @@ int main(int argc, char **argv) {
     return 1;
 
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module->getLoc());
-  std::vector<std::pair<func::FuncOp, sp::KernelShape>> shapes;
+  std::vector<std::pair<func::FuncOp, Shape>> shapes;
   for (auto function : module->getOps<func::FuncOp>()) {
-    FailureOr<sp::KernelShape> shape = sp::emitKernel(function, *kernels);
+    FailureOr<Shape> shape = emit(function, *kernels);
     if (failed(shape))
       return 1;
     shapes.emplace_back(function, *shape);
   }
+  if (!ptx.empty())
+    return writePtx(*kernels);
+  if (grid)
+    sp::emulateGrids(*kernels);
   std::string error, path = keep;
   SmallString<128> temporary;
   if (path.empty() &&

@@ -103,16 +103,18 @@ public:
   using Number =
       std::conditional_t<std::is_same_v<Element, double>, double, float>;
   static constexpr auto kShape = Config::kShape;
+  static constexpr bool kIsScored = !Config::Score::kIsNone;
   static constexpr bool kIsPlain =
       std::is_same_v<decltype(kShape), const cuda::PlainShape>;
 
   AttentionCheck(const Shape &shape, std::vector<std::vector<Slice>> steps,
-                 uint64_t seed, double scale)
+                 uint64_t seed, double scale,
+                 const cuda::ScoreArguments &score = {})
       : shape(shape), steps(std::move(steps)), seed(seed), scale(scale),
-        random(static_cast<unsigned>(seed)),
+        score(score), random(static_cast<unsigned>(seed)),
         q(shape.batch, shape.queries, shape.heads, kShape.headSize, random),
         out(shape.batch, shape.queries, shape.heads, kShape.valueSize),
-        lse(shape.batch, shape.queries, shape.heads, 1) {
+        lse(shape.batch, shape.queries, shape.heads, kIsScored ? 2 : 1) {
     for (size_t step = 0; step < this->steps.size(); ++step) {
       k.emplace_back(shape.batch, shape.keys, shape.kvHeads, kShape.headSize,
                      random);
@@ -143,6 +145,7 @@ public:
       common.headsTotal = shape.heads;
       common.kvTotal = shape.kvHeads;
       common.init = step == 0;
+      common.score = score;
       out.strides(common.outStrides);
       lse.strides(common.lseStrides);
       cuda::emulation::Launch launch = {blocks, kShape.threads(),
@@ -152,6 +155,31 @@ public:
       else
         runForward(launch, common, step);
     }
+  }
+
+  /// Compares with what another kernel made of the same inputs, which rounds
+  /// no powers.
+  template <class Other>
+  void expectSame(const AttentionCheck<Other> &other) const {
+    for (int b = 0; b < shape.batch; ++b)
+      for (int h = 0; h < shape.heads; ++h)
+        for (int i = 0; i < shape.queries; ++i) {
+          SCOPED_TRACE("batch " + std::to_string(b) + " head " +
+                       std::to_string(h) + " query " + std::to_string(i));
+          double most = other.lse.number(b, i, h, 0),
+                 sum = other.lse.number(b, i, h, 1);
+          double apart = lse.number(b, i, h, 0) - most;
+          ASSERT_TRUE(isNear(lse.number(b, i, h, 0), most, 1e-5));
+          ASSERT_TRUE(isNear(lse.number(b, i, h, 1) *
+                                 (std::isfinite(apart) ? std::exp(apart) : 1),
+                             sum, 2e-5 * std::abs(sum)));
+          for (int d = 0; d < kShape.valueSize; ++d)
+            ASSERT_TRUE(
+                isNear(out.number(b, i, h, d), other.out.number(b, i, h, d),
+                       kRounded * (1 + std::abs(other.out.number(b, i, h, d)))))
+                << "element " << d;
+        }
+    EXPECT_TRUE(out.isPaddingWhole() && lse.isPaddingWhole());
   }
 
   /// Compares with attention in f64.
@@ -167,11 +195,21 @@ public:
   }
 
 private:
+  template <class> friend class AttentionCheck;
+
+  static testing::AssertionResult isNear(double x, double y, double bound) {
+    if (std::isfinite(y) ? std::abs(x - y) <= bound
+                         : x == y || (std::isnan(x) && std::isnan(y)))
+      return testing::AssertionSuccess();
+    return testing::AssertionFailure() << x << " is not " << y;
+  }
+
   void runForward(const cuda::emulation::Launch &launch,
                   const cuda::AttendArguments &common, size_t step) {
     cuda::ForwardArguments arguments = {
         common, q.map(kShape.kRows), k[step].map(kShape.keyBlock),
-        v[step].map(kShape.keyBlock), static_cast<float>(scale * kLog2e)};
+        v[step].map(kShape.keyBlock),
+        static_cast<float>(scale * (kIsScored ? 1 : kLog2e))};
     cuda::emulation::run(launch,
                          [&] { cuda::attendForward<Config>(arguments); });
   }
@@ -214,10 +252,7 @@ private:
     else
       ASSERT_NEAR(lse.number(b, i, h, 0), least,
                   kBound * (std::abs(least) + 2));
-    // The forward kernel rounds powers to elements.
-    double bound = kIsPlain                            ? 4 * kBound
-                   : std::is_same_v<Element, BFloat16> ? 1.0 / 256
-                                                       : 1.0 / 4096;
+    double bound = kIsPlain ? 4 * kBound : kRounded;
     for (int d = 0; d < kShape.valueSize; ++d)
       ASSERT_NEAR(out.number(b, i, h, d),
                   sum == 0 ? 0 : expected[static_cast<size_t>(d)] / sum,
@@ -228,11 +263,15 @@ private:
   static constexpr double kLog2e = 1.4426950408889634074;
   static constexpr double kBound =
       std::is_same_v<Number, double> ? 4e-15 : 2e-6;
+  /// Of the forward kernel, which rounds powers to elements.
+  static constexpr double kRounded =
+      std::is_same_v<Element, BFloat16> ? 1.0 / 256 : 1.0 / 4096;
 
   Shape shape;
   std::vector<std::vector<Slice>> steps;
   uint64_t seed;
   double scale;
+  cuda::ScoreArguments score;
   std::mt19937 random;
   Rows<Element> q;
   std::vector<Rows<Element>> k, v;

@@ -2,7 +2,7 @@
 // every line of it. Ends with 1 where a number is wrong or the emulation finds
 // a fault.
 
-#include "AttentionCheck.h"
+#include "ScoredCheck.h"
 
 using namespace sprt;
 using namespace sprt::test;
@@ -21,4 +21,15 @@ TEST(AttentionForward, probe) {
                   seed, 0.1, /*blocks=*/1);
     check<Probed>(shape, {{}, {full(shape)}}, seed, 0.1, /*blocks=*/3);
   }
+}
+
+TEST(ScoredForward, probe) {
+  Shape shape = {2, 20, 100, 2, 1};
+  std::vector<std::vector<Slice>> steps = {
+      {{0, 20, 0, 25, kNone, kAll, 1, 1, 0}},
+      {full(shape)},
+      {{10, 15, 80, 90, kNone, kAll, 1, 1, 1}}};
+  checkScored<BFloat16, 64, 64, 64, Sloped>(shape, steps, 1);
+  checkScored<BFloat16, 64, 64, 64, Sloped>(shape, steps, 1, -FLT_MAX);
+  checkScored<BFloat16, 64, 64, 64, Every>(shape, steps, 2);
 }

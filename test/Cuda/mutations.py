@@ -112,6 +112,31 @@ MUTATIONS = [
     Mutation(
         "notes of another block", CONSUMER, "if (slice < 0)\n      return;", "if (slice < 1)\n      return;"
     ),
+    # Score functions.
+    Mutation("one row for two", CONSUMER, "use(i + 2, scored[1], key);", "use(i + 2, scored[0], key);"),
+    Mutation("rows swapped", CONSUMER, "use(i, scored[0], key);", "use(i ^ 2, scored[0], key);"),
+    Mutation("row of another lane", CONSUMER, "atMost(row + 8 * r, arguments.queries - 1)", "work.firstRow"),
+    Mutation(
+        "query that is not there", CONSUMER, "atMost(row + 8 * r, arguments.queries - 1)", "row + 8 * r"
+    ),
+    Mutation("key that is not there", CONSUMER, "atMost(row, arguments.keys - 1)", "row"),
+    Mutation("first key lost", CONSUMER, "firstKey + firstColumn();", "firstColumn();"),
+    Mutation("column lost", CONSUMER, "firstKey + firstColumn();", "firstKey;"),
+    Mutation(
+        "column of another pair", CONSUMER, "first + i / 4 * 8 + (i & 1)", "first + i / 4 * 4 + (i & 1)"
+    ),
+    Mutation("head of the batch", CONSUMER, "arguments.headFirst + work.head", "work.batch"),
+    Mutation("batch lost", CONSUMER, "batch = work.batch;", "batch = 0;"),
+    Mutation("scale lost", CONSUMER, "scores[i] * arguments.scale);", "scores[i]);"),
+    Mutation("no scores of whole blocks", CONSUMER, "score<true>(scores);"),
+    Mutation("no scores of partial blocks", CONSUMER, "score<false>(scores);"),
+    Mutation("no factors", CONSUMER, "weigh<false>(scores);"),
+    Mutation("factors of the mean", CONSUMER, "if (!IsWhole && slice >= 0", "if (!IsWhole && slice >= 99"),
+    Mutation("carried power lost", CONSUMER, "powers[r] = isOwner ? lse[1] : 0;", "powers[r] = isOwner;"),
+    Mutation("carried sums not multiplied", CONSUMER, "sums[i] *= lse[1];"),
+    Mutation(
+        "large scores overflow", CONSUMER, "(exponent - from) * kLog2e", "exponent * kLog2e - from * kLog2e"
+    ),
 ]
 
 #: What is missed, and why.

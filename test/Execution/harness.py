@@ -16,7 +16,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,10 @@ class Case:
     check: Callable[[dict, dict], None] | None = None
     # Sharded f32 models sum in another order layer after layer.
     tolerance: dict[str, float] = field(default_factory=lambda: TOLERANCE)
+
+    def emulated(self, seed: int) -> Case:
+        """The same for GPUs, on an emulated one that orders its work by `seed`."""
+        return replace(self, options=(*self.options, "--target=cuda", "--emulation"), device=seed)
 
 
 @dataclass
@@ -256,11 +260,12 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="only a sample")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases at once")
+    parser.add_argument("--emulated", action="store_true", help="for GPUs, on an emulated one")
     return parser
 
 
-def hold_all(tools: Tools, cases: Iterable[Case], jobs: int) -> int:
-    """Run the cases, print every failure, return the exit status."""
+def hold_all(tools: Tools, cases: Iterable[Case], args: argparse.Namespace) -> int:
+    """Run the cases, print every failure, return the exit status. args: of `arguments`."""
 
     def failure(case: Case) -> str | None:
         try:
@@ -272,7 +277,9 @@ def hold_all(tools: Tools, cases: Iterable[Case], jobs: int) -> int:
         return None
 
     cases = list(cases)
-    with ThreadPoolExecutor(jobs) as pool:
+    if args.emulated:
+        cases = [case.emulated(seed) for seed, case in enumerate(cases, 1)]
+    with ThreadPoolExecutor(args.jobs) as pool:
         failures = [outcome for outcome in pool.map(failure, cases) if outcome is not None]
     for text in failures[:20]:
         print(text, file=sys.stderr)

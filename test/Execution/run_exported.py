@@ -113,7 +113,7 @@ def main() -> int:
         harness.Case(programs[name], plan, FAMILIES[family], tolerance=TOLERANCE)
         for name, family, plan in grid
     ]
-    return harness.hold_all(tools, cases, args.jobs) or bool(problems)
+    return harness.hold_all(tools, cases, args) or bool(problems)
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ def main() -> int:
             )
             for ranks, length, options in grid
         ),
-        args.jobs,
+        args,
     )
 
 

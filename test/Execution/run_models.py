@@ -96,7 +96,7 @@ def main() -> int:
     cases = []
     for name, dtype, plan in grid:
         cases.append(harness.Case(programs[name, dtype][0], plan, programs[name, dtype][1]))
-    return harness.hold_all(tools, cases, args.jobs)
+    return harness.hold_all(tools, cases, args)
 
 
 if __name__ == "__main__":

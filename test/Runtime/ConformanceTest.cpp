@@ -210,18 +210,22 @@ TEST(Conformance, peersThatDoNotExistAreRefused) {
 // The tests below leave transfers behind, so that they come last.
 
 TEST(Conformance, differentSizesAreAStatus) {
-  onRanks([](Communicator &communicator) {
-    if (communicator.ranks() == 1)
-      return Status::success();
-    std::vector<int32_t> out(10, 1), in(11, 0);
-    Status status = shift(communicator, kComputeChannel, whole(out), whole(in));
-    EXPECT_TRUE(status);
-    EXPECT_NE(status->text.find("expected 44 bytes from rank"),
-              std::string::npos)
-        << status->text;
-    EXPECT_EQ(status->peer, neighbour(communicator, -1));
-    return Status::success();
-  });
+  // NCCL leaves it open what such transfers do.
+  onRanks(
+      [](Communicator &communicator) {
+        if (communicator.ranks() == 1)
+          return Status::success();
+        std::vector<int32_t> out(10, 1), in(11, 0);
+        Status status =
+            shift(communicator, kComputeChannel, whole(out), whole(in));
+        EXPECT_TRUE(status);
+        EXPECT_NE(status->text.find("expected 44 bytes from rank"),
+                  std::string::npos)
+            << status->text;
+        EXPECT_EQ(status->peer, neighbour(communicator, -1));
+        return Status::success();
+      },
+      60, "nccl");
 }
 
 TEST(Conformance, waitingLongerThanTheLimitIsAStatus) {
@@ -250,7 +254,10 @@ TEST(Conformance, waitingLongerThanTheLimitIsAStatus) {
 TEST(Conformance, interruptEndsEveryWait) {
   if (underMpi())
     GTEST_SKIP() << "an interrupt ends an MPI world; sp-run's tests do that";
-  for (const char *kind : {"thread", "local"}) {
+  for (const std::string &kind : kinds()) {
+    // Its sends are over once they are on their way.
+    if (kind == "socket")
+      continue;
     std::vector<std::unique_ptr<Communicator>> ends = connect(kind, 2);
     Communicator &waiting = *ends[0];
     int32_t value = 0;

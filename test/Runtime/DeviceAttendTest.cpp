@@ -2,6 +2,7 @@
 // and the order of blocks.
 
 #include "CudaRing.h"
+#include "device/Device.h"
 #include "executor/SliceTable.h"
 
 #include <gtest/gtest.h>
@@ -77,6 +78,69 @@ TEST(DeviceAttend, faultNamesRankCommandAndStep) {
             0U)
       << text;
   EXPECT_THAT_CONTAINS(text, "because rank 2 ended the run");
+}
+
+/// Fails with how it was called.
+int plainKernel(const void *raw, int64_t, uint64_t, char *error,
+                int64_t errorBytes) {
+  const auto &a = *static_cast<const cuda::PlainArguments *>(raw);
+  std::snprintf(error, static_cast<size_t>(errorBytes),
+                "%d blocks of queries, scale %g", a.queryBlocks, a.scale);
+  return 1;
+}
+
+TEST(DeviceAttend, portableKernelsRunWhereNoImageIsNative) {
+  PlanBuilder builder = cudaRing({1, 6, plan::LayoutKind::contiguous, true});
+  uint32_t plain = builder.kernel("plain", nullptr);
+  builder.emulateAttention("plain", plainKernel);
+  builder.target(plan::Target::cuda);
+  plan::AttendT &attend = *builder.plan.commands[2]
+                               ->operation.AsLoop()
+                               ->body[1]
+                               ->operation.AsAttend();
+  attend.portable = std::make_unique<plan::PortableKernelT>();
+  attend.portable->kernel = plain;
+  attend.portable->query_block = 4;
+  for (const char *architecture : {"sm_90a", "compute_80"}) {
+    auto image = std::make_unique<plan::ImageT>();
+    image->symbol = architecture;
+    image->bytes = 1;
+    image->architecture = architecture;
+    builder.plan.images.push_back(std::move(image));
+    builder.kernels[architecture] = [](void *const *, const int64_t *, int64_t,
+                                       int64_t, void *) {};
+  }
+  auto run = [&](const char *architecture) {
+    setenv("SPRT_EMULATION_ARCHITECTURE", architecture, 1);
+    Runner runner(builder, 1, 5);
+    std::string refused = runner.open(runner.options);
+    unsetenv("SPRT_EMULATION_ARCHITECTURE");
+    return refused.empty() ? runner.run(RingInputs(6).arrays()) : refused;
+  };
+  EXPECT_EQ(run("sm_90"), "");
+  for (const char *architecture : {"sm_80", "sm_89", "sm_100"})
+    EXPECT_THAT_CONTAINS(run(architecture),
+                         "kernel \"plain\": 2 blocks of queries, scale 0.5");
+  EXPECT_THAT_CONTAINS(run("sm_75"),
+                       "the emulated device is sm_75 but the artifact has code "
+                       "for sm_90a, compute_80");
+  EXPECT_THAT_CONTAINS(run("80"), "expected an architecture such as sm_80 in "
+                                  "SPRT_EMULATION_ARCHITECTURE but got \"80\"");
+}
+
+TEST(DeviceAttend, codeFitsArchitectures) {
+  auto fit = [](const char *code, int architecture) {
+    plan::ImageT image;
+    image.architecture = code;
+    return fitOf(image, architecture);
+  };
+  EXPECT_EQ(fit("sm_90a", 90), Fit::native);
+  EXPECT_EQ(fit("sm_90a", 100), Fit::none);
+  EXPECT_EQ(fit("sm_80", 86), Fit::native);
+  EXPECT_EQ(fit("sm_86", 80), Fit::none);
+  EXPECT_EQ(fit("compute_80", 75), Fit::none);
+  EXPECT_EQ(fit("compute_80", 80), Fit::portable);
+  EXPECT_EQ(fit("compute_80", 120), Fit::portable);
 }
 
 TEST(DeviceAttend, slicesBeyond32BitsAreNoticed) {
@@ -169,6 +233,18 @@ const Spoiled kSpoiled[] = {
     {"negativeKeyBlock",
      [](plan::PlanT &, plan::AttendT &attend) { attend.key_block = -64; },
      "but got -64"},
+    {"portableKernel",
+     [](plan::PlanT &, plan::AttendT &attend) {
+       attend.portable = std::make_unique<plan::PortableKernelT>();
+       attend.portable->kernel = 9;
+       attend.portable->query_block = 16;
+     },
+     "portable kernel 9 of 1"},
+    {"portableBlock",
+     [](plan::PlanT &, plan::AttendT &attend) {
+       attend.portable = std::make_unique<plan::PortableKernelT>();
+     },
+     "a size of attention"},
     {"scale", [](plan::PlanT &, plan::AttendT &attend) { attend.scale = 0; },
      "expected a scale above 0"},
     {"stride",

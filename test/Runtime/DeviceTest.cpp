@@ -144,7 +144,8 @@ TEST_F(Emulated, arenasLargerThanTheMachineAreRefused) {
   Runner runner(builder);
   EXPECT_THAT_CONTAINS(runner.open(runner.options),
                        "that are free on the emulated device, where 0 would "
-                       "fit; compile for more ranks");
+                       "fit; compile for a smaller mesh or problem, or with "
+                       "--memory-limit=");
 }
 
 TEST_F(Emulated, optionsThatDoNotFitAreRefused) {
@@ -158,8 +159,8 @@ TEST_F(Emulated, optionsThatDoNotFitAreRefused) {
     return runner.open(options);
   };
   EXPECT_EQ(refused("thread", nullptr, "emulated"),
-            "expected communicator \"local\" for executor \"cuda\" but got "
-            "\"thread\"");
+            "expected communicator \"local\" or \"nccl\" for executor \"cuda\" "
+            "but got \"thread\"");
   EXPECT_EQ(refused(nullptr, "cpu", "emulated"),
             "expected executor \"cuda\" for a program compiled with "
             "--target=cuda but got \"cpu\"; compile with --target=cpu");
@@ -190,11 +191,13 @@ TEST(Device, memoryThatDoesNotSufficeIsSaidByHowMuch) {
   EXPECT_FALSE(checkMemory(*program, 3, capability));
   Status status = checkMemory(*program, 4, capability);
   ASSERT_TRUE(status);
-  EXPECT_EQ(status->text,
-            "4 ranks of 65536 bytes and 0 bytes of constants are 62144 bytes "
-            "more than the 200000 of 1000000 that are free on GPU 0, where 3 "
-            "would fit; compile for more ranks, or with --memory-limit or "
-            "--offload");
+  EXPECT_EQ(
+      status->text,
+      "4 ranks of 65536 bytes (65536 of arena and scratch, 0 of tables, 0 for "
+      "products) and 0 bytes of constants are 62144 bytes more than the "
+      "200000 of 1000000 that are free on GPU 0, where 3 would fit; "
+      "compile for a smaller mesh or problem, or with "
+      "--memory-limit=50000B");
   sprt_program_free(program);
 }
 

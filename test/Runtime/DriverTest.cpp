@@ -2,61 +2,28 @@
 // with. That kernels compute on a GPU is for GPUs to show.
 
 #include "CudaRing.h"
-#include "FakeCuda.h"
+#include "OnFakeDriver.h"
 #include "Programs.h"
 #include "device/Device.h"
-
-#include <gtest/gtest.h>
 
 #include <array>
 #include <numeric>
 
-#include <dlfcn.h>
-
 namespace sprt::test {
 namespace {
 
-class Driver : public testing::Test {
+class Driver : public OnFakeDriver {
 protected:
-  // The fake is known by its name, libcuda.so.1, before anybody asks for that.
-  Driver() : library(dlopen(SP_FAKE_CUDA, RTLD_NOW)) {
-    EXPECT_TRUE(library) << dlerror();
-    fake = reinterpret_cast<FakeCudaFunction>(dlsym(library, "fakeCuda"))();
-    *fake = FakeCuda();
-  }
-  ~Driver() override {
-    EXPECT_EQ(fake->allocations, 0);
-    dlclose(library);
-  }
-
   PlanBuilder ring(int64_t ranks, const char *architecture = "sm_90a") {
     setting = {ranks, 13, plan::LayoutKind::zigzag, true};
     PlanBuilder builder = cudaRing(setting);
     builder.plan.kernels[0]->shared_bytes = 4096;
-    fake->kernel = reinterpret_cast<sprt_emulated_kernel>(
-        reinterpret_cast<void *>(builder.kernels["attend_emulated"]));
+    useRingKernel(builder);
     builder.kernels.clear();
     addImage(builder, architecture);
     return builder;
   }
-  static void addImage(PlanBuilder &builder, const char *architecture) {
-    auto image = std::make_unique<plan::ImageT>();
-    image->symbol = "image";
-    image->bytes = 1;
-    image->architecture = architecture;
-    builder.plan.images.push_back(std::move(image));
-    builder.kernels["image"] = [](void *const *, const int64_t *, int64_t,
-                                  int64_t, void *) {};
-  }
-  static std::string open(const PlanBuilder &builder,
-                          const char *device = "0") {
-    Runner runner(builder);
-    runner.options.device = device;
-    return runner.open(runner.options);
-  }
 
-  void *library;
-  FakeCuda *fake;
   RingSetting setting;
 };
 
@@ -118,27 +85,51 @@ TEST_F(Driver, refusesWhatTheGpuCannotRun) {
   EXPECT_EQ(open(ring(2), "3"), "expected the number of a GPU below 1 but got "
                                 "3; or run with --device=emulated");
   EXPECT_EQ(open(ring(2, "sm_100a")),
-            "GPU 0 (Fake) is sm_90 but the artifact has code for sm_100a; "
-            "compile with --arch=sm_90, or run with --device=emulated");
+            "GPU 0 (Fake) is sm_90 but the artifact has kernel \"attend\" for "
+            "sm_100a; compile with --arch=sm_90, or run with "
+            "--device=emulated");
   EXPECT_EQ(open(ring(2, "sm_90")), "");
   fake->minor = 1;
   EXPECT_EQ(open(ring(2, "sm_90")), "");
   EXPECT_THAT_CONTAINS(open(ring(2)), "is sm_91 but");
   fake->minor = 0;
-  fake->freeBytes = 4096;
+  fake->freeBytes = 8192;
   EXPECT_THAT_CONTAINS(open(ring(2)),
-                       "bytes more than the 4096 of 8192 that are free on GPU "
+                       "bytes more than the 8192 of 16384 that are free on GPU "
                        "0 (Fake), where 1 would fit");
   fake->freeBytes = size_t(1) << 30;
   PlanBuilder other = ring(2);
   other.plan.kernels[0]->symbol = "absent";
-  EXPECT_THAT_CONTAINS(open(other), "kernel \"absent\": GPU 0 (Fake), "
-                                    "cuModuleGetFunction: fake error (500)");
-  PlanBuilder launches = ringSum(2, 4, plan::LayoutKind::contiguous);
-  addImage(launches.target(plan::Target::cuda), "sm_90a");
-  EXPECT_EQ(open(launches),
-            "the artifact holds kernel \"add_rows\" of command 5 for the CPU "
-            "only; run it with --device=emulated");
+  EXPECT_THAT_CONTAINS(open(other), "has kernel \"absent\" for sm_90a");
+}
+
+TEST_F(Driver, whatIsFreeSufficesForTables) {
+  for (int64_t ranks : {1, 2, 3})
+    expectEnoughMemory(ring(ranks), RingInputs(13).arrays());
+}
+
+TEST_F(Driver, whoSynchronisesAsksTheStreamsWatch) {
+  std::shared_ptr<Device> device;
+  ASSERT_FALSE(openDevice("0", device));
+  std::unique_ptr<Device::Stream> stream;
+  std::unique_ptr<Device::Event> event;
+  ASSERT_FALSE(device->createStream(0, stream));
+  EXPECT_TRUE(stream->handle());
+  ASSERT_FALSE(device->createEvent(false, event));
+  ASSERT_FALSE(device->record(*event, *stream));
+  EXPECT_TRUE(device->reached(*event));
+  fake->stuck = true;
+  EXPECT_FALSE(device->reached(*event));
+  bool wasLate = false;
+  stream->watch = [&](bool late) {
+    wasLate = late;
+    return Device::Fault{late ? Status(SPRT_FAILED, "seen") : Status(),
+                         nullptr};
+  };
+  Device::Fault fault = device->synchronise(*stream, Device::Limit(0.05));
+  ASSERT_TRUE(fault.status);
+  EXPECT_EQ(fault.status->text, "seen");
+  EXPECT_TRUE(wasLate);
 }
 
 TEST_F(Driver, aStreamThatIsNeverDoneIsATimeout) {

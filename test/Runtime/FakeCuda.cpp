@@ -1,17 +1,17 @@
 // Becomes a libcuda.so.1: see FakeCuda.h.
 
-#include "FakeCuda.h"
+#include "FakeCudaStreams.h"
 #include "sprt/cuda/TensorMap.h"
 
-#include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
-
-#include <cuda.h>
+#include <vector>
 
 using sprt::cuda::TensorMapFields;
+using sprt::test::invalidate;
+using sprt::test::submit;
 
 namespace {
 
@@ -20,22 +20,55 @@ std::mutex mutex;
 thread_local CUcontext current = nullptr;
 CUcontext const kContext = reinterpret_cast<CUcontext>(&fake);
 
-struct Event {
-  bool recorded = false;
-  std::chrono::steady_clock::time_point time;
-};
-struct Stream {
-  std::atomic<int> looks{0};
-};
-
-/// Calls on streams and memory need the thread's context.
-CUresult entered() {
-  return current == kContext ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
+/// Of the device, or of the host but pinned, by address.
+std::map<CUdeviceptr, size_t> memory;
 
 void *host(CUdeviceptr address) { return reinterpret_cast<void *>(address); }
 
+CUdeviceptr reserve(size_t bytes) {
+  void *data = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(data, 0xFF, bytes);
+  auto address = reinterpret_cast<CUdeviceptr>(data);
+  std::lock_guard<std::mutex> lock(mutex);
+  memory[address] = bytes;
+  ++fake.allocations;
+  return address;
+}
+
+size_t dismiss(CUdeviceptr address) {
+  std::free(host(address));
+  std::lock_guard<std::mutex> lock(mutex);
+  size_t bytes = memory[address];
+  memory.erase(address);
+  --fake.allocations;
+  return bytes;
+}
+
+/// What is copied while a stream is captured must still be there later.
+bool lasts(CUdeviceptr address, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto after = memory.upper_bound(address);
+  if (after == memory.begin())
+    return false;
+  auto [base, size] = *std::prev(after);
+  return address - base + bytes <= size;
+}
+
+CUresult copy(CUstream stream, CUdeviceptr target, size_t targetBytes,
+              CUdeviceptr source, size_t sourceBytes,
+              const std::function<void()> &work) {
+  if (sprt::test::captured(stream) &&
+      !(lasts(target, targetBytes) && lasts(source, sourceBytes)))
+    return invalidate(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  return submit(stream, work);
+}
+
 } // namespace
+
+CUresult sprt::test::entered() {
+  return current == kContext ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+using sprt::test::entered;
 
 extern "C" {
 
@@ -82,81 +115,58 @@ CUresult cuMemGetInfo(size_t *free, size_t *total) {
   return entered();
 }
 CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
-  void *data = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  std::memset(data, 0xFF, bytes);
-  *address = reinterpret_cast<CUdeviceptr>(data);
-  std::lock_guard<std::mutex> lock(mutex);
-  ++fake.allocations;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (bytes > fake.freeBytes)
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    fake.freeBytes -= bytes;
+  }
+  *address = reserve(bytes);
   return entered();
 }
 CUresult cuMemFree(CUdeviceptr address) {
-  std::free(host(address));
+  size_t bytes = dismiss(address);
   std::lock_guard<std::mutex> lock(mutex);
-  --fake.allocations;
+  fake.freeBytes += bytes;
+  return entered();
+}
+CUresult cuMemHostAlloc(void **data, size_t bytes, unsigned) {
+  *data = host(reserve(bytes));
+  return entered();
+}
+CUresult cuMemFreeHost(void *data) {
+  dismiss(reinterpret_cast<CUdeviceptr>(data));
   return entered();
 }
 CUresult cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes,
-                       CUstream) {
-  std::memmove(host(target), host(source), bytes);
-  return entered();
+                       CUstream stream) {
+  return copy(stream, target, bytes, source, bytes,
+              [=] { std::memmove(host(target), host(source), bytes); });
 }
-CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream) {
-  if (copy->srcMemoryType != CU_MEMORYTYPE_UNIFIED ||
-      copy->dstMemoryType != CU_MEMORYTYPE_UNIFIED ||
-      copy->srcPitch < copy->WidthInBytes ||
-      copy->dstPitch < copy->WidthInBytes)
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *given, CUstream stream) {
+  CUDA_MEMCPY2D rectangle = *given;
+  if (rectangle.srcMemoryType != CU_MEMORYTYPE_UNIFIED ||
+      rectangle.dstMemoryType != CU_MEMORYTYPE_UNIFIED ||
+      rectangle.srcPitch < rectangle.WidthInBytes ||
+      rectangle.dstPitch < rectangle.WidthInBytes)
     return CUDA_ERROR_INVALID_VALUE;
-  for (size_t row = 0; row < copy->Height; ++row)
-    std::memcpy(host(copy->dstDevice + row * copy->dstPitch),
-                host(copy->srcDevice + row * copy->srcPitch),
-                copy->WidthInBytes);
-  std::lock_guard<std::mutex> lock(mutex);
-  ++fake.rectangles;
-  return entered();
+  auto span = [&](size_t pitch) {
+    return (rectangle.Height - 1) * pitch + rectangle.WidthInBytes;
+  };
+  return copy(stream, rectangle.dstDevice, span(rectangle.dstPitch),
+              rectangle.srcDevice, span(rectangle.srcPitch), [rectangle] {
+                for (size_t row = 0; row < rectangle.Height; ++row)
+                  std::memcpy(
+                      host(rectangle.dstDevice + row * rectangle.dstPitch),
+                      host(rectangle.srcDevice + row * rectangle.srcPitch),
+                      rectangle.WidthInBytes);
+                std::lock_guard<std::mutex> lock(mutex);
+                ++fake.rectangles;
+              });
 }
 CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t bytes,
-                         CUstream) {
-  std::memset(host(target), value, bytes);
-  return entered();
-}
-
-CUresult cuStreamCreate(CUstream *stream, unsigned) {
-  *stream = reinterpret_cast<CUstream>(new Stream);
-  return entered();
-}
-CUresult cuStreamDestroy(CUstream stream) {
-  delete reinterpret_cast<Stream *>(stream);
-  return entered();
-}
-CUresult cuStreamQuery(CUstream stream) {
-  // Done at every second look.
-  bool done = ++reinterpret_cast<Stream *>(stream)->looks % 2 == 0;
-  return fake.stuck || !done ? CUDA_ERROR_NOT_READY : entered();
-}
-CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return entered(); }
-CUresult cuEventCreate(CUevent *event, unsigned) {
-  *event = reinterpret_cast<CUevent>(new Event);
-  return entered();
-}
-CUresult cuEventDestroy(CUevent event) {
-  delete reinterpret_cast<Event *>(event);
-  return entered();
-}
-CUresult cuEventRecord(CUevent event, CUstream) {
-  auto *recorded = reinterpret_cast<Event *>(event);
-  recorded->recorded = true;
-  recorded->time = std::chrono::steady_clock::now();
-  return entered();
-}
-CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to) {
-  auto *first = reinterpret_cast<Event *>(from),
-       *last = reinterpret_cast<Event *>(to);
-  if (!first->recorded || !last->recorded)
-    return CUDA_ERROR_INVALID_HANDLE;
-  *milliseconds =
-      std::chrono::duration<float, std::milli>(last->time - first->time)
-          .count();
-  return entered();
+                         CUstream stream) {
+  return submit(stream, [=] { std::memset(host(target), value, bytes); });
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
@@ -173,16 +183,20 @@ CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
 }
 CUresult cuLaunchKernel(CUfunction, unsigned blocks, unsigned, unsigned,
                         unsigned threads, unsigned, unsigned, unsigned shared,
-                        CUstream, void **parameters, void **) {
-  char error[64];
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    ++fake.launches;
-    fake.threads = threads;
-    fake.sharedBytes = shared;
-  }
-  int failed = fake.kernel(parameters[0], blocks, 0, error, sizeof error);
-  return failed ? CUDA_ERROR_LAUNCH_FAILED : entered();
+                        CUstream stream, void **parameters, void **) {
+  const auto *first = static_cast<const std::byte *>(parameters[0]);
+  std::vector<std::byte> copied(first, first + fake.parameterBytes);
+  return submit(stream, [=] {
+    char error[64];
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      ++fake.launches;
+      fake.threads = threads;
+      fake.sharedBytes = shared;
+    }
+    if (fake.kernel(copied.data(), blocks, 0, error, sizeof error) != 0)
+      fake.failed = true;
+  });
 }
 CUresult cuTensorMapEncodeTiled(
     CUtensorMap *map, CUtensorMapDataType, cuuint32_t rank, void *base,

@@ -80,8 +80,13 @@ uint32_t PlanBuilder::kernel(const std::string &symbol, sprt_kernel function) {
 
 PlanBuilder &PlanBuilder::target(plan::Target target) {
   plan.target = target;
+  bool cuda = target == plan::Target::cuda;
   for (auto &kernel : plan.kernels)
-    kernel->threads = target == plan::Target::cuda ? 128 : 0;
+    kernel->threads = cuda ? 128 : 0;
+  if (cuda)
+    for (auto [symbol, thread] : onGrid)
+      kernels[symbol] =
+          reinterpret_cast<sprt_kernel>(reinterpret_cast<void *>(thread));
   return *this;
 }
 

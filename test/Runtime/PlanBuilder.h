@@ -70,6 +70,14 @@ public:
   }
 
   uint32_t kernel(const std::string &symbol, sprt_kernel function);
+  /// A kernel for both targets.
+  template <sprt_kernel function> uint32_t kernel(const std::string &symbol) {
+    onGrid[symbol] = [](void *const *arguments, sprt_grid_thread *thread) {
+      if (thread->thread == 0)
+        function(arguments, nullptr, thread->block, thread->block + 1, nullptr);
+    };
+    return kernel(symbol, function);
+  }
   /// Makes the plan one for a target. Of one for GPUs, the kernels are those of
   /// its emulation, attention by `emulateAttention`.
   PlanBuilder &target(plan::Target target);
@@ -100,6 +108,7 @@ public:
   std::map<std::string, sprt_kernel> kernels;
 
 private:
+  std::map<std::string, sprt_emulated_thread> onGrid;
   std::unique_ptr<plan::ParameterT> parameter(const std::string &name,
                                               plan::DType type,
                                               const std::vector<Dim> &dims,

@@ -33,7 +33,7 @@ PlanBuilder ringSum(int64_t ranks, int64_t length, plan::LayoutKind kind) {
   uint32_t arrived = builder.event();
   uint32_t computed = builder.event();
   uint32_t started = builder.event();
-  uint32_t add = builder.kernel("add_rows", addRows);
+  uint32_t add = builder.kernel<addRows>("add_rows");
 
   plan::FillT clear;
   clear.target = view(sum, bytes);

@@ -1,6 +1,7 @@
 // Makes the artifact that the tests of sp-run run, without a compiler:
 //   sprt-ring-artifact plan FILE      writes the plan of a ring of 4
 //   sprt-ring-artifact cuda FILE      the same for GPUs
+//   sprt-ring-artifact sums FILE      for GPUs, sums of 4 ranks
 //   sprt-ring-artifact seal SO SPX    appends the trailer
 //   sprt-ring-artifact age SPX OUT    writes a copy that claims a newer ABI
 
@@ -45,6 +46,37 @@ void targetGpu(sprt::test::PlanBuilder &builder) {
   builder.plan.images.push_back(std::move(image));
 }
 
+/// Two reductions, each on a stream of its own: the sum of all rows of x for
+/// every rank, and of all ranks' copies of y for the rows' owners.
+sprt::test::PlanBuilder sums() {
+  using namespace sprt;
+  using namespace sprt::test;
+  PlanBuilder builder(4);
+  uint32_t single = builder.layout(plan::LayoutKind::contiguous, 4, 4);
+  uint32_t dealt = builder.layout(plan::LayoutKind::zigzag, 7, 4);
+  int64_t x = builder.arena(kRingWidth * 4);
+  int64_t y = builder.arena(7 * 8), kept = builder.arena(2 * 8);
+  builder.input("x", plan::DType::f32,
+                {{4, static_cast<int>(single)}, {kRingWidth}}, x);
+  builder.input("y", plan::DType::f32, {{7}, {2}}, y);
+  builder.result("sum", plan::DType::f32,
+                 {{4, static_cast<int>(single)}, {kRingWidth}}, x);
+  builder.result("rows", plan::DType::f32, {{7, static_cast<int>(dealt)}, {2}},
+                 kept);
+  plan::AllReduceT all;
+  all.view = view(x, kRingWidth * 4);
+  all.count = kRingWidth;
+  all.type = plan::DType::f32;
+  builder.add(std::move(all)).stream = plan::Stream::comm;
+  plan::ReduceScatterT scatter;
+  scatter.layout = dealt;
+  scatter.source = rowsOf(y, 7 * 8, 8);
+  scatter.target = rowsOf(kept, 2 * 8, 8);
+  scatter.type = plan::DType::f32;
+  builder.add(std::move(scatter));
+  return builder;
+}
+
 bool age(const char *from, const char *to) {
   std::string content = readFile(from);
   if (content.size() < sizeof(sprt::ArtifactTrailer))
@@ -61,10 +93,12 @@ bool age(const char *from, const char *to) {
 
 int main(int argc, char **argv) {
   std::string verb = argc > 1 ? argv[1] : "";
-  if ((verb == "plan" || verb == "cuda") && argc == 3) {
+  if ((verb == "plan" || verb == "cuda" || verb == "sums") && argc == 3) {
     sprt::test::PlanBuilder builder =
-        sprt::test::ringSum(4, 10, sprt::plan::LayoutKind::zigzag);
-    if (verb == "cuda")
+        verb == "sums"
+            ? sums()
+            : sprt::test::ringSum(4, 10, sprt::plan::LayoutKind::zigzag);
+    if (verb != "plan")
       targetGpu(builder);
     std::vector<uint8_t> plan = builder.bytes();
     return writeFile(argv[2], plan.data(), plan.size()) ? 0 : 1;

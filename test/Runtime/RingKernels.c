@@ -1,18 +1,30 @@
 /* The kernel of the ring artifact, and its plan as data: what sp-compile links.
-   Without EMULATION, a program for GPUs has its image only. */
-#include "sprt/kernel.h"
+   HOST: for CPUs. Without EMULATION, a program for GPUs has its image only. */
+#include "sprt/cuda/Emulated.h"
 
 const char sprt_image[16] = "no code";
 
-#ifdef EMULATION
-void add_rows(void *const *buffers, const int64_t *sizes, int64_t firstTile,
-              int64_t lastTile, void *scratch) {
+static void addTile(void *const *buffers, int64_t tile) {
   const float *block = (const float *)buffers[0];
   float *sum = (float *)buffers[1];
+  for (int64_t i = tile * 1024; i < (tile + 1) * 1024; ++i)
+    sum[i] += block[i];
+}
+
+#ifdef HOST
+void add_rows(void *const *buffers, const int64_t *sizes, int64_t firstTile,
+              int64_t lastTile, void *scratch) {
   (void)sizes;
   (void)scratch;
-  for (int64_t i = firstTile * 1024; i < lastTile * 1024; ++i)
-    sum[i] += block[i];
+  for (int64_t tile = firstTile; tile < lastTile; ++tile)
+    addTile(buffers, tile);
+}
+#endif
+
+#ifdef EMULATION
+void add_rows(void *const *arguments, sprt_grid_thread *thread) {
+  if (thread->thread == 0)
+    addTile(arguments, thread->block);
 }
 #endif
 

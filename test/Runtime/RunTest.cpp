@@ -139,6 +139,18 @@ TEST(Dispatch, costsLessThanFiveMicroseconds) {
   EXPECT_LT(perCommand, kSanitized ? 100e-6 : 5e-6);
 }
 
+void countDown(void *const *b, const int64_t *, int64_t, int64_t, void *) {
+  float *left = static_cast<float *>(b[0]);
+  *static_cast<uint8_t *>(b[1]) = *left > 0;
+  *left -= 1;
+  int32_t odd = static_cast<int32_t>(*left) & 1;
+  std::memcpy(b[2], &odd, sizeof odd);
+}
+
+void addOne(void *const *b, const int64_t *, int64_t, int64_t, void *) {
+  *static_cast<float *>(b[0]) += 1;
+}
+
 TEST_P(Run, whileAndCaseFollowDataOnBothStreams) {
   // while (n > 0) { n -= 1; case (n mod 2) { x += 1 } { shift x } } on 2 ranks.
   PlanBuilder builder(2);
@@ -149,17 +161,8 @@ TEST_P(Run, whileAndCaseFollowDataOnBothStreams) {
   builder.input("x", plan::DType::f32, {{2, static_cast<int>(dealt)}}, x);
   builder.input("n", plan::DType::f32, {}, n);
   builder.result("x", plan::DType::f32, {{2, static_cast<int>(dealt)}}, x);
-  uint32_t test = builder.kernel(
-      "test", [](void *const *b, const int64_t *, int64_t, int64_t, void *) {
-        float *left = static_cast<float *>(b[0]);
-        *static_cast<uint8_t *>(b[1]) = *left > 0;
-        *left -= 1;
-        int32_t odd = static_cast<int32_t>(*left) & 1;
-        std::memcpy(b[2], &odd, sizeof odd);
-      });
-  uint32_t increment = builder.kernel(
-      "increment", [](void *const *b, const int64_t *, int64_t, int64_t,
-                      void *) { *static_cast<float *>(b[0]) += 1; });
+  uint32_t test = builder.kernel<countDown>("test");
+  uint32_t increment = builder.kernel<addOne>("increment");
   uint32_t ready = builder.event(), moved = builder.event();
   plan::WhileT loop;
   plan::LaunchT decide;

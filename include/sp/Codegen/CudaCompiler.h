@@ -18,11 +18,12 @@ struct CudaTarget {
   bool useCache = true;
 };
 
-/// What a file of CUDA C++ becomes.
+/// What a file of CUDA C++ becomes, or one of PTX.
 enum class CudaForm {
-  Image, ///< a cubin, by nvcc and ptxas
-  Ptx,   ///< its text
-  Host,  ///< an ELF object for x86-64-v3, with SPRT_EMULATED
+  Image,     ///< a cubin, by nvcc and ptxas
+  Ptx,       ///< its text
+  Host,      ///< an ELF object for x86-64-v3, with SPRT_EMULATED
+  Assembled, ///< a cubin of PTX
 };
 
 struct CudaOutput {
@@ -38,6 +39,9 @@ struct CudaOutput {
 LogicalResult compileCuda(llvm::StringRef source, CudaForm form,
                           const CudaTarget &target, CudaOutput &output,
                           std::string &error);
+
+/// The bitcode of the toolkit's library of mathematics, or nothing.
+std::string findLibdevice();
 
 } // namespace mlir::sp
 

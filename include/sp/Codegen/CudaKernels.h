@@ -18,7 +18,7 @@ namespace mlir::sp {
 struct CudaAttention {
   Type elementType; ///< of q, k and v
   std::variant<::sprt::cuda::ForwardShape, ::sprt::cuda::PlainShape> shape;
-  std::string scoreName; ///< of the plain kernel, or empty
+  std::string scoreName; ///< or empty
   std::string score;     ///< C++ of a type `Score`, or empty
 
   int64_t queryBlock() const;
@@ -32,8 +32,11 @@ struct CudaAttention {
 /// there is none.
 FailureOr<CudaAttention> chooseCudaAttention(AttendOp op);
 
+/// The plain kernel for what `attention` computes, which every GPU can run.
+CudaAttention portableAttention(CudaAttention attention);
+
 /// Its symbol: `attend_bf16_d128_k176`, `attend_f16_d192x128_k112`,
-/// `attend_f32_d64`, `attend_bf16_d64_score_0`.
+/// `attend_f32_d64`, `attend_bf16_d64_k96_score_0`.
 std::string cudaAttentionName(const CudaAttention &attention);
 
 /// A file of CUDA C++ that defines the kernel of that name, or, compiled as C++

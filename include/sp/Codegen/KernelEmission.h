@@ -1,4 +1,4 @@
-/// Fused CPU kernels from functions of StableHLO.
+/// Fused kernels from functions of StableHLO, for CPUs and for GPUs.
 #ifndef SP_CODEGEN_KERNELEMISSION_H
 #define SP_CODEGEN_KERNELEMISSION_H
 
@@ -21,6 +21,21 @@ struct KernelShape {
 /// `lowerToLLVM` on `target` afterwards. An operation that kernels do not
 /// support ends in a diagnostic at its location.
 FailureOr<KernelShape> emitKernel(func::FuncOp source, ModuleOp target);
+
+/// What a launch of a kernel for GPUs needs to know.
+struct GridShape {
+  int64_t blocks = 1; ///< fewer do the same work
+  int64_t threads = 1;
+  int64_t sharedBytes = 0;  ///< of a block
+  int64_t scratchBytes = 0; ///< of a block
+};
+
+/// Emits the same function for GPUs: `@name(buffers..., scratch)`, every
+/// argument a pointer, with `sp.grid` and the number of threads of a block in
+/// `sp.threads`. Threads ask gpu ops for their number and meet at gpu.barrier;
+/// the address of shared memory is that of the global `sprt_shared`. See
+/// `sp/Codegen/GridEmission.h` for what follows.
+FailureOr<GridShape> emitGridKernel(func::FuncOp source, ModuleOp target);
 
 /// Whether emitKernel supports `op`, as far as it can be told without context.
 bool isKernelOp(Operation *op);

@@ -20,7 +20,6 @@ from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-import decoders
 import encoders
 import jax
 import jax.export
@@ -30,6 +29,8 @@ import torchax
 import torchax.export
 from families import Family
 from torch.nn.attention import SDPBackend, sdpa_kernel
+
+import decoders
 
 FAMILIES = decoders.FAMILIES | encoders.FAMILIES
 # JAX's results against torch's.

@@ -1,0 +1,47 @@
+// The forward kernel with score functions, emulated: what the plain kernel
+// makes of the same inputs, whose results the execution tests prove.
+
+#include "ScoredCheck.h"
+
+using namespace sprt;
+using namespace sprt::test;
+
+namespace {
+
+/// Partial and whole blocks, empty rows, strides, a uniform slice.
+std::vector<std::vector<Slice>> everySlice(const Shape &shape) {
+  return {{banded(shape, kNone, -30)},
+          {full(shape)},
+          {},
+          {{0, 60, 0, 100, kNone, 3, 1, 1, 0},
+           {60, shape.queries, 7, shape.keys, -200, 5, 2, 3, 0},
+           {10, 50, 100, 120, kNone, kAll, 1, 1, 1}}};
+}
+
+TEST(ScoredForward, equals_plain) {
+  Shape shape = {1, 135, 150, 2, 1};
+  checkScored<BFloat16, 64, 64, 64, Capped>(shape, everySlice(shape), 1);
+  checkScored<BFloat16, 64, 64, 64, Sloped>(shape, everySlice(shape), 2);
+  checkScored<BFloat16, 64, 64, 64, Every>(shape, everySlice(shape), 3);
+}
+
+TEST(ScoredForward, sizes_of_heads) {
+  Shape shape = {2, 20, 150, 1, 1};
+  checkScored<Half, 96, 96, 128, Sloped>(shape, {{full(shape)}}, 1);
+  checkScored<BFloat16, 192, 128, 112, Every>(shape, {{full(shape)}}, 2);
+  checkScored<BFloat16, 256, 256, 80, Capped>(shape, {{full(shape)}}, 3);
+}
+
+TEST(ScoredForward, scores_that_are_no_numbers) {
+  Shape shape = {1, 70, 260, 1, 1};
+  // Of the first step each row meets nothing else.
+  std::vector<std::vector<Slice>> steps = {
+      {{0, 70, 0, 60, kNone, kAll, 1, 1, 0}}, {full(shape)}};
+  for (float special : {-INFINITY, -FLT_MAX, FLT_MAX, INFINITY, NAN}) {
+    SCOPED_TRACE(special);
+    checkScored<BFloat16, 64, 64, 128, Sloped>(shape, {steps[0]}, 1, special);
+    checkScored<BFloat16, 64, 64, 128, Sloped>(shape, steps, 1, special);
+  }
+}
+
+} // namespace
