@@ -1,0 +1,262 @@
+// Launches an artifact's attention kernel on memory of the caller, and times
+// every launch: what gpu/kernels.py calls. The rest of the program is not
+// looked at, so that it may be for the CPU.
+
+#include "executor/SliceTable.h"
+
+#include "device/Device.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace sprt;
+
+namespace {
+
+/// Of [batch, row, head, size]; strides in elements.
+struct Tensor {
+  void *data;
+  int64_t strides[3];
+};
+
+/// One launch. kernels.py has the same struct.
+struct Launch {
+  Tensor q, k, v, out, lse;
+  const sprt_slice *slices;
+  int32_t sliceCount;
+  int32_t batch, heads, kvHeads, queries, keys;
+  int32_t init;
+  double scale;
+};
+
+/// What a launch reads beside its tensors, on the device.
+struct Tables {
+  const cuda::Slice *slices;
+  const int32_t *order;
+  int64_t blocks;
+};
+
+class Kernel {
+public:
+  ~Kernel() { release(); }
+
+  Status open(const char *name, const char *artifact);
+  Status run(const Launch *launches, int count, double *out_seconds);
+
+private:
+  static constexpr double kLimit = 10; ///< seconds for all launches of a call
+
+  Status makeTables(const Launch &launch, Tables &out_tables);
+  template <class T>
+  Status upload(const std::vector<T> &values, const T *&out_data);
+  Status map(const Tensor &tensor, const Launch &launch, int64_t rows,
+             int64_t heads, int64_t size, int64_t boxRows,
+             cuda::TensorMap &out_map);
+  Status attend(const Launch &launch, const Tables &tables);
+  void release();
+
+  Program program;
+  std::shared_ptr<Device> device;
+  const plan::AttendT *planned = nullptr;
+  std::unique_ptr<Device::Stream> stream;
+  std::vector<std::byte *> memory;
+};
+
+} // namespace
+
+Status Kernel::open(const char *name, const char *artifact) {
+  if (Status failure = program.load(artifact))
+    return failure;
+  std::vector<const Step *> attends;
+  for (const Step *step : program.stepOf)
+    if (step->command->operation.AsAttend())
+      attends.push_back(step);
+  if (attends.size() != 1)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected one attention in " << artifact << " but got "
+           << attends.size() << "; compile with --strategy=none";
+  planned = attends.front()->command->operation.AsAttend();
+  if (planned->scored)
+    return fail(SPRT_UNSUPPORTED)
+           << artifact << " has a score function; run it with sp-run";
+  program.stepOf = attends;
+  if (Status failure = openDevice(name, device))
+    return failure;
+  if (Status failure = device->load(program))
+    return failure;
+  return device->createStream(0, stream);
+}
+
+template <class T>
+Status Kernel::upload(const std::vector<T> &values, const T *&out_data) {
+  int64_t bytes = static_cast<int64_t>(values.size() * sizeof(T));
+  std::byte *data = nullptr;
+  if (Status failure = device->allocate(bytes, data))
+    return failure;
+  memory.push_back(data);
+  out_data = reinterpret_cast<const T *>(data);
+  return device->upload(
+      *stream, data, reinterpret_cast<const std::byte *>(values.data()), bytes);
+}
+
+Status Kernel::makeTables(const Launch &launch, Tables &out_tables) {
+  std::vector<sprt_slice> slices(launch.slices,
+                                 launch.slices + launch.sliceCount);
+  std::vector<cuda::Slice> narrowed(slices.size());
+  for (size_t i = 0; i < slices.size(); ++i)
+    if (!narrowSlice(slices[i], narrowed[i]))
+      return fail(SPRT_INVALID_ARGUMENT)
+             << "expected slice " << i << " within 32 bits";
+  std::vector<int32_t> order;
+  for (int64_t block :
+       heaviestFirst(slices, launch.queries, planned->query_block))
+    order.push_back(static_cast<int32_t>(block));
+  out_tables.blocks = static_cast<int64_t>(order.size());
+  if (Status failure = upload(narrowed, out_tables.slices))
+    return failure;
+  return upload(order, out_tables.order);
+}
+
+Status Kernel::map(const Tensor &tensor, const Launch &launch, int64_t rows,
+                   int64_t heads, int64_t size, int64_t boxRows,
+                   cuda::TensorMap &out_map) {
+  constexpr int64_t kElementBytes = 2;
+  cuda::TensorMapFields fields = {tensor.data,
+                                  {size, rows, heads, launch.batch},
+                                  {tensor.strides[1] * kElementBytes,
+                                   tensor.strides[2] * kElementBytes,
+                                   tensor.strides[0] * kElementBytes},
+                                  static_cast<int32_t>(boxRows)};
+  return device->encode(fields, out_map);
+}
+
+Status Kernel::attend(const Launch &launch, const Tables &tables) {
+  cuda::AttendArguments common = {};
+  common.out = launch.out.data;
+  common.lse = launch.lse.data;
+  common.slices = tables.slices;
+  common.order = tables.order;
+  common.sliceCount = launch.sliceCount;
+  common.queryBlocks = static_cast<int32_t>(tables.blocks);
+  common.pairs = launch.batch * launch.heads;
+  common.heads = common.headsTotal = launch.heads;
+  common.kvTotal = launch.kvHeads;
+  common.queries = launch.queries;
+  common.keys = launch.keys;
+  common.init = launch.init;
+  std::memcpy(common.outStrides, launch.out.strides, sizeof common.outStrides);
+  std::memcpy(common.lseStrides, launch.lse.strides, sizeof common.lseStrides);
+  int64_t blocks = std::min<int64_t>(common.pairs * tables.blocks,
+                                     device->capability().processors);
+  if (planned->key_block == 0) {
+    cuda::PlainArguments arguments = {};
+    static_cast<cuda::AttendArguments &>(arguments) = common;
+    arguments.q = launch.q.data;
+    arguments.k = launch.k.data;
+    arguments.v = launch.v.data;
+    std::memcpy(arguments.qStrides, launch.q.strides,
+                sizeof arguments.qStrides);
+    std::memcpy(arguments.kStrides, launch.k.strides,
+                sizeof arguments.kStrides);
+    std::memcpy(arguments.vStrides, launch.v.strides,
+                sizeof arguments.vStrides);
+    arguments.scale = launch.scale;
+    return device->attend(*stream, planned->kernel, arguments, blocks);
+  }
+  cuda::ForwardArguments arguments = {};
+  static_cast<cuda::AttendArguments &>(arguments) = common;
+  arguments.scale = static_cast<float>(launch.scale * M_LOG2E);
+  if (Status failure = map(launch.q, launch, launch.queries, launch.heads,
+                           planned->head_size, /*boxRows=*/64, arguments.q))
+    return failure;
+  if (Status failure = map(launch.k, launch, launch.keys, launch.kvHeads,
+                           planned->head_size, planned->key_block, arguments.k))
+    return failure;
+  if (Status failure =
+          map(launch.v, launch, launch.keys, launch.kvHeads,
+              planned->value_size, planned->key_block, arguments.v))
+    return failure;
+  return device->attend(*stream, planned->kernel, arguments, blocks);
+}
+
+void Kernel::release() {
+  for (std::byte *data : memory)
+    device->release(data);
+  memory.clear();
+}
+
+Status Kernel::run(const Launch *launches, int count, double *out_seconds) {
+  release();
+  std::vector<Tables> tables(static_cast<size_t>(count));
+  std::vector<std::unique_ptr<Device::Event>> marks(2 *
+                                                    static_cast<size_t>(count));
+  for (auto &mark : marks)
+    if (Status failure = device->createEvent(/*timed=*/true, mark))
+      return failure;
+  for (int i = 0; i < count; ++i) {
+    // Repeats of a launch share its tables.
+    bool again = i > 0 && launches[i].slices == launches[i - 1].slices &&
+                 launches[i].queries == launches[i - 1].queries;
+    size_t at = static_cast<size_t>(i);
+    if (again)
+      tables[at] = tables[at - 1];
+    else if (Status failure = makeTables(launches[i], tables[at]))
+      return failure;
+  }
+  for (int i = 0; i < count; ++i) {
+    size_t at = static_cast<size_t>(i);
+    if (Status failure = device->record(*marks[2 * at], *stream))
+      return failure;
+    if (Status failure = attend(launches[i], tables[at]))
+      return failure;
+    if (Status failure = device->record(*marks[2 * at + 1], *stream))
+      return failure;
+  }
+  Device::Fault fault =
+      device->synchronise(*stream, std::chrono::duration<double>(kLimit));
+  if (fault.status)
+    return std::move(fault.status);
+  for (size_t i = 0; i < tables.size(); ++i)
+    if (Status failure =
+            device->elapsed(*marks[2 * i], *marks[2 * i + 1], out_seconds[i]))
+      return failure;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// What Python calls
+//===----------------------------------------------------------------------===//
+
+/// 0, or 1 with the reason in `error`.
+static int told(const Status &failure, char *error, int64_t errorBytes) {
+  if (failure)
+    std::strncat(error, failure->text.c_str(),
+                 static_cast<size_t>(errorBytes) - 1);
+  return failure ? 1 : 0;
+}
+
+extern "C" {
+
+/// device: as sp-run's --device. `error` is empty, of `errorBytes`.
+SPRT_API int gpu_attention_open(const char *device, const char *artifact,
+                                void **out_kernel, char *error,
+                                int64_t errorBytes) {
+  auto kernel = std::make_unique<Kernel>();
+  Status failure = kernel->open(device, artifact);
+  if (!failure)
+    *out_kernel = kernel.release();
+  return told(failure, error, errorBytes);
+}
+
+/// Runs `count` launches one after the other; seconds of each.
+SPRT_API int gpu_attention_run(void *kernel, const Launch *launches, int count,
+                               double *out_seconds, char *error,
+                               int64_t errorBytes) {
+  return told(static_cast<Kernel *>(kernel)->run(launches, count, out_seconds),
+              error, errorBytes);
+}
+
+SPRT_API void gpu_attention_close(void *kernel) {
+  delete static_cast<Kernel *>(kernel);
+}
+}

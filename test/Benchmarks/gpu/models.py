@@ -1,0 +1,261 @@
+"""What a GPU run compiles: attention of every kernel, score functions, a decoder under every strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+import llama
+import spmlir
+
+SEED = 7
+# Worst error over the greatest expected number. In bf16 a decoder rounds after each operation.
+TOLERANCE = {"float32": 2e-4, "bfloat16": 6e-2}
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """One compilation. kind: which part runs it; facts: what else that part knows of it."""
+
+    kind: str
+    name: str
+    model: str
+    options: tuple[str, ...] = ("--mesh=sp=1", "--strategy=none")
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str:
+        return f"{self.kind}/{self.name}.spx"
+
+    def entry(self) -> dict[str, Any]:
+        return {"file": self.file, "kind": self.kind, "name": self.name, **self.facts}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The result of a model on random inputs of SEED."""
+
+    model: str
+    int_range: int = 64
+
+    @property
+    def file(self) -> str:
+        return f"{self.model}.npz"
+
+    def inputs(self) -> list[str]:
+        return [f"--random-inputs={SEED}", f"--int-range=0..{self.int_range - 1}"]
+
+
+@dataclass
+class Plan:
+    """All of a folder."""
+
+    models: dict[str, Callable[[], spmlir.Exported]] = field(default_factory=dict)
+    artifacts: list[Artifact] = field(default_factory=list)
+    expected: list[Expected] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One attention: batch, tokens, heads, kv heads, sizes of a head and a value, element type."""
+
+    batch: int
+    tokens: int
+    heads: int
+    kv_heads: int
+    head: int
+    value: int
+    dtype: str
+
+    def arguments(self) -> list[jax.ShapeDtypeStruct]:
+        sizes = ((self.heads, self.head), (self.kv_heads, self.head), (self.kv_heads, self.value))
+        return [jax.ShapeDtypeStruct((self.batch, self.tokens, *size), self.dtype) for size in sizes]
+
+
+def attention(kind: str, q: jax.Array, k: jax.Array, v: jax.Array, *more: jax.Array) -> jax.Array:
+    """full, causal, or causal with a score function."""
+    k, v = (jnp.repeat(x, q.shape[2] // x.shape[2], axis=2) for x in (k, v))
+    accumulator = jnp.promote_types(q.dtype, jnp.float32)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, preferred_element_type=accumulator) * q.shape[-1] ** -0.5
+    i, j = jnp.arange(q.shape[1])[:, None], jnp.arange(k.shape[1])[None, :]
+    seen = jnp.ones((q.shape[1], k.shape[1]), bool) if kind == "full" else j <= i
+    sink = None
+    if kind == "soft-cap":
+        scores = 20 * jnp.tanh(scores / 20)
+    elif kind == "alibi":
+        slopes = 2.0 ** -jnp.arange(1, q.shape[2] + 1, dtype=scores.dtype)
+        scores = scores + slopes[:, None, None] * (j - i).astype(scores.dtype)
+    elif kind == "bias":
+        scores = scores + more[0].astype(scores.dtype)
+    elif kind == "segments":
+        seen = seen & (more[0][:, None, :, None] == more[0][:, None, None, :])
+    elif kind == "sinks":
+        sink = more[0].astype(scores.dtype)[None, :, None, None]
+    scores = jnp.where(seen, scores, -jnp.inf)
+    if sink is None:
+        weights = jax.nn.softmax(scores)
+    else:
+        greatest = jnp.maximum(scores.max(-1, keepdims=True), sink)
+        powers = jnp.exp(scores - greatest)
+        weights = powers / (powers.sum(-1, keepdims=True) + jnp.exp(sink - greatest))
+    return jnp.einsum("bhqk,bkhd->bqhd", weights.astype(q.dtype), v)
+
+
+def extra(kind: str, shape: Shape) -> list[jax.ShapeDtypeStruct]:
+    """What a score function reads."""
+    tokens = (shape.batch, shape.tokens)
+    pairs = (1, shape.heads, shape.tokens, shape.tokens)
+    extras = {"bias": (pairs, "float32"), "segments": (tokens, "int32"), "sinks": ((shape.heads,), "float32")}
+    return [jax.ShapeDtypeStruct(*extras[kind])] if kind in extras else []
+
+
+def export_attention(kind: str, shape: Shape) -> spmlir.Exported:
+    return spmlir.export(partial(attention, kind), *shape.arguments(), *extra(kind, shape))
+
+
+def export_decoder(config: llama.Config, dtype: str) -> spmlir.Exported:
+    weights = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, dtype), llama.parameters(config))
+    ids = jax.ShapeDtypeStruct((config.batch, config.tokens), "int32")
+    return spmlir.export(partial(llama.decoder, config), weights, ids)
+
+
+def plan(dry: bool) -> Plan:
+    """What is compiled: of a dry run, samples."""
+    jax.config.update("jax_enable_x64", True)
+    made = Plan()
+    add_kernels(made, dry)
+    add_scores(made, dry)
+    add_decoders(made, dry)
+    add_timed(made, dry)
+    add_tiles(made, dry)
+    return made
+
+
+def add_kernels(made: Plan, dry: bool) -> None:
+    """Every kernel of the compiler's table, by element type, sizes and kind of mask."""
+    sizes = [(64, 64), (96, 96), (128, 128), (192, 128), (256, 256)]
+    cases = [
+        (kind, dtype, *size)
+        for dtype in ("bfloat16", "float16")
+        for size in sizes
+        for kind in ("full", "causal")
+    ]
+    cases += [("causal", "bfloat16", 20, 36), ("causal", "float32", 64, 64), ("causal", "float64", 64, 64)]
+    cases += [("causal", "float32", 128, 128)]
+    if dry:
+        cases = [
+            ("full", "bfloat16", 128, 128), ("causal", "float16", 64, 64),
+            ("causal", "float32", 24, 20), ("causal", "float64", 16, 16),
+        ]  # fmt: skip
+    for kind, dtype, head, value in cases:
+        name = f"{dtype}-{head}x{value}-{kind}"
+        made.models[name] = partial(export_attention, kind, Shape(1, 64, 1, 1, head, value, dtype))
+        facts = {"dtype": dtype, "head": head, "value": value, "mask": kind}
+        made.artifacts.append(Artifact("kernels", name, name, facts=facts))
+
+
+def add_tiles(made: Plan, dry: bool) -> None:
+    """Tiles that fit, beside those of the compiler's table: keys at a time, consumers, stages."""
+    tiles = {
+        (64, 64): ((128, 3, 2), (112, 3, 2), (128, 2, 2), (192, 2, 2), (128, 3, 4)),
+        (96, 96): ((112, 2, 2), (128, 2, 2), (144, 2, 2)),
+        (128, 128): ((96, 2, 2), (128, 2, 2), (144, 2, 2), (160, 2, 2), (176, 2, 2), (192, 2, 2), (80, 3, 2)),
+        (192, 128): ((96, 2, 2), (112, 2, 2)),
+        (256, 256): ((64, 2, 2), (80, 2, 2)),
+    }
+    if dry:
+        tiles = {(64, 64): ((64, 3, 2), (64, 2, 4))}
+    for (head, value), some in tiles.items():
+        for tile in some:
+            name = f"{head}x{value}-" + "x".join(map(str, tile))
+            shape = Shape(1, 64, 1, 1, head, value, "bfloat16")
+            made.models[name] = partial(export_tile, tile, shape)
+            facts = {"dtype": "bfloat16", "head": head, "value": value, "tile": tile}
+            made.artifacts.append(Artifact("tiles", name, name, facts=facts))
+
+
+def export_tile(tile: tuple[int, int, int], shape: Shape) -> spmlir.Exported:
+    """Causal attention whose module asks for a tile."""
+    text, where = export_attention("causal", shape).text, " attributes {"
+    asked = f"{where}sp.attention_tile = array<i64: {', '.join(map(str, tile))}>, "
+    if where not in text:
+        raise SystemExit("expected attributes of the module in JAX's text but found none")
+    return spmlir.Exported(text.replace(where, asked, 1))
+
+
+def add_scores(made: Plan, dry: bool) -> None:
+    """Score functions, on one rank and with a state that is carried round a ring."""
+    kinds = ("soft-cap", "segments") if dry else ("soft-cap", "alibi", "bias", "segments", "sinks")
+    for kind in kinds:
+        for dtype in ("float32",) if dry else ("float32", "bfloat16"):
+            name = f"{kind}-{dtype}"
+            shape = Shape(1, 26, 2, 1, 16, 16, dtype) if dry else Shape(2, 300, 4, 2, 64, 64, dtype)
+            made.models[name] = partial(export_attention, kind, shape)
+            made.expected.append(Expected(name, int_range=3))
+            for ranks in (2,) if dry else (1, 4):
+                options = (f"--mesh=sp={ranks}", "--strategy=" + ("none" if ranks == 1 else "ring"))
+                facts = {"dtype": dtype, "ranks": ranks} | checked(name, dtype, int_range=3)
+                made.artifacts.append(Artifact("scores", f"{name}-p{ranks}", name, options, facts))
+
+
+def checked(model: str, dtype: str, int_range: int = 64) -> dict[str, Any]:
+    """How the results of a program are checked."""
+    expected = Expected(model, int_range)
+    return {"expected": expected.file, "inputs": expected.inputs(), "tolerance": TOLERANCE[dtype]}
+
+
+def add_decoders(made: Plan, dry: bool) -> None:
+    """A small decoder on every number of ranks, under every strategy."""
+    small = llama.Config(
+        layers=1, tokens=27, vocabulary=40, width=32, hidden=48, heads=4, kv_heads=2, head_size=16
+    )
+    config = small if dry else llama.Config(tokens=500, vocabulary=256, head_size=64)
+    plans = [(1, "none", ())]
+    plans += [
+        (ranks, strategy, more)
+        for ranks in ((2,) if dry else (2, 4, 8))
+        for strategy, more in (
+            ("ring", ()), ("ulysses", ()), ("allgather", ()),
+            ("2d", ("--heads=2",)), ("double-ring", ("--inner=2",)),
+        )
+        if ranks > 2 or not more
+    ]  # fmt: skip
+    for dtype in ("float32",) if dry else ("float32", "bfloat16"):
+        name = f"decoder-{dtype}"
+        made.models[name] = partial(export_decoder, config, dtype)
+        made.expected.append(Expected(name, config.vocabulary))
+        for ranks, strategy, more in plans:
+            options = (f"--mesh=sp={ranks}", f"--strategy={strategy}", *more)
+            facts = {"dtype": dtype, "ranks": ranks, "strategy": strategy}
+            facts |= checked(name, dtype, config.vocabulary)
+            made.artifacts.append(Artifact("models", f"{name}-p{ranks}-{strategy}", name, options, facts))
+
+
+def add_timed(made: Plan, dry: bool) -> None:
+    """Programs that are timed: a long ring, a decoder's layer, score functions."""
+    shape = Shape(1, 24, 2, 1, 16, 16, "bfloat16") if dry else Shape(1, 65536, 8, 2, 128, 128, "bfloat16")
+    made.models["long"] = partial(export_attention, "causal", shape)
+    for ranks in (1, 2) if dry else (1, 8):
+        options = (f"--mesh=sp={ranks}", "--strategy=" + ("none" if ranks == 1 else "ring"))
+        facts = {"ranks": ranks} | asdict(shape)
+        made.artifacts.append(Artifact("ranks", f"long-p{ranks}", "long", options, facts))
+    config = llama.Config(
+        layers=1, tokens=4096, vocabulary=256, width=2048, hidden=5632, heads=16, kv_heads=4, head_size=128
+    )
+    if dry:
+        config = llama.Config(
+            layers=1, tokens=20, vocabulary=40, width=32, hidden=48, heads=2, kv_heads=1, head_size=16
+        )
+    made.models["layer"] = partial(export_decoder, config, "bfloat16")
+    made.artifacts.append(Artifact("gaps", "layer", "layer", facts=asdict(config)))
+    for kind in ("causal", "soft-cap") if dry else ("causal", "soft-cap", "alibi", "bias"):
+        # What is read a pair is as large as the scores.
+        shape = Shape(1, 24, 2, 2, 16, 16, "bfloat16") if dry else Shape(1, 4096, 8, 8, 128, 128, "bfloat16")
+        name = f"timed-{kind}"
+        made.models[name] = partial(export_attention, kind, shape)
+        made.artifacts.append(Artifact("timed-scores", kind, name, facts=asdict(shape)))
