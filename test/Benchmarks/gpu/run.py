@@ -168,7 +168,9 @@ def main() -> int:
         clocks.start()
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(args.folder / "prepared.tar.gz") as packed:
-            packed.extractall(folder, filter="data")
+            # Debian 12's Python 3.11.2 has no filters yet.
+            filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+            packed.extractall(folder, **filters)
         shutil.copy(args.folder / "manifest.json", folder)
         for name in args.only or LIMITS:
             arguments = [folder, str(args.out), f"--device={device}", f"--seed={args.seed}"]
