@@ -26,6 +26,7 @@ struct Launch {
   int32_t sliceCount;
   int32_t batch, heads, kvHeads, queries, keys;
   int32_t init;
+  int32_t order; ///< a plan::BlockOrder, or -1: the artifact's
   double scale;
 };
 
@@ -108,8 +109,11 @@ Status Kernel::makeTables(const Launch &launch, Tables &out_tables) {
       return fail(SPRT_INVALID_ARGUMENT)
              << "expected slice " << i << " within 32 bits";
   std::vector<int32_t> order;
+  plan::BlockOrder asked = launch.order < 0
+                               ? planned->order
+                               : static_cast<plan::BlockOrder>(launch.order);
   for (int64_t block :
-       heaviestFirst(slices, launch.queries, planned->query_block))
+       orderBlocks(slices, launch.queries, planned->query_block, asked))
     order.push_back(static_cast<int32_t>(block));
   out_tables.blocks = static_cast<int64_t>(order.size());
   if (Status failure = upload(narrowed, out_tables.slices))

@@ -123,13 +123,13 @@ public:
     }
   }
 
-  /// By the kernel, on a grid of `blocks`.
-  void run(int blocks) {
+  /// By the kernel, on a grid of `blocks`; queries from the last, or ascending.
+  void run(int blocks, bool isAscending = false) {
     int queryBlocks =
         (shape.queries + kShape.queryBlock() - 1) / kShape.queryBlock();
     std::vector<int32_t> order;
-    for (int block = queryBlocks; block-- > 0;)
-      order.push_back(block);
+    for (int block = 0; block < queryBlocks; ++block)
+      order.push_back(isAscending ? block : queryBlocks - 1 - block);
     for (size_t step = 0; step < steps.size(); ++step) {
       cuda::AttendArguments common = {};
       common.out = out.data.data();
@@ -156,6 +156,8 @@ public:
         runForward(launch, common, step);
     }
   }
+  const std::vector<Number> &result() const { return out.data; }
+  const std::vector<Number> &exponents() const { return lse.data; }
 
   /// Compares with what another kernel made of the same inputs, which rounds
   /// no powers.

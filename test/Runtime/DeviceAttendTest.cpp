@@ -245,6 +245,11 @@ const Spoiled kSpoiled[] = {
        attend.portable = std::make_unique<plan::PortableKernelT>();
      },
      "a size of attention"},
+    {"order",
+     [](plan::PlanT &, plan::AttendT &attend) {
+       attend.order = static_cast<plan::BlockOrder>(2);
+     },
+     "unknown order of blocks 2"},
     {"scale", [](plan::PlanT &, plan::AttendT &attend) { attend.scale = 0; },
      "expected a scale above 0"},
     {"stride",

@@ -62,6 +62,8 @@ TEST(Text, planListsEverythingByNumber) {
 TEST(Text, plansForGpusShowBlocksAndImages) {
   PlanBuilder builder = cudaRing({2, 6, plan::LayoutKind::contiguous, true});
   builder.plan.kernels[0]->shared_bytes = 2048;
+  plan::LoopT &loop = *builder.plan.commands[2]->operation.AsLoop();
+  loop.body[2]->operation.AsAttend()->order = plan::BlockOrder::lightestFirst;
   auto image = std::make_unique<plan::ImageT>();
   image->symbol = "sprt_image_0";
   image->bytes = 4096;
@@ -75,7 +77,9 @@ TEST(Text, plansForGpusShowBlocksAndImages) {
   for (const char *line :
        {"   events 2   target cuda\n",
         "kernel 0   attend   threads 128   shared 2.00 KiB\n",
-        "image sm_90a   sprt_image_0   4.00 KiB\n", "   blocks 3x16   init"})
+        "image sm_90a   sprt_image_0   4.00 KiB\n",
+        "   blocks 3x16   init   \"first\"",
+        "   blocks 3x16   lightestFirst   \"onward\""})
     EXPECT_THAT_CONTAINS(whole, line);
 }
 

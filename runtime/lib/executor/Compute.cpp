@@ -43,8 +43,8 @@ const SliceTable &StreamRun::slicesOf(const Step &step,
   table.slices = program.bandsOf[static_cast<size_t>(step.id)].restrict(
       queries, shape.queryOwner, keys, shape.keyOwner);
   if (cpu.pool->threads() > 1)
-    table.order =
-        heaviestFirst(table.slices, shape.queries, attend.query_block);
+    table.order = orderBlocks(table.slices, shape.queries, attend.query_block,
+                              attend.order);
   if (attend.scored)
     for (auto [positions, layout, owner] :
          {std::tuple(&table.queryPositions, &queries, shape.queryOwner),

@@ -76,7 +76,8 @@ Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
              << slices[i].k1 << " between lines " << slices[i].lo << " and "
              << slices[i].hi << "; use more ranks";
   std::vector<int32_t> order;
-  for (int64_t block : heaviestFirst(slices, shape.queries, queryBlock))
+  for (int64_t block :
+       orderBlocks(slices, shape.queries, queryBlock, attend.order))
     order.push_back(static_cast<int32_t>(block));
   out_table.sliceCount = static_cast<int32_t>(narrowed.size());
   if (Status failure = upload(narrowed, out_table.slices))

@@ -46,7 +46,7 @@ public:
   /// What attention reads of a mask, on the device.
   struct AttendTable {
     const cuda::Slice *slices = nullptr;
-    const int32_t *order = nullptr; ///< heaviest block of queries first
+    const int32_t *order = nullptr; ///< of blocks of queries
     /// Of local rows, where a score function reads them.
     const int32_t *queryPositions = nullptr, *keyPositions = nullptr;
     int32_t sliceCount = 0;

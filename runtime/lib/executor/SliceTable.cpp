@@ -64,20 +64,24 @@ bool narrowSlice(const sprt_slice &from, cuda::Slice &out_slice) {
          narrowBound(from.hi, from.qStride, from.q0, from.q1, to.hi);
 }
 
-std::vector<int64_t> heaviestFirst(const std::vector<sprt_slice> &slices,
-                                   int64_t queries, int64_t block) {
+std::vector<int64_t> orderBlocks(const std::vector<sprt_slice> &slices,
+                                 int64_t queries, int64_t block,
+                                 plan::BlockOrder order) {
   std::vector<std::pair<algebra::Area, int64_t>> blocks;
   for (int64_t first = 0; first < queries; first += block)
     blocks.emplace_back(
         blockArea(slices, first, std::min(first + block, queries)),
         first / block);
-  std::sort(blocks.begin(), blocks.end(), [](const auto &a, const auto &b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  bool lightFirst = order == plan::BlockOrder::lightestFirst;
+  std::sort(blocks.begin(), blocks.end(), [&](const auto &a, const auto &b) {
+    if (a.first == b.first)
+      return a.second < b.second;
+    return (a.first < b.first) == lightFirst;
   });
-  std::vector<int64_t> order;
+  std::vector<int64_t> ordered;
   for (const auto &entry : blocks)
-    order.push_back(entry.second);
-  return order;
+    ordered.push_back(entry.second);
+  return ordered;
 }
 
 std::vector<int64_t> positionsOf(const algebra::Layout &layout, int64_t owner) {

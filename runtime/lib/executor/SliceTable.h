@@ -11,15 +11,17 @@ namespace sprt {
 /// The slices of one attention step.
 struct SliceTable {
   std::vector<sprt_slice> slices;
-  /// Blocks of queries, heaviest first.
+  /// Blocks of queries, as they begin.
   std::vector<int64_t> order;
   /// Of local rows, where a score function reads them.
   std::vector<int32_t> queryPositions, keyPositions;
 };
 
-/// Blocks of `block` queries, those that see the most pairs first.
-std::vector<int64_t> heaviestFirst(const std::vector<sprt_slice> &slices,
-                                   int64_t queries, int64_t block);
+/// Blocks of `block` queries by the pairs that they see; of equals the first
+/// one first.
+std::vector<int64_t> orderBlocks(const std::vector<sprt_slice> &slices,
+                                 int64_t queries, int64_t block,
+                                 plan::BlockOrder order);
 
 /// The slice as GPUs read it; false where 32 bits do not hold it.
 bool narrowSlice(const sprt_slice &slice, cuda::Slice &out_slice);

@@ -231,6 +231,8 @@ std::string Printer::attend(const plan::AttendT &attend) const {
   if (attend.portable)
     line += " or " + plan.kernels[attend.portable->kernel]->symbol + " " +
             std::to_string(attend.portable->query_block) + "x0";
+  if (attend.order != plan::BlockOrder::heaviestFirst)
+    line += std::string("   ") + plan::EnumNameBlockOrder(attend.order);
   for (const auto &term : attend.terms)
     line += " term=" + view(*term->view);
   return line + (attend.init ? "   init" : "");

@@ -50,6 +50,9 @@ Status CommandValidator::check(const plan::AttendT &attend) {
                         attend.head_size, attend.value_size})
     if (Status failure = checkSize(value, "a size of attention", 1))
       return failure;
+  if (!isEnum(attend.order))
+    return fail(SPRT_DAMAGED)
+           << "unknown order of blocks " << int(attend.order);
   if (plan.target == plan::Target::cuda)
     if (Status failure = checkForCuda(attend))
       return failure;

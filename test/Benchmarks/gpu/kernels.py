@@ -72,7 +72,7 @@ class Launch(ctypes.Structure):
         ("slices", ctypes.POINTER(Slice)),
         *(
             (name, ctypes.c_int32)
-            for name in ("slice_count", "batch", "heads", "kv_heads", "queries", "keys", "init")
+            for name in ("slice_count", "batch", "heads", "kv_heads", "queries", "keys", "init", "order")
         ),
         ("scale", ctypes.c_double),
     ]
@@ -90,6 +90,7 @@ class Job:
     slices: list[Slice]
     scale: float
     init: bool = True
+    order: int = -1  # 0: heaviest blocks of queries first; 1: lightest first; -1: as the artifact says
 
     def launch(self, arrays: Arrays) -> Launch:
         def tensor(array: Any) -> Tensor:
@@ -99,7 +100,7 @@ class Job:
         pieces = (Slice * len(self.slices))(*self.slices)
         return Launch(
             *map(tensor, (self.q, self.k, self.v, self.out, self.lse)),
-            pieces, len(pieces), batch, heads, kv_heads, queries, keys, self.init, self.scale,
+            pieces, len(pieces), batch, heads, kv_heads, queries, keys, self.init, self.order, self.scale,
         )  # fmt: skip
 
 

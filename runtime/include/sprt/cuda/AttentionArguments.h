@@ -39,8 +39,8 @@ struct AttendArguments {
   void *out; ///< normalised; fp32, fp64 for fp64 elements
   void *lse; ///< natural logarithm; -inf: the row has seen no key
   const Slice *slices;
-  /// Blocks of queries, heaviest first. Work item i is block order[i / pairs]
-  /// of pair i mod pairs.
+  /// Blocks of queries, as they begin. Work item i is block order[i / pairs] of
+  /// pair i mod pairs.
   const int32_t *order;
   int32_t sliceCount;
   int32_t queryBlocks;

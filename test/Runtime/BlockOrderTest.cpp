@@ -1,0 +1,55 @@
+// In which order blocks of queries begin.
+
+#include "CudaRing.h"
+#include "executor/SliceTable.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+namespace sprt::test {
+namespace {
+
+TEST(BlockOrder, followsWhatBlocksSee) {
+  using plan::BlockOrder;
+  auto ordered = [](int64_t queries, int64_t hi, BlockOrder order) {
+    return orderBlocks(
+        {{0, queries, 0, queries, algebra::unboundedBelow, hi, 1, 1, 0}},
+        queries, 4, order);
+  };
+  using Blocks = std::vector<int64_t>;
+  EXPECT_EQ(ordered(12, 0, BlockOrder::heaviestFirst), (Blocks{2, 1, 0}));
+  EXPECT_EQ(ordered(12, 0, BlockOrder::lightestFirst), (Blocks{0, 1, 2}));
+  // Of equals the first one first; the last block has fewer queries.
+  int64_t all = algebra::unboundedAbove;
+  EXPECT_EQ(ordered(10, all, BlockOrder::heaviestFirst), (Blocks{0, 1, 2}));
+  EXPECT_EQ(ordered(10, all, BlockOrder::lightestFirst), (Blocks{2, 0, 1}));
+}
+
+/// Fails with the order of blocks.
+int tellOrder(const void *raw, int64_t, uint64_t, char *error,
+              int64_t errorBytes) {
+  const auto &a = *static_cast<const cuda::AttendArguments *>(raw);
+  std::string blocks = "order";
+  for (int i = 0; i < a.queryBlocks; ++i)
+    blocks += " " + std::to_string(a.order[i]);
+  std::snprintf(error, static_cast<size_t>(errorBytes), "%s", blocks.c_str());
+  return 1;
+}
+
+TEST(BlockOrder, kernelsTakeThePlans) {
+  using plan::BlockOrder;
+  for (auto [order, expected] :
+       {std::pair(BlockOrder::heaviestFirst, "order 3 2 1 0"),
+        std::pair(BlockOrder::lightestFirst, "order 0 1 2 3")}) {
+    PlanBuilder builder = cudaRing({1, 12, plan::LayoutKind::contiguous, true});
+    plan::LoopT &loop = *builder.plan.commands[2]->operation.AsLoop();
+    loop.body[1]->operation.AsAttend()->order = order;
+    builder.emulateAttention("attend", tellOrder);
+    EXPECT_THAT_CONTAINS(Runner(builder, 1, 5).run(RingInputs(12).arrays()),
+                         expected);
+  }
+}
+
+} // namespace
+} // namespace sprt::test
