@@ -82,8 +82,12 @@ public:
   FailureOr<std::string> print(bool asPtx) override;
 
 protected:
-  std::string attentionName(AttendOp op) const override {
-    return cudaAttentionName(*chooseCudaAttention(op));
+  KernelInfo lookupAttention(AttendOp op) const override {
+    CudaAttention attention = *chooseCudaAttention(op);
+    KernelInfo info = known.lookup(cudaAttentionName(attention));
+    if (attention.order == CudaOrder::LightestFirst)
+      info.order = sprt::plan::BlockOrder::lightestFirst;
+    return info;
   }
 
   FailureOr<KernelInfo> addLaunch(func::FuncOp source) override {

@@ -1,4 +1,4 @@
-//===- CudaKernels.cpp - Tiles and source of attention kernels for GPUs ---===//
+//===- CudaKernels.cpp - Shape and source of attention kernels for GPUs ---===//
 
 #include "sp/Codegen/CudaKernels.h"
 
@@ -13,56 +13,8 @@ using ::sprt::cuda::ForwardShape;
 using ::sprt::cuda::PlainShape;
 
 //===----------------------------------------------------------------------===//
-// Tiles
+// Shape
 //===----------------------------------------------------------------------===//
-
-namespace {
-
-/// The tiles of heads up to some size. What fits registers without a spill, and
-/// for masks blocks of keys that waste less on diagonals.
-struct TileRow {
-  int64_t mostHead, mostValue;
-  int wholeBlock, maskedBlock, scoredBlock; ///< keys at a time
-  int consumers;                            ///< without scores
-};
-constexpr int kScoredConsumers = 2;
-constexpr TileRow kTiles[] = {
-    {64, 64, 128, 128, 128, 3},   {96, 96, 128, 128, 128, 2},
-    {128, 128, 176, 128, 128, 2}, {192, 128, 112, 112, 112, 2},
-    {192, 192, 96, 96, 80, 2},    {256, 256, 80, 80, 80, 2},
-};
-
-} // namespace
-
-static bool showsAll(AttendOp op) {
-  return llvm::all_of(op.getBands().getAsRange<BandAttr>(), [](BandAttr band) {
-    return band.getLo() == INT64_MIN && band.getHi() == INT64_MAX &&
-           !band.getUniform();
-  });
-}
-
-/// The module may ask for one tile, `sp.attention_tile = array<i64: keys at a
-/// time, consumers, stages>`: that is how tiles are compared on a GPU.
-static LogicalResult takeTile(AttendOp op, ForwardShape &shape) {
-  auto asked = op->getParentOfType<ModuleOp>()->getAttr("sp.attention_tile");
-  if (!asked)
-    return success();
-  auto tile = dyn_cast<DenseI64ArrayAttr>(asked);
-  if (tile && tile.size() == 3 &&
-      llvm::all_of(tile.asArrayRef(),
-                   [](int64_t n) { return n > 0 && n <= 256; })) {
-    shape.keyBlock = static_cast<int>(tile[0]);
-    shape.consumers = static_cast<int>(tile[1]);
-    shape.stages = static_cast<int>(tile[2]);
-    if (shape.isValid())
-      return success();
-  }
-  return op.emitOpError()
-         << "expected sp.attention_tile to hold keys at a time, consumers and "
-            "stages of a tile that heads of "
-         << shape.headSize << " and " << shape.valueSize
-         << " elements can have but got " << asked;
-}
 
 /// Whether the forward kernel can ask the score function: it takes powers
 /// before it asks for their factors, and has no registers for fp64.
@@ -108,19 +60,15 @@ FailureOr<CudaAttention> mlir::sp::chooseCudaAttention(AttendOp op) {
     isForward &= fitsForward(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
         op, op.getScoreAttr()));
   }
-  for (const TileRow &row : kTiles) {
-    if (!isForward || head > row.mostHead || value > row.mostValue)
-      continue;
-    ForwardShape shape = {static_cast<int>(head), static_cast<int>(value),
-                          op.getScore()  ? row.scoredBlock
-                          : showsAll(op) ? row.wholeBlock
-                                         : row.maskedBlock,
-                          op.getScore() ? kScoredConsumers : row.consumers,
-                          /*stages=*/2};
-    if (failed(takeTile(op, shape)))
+  if (isForward) {
+    FailureOr<std::optional<CudaTileRow>> tile = tileOf(op);
+    if (failed(tile))
       return failure();
-    attention.shape = shape;
-    return attention;
+    if (*tile) {
+      attention.shape = (*tile)->shapeFor(head, value);
+      attention.order = (*tile)->order;
+      return attention;
+    }
   }
   if (head > PlainShape::kMostSize || value > PlainShape::kMostSize)
     return op.emitOpError()
@@ -182,8 +130,10 @@ std::string mlir::sp::cudaAttentionName(const CudaAttention &attention) {
           .str();
   if (value != head)
     name += "x" + std::to_string(value);
-  if (int64_t keys = attention.keyBlock())
-    name += "_k" + std::to_string(keys);
+  if (auto *tile = std::get_if<ForwardShape>(&attention.shape))
+    name += ("_k" + Twine(tile->keyBlock) + "c" + Twine(tile->consumers) + "s" +
+             Twine(tile->stages))
+                .str();
   return attention.scoreName.empty() ? name : name + "_" + attention.scoreName;
 }
 

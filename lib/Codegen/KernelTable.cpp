@@ -35,10 +35,10 @@ LogicalResult KernelTable::addAll(func::FuncOp func) {
   return failure(walked.wasInterrupted());
 }
 
-std::string KernelTable::nameOf(Operation *op) const {
+KernelInfo KernelTable::lookup(Operation *op) const {
   if (auto launch = dyn_cast<LaunchOp>(op))
-    return launch.getKernel().str();
-  return attentionName(cast<AttendOp>(op));
+    return known.lookup(launch.getKernel());
+  return lookupAttention(cast<AttendOp>(op));
 }
 
 LogicalResult KernelTable::add(Operation *op) {
@@ -98,8 +98,8 @@ public:
   }
 
 protected:
-  std::string attentionName(AttendOp op) const override {
-    return attentionKernelName(configOf(op));
+  KernelInfo lookupAttention(AttendOp op) const override {
+    return known.lookup(attentionKernelName(configOf(op)));
   }
 
   FailureOr<KernelInfo> addLaunch(func::FuncOp source) override {

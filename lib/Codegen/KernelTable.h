@@ -14,7 +14,7 @@ public:
   /// The kernels of every launch and partial attention in `func`.
   LogicalResult addAll(func::FuncOp func);
   /// What was added for a launch or a partial attention.
-  KernelInfo lookup(Operation *op) const { return known.lookup(nameOf(op)); }
+  KernelInfo lookup(Operation *op) const;
   KernelInfo lookup(StringRef symbol) const { return known.lookup(symbol); }
   /// That a thread of any kernel needs.
   int64_t scratchBytes() const;
@@ -27,7 +27,7 @@ public:
 protected:
   KernelTable(ModuleOp module);
 
-  virtual std::string attentionName(AttendOp op) const = 0;
+  virtual KernelInfo lookupAttention(AttendOp op) const = 0;
   virtual FailureOr<KernelInfo> addAttention(AttendOp op) = 0;
   virtual FailureOr<KernelInfo> addLaunch(func::FuncOp source) = 0;
 
@@ -35,7 +35,6 @@ protected:
   llvm::StringMap<KernelInfo> known;
 
 private:
-  std::string nameOf(Operation *op) const;
   LogicalResult add(Operation *op);
 };
 

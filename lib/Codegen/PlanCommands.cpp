@@ -109,6 +109,7 @@ void PlanWriter::writeAttend(AttendOp op, Commands &into) {
   attend.lse_strides = headStrides(op.getLse());
   attend.query_block = info.queryBlock;
   attend.key_block = info.keyBlock;
+  attend.order = info.order;
   attend.scratch_bytes = info.scratchBytes;
   attend.head_size = q[3];
   attend.value_size = v[3];

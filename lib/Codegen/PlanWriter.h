@@ -26,6 +26,8 @@ struct KernelInfo {
   int64_t threads = 1;      ///< of a block, on a GPU
   int64_t sharedBytes = 0;  ///< likewise
   std::string portable;     ///< symbol of the one for other GPUs, or empty
+  /// Of blocks of queries; by attention, not by kernel.
+  ::sprt::plan::BlockOrder order = ::sprt::plan::BlockOrder::heaviestFirst;
 };
 
 /// The kernel of a launch or of a partial attention, and any by its symbol.

@@ -1,13 +1,16 @@
-"""Compiles attention of every size of heads that has tiles of its own for GPUs.
+"""Compiles attention of every row of the compiler's table of tiles for GPUs.
 
-tiles.py [--quick] SP_COMPILE FOLDER: each kernel must spill no register and come without
-a warning, which is what a remark of ptxas on products is, and take its powers while
-products are computed; but not where its score function is long or reads each pair.
+tiles.py [--quick] SP_COMPILE FOLDER: each launch must take the tile of its row; each kernel
+must spill no register and come without a warning, which is what a remark of ptxas on products
+is, and take its powers while products are computed; but not where its score function is long
+or reads each pair.
 """
 
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -16,32 +19,57 @@ import jax.numpy as jnp
 import numpy as np
 
 import spmlir
+import tile_table
 
-# Sizes of a head and of a value.
-SIZES = (
-    (64, 64), (48, 64), (96, 96), (80, 80), (128, 128), (112, 64), (192, 128),
-    (192, 192), (256, 256), (256, 128), (16, 16),
-)  # fmt: skip
-# Scores of the forward kernel, with the shapes and types of what they read.
-LENGTH, HEADS = 96, 2
-SCORES = {
-    "capped": (),
-    "alibi": (((HEADS,), "float32"),),
-    "segments": (((1, LENGTH), "int32"),),
-    "biased": (((1, HEADS, LENGTH, LENGTH), "bfloat16"),),
-    "dropped": (((2,), "uint32"),),
-}
+# Sizes of a head and of a value that take a larger one's tiles.
+SMALLER = ((48, 64), (80, 80), (112, 64), (256, 128), (16, 16))
+NARROW = ("bfloat16", "float16")
+RANKS, KEYS, HEADS = 2, 48, 2
 HEAVY = ("biased", "dropped")
 PLAIN = (("float32", 128, 128), ("float64", 64, 64), ("bfloat16", 20, 36), ("float32", 512, 512))
+MASKS = {"full": "Whole", "causal": "Masked"}
+
+
+def scores(length: int) -> dict[str, tuple]:
+    """Of the forward kernel, with the shapes and types of what they read."""
+    return {
+        "capped": (),
+        "alibi": (((HEADS,), "float32"),),
+        "segments": (((1, length), "int32"),),
+        "biased": (((1, HEADS, length, length), "bfloat16"),),
+        "dropped": (((2,), "uint32"),),
+    }
+
+
+@dataclass(frozen=True)
+class Case:
+    """A launch of so many keys on each rank."""
+
+    kind: str
+    dtype: str
+    head: int
+    value: int
+    keys: int = KEYS
+    is_plain: bool = False
+
+    def export(self, folder: Path) -> Path:
+        length = self.keys * RANKS
+        shapes = [
+            jax.ShapeDtypeStruct((1, length, HEADS, size), self.dtype)
+            for size in (self.head, self.head, self.value)
+        ]
+        shapes += [jax.ShapeDtypeStruct(*each) for each in scores(length).get(self.kind, ())]
+        return spmlir.export(partial(attention, self.kind), *shapes).save(folder) / "model.mlir"
 
 
 def attention(kind: str, q: jax.Array, k: jax.Array, v: jax.Array, *read: jax.Array) -> jax.Array:
+    length = q.shape[1]
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, preferred_element_type=jnp.promote_types(q.dtype, "float32"))
     scores = scores * q.shape[-1] ** -0.5
     if kind == "capped":
         scores = 20 * jnp.tanh(scores / 20)
     if kind == "alibi":
-        apart = jnp.arange(LENGTH)[:, None] - jnp.arange(LENGTH)
+        apart = jnp.arange(length)[:, None] - jnp.arange(length)
         scores = scores - read[0][None, :, None, None] * jnp.abs(apart)
     if kind == "segments":
         scores = jnp.where(read[0][:, None, :, None] == read[0][:, None, None, :], scores, -jnp.inf)
@@ -57,13 +85,25 @@ def attention(kind: str, q: jax.Array, k: jax.Array, v: jax.Array, *read: jax.Ar
     return jnp.einsum("bhqk,bkhd->bqhd", weights.astype(q.dtype), v)
 
 
-def export(kind: str, dtype: str, head: int, value: int, folder: Path) -> Path:
-    shapes = [jax.ShapeDtypeStruct((1, LENGTH, HEADS, size), dtype) for size in (head, head, value)]
-    shapes += [jax.ShapeDtypeStruct(*each) for each in SCORES.get(kind, ())]
-    return spmlir.export(partial(attention, kind), *shapes).save(folder) / "model.mlir"
+def cases(table: tile_table.Table) -> Iterator[Case]:
+    """Each row by a launch that takes it, then sizes between rows, then plain kernels."""
+    kinds = {mask: [kind for kind in MASKS if MASKS[kind] == mask] for mask in MASKS.values()}
+    kinds["Scored"] = list(scores(0))
+    for row in table.rows:
+        # One more than any row counts is what only rows of any length fit.
+        keys = row.keys or max(KEYS, *(each.keys + 1 for each in table.rows))
+        for kind in kinds[row.mask]:
+            for dtype in NARROW if row.mask != "Scored" else NARROW[:1]:
+                yield Case(kind, dtype, row.head, row.value, keys)
+    for sizes in SMALLER:
+        for kind in MASKS:
+            yield from (Case(kind, dtype, *sizes) for dtype in NARROW)
+        yield from (Case(kind, "bfloat16", *sizes) for kind in kinds["Scored"])
+    for plain in PLAIN:
+        yield from (Case(kind, *plain, is_plain=True) for kind in ("causal", "capped"))
 
 
-def problem(command: list, kind: str) -> str:
+def problem(case: Case, command: list, table: tile_table.Table) -> str:
     """What is wrong with the one kernel that is compiled, which is printed; or ""."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     kernels = [line.split("kernel ")[1] for line in done.stdout.splitlines() if ": kernel attend_" in line]
@@ -72,12 +112,16 @@ def problem(command: list, kind: str) -> str:
         return done.stderr or "expected one kernel"
     if " 0 bytes spilled" not in kernels[0]:
         return "registers are spilled"
+    found = re.search(r"_k(\d+)c(\d+)s(\d+)\S*: .* (\d+) powers", kernels[0])
+    if case.is_plain or found is None:
+        return "" if case.is_plain and found is None else "expected the plain kernel for just what needs it"
+    *tile, powers = map(int, found.groups())
+    row = table.find(case.head, case.value, MASKS.get(case.kind, "Scored"), case.keys)
+    if tuple(tile) != row.tile:
+        return f"expected the tile of {row}"
     # A step takes the powers of half a block of keys, and of two old maxima; caps take more.
-    found = re.search(r"_k(\d+)\S*: .* (\d+) powers", kernels[0])
-    if found is None:
-        return ""
-    powers, wanted = int(found[2]), 0 if kind in HEAVY else int(found[1]) // 2 + 2
-    overlaps = powers > wanted if kind == "capped" else powers == wanted
+    wanted = 0 if case.kind in HEAVY else tile[0] // 2 + 2
+    overlaps = powers > wanted if case.kind == "capped" else powers == wanted
     return "" if overlaps else f"expected {wanted} powers that wait for no product"
 
 
@@ -86,16 +130,13 @@ def main() -> int:
     quick = "--quick" in sys.argv
     compiler, folder = [argument for argument in sys.argv[1:] if argument != "--quick"]
     jax.config.update("jax_enable_x64", True)
-    narrow = ("bfloat16", "float16")
-    kinds = [(kind, dtype, *sizes) for sizes in SIZES for dtype in narrow for kind in ("full", "causal")]
-    kinds += [(kind, "bfloat16", *sizes) for kind in SCORES for sizes in SIZES]
-    kinds += [(kind, *plain) for plain in PLAIN for kind in ("causal", "capped")]
+    table = tile_table.read()
     failures = 0
-    for kind, dtype, head, value in kinds[:: 5 if quick else 1]:
-        print(kind, dtype, head, value, end=": ")
-        model = export(kind, dtype, head, value, Path(folder))
-        options = ["--mesh=sp=2", "--strategy=ring", "--target=cuda", "--emulation", "--explain"]
-        if said := problem([compiler, model, *options, "-o", Path(folder) / "model.spx"], kind):
+    for case in list(cases(table))[:: 5 if quick else 1]:
+        print(case.kind, case.dtype, case.head, case.value, case.keys, end=": ")
+        model = case.export(Path(folder))
+        options = [f"--mesh=sp={RANKS}", "--strategy=ring", "--target=cuda", "--emulation", "--explain"]
+        if said := problem(case, [compiler, model, *options, "-o", Path(folder) / "model.spx"], table):
             print(said, file=sys.stderr)
             failures += 1
     return 1 if failures else 0

@@ -3,8 +3,7 @@
 #ifndef SP_CODEGEN_CUDAKERNELS_H
 #define SP_CODEGEN_CUDAKERNELS_H
 
-#include "sp/IR/SP.h"
-#include "sprt/cuda/ForwardShape.h"
+#include "sp/Codegen/CudaTiles.h"
 #include "sprt/cuda/PlainShape.h"
 
 #include <variant>
@@ -20,6 +19,8 @@ struct CudaAttention {
   std::variant<::sprt::cuda::ForwardShape, ::sprt::cuda::PlainShape> shape;
   std::string scoreName; ///< or empty
   std::string score;     ///< C++ of a type `Score`, or empty
+  /// Of the one attention that it was chosen for.
+  CudaOrder order = CudaOrder::HeaviestFirst;
 
   int64_t queryBlock() const;
   /// Of the forward kernel's copies; 0 for the plain one.
@@ -35,8 +36,9 @@ FailureOr<CudaAttention> chooseCudaAttention(AttendOp op);
 /// The plain kernel for what `attention` computes, which every GPU can run.
 CudaAttention portableAttention(CudaAttention attention);
 
-/// Its symbol: `attend_bf16_d128_k176`, `attend_f16_d192x128_k112`,
-/// `attend_f32_d64`, `attend_bf16_d64_k96_score_0`.
+/// Its symbol, with keys at a time, consumers and stages of the forward kernel:
+/// `attend_bf16_d128_k176c2s2`, `attend_f16_d192x128_k112c2s2`,
+/// `attend_f32_d64`, `attend_bf16_d64_k96c2s2_score_0`.
 std::string cudaAttentionName(const CudaAttention &attention);
 
 /// A file of CUDA C++ that defines the kernel of that name, or, compiled as C++
