@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import models
+import tile_table
 
 MOST_BYTES = 40 << 20
 HERE = Path(__file__).resolve().parent
@@ -109,7 +110,7 @@ def main() -> None:
     (shop.folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     scripts = shop.folder / "scripts"
     scripts.mkdir()
-    for script in HERE.glob("*.py"):
+    for script in (*HERE.glob("*.py"), tile_table.PATH):
         shutil.copy(script, scripts)
     size = sum(path.stat().st_size for path in shop.folder.rglob("*") if path.is_file())
     print(f"{shop.folder}: {len(manifest['artifacts'])} artifacts, {size / 2**20:.1f} MiB")

@@ -145,8 +145,9 @@ def fastest(row: dict[str, Any]) -> list[Any]:
     tile, ratio = None, None
     if times and None not in times.values():
         tile = min(times, key=times.__getitem__)
-        ratio = times["table"] / times[tile] if "table" in times else "no time"
-    return [*(row[key] for key in ("size", "mask", "tokens")), tile, ratio]
+        ratio = times[row["table"]] / times[tile] if row.get("table") in times else "no time"
+    order = row.get("ratio lightest", "")
+    return [*(row[key] for key in ("size", "mask", "tokens")), tile, ratio, order]
 
 
 def of_tile(row: dict[str, Any], rows: list[dict[str, Any]]) -> Any:
@@ -212,10 +213,12 @@ def text(run: Run) -> str:
         lines += table(columns, values)
     if rows := run.rows("tune", "tiles"):
         lines += [
-            "Tiles (keys x consumers x stages): the fastest, and the time of the compiler's over its",
+            "Tiles (keys x consumers x stages): the fastest, the time of the compiler's over its, and its",
+            "time with the lightest blocks of queries first over that with the heaviest first",
             "",
         ]
-        lines += table(["size", "mask", "tokens", "tile", "table / fastest"], [fastest(row) for row in rows])
+        columns = ["size", "mask", "tokens", "tile", "table / fastest", "lightest / heaviest"]
+        lines += table(columns, [fastest(row) for row in rows])
     if rows := run.rows("traces", "gaps"):
         lines += ["Idle time between commands of the compute stream", ""]
         values = [

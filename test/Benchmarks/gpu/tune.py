@@ -1,8 +1,8 @@
-"""Part 8: which right tiles are fastest: keys at a time, warpgroups that compute, stages.
+"""Part 8: which right tiles are fastest: keys at a time, consumers, stages, and the order of tiles.
 
-The compiler's table (kTiles in lib/Codegen/CudaKernels.cpp) has a row for each size of heads: keys
-at a time without a mask, with one, and consumers. OUT/tiles.txt holds the rows that this GPU asks
-for; a kernel is the best where the product of its times over all lengths is the least.
+The compiler's table, lib/Codegen/CudaTiles.def, has rows by size of heads, mask and length.
+OUT/CudaTiles.def is that table with the rows that this GPU asks for, ready to be copied over it;
+what was not measured keeps its rows.
 """
 
 from __future__ import annotations
@@ -10,50 +10,61 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Iterable
 from functools import partial
 from itertools import groupby
 from typing import Any
 
+import tile_table
 import timing
 from arrays import Arrays
 from kernels import Job, Kernel, piece
-from part import Part, WrongError
+from part import Part
 from speed import ELEMENTS, ours, tensors
+from tile_table import ORDERS, Row, Tile
 
-TABLE = "table"
 TURNS = 3
-
-# Keys at a time, consumers, stages.
-Tile = tuple[int, int, int]
-# Seconds by mask and tokens.
-Times = dict[tuple[str, int], float]
+# What takes longer than this fraction of another time is not faster.
+GAIN = 0.99
+MASKS = {"full": "Whole", "causal": "Masked"}
 
 
-def choose(times: dict[Tile, Times]) -> tuple[Tile, Tile]:
-    """The tiles without and with a mask; their consumers and stages are the same."""
+def chosen(measured: Iterable[dict[str, Any]]) -> list[Row]:
+    """Rows for what was timed, of each size and mask the longest last, which fits any length.
 
-    def cost(tile: Tile, mask: str) -> float:
-        return math.prod(seconds for (own, _), seconds in times[tile].items() if own == mask)
+    A length has rows of its own where these are faster than what the next longer one has.
+    """
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for each in measured:
+        groups.setdefault((each["size"], each["mask"]), []).append(each)
+    rows = []
+    for (size, mask), some in groups.items():
+        head, value = map(int, size.split("x"))
+        longest_first: list[Row] = []
+        for each in sorted(some, key=lambda each: -each["tokens"]):
+            times = times_of(each)
+            if not times:
+                continue
+            tile = min(times, key=times.__getitem__)
+            longer = longest_first[-1] if longest_first else None
+            if longer and tile != longer.tile and GAIN * times.get(longer.tile, math.inf) <= times[tile]:
+                continue
+            order = ORDERS[each.get("ratio lightest", 1) < GAIN]
+            if longer is None or (tile, order) != (longer.tile, longer.order):
+                keys = each["tokens"] if longer else 0
+                longest_first.append(Row(head, value, MASKS[mask], keys, tile, order))
+        rows += reversed(longest_first)
+    return rows
 
-    whole_runs = [tile for tile in times if {mask for mask, _ in times[tile]} == {"full", "causal"}]
-    # Not every length of a tile was timed: its product is no product of all.
-    most = max((len(times[tile]) for tile in whole_runs), default=0)
-    groups: dict[tuple[int, int], list[Tile]] = {}
-    for tile in whole_runs:
-        if len(times[tile]) == most:
-            groups.setdefault(tile[1:], []).append(tile)
-    if not groups:
-        raise WrongError("expected a tile that ran under both masks but got none")
-    pairs = [
-        tuple(min(tiles, key=lambda tile, mask=mask: cost(tile, mask)) for mask in ("full", "causal"))
-        for tiles in groups.values()
-    ]
-    return min(pairs, key=lambda pair: cost(pair[0], "full") * cost(pair[1], "causal"))
 
-
-def row_of(head: int, value: int, whole: Tile, masked: Tile) -> str:
-    """As it stands in the compiler's table; its stages are 2."""
-    return f"{{{head}, {value}, {whole[0]}, {masked[0]}, {whole[1]}}}, // {whole[2]} stages"
+def times_of(row: dict[str, Any]) -> dict[Tile, float]:
+    """Seconds by tile; of the emulated device none."""
+    named = {
+        key.removeprefix("seconds "): seconds for key, seconds in row.items() if key.startswith("seconds ")
+    }
+    return {
+        tuple(map(int, name.split("x"))): seconds for name, seconds in named.items() if seconds is not None
+    }
 
 
 def compare(part: Part, arrays: Arrays, some: list[dict], mask: str, tokens: int) -> dict[str, Any]:
@@ -64,20 +75,29 @@ def compare(part: Part, arrays: Arrays, some: list[dict], mask: str, tokens: int
     q, k, _, _, lse = tensors(arrays, count // heads, tokens, heads, head, "bfloat16")
     _, _, v, out, _ = tensors(arrays, count // heads, tokens, heads, value, "bfloat16")
     slices = [piece((0, tokens), (0, tokens), **({"hi": 0} if mask == "causal" else {}))]
-    job = Job(q, k, v, out, lse, slices, head**-0.5)
+    job = partial(Job, q, k, v, out, lse, slices, head**-0.5)
     kernels, failures = {}, {}
     for each in some:
         try:
-            kernels[name_of(each)] = Kernel(part, each, arrays)
+            kernels[name_of(each["tile"])] = Kernel(part, each, arrays)
         except Exception as error:
-            failures[name_of(each)] = str(error)
+            failures[name_of(each["tile"])] = str(error)
     try:
-        subjects = {name: ours(kernel, job) for name, kernel in kernels.items()}
+        subjects = {name: ours(kernel, job(order=0)) for name, kernel in kernels.items()}
         seconds, more = timing.medians(subjects, part.is_emulated, TURNS)
+        row = {f"seconds {name}": each for name, each in seconds.items()}
+        row["table"] = name_of(tile_table.read().find(head, value, MASKS[mask], tokens).tile)
+        # Without a mask all blocks are as heavy.
+        if mask == "causal" and seconds:
+            kernel = kernels[min(seconds, key=seconds.__getitem__)]
+            orders = {name: ours(kernel, job(order=number)) for number, name in enumerate(ORDERS)}
+            ordered, orderless = timing.medians(orders, part.is_emulated, TURNS)
+            more |= orderless
+            if not orderless:
+                row["ratio lightest"] = ordered[ORDERS[1]] / ordered[ORDERS[0]]
     finally:
         for kernel in kernels.values():
             kernel.close()
-    row = {f"seconds {name}": each for name, each in seconds.items()}
     return row | {"failures": failures | more}
 
 
@@ -88,8 +108,8 @@ def found_wrong(part: Part) -> set[str]:
     return {row["kernel"] for row in rows if "failure" in row}
 
 
-def name_of(artifact: dict[str, Any]) -> str:
-    return "x".join(map(str, artifact["tile"])) if "tile" in artifact else TABLE
+def name_of(tile: Iterable[int]) -> str:
+    return "x".join(map(str, tile))
 
 
 def main() -> int:
@@ -97,37 +117,21 @@ def main() -> int:
     part = Part("tune", __doc__)
     arrays = Arrays(part.is_emulated)
     lengths = (64,) if part.is_emulated else (2048, 8192, 32768)
-    chosen = []
     wrong = found_wrong(part)
     right = [each for each in part.artifacts("tiles") if each["name"] not in wrong]
     sizes = sorted(right, key=lambda each: (each["head"], each["value"]))
-    for (head, value), some in groupby(sizes, key=lambda each: (each["head"], each["value"])):
-        candidates, times = list(some), {}
-        for mask in ("full", "causal"):
-            # The compiler's own, where it is no candidate.
-            table = [
-                each
-                for each in part.artifacts("kernels")
-                if (each["head"], each["value"], each["mask"], each["dtype"])
-                == (head, value, mask, "bfloat16")
-            ]
+    for (head, value), group in groupby(sizes, key=lambda each: (each["head"], each["value"])):
+        some = list(group)
+        for mask in MASKS:
             for tokens in lengths:
-                row = part.row(
-                    partial(compare, part, arrays, [*candidates, *table], mask, tokens),
+                part.row(
+                    partial(compare, part, arrays, some, mask, tokens),
                     kind="tiles", size=f"{head}x{value}", mask=mask, tokens=tokens,
                 )  # fmt: skip
-                for each in candidates:
-                    if (seconds := row.get(f"seconds {name_of(each)}")) is not None:
-                        times.setdefault(tuple(each["tile"]), {})[mask, tokens] = seconds
-        if not part.is_emulated:
-            try:
-                chosen.append(row_of(head, value, *choose(times)))
-            except WrongError as error:
-                chosen.append(f"// {head}, {value}: {error}")
     if not sizes:
         raise SystemExit("expected a tile that gave right numbers but found none")
-    if chosen:
-        (part.out / "tiles.txt").write_text("\n".join(chosen) + "\n")
+    table = tile_table.read().replace(chosen(part.rows))
+    (part.out / tile_table.NAME).write_text(str(table))
     return part.end()
 
 
