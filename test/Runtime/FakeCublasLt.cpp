@@ -1,8 +1,9 @@
 // Becomes a libcublasLt.so.13: see FakeCublasLt.h.
 
 #include "FakeCublasLt.h"
-#include "support/Types.h"
+#include "FakeProduct.h"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 
@@ -13,18 +14,10 @@ namespace {
 
 sprt::test::FakeCublasLt fake;
 
-/// What the opaque descriptors hold.
-struct Layout {
-  cudaDataType_t type;
-  uint64_t rows, columns;
-  int64_t pitch, batchStride;
-  int32_t batch;
-};
-struct Product {
-  cublasComputeType_t compute;
-  cudaDataType_t scale;
-  cublasOperation_t first, second;
-};
+using Layout = sprt::test::FakeLayout;
+using Product = sprt::test::FakeProduct;
+
+/// What further opaque descriptors hold.
 struct Preference {
   uint64_t workspace;
   uint32_t schemes, alignments[4];
@@ -33,6 +26,7 @@ struct Preference {
 struct Algorithm {
   uint64_t workspace;
   uint32_t alignments[4];
+  uintptr_t biasAlignment;
 };
 static_assert(sizeof(Layout) <= sizeof(cublasLtMatrixLayoutOpaque_t));
 static_assert(sizeof(Product) <= sizeof(cublasLtMatmulDescOpaque_t));
@@ -65,70 +59,6 @@ cublasStatus_t set(T &field, const void *value, size_t bytes) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-bool known(cudaDataType_t type) {
-  return type == CUDA_R_32F || type == CUDA_R_16BF;
-}
-
-bool wellFormed(const Layout &layout) {
-  return known(layout.type) &&
-         layout.pitch >= static_cast<int64_t>(layout.rows) && layout.batch > 0;
-}
-
-/// What the library asks of a product of ours.
-bool fits(const Product &product, const Layout &a, const Layout &b,
-          const Layout &c) {
-  auto turned = [](const Layout &layout, cublasOperation_t operation) {
-    bool plain = operation == CUBLAS_OP_N;
-    return std::pair(plain ? layout.rows : layout.columns,
-                     plain ? layout.columns : layout.rows);
-  };
-  auto [m, k] = turned(a, product.first);
-  auto [inner, n] = turned(b, product.second);
-  return product.compute == CUBLAS_COMPUTE_32F && product.scale == CUDA_R_32F &&
-         wellFormed(a) && wellFormed(b) && wellFormed(c) && a.type == b.type &&
-         (c.type == a.type || c.type == CUDA_R_32F) && a.batch == c.batch &&
-         b.batch == c.batch && m == c.rows && n == c.columns && inner == k;
-}
-
-int64_t place(const Layout &layout, int64_t batch, uint64_t row,
-              uint64_t column) {
-  return batch * layout.batchStride + static_cast<int64_t>(row) +
-         static_cast<int64_t>(column) * layout.pitch;
-}
-
-float load(const void *data, const Layout &layout, int64_t at) {
-  if (layout.type == CUDA_R_16BF)
-    return sprt::bf16ToFloat(static_cast<const uint16_t *>(data)[at]);
-  return static_cast<const float *>(data)[at];
-}
-
-void store(void *data, const Layout &layout, int64_t at, float value) {
-  if (layout.type == CUDA_R_16BF)
-    static_cast<uint16_t *>(data)[at] = sprt::floatToBf16(value);
-  else
-    static_cast<float *>(data)[at] = value;
-}
-
-void multiply(const Product &product, const Layout &first, const void *a,
-              const Layout &second, const void *b, const Layout &out,
-              void *result) {
-  bool plain = product.first == CUBLAS_OP_N;
-  bool otherPlain = product.second == CUBLAS_OP_N;
-  uint64_t inner = plain ? first.columns : first.rows;
-  for (int64_t batch = 0; batch < out.batch; ++batch)
-    for (uint64_t i = 0; i < out.rows; ++i)
-      for (uint64_t j = 0; j < out.columns; ++j) {
-        float sum = 0;
-        for (uint64_t k = 0; k < inner; ++k)
-          sum += load(a, first,
-                      place(first, batch, plain ? i : k, plain ? k : i)) *
-                 load(b, second,
-                      place(second, batch, otherPlain ? k : j,
-                            otherPlain ? j : k));
-        store(result, out, place(out, batch, i, j), sum);
-      }
-}
-
 } // namespace
 
 extern "C" {
@@ -152,7 +82,9 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t) {
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *product,
                                         cublasComputeType_t compute,
                                         cudaDataType_t scale) {
-  return create(product, Product{compute, scale, CUBLAS_OP_N, CUBLAS_OP_N});
+  return create(product, Product{compute, scale, CUBLAS_OP_N, CUBLAS_OP_N,
+                                 CUBLASLT_EPILOGUE_DEFAULT,
+                                 static_cast<cudaDataType_t>(-1), nullptr});
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t product) {
   return destroy(product);
@@ -166,6 +98,12 @@ cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t product,
     return set(fields.first, value, bytes);
   if (attribute == CUBLASLT_MATMUL_DESC_TRANSB)
     return set(fields.second, value, bytes);
+  if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE)
+    return set(fields.epilogue, value, bytes);
+  if (attribute == CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE)
+    return set(fields.biasType, value, bytes);
+  if (attribute == CUBLASLT_MATMUL_DESC_BIAS_POINTER)
+    return set(fields.bias, value, bytes);
   return CUBLAS_STATUS_INVALID_VALUE;
 }
 
@@ -226,12 +164,15 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     return CUBLAS_STATUS_NOT_SUPPORTED;
   // Sums may neither be rounded on the way nor depend on timing.
   if (wanted.schemes != CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE ||
-      !fits(in<Product>(product), in<Layout>(a), in<Layout>(b), in<Layout>(c)))
+      !in<Product>(product).fits(in<Layout>(a), in<Layout>(b), in<Layout>(c)))
     return CUBLAS_STATUS_INVALID_VALUE;
   auto &algorithm = in<Algorithm>(&results->algo);
   algorithm.workspace = wanted.workspace;
   std::memcpy(algorithm.alignments, wanted.alignments,
               sizeof wanted.alignments);
+  // The value of the pointer tells the alignment, as in the library.
+  auto bias = reinterpret_cast<uintptr_t>(in<Product>(product).bias);
+  algorithm.biasAlignment = std::min<uintptr_t>(bias & -bias, 256);
   results->state = CUBLAS_STATUS_SUCCESS;
   *count = 1;
   return CUBLAS_STATUS_SUCCESS;
@@ -260,6 +201,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
       *static_cast<const float *>(beta) != 0 ||
       workspaceBytes < chosen.workspace)
     return CUBLAS_STATUS_INVALID_VALUE;
+  if (product.hasBias() &&
+      reinterpret_cast<uintptr_t>(product.bias) % chosen.biasAlignment != 0)
+    return CUBLAS_STATUS_INVALID_VALUE;
   auto work = [=] {
     // The workspace is there, and nobody else's.
     constexpr size_t kPage = 4096;
@@ -267,7 +211,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
     std::memset(static_cast<char *>(workspace) + workspaceBytes - kPage, 0xFF,
                 kPage);
     ++fake.products;
-    multiply(product, first, a, second, b, out, result);
+    fake.epilogues |= uint64_t(1) << product.epilogue;
+    product.run(first, a, second, b, out, result);
   };
   return fakeCudaSubmit(stream, work) == CUDA_SUCCESS
              ? CUBLAS_STATUS_SUCCESS

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace sprt::test {
 
@@ -13,8 +14,9 @@ struct FakeCublasLt {
   size_t version = 130100;
   bool refuses = false; ///< has no algorithm for anything
   std::atomic<int> searches{0}, products{0};
-  std::atomic<int> descriptors{0}; ///< that have not been destroyed
-  int handles = 0;                 ///< likewise
+  std::atomic<uint64_t> epilogues{0}; ///< of products: bit cublasLtEpilogue_t
+  std::atomic<int> descriptors{0};    ///< that have not been destroyed
+  int handles = 0;                    ///< likewise
 };
 
 /// Exported by the fake as `fakeCublasLt`.

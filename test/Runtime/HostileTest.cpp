@@ -170,6 +170,33 @@ INSTANTIATE_TEST_SUITE_P(Plans, SpoiledPlan, testing::ValuesIn(kSpoiled),
                            return std::string(info.param.what);
                          });
 
+TEST(Hostile, epiloguesOfProductsAreChecked) {
+  auto load = [](int64_t biasBytes, int activation) {
+    PlanBuilder builder(1);
+    int64_t at = builder.arena(256);
+    plan::GemmT gemm;
+    gemm.type = gemm.out_type = plan::DType::f32;
+    gemm.batch = gemm.m = gemm.k = 1;
+    gemm.n = 4;
+    gemm.a_strides = gemm.b_strides = gemm.c_strides = {0, 4, 1};
+    gemm.a = view(at, 4);
+    gemm.b = view(at + 16, 16);
+    gemm.c = view(at + 32, 16);
+    gemm.bias = view(at + 48, biasBytes);
+    gemm.activation = static_cast<plan::Activation>(activation);
+    builder.add(std::move(gemm));
+    sprt_program *program = nullptr;
+    std::string text = builder.load(&program);
+    sprt_program_free(program);
+    return text;
+  };
+  EXPECT_EQ(load(16, 2), "");
+  EXPECT_THAT_CONTAINS(load(12, 2),
+                       "expected the bias of a gemm of 16 to 256 bytes but "
+                       "got 12");
+  EXPECT_THAT_CONTAINS(load(16, 3), "unknown activation 3 of a gemm");
+}
+
 TEST(Hostile, deepNestingIsRefused) {
   PlanBuilder builder(1);
   PlanBuilder::Commands *into = nullptr;

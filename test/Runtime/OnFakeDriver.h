@@ -27,6 +27,7 @@ protected:
     products->version = FakeCublasLt().version;
     products->refuses = false;
     products->searches = products->products = 0;
+    products->epilogues = 0;
   }
   ~OnFakeDriver() override {
     EXPECT_EQ(fake->allocations, 0);

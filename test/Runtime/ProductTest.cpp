@@ -6,6 +6,7 @@
 #include "support/Types.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -53,33 +54,56 @@ std::vector<std::byte> numbers(DType type, int64_t count,
   return data;
 }
 
+/// Equal but for the sign of zeros, behind GELU up to what two functions tanh
+/// may differ by.
+bool areClose(plan::Activation activation, DType type,
+              const std::vector<std::byte> &got,
+              const std::vector<std::byte> &expected) {
+  auto dtype = static_cast<sprt_dtype>(type);
+  bool isGelu = activation == plan::Activation::gelu;
+  double factor = type == DType::f32 ? 1e-5 : 1.0 / 128;
+  for (int64_t i = 0; i < static_cast<int64_t>(got.size()) / sizeOf(type);
+       ++i) {
+    double wanted = sprt_array_element(dtype, expected.data(), i);
+    double distance = sprt_array_element(dtype, got.data(), i) - wanted;
+    // False for NaN.
+    if (!(std::abs(distance) <=
+          (isGelu ? factor * std::abs(wanted) + 1e-6 : 0)))
+      return false;
+  }
+  return true;
+}
+
 class Products : public OnFakeDriver {
 protected:
   /// On the GPU, from buffers that begin `shift` elements late.
   std::vector<std::byte> onGpu(const plan::GemmT &gemm,
-                               const std::vector<std::byte> (&in)[2],
+                               const std::vector<std::byte> (&in)[3],
                                std::vector<std::byte> out, int64_t shift) {
     if (!device) {
       EXPECT_FALSE(openDevice("0", device));
       EXPECT_FALSE(device->createStream(0, stream));
     }
-    std::byte *data[3];
+    std::byte *data[4];
     int64_t offsets[] = {shift * sizeOf(gemm.type), shift * sizeOf(gemm.type),
+                         shift * sizeOf(gemm.out_type),
                          shift * sizeOf(gemm.out_type)};
-    const std::vector<std::byte> *from[] = {&in[0], &in[1], &out};
-    for (int operand = 0; operand < 3; ++operand) {
+    const std::vector<std::byte> *from[] = {&in[0], &in[1], &in[2], &out};
+    for (int operand = 0; operand < 4; ++operand) {
       auto bytes = static_cast<int64_t>(from[operand]->size());
       EXPECT_FALSE(device->allocate(bytes + offsets[operand], data[operand]));
       data[operand] += offsets[operand];
       EXPECT_FALSE(
           device->upload(*stream, data[operand], from[operand]->data(), bytes));
     }
-    Status failure = device->multiply(*stream, gemm, data[0], data[1], data[2]);
+    std::byte *bias = gemm.bias ? data[2] : nullptr;
+    Status failure =
+        device->multiply(*stream, gemm, {data[0], data[1], bias, data[3]});
     EXPECT_FALSE(failure) << failure->text;
     auto bytes = static_cast<int64_t>(out.size());
     EXPECT_FALSE(device->copy(*stream, denseMessage(out.data(), bytes),
-                              denseMessage(data[2], bytes)));
-    for (int operand = 0; operand < 3; ++operand)
+                              denseMessage(data[3], bytes)));
+    for (int operand = 0; operand < 4; ++operand)
       device->release(data[operand] - offsets[operand]);
     return out;
   }
@@ -142,22 +166,57 @@ TEST_F(Products, randomOnesAreThoseOfTheCpu) {
         product(type, outType, sizes, strides(batch, sizes[1], sizes[3], 'a'),
                 strides(batch, sizes[3], sizes[2], 'b'),
                 strides(batch, sizes[1], sizes[2], 'c'));
+    if (below(2))
+      gemm.bias = std::make_unique<plan::ViewT>();
+    gemm.activation = static_cast<plan::Activation>(below(3));
     std::vector<std::byte> in[] = {
         numbers(type, span(batch, sizes[1], sizes[3], gemm.a_strides), random),
-        numbers(type, span(batch, sizes[3], sizes[2], gemm.b_strides), random)};
+        numbers(type, span(batch, sizes[3], sizes[2], gemm.b_strides), random),
+        numbers(outType, sizes[2], random)};
     // What lies between rows stays.
     std::vector<std::byte> expected = numbers(
         outType, span(batch, sizes[1], sizes[2], gemm.c_strides), random);
     std::vector<std::byte> got = onGpu(gemm, in, expected, below(3));
     Status failure =
-        runGemm(gemm, in[0].data(), in[1].data(), expected.data(), pool);
+        runGemm(gemm,
+                {in[0].data(), in[1].data(), gemm.bias ? in[2].data() : nullptr,
+                 expected.data()},
+                pool);
     ASSERT_FALSE(failure) << failure->text;
-    ASSERT_EQ(got, expected)
+    ASSERT_TRUE(gemm.activation == plan::Activation::none
+                    ? got == expected
+                    : areClose(gemm.activation, outType, got, expected))
         << "round " << round << ": " << plan::EnumNameDType(type) << ", "
         << batch << " of " << sizes[1] << "x" << sizes[3] << " by " << sizes[3]
-        << "x" << sizes[2];
+        << "x" << sizes[2] << ", then "
+        << plan::EnumNameActivation(gemm.activation);
   }
   EXPECT_EQ(products->products, 400);
+  uint64_t epilogues = 0;
+  for (int each : {CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_BIAS,
+                   CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_RELU_BIAS,
+                   CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU_BIAS})
+    epilogues |= uint64_t(1) << each;
+  EXPECT_EQ(products->epilogues, epilogues);
+}
+
+TEST_F(Products, ofOneShapeHaveBiasesOfTheirOwn) {
+  plan::GemmT gemm = product(DType::f32, DType::f32, {1, 1, 2, 1}, {0, 1, 1},
+                             {0, 2, 1}, {0, 2, 1});
+  gemm.bias = std::make_unique<plan::ViewT>();
+  gemm.activation = plan::Activation::relu;
+  auto bytes = [](std::vector<float> values) {
+    const auto *data = reinterpret_cast<const std::byte *>(values.data());
+    return std::vector<std::byte>(data, data + values.size() * sizeof(float));
+  };
+  // Equally aligned, at two addresses.
+  for (int64_t shift : {0, 16}) {
+    float bias = static_cast<float>(shift + 10);
+    EXPECT_EQ(onGpu(gemm, {bytes({2}), bytes({3, -30}), bytes({bias, bias})},
+                    bytes({0, 0}), shift),
+              bytes({6 + bias, 0}));
+  }
+  EXPECT_EQ(products->searches, 1);
 }
 
 TEST_F(Products, algorithmsAreAskedForOnce) {
@@ -195,6 +254,12 @@ TEST_F(Products, whatCublasLtLacksIsRefusedBeforeAnythingRuns) {
             "command 0: cuBLASLt cannot compute this product (1 of f32 to f32, "
             "3x5 at strides 0,5,1 by 5x7 at strides 0,7,1 to 3x7 at strides "
             "0,7,1): fake error (15); run it with --device=emulated");
+  PlanBuilder fused = program();
+  plan::GemmT &gemm = *fused.plan.commands[0]->operation.AsGemm();
+  gemm.bias = view(0, 28);
+  gemm.activation = plan::Activation::gelu;
+  EXPECT_THAT_CONTAINS(open(fused),
+                       "at strides 0,7,1, with a bias, through gelu): fake");
   products->refuses = false;
   PlanBuilder apart = program({0, 2, 2});
   EXPECT_THAT_CONTAINS(open(apart), "3x5 at strides 0,2,2 by");

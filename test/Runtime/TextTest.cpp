@@ -59,6 +59,37 @@ TEST(Text, planListsEverythingByNumber) {
     EXPECT_THAT_CONTAINS(whole, line);
 }
 
+TEST(Text, productsShowTheirEpilogues) {
+  PlanBuilder builder(1);
+  int64_t at = builder.arena(64);
+  auto add = [&](bool hasBias, plan::Activation activation) {
+    plan::GemmT gemm;
+    gemm.type = gemm.out_type = plan::DType::f32;
+    gemm.batch = gemm.m = gemm.n = gemm.k = 1;
+    gemm.a_strides = gemm.b_strides = gemm.c_strides = {0, 1, 1};
+    for (auto *place : {&gemm.a, &gemm.b, &gemm.c})
+      *place = view(at, 4);
+    if (hasBias)
+      gemm.bias = view(at + 8, 4);
+    gemm.activation = activation;
+    builder.add(std::move(gemm));
+  };
+  add(false, plan::Activation::none);
+  add(true, plan::Activation::none);
+  add(true, plan::Activation::gelu);
+  add(false, plan::Activation::relu);
+  std::vector<uint8_t> bytes = builder.bytes();
+  char *text = nullptr;
+  ASSERT_EQ(take(sprt_plan_text(bytes.data(), bytes.size(), &text)), "");
+  std::string whole = text;
+  sprt_buffer_free(text);
+  for (const char *line :
+       {"c=arena[0; 4] (0,1,1)\n", "c=arena[0; 4] (0,1,1) bias=arena[8; 4]\n",
+        "c=arena[0; 4] (0,1,1) bias=arena[8; 4] then gelu\n",
+        "c=arena[0; 4] (0,1,1) then relu\n"})
+    EXPECT_THAT_CONTAINS(whole, line);
+}
+
 TEST(Text, plansForGpusShowBlocksAndImages) {
   PlanBuilder builder = cudaRing({2, 6, plan::LayoutKind::contiguous, true});
   builder.plan.kernels[0]->shared_bytes = 2048;

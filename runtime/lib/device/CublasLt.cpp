@@ -47,7 +47,24 @@ std::string text(const GemmShape &shape) {
          plan::EnumNameDType(shape.outType) + ", " +
          matrix(shape.m, shape.k, shape.a) + " by " +
          matrix(shape.k, shape.n, shape.b) + " to " +
-         matrix(shape.m, shape.n, shape.c);
+         matrix(shape.m, shape.n, shape.c) +
+         (shape.hasBias ? ", with a bias" : "") +
+         (shape.activation == plan::Activation::none
+              ? ""
+              : std::string(", through ") +
+                    plan::EnumNameActivation(shape.activation));
+}
+
+cublasLtEpilogue_t epilogueOf(const GemmShape &shape) {
+  switch (shape.activation) {
+  case plan::Activation::relu:
+    return shape.hasBias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+  case plan::Activation::gelu:
+    return shape.hasBias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+  case plan::Activation::none:
+    break;
+  }
+  return shape.hasBias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
 Failure refuse(const GemmShape &shape) {
@@ -73,7 +90,9 @@ uint32_t alignmentOf(const std::byte *data) {
   return failure
 
 struct CublasLt::Recipe {
-  Owned<cublasLtMatmulDescOpaque_t> product{nullptr, nullptr};
+  /// With a bias: at a place that is only as aligned.
+  Product product{nullptr, nullptr};
+  cublasOperation_t firstIs, secondIs;
   Owned<cublasLtMatrixLayoutOpaque_t> first{nullptr, nullptr},
       second{nullptr, nullptr}, result{nullptr, nullptr};
   cublasLtMatmulAlgo_t algorithm = {};
@@ -123,6 +142,31 @@ void CublasLt::close() {
   handle = nullptr;
 }
 
+Status CublasLt::describe(const GemmShape &shape, const Recipe &recipe,
+                          const std::byte *bias, Product &out_product) const {
+  cublasLtMatmulDesc_t product = nullptr;
+  // Not COMPUTE_32F_FAST_TF32: f32 stays f32.
+  SPRT_CALL(cublasLtMatmulDescCreate, &product, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  out_product = {product, cublasLtMatmulDescDestroy};
+  auto set = [&](cublasLtMatmulDescAttributes_t attribute, auto value) {
+    SPRT_CALL(cublasLtMatmulDescSetAttribute, product, attribute,
+              static_cast<const void *>(&value), sizeof value);
+    return Status::success();
+  };
+  if (Status failure = set(CUBLASLT_MATMUL_DESC_TRANSA, recipe.firstIs))
+    return failure;
+  if (Status failure = set(CUBLASLT_MATMUL_DESC_TRANSB, recipe.secondIs))
+    return failure;
+  if (Status failure = set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogueOf(shape)))
+    return failure;
+  if (!shape.hasBias)
+    return Status::success();
+  if (Status failure =
+          set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, dataType(shape.outType)))
+    return failure;
+  return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+}
+
 Status CublasLt::make(const GemmShape &shape, const Alignments &alignments,
                       Recipe &out_recipe) const {
   // Their transposes: the library's first operand is b.
@@ -139,21 +183,17 @@ Status CublasLt::make(const GemmShape &shape, const Alignments &alignments,
                             "batch within 32 bits"
                          << kWayOut;
 
-  cublasLtMatmulDesc_t product = nullptr;
-  // Not COMPUTE_32F_FAST_TF32: f32 stays f32.
-  SPRT_CALL(cublasLtMatmulDescCreate, &product, CUBLAS_COMPUTE_32F, CUDA_R_32F);
-  out_recipe.product = {product, cublasLtMatmulDescDestroy};
-  for (auto [attribute, matrix] :
-       {std::pair(CUBLASLT_MATMUL_DESC_TRANSA, &*first),
-        {CUBLASLT_MATMUL_DESC_TRANSB, &*second}}) {
-    cublasOperation_t operation =
-        matrix->transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    SPRT_CALL(cublasLtMatmulDescSetAttribute, product, attribute, &operation,
-              sizeof operation);
-  }
+  out_recipe.firstIs = first->transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  out_recipe.secondIs = second->transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const auto *somewhere = reinterpret_cast<const std::byte *>(
+      static_cast<uintptr_t>(alignments[3]));
+  if (Status failure =
+          describe(shape, out_recipe, somewhere, out_recipe.product))
+    return failure;
 
-  auto describe = [&](const Stored &stored, plan::DType type, int64_t stride,
-                      Owned<cublasLtMatrixLayoutOpaque_t> &out_layout) {
+  auto describeLayout = [&](const Stored &stored, plan::DType type,
+                            int64_t stride,
+                            Owned<cublasLtMatrixLayoutOpaque_t> &out_layout) {
     cublasLtMatrixLayout_t layout = nullptr;
     SPRT_CALL(cublasLtMatrixLayoutCreate, &layout, dataType(type),
               static_cast<uint64_t>(stored.rows),
@@ -167,13 +207,13 @@ Status CublasLt::make(const GemmShape &shape, const Alignments &alignments,
     return Status::success();
   };
   if (Status failure =
-          describe(*first, shape.type, shape.b[0], out_recipe.first))
+          describeLayout(*first, shape.type, shape.b[0], out_recipe.first))
     return failure;
   if (Status failure =
-          describe(*second, shape.type, shape.a[0], out_recipe.second))
+          describeLayout(*second, shape.type, shape.a[0], out_recipe.second))
     return failure;
   if (Status failure =
-          describe(*result, shape.outType, shape.c[0], out_recipe.result))
+          describeLayout(*result, shape.outType, shape.c[0], out_recipe.result))
     return failure;
   return search(shape, alignments, out_recipe);
 }
@@ -234,21 +274,29 @@ Status CublasLt::find(const GemmShape &shape, const Alignments &alignments,
 
 Status CublasLt::prepare(const GemmShape &shape) {
   const Recipe *recipe = nullptr;
-  return find(shape, {kAlignment, kAlignment, kAlignment}, recipe);
+  return find(shape, {kAlignment, kAlignment, kAlignment, kAlignment}, recipe);
 }
 
-Status CublasLt::multiply(const GemmShape &shape, const std::byte *a,
-                          const std::byte *b, std::byte *c,
+Status CublasLt::multiply(const GemmShape &shape, const GemmData &data,
                           std::byte *workspace, cudaStream_t stream) {
   const Recipe *recipe = nullptr;
-  if (Status failure =
-          find(shape, {alignmentOf(a), alignmentOf(b), alignmentOf(c)}, recipe))
+  // Without a bias its alignment is that of null: the greatest.
+  if (Status failure = find(shape,
+                            {alignmentOf(data.a), alignmentOf(data.b),
+                             alignmentOf(data.c), alignmentOf(data.bias)},
+                            recipe))
     return failure;
+  // The place of a bias is part of the descriptor, and others use the recipe's.
+  Product own(nullptr, nullptr);
+  if (shape.hasBias)
+    if (Status failure = describe(shape, *recipe, data.bias, own))
+      return failure;
   const float one = 1, zero = 0;
-  SPRT_CALL(cublasLtMatmul, handle, recipe->product.get(), &one, b,
-            recipe->first.get(), a, recipe->second.get(), &zero, c,
-            recipe->result.get(), c, recipe->result.get(), &recipe->algorithm,
-            workspace, kWorkspaceBytes, stream);
+  SPRT_CALL(cublasLtMatmul, handle,
+            shape.hasBias ? own.get() : recipe->product.get(), &one, data.b,
+            recipe->first.get(), data.a, recipe->second.get(), &zero, data.c,
+            recipe->result.get(), data.c, recipe->result.get(),
+            &recipe->algorithm, workspace, kWorkspaceBytes, stream);
   return Status::success();
 }
 

@@ -9,6 +9,8 @@
 ///     a  [m, k]                  (k, 1)     k x m, pitch k, as it is
 ///     a  [m, k], transposed      (1, m)     m x k, pitch m, transposed
 ///
+/// A bias is added to the rows of the library's result: to our columns.
+///
 /// Products accumulate in f32, from f32 operands without TF32, and do not
 /// depend on timing: sums that are cut along k keep f32 parts in the workspace,
 /// which a second kernel adds in order.
@@ -56,13 +58,16 @@ public:
   /// Whether the library can compute a product. Any thread may call this and
   /// the next one, in the context.
   Status prepare(const GemmShape &shape);
-  Status multiply(const GemmShape &shape, const std::byte *a,
-                  const std::byte *b, std::byte *c, std::byte *workspace,
-                  cudaStream_t stream);
+  Status multiply(const GemmShape &shape, const GemmData &data,
+                  std::byte *workspace, cudaStream_t stream);
 
 private:
-  /// Of a, b and c, in bytes; more than kernels ask for does not count.
-  using Alignments = std::array<uint32_t, 3>;
+  /// Of a, b, c and the bias, in bytes; more than kernels ask for does not
+  /// count.
+  using Alignments = std::array<uint32_t, 4>;
+  using Product =
+      std::unique_ptr<cublasLtMatmulDescOpaque_t,
+                      cublasStatus_t (*)(cublasLtMatmulDescOpaque_t *)>;
   struct Recipe;
 
   Status check(cublasStatus_t result, const char *call) const;
@@ -71,6 +76,9 @@ private:
               const Recipe *&out_recipe);
   Status make(const GemmShape &shape, const Alignments &alignments,
               Recipe &out_recipe) const;
+  /// What to compute, with the bias there.
+  Status describe(const GemmShape &shape, const Recipe &recipe,
+                  const std::byte *bias, Product &out_product) const;
   /// Asks the library for an algorithm.
   Status search(const GemmShape &shape, const Alignments &alignments,
                 Recipe &out_recipe) const;

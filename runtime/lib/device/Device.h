@@ -34,6 +34,8 @@
 
 namespace sprt {
 
+struct GemmData;
+
 class Device {
 public:
   /// What a stream is being given: a failure of its work says so.
@@ -129,8 +131,7 @@ public:
   virtual Status attend(Stream &stream, uint32_t kernel,
                         const AttendArguments &arguments, int64_t blocks) = 0;
   virtual Status multiply(Stream &stream, const plan::GemmT &gemm,
-                          const std::byte *a, const std::byte *b,
-                          std::byte *c) = 0;
+                          const GemmData &data) = 0;
   virtual Status encode(const cuda::TensorMapFields &fields,
                         cuda::TensorMap &out_map) = 0;
 

@@ -155,16 +155,14 @@ Status DriverDevice::launch(Stream &stream, uint32_t kernel,
 }
 
 Status DriverDevice::multiply(Stream &stream, const plan::GemmT &gemm,
-                              const std::byte *a, const std::byte *b,
-                              std::byte *c) {
+                              const GemmData &data) {
   std::byte *&workspace = static_cast<OwnStream &>(stream).workspace;
   if (!workspace)
     if (Status failure = allocate(CublasLt::kWorkspaceBytes, workspace))
       return failure;
   if (Status failure = enter())
     return failure;
-  return products.multiply(GemmShape(gemm), a, b, c, workspace,
-                           handleOf(stream));
+  return products.multiply(GemmShape(gemm), data, workspace, handleOf(stream));
 }
 
 Status DriverDevice::attend(Stream &stream, uint32_t kernel,

@@ -176,11 +176,10 @@ Status EmulatedDevice::attend(Stream &stream, uint32_t kernel,
 }
 
 Status EmulatedDevice::multiply(Stream &stream, const plan::GemmT &gemm,
-                                const std::byte *a, const std::byte *b,
-                                std::byte *c) {
+                                const GemmData &data) {
   // The plan outlives its sessions.
   return push(stream,
-              [this, &gemm, a, b, c] { return runGemm(gemm, a, b, c, pool); });
+              [this, &gemm, data] { return runGemm(gemm, data, pool); });
 }
 
 Status EmulatedDevice::encode(const cuda::TensorMapFields &fields,

@@ -59,8 +59,8 @@ public:
                 const std::vector<void *> &buffers, int64_t blocks) override;
   Status attend(Stream &stream, uint32_t kernel,
                 const AttendArguments &arguments, int64_t blocks) override;
-  Status multiply(Stream &stream, const plan::GemmT &gemm, const std::byte *a,
-                  const std::byte *b, std::byte *c) override;
+  Status multiply(Stream &stream, const plan::GemmT &gemm,
+                  const GemmData &data) override;
   Status encode(const cuda::TensorMapFields &fields,
                 cuda::TensorMap &out_map) override;
   Status beginRecording(const std::vector<Stream *> &streams) override;

@@ -121,9 +121,8 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
   return Status::success();
 }
 
-Status StreamRun::multiply(const plan::GemmT &gemm, const std::byte *a,
-                           const std::byte *b, std::byte *c) {
-  return runGemm(gemm, a, b, c, *cpu.pool);
+Status StreamRun::multiply(const plan::GemmT &gemm, const GemmData &data) {
+  return runGemm(gemm, data, *cpu.pool);
 }
 
 Status StreamRun::move(const Message &target, const Message &source) {

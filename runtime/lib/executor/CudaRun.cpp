@@ -133,9 +133,8 @@ Status CudaRun::launch(const plan::LaunchT &launch) {
   return device.launch(stream(), launch.kernel, arguments, launch.tiles);
 }
 
-Status CudaRun::multiply(const plan::GemmT &gemm, const std::byte *a,
-                         const std::byte *b, std::byte *c) {
-  return device.multiply(stream(), gemm, a, b, c);
+Status CudaRun::multiply(const plan::GemmT &gemm, const GemmData &data) {
+  return device.multiply(stream(), gemm, data);
 }
 
 Status CudaRun::move(const Message &target, const Message &source) {

@@ -75,8 +75,7 @@ private:
   }
   Status upload(const std::byte *values, int64_t bytes,
                 const std::byte *&out_data);
-  Status multiply(const plan::GemmT &gemm, const std::byte *a,
-                  const std::byte *b, std::byte *c) override;
+  Status multiply(const plan::GemmT &gemm, const GemmData &data) override;
   Status move(const Message &target, const Message &source) override;
   Status fill(std::byte *target, uint8_t value, int64_t bytes) override;
   Status write(std::byte *target, const std::vector<std::byte> &bytes) override;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 
 #include <dlfcn.h>
 #include <dnnl.hpp>
@@ -21,7 +22,7 @@ constexpr int64_t kRowBlock = 64;
 
 struct Primitive {
   dnnl::matmul matmul;
-  dnnl::memory::desc a, b, c, scratch;
+  dnnl::memory::desc a, b, bias, c, scratch;
 };
 
 dnnl::memory::data_type dataType(plan::DType type) {
@@ -46,6 +47,22 @@ dnnl::memory::desc describe(plan::DType type, int64_t batch, int64_t rows,
   if (strides[0] == 0)
     return {{1, rows, columns}, dataType(type), {rows * row, row, column}};
   return {{batch, rows, columns}, dataType(type), {strides[0], row, column}};
+}
+
+dnnl::memory::desc describeBias(const GemmShape &shape) {
+  if (!shape.hasBias)
+    return {};
+  return describe(shape.outType, std::min<int64_t>(shape.batch, 2), 1, shape.n,
+                  {0, shape.n, 1});
+}
+
+dnnl::post_ops describe(plan::Activation activation) {
+  dnnl::post_ops operations;
+  if (activation == plan::Activation::relu)
+    operations.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
+  if (activation == plan::Activation::gelu)
+    operations.append_eltwise(1, dnnl::algorithm::eltwise_gelu_tanh, 0, 0);
+  return operations;
 }
 
 /// Primitives by shape: layers and runs share them.
@@ -77,11 +94,14 @@ private:
     primitive->b = describe(shape.type, shape.batch, shape.k, shape.n, shape.b);
     primitive->c =
         describe(shape.outType, shape.batch, shape.m, shape.n, shape.c);
+    primitive->bias = describeBias(shape);
     dnnl::primitive_attr attributes;
     // The library's own scratchpad may not be used by two threads at once.
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    attributes.set_post_ops(describe(shape.activation));
     dnnl::matmul::primitive_desc description(
-        dnnl::matmul::desc(primitive->a, primitive->b, primitive->c),
+        dnnl::matmul::desc(primitive->a, primitive->b, primitive->bias,
+                           primitive->c),
         attributes, engine());
     primitive->scratch = description.scratchpad_desc();
     primitive->matmul = dnnl::matmul(description);
@@ -103,8 +123,8 @@ void useOneThread() {
   done = true;
 }
 
-Status run(Primitives &primitives, const GemmShape &shape, const std::byte *a,
-           const std::byte *b, std::byte *c) {
+Status run(Primitives &primitives, const GemmShape &shape,
+           const GemmData &data) {
   useOneThread();
   std::shared_ptr<const Primitive> primitive;
   if (Status failure = primitives.find(shape, primitive))
@@ -119,12 +139,15 @@ Status run(Primitives &primitives, const GemmShape &shape, const std::byte *a,
     auto at = [](const std::byte *data) {
       return const_cast<std::byte *>(data);
     };
-    primitive->matmul.execute(
-        *stream, {{DNNL_ARG_SRC, {primitive->a, engine(), at(a)}},
-                  {DNNL_ARG_WEIGHTS, {primitive->b, engine(), at(b)}},
-                  {DNNL_ARG_DST, {primitive->c, engine(), c}},
-                  {DNNL_ARG_SCRATCHPAD,
-                   {primitive->scratch, engine(), scratch.data()}}});
+    std::unordered_map<int, dnnl::memory> memory = {
+        {DNNL_ARG_SRC, {primitive->a, engine(), at(data.a)}},
+        {DNNL_ARG_WEIGHTS, {primitive->b, engine(), at(data.b)}},
+        {DNNL_ARG_DST, {primitive->c, engine(), data.c}},
+        {DNNL_ARG_SCRATCHPAD, {primitive->scratch, engine(), scratch.data()}}};
+    if (shape.hasBias)
+      memory.insert(
+          {DNNL_ARG_BIAS, {primitive->bias, engine(), at(data.bias)}});
+    primitive->matmul.execute(*stream, memory);
     stream->wait();
   } catch (const dnnl::error &error) {
     return fail(SPRT_FAILED) << "oneDNN: " << error.what();
@@ -149,7 +172,7 @@ std::vector<float> widen(const std::byte *data, int64_t batch, int64_t rows,
 
 /// A bf16 product on a machine without bf16 arithmetic: in f32.
 Status runWidened(Primitives &primitives, const GemmShape &shape,
-                  const std::byte *a, const std::byte *b, std::byte *c) {
+                  const GemmData &data) {
   auto dense = [](int64_t rows, int64_t columns) {
     return std::array<int64_t, 3>{rows * columns, columns, 1};
   };
@@ -158,15 +181,22 @@ Status runWidened(Primitives &primitives, const GemmShape &shape,
   wide.a = dense(shape.m, shape.k);
   wide.b = dense(shape.k, shape.n);
   wide.c = dense(shape.m, shape.n);
-  std::vector<float> left = widen(a, shape.batch, shape.m, shape.k, shape.a);
-  std::vector<float> right = widen(b, shape.batch, shape.k, shape.n, shape.b);
-  std::vector<float> product(
-      static_cast<size_t>(shape.batch * shape.m * shape.n));
-  auto bytes = [](std::vector<float> &data) {
-    return reinterpret_cast<std::byte *>(data.data());
+  std::vector<float> left =
+      widen(data.a, shape.batch, shape.m, shape.k, shape.a);
+  std::vector<float> right =
+      widen(data.b, shape.batch, shape.k, shape.n, shape.b);
+  std::vector<float> bias,
+      product(static_cast<size_t>(shape.batch * shape.m * shape.n));
+  auto bytes = [](std::vector<float> &values) {
+    return reinterpret_cast<std::byte *>(values.data());
   };
+  bool widensBias = shape.hasBias && shape.outType == plan::DType::bf16;
+  if (widensBias)
+    bias = widen(data.bias, 1, 1, shape.n, {0, shape.n, 1});
   if (Status failure =
-          run(primitives, wide, bytes(left), bytes(right), bytes(product)))
+          run(primitives, wide,
+              {bytes(left), bytes(right), widensBias ? bytes(bias) : data.bias,
+               bytes(product)}))
     return failure;
   const float *from = product.data();
   for (int64_t batch = 0; batch < shape.batch; ++batch)
@@ -174,21 +204,19 @@ Status runWidened(Primitives &primitives, const GemmShape &shape,
       for (int64_t j = 0; j < shape.n; ++j, ++from) {
         int64_t at = batch * shape.c[0] + i * shape.c[1] + j * shape.c[2];
         if (shape.outType == plan::DType::f32)
-          reinterpret_cast<float *>(c)[at] = *from;
+          reinterpret_cast<float *>(data.c)[at] = *from;
         else
-          reinterpret_cast<uint16_t *>(c)[at] = floatToBf16(*from);
+          reinterpret_cast<uint16_t *>(data.c)[at] = floatToBf16(*from);
       }
   return Status::success();
 }
 
-Status multiply(const GemmShape &shape, const std::byte *a, const std::byte *b,
-                std::byte *c) {
+Status multiply(const GemmShape &shape, const GemmData &data) {
   static Primitives primitives;
-  Status failure = run(primitives, shape, a, b, c);
+  Status failure = run(primitives, shape, data);
   bool lacksBf16 = failure && failure->code == SPRT_UNSUPPORTED &&
                    shape.type == plan::DType::bf16;
-  return lacksBf16 ? runWidened(primitives, shape, a, b, c)
-                   : std::move(failure);
+  return lacksBf16 ? runWidened(primitives, shape, data) : std::move(failure);
 }
 
 std::array<int64_t, 3> three(const std::vector<int64_t> &strides) {
@@ -200,22 +228,22 @@ std::array<int64_t, 3> three(const std::vector<int64_t> &strides) {
 GemmShape::GemmShape(const plan::GemmT &gemm)
     : type(gemm.type), outType(gemm.out_type), batch(gemm.batch), m(gemm.m),
       n(gemm.n), k(gemm.k), a(three(gemm.a_strides)), b(three(gemm.b_strides)),
-      c(three(gemm.c_strides)) {
+      c(three(gemm.c_strides)), hasBias(gemm.bias != nullptr),
+      activation(gemm.activation) {
   if (batch > 1 && b[0] == 0 && a[0] == m * a[1] && c[0] == m * c[1]) {
     m *= batch;
     batch = 1;
   }
 }
 
-Status runGemm(const plan::GemmT &gemm, const std::byte *a, const std::byte *b,
-               std::byte *c, TilePool &pool) {
+Status runGemm(const plan::GemmT &gemm, const GemmData &data, TilePool &pool) {
   GemmShape shape(gemm);
   bool byBatch = shape.batch >= pool.threads();
   int64_t total = byBatch ? shape.batch : shape.m;
   int64_t least = byBatch ? 1 : kRowBlock;
   int64_t pieces = std::clamp<int64_t>(total / least, 1, pool.threads());
   if (pool.threads() == 1 || pieces == 1)
-    return multiply(shape, a, b, c);
+    return multiply(shape, data);
 
   int64_t inBytes =
       static_cast<int64_t>(sprt_dtype_size(static_cast<sprt_dtype>(gemm.type)));
@@ -232,9 +260,9 @@ Status runGemm(const plan::GemmT &gemm, const std::byte *a, const std::byte *b,
         continue;
       size_t dim = byBatch ? 0 : 1;
       failures[static_cast<size_t>(piece)] =
-          multiply(part, a + begin * shape.a[dim] * inBytes,
-                   b + (byBatch ? begin * shape.b[0] * inBytes : 0),
-                   c + begin * shape.c[dim] * outBytes);
+          multiply(part, {data.a + begin * shape.a[dim] * inBytes,
+                          data.b + (byBatch ? begin * shape.b[0] * inBytes : 0),
+                          data.bias, data.c + begin * shape.c[dim] * outBytes});
     }
   });
   for (Status &failure : failures)

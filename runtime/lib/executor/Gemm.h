@@ -19,18 +19,29 @@ struct GemmShape {
   plan::DType type, outType;
   int64_t batch, m, n, k;
   std::array<int64_t, 3> a, b, c;
+  bool hasBias; ///< n elements of outType
+  plan::Activation activation;
 
   /// Rows of a batch that lie densely behind each other and share b become one
   /// matrix.
   explicit GemmShape(const plan::GemmT &gemm);
 
-  auto key() const { return std::tie(type, outType, batch, m, n, k, a, b, c); }
+  auto key() const {
+    return std::tie(type, outType, batch, m, n, k, a, b, c, hasBias,
+                    activation);
+  }
   bool operator<(const GemmShape &other) const { return key() < other.key(); }
 };
 
-/// c = a * b as the plan's Gemm says; f32, or bf16 accumulated in f32.
-Status runGemm(const plan::GemmT &gemm, const std::byte *a, const std::byte *b,
-               std::byte *c, TilePool &pool);
+/// Where its matrices lie; without a bias that is null.
+struct GemmData {
+  const std::byte *a, *b, *bias;
+  std::byte *c;
+};
+
+/// c = activation(a * b + bias) as the plan's Gemm says; f32, or bf16
+/// accumulated in f32.
+Status runGemm(const plan::GemmT &gemm, const GemmData &data, TilePool &pool);
 
 } // namespace sprt
 

@@ -1,5 +1,6 @@
 #include "executor/ProgramWalk.h"
 
+#include "executor/Gemm.h"
 #include "executor/SliceTable.h"
 
 #include <cstring>
@@ -200,14 +201,17 @@ Status ProgramWalk::work(const Step &step) {
 }
 
 Status ProgramWalk::gemm(const plan::GemmT &gemm) {
-  std::byte *a = nullptr, *b = nullptr, *c = nullptr;
+  std::byte *a = nullptr, *b = nullptr, *bias = nullptr, *c = nullptr;
   if (Status failure = rank.resolve(*gemm.a, scope, a))
     return failure;
   if (Status failure = rank.resolve(*gemm.b, scope, b))
     return failure;
+  if (gemm.bias)
+    if (Status failure = rank.resolve(*gemm.bias, scope, bias))
+      return failure;
   if (Status failure = rank.resolve(*gemm.c, scope, c))
     return failure;
-  return multiply(gemm, a, b, c);
+  return multiply(gemm, {a, b, bias, c});
 }
 
 Status ProgramWalk::sendRecv(const Step &step,

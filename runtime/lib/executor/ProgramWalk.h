@@ -8,6 +8,8 @@
 
 namespace sprt {
 
+struct GemmData;
+
 /// The numbers of one attention step.
 struct AttendShape {
   int64_t batch = 0, heads = 0, headFirst = 0, kvFirst = 0;
@@ -52,8 +54,7 @@ protected:
   virtual Status reduceAll(const plan::AllReduceT &reduce) = 0;
   virtual Status reduceRows(const plan::ReduceScatterT &reduce) = 0;
   /// What the other commands come to.
-  virtual Status multiply(const plan::GemmT &gemm, const std::byte *a,
-                          const std::byte *b, std::byte *c) = 0;
+  virtual Status multiply(const plan::GemmT &gemm, const GemmData &data) = 0;
   virtual Status move(const Message &target, const Message &source) = 0;
   virtual Status fill(std::byte *target, uint8_t value, int64_t bytes) = 0;
   virtual Status write(std::byte *target,

@@ -33,8 +33,7 @@ private:
   Status attend(const Step &step, const plan::AttendT &attend) override;
   const SliceTable &slicesOf(const Step &step, const plan::AttendT &attend,
                              const AttendShape &shape);
-  Status multiply(const plan::GemmT &gemm, const std::byte *a,
-                  const std::byte *b, std::byte *c) override;
+  Status multiply(const plan::GemmT &gemm, const GemmData &data) override;
   Status move(const Message &target, const Message &source) override;
   Status fill(std::byte *target, uint8_t value, int64_t bytes) override;
   Status write(std::byte *target, const std::vector<std::byte> &bytes) override;

@@ -269,7 +269,12 @@ std::string Printer::operation(const plan::OperationUnion &operation) const {
            std::to_string(gemm.n) + "x" + std::to_string(gemm.k) +
            " a=" + view(*gemm.a) + " (" + numbers(gemm.a_strides) +
            ") b=" + view(*gemm.b) + " (" + numbers(gemm.b_strides) +
-           ") c=" + view(*gemm.c) + " (" + numbers(gemm.c_strides) + ")";
+           ") c=" + view(*gemm.c) + " (" + numbers(gemm.c_strides) + ")" +
+           (gemm.bias ? " bias=" + view(*gemm.bias) : "") +
+           (gemm.activation == plan::Activation::none
+                ? ""
+                : std::string(" then ") +
+                      plan::EnumNameActivation(gemm.activation));
   }
   case Operation::SendRecv: {
     const plan::SendRecvT &transfer = *operation.AsSendRecv();

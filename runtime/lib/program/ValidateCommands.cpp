@@ -130,7 +130,15 @@ Status CommandValidator::check(const plan::GemmT &gemm) {
             checkView(operand.view, "a gemm operand", operand.written, bytes))
       return failure;
   }
-  return Status::success();
+  if (!isEnum(gemm.activation))
+    return fail(SPRT_DAMAGED)
+           << "unknown activation " << int(gemm.activation) << " of a gemm";
+  if (!gemm.bias)
+    return Status::success();
+  int64_t element = static_cast<int64_t>(
+      sprt_dtype_size(static_cast<sprt_dtype>(gemm.out_type)));
+  return checkView(gemm.bias.get(), "the bias of a gemm", /*written=*/false,
+                   gemm.n * element);
 }
 
 Status CommandValidator::check(const plan::SendRecvT &transfer) {
