@@ -151,6 +151,18 @@ void PlanWriter::writeAttend(AttendOp op, Commands &into) {
                          std::move(attend)));
 }
 
+static plan::Activation activationOf(Activation activation) {
+  switch (activation) {
+  case Activation::None:
+    return plan::Activation::none;
+  case Activation::Relu:
+    return plan::Activation::relu;
+  case Activation::Gelu:
+    return plan::Activation::gelu;
+  }
+  llvm_unreachable("every activation is above");
+}
+
 void PlanWriter::writeGemm(GemmOp op, Commands &into) {
   plan::GemmT gemm;
   gemm.type = dtype(getElementTypeOrSelf(op.getLhs().getType()));
@@ -166,6 +178,9 @@ void PlanWriter::writeGemm(GemmOp op, Commands &into) {
   gemm.a_strides = op.getLhsStrides().vec();
   gemm.b_strides = op.getRhsStrides().vec();
   gemm.c_strides = {sizes[1] * sizes[2], sizes[2], 1};
+  if (op.getBias())
+    gemm.bias = view(op.getBias(), op);
+  gemm.activation = activationOf(op.getActivation());
   into.push_back(compute("gemm", std::move(gemm)));
 }
 

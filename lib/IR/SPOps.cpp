@@ -174,6 +174,14 @@ LogicalResult GemmOp::verify() {
     return emitOpError() << "expected a result of " << sizes[0] << " x "
                          << sizes[1] << " x " << sizes[2]
                          << " elements but got " << result;
+  // (C3)
+  if (!getBias())
+    return success();
+  auto bias = cast<RankedTensorType>(getBias().getType());
+  if (!bias.hasStaticShape() || bias.getNumElements() != sizes[2] ||
+      bias.getElementType() != result.getElementType())
+    return emitOpError() << "expected a bias of " << sizes[2] << " elements of "
+                         << result.getElementType() << " but got " << bias;
   return success();
 }
 

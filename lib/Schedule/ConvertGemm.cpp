@@ -132,6 +132,7 @@ struct ConvertGemmPass : mlir::sp::impl::ConvertGemmPassBase<ConvertGemmPass> {
         continue;
       auto product = GemmOp::create(
           builder, op.getLoc(), op.getType(), lhs.value, rhs.value,
+          /*bias=*/Value(),
           ArrayRef<int64_t>{lhs.b.size, lhs.f.size, rhs.f.size, lhs.c.size},
           ArrayRef<int64_t>{lhs.b.stride, lhs.f.stride, lhs.c.stride},
           ArrayRef<int64_t>{rhs.b.stride, rhs.c.stride, rhs.f.stride});

@@ -63,11 +63,17 @@ func.func @ranks_and_rows() {
 }
 
 // CHECK-LABEL: @commands
-func.func @commands(%x: tensor<8x64xf32>, %w: tensor<64x16xf32>, %t: !sp.token) {
+func.func @commands(%x: tensor<8x64xf32>, %w: tensor<64x16xf32>, %b: tensor<16xf32>, %t: !sp.token) {
   // CHECK: sp.launch @norm(%{{.*}}) : (tensor<8x64xf32>) -> tensor<8x64xf32>
   %y = sp.launch @norm(%x) : (tensor<8x64xf32>) -> tensor<8x64xf32>
   // CHECK: sp.gemm %{{.*}}, %{{.*}} sizes [1, 8, 16, 64] strides [0, 64, 1] x [0, 16, 1] : (tensor<8x64xf32>, tensor<64x16xf32>) -> tensor<8x16xf32>
   %c = sp.gemm %y, %w sizes [1, 8, 16, 64] strides [0, 64, 1] x [0, 16, 1] : (tensor<8x64xf32>, tensor<64x16xf32>) -> tensor<8x16xf32>
+  // CHECK: sp.gemm %{{.*}}, %{{.*}} bias %{{.*}} sizes [1, 8, 16, 64] {{.*}} : (tensor<8x64xf32>, tensor<64x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
+  %e = sp.gemm %y, %w bias %b sizes [1, 8, 16, 64] strides [0, 64, 1] x [0, 16, 1] : (tensor<8x64xf32>, tensor<64x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
+  // CHECK: sp.gemm %{{.*}}, %{{.*}} bias %{{.*}} then relu sizes [1, 8, 16, 64]
+  %f = sp.gemm %y, %w bias %b then relu sizes [1, 8, 16, 64] strides [0, 64, 1] x [0, 16, 1] : (tensor<8x64xf32>, tensor<64x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
+  // CHECK: sp.gemm %{{.*}}, %{{.*}} then gelu sizes [1, 8, 16, 64]
+  %g = sp.gemm %y, %w then gelu sizes [1, 8, 16, 64] strides [0, 64, 1] x [0, 16, 1] : (tensor<8x64xf32>, tensor<64x16xf32>) -> tensor<8x16xf32>
   // CHECK: sp.copy %{{.*}} : tensor<8x16xf32>
   %d = sp.copy %c : tensor<8x16xf32>
   // CHECK: sp.wait %{{.*}}

@@ -50,6 +50,11 @@ def Sp_Placement : Sp_Enum<"Placement", "Which factor takes neighbouring ranks",
   I32EnumAttrCase<"HeadFirst", 0, "head_first">,
   I32EnumAttrCase<"ContextFirst", 1, "context_first">]>;
 
+def Sp_Activation : Sp_Enum<"Activation", "What a product's elements go through", [
+  I32EnumAttrCase<"None", 0, "none">,
+  I32EnumAttrCase<"Relu", 1, "relu">,
+  I32EnumAttrCase<"Gelu", 2, "gelu">]>;
+
 def Sp_Reduction : Sp_Enum<"Reduction", "How partial values combine", [
   I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
   I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Mul", 3, "mul">,

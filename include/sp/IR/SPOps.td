@@ -245,18 +245,24 @@ def Sp_GemmOp : Sp_Op<"gemm", [Pure]> {
     `[b, m, n, k]`, strides are in elements, `lhs_strides` over `[b, m, k]`,
     `rhs_strides` over `[b, k, n]`; c is dense. Exists from Schedule on.
 
+    On GPUs the library then adds `bias[n]` and applies the activation, still in
+    fp32, before it rounds: `relu`, or `gelu` in its form by tanh.
+
     (C1) four sizes, three strides an operand.
     (C2) the result has b * m * n elements.
+    (C3) the bias has n elements of the result's type.
     ```mlir
     %c = sp.gemm %a, %b sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+    %d = sp.gemm %a, %b bias %v then relu sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, DenseI64ArrayAttr:$sizes,
-                       DenseI64ArrayAttr:$lhs_strides, DenseI64ArrayAttr:$rhs_strides);
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, Optional<AnyRankedTensor>:$bias,
+                       DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$lhs_strides, DenseI64ArrayAttr:$rhs_strides,
+                       DefaultValuedAttr<Sp_Activation, "Activation::None">:$activation);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs `sizes` $sizes `strides` $lhs_strides `x` $rhs_strides attr-dict `:`
-    functional-type(operands, results)
+    $lhs `,` $rhs (`bias` $bias^)? (`then` $activation^)? `sizes` $sizes `strides` $lhs_strides `x`
+    $rhs_strides attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
