@@ -9,9 +9,11 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-void mlir::sp::buildSchedulePipeline(OpPassManager &pm) {
+void mlir::sp::buildSchedulePipeline(OpPassManager &pm, bool hasEpilogues) {
   pm.addPass(createCountTripsPass());
   pm.addPass(createConvertGemmPass());
+  if (hasEpilogues)
+    pm.addPass(createFuseEpiloguesPass());
   pm.addPass(createSinkConstantsPass());
   pm.addPass(createOutlineKernelsPass());
   pm.addPass(createCSEPass());
@@ -21,7 +23,7 @@ void mlir::sp::buildSchedulePipeline(OpPassManager &pm) {
 }
 
 void mlir::sp::registerSchedulePipeline() {
-  PassPipelineRegistration<>("sp-schedule-pipeline",
-                             "One program to a list of commands",
-                             buildSchedulePipeline);
+  PassPipelineRegistration<>(
+      "sp-schedule-pipeline", "One program to a list of commands",
+      [](OpPassManager &pm) { buildSchedulePipeline(pm); });
 }

@@ -28,7 +28,7 @@ PLANS = (
     ("--mesh=sp=1", "--strategy=none"),
 )
 # Files of models beside models.py.
-SETS = ("library", "masks", "scores", "weights", "forms", "stacks", "flax")
+SETS = ("library", "masks", "scores", "weights", "forms", "stacks", "flax", "perceptrons")
 
 
 def spelled(name: str, tokens: int, dtype: str) -> models.Made:
@@ -64,7 +64,9 @@ def chosen(what: str) -> Set:
     if what == "spellings":
         return Set({name: partial(spelled, name) for name in spellings.SPELLINGS}, stride=1, sample=6)
     # JAX's own function computes scores in float32 whatever it is given; nnx calls it.
-    dtypes = ("float32", "bfloat16") if what in ("library", "flax") else ("float32", "float64")
+    # Products with epilogues are in 16 or 32 bits.
+    has_bf16 = what in ("library", "flax", "perceptrons")
+    dtypes = ("float32", "bfloat16") if has_bf16 else ("float32", "float64")
     return Set(importlib.import_module(f"models_{what}").MODELS, dtypes)
 
 

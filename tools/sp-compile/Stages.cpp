@@ -33,7 +33,10 @@ std::vector<Stage> mlir::sp::stagesOf(const CompileOptions &options,
       {"plan", [=](OpPassManager &pm) { buildPlanPipeline(pm, mesh, plan); }},
       {"partition",
        [=](OpPassManager &pm) { buildPartitionPipeline(pm, shardings); }},
-      {"schedule", buildSchedulePipeline},
+      {"schedule",
+       [isCuda = options.cuda.has_value()](OpPassManager &pm) {
+         buildSchedulePipeline(pm, /*hasEpilogues=*/isCuda);
+       }},
       {"verify", buildVerifyPipeline},
       {"memory", buildMemoryPipeline}};
 }

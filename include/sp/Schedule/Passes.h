@@ -14,8 +14,9 @@ namespace mlir::sp {
 #define GEN_PASS_REGISTRATION
 #include "sp/Schedule/Passes.h.inc"
 
-/// Adds the stage: products, kernels, communication, verify.
-void buildSchedulePipeline(OpPassManager &pm);
+/// Adds the stage: products, kernels, communication, verify. With
+/// `hasEpilogues` the library adds biases to products and applies activations.
+void buildSchedulePipeline(OpPassManager &pm, bool hasEpilogues = false);
 void registerSchedulePipeline();
 
 } // namespace mlir::sp

@@ -37,6 +37,31 @@ def ConvertGemmPass : Pass<"sp-convert-gemm", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::sp::SpDialect"];
 }
 
+def FuseEpiloguesPass : Pass<"sp-fuse-epilogues", "::mlir::ModuleOp"> {
+  let summary = "Let products add biases and apply activations";
+  let description = [{
+    What follows a product, and nothing else reads, becomes part of it where
+    cuBLASLt has a function for it: a bias of the result's type that is the same in
+    every row, then ReLU (`maximum` with 0), or in bf16 GELU in its form by tanh, in
+    any spelling. GELU by erf, and GELU of more digits than cuBLASLt's has, stay,
+    and so do products with vectors.
+    Sums stay in f32 until the end, so what the program rounds to bf16 on the way
+    is no longer rounded; what ReLU makes of a NaN is up to the library. Runs for
+    GPUs only.
+
+    ```mlir
+    // Before
+    %p = sp.gemm %x, %w sizes [1, 8, 16, 4] ... : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+    %b = stablehlo.broadcast_in_dim %v, dims = [1] : (tensor<16xf32>) -> tensor<8x16xf32>
+    %s = stablehlo.add %p, %b : tensor<8x16xf32>
+    %y = stablehlo.maximum %s, %zero : tensor<8x16xf32>
+    // After
+    %y = sp.gemm %x, %w bias %v then relu sizes [1, 8, 16, 4] ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::sp::SpDialect"];
+}
+
 def SinkConstantsPass : Pass<"sp-sink-constants", "::mlir::ModuleOp"> {
   let summary = "Give comparators and reducers constants of their own";
   let description = [{
