@@ -6,6 +6,57 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+template <typename OpT>
+static LogicalResult verifyBands(OpT op, int64_t queries, int64_t keys) {
+  for (BandAttr band : op.getBands().template getAsRange<BandAttr>())
+    if (band.getQ0() < 0 || band.getQ1() > queries || band.getK0() < 0 ||
+        band.getK1() > keys || band.getQ0() >= band.getQ1() ||
+        band.getK0() >= band.getK1() || band.getLo() > band.getHi())
+      return op.emitOpError()
+             << "expected non-empty bands within " << queries << " queries and "
+             << keys << " keys but got " << band;
+  return success();
+}
+
+template <typename OpT> static LogicalResult verifyDisjoint(OpT op) {
+  if (auto shared = toAlgebra(op.getBands()).overlap())
+    return op.emitOpError()
+           << "expected disjoint bands but " << op.getBands()[shared->first]
+           << " and " << op.getBands()[shared->second] << " share a pair";
+  return success();
+}
+
+/// A uniform band has scores that do not depend on queries and keys.
+template <typename OpT> static LogicalResult verifyNotUniform(OpT op) {
+  for (BandAttr band : op.getBands().template getAsRange<BandAttr>())
+    if (band.getUniform())
+      return op.emitOpError()
+             << "expected bands that are not uniform but got " << band;
+  return success();
+}
+
+static bool agree(ArrayRef<int64_t> q, ArrayRef<int64_t> k, ArrayRef<int64_t> v,
+                  ArrayRef<int64_t> o) {
+  return q[0] == k[0] && q[3] == k[3] && k.drop_back() == v.drop_back() &&
+         q.drop_back() == o.drop_back() && o[3] == v[3];
+}
+
+template <typename OpT> static LogicalResult verifyKvHeads(OpT op) {
+  int64_t heads = op.getQuery().getType().getDimSize(2),
+          kvHeads = op.getKey().getType().getDimSize(2);
+  if (kvHeads > heads)
+    return op.emitOpError()
+           << "expected at most as many kv heads as query "
+              "heads but got "
+           << kvHeads << " kv heads for " << heads << " query heads";
+  return success();
+}
+
+/// The element type of a softmax state.
+static bool isStateType(Type element, Type operand) {
+  return operand.isF64() ? element.isF64() : element.isF32();
+}
+
 /// What terms of a score function run over; `columns` are the keys of a pair.
 struct TermSizes {
   int64_t batch, queries, keys, heads, columns;
@@ -113,37 +164,24 @@ LogicalResult AttentionOp::verify() {
   ArrayRef<int64_t> v = getValue().getType().getShape();
   ArrayRef<int64_t> o = getResult().getType().getShape();
   // (C1)
-  if (q[0] != k[0] || q[3] != k[3] || k.drop_back() != v.drop_back() ||
-      q.drop_back() != o.drop_back() || o[3] != v[3])
+  if (!agree(q, k, v, o))
     return emitOpError()
            << "expected [batch, queries, heads, d], [batch, keys, "
               "kvHeads, d], [batch, keys, kvHeads, dv] and a "
               "result [batch, queries, heads, dv] but got "
            << getQuery().getType() << ", " << getKey().getType() << ", "
            << getValue().getType() << " and " << getResult().getType();
-  // (C2)
-  if (k[2] > q[2])
-    return emitOpError() << "expected at most as many kv heads as query heads "
-                            "but got "
-                         << k[2] << " kv heads for " << q[2] << " query heads";
-  // (C3)
-  for (BandAttr band : getBands().getAsRange<BandAttr>())
-    if (band.getQ0() < 0 || band.getQ1() > q[1] || band.getK0() < 0 ||
-        band.getK1() > k[1] || band.getQ0() >= band.getQ1() ||
-        band.getK0() >= band.getK1() || band.getLo() > band.getHi())
-      return emitOpError() << "expected non-empty bands within " << q[1]
-                           << " queries and " << k[1] << " keys but got "
-                           << band;
+  // (C2), (C3)
+  if (failed(verifyKvHeads(*this)) || failed(verifyBands(*this, q[1], k[1])))
+    return failure();
   // (C4)
   if (getEmpty() == Empty::Mean && !getMean() &&
       !toAlgebra(getBands()).emptyRows(q[1], k[1]).empty())
     return emitOpError() << "expected uniform bands over every row without "
                             "visible keys when 'empty' is mean";
   // (C5)
-  if (auto shared = toAlgebra(getBands()).overlap())
-    return emitOpError() << "expected disjoint bands but "
-                         << getBands()[shared->first] << " and "
-                         << getBands()[shared->second] << " share a pair";
+  if (failed(verifyDisjoint(*this)))
+    return failure();
   // (C6)
   if (getSink() && getSink().getType().getDimSize(0) != q[2])
     return emitOpError() << "expected a sink for each of the " << q[2]
@@ -155,8 +193,24 @@ LogicalResult AttentionOp::verify() {
       getMean().getType().getShape() != ArrayRef<int64_t>{q[0], 1, q[2], v[3]})
     return emitOpError() << "expected a mean of [batch, 1, heads, dv] but got "
                          << getMean().getType();
-  return verifyTerms(*this, {q[0], q[1], k[1], q[2], k[1], q[2],
-                             /*isPart=*/false});
+  if (failed(verifyTerms(*this, {q[0], q[1], k[1], q[2], k[1], q[2],
+                                 /*isPart=*/false})))
+    return failure();
+  // (C8)
+  if (!getLse())
+    return success();
+  auto lse = cast<RankedTensorType>(getLse().getType());
+  SmallVector<int64_t> lseShape(q.drop_back());
+  if (getScore())
+    lseShape.push_back(2);
+  if (lse.getShape() != ArrayRef<int64_t>(lseShape) ||
+      !isStateType(lse.getElementType(), getQuery().getType().getElementType()))
+    return emitOpError() << "expected lse to be "
+                         << (getScore() ? "[batch, queries, heads, 2]"
+                                        : "[batch, queries, heads]")
+                         << " in fp32, or in fp64 for fp64 operands, but got "
+                         << lse;
+  return success();
 }
 
 bool AttendOp::hasWholeHeads(Value pair) {
@@ -203,4 +257,98 @@ LogicalResult AttendOp::verify() {
   int64_t headsEnd = getFirstHead() + getHeadCount();
   return verifyTerms(*this, {q[0], rows, keys, q[2], getKeys().getLength(),
                              headsEnd, /*isPart=*/true});
+}
+
+/// That gradients have the shapes of queries, keys and values.
+template <typename OpT> static LogicalResult verifyGradients(OpT op) {
+  for (auto [gradient, of] :
+       {std::pair(op.getDQuery().getType(), op.getQuery().getType()),
+        {op.getDKey().getType(), op.getKey().getType()},
+        {op.getDValue().getType(), op.getValue().getType()}})
+    if (gradient.getShape() != of.getShape())
+      return op.emitOpError() << "expected the gradient of " << of
+                              << " to have its shape but got " << gradient;
+  return success();
+}
+
+LogicalResult AttentionBackwardOp::verify() {
+  ArrayRef<int64_t> q = getQuery().getType().getShape();
+  ArrayRef<int64_t> k = getKey().getType().getShape();
+  ArrayRef<int64_t> v = getValue().getType().getShape();
+  // (C1)
+  if (!agree(q, k, v, getOutput().getType().getShape()) ||
+      getDOutput().getType().getShape() != getOutput().getType().getShape() ||
+      getLse().getType().getShape() != q.drop_back())
+    return emitOpError()
+           << "expected [batch, queries, heads, d], [batch, keys, kvHeads, d], "
+              "[batch, keys, kvHeads, dv], a result and its cotangent [batch, "
+              "queries, heads, dv] and lse [batch, queries, heads] but got "
+           << getQuery().getType() << ", " << getKey().getType() << ", "
+           << getValue().getType() << ", " << getOutput().getType() << ", "
+           << getDOutput().getType() << " and " << getLse().getType();
+  // (C1), (C2), (C3)
+  if (failed(verifyGradients(*this)) || failed(verifyKvHeads(*this)) ||
+      failed(verifyBands(*this, q[1], k[1])))
+    return failure();
+  // (C4)
+  return success(succeeded(verifyDisjoint(*this)) &&
+                 succeeded(verifyNotUniform(*this)));
+}
+
+LogicalResult AttendBackwardOp::verify() {
+  ArrayRef<int64_t> q = getQuery().getType().getShape();
+  ArrayRef<int64_t> k = getKey().getType().getShape();
+  ArrayRef<int64_t> v = getValue().getType().getShape();
+  // (C1)
+  if (!agree(q, k, v, getDOutput().getType().getShape()) ||
+      getLse().getType().getShape() != q.drop_back() ||
+      getDelta().getType().getShape() != q.drop_back())
+    return emitOpError()
+           << "expected [batch, queries, heads, d], [batch, keys, kvHeads, d], "
+              "[batch, keys, kvHeads, dv], a cotangent [batch, queries, heads, "
+              "dv], lse and delta [batch, queries, heads] but got "
+           << getQuery().getType() << ", " << getKey().getType() << ", "
+           << getValue().getType() << ", " << getDOutput().getType() << ", "
+           << getLse().getType() << " and " << getDelta().getType();
+  if (failed(verifyGradients(*this)))
+    return failure();
+  // (C2)
+  Type element = getDQuery().getType().getElementType();
+  if (!isStateType(element, getQuery().getType().getElementType()))
+    return emitOpError() << "expected gradients in fp32, or in fp64 for fp64 "
+                            "operands, but got "
+                         << getDQuery().getType();
+  for (Value part : {Value(getLse()), Value(getDelta()), Value(getDKey()),
+                     Value(getDValue())})
+    if (getElementTypeOrSelf(part) != element)
+      return emitOpError() << "expected gradients, lse and delta of one "
+                              "element type but got "
+                           << getDQuery().getType() << " and "
+                           << part.getType();
+  for (auto [onto, gradient] :
+       {std::pair(Value(getOntoQuery()), Value(getDQuery())),
+        {Value(getOntoKey()), Value(getDKey())},
+        {Value(getOntoValue()), Value(getDValue())}})
+    if (onto && onto.getType() != gradient.getType())
+      return emitOpError() << "expected a continued gradient to have the type "
+                              "of the new one, "
+                           << gradient.getType() << ", but got "
+                           << onto.getType();
+  if (!getOntoKey() != !getOntoValue())
+    return emitOpError() << "expected the gradients of keys and of values to "
+                            "be continued together";
+  // (C3)
+  int64_t rows = getQueries().getMaxCount(), keys = getKeys().getMaxCount();
+  if (q[1] != rows || k[1] != keys)
+    return emitOpError() << "expected " << rows << " local queries and " << keys
+                         << " local keys, the most that a rank of the layouts "
+                            "holds, but got "
+                         << q[1] << " and " << k[1];
+  if (std::optional<LayoutAttr> heads = getHeads();
+      heads && q[2] != heads->getMaxCount())
+    return emitOpError() << "expected " << heads->getMaxCount()
+                         << " local heads, the most that a rank of " << *heads
+                         << " holds, but got " << q[2];
+  // (C4)
+  return verifyNotUniform(*this);
 }

@@ -26,6 +26,25 @@ static ParseResult parseStateTypes(
 static void printStateTypes(OpAsmPrinter &, Operation *, Value, Type, Type,
                             Type, Type) {}
 
+/// Gradients that an op continues have the types of those it yields, delta that
+/// of lse.
+static ParseResult parseGradientTypes(
+    OpAsmParser &, std::optional<OpAsmParser::UnresolvedOperand> ontoQuery,
+    std::optional<OpAsmParser::UnresolvedOperand> ontoKey, Type lseType,
+    Type queryType, Type keyType, Type valueType, Type &deltaType,
+    Type &ontoQueryType, Type &ontoKeyType, Type &ontoValueType) {
+  deltaType = lseType;
+  if (ontoQuery)
+    ontoQueryType = queryType;
+  if (ontoKey) {
+    ontoKeyType = keyType;
+    ontoValueType = valueType;
+  }
+  return success();
+}
+static void printGradientTypes(OpAsmPrinter &, Operation *, Value, Value, Type,
+                               Type, Type, Type, Type, Type, Type, Type) {}
+
 static ParseResult parseSameTypes(OpAsmParser &, ArrayRef<Type> inputs,
                                   SmallVectorImpl<Type> &results) {
   results.assign(inputs.begin(), inputs.end());

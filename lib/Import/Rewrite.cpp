@@ -352,9 +352,9 @@ Value mlir::sp::replaceAttention(const AttentionMatch &match, StringRef name,
                                sinks[0]->labels, {heads});
   }
   auto attention = AttentionOp::create(
-      builder, location, RankedTensorType::get(shape, element), operands[0],
-      operands[1], operands[2], score.perQuery, score.perKey, score.perHead,
-      score.pair, score.table, score.sink, score.mean,
+      builder, location, RankedTensorType::get(shape, element), /*lse=*/Type(),
+      operands[0], operands[1], operands[2], score.perQuery, score.perKey,
+      score.perHead, score.pair, score.table, score.sink, score.mean,
       bandsAttr(builder.getContext(), match, bool(score.function), queries,
                 keys),
       llvm::APFloat(match.scale * function.factor), empty, score.function, name,

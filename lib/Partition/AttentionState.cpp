@@ -109,7 +109,7 @@ Value AttentionState::finalize(SoftmaxState state, const HeadRange &heads) {
         ArrayRef<int64_t>{0, 1, 2});
     output = stablehlo::SelectOp::create(builder, loc, mask, instead, output);
   }
-  Type element = cast<RankedTensorType>(op.getType()).getElementType();
+  Type element = op.getResult().getType().getElementType();
   if (element != type.getElementType())
     output =
         stablehlo::ConvertOp::create(builder, loc, type.clone(element), output);

@@ -47,7 +47,8 @@ void Seeds::seedAttentions(ShardingPropagation &propagation) {
       layouts.try_emplace({axis, length}, plan->getRows(length));
       propagation.deal(value, 1, dealtDim(layoutFor(plan->getAxis(), length)));
     }
-    LayoutAttr queries = layoutFor(plan->getAxis(), op.getType().getDimSize(1));
+    LayoutAttr queries =
+        layoutFor(plan->getAxis(), op.getResult().getType().getDimSize(1));
     for (Value pair : op.getPair()) {
       SmallVector<DimAttr> dims =
           dimsOfPair(op, cast<RankedTensorType>(pair.getType()),

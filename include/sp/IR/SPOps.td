@@ -78,6 +78,10 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
     each head's sum, without a value. `mean` holds what a row gives whose pairs
     the function hides, the mean of the values of all keys.
 
+    A second result `lse` is there where a gradient asks for it: the logarithm of the
+    sum of exponentials of each query and head, -inf where no key is visible, in the
+    form that `sp.attend` has it.
+
     (C1) operands and result agree in batch, lengths, heads and sizes.
     (C2) kvHeads is at most heads.
     (C3) bands lie inside the lengths and are not empty.
@@ -87,6 +91,8 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
     (C6) terms have those shapes, the sink `[heads]`, the mean `[batch, 1, heads, dv]`.
     (C7) the score function exists and takes the score as f32 (f64 for f64
     operands), head, query and key as i32, an element of each term and each table.
+    (C8) lse is `[batch, queries, heads]`, with a score function `[batch, queries,
+    heads, 2]`, in fp32 (fp64 for fp64 operands).
     ```mlir
     %o = sp.attention(%q, %k, %v) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.250000e-01 {name = "layer0"}
        : tensor<1x64x8x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x8x16xf32>
@@ -98,10 +104,11 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
                             DefaultValuedAttr<Sp_Empty, "Empty::Nan">:$empty,
                             OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan));
-  let results = (outs 4DTensorOf<[AnyFloat]>:$result);
+  let results = (outs 4DTensorOf<[AnyFloat]>:$result, Optional<TensorRankOf<[F32, F64], [3, 4]>>:$lse);
   let assemblyFormat = "`(` $query `,` $key `,` $value `)`" # termsText # [{
     (`sink` `(` $sink^ `:` type($sink) `)`)? (`mean` `(` $mean^ `:` type($mean) `)`)? `bands` $bands `scale` $scale (`empty` $empty^)?
     (`plan` $plan^)? attr-dict `:` type($query) `,` type($key) `,` type($value) `->` type($result)
+    (`,` type($lse)^)?
   }];
   let hasVerifier = 1;
 }
@@ -293,6 +300,7 @@ def Sp_WaitOp : Sp_Op<"wait"> {
   let assemblyFormat = "$token attr-dict";
 }
 
+include "sp/IR/SPBackwardOps.td"
 include "sp/IR/SPCommunicationOps.td"
 
 #endif // SP_IR_SPOPS_TD

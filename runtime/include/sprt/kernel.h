@@ -70,6 +70,50 @@ enum sprt_attend_size {
   SPRT_ATTEND_TERM_STRIDES = SPRT_ATTEND_SIZES
 };
 
+/// Buffers of a kernel for the gradients of attention. dq, dk, dv, lse and
+/// delta are in fp32 (fp64 for fp64 inputs); see `sp.attend_backward`.
+enum sprt_attend_backward_buffer {
+  SPRT_BACKWARD_Q,
+  SPRT_BACKWARD_K,
+  SPRT_BACKWARD_V,
+  SPRT_BACKWARD_DO,
+  SPRT_BACKWARD_LSE, ///< final, of each query and head; -inf: saw no key
+  SPRT_BACKWARD_DELTA,
+  SPRT_BACKWARD_DQ,
+  SPRT_BACKWARD_DK,
+  SPRT_BACKWARD_DV,
+  SPRT_BACKWARD_SLICES, ///< const sprt_slice *; none is uniform
+  SPRT_BACKWARD_BUFFERS
+};
+
+/// Sizes of a kernel for the gradients of attention. Strides are in elements.
+/// Tile index = batchIndex * kvHeads + kvHead: the query heads of a kv head are
+/// one tile, so that no gradient is shared between tiles.
+enum sprt_attend_backward_size {
+  SPRT_BACKWARD_BATCH,
+  SPRT_BACKWARD_HEADS,      ///< local query heads
+  SPRT_BACKWARD_KV_HEADS,   ///< local kv heads
+  SPRT_BACKWARD_QUERIES,    ///< valid local query rows
+  SPRT_BACKWARD_KEYS,       ///< valid local key rows
+  SPRT_BACKWARD_HEAD_FIRST, ///< as SPRT_ATTEND_HEAD_FIRST and those after it
+  SPRT_BACKWARD_HEADS_TOTAL,
+  SPRT_BACKWARD_KV_FIRST,
+  SPRT_BACKWARD_KV_TOTAL,
+  SPRT_BACKWARD_SLICE_COUNT,
+  SPRT_BACKWARD_INIT_QUERIES, ///< 1: dq is not read, and written for all rows
+  SPRT_BACKWARD_INIT_KEYS,    ///< 1: dk and dv are not read, and written so
+  SPRT_BACKWARD_SCALE,        ///< bits of the double that multiplies q.k
+  SPRT_BACKWARD_Q_STRIDES,    ///< batch, row, head
+  SPRT_BACKWARD_K_STRIDES = SPRT_BACKWARD_Q_STRIDES + 3,
+  SPRT_BACKWARD_V_STRIDES = SPRT_BACKWARD_K_STRIDES + 3,
+  SPRT_BACKWARD_DO_STRIDES = SPRT_BACKWARD_V_STRIDES + 3,
+  SPRT_BACKWARD_LSE_STRIDES = SPRT_BACKWARD_DO_STRIDES + 3, ///< delta's too
+  SPRT_BACKWARD_DQ_STRIDES = SPRT_BACKWARD_LSE_STRIDES + 3,
+  SPRT_BACKWARD_DK_STRIDES = SPRT_BACKWARD_DQ_STRIDES + 3,
+  SPRT_BACKWARD_DV_STRIDES = SPRT_BACKWARD_DK_STRIDES + 3,
+  SPRT_BACKWARD_SIZES = SPRT_BACKWARD_DV_STRIDES + 3
+};
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,57 @@
+/// Generated CPU kernels for the gradients of attention, beside
+/// AttentionKernel.h: FlashAttention-2's backward (arXiv:2307.08691) over band
+/// slices, with five products a pair of blocks in native register tiles.
+///
+///     Pᵀ  = 2^(K Qᵀ · scale · log₂e − lse · log₂e)
+///     dV += Pᵀ dO
+///     dSᵀ = Pᵀ ∘ (V dOᵀ − delta) · scale
+///     dK += dSᵀ Q        dQ += dS K
+///
+/// One kernel serves every attention with the same head size, value size and
+/// element type; rows, strides, heads, slices and scale are run-time arguments
+/// (`sprt/kernel.h`). A tile is all that one kv head of one batch has to do, so
+/// that nothing is shared between tiles and sums have one order, whatever the
+/// number of threads. At most batch * kvHeads threads work.
+///
+/// bf16 and f16 are computed in f32, products included unless `bf16Dots`. Rows
+/// beyond the valid ones are neither read nor written. Pairs outside the slices
+/// and queries whose lse is -inf add nothing, whatever their elements are.
+#ifndef SP_CODEGEN_ATTENTIONBACKWARDKERNEL_H
+#define SP_CODEGEN_ATTENTIONBACKWARDKERNEL_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace mlir::sp {
+
+struct AttentionBackwardConfig {
+  int64_t headSize = 0;  ///< inner size of q and k
+  int64_t valueSize = 0; ///< inner size of v and dO
+  Type elementType; ///< of q, k, v, dO: f32, bf16, f16 (computed in f32) or f64
+  int64_t vectorBits =
+      512;               ///< 512 needs AVX-512 F, BW, DQ, VL; 256 AVX2 and FMA
+  bool bf16Dots = false; ///< multiply bf16 in pairs (AVX512-BF16, 512 bits)
+};
+
+/// Checks the configuration; the diagnostic is at `loc`.
+LogicalResult
+verifyAttentionBackwardKernel(Location loc,
+                              const AttentionBackwardConfig &config);
+
+/// Symbol of the kernel, e.g. `attend_backward_f32_d64`.
+std::string attentionBackwardKernelName(const AttentionBackwardConfig &config);
+
+/// Scratch memory that each thread hands to the kernel.
+int64_t attentionBackwardScratchBytes(const AttentionBackwardConfig &config);
+
+/// Adds the kernel to `module` (or returns the one of that name): a function of
+/// the func, scf, arith, vector and llvm dialects with the signature of
+/// sprt_kernel. The configuration must verify.
+func::FuncOp
+buildAttentionBackwardKernel(ModuleOp module, Location loc,
+                             const AttentionBackwardConfig &config);
+
+} // namespace mlir::sp
+
+#endif // SP_CODEGEN_ATTENTIONBACKWARDKERNEL_H
