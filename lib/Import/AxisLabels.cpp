@@ -66,7 +66,8 @@ LogicalResult AxisLabels::unify(ArrayRef<AxisId> a, ArrayRef<AxisId> b) {
     if (axes[x].derivation || axes[y].derivation)
       return failure();
     if (size(x) == size(y)) {
-      axes[y].parts = {x};
+      // The older name stays: others may hold it.
+      axes[std::max(x, y)].parts = {std::min(x, y)};
       continue;
     }
     // The larger one becomes (the smaller) * (the rest).

@@ -21,36 +21,42 @@ static void collectUsers(Operation *op,
         open.push_back(own);
 }
 
+Anchor Component::makeAnchor(Operation *op, Role left, Role right) {
+  Anchor anchor;
+  anchor.op = op;
+  anchor.roles[0] = left;
+  anchor.roles[1] = right;
+  auto leftType = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto rightType = cast<RankedTensorType>(op->getOperand(1).getType());
+  ContractionDims dims = contractionDims(op);
+  Labels *out = anchor.labels;
+  out[0] = labels.fresh(leftType.getShape());
+  out[1] = labels.fresh(rightType.getShape());
+  for (auto [l, r] : llvm::zip_equal(dims.lhsBatch, dims.rhsBatch))
+    out[1][r] = out[0][l];
+  for (auto [l, r] :
+       llvm::zip_equal(dims.lhsContracting, dims.rhsContracting)) {
+    out[1][r] = out[0][l];
+    llvm::append_range(anchor.bound, out[0][l]);
+  }
+  for (int64_t l : dims.lhsBatch)
+    out[2].push_back(out[0][l]);
+  for (int64_t l = 0; l < leftType.getRank(); ++l)
+    if (!llvm::is_contained(dims.lhsBatch, l) &&
+        !llvm::is_contained(dims.lhsContracting, l))
+      out[2].push_back(out[0][l]);
+  for (int64_t r = 0; r < rightType.getRank(); ++r)
+    if (!llvm::is_contained(dims.rhsBatch, r) &&
+        !llvm::is_contained(dims.rhsContracting, r))
+      out[2].push_back(out[1][r]);
+  return anchor;
+}
+
 Component::Component(Operation *scores, Operation *product,
                      unsigned valueOperand, Inputs inputs)
-    : scoresOp(scores), productOp(product), valueOperand(valueOperand),
-      inputs(inputs) {
+    : inputs(inputs) {
   if (inputs == Inputs::Any)
     collectUsers(scores, scoredOps);
-  auto label = [&](Operation *op, Labels *out, Axes &bound) {
-    auto left = cast<RankedTensorType>(op->getOperand(0).getType());
-    auto right = cast<RankedTensorType>(op->getOperand(1).getType());
-    ContractionDims dims = contractionDims(op);
-    out[0] = labels.fresh(left.getShape());
-    out[1] = labels.fresh(right.getShape());
-    for (auto [l, r] : llvm::zip_equal(dims.lhsBatch, dims.rhsBatch))
-      out[1][r] = out[0][l];
-    for (auto [l, r] :
-         llvm::zip_equal(dims.lhsContracting, dims.rhsContracting)) {
-      out[1][r] = out[0][l];
-      llvm::append_range(bound, out[0][l]);
-    }
-    for (int64_t l : dims.lhsBatch)
-      out[2].push_back(out[0][l]);
-    for (int64_t l = 0; l < left.getRank(); ++l)
-      if (!llvm::is_contained(dims.lhsBatch, l) &&
-          !llvm::is_contained(dims.lhsContracting, l))
-        out[2].push_back(out[0][l]);
-    for (int64_t r = 0; r < right.getRank(); ++r)
-      if (!llvm::is_contained(dims.rhsBatch, r) &&
-          !llvm::is_contained(dims.rhsContracting, r))
-        out[2].push_back(out[1][r]);
-  };
   auto values =
       cast<RankedTensorType>(product->getOperand(valueOperand).getType());
   ContractionDims dims = contractionDims(product);
@@ -58,27 +64,37 @@ Component::Component(Operation *scores, Operation *product,
                                      : dims.rhsContracting,
                    [&](int64_t dim) { return values.getDimSize(dim) == 1; }))
     labels.keepUnits();
-  label(scoresOp, scoresLabels, scoresBound);
-  label(productOp, productLabels, productBound);
+  anchors.push_back(makeAnchor(scores, Role::Left, Role::Right));
+  anchors.push_back(makeAnchor(product,
+                               valueOperand == 0 ? Role::Value : Role::None,
+                               valueOperand == 0 ? Role::None : Role::Value));
 }
 
-static unsigned indexOf(Role role) {
-  return unsigned(role) - unsigned(Role::Left);
+void Component::addProduct(Operation *product, unsigned leafOperand) {
+  anchors.push_back(makeAnchor(product,
+                               leafOperand == 0 ? Role::Factor : Role::None,
+                               leafOperand == 0 ? Role::None : Role::Factor));
 }
 
-const SourceChain &Component::chain(Role role) const {
-  return chains[indexOf(role)];
+void Component::addPairs(Operation *pairs) {
+  anchors.push_back(makeAnchor(pairs, Role::Factor, Role::Factor));
 }
 
-Node *Component::leaf(Role role) const { return leaves[indexOf(role)]; }
+const Anchor *Component::anchor(Operation *op) const {
+  auto found = llvm::find_if(
+      anchors, [&](const Anchor &anchor) { return anchor.op == op; });
+  return found == anchors.end() ? nullptr : &*found;
+}
 
 void Component::restart() {
   nodes.clear();
   known.clear();
-  scores = product = nullptr;
-  for (unsigned i = 0; i < 3; ++i) {
-    chains[i].links.clear();
-    leaves[i] = nullptr;
+  for (Anchor &anchor : anchors) {
+    anchor.node = nullptr;
+    for (unsigned i = 0; i < 2; ++i) {
+      anchor.chains[i].links.clear();
+      anchor.leaves[i] = nullptr;
+    }
   }
   why.reset();
 }
@@ -122,7 +138,7 @@ Component::Key Component::keyOf(Value value, ArrayRef<Axes> wanted) const {
 bool Component::dependsOnScores(Value value) const {
   Operation *op = value.getDefiningOp();
   Operation *own =
-      op ? scoresOp->getBlock()->findAncestorOpInBlock(*op) : nullptr;
+      op ? anchors[0].op->getBlock()->findAncestorOpInBlock(*op) : nullptr;
   return own && scoredOps.contains(own);
 }
 
@@ -136,16 +152,28 @@ Node *Component::buildData(Value value, ArrayRef<Axes> wanted) {
   Node *&node = known[keyOf(value, wanted)];
   if (!node) {
     why.reset();
-    node = create(value, wanted);
-    node->op = nullptr;
-    node->role = Role::Data;
-    node->random = true;
+    node = createLeaf(value, wanted, Role::Data);
   }
+  return node;
+}
+
+Node *Component::createLeaf(Value value, ArrayRef<Axes> wanted, Role role) {
+  Node *node = create(value, wanted);
+  node->op = nullptr;
+  node->role = role;
+  node->random = true;
+  auto [entry, isNew] = leafNumbers.try_emplace(
+      keyOf(value, wanted), maxNodes + 1 + leafNumbers.size());
+  node->number = entry->second;
   return node;
 }
 
 Node *Component::build(Value value, ArrayRef<Axes> wanted) {
   value = lookThroughLoops(value);
+  if (stops.contains(value)) {
+    Node *&node = known[keyOf(value, wanted)];
+    return node ? node : node = createLeaf(value, wanted, Role::Factor);
+  }
   Node *node = buildKnown(value, wanted);
   if (node || inputs == Inputs::Operands || dependsOnScores(value))
     return node;
@@ -158,6 +186,8 @@ Node *Component::operand(Node *node, unsigned index, ArrayRef<Axes> wanted) {
     return nullptr;
   node->operands.push_back(operand);
   node->scored |= operand->scored;
+  // Data is rounded as the program rounds it, operands of contractions are not.
+  node->random |= operand->random && operand->role != Role::Data;
   return node;
 }
 
@@ -175,10 +205,9 @@ Node *Component::buildKnown(Value value, ArrayRef<Axes> wanted) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape() || llvm::is_contained(type.getShape(), 0))
     return refuse(op->getLoc(), "a value of it has no static, non-empty shape");
-  if (op == scoresOp)
-    return buildScores(wanted);
-  if (op == productOp)
-    return buildProduct(wanted);
+  for (Anchor &anchor : anchors)
+    if (anchor.op == op)
+      return buildAnchor(anchor, wanted);
   if (nodes.size() > maxNodes)
     return refuse(op->getLoc(), "its expression is too large to be evaluated");
 
@@ -224,44 +253,32 @@ Node *Component::buildKnown(Value value, ArrayRef<Axes> wanted) {
   return node;
 }
 
-Node *Component::buildScores(ArrayRef<Axes> wanted) {
-  if (failed(labels.unify(flatten(scoresLabels[2]), flatten(wanted))))
-    return refuse(scoresOp->getLoc(), "it reads a part of its scores");
-  if (scores)
-    return scores;
-  scores = create(scoresOp->getResult(0), scoresLabels[2]);
-  scores->scored = true;
-  scores->bound = scoresBound;
-  for (unsigned i = 0; i < 2; ++i) {
-    Node *side = peel(scoresOp->getOperand(i), scoresLabels[i],
-                      i == 0 ? Role::Left : Role::Right);
-    if (!side)
-      return nullptr;
-    scores->operands.push_back(side);
-  }
-  return scores;
-}
-
-Node *Component::buildProduct(ArrayRef<Axes> wanted) {
-  if (failed(labels.unify(flatten(productLabels[2]), flatten(wanted))))
-    return refuse(productOp->getLoc(), "a part of its result is taken");
-  if (product)
-    return product;
-  product = create(productOp->getResult(0), productLabels[2]);
-  product->scored = true;
-  product->bound = productBound;
-  Node *made = build(productOp->getOperand(1 - valueOperand),
-                     productLabels[1 - valueOperand]);
-  Node *values = peel(productOp->getOperand(valueOperand),
-                      productLabels[valueOperand], Role::Value);
-  if (!made || !values) {
-    product = nullptr;
-    return nullptr;
-  }
-  product->operands = {made, values};
-  if (valueOperand == 0)
-    std::swap(product->operands[0], product->operands[1]);
-  return product;
+Node *Component::buildAnchor(Anchor &anchor, ArrayRef<Axes> wanted) {
+  if (failed(labels.unify(flatten(anchor.labels[2]), flatten(wanted))))
+    return refuse(anchor.op->getLoc(), &anchor == anchors.data()
+                                           ? "it reads a part of its scores"
+                                           : "a part of its result is taken");
+  if (anchor.node)
+    return anchor.node;
+  Node *node = anchor.node = create(anchor.op->getResult(0), anchor.labels[2]);
+  node->scored = true;
+  node->bound = anchor.bound;
+  // What a product is made of tells the axes of its leaf.
+  for (bool wantsLeaf : {false, true})
+    for (unsigned i = 0; i < 2; ++i) {
+      bool isLeaf = anchor.roles[i] != Role::None;
+      if (isLeaf != wantsLeaf)
+        continue;
+      Value value = anchor.op->getOperand(i);
+      Node *operand = isLeaf ? peel(value, anchor.labels[i], anchor, i)
+                             : build(value, anchor.labels[i]);
+      if (!operand)
+        return anchor.node = nullptr;
+      node->operands.push_back(operand);
+    }
+  if (anchor.roles[0] != Role::None && anchor.roles[1] == Role::None)
+    std::swap(node->operands[0], node->operands[1]);
+  return node;
 }
 
 /// Whether a conversion keeps every value of its operand.
@@ -275,34 +292,52 @@ static bool widens(Operation *op) {
          (source == target || source.getWidth() < target.getWidth());
 }
 
-Node *Component::peel(Value value, ArrayRef<Axes> wanted, Role role) {
+/// The inner part of a product or quotient with a number that belongs to the
+/// scale or, beside the scores, with a value of each row; null without one.
+Node *Component::peelFactor(Value value, ArrayRef<Axes> wanted, Anchor &anchor,
+                            unsigned index) {
   Operation *op = value.getDefiningOp();
-  SourceChain &chain = chains[indexOf(role)];
-  chain.links.push_back({value, Labels(wanted)});
+  if (!op || !isa<stablehlo::MulOp, stablehlo::DivOp>(op) ||
+      anchor.roles[index] == Role::Value)
+    return nullptr;
+  auto isFactor = [&](Value side) {
+    return isUniform(side) ||
+           (anchor.roles[index] == Role::Factor &&
+            side.getDefiningOp<stablehlo::BroadcastInDimOp>() &&
+            build(side, wanted));
+  };
+  unsigned inner = 0;
+  if (!isFactor(op->getOperand(1))) {
+    if (isa<stablehlo::DivOp>(op) || !isFactor(op->getOperand(0)))
+      return why.reset(), nullptr;
+    inner = 1;
+  }
+  anchor.chains[index].links.clear();
   Node *node = create(value, wanted);
   node->random = true;
+  node->operands = {peel(op->getOperand(inner), wanted, anchor, index),
+                    build(op->getOperand(1 - inner), wanted)};
+  if (!node->operands[0] || !node->operands[1])
+    return nullptr;
+  node->scored = node->operands[0]->scored || node->operands[1]->scored;
+  if (inner == 1)
+    std::swap(node->operands[0], node->operands[1]);
+  return node;
+}
+
+Node *Component::peel(Value value, ArrayRef<Axes> wanted, Anchor &anchor,
+                      unsigned index) {
+  Operation *op = value.getDefiningOp();
+  SourceChain &chain = anchor.chains[index];
+  Role role = anchor.roles[index];
+  chain.links.push_back({value, Labels(wanted)});
   // A source may be taken in any form of it, so that one with many is cut off.
   bool isLong = nodes.size() > maxNodes;
-  // Constant factors belong to the scale. Those of the values do not.
-  if (op && role != Role::Value && !isLong &&
-      isa<stablehlo::MulOp, stablehlo::DivOp>(op)) {
-    bool right = isUniform(op->getOperand(1));
-    bool left = isa<stablehlo::MulOp>(op) && isUniform(op->getOperand(0));
-    if (right || left) {
-      chain.links.clear();
-      unsigned index = right ? 0 : 1;
-      Node *inner = peel(op->getOperand(index), wanted, role);
-      Node *factor = build(op->getOperand(1 - index), wanted);
-      if (!inner || !factor)
-        return nullptr;
-      node->operands = {inner, factor};
-      if (!right)
-        std::swap(node->operands[0], node->operands[1]);
-      return node;
-    }
-  }
+  if (!isLong && !stops.contains(value))
+    if (Node *scaled = peelFactor(value, wanted, anchor, index); scaled || why)
+      return scaled;
   bool follow =
-      op && !isLong &&
+      op && !isLong && !stops.contains(value) &&
       (isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
            stablehlo::BroadcastInDimOp, sdy::ShardingConstraintOp>(op) ||
        (isa<stablehlo::CustomCallOp>(op) && isIdentity(op)) ||
@@ -326,15 +361,14 @@ Node *Component::peel(Value value, ArrayRef<Axes> wanted, Role role) {
       inner = Labels(wanted);
     }
   }
-  if (!inner) {
-    node->op = nullptr;
-    node->role = role;
-    leaves[indexOf(role)] = node;
-    return node;
-  }
-  Node *source = peel(op->getOperand(0), *inner, role);
+  if (!inner)
+    return anchor.leaves[index] = createLeaf(value, wanted, role);
+  Node *source = peel(op->getOperand(0), *inner, anchor, index);
   if (!source)
     return nullptr;
+  Node *node = create(value, wanted);
+  node->random = true;
+  node->scored = source->scored;
   node->operands.push_back(source);
   return node;
 }

@@ -14,8 +14,9 @@
 
 namespace mlir::sp {
 
-/// Where the values of a component come from that it does not compute.
-enum class Role { None, Left, Right, Value, Data };
+/// Where the values of a component come from that it does not compute: the
+/// operands of its contractions, and any other data.
+enum class Role { None, Left, Right, Value, Factor, Data };
 
 /// One value, asked for over given axes.
 struct Node {
@@ -66,14 +67,38 @@ struct SourceChain {
 /// any that do not depend on the scores, as leaves of their own (Role::Data).
 enum class Inputs { Operands, Any };
 
-/// The expression between two contractions: scores = left x right, and the
-/// product of something made of the scores with a value operand. Everything is
-/// asked for from the result back (see AxisLabels); the two contractions are
-/// the anchors whose axes all requests are unified with.
+/// A contraction whose axes all requests of a component are unified with. Of
+/// its operands some are leaves, the others are made of what the component
+/// computes.
+struct Anchor {
+  Operation *op;
+  /// Of each operand: the role of the leaf that it is, or none.
+  Role roles[2];
+  /// Axes of the operands and of the result.
+  Labels labels[3];
+  Axes bound;
+  // Of the last request:
+  Node *node = nullptr;
+  Node *leaves[2] = {};
+  SourceChain chains[2];
+};
+
+/// The expression between contractions: scores = left x right, and the product
+/// of something made of the scores with a value operand; for gradients there
+/// are more. Everything is asked for from the result back (see AxisLabels).
 class Component {
 public:
   Component(Operation *scores, Operation *product, unsigned valueOperand,
             Inputs inputs);
+
+  /// One more contraction of pairs with a leaf, or of two leaves to pairs. A
+  /// constant factor of a leaf is no part of it.
+  void addProduct(Operation *product, unsigned leafOperand);
+  void addPairs(Operation *pairs);
+  /// The anchor of a contraction, or null.
+  const Anchor *anchor(Operation *op) const;
+  /// Makes a value a leaf wherever it is met.
+  void stopAt(mlir::Value root) { stops.insert(root); }
 
   /// The node of `value` over fresh axes, or null (see `refusal`).
   Node *request(mlir::Value value);
@@ -93,14 +118,20 @@ public:
   const std::optional<Refusal> &refusal() const { return why; }
   /// Every node of the last request.
   ArrayRef<std::unique_ptr<Node>> all() const { return nodes; }
-  Node *productNode() const { return product; }
-  Node *scoresNode() const { return scores; }
+  Node *productNode() const { return anchors[1].node; }
+  Node *scoresNode() const { return anchors[0].node; }
   /// The product's operand that is made of the scores.
-  Node *weights() const { return product->operands[1 - valueOperand]; }
+  Node *weights() const {
+    return productNode()->operands[1 - operandOf(Role::Value)];
+  }
 
-  /// The chain of operand `index` of the scores, or of the value operand.
-  const SourceChain &chain(Role role) const;
-  Node *leaf(Role role) const;
+  /// The chain of an operand of the scores, or of the value operand.
+  const SourceChain &chain(Role role) const {
+    return anchors[role == Role::Value].chains[operandOf(role)];
+  }
+  Node *leaf(Role role) const {
+    return anchors[role == Role::Value].leaves[operandOf(role)];
+  }
 
   AxisLabels labels;
 
@@ -111,31 +142,37 @@ private:
   bool dependsOnScores(mlir::Value value) const;
   using Key = std::pair<void *, std::vector<AxisId>>;
   Key keyOf(mlir::Value value, ArrayRef<Axes> wanted) const;
-  Node *buildScores(ArrayRef<Axes> wanted);
-  Node *buildProduct(ArrayRef<Axes> wanted);
+  unsigned operandOf(Role role) const {
+    return role == Role::Value ? anchors[1].roles[1] == role
+                               : role == Role::Right;
+  }
+  Anchor makeAnchor(Operation *op, Role left, Role right);
+  Node *createLeaf(mlir::Value value, ArrayRef<Axes> wanted, Role role);
+  Node *peelFactor(mlir::Value value, ArrayRef<Axes> wanted, Anchor &anchor,
+                   unsigned index);
+  Node *buildAnchor(Anchor &anchor, ArrayRef<Axes> wanted);
   Node *buildReduce(Node *node);
   Node *buildConcatenate(Node *node);
   Node *buildPad(Node *node);
   Node *buildFreeProduct(Node *node);
   Node *buildLookup(Node *node);
   Node *buildLayout(Node *node);
-  Node *peel(mlir::Value value, ArrayRef<Axes> wanted, Role role);
+  Node *peel(mlir::Value value, ArrayRef<Axes> wanted, Anchor &anchor,
+             unsigned index);
   Node *operand(Node *node, unsigned index, ArrayRef<Axes> wanted);
   Node *create(mlir::Value value, ArrayRef<Axes> wanted);
   Node *refuse(Location loc, const Twine &reason);
 
-  Operation *scoresOp, *productOp;
-  unsigned valueOperand;
+  /// The scores, the product, and what was added.
+  std::vector<Anchor> anchors;
   Inputs inputs;
   /// With any inputs, the operations that depend on the scores.
   llvm::SmallPtrSet<Operation *, 32> scoredOps;
-  Labels scoresLabels[3], productLabels[3];
-  Node *scores = nullptr, *product = nullptr;
-  Axes scoresBound, productBound;
-  SourceChain chains[3];
-  Node *leaves[3] = {};
   std::vector<std::unique_ptr<Node>> nodes;
   std::map<Key, Node *> known;
+  llvm::SmallPtrSet<mlir::Value, 2> stops;
+  /// Numbers of leaves: equal for one value over the same axes.
+  std::map<Key, unsigned> leafNumbers;
   /// What reductions sum over, kept across restarts.
   struct Reduction {
     mlir::Value value;

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Match.h"
+#include "Gradient.h"
 
 #include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
@@ -69,10 +69,20 @@ namespace {
 
 /// What an exponential reaches without passing a contraction.
 struct Reach {
-  explicit Reach(Operation *exponential);
+  Reach(Operation *exponential, Operation *scores);
   /// Contractions with the number of the operand that is not reached.
-  SmallVector<std::pair<Operation *, unsigned>> products;
+  PairProducts products;
+  /// Contractions of two operands that are reached, of which one has as many
+  /// elements as the scores, with the number of the other: of cotangents that
+  /// are divided by a sum.
+  PairProducts closed;
   bool isSummed = false;
+};
+
+/// An attention and what makes its exponents.
+struct Found {
+  AttentionMatch match;
+  ScoreFunction function;
 };
 
 class ImportAttentionPass
@@ -82,6 +92,10 @@ public:
 
 private:
   void visit(Operation *exponential);
+  std::optional<Found> matchProduct(Operation *scores,
+                                    std::pair<Operation *, unsigned> end,
+                                    std::optional<Refusal> &refusal);
+  void report(const GradientMatch &gradients, StringRef name);
   void report(Operation *exponential, const Refusal &refusal);
   void report(const AttentionMatch &match, const ScoreFunction &function,
               StringRef name);
@@ -92,7 +106,7 @@ private:
 
 } // namespace
 
-Reach::Reach(Operation *exponential) {
+Reach::Reach(Operation *exponential, Operation *scores) {
   llvm::SetVector<Operation *> reached;
   reached.insert(exponential);
   llvm::SetVector<Operation *> ends;
@@ -118,8 +132,20 @@ Reach::Reach(Operation *exponential) {
   for (Operation *end : ordered) {
     bool left = isReached(end->getOperand(0)),
          right = isReached(end->getOperand(1));
-    if (left != right && isStatic(end))
+    if (!isStatic(end))
+      continue;
+    if (left != right) {
       products.push_back({end, left ? 1 : 0});
+      continue;
+    }
+    auto isPairs = [&](unsigned operand) {
+      auto count = [](Value value) {
+        return cast<RankedTensorType>(value.getType()).getNumElements();
+      };
+      return count(end->getOperand(operand)) == count(scores->getResult(0));
+    };
+    if (isPairs(0) != isPairs(1))
+      closed.push_back({end, isPairs(0) ? 1 : 0});
   }
 }
 
@@ -169,14 +195,41 @@ void ImportAttentionPass::report(const AttentionMatch &match,
            << remark::metric("scale", match.scale * function.factor);
 }
 
+void ImportAttentionPass::report(const GradientMatch &gradients,
+                                 StringRef name) {
+  remark::detail::InFlightRemark remark = remark::passed(
+      gradients.results.front().value.getLoc(),
+      remark::RemarkOpts::name("GradientsFound").category(DEBUG_TYPE));
+  std::string operands;
+  static constexpr std::pair<Gradient, StringLiteral> names[] = {
+      {Gradient::Query, "queries"},
+      {Gradient::Key, "keys"},
+      {Gradient::Value, "values"}};
+  for (const auto &name : names)
+    if (llvm::any_of(gradients.results, [&](const auto &result) {
+          return result.of == name.first;
+        }))
+      operands += (operands.empty() ? "" : ", ") + name.second.str();
+  remark << "attention " << remark::metric("name", name.str())
+         << ": gradients with respect to "
+         << remark::metric("operands", operands);
+}
+
 /// A user of what the matches compute that would keep their scores alive.
-static std::optional<Refusal> findEscape(ArrayRef<AttentionMatch> matches) {
+static std::optional<Refusal>
+findEscape(ArrayRef<AttentionMatch> matches,
+           const std::optional<GradientMatch> &gradients) {
   llvm::SmallPtrSet<Operation *, 32> inside;
   llvm::SmallPtrSet<Operation *, 4> results;
   for (const AttentionMatch &match : matches) {
     for (Operation *op : operationsOf(match))
       inside.insert(op);
     results.insert(match.results.back().value.getDefiningOp());
+  }
+  if (gradients) {
+    inside.insert_range(gradients->operations);
+    for (const GradientMatch::Result &result : gradients->results)
+      results.insert(result.value.getDefiningOp());
   }
   for (Operation *op : inside)
     for (Operation *user : op->getUsers())
@@ -188,58 +241,87 @@ static std::optional<Refusal> findEscape(ArrayRef<AttentionMatch> matches) {
   return std::nullopt;
 }
 
+std::optional<Found>
+ImportAttentionPass::matchProduct(Operation *scores,
+                                  std::pair<Operation *, unsigned> end,
+                                  std::optional<Refusal> &refusal) {
+  auto [product, valueOperand] = end;
+  // As a scaled product first, which kernels are fastest at.
+  bool hasZeros = false;
+  for (auto [inputs, keepsZeros] :
+       {std::pair(Inputs::Operands, false), std::pair(Inputs::Any, false),
+        std::pair(Inputs::Any, true)}) {
+    if (keepsZeros && !hasZeros)
+      break;
+    AttentionMatcher matcher(scores, product, valueOperand, inputs);
+    matcher.keepsZeros = keepsZeros;
+    std::optional<AttentionMatch> match = matcher.run();
+    hasZeros = matcher.hasZeros;
+    ScoreFunction function;
+    if (match && match->score) {
+      Type element = chooseElement(*match);
+      if (!element.isF64())
+        element = Float32Type::get(&getContext());
+      if (auto built = buildScoreFunction(*match, element)) {
+        function = *built;
+      } else {
+        match.reset();
+        matcher.refusal = {"its scores depend on pairs in another way than "
+                           "element by element",
+                           product->getLoc()};
+      }
+    }
+    if (match)
+      return Found{std::move(*match), function};
+    if (inputs == Inputs::Any && !refusal)
+      refusal = matcher.refusal;
+  }
+  return std::nullopt;
+}
+
 void ImportAttentionPass::visit(Operation *exponential) {
   if (done.contains(exponential))
     return;
   Operation *scores = findScores(exponential);
   if (!scores)
     return;
-  Reach reach(exponential);
+  Reach reach(exponential, scores);
   if (!reach.isSummed || !isStatic(scores))
     return;
   std::vector<AttentionMatch> matches;
   std::optional<Refusal> refusal;
   SmallVector<ScoreFunction> functions;
-  for (auto [product, valueOperand] : reach.products) {
-    // As a scaled product first, which kernels are fastest at.
-    bool hasZeros = false;
-    for (auto [inputs, keepsZeros] :
-         {std::pair(Inputs::Operands, false), std::pair(Inputs::Any, false),
-          std::pair(Inputs::Any, true)}) {
-      if (keepsZeros && !hasZeros)
-        break;
-      AttentionMatcher matcher(scores, product, valueOperand, inputs);
-      matcher.keepsZeros = keepsZeros;
-      std::optional<AttentionMatch> match = matcher.run();
-      hasZeros = matcher.hasZeros;
-      ScoreFunction function;
-      if (match && match->score) {
-        Type element = chooseElement(*match);
-        if (!element.isF64())
-          element = Float32Type::get(&getContext());
-        if (auto built = buildScoreFunction(*match, element)) {
-          function = *built;
-        } else {
-          match.reset();
-          matcher.refusal = {"its scores depend on pairs in another way than "
-                             "element by element",
-                             product->getLoc()};
-        }
-      }
-      if (match) {
-        matches.push_back(std::move(*match));
-        functions.push_back(function);
-        break;
-      }
-      if (inputs == Inputs::Any && !refusal)
-        refusal = matcher.refusal;
+  PairProducts others;
+  auto take = [&](std::pair<Operation *, unsigned> end) {
+    if (std::optional<Found> found = matchProduct(scores, end, refusal)) {
+      matches.push_back(std::move(found->match));
+      functions.push_back(found->function);
+    } else {
+      others.push_back(end);
     }
+  };
+  llvm::for_each(reach.products, take);
+  llvm::append_range(others, reach.closed);
+  // A program of gradients alone leaves the result out.
+  if (matches.empty())
+    if (Operation *product = spellOutProduct(scores, others))
+      take({product, 1});
+  std::optional<GradientMatch> gradients;
+  std::optional<Refusal> noGradient;
+  if (matches.size() == 1 && !others.empty()) {
+    GradientMatcher matcher(matches[0], others);
+    gradients = matcher.run();
+    noGradient = matcher.refusal;
+    requestForm(matches[0], matches[0].results.back().value);
   }
-  if (!matches.empty())
-    refusal = findEscape(matches);
-  else if (!refusal)
+  if (!matches.empty()) {
+    refusal = findEscape(matches, gradients);
+    if (refusal && noGradient)
+      refusal = noGradient;
+  } else if (!refusal) {
     refusal = Refusal{"no contraction sums values with its weights",
                       exponential->getLoc()};
+  }
   if (refusal) {
     for (ScoreFunction &made : functions)
       if (made.function &&
@@ -253,7 +335,13 @@ void ImportAttentionPass::visit(Operation *exponential) {
     for (Operation *op : operationsOf(match))
       done.insert(op);
     report(match, function, name);
-    replaceAttention(match, name, function);
+    AttentionOp attention =
+        replaceAttention(match, name, function, gradients.has_value());
+    if (!gradients)
+      continue;
+    done.insert_range(gradients->operations);
+    report(*gradients, name);
+    replaceGradients(match, *gradients, attention);
   }
 }
 

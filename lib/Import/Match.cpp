@@ -11,8 +11,6 @@ using namespace mlir::sp;
 
 /// Every axis is sampled at two positions or three, and all together.
 static constexpr size_t maxAxes = 12;
-/// Forward steps from the contraction to the last form of its result.
-static constexpr unsigned maxResultSteps = 16;
 
 AttentionMatcher::AttentionMatcher(Operation *scores, Operation *product,
                                    unsigned valueOperand, Inputs inputs)
@@ -31,10 +29,11 @@ LogicalResult AttentionMatcher::refuse(const Twine &reason, Location location) {
 /// A reduction over something that never meets the scores (whether a row of a
 /// mask shows any key) is supposed to run over keys, or over queries where keys
 /// are present; the comparison with the reference decides.
-void AttentionMatcher::supposeReductions() {
+static void supposeReductions(const AttentionMatch &match) {
   AxisLabels &labels = match.component->labels;
   Axes anchored =
       labels.resolve(flatten(match.component->scoresNode()->labels));
+  Axes keys = labels.resolve(match.component->anchor(match.product)->bound);
   for (const std::unique_ptr<Node> &node : match.component->all()) {
     if (node->scored || !isa_and_nonnull<stablehlo::ReduceOp>(node->op))
       continue;
@@ -42,7 +41,6 @@ void AttentionMatcher::supposeReductions() {
     for (AxisId axis : labels.resolve(node->bound)) {
       if (llvm::is_contained(anchored, axis))
         continue;
-      Axes keys = labels.resolve(match.component->productNode()->bound);
       for (AxisId candidate : llvm::concat<AxisId>(keys, anchored))
         if (labels.size(candidate) == labels.size(axis) &&
             !llvm::is_contained(present, candidate) &&
@@ -52,18 +50,21 @@ void AttentionMatcher::supposeReductions() {
   }
 }
 
-Node *AttentionMatcher::requestBoth(Value value) {
+Node *mlir::sp::requestForm(const AttentionMatch &match, Value value) {
   match.component->restart();
-  if (!match.component->request(value) || !match.component->productNode() ||
-      !match.component->scoresNode())
+  if (!match.component->request(value) || !match.component->scoresNode())
     return nullptr;
-  supposeReductions();
+  supposeReductions(match);
   match.component->restart();
   return match.component->request(value);
 }
 
-/// Whether query and key are still single axes.
-bool AttentionMatcher::isWhole() const {
+Node *AttentionMatcher::requestBoth(Value value) {
+  Node *node = requestForm(match, value);
+  return match.component->productNode() ? node : nullptr;
+}
+
+bool mlir::sp::isWhole(const AttentionMatch &match) {
   auto whole = [&](AxisId axis) {
     return match.component->labels.resolve({axis}) == Axes{axis};
   };
@@ -136,7 +137,7 @@ LogicalResult AttentionMatcher::readAxes() {
   }
   comparisons = positions.comparisons;
   for (const Comparison &comparison : comparisons)
-    knownComparisons.insert(keyOf(labels, comparison.node));
+    match.comparisons.insert(keyOf(labels, comparison.node));
   if (failed(chooseQuery(leftOnly, comparisons)))
     return failure();
   orderHeads(shared);
@@ -262,9 +263,8 @@ static llvm::SetVector<const Node *> below(const Node *node) {
   return all;
 }
 
-/// Whether a form of the result depends on positions only by what the mask
-/// consists of: samples stand for all positions only between its cuts.
-bool AttentionMatcher::hasKnownPositions(const Node *node) const {
+bool mlir::sp::hasKnownPositions(const AttentionMatch &match, const Node *node,
+                                 Inputs inputs) {
   const AxisLabels &labels = match.component->labels;
   PositionReader reader(labels, Inputs::Operands);
   llvm::SetVector<const Node *> inWeights;
@@ -280,46 +280,56 @@ bool AttentionMatcher::hasKnownPositions(const Node *node) const {
   return !readsMore &&
          llvm::all_of(reader.comparisons, [&](const Comparison &comparison) {
            return comparison.over.empty() ||
-                  knownComparisons.count(keyOf(labels, comparison.node));
+                  match.comparisons.count(keyOf(labels, comparison.node));
          });
 }
 
-/// The next form of a result: its only user, if that is a single operation on
-/// elements or layout in the same block.
-static Operation *nextForm(Value value) {
+/// Whether an operation gives another form of its operand, on elements or
+/// layout in the same block.
+static bool isForm(Operation *user, Value value) {
+  bool follows = isElementwise(user) || isIdentity(user) ||
+                 isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
+                     stablehlo::BroadcastInDimOp>(user) ||
+                 reductionKind(user) == "stablehlo.add";
+  return follows && user->getNumResults() == 1 &&
+         user->getBlock() == value.getParentBlock();
+}
+
+Operation *mlir::sp::nextForm(Value value) {
   if (!value.hasOneUse())
     return nullptr;
   Operation *user = *value.user_begin();
-  if (user->getBlock() != value.getParentBlock())
-    return nullptr;
-  bool follows = isElementwise(user) || isIdentity(user) ||
-                 isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
-                     stablehlo::BroadcastInDimOp>(user);
-  return follows && user->getNumResults() == 1 ? user : nullptr;
+  return isForm(user, value) ? user : nullptr;
 }
 
 LogicalResult AttentionMatcher::verifyResults(const MaskAnalysis &mask) {
-  ReferenceCheck check(match, mask);
-  Value value = product->getResult(0);
-  for (unsigned step = 0; step < maxResultSteps; ++step) {
+  samplePositions(match, mask);
+  ReferenceCheck check(match);
+  SmallVector<Value> open = {product->getResult(0)};
+  for (unsigned step = 0; step < maxResultSteps && !open.empty(); ++step) {
+    Value value = open.pop_back_val();
     Component::Snapshot before = match.component->save();
     const Node *node = requestBoth(value);
-    if (!node || !isWhole() || !hasKnownPositions(node)) {
-      match.component->restore(before);
-      break;
-    }
+    bool isKnown =
+        node && isWhole(match) && hasKnownPositions(match, node, inputs);
     EmptyRow empty = match.empty;
-    if (check.equals(node, empty)) {
+    bool isEqual = isKnown && check.equals(node, empty);
+    if (isEqual) {
       match.empty = empty;
       match.results.push_back({value, node->labels});
-    } else if (!match.results.empty()) {
-      match.component->restore(before);
-      break;
+      open.clear();
+      if (Operation *next = nextForm(value))
+        open = {next->getResult(0)};
+      continue;
     }
-    Operation *next = nextForm(value);
-    if (!next)
-      break;
-    value = next->getResult(0);
+    if (!isKnown || !match.results.empty()) {
+      match.component->restore(before);
+      continue;
+    }
+    // Gradients may read what is not normalised yet too.
+    for (Operation *user : value.getUsers())
+      if (isForm(user, value))
+        open.push_back(user->getResult(0));
   }
   if (match.results.empty())
     return refuse("its result differs from an attention over the same queries, "

@@ -3,6 +3,8 @@
 
 #include "Score.h"
 
+#include "sp/IR/SP.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <set>
@@ -36,9 +38,27 @@ struct AttentionMatch {
   double scale = 0;
   EmptyRow empty = EmptyRow::Never;
   std::optional<ScoreMatch> score;
+  /// What the mask consists of: all that may depend on positions.
+  std::set<NodeKey> comparisons;
+  /// Positions that stand for all others.
+  std::vector<int64_t> queries, keys;
   /// Values that hold the result, from the contraction on, with their axes.
   SmallVector<SourceChain::Link, 4> results;
 };
+
+/// The node of `value` where reductions of a mask run over queries or keys.
+Node *requestForm(const AttentionMatch &match, Value value);
+/// Whether query and key are still single axes.
+bool isWhole(const AttentionMatch &match);
+/// Whether a form of the result depends on positions only by what the mask
+/// consists of: samples stand for all positions only between its cuts.
+bool hasKnownPositions(const AttentionMatch &match, const Node *node,
+                       Inputs inputs);
+/// The next form of a result: its only user, if that is a single operation on
+/// elements or layout in the same block, or null.
+Operation *nextForm(Value value);
+/// Forward steps from a contraction to the last form of its result.
+constexpr unsigned maxResultSteps = 16;
 
 /// Decides whether the result of `product`, whose operand `1 - valueOperand`
 /// comes from `scores` through an exponential, is an attention. Otherwise says
@@ -57,7 +77,6 @@ public:
 
 private:
   Node *requestBoth(Value value);
-  void supposeReductions();
   LogicalResult readAxes();
   LogicalResult chooseQuery(ArrayRef<AxisId> leftOnly,
                             ArrayRef<Comparison> comparisons);
@@ -69,21 +88,23 @@ private:
   double scoreScale() const;
   LogicalResult matchProduct();
   LogicalResult refuse(const Twine &reason, Location location);
-  bool isWhole() const;
-  bool hasKnownPositions(const Node *node) const;
 
   Operation *scores, *product;
   Inputs inputs;
   AttentionMatch match;
   std::vector<Comparison> comparisons;
-  /// What the mask consists of.
-  std::set<NodeKey> knownComparisons;
 };
+
+/// Chooses positions of a match: its ends, and both sides of what its mask
+/// cuts.
+void samplePositions(AttentionMatch &match, const MaskAnalysis &mask);
+/// Has an evaluator look at the positions of a match.
+void setPositions(const AttentionMatch &match, SampleEvaluator &evaluator);
 
 /// Compares a node with the reference on sampled positions.
 class ReferenceCheck {
 public:
-  ReferenceCheck(const AttentionMatch &match, const MaskAnalysis &mask);
+  explicit ReferenceCheck(const AttentionMatch &match) : match(match) {}
 
   /// Whether the node is the attention; `empty` becomes what it gives for rows
   /// that see nothing, and has to be the same in every call.
@@ -98,7 +119,6 @@ private:
   void prepare(SampleEvaluator &evaluator) const;
 
   const AttentionMatch &match;
-  std::vector<int64_t> queries, keys;
   /// Of all boolean data, where it is not random.
   mutable std::optional<bool> truths;
 };
@@ -128,9 +148,9 @@ std::optional<ScoreFunction> buildScoreFunction(const AttentionMatch &match,
 /// The element type attention runs in.
 Type chooseElement(const AttentionMatch &match);
 
-/// Puts `sp.attention` in place of a match. Returns the value it replaced.
-Value replaceAttention(const AttentionMatch &match, StringRef name,
-                       const ScoreFunction &function);
+/// Puts `sp.attention` in place of a match; `leavesSums` for its gradients.
+AttentionOp replaceAttention(const AttentionMatch &match, StringRef name,
+                             const ScoreFunction &function, bool leavesSums);
 
 /// The operations that compute with the scores of a match.
 llvm::SmallPtrSet<Operation *, 32> operationsOf(const AttentionMatch &match);

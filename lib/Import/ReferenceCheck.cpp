@@ -18,9 +18,8 @@ static constexpr double tolerance = 1e-9;
 static constexpr unsigned draws = 2;
 static constexpr size_t maxPositions = 40;
 
-ReferenceCheck::ReferenceCheck(const AttentionMatch &match,
-                               const MaskAnalysis &mask)
-    : match(match) {
+void mlir::sp::samplePositions(AttentionMatch &match,
+                               const MaskAnalysis &mask) {
   const AxisLabels &labels = match.component->labels;
   int64_t numQueries = match.axes.queryLength(labels);
   int64_t numKeys = labels.size(match.axes.key);
@@ -63,8 +62,8 @@ ReferenceCheck::ReferenceCheck(const AttentionMatch &match,
       if (sprt::algebra::visible(band, query, key))
         k.insert(key);
     }
-  queries.assign(q.begin(), q.end());
-  keys.assign(k.begin(), k.end());
+  match.queries.assign(q.begin(), q.end());
+  match.keys.assign(k.begin(), k.end());
 }
 
 bool ReferenceCheck::equals(const Node *node, EmptyRow &empty) const {
@@ -94,7 +93,8 @@ static bool near(double actual, double expected) {
   return std::fabs(actual - expected) <= tolerance * (1 + std::fabs(expected));
 }
 
-void ReferenceCheck::prepare(SampleEvaluator &evaluator) const {
+void mlir::sp::setPositions(const AttentionMatch &match,
+                            SampleEvaluator &evaluator) {
   const AxisLabels &labels = match.component->labels;
   const AttentionAxes &axes = match.axes;
   for (const Axes *some : {&axes.batch, &axes.sharedHeads, &axes.groups,
@@ -102,8 +102,12 @@ void ReferenceCheck::prepare(SampleEvaluator &evaluator) const {
     for (AxisId axis : labels.resolve(*some))
       evaluator.setPositions(axis, threePositions(labels.size(axis)));
   if (axes.query)
-    evaluator.setPositions(*axes.query, queries);
-  evaluator.setPositions(axes.key, keys);
+    evaluator.setPositions(*axes.query, match.queries);
+  evaluator.setPositions(axes.key, match.keys);
+}
+
+void ReferenceCheck::prepare(SampleEvaluator &evaluator) const {
+  setPositions(match, evaluator);
   if (match.score)
     evaluator.releaseData(*match.component);
   if (truths)
@@ -247,10 +251,10 @@ bool ReferenceCheck::equalsOnce(const Node *node, EmptyRow &empty,
       double exponent, value, factor;
     };
     SmallVector<Pair> pairs;
-    for (auto [index, key] : llvm::enumerate(keys)) {
+    for (auto [index, key] : llvm::enumerate(match.keys)) {
       at[axes.key] = index;
       double value = viewV.at(at);
-      row.mean += value / double(keys.size());
+      row.mean += value / double(match.keys.size());
       if (!match.bands.visible(query, key))
         continue;
       double exponent = exponentAt();
@@ -273,7 +277,7 @@ bool ReferenceCheck::equalsOnce(const Node *node, EmptyRow &empty,
     for (auto [axis, index] : llvm::zip_equal(outer, *walk))
       at[axis] = index;
     walk.next();
-    Row row = formula(axes.query ? queries[at.lookup(*axes.query)] : 0);
+    Row row = formula(axes.query ? match.queries[at.lookup(*axes.query)] : 0);
     if (row.weights > 0) {
       if (!near(result, row.sum / row.weights))
         return false;

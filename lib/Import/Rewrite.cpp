@@ -1,151 +1,14 @@
 //===- Rewrite.cpp - sp.attention in place of a match ---------------------===//
 
 #include "Match.h"
+#include "Rearranger.h"
 
-#include "sp/IR/SP.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
 using namespace mlir::sp;
-
-namespace {
-
-/// A tensor with one dimension an axis (in the order of `axes`), or any
-/// grouping of them: what reshapes and transposes lead from and to.
-class Rearranger {
-public:
-  Rearranger(OpBuilder &builder, Location location, const AxisLabels &labels)
-      : builder(builder), location(location), labels(labels) {}
-
-  /// Reshapes, transposes, repeats over axes that `from` lacks, and reshapes.
-  Value rearrange(Value value, ArrayRef<Axes> from, ArrayRef<Axes> to) {
-    Axes have = labels.resolve(flatten(from)),
-         want = labels.resolve(flatten(to));
-    Axes order;
-    for (AxisId axis : want)
-      if (llvm::is_contained(have, axis))
-        order.push_back(axis);
-    // Units that nobody wants go with the reshape.
-    llvm::erase_if(have, [&](AxisId axis) {
-      return labels.size(axis) == 1 && !llvm::is_contained(want, axis);
-    });
-    if (order != have) {
-      value = reshape(value, sizes(have));
-      SmallVector<int64_t> permutation;
-      for (AxisId axis : order)
-        permutation.push_back(llvm::find(have, axis) - have.begin());
-      value = stablehlo::TransposeOp::create(
-          builder, location, typeOf(value, sizes(order)), value, permutation);
-    }
-    if (order.size() != want.size()) {
-      value = reshape(value, sizes(order));
-      SmallVector<int64_t> dims;
-      for (AxisId axis : order)
-        dims.push_back(llvm::find(want, axis) - want.begin());
-      value = stablehlo::BroadcastInDimOp::create(
-          builder, location, typeOf(value, sizes(want)), value, dims);
-    }
-    return reshape(value, shapeOf(to));
-  }
-
-  SmallVector<int64_t> shapeOf(ArrayRef<Axes> dims) const {
-    SmallVector<int64_t> shape;
-    for (const Axes &dim : dims)
-      shape.push_back(product(dim));
-    return shape;
-  }
-
-  Value reshape(Value value, ArrayRef<int64_t> shape) {
-    if (cast<RankedTensorType>(value.getType()).getShape() == shape)
-      return value;
-    return stablehlo::ReshapeOp::create(builder, location, typeOf(value, shape),
-                                        value);
-  }
-
-  Value convert(Value value, Type element) {
-    auto type = cast<RankedTensorType>(value.getType());
-    if (type.getElementType() == element)
-      return value;
-    return stablehlo::ConvertOp::create(builder, location, type.clone(element),
-                                        value);
-  }
-
-  int64_t product(ArrayRef<AxisId> dim) const {
-    int64_t size = 1;
-    for (AxisId axis : labels.resolve(dim))
-      size *= labels.size(axis);
-    return size;
-  }
-
-private:
-  SmallVector<int64_t> sizes(ArrayRef<AxisId> axes) const {
-    SmallVector<int64_t> shape;
-    for (AxisId axis : axes)
-      shape.push_back(labels.size(axis));
-    return shape;
-  }
-  static RankedTensorType typeOf(Value value, ArrayRef<int64_t> shape) {
-    return cast<RankedTensorType>(value.getType()).clone(shape);
-  }
-
-  OpBuilder &builder;
-  Location location;
-  const AxisLabels &labels;
-};
-
-} // namespace
-
-static Type elementOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getElementType();
-}
-
-/// Whether axes that both have come in another order.
-static bool isPermuted(const AxisLabels &labels, ArrayRef<Axes> from,
-                       ArrayRef<Axes> to) {
-  Axes have = labels.resolve(flatten(from)), order;
-  for (AxisId axis : labels.resolve(flatten(to)))
-    if (llvm::is_contained(have, axis))
-      order.push_back(axis);
-  Axes kept;
-  for (AxisId axis : have)
-    if (llvm::is_contained(order, axis))
-      kept.push_back(axis);
-  return kept != order;
-}
-
-/// The link of a chain to start from, with that element type: as few transposes
-/// as possible between the root and the canonical order, then in canonical
-/// shape, and then as near to the contraction as possible, so that sharding
-/// constraints on the way stay.
-static const SourceChain::Link *
-chooseSource(const AxisLabels &labels, const SourceChain &chain,
-             ArrayRef<Axes> canonical, ArrayRef<int64_t> shape, Type element) {
-  const SourceChain::Link *best = nullptr;
-  unsigned bestCost = 0, below = 0;
-  for (const SourceChain::Link &link : llvm::reverse(chain.links)) {
-    if (isa_and_nonnull<stablehlo::TransposeOp>(link.value.getDefiningOp()) &&
-        &link != &chain.links.back())
-      ++below;
-    if (elementOf(link.value) != element)
-      continue;
-    // Repeats over heads are what the operation does by itself.
-    Axes axes = labels.resolve(flatten(link.labels));
-    Axes root = labels.resolve(flatten(chain.links.back().labels));
-    if (axes.size() != root.size())
-      continue;
-    bool reshaped =
-        cast<RankedTensorType>(link.value.getType()).getShape() != shape;
-    unsigned cost =
-        2 * (below + isPermuted(labels, link.labels, canonical)) + reshaped;
-    if (!best || cost <= bestCost) {
-      best = &link;
-      bestCost = cost;
-    }
-  }
-  return best;
-}
 
 /// The element type attention runs in: the one that queries, keys and values
 /// have in common before they are widened, if a form of the result has it too;
@@ -303,8 +166,10 @@ static ScoreOperands layOut(const AttentionMatch &match,
   return operands;
 }
 
-Value mlir::sp::replaceAttention(const AttentionMatch &match, StringRef name,
-                                 const ScoreFunction &function) {
+AttentionOp mlir::sp::replaceAttention(const AttentionMatch &match,
+                                       StringRef name,
+                                       const ScoreFunction &function,
+                                       bool leavesSums) {
   const AxisLabels &labels = match.component->labels;
   const AttentionAxes &axes = match.axes;
   OpBuilder builder(match.product);
@@ -322,15 +187,9 @@ Value mlir::sp::replaceAttention(const AttentionMatch &match, StringRef name,
   Type element = chooseElement(match);
   Value operands[3];
   for (unsigned i = 0; i < 3; ++i) {
-    const SourceChain &chain = match.component->chain(roles[i]);
-    SmallVector<int64_t> shape = rearranger.shapeOf(forms[i]);
-    const SourceChain::Link *link =
-        chooseSource(labels, chain, forms[i], shape, element);
-    if (!link)
-      link = chooseSource(labels, chain, forms[i], shape,
-                          elementOf(chain.links.back().value));
-    Value value = rearranger.convert(link->value, element);
-    operands[i] = rearranger.rearrange(value, link->labels, forms[i]);
+    operands[i] =
+        takeSource(rearranger, labels, match.component->chain(roles[i]),
+                   forms[i], element);
   }
 
   Labels result = {axes.batch, query, heads, axes.value};
@@ -339,9 +198,9 @@ Value mlir::sp::replaceAttention(const AttentionMatch &match, StringRef name,
   Empty empty = match.empty == EmptyRow::Zero   ? Empty::Zero
                 : match.empty == EmptyRow::Mean ? Empty::Mean
                                                 : Empty::Nan;
+  Type computed = element.isF64() ? element : builder.getF32Type();
   ScoreOperands score;
   if (match.score) {
-    Type computed = element.isF64() ? element : builder.getF32Type();
     score = layOut(match, function, rearranger, query, heads);
     if (empty == Empty::Mean && score.function)
       score.mean = meanOf(builder, location, operands[2], shape[2], computed);
@@ -351,8 +210,11 @@ Value mlir::sp::replaceAttention(const AttentionMatch &match, StringRef name,
           rearranger.rearrange(rearranger.convert(sinks[0]->value, computed),
                                sinks[0]->labels, {heads});
   }
+  Type lse;
+  if (leavesSums)
+    lse = RankedTensorType::get(ArrayRef(shape).drop_back(), computed);
   auto attention = AttentionOp::create(
-      builder, location, RankedTensorType::get(shape, element), /*lse=*/Type(),
+      builder, location, RankedTensorType::get(shape, element), lse,
       operands[0], operands[1], operands[2], score.perQuery, score.perKey,
       score.perHead, score.pair, score.table, score.sink, score.mean,
       bandsAttr(builder.getContext(), match, bool(score.function), queries,
@@ -367,7 +229,7 @@ Value mlir::sp::replaceAttention(const AttentionMatch &match, StringRef name,
   value = rearranger.convert(value, elementOf(target->value));
   Value replaced = target->value;
   replaced.replaceAllUsesWith(value);
-  return replaced;
+  return attention;
 }
 
 llvm::SmallPtrSet<Operation *, 32>

@@ -20,14 +20,15 @@ static bool isScore(func::FuncOp function) {
       SymbolTable::getSymbolUses(function, function->getParentOp());
   return uses && !uses->empty() &&
          llvm::all_of(*uses, [](const SymbolTable::SymbolUse &use) {
-           return isa<AttentionOp>(use.getUser());
+           return isa<AttentionOp, AttentionBackwardOp>(use.getUser());
          });
 }
 
 static LogicalResult verifyOperation(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
-  bool known = dialect == "stablehlo" || dialect == "chlo" ||
-               dialect == "sdy" || isa<func::ReturnOp, AttentionOp, MeshOp>(op);
+  bool known =
+      dialect == "stablehlo" || dialect == "chlo" || dialect == "sdy" ||
+      isa<func::ReturnOp, AttentionOp, AttentionBackwardOp, MeshOp>(op);
   if (!known || isa<stablehlo::CompositeOp>(op))
     return op->emitError("expected operations of StableHLO and attention after "
                          "import but got '")

@@ -236,7 +236,7 @@ def over_queries(q, k, v):
     return jnp.einsum("bnts,bsnh->btnh", jax.nn.softmax(scores, 2), v)
 
 
-@attentions(0, Q, Q, Q, Q)
+@attentions(1, Q, Q, Q, Q)
 def backward(q, k, v, cotangent):
     return jax.vjp(attend, q, k, v)[1](cotangent)
 

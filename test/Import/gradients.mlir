@@ -1,11 +1,14 @@
 // RUN: sp-opt %s --sp-import-pipeline --split-input-file | FileCheck %s
 // RUN: sp-opt %s --sp-import-pipeline --split-input-file --remarks-filter=sp-import-attention -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// The forward part stays as long as its weights are read by a backward part.
+// Gradients through the maximum, as JAX gives them without a stop.
 
 // CHECK-LABEL: module @backward
-// CHECK-NOT: sp.attention
-// REMARK: softmax is not taken as attention: {{.*}}its scores or weights are used again by 'stablehlo.dot_general'
+// CHECK: %[[O:.*]], %[[LSE:.*]] = sp.attention(%arg0, %arg1, %arg2) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi 0>] scale 0.353{{[0-9]*}} {name = "layer0"}
+// CHECK-NEXT: %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = sp.attention_backward(%arg0, %arg1, %arg2) of(%[[O]], %[[LSE]]) by(%arg3) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi 0>] scale 0.353{{[0-9]*}} {name = "layer0"}
+// CHECK-NEXT: return %[[O]], %[[DQ]], %[[DK]], %[[DV]]
+// REMARK: attention {{.*}}name=layer0
+// REMARK: gradients with respect to {{.*}}operands="queries, keys, values"
 module @backward {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>, %arg3: tensor<2x6x4x8xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>) {
     %c = stablehlo.constant dense<true> : tensor<i1>

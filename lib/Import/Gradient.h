@@ -1,0 +1,102 @@
+/// The gradients of an attention: found beside it by what they are equal to.
+///
+/// Of a forward S = scale Q Kᵀ, P = softmax(S), O = P V and a cotangent dO of O
+/// a program computes, in any order and spelling,
+///
+///     dP = dO Vᵀ      dS = P ∘ (dP − rowsum(P ∘ dP))
+///     dV = Pᵀ dO      dQ = scale dS K      dK = scale dSᵀ Q
+///
+/// dP is the one contraction besides the scores that pairs are made of; each of
+/// dQ, dK and dV ends in a contraction of pairs with a factor. A role follows
+/// from equality with the vector-Jacobian product on samples, up to a constant.
+#ifndef SP_LIB_IMPORT_GRADIENT_H
+#define SP_LIB_IMPORT_GRADIENT_H
+
+#include "Match.h"
+
+namespace mlir::sp {
+
+/// Which operand a gradient is with respect to.
+enum class Gradient { Query, Key, Value };
+
+/// Contractions of pairs with the number of the operand that is not made of
+/// them.
+using PairProducts = SmallVector<std::pair<Operation *, unsigned>>;
+
+struct GradientMatch {
+  /// The cotangent of the result, over the result's axes.
+  SourceChain cotangent;
+  /// The value is `factor` times the gradient with respect to the operand that
+  /// `sp.attention` has.
+  struct Result {
+    Gradient of;
+    Value value;
+    Labels labels;
+    double factor;
+  };
+  SmallVector<Result, 3> results;
+  /// What gradients can be made after: all they need is there.
+  Operation *after = nullptr;
+  /// All that nothing needs once the results are replaced.
+  llvm::SmallPtrSet<Operation *, 32> operations;
+};
+
+/// The one contraction besides `scores` and the product `forward` (or null)
+/// that the pairs of `products` are made of, or null.
+Operation *findPairs(Operation *scores, Operation *forward,
+                     const PairProducts &products);
+
+/// The product of weights and values that a program without results of an
+/// attention leaves out, as an operation; null where there is no such program.
+/// `products` are all contractions of its pairs.
+Operation *spellOutProduct(Operation *scores, const PairProducts &products);
+
+/// Decides whether `products` are gradients of the attention `match`, of whose
+/// component they become a part.
+class GradientMatcher {
+public:
+  GradientMatcher(const AttentionMatch &match, PairProducts products);
+  std::optional<GradientMatch> run();
+
+  std::optional<Refusal> refusal;
+
+private:
+  LogicalResult matchProduct(Operation *product, unsigned leafOperand);
+  LogicalResult readPairs();
+  LogicalResult tiePairs();
+  std::optional<Gradient> kindOf(const Anchor &product) const;
+  LogicalResult tieLeaf(const Anchor &product, unsigned leafOperand,
+                        Gradient kind);
+  LogicalResult matchForms(Operation *product, unsigned leafOperand,
+                           Gradient kind);
+  LogicalResult findPlace();
+  LogicalResult refuse(const Twine &reason, Location location);
+
+  const AttentionMatch &match;
+  Component &component;
+  Operation *scores, *pairs = nullptr;
+  PairProducts products;
+  /// Of the forward's operands: root and axes, by Gradient; of the cotangent.
+  SourceChain::Link roots[3];
+  std::optional<SourceChain::Link> cotangent;
+  unsigned cotangentOperand = 0; ///< of the pairs
+  GradientMatch gradients;
+};
+
+/// Of a node made of pairs, whose leaf is operand `leafOperand` of `product`,
+/// the number that the gradient of the forward's operand has to be multiplied
+/// with; nothing if it is no multiple.
+std::optional<double> gradientFactor(const AttentionMatch &match,
+                                     const Node *node, Gradient kind,
+                                     const Anchor &product,
+                                     unsigned leafOperand, const Anchor *pairs,
+                                     unsigned cotangentOperand);
+
+/// Puts `sp.attention_backward` in place of gradients, beside the attention
+/// that took the place of their forward.
+void replaceGradients(const AttentionMatch &match,
+                      const GradientMatch &gradients, AttentionOp attention);
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_IMPORT_GRADIENT_H

@@ -1,0 +1,214 @@
+//===- GradientCheck.cpp - A node against the formula of a gradient -------===//
+
+#include "Gradient.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static constexpr double tolerance = 1e-9;
+static constexpr unsigned draws = 2;
+
+namespace {
+
+/// Axes with the number of samples of each.
+struct Extent {
+  Axes axes;
+  SmallVector<int64_t> sizes;
+
+  Extent(const SampleEvaluator &evaluator, ArrayRef<AxisId> over)
+      : axes(over.begin(), over.end()) {
+    for (AxisId axis : axes)
+      sizes.push_back(evaluator.positions(axis).size());
+  }
+};
+
+/// Where a formula is evaluated.
+class Point {
+public:
+  /// Calls `body` for every sample of some axes.
+  void forEach(const Extent &extent, function_ref<void()> body) {
+    IndexWalk walk(extent.sizes);
+    for (int64_t i = 0, count = llvm::product_of(extent.sizes); i < count;
+         ++i) {
+      for (auto [axis, index] : llvm::zip_equal(extent.axes, *walk))
+        at[axis] = index;
+      body();
+      walk.next();
+    }
+  }
+  void set(AxisId axis, int64_t index) { at[axis] = index; }
+  int64_t get(AxisId axis) const { return at.lookup(axis); }
+  double read(const SampleView &view) const { return view.at(at); }
+
+private:
+  DenseMap<AxisId, int64_t> at;
+};
+
+/// One draw of the leaves, and what the formula makes of it.
+class Formula {
+public:
+  Formula(const AttentionMatch &match, uint64_t seed)
+      : match(match), labels(match.component->labels), evaluator(labels, seed) {
+    setPositions(match, evaluator);
+  }
+
+  /// Null if something cannot be evaluated.
+  std::unique_ptr<SampleView> view(const Node *node) {
+    const Samples *samples = node ? evaluator.evaluate(node) : nullptr;
+    return samples
+               ? std::make_unique<SampleView>(labels, evaluator, node, *samples)
+               : nullptr;
+  }
+  const Samples *samples(const Node *node) { return evaluator.evaluate(node); }
+
+  /// Leaves; without a cotangent only weights are there.
+  std::unique_ptr<SampleView> query, key, cotangent, value, factor;
+
+  /// The gradient at every element of `node`, in its order.
+  std::vector<double> gradient(const Node *node, Gradient kind);
+
+private:
+  Extent over(ArrayRef<AxisId> axes) {
+    return Extent(evaluator, labels.resolve(axes));
+  }
+  void fillPairs();
+  double product(const Extent &inner, const SampleView &a,
+                 const SampleView &b) {
+    double sum = 0;
+    point.forEach(inner, [&] { sum += point.read(a) * point.read(b); });
+    return sum;
+  }
+
+  const AttentionMatch &match;
+  const AxisLabels &labels;
+  SampleEvaluator evaluator;
+  Point point;
+  /// P and dS of the heads at hand, [query][key].
+  std::vector<double> weights, slopes;
+};
+
+} // namespace
+
+void Formula::fillPairs() {
+  size_t queries = match.queries.size(), keys = match.keys.size();
+  weights.assign(queries * keys, 0);
+  slopes.assign(queries * keys, 0);
+  Extent feature = over(match.axes.feature), values = over(match.axes.value);
+  for (size_t q = 0; q < queries; ++q) {
+    double *row = &weights[q * keys], *slope = &slopes[q * keys];
+    point.set(*match.axes.query, q);
+    double greatest = -std::numeric_limits<double>::infinity();
+    for (size_t k = 0; k < keys; ++k) {
+      row[k] = -std::numeric_limits<double>::infinity();
+      if (!match.bands.visible(match.queries[q], match.keys[k]))
+        continue;
+      point.set(match.axes.key, k);
+      row[k] = match.scale * product(feature, *query, *key);
+      greatest = std::max(greatest, row[k]);
+    }
+    double sum = 0, mean = 0;
+    for (size_t k = 0; k < keys; ++k) {
+      row[k] = std::isinf(row[k]) ? 0 : std::exp(row[k] - greatest);
+      sum += row[k];
+    }
+    for (size_t k = 0; k < keys; ++k) {
+      if (row[k] == 0)
+        continue;
+      point.set(match.axes.key, k);
+      row[k] /= sum;
+      if (cotangent)
+        slope[k] = product(values, *cotangent, *value);
+      mean += row[k] * slope[k];
+    }
+    for (size_t k = 0; k < keys; ++k)
+      slope[k] = row[k] * (slope[k] - mean);
+  }
+}
+
+std::vector<double> Formula::gradient(const Node *node, Gradient kind) {
+  const AttentionAxes &axes = match.axes;
+  AxisId query = labels.resolve({*axes.query})[0],
+         key = labels.resolve({axes.key})[0];
+  Axes outer = labels.resolve(flatten(node->labels));
+  Extent elements = over(outer);
+  std::vector<double> result(llvm::product_of(elements.sizes), 0);
+  auto offset = [&] {
+    int64_t at = 0;
+    for (auto [axis, size] : llvm::zip_equal(elements.axes, elements.sizes))
+      at = at * size + point.get(axis);
+    return at;
+  };
+  Axes heads = axes.batch;
+  llvm::append_range(heads, axes.sharedHeads);
+  llvm::append_range(heads, axes.groups);
+  Extent columns = over(kind == Gradient::Value ? axes.value : axes.feature);
+  point.forEach(over(heads), [&] {
+    fillPairs();
+    const std::vector<double> &pairs =
+        kind == Gradient::Value ? weights : slopes;
+    point.forEach(columns, [&] {
+      for (size_t q = 0; q < match.queries.size(); ++q)
+        for (size_t k = 0; k < match.keys.size(); ++k) {
+          point.set(query, q);
+          point.set(key, k);
+          result[offset()] +=
+              pairs[q * match.keys.size() + k] * point.read(*factor);
+        }
+    });
+  });
+  if (kind != Gradient::Value)
+    for (double &element : result)
+      element *= match.scale;
+  return result;
+}
+
+/// The multiple that `actual` is of `expected`.
+static std::optional<double> ratio(ArrayRef<double> actual,
+                                   ArrayRef<double> expected) {
+  double products = 0, squares = 0;
+  for (auto [a, e] : llvm::zip_equal(actual, expected)) {
+    products += a * e;
+    squares += e * e;
+  }
+  if (!(squares > 0) || !std::isfinite(products) || products == 0)
+    return std::nullopt;
+  double factor = products / squares;
+  for (auto [a, e] : llvm::zip_equal(actual, expected))
+    if (!(std::fabs(a - factor * e) <= tolerance * (1 + std::fabs(factor * e))))
+      return std::nullopt;
+  return factor;
+}
+
+std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
+                                               const Node *node, Gradient kind,
+                                               const Anchor &product,
+                                               unsigned leafOperand,
+                                               const Anchor *pairs,
+                                               unsigned cotangentOperand) {
+  const Component &component = *match.component;
+  std::optional<double> known;
+  for (unsigned draw = 0; draw < draws; ++draw) {
+    Formula formula(match, 311 + draw);
+    formula.query = formula.view(component.leaf(match.axes.queryRole));
+    formula.key = formula.view(component.leaf(match.axes.keyRole));
+    formula.factor = formula.view(product.leaves[leafOperand]);
+    if (kind != Gradient::Value) {
+      formula.cotangent = formula.view(pairs->leaves[cotangentOperand]);
+      formula.value = formula.view(pairs->leaves[1 - cotangentOperand]);
+    }
+    bool hasSlopes = formula.cotangent && formula.value;
+    const Samples *actual = formula.samples(node);
+    if (!actual || !formula.query || !formula.key || !formula.factor ||
+        (kind != Gradient::Value && !hasSlopes))
+      return std::nullopt;
+    std::optional<double> factor =
+        ratio(actual->data, formula.gradient(node, kind));
+    if (!factor ||
+        (known && std::fabs(*factor - *known) > tolerance * std::fabs(*known)))
+      return std::nullopt;
+    known = factor;
+  }
+  return known;
+}

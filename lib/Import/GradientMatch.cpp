@@ -1,0 +1,396 @@
+//===- GradientMatch.cpp - Which contraction is which gradient ------------===//
+
+#include "Gradient.h"
+#include "Rearranger.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static int64_t numElements(Operation *op) {
+  return cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
+}
+
+Operation *mlir::sp::findPairs(Operation *scores, Operation *forward,
+                               const PairProducts &products) {
+  llvm::SetVector<Operation *> open;
+  Operation *found = nullptr;
+  auto visit = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op && op->getBlock() == scores->getBlock())
+      open.insert(op);
+  };
+  for (auto [product, leaf] : products)
+    visit(product->getOperand(1 - leaf));
+  for (size_t i = 0; i < open.size(); ++i) {
+    Operation *op = open[i];
+    if (!contracts(op)) {
+      llvm::for_each(op->getOperands(), visit);
+      continue;
+    }
+    bool isPairs = numElements(op) == numElements(scores);
+    if (op == scores || op == forward || op == found || !isPairs)
+      continue;
+    if (found)
+      return nullptr;
+    found = op;
+  }
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// A forward that a program leaves out
+//===----------------------------------------------------------------------===//
+
+static bool sharesAny(ArrayRef<AxisId> a, ArrayRef<AxisId> b) {
+  return llvm::any_of(a, [&](AxisId x) { return llvm::is_contained(b, x); });
+}
+
+static Axes common(ArrayRef<AxisId> a, ArrayRef<AxisId> b, bool isIn = true) {
+  Axes axes;
+  for (AxisId axis : a)
+    if (llvm::is_contained(b, axis) == isIn)
+      axes.push_back(axis);
+  return axes;
+}
+
+/// Axis after axis, each a dimension.
+static Labels spread(std::initializer_list<Axes> parts) {
+  Labels labels;
+  for (const Axes &part : parts)
+    for (AxisId axis : part)
+      labels.push_back({axis});
+  return labels;
+}
+
+static Operation *multiply(const AxisLabels &labels, Value weights,
+                           const Labels &ofWeights, Value values,
+                           const Labels &ofValues,
+                           ArrayRef<AxisId> ofCotangent) {
+  Axes all = labels.resolve(flatten(ofWeights)),
+       value = labels.resolve(flatten(ofValues));
+  Axes both = common(all, value);
+  Axes batch = common(both, ofCotangent),
+       keys = common(both, ofCotangent, false);
+  Axes rows = common(all, value, false), columns = common(value, all, false);
+  Operation *after = weights.getDefiningOp(), *other = values.getDefiningOp();
+  if (other && other->getBlock() == after->getBlock() &&
+      after->isBeforeInBlock(other))
+    after = other;
+  OpBuilder builder(after->getContext());
+  builder.setInsertionPointAfter(after);
+  Location location = after->getLoc();
+  Rearranger rearranger(builder, location, labels);
+  Labels left = spread({batch, rows, keys}),
+         right = spread({batch, keys, columns});
+  Type element = elementOf(weights);
+  Value lhs = rearranger.rearrange(weights, ofWeights, left);
+  Value rhs = rearranger.rearrange(rearranger.convert(values, element),
+                                   ofValues, right);
+  auto range = [](int64_t from, int64_t count) {
+    return llvm::to_vector(llvm::seq<int64_t>(from, from + count));
+  };
+  int64_t shared = batch.size();
+  auto dims = stablehlo::DotDimensionNumbersAttr::get(
+      builder.getContext(), range(0, shared), range(0, shared),
+      range(shared + rows.size(), keys.size()), range(shared, keys.size()));
+  Labels result = spread({batch, rows, columns});
+  return stablehlo::DotGeneralOp::create(
+      builder, location,
+      RankedTensorType::get(rearranger.shapeOf(result), element), lhs, rhs,
+      dims, /*precision_config=*/ArrayAttr(), stablehlo::DotAlgorithmAttr());
+}
+
+Operation *mlir::sp::spellOutProduct(Operation *scores,
+                                     const PairProducts &products) {
+  Operation *pairs = findPairs(scores, nullptr, products);
+  if (!pairs)
+    return nullptr;
+  for (auto [product, leaf] : products) {
+    if (findPairs(scores, nullptr, {{product, leaf}}))
+      continue; // made of dP
+    Component component(scores, product, leaf, Inputs::Operands);
+    component.addPairs(pairs);
+    if (!component.request(product->getResult(0)))
+      continue;
+    // Any product made of dP ties its axes to those of the scores.
+    for (auto [other, otherLeaf] : products)
+      if (other != product &&
+          findPairs(scores, nullptr, {{other, otherLeaf}})) {
+        component.addProduct(other, otherLeaf);
+        if (!component.request(other->getResult(0)))
+          return nullptr;
+      }
+    const AxisLabels &labels = component.labels;
+    const Anchor *weights = component.anchor(product),
+                 *both = component.anchor(pairs);
+    Axes queries = labels.resolve(weights->bound);
+    unsigned values =
+        sharesAny(labels.resolve(flatten(both->labels[0])), queries) ? 1 : 0;
+    Axes ofCotangent = labels.resolve(flatten(both->labels[1 - values]));
+    if (!sharesAny(ofCotangent, queries) ||
+        sharesAny(labels.resolve(flatten(both->labels[values])), queries))
+      return nullptr;
+    return multiply(labels, product->getOperand(1 - leaf),
+                    labels.resolveDims(weights->labels[1 - leaf]),
+                    pairs->getOperand(values),
+                    labels.resolveDims(both->labels[values]), ofCotangent);
+  }
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+GradientMatcher::GradientMatcher(const AttentionMatch &match,
+                                 PairProducts products)
+    : match(match), component(*match.component),
+      scores(component.scoresNode()->op), products(std::move(products)) {
+  Role roles[3] = {match.axes.queryRole, match.axes.keyRole, Role::Value};
+  for (unsigned i = 0; i < 3; ++i)
+    roots[i] = component.chain(roles[i]).links.back();
+}
+
+LogicalResult GradientMatcher::refuse(const Twine &reason, Location location) {
+  if (!refusal)
+    refusal = {reason.str(), location};
+  return failure();
+}
+
+/// What dP is made of: the values and the cotangent, which is a leaf wherever
+/// it is met.
+LogicalResult GradientMatcher::readPairs() {
+  component.addPairs(pairs);
+  if (!component.request(pairs->getResult(0))) {
+    refusal = component.refusal();
+    return failure();
+  }
+  const Anchor &anchor = *component.anchor(pairs);
+  Value values = roots[unsigned(Gradient::Value)].value;
+  auto isOfValues = [&](unsigned operand) {
+    return anchor.chains[operand].links.back().value == values;
+  };
+  if (isOfValues(0) == isOfValues(1))
+    return refuse("its second contraction to pairs is not of a cotangent and "
+                  "the attention's values",
+                  pairs->getLoc());
+  cotangentOperand = isOfValues(0) ? 1 : 0;
+  component.stopAt(anchor.chains[cotangentOperand].links.back().value);
+  return success();
+}
+
+/// Gives the values in dP the axes that they have in the forward.
+LogicalResult GradientMatcher::tiePairs() {
+  const Anchor &anchor = *component.anchor(pairs);
+  if (!anchor.node)
+    return success();
+  const SourceChain::Link &values =
+      anchor.chains[1 - cotangentOperand].links.back();
+  if (failed(component.labels.unify(
+          flatten(values.labels),
+          flatten(roots[unsigned(Gradient::Value)].labels))))
+    return refuse("its second contraction to pairs has other axes than the "
+                  "attention's values",
+                  pairs->getLoc());
+  gradients.cotangent = anchor.chains[cotangentOperand];
+  cotangent = gradients.cotangent.links.back();
+  return success();
+}
+
+std::optional<Gradient> GradientMatcher::kindOf(const Anchor &product) const {
+  Axes bound = component.labels.resolve(product.bound);
+  if (llvm::is_contained(bound, match.axes.key))
+    return Gradient::Query;
+  if (!llvm::is_contained(bound, *match.axes.query))
+    return std::nullopt;
+  const Anchor *anchor = component.anchor(pairs);
+  return anchor && anchor->node ? Gradient::Key : Gradient::Value;
+}
+
+/// The factor of a gradient is the root of keys, queries or the cotangent.
+LogicalResult GradientMatcher::tieLeaf(const Anchor &product,
+                                       unsigned leafOperand, Gradient kind) {
+  AxisLabels &labels = component.labels;
+  if (kind == Gradient::Value && !cotangent) {
+    // Nothing else tells which axes of it are those of values.
+    gradients.cotangent = product.chains[leafOperand];
+    cotangent = gradients.cotangent.links.back();
+    Axes columns, shared = labels.resolve(
+                      flatten(component.leaf(match.axes.queryRole)->labels));
+    for (AxisId axis : labels.resolve(flatten(cotangent->labels)))
+      if (!llvm::is_contained(shared, axis))
+        columns.push_back(axis);
+    if (failed(labels.unify(columns, match.axes.value)))
+      return refuse("its cotangent has other axes than its values",
+                    product.op->getLoc());
+  }
+  const SourceChain::Link &known =
+      kind == Gradient::Query ? roots[unsigned(Gradient::Key)]
+      : kind == Gradient::Key ? roots[unsigned(Gradient::Query)]
+                              : *cotangent;
+  const SourceChain::Link &root = product.chains[leafOperand].links.back();
+  if (root.value != known.value)
+    return refuse("a contraction of its pairs has another factor than queries, "
+                  "keys and cotangents",
+                  product.op->getLoc());
+  if (failed(
+          component.labels.unify(flatten(root.labels), flatten(known.labels))))
+    return refuse("a contraction of its pairs has other axes than its gradient",
+                  product.op->getLoc());
+  return success();
+}
+
+/// Follows the forms of a gradient to the last that is a multiple of it.
+LogicalResult GradientMatcher::matchForms(Operation *product,
+                                          unsigned leafOperand, Gradient kind) {
+  const AxisLabels &labels = component.labels;
+  const AttentionAxes &axes = match.axes;
+  auto isOver = [&](const Node *node) {
+    Axes expected = axes.batch;
+    llvm::append_range(expected, axes.sharedHeads);
+    if (kind == Gradient::Query)
+      llvm::append_range(expected, axes.groups);
+    expected.push_back(kind == Gradient::Query ? *axes.query : axes.key);
+    llvm::append_range(expected,
+                       kind == Gradient::Value ? axes.value : axes.feature);
+    expected = labels.resolve(expected);
+    Axes own = labels.resolve(flatten(node->labels));
+    auto isNoUnit = [&](AxisId axis) { return labels.size(axis) != 1; };
+    auto covers = [&](const Axes &a, const Axes &b) {
+      return llvm::all_of(a, [&](AxisId axis) {
+        return !isNoUnit(axis) || llvm::is_contained(b, axis);
+      });
+    };
+    return covers(own, expected) && covers(expected, own);
+  };
+  SmallVector<GradientMatch::Result> forms;
+  Value value = product->getResult(0);
+  for (unsigned step = 0; step < maxResultSteps; ++step) {
+    Component::Snapshot before = component.save();
+    const Node *node = requestForm(match, value);
+    bool isKnown = node && isWhole(match) &&
+                   hasKnownPositions(match, node, Inputs::Operands);
+    std::optional<double> factor;
+    if (isKnown && isOver(node))
+      factor = gradientFactor(match, node, kind, *component.anchor(product),
+                              leafOperand, component.anchor(pairs),
+                              cotangentOperand);
+    if (factor)
+      forms.push_back({kind, value, node->labels, *factor});
+    if (!isKnown || (!factor && !forms.empty())) {
+      component.restore(before);
+      break;
+    }
+    for (const std::unique_ptr<Node> &made : component.all())
+      if (made->scored && made->op)
+        gradients.operations.insert(made->op);
+    Operation *next = nextForm(value);
+    if (!next)
+      break;
+    value = next->getResult(0);
+  }
+  if (forms.empty())
+    return refuse("a contraction of its pairs is none of its gradients",
+                  product->getLoc());
+  // The gradient itself rather than a multiple of it, the later the better.
+  auto exact = llvm::find_if(llvm::reverse(forms), [](const auto &form) {
+    return std::fabs(form.factor - 1) < 1e-12;
+  });
+  gradients.results.push_back(exact != forms.rend() ? *exact : forms.back());
+  return success();
+}
+
+LogicalResult GradientMatcher::matchProduct(Operation *product,
+                                            unsigned leafOperand) {
+  for (bool isTied : {false, true}) {
+    if (!requestForm(match, product->getResult(0))) {
+      if (!refusal)
+        refusal = component.refusal();
+      return failure();
+    }
+    const Anchor &anchor = *component.anchor(product);
+    if (!isWhole(match))
+      return refuse("a contraction of its pairs reads a part of them",
+                    product->getLoc());
+    std::optional<Gradient> kind = kindOf(anchor);
+    if (!kind)
+      return refuse("a contraction of its pairs sums over neither queries nor "
+                    "keys",
+                    product->getLoc());
+    if (isTied)
+      return matchForms(product, leafOperand, *kind);
+    if ((pairs && failed(tiePairs())) ||
+        failed(tieLeaf(anchor, leafOperand, *kind)))
+      return failure();
+  }
+  return success();
+}
+
+/// Gradients are made where the result and its cotangent are there.
+LogicalResult GradientMatcher::findPlace() {
+  gradients.after = match.product;
+  Operation *root = cotangent->value.getDefiningOp();
+  if (root && root->getBlock() == match.product->getBlock() &&
+      match.product->isBeforeInBlock(root))
+    gradients.after = root;
+  for (const GradientMatch::Result &result : gradients.results)
+    for (Operation *user : result.value.getUsers())
+      if (Operation *own =
+              match.product->getBlock()->findAncestorOpInBlock(*user);
+          own && !gradients.after->isBeforeInBlock(own))
+        return refuse("a gradient is read before its attention is there",
+                      user->getLoc());
+  return success();
+}
+
+std::optional<GradientMatch> GradientMatcher::run() {
+  Location location = match.product->getLoc();
+  pairs = findPairs(scores, match.product, products);
+  if (match.score) {
+    (void)refuse("gradients of scores that a function makes are not taken yet",
+                 location);
+    return std::nullopt;
+  }
+  bool hasEmptyRows = !match.bands
+                           .emptyRows(match.axes.queryLength(component.labels),
+                                      component.labels.size(match.axes.key))
+                           .empty();
+  if (!match.axes.query || hasEmptyRows) {
+    (void)refuse(hasEmptyRows ? "its gradients meet rows without a visible key"
+                              : "its gradients meet a single query",
+                 location);
+    return std::nullopt;
+  }
+  if (pairs && failed(readPairs()))
+    return std::nullopt;
+  // With a norm after the product, dP is reached from its sums.
+  llvm::erase_if(products, [&](const auto &end) { return end.first == pairs; });
+  for (auto [product, leaf] : products)
+    component.addProduct(product, leaf);
+  // Those made of dP first: they tell what the cotangent is. Whatever is no
+  // gradient may have to do with the result only.
+  for (bool isMadeOfPairs : {true, false})
+    for (const auto &end : products) {
+      if (bool(findPairs(scores, match.product, {end})) != isMadeOfPairs)
+        continue;
+      Component::Snapshot before = component.save();
+      if (failed(matchProduct(end.first, end.second)))
+        component.restore(before);
+    }
+  if (gradients.results.empty())
+    return std::nullopt;
+  if (failed(findPlace()))
+    return std::nullopt;
+  for (const GradientMatch::Result &result : gradients.results)
+    for (const GradientMatch::Result &other : gradients.results)
+      if (&other < &result && other.of == result.of) {
+        (void)refuse("it has two gradients of the same operand",
+                     result.value.getLoc());
+        return std::nullopt;
+      }
+  return std::move(gradients);
+}

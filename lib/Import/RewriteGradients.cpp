@@ -1,0 +1,82 @@
+//===- RewriteGradients.cpp - sp.attention_backward in place of products --===//
+
+#include "Gradient.h"
+#include "Rearranger.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static Value scaled(OpBuilder &builder, Location location, Value value,
+                    double factor) {
+  if (std::fabs(factor - 1) < 1e-12)
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  Value number = stablehlo::ConstantOp::create(
+      builder, location,
+      DenseElementsAttr::get(scalar, Attribute(builder.getFloatAttr(
+                                         type.getElementType(), factor))));
+  number = stablehlo::BroadcastInDimOp::create(builder, location, type, number,
+                                               ArrayRef<int64_t>());
+  return stablehlo::MulOp::create(builder, location, type, value, number);
+}
+
+/// The forms of the cotangent that are there where gradients are made.
+static SourceChain formsBefore(const SourceChain &chain, Operation *end) {
+  SourceChain kept;
+  for (const SourceChain::Link &link : chain.links) {
+    Operation *op = link.value.getDefiningOp();
+    bool isBefore = !op || op == end || op->getBlock() != end->getBlock() ||
+                    op->isBeforeInBlock(end);
+    if (isBefore)
+      kept.links.push_back(link);
+  }
+  return kept;
+}
+
+void mlir::sp::replaceGradients(const AttentionMatch &match,
+                                const GradientMatch &gradients,
+                                AttentionOp attention) {
+  const AxisLabels &labels = match.component->labels;
+  const AttentionAxes &axes = match.axes;
+  OpBuilder builder(attention.getContext());
+  builder.setInsertionPointAfter(gradients.after);
+  Location location = gradients.results.front().value.getLoc();
+  Rearranger rearranger(builder, location, labels);
+
+  Axes heads = axes.sharedHeads, query = {*axes.query}, key = {axes.key};
+  llvm::append_range(heads, axes.groups);
+  Type element = attention.getResult().getType().getElementType();
+  Value cotangent = takeSource(
+      rearranger, labels, formsBefore(gradients.cotangent, gradients.after),
+      Labels{axes.batch, query, heads, axes.value}, element);
+  Labels forms[3] = {{axes.batch, query, heads, axes.feature},
+                     {axes.batch, key, axes.sharedHeads, axes.feature},
+                     {axes.batch, key, axes.sharedHeads, axes.value}};
+  Value operands[3] = {attention.getQuery(), attention.getKey(),
+                       attention.getValue()};
+  Type types[3];
+  for (unsigned i = 0; i < 3; ++i) {
+    Type own = element;
+    // Sums in f32 are rounded by nobody but the program.
+    for (const GradientMatch::Result &result : gradients.results)
+      if (unsigned(result.of) == i)
+        own = elementOf(result.value);
+    types[i] = cast<RankedTensorType>(operands[i].getType()).clone(own);
+  }
+  auto backward = AttentionBackwardOp::create(
+      builder, location, types[0], types[1], types[2], operands[0], operands[1],
+      operands[2], attention.getResult(), attention.getLse(), cotangent,
+      attention.getBands(), attention.getScaleAttr(), attention.getNameAttr(),
+      PlanAttr());
+  for (const GradientMatch::Result &result : gradients.results) {
+    unsigned number = unsigned(result.of);
+    Value value = rearranger.rearrange(backward->getResult(number),
+                                       forms[number], result.labels);
+    value = scaled(builder, location, value, result.factor);
+    Value replaced = result.value;
+    replaced.replaceAllUsesWith(value);
+  }
+}
