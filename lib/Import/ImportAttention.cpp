@@ -23,8 +23,6 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
-#include <deque>
-
 #define DEBUG_TYPE "sp-import-attention"
 
 namespace mlir::sp {
@@ -44,25 +42,6 @@ static bool isStatic(Operation *op) {
   };
   return llvm::all_of(op->getOperandTypes(), fits) &&
          llvm::all_of(op->getResultTypes(), fits);
-}
-
-/// The contraction with the fewest operations between it and the exponential.
-static Operation *findScores(Operation *exponential) {
-  std::deque<Operation *> open = {exponential};
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  while (!open.empty()) {
-    Operation *op = open.front();
-    open.pop_front();
-    if (contracts(op))
-      return op;
-    for (Value operand : op->getOperands()) {
-      Operation *source = operand.getDefiningOp();
-      if (source && source->getBlock() == exponential->getBlock() &&
-          source->getNumRegions() <= 1 && seen.insert(source).second)
-        open.push_back(source);
-    }
-  }
-  return nullptr;
 }
 
 namespace {

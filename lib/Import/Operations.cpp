@@ -8,6 +8,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <deque>
+
 using namespace mlir;
 using namespace mlir::sp;
 
@@ -193,6 +195,24 @@ std::optional<int64_t> mlir::sp::constantInteger(Value value) {
   return elements.getElementType().isUnsignedInteger()
              ? int64_t(number.getZExtValue())
              : number.getSExtValue();
+}
+
+Operation *mlir::sp::findScores(Operation *exponential) {
+  std::deque<Operation *> open = {exponential};
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  while (!open.empty()) {
+    Operation *op = open.front();
+    open.pop_front();
+    if (contracts(op))
+      return op;
+    for (Value operand : op->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      if (source && source->getBlock() == exponential->getBlock() &&
+          source->getNumRegions() <= 1 && seen.insert(source).second)
+        open.push_back(source);
+    }
+  }
+  return nullptr;
 }
 
 void mlir::sp::eraseDead(Operation *root) {

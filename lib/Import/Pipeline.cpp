@@ -19,6 +19,8 @@ void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addNestedPass<func::FuncOp>(createJoinProductsPass());
   manager.addNestedPass<func::FuncOp>(createSplitConcatenationsPass());
+  manager.addNestedPass<func::FuncOp>(createRecomputeResidualsPass());
+  manager.addPass(createSimplifyLoopsPass());
   manager.addPass(createImportAttentionPass());
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());

@@ -110,7 +110,11 @@ class SimplifyLoopsPass
     : public sp::impl::SimplifyLoopsPassBase<SimplifyLoopsPass> {
 public:
   void runOnOperation() override {
-    getOperation()->walk([](stablehlo::WhileOp loop) { simplify(loop); });
+    SmallVector<stablehlo::WhileOp> loops;
+    getOperation()->walk(
+        [&](stablehlo::WhileOp loop) { loops.push_back(loop); });
+    // What one loop reads for nothing an earlier one need not carry.
+    llvm::for_each(llvm::reverse(loops), simplify);
     eraseDead(getOperation());
   }
 };

@@ -21,7 +21,7 @@ static std::optional<int64_t> constantOf(Value value) {
              : std::nullopt;
 }
 
-std::optional<int64_t> mlir::sp::countTrips(stablehlo::WhileOp loop) {
+std::optional<CountedLoop> mlir::sp::countLoop(stablehlo::WhileOp loop) {
   Block &cond = loop.getCond().front(), &body = loop.getBody().front();
   auto compare =
       cond.getTerminator()->getOperand(0).getDefiningOp<stablehlo::CompareOp>();
@@ -51,5 +51,10 @@ std::optional<int64_t> mlir::sp::countTrips(stablehlo::WhileOp loop) {
   int64_t trips = 0;
   if (!first || !last || llvm::SubOverflow(*last, *first, trips))
     return std::nullopt;
-  return std::max<int64_t>(trips, 0);
+  return CountedLoop{index, *first, std::max<int64_t>(trips, 0)};
+}
+
+std::optional<int64_t> mlir::sp::countTrips(stablehlo::WhileOp loop) {
+  std::optional<CountedLoop> counted = countLoop(loop);
+  return counted ? std::optional(counted->trips) : std::nullopt;
 }

@@ -94,6 +94,26 @@ def UnrollLoopsPass : Pass<"sp-unroll-loops", "func::FuncOp"> {
   }];
 }
 
+def RecomputeResidualsPass : Pass<"sp-recompute-residuals", "func::FuncOp"> {
+  let summary = "Recompute weights of attention that one loop saves for another";
+  let description = [{
+    The gradient of a scan is a loop in reverse that reads what each trip of the
+    forward loop saved. What is made of scores without another contraction (powers,
+    their sums, weights) is recomputed from the queries and keys that are saved too,
+    so that nothing of size queries x keys is.
+    ```mlir
+    // forward: %q, %k and %e are saved
+    %s = stablehlo.dot_general %q, %k, ...
+    %e = stablehlo.exponential %s
+    // backward, trip i of N: %e is read at N - 1 - i
+    %e = stablehlo.dynamic_slice %saved_e, %at, ...
+    // becomes
+    %s = stablehlo.dot_general %q, %k, ...
+    %e = stablehlo.exponential %s
+    ```
+  }];
+}
+
 def JoinProductsPass : Pass<"sp-join-products", "func::FuncOp"> {
   let summary = "Make one product of scores that are a sum of products";
   let description = [{

@@ -8,8 +8,13 @@
 
 namespace mlir::sp {
 
-/// The trips of `for (i = first; i < last; i += 1)` with constant bounds, in
-/// the forms that scans take.
+/// `for (i = first; i < first + trips; i += 1)`, in the forms that scans take.
+struct CountedLoop {
+  unsigned counter; ///< number of the carried value i
+  int64_t first, trips;
+};
+/// Nothing where the bounds are no constants.
+std::optional<CountedLoop> countLoop(stablehlo::WhileOp loop);
 std::optional<int64_t> countTrips(stablehlo::WhileOp loop);
 
 } // namespace mlir::sp
