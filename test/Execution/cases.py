@@ -50,6 +50,8 @@ class Case:
     dv: int = 0
     type: str = "float64"
     spelling: str = "repeated"
+    # 1: the gradients of queries, keys and values too.
+    grad: int = 0
     seed: int = 0
 
     @property
@@ -78,6 +80,12 @@ class Case:
         """Whether positions leave a pair visible."""
         masks = [part.value() for part in self.made if part.role == "visible"]
         return not masks or bool(functools.reduce(operator.and_, masks).any())
+
+    @property
+    def filled(self) -> bool:
+        """Whether positions leave every query a visible key."""
+        masks = [part.value() for part in self.made if part.role == "visible"]
+        return not masks or bool(functools.reduce(operator.and_, masks).any(-1).all())
 
     def text(self) -> str:
         """Fields that are not at their defaults."""
@@ -149,6 +157,10 @@ class Case:
 
     def model(self) -> tuple[Callable[..., Any], tuple]:
         """A JAX function and its arguments."""
+        fn, arrays = self._forward()
+        return differentiated(fn, arrays, self.seed) if self.grad else (fn, arrays)
+
+    def _forward(self) -> tuple[Callable[..., Any], tuple]:
         attention = self.attention()
         arrays = attention.arrays(self.s, self.keys, self.seed)
         if self.spelling != "heads-first":
@@ -176,6 +188,8 @@ class Case:
             case = replace(case, both=0)
         if case.strategy != "2d":
             case = replace(case, placement="head-first")
+        if case.target == "cuda":
+            case = replace(case, grad=0)
         most = max(1, case.kv // case.exchanging())
         case = replace(case, groups=min(case.groups, most), k=0 if case.k == case.s else case.k)
         return replace(case, dv=0 if case.dv == case.d else case.dv)
@@ -189,6 +203,26 @@ class Case:
     def ring(self) -> int:
         """Ranks of a ring."""
         return self.p // self.exchanging() if self.strategy == "2d" else self.p
+
+
+def differentiated(
+    fn: Callable[..., Any], arrays: tuple, seed: int, count: int = 3
+) -> tuple[Callable[..., Any], tuple]:
+    """The result of `fn` and its gradients with respect to the first `count` of its arguments.
+
+    The cotangent of the result is one argument more, random numbers.
+    """
+    import jax
+    import numpy as np
+
+    shape = jax.eval_shape(fn, *arrays)
+    cotangent = np.random.default_rng(seed + 1).standard_normal(shape.shape).astype(shape.dtype)
+
+    def model(cotangent: Any, *arrays: Any) -> tuple:
+        result, pull = jax.vjp(lambda *some: fn(*some, *arrays[count:]), *arrays[:count])
+        return (result, *pull(cotangent))
+
+    return model, (cotangent, *arrays)
 
 
 def simpler(case: Case) -> Iterator[Case]:
@@ -212,6 +246,7 @@ def simpler(case: Case) -> Iterator[Case]:
         ("layout", "contiguous"),
         ("fill", "inf"),
         ("spelling", "repeated"),
+        ("grad", 0),
         ("seed", 0),
     ):
         yield replace(case, **{name: plain})

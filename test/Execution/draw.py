@@ -82,6 +82,7 @@ def case(random: Random) -> cases.Case:
         dv=random.choice(HEAD_SIZES) if random.random() < 0.25 else 0,
         type=random.choice(cases.TYPES),
         spelling=random.choice(cases.SPELLINGS),
+        grad=int(random.random() < 0.35),
         seed=random.randint(0, 999),
     )
     names = [random.choice(POSITIONAL if random.random() < 0.7 else OTHER)]

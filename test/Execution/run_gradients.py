@@ -1,0 +1,89 @@
+"""Gradients of attention: strategy x layout x ranks x length x groups x type.
+
+As run_matrix.py, with the gradients of queries, keys and values beside every result. One
+program per length holds every combination of mask, groups and type whose rows all see a key.
+"""
+
+from __future__ import annotations
+
+import random
+
+import jax
+
+import attentions
+import cases
+import harness
+import run_matrix
+
+LENGTHS = (48, 37, 5)
+STRATEGIES = (
+    ("none", ()),
+    ("allgather", ()),
+    ("ring", ()),
+    ("ring", ("--bidirectional",)),
+    ("ulysses", ()),
+    ("double-ring", ()),
+    ("2d", ()),
+    ("2d", ("--placement=context-first",)),
+    ("allgather", ("--head-groups=2",)),
+    ("ulysses", ("--head-groups=2",)),
+)
+LAYOUTS = ("contiguous", "zigzag", "striped")
+TOLERANCE = {"float64": 1e-9, "float32": 2e-5}
+
+
+def program(tools: harness.Tools, length: int, kv_heads: int) -> tuple[harness.Program, int]:
+    """All attentions over one length that have so many kv heads, with their gradients."""
+    kinds = [kind for kind in attentions.every(2) if kind.kv_heads >= kv_heads and is_filled(kind, length)]
+    made = [
+        cases.differentiated(kind, kind.arrays(length, length, seed), seed) for seed, kind in enumerate(kinds)
+    ]
+
+    def model(arguments: list) -> list:
+        return [fn(*each) for (fn, _), each in zip(made, arguments, strict=True)]
+
+    arguments = [each for _, each in made]
+    return tools.program(f"gradients-{length}-{kv_heads}", model, arguments), len(kinds)
+
+
+def is_filled(kind: attentions.Attention, length: int) -> bool:
+    """Whether every query sees a key."""
+    return kind.mask is None or bool(kind.mask(length, length).any(-1).all())
+
+
+def main() -> int:
+    """Run the whole product, or a sample."""
+    args = harness.arguments(__doc__).parse_args()
+    jax.config.update("jax_enable_x64", True)
+    tools = harness.Tools(args.build, args.work)
+    grid = [
+        (strategy, layout, ranks, length, (*options, *more))
+        for strategy, more in STRATEGIES
+        for layout in LAYOUTS
+        for ranks in run_matrix.RANKS
+        for options in run_matrix.factors(strategy, ranks)
+        for length in LENGTHS
+        if ranks > 1 or strategy == "none"
+    ]
+    grid = [each for each in grid if each[0] != "none" or each[2] == 1]
+    random.Random(args.seed).shuffle(grid)
+    grid = grid[: 6 if args.quick else 60]
+    kv_heads = {each: 4 if any("groups" in option for option in each[4]) else 1 for each in grid}
+    programs = {key: program(tools, *key) for key in sorted({(each[3], kv_heads[each]) for each in grid})}
+    return harness.hold_all(
+        tools,
+        (
+            harness.Case(
+                programs[length, kv_heads[each]][0],
+                (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--layout={layout}", *options),
+                tolerance=TOLERANCE,
+            )
+            for each in grid
+            for strategy, layout, ranks, length, options in (each,)
+        ),
+        args,
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
