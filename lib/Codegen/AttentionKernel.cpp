@@ -12,7 +12,6 @@
 #include "sprt/kernel.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cstddef>
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -50,11 +49,8 @@ static bool multipliesPairs(const AttentionKernelConfig &config) {
 }
 
 Shape::Shape(const AttentionKernelConfig &config)
-    : headSize(config.headSize), valueSize(config.valueSize),
-      elementBytes(config.elementType.isF64() ? 8 : 4),
-      lanes(config.vectorBits / (8 * elementBytes)), panel(2 * lanes),
-      tile(config.vectorBits == 512 ? 8 : 4),
-      pair(multipliesPairs(config) && lanes == 16 ? 2 : 1),
+    : Registers(config.elementType, config.vectorBits, multipliesPairs(config)),
+      headSize(config.headSize), valueSize(config.valueSize),
       signs(pair == 2           ? static_cast<int32_t>(0x80008000)
             : elementBytes == 4 ? std::numeric_limits<int32_t>::min()
                                 : std::numeric_limits<int64_t>::min()),
@@ -101,6 +97,16 @@ Shape::Shape(const AttentionKernelConfig &config)
 
 int64_t Shape::headSteps() const {
   return llvm::alignTo(llvm::divideCeil(headSize, pair), unroll);
+}
+
+Emitter::Emitter(Location loc, const AttentionKernelConfig &config)
+    : VectorEmitter(loc, config.elementType, Shape(config)), shape(config),
+      score(config.score), perQuery(config.perQuery), perKey(config.perKey),
+      perHead(config.perHead), pair(config.pair) {}
+
+Value Emitter::power(Value difference) {
+  return exp2(score ? mulf(difference, constant(llvm::numbers::log2e))
+                    : difference);
 }
 
 LogicalResult sp::verifyAttentionKernel(Location loc,
@@ -155,31 +161,20 @@ struct Place {
   Value batch, head, firstQuery;
 };
 
-/// The arguments of a launch.
-struct Launch {
+/// A launch: its arguments, and how they make tiles.
+struct Launch : Arguments {
+  Launch(Emitter &e, Value buffers, Value sizes, Value scratch)
+      : Arguments{e, buffers, sizes, scratch}, e(e) {}
+
   Emitter &e;
-  Value buffers, sizes, scratch;
   Value sliceCount = size(SPRT_ATTEND_SLICE_COUNT);
   std::pair<Value, Value> rowsSeen = findRows(); ///< of queries, from and to
 
-  Value size(int64_t index) {
-    return e.load(e.getI64Type(), e.at(sizes, index, e.getI64Type()));
-  }
-  Value buffer(int64_t index) {
-    return e.load(e.pointerType, e.at(buffers, index, e.pointerType));
-  }
-  /// Rows of (batch, head) in a buffer with strides {batch, row, head}.
-  Rows rows(int64_t bufferIndex, int64_t strides, Type type, Value batch,
-            Value head) {
-    Value offset =
-        e.add(e.mul(batch, size(strides)), e.mul(head, size(strides + 2)));
-    return {e.at(buffer(bufferIndex), offset, type), size(strides + 1), type};
-  }
   std::pair<Value, Value> findRows();
   Place locate(Value index);
   Place locateNext(const Place &place);
   Tile locateTile(Value index);
-  Slice loadSlice(Value index);
+  Slice loadSlice(Value index) { return slice(SPRT_ATTEND_SLICES, index); }
   Value hasWork(const Tile &tile);
   void locateTerms(Tile &tile);
 };
@@ -237,10 +232,7 @@ Tile Launch::locateTile(Value index) {
   Place place = locate(index);
   auto [batch, head, firstQuery] = place;
   Value globalHead = e.add(head, size(SPRT_ATTEND_HEAD_FIRST));
-  Value kvHead = e.sub(
-      arith::DivSIOp::create(e, e.mul(globalHead, size(SPRT_ATTEND_KV_TOTAL)),
-                             size(SPRT_ATTEND_HEADS_TOTAL)),
-      size(SPRT_ATTEND_KV_FIRST));
+  Value kvHead = this->kvHead(SPRT_ATTEND_HEAD_FIRST, globalHead);
 
   tile.firstQuery = firstQuery;
   Value rowsLeft =
@@ -260,8 +252,7 @@ Tile Launch::locateTile(Value index) {
   tile.nextQ = firstRow(SPRT_ATTEND_Q, SPRT_ATTEND_Q_STRIDES, stored);
   tile.nextO = firstRow(SPRT_ATTEND_O, SPRT_ATTEND_O_STRIDES, state);
 
-  Value scale =
-      arith::BitcastOp::create(e, e.getF64Type(), size(SPRT_ATTEND_SCALE));
+  Value scale = this->number(SPRT_ATTEND_SCALE);
   auto number = [&](double value) -> Value {
     return arith::ConstantOp::create(e, e.getF64FloatAttr(value));
   };
@@ -274,14 +265,10 @@ Tile Launch::locateTile(Value index) {
   scale = e.select(isNegative, arith::NegFOp::create(e, scale), scale);
   // Not 0: a hidden key's score of -inf has to stay what it is.
   scale = e.larger(number(0x1p-126), scale);
-  auto inLanes = [&](Value factor) {
-    return e.splat(state.isF64() ? factor
-                                 : arith::TruncFOp::create(e, state, factor));
-  };
-  tile.scale = inLanes(scale);
+  tile.scale = inLanes(e, scale);
   if (!e.score)
     return tile;
-  tile.product = inLanes(e.mulf(scale, number(1 / llvm::numbers::log2e)));
+  tile.product = inLanes(e, e.mulf(scale, number(1 / llvm::numbers::log2e)));
   tile.scale = e.constant(1);
   tile.batch = batch;
   tile.head = head;
@@ -303,24 +290,6 @@ void Launch::locateTerms(Tile &tile) {
   }
 }
 
-Slice Launch::loadSlice(Value index) {
-  Value base = e.at(buffer(SPRT_ATTEND_SLICES),
-                    e.mul(index, e.integer(sizeof(sprt_slice))), e.getI8Type());
-  auto field = [&](size_t offset) {
-    return e.load(e.getI64Type(),
-                  e.at(base, static_cast<int64_t>(offset), e.getI8Type()));
-  };
-  return {field(offsetof(sprt_slice, q0)),
-          field(offsetof(sprt_slice, q1)),
-          field(offsetof(sprt_slice, k0)),
-          field(offsetof(sprt_slice, k1)),
-          field(offsetof(sprt_slice, lo)),
-          field(offsetof(sprt_slice, hi)),
-          field(offsetof(sprt_slice, qStride)),
-          field(offsetof(sprt_slice, kStride)),
-          field(offsetof(sprt_slice, uniform))};
-}
-
 /// Whether a tile has an empty state to write, or rows in a slice: a rank of a
 /// causal ring attends with half of its rows in half of the steps.
 Value Launch::hasWork(const Tile &tile) {
@@ -338,7 +307,7 @@ Value Launch::hasWork(const Tile &tile) {
 
 static void attendSlice(Emitter &e, const Tile &tile, const Slice &slice) {
   const Shape &s = e.shape;
-  std::pair<Value, Value> seen = boundSlice(e, tile, slice);
+  std::pair<Value, Value> seen = boundSlice(e, queryBlockOf(e, tile), slice);
   Value upper = seen.second;
   Value first = e.alignDown(seen.first, s.tile);
   e.loop(first, upper, s.keyBlock, [&](Value firstKey) {
@@ -366,15 +335,10 @@ func::FuncOp sp::buildAttentionKernel(ModuleOp module, Location loc,
                     math::MathDialect, scf::SCFDialect,
                     vector::VectorDialect>();
   Emitter e(loc, config);
-  e.setInsertionPointToEnd(module.getBody());
-  auto type = e.getFunctionType({e.pointerType, e.pointerType, e.getI64Type(),
-                                 e.getI64Type(), e.pointerType},
-                                {});
-  auto function = func::FuncOp::create(e, name, type);
-  Block *entry = function.addEntryBlock();
-  e.setInsertionPointToStart(entry);
-  Launch launch{e, entry->getArgument(0), entry->getArgument(1),
-                entry->getArgument(4)};
+  func::FuncOp function = beginKernel(e, module, name);
+  Block *entry = &function.getBody().front();
+  Launch launch(e, entry->getArgument(0), entry->getArgument(1),
+                entry->getArgument(4));
   e.loop(entry->getArgument(2), entry->getArgument(3), 1, [&](Value index) {
     Tile tile = launch.locateTile(index);
     e.ifThen(launch.hasWork(tile), [&] {

@@ -4,14 +4,9 @@
 #define SP_LIB_CODEGEN_ATTENTIONPARTS_H
 
 #include "AttentionEmitter.h"
+#include "AttentionPieces.h"
 
 namespace mlir::sp::attention {
-
-/// Rows of one (batch, head): row r at base + r * stride elements of `type`.
-struct Rows {
-  Value base, stride;
-  Type type;
-};
 
 /// What a score function reads of a launch: base and strides {batch, head,
 /// query, key} in elements.
@@ -54,11 +49,6 @@ struct Next {
   Value key, isTile;
 };
 
-/// A slice of the mask as loaded from memory.
-struct Slice {
-  Value q0, q1, k0, k1, lo, hi, qStride, kStride, uniform;
-};
-
 /// Packs the tile's queries, transposed.
 void packQueries(Emitter &e, const Tile &tile);
 /// Sets the state in scratch memory from o and lse, or empty.
@@ -73,10 +63,8 @@ void packKeys(Emitter &e, const Tile &tile, Value first, Value count);
 SmallVector<Ahead> lookAhead(Emitter &e, const Tile &tile, Value panel,
                              Value row, const Next &next);
 
-/// Writes the keys that each query sees of a slice, and their extremes per
-/// panel. Returns the range of keys that the tile sees; empty: first >= second.
-std::pair<Value, Value> boundSlice(Emitter &e, const Tile &tile,
-                                   const Slice &slice);
+/// The tile's queries, with its areas for bounds.
+QueryBlock queryBlockOf(Emitter &e, const Tile &tile);
 
 /// Attends one panel to the packed keys [firstKey, firstKey + count); `next`
 /// comes after them.

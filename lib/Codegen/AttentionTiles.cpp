@@ -18,8 +18,8 @@ namespace {
 /// The panel at work: addresses in scratch memory and its ranges of keys.
 struct Panel {
   Value queries, output, scores, weights, keys, values;
-  Value rowMax, rowSum, weightSum, lower, upper;
-  Value leastLower, greatestLower, leastUpper, greatestUpper;
+  Value rowMax, rowSum, weightSum;
+  Sight sight;
 };
 } // namespace
 
@@ -36,92 +36,33 @@ static Panel locatePanel(Emitter &e, const Tile &tile, Value panel) {
   p.rowMax = at(s.rowMax, row);
   p.rowSum = at(s.rowSum, row);
   p.weightSum = at(s.weightSum, row);
-  p.lower = at(s.lower, row);
-  p.upper = at(s.upper, row);
   p.scores = e.at(tile.scratch, s.scores, e.getI8Type());
   p.weights = e.at(tile.scratch, s.weights, e.getI8Type());
   p.keys = e.at(tile.scratch, s.keys, e.getI8Type());
   p.values = e.at(tile.scratch, s.values, e.getI8Type());
-  Value ranges = at(s.ranges, 4 * sizeof(int64_t));
-  Value *fields[] = {&p.leastLower, &p.greatestLower, &p.leastUpper,
-                     &p.greatestUpper};
-  for (auto [i, field] : llvm::enumerate(fields))
-    *field = e.load(e.getI64Type(),
-                    e.at(ranges, static_cast<int64_t>(i), e.getI64Type()));
+  p.sight = loadSight(e, queryBlockOf(e, tile), panel);
   return p;
 }
 
-/// Vector `half` of row `row` of an array with one panel a row.
-static Value vectorAt(Emitter &e, Value base, Value row, int64_t half) {
-  Value rowBase =
-      e.at(base, e.mul(row, e.integer(e.shape.panel)), e.scalarType);
-  return e.at(rowBase, half * e.shape.lanes, e.scalarType);
-}
-
-/// Asks for the factors that the next register tile takes at `step`: `tile`
-/// contiguous words a step at `following`.
-static void prefetchFactors(Emitter &e, Value following, Value step) {
+QueryBlock attention::queryBlockOf(Emitter &e, const Tile &tile) {
   const Shape &s = e.shape;
-  Value address = e.at(following, e.mul(step, e.integer(s.tile)), e.scalarType);
-  for (int64_t byte = 0; byte < s.unroll * s.tile * s.elementBytes;
-       byte += kLineBytes)
-    e.prefetch(e.at(address, byte, e.getI8Type()), 1);
-}
-
-/// Accumulates a register tile: for steps [from, to) of the contraction,
-/// sums[i][half] += factor(step, i) · vectors[step][half].
-static SmallVector<Value> contract(Emitter &e, Value from, Value to,
-                                   ValueRange sums, Value vectors,
-                                   function_ref<Value(Value, int64_t)> factor,
-                                   function_ref<void(Value)> prefetch) {
-  const Shape &s = e.shape;
-  return e.loop(from, to, s.unroll, sums, [&](Value base, ValueRange carried) {
-    SmallVector<Value> next = llvm::to_vector(carried);
-    prefetch(base);
-    for (int64_t u = 0; u < s.unroll; ++u) {
-      Value step = e.add(base, e.integer(u));
-      Value pair[] = {e.load(e.vectorType, vectorAt(e, vectors, step, 0)),
-                      e.load(e.vectorType, vectorAt(e, vectors, step, 1))};
-      for (int64_t i = 0; i < s.tile; ++i) {
-        Value scalar = e.splat(e.load(e.scalarType, factor(step, i)));
-        for (int64_t half = 0; half < 2; ++half)
-          next[2 * i + half] =
-              e.multiplyAdd(scalar, pair[half], next[2 * i + half]);
-      }
-    }
-    return next;
-  });
+  auto area = [&](int64_t offset) {
+    return e.at(tile.scratch, offset, e.getI8Type());
+  };
+  return {tile.firstQuery, tile.queries,  tile.keys,     tile.panels,
+          area(s.lower),   area(s.upper), area(s.ranges)};
 }
 
 /// Sets the scores of keys that a query does not see to -inf.
 static SmallVector<Value> maskTile(Emitter &e, const Panel &p, Value firstKey,
                                    Value uniform, ValueRange scores) {
-  const Shape &s = e.shape;
-  auto laneVector = VectorType::get(s.lanes, e.laneType);
   Value none = e.constant(-std::numeric_limits<double>::infinity());
   Value isUniform = e.compare(Predicate::ne, uniform, e.integer(0));
   Value zero = e.constant(0);
-  Value bounds[2][2];
-  for (int64_t half = 0; half < 2; ++half) {
-    bounds[half][0] =
-        e.load(laneVector, e.at(p.lower, half * s.lanes, e.laneType));
-    bounds[half][1] =
-        e.load(laneVector, e.at(p.upper, half * s.lanes, e.laneType));
-  }
   SmallVector<Value> masked;
-  for (int64_t i = 0; i < s.tile; ++i) {
-    Value key = e.add(firstKey, e.integer(i));
-    if (e.laneType.getWidth() < 64)
-      key = arith::TruncIOp::create(e, e.laneType, key);
-    key = e.splat(key);
-    for (int64_t half = 0; half < 2; ++half) {
-      Value visible = arith::AndIOp::create(
-          e, e.compare(Predicate::sle, bounds[half][0], key),
-          e.compare(Predicate::slt, key, bounds[half][1]));
-      Value score = e.select(isUniform, zero, scores[2 * i + half]);
-      masked.push_back(e.select(visible, score, none));
-    }
-  }
+  for (auto [score, visible] :
+       llvm::zip_equal(scores, visibleLanes(e, p.sight, firstKey)))
+    masked.push_back(e.select(visible, e.select(isUniform, zero, score), none));
   return masked;
 }
 
@@ -137,27 +78,22 @@ scoreBlock(Emitter &e, const Panel &p, Value firstKey, Value from, Value to,
     SmallVector<Value> sums(2 * s.tile, e.constant(0));
     Value following = e.at(keys, s.tile * s.headWords, e.scalarType);
     SmallVector<Ahead> ahead = lookAhead(row);
-    sums = contract(
-        e, e.integer(0), e.integer(s.headSteps()), sums, p.queries,
-        [&](Value step, int64_t i) {
-          Value base = e.at(keys, i * s.headWords, e.scalarType);
-          return e.at(base, step, e.scalarType);
-        },
-        [&](Value step) {
-          prefetchFactors(e, following, step);
-          Value iteration =
-              arith::DivUIOp::create(e, step, e.integer(s.unroll));
-          for (const Ahead &a : ahead)
-            e.prefetch(
-                e.at(a.address, e.mul(iteration, a.stride), e.getI8Type()), 2);
-        });
+    sums = contract(e, e.integer(0), e.integer(s.headSteps()), sums, p.queries,
+                    {[&](Value step) { return e.at(keys, step, e.scalarType); },
+                     /*row=*/s.headWords, /*step=*/1},
+                    [&](Value step) {
+                      prefetchFactors(e, following, step);
+                      Value iteration =
+                          arith::DivUIOp::create(e, step, e.integer(s.unroll));
+                      for (const Ahead &a : ahead)
+                        e.prefetch(e.at(a.address, e.mul(iteration, a.stride),
+                                        e.getI8Type()),
+                                   2);
+                    });
     Value tileKey = e.add(firstKey, row);
-    Value crosses = arith::OrIOp::create(
-        e, e.compare(Predicate::slt, tileKey, p.greatestLower),
-        e.compare(Predicate::sgt, e.add(tileKey, e.integer(s.tile)),
-                  p.leastUpper));
-    crosses = arith::OrIOp::create(
-        e, crosses, e.compare(Predicate::ne, uniform, e.integer(0)));
+    Value crosses =
+        arith::OrIOp::create(e, crossesEdge(e, p.sight, tileKey),
+                             e.compare(Predicate::ne, uniform, e.integer(0)));
     sums = e.ifElse(
         crosses, SmallVector<Type>(2 * s.tile, e.vectorType),
         [&] { return maskTile(e, p, tileKey, uniform, sums); },
@@ -223,14 +159,13 @@ static void addValues(Emitter &e, const Panel &p, Value from, Value to,
         sums.push_back(
             e.mulf(e.load(e.vectorType, element(i, half)), rescale[half]));
     Value following = e.at(values, s.stripe, e.scalarType);
-    sums = contract(
-        e, e.steps(from), e.steps(to), sums, p.scores,
-        [&](Value step, int64_t i) {
-          Value base =
-              e.at(values, e.mul(step, e.integer(s.tile)), e.scalarType);
-          return e.at(base, i, e.scalarType);
-        },
-        [&](Value step) { prefetchFactors(e, following, step); });
+    sums = contract(e, e.steps(from), e.steps(to), sums, p.scores,
+                    {[&](Value step) {
+                       return e.at(values, e.mul(step, e.integer(s.tile)),
+                                   e.scalarType);
+                     },
+                     /*row=*/1, /*step=*/s.tile},
+                    [&](Value step) { prefetchFactors(e, following, step); });
     for (int64_t i = 0; i < s.tile; ++i)
       for (int64_t half = 0; half < 2; ++half)
         e.store(sums[2 * i + half], element(i, half));
@@ -243,10 +178,7 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
   const Shape &s = e.shape;
   Panel p = locatePanel(e, tile, panel);
   Value zero = e.integer(0);
-  Value from =
-      e.alignDown(e.greatest(e.sub(p.leastLower, firstKey), zero), s.tile);
-  Value to =
-      e.least(e.alignUp(e.sub(p.greatestUpper, firstKey), s.tile), count);
+  auto [from, to] = clipSight(e, p.sight, firstKey, count);
   e.ifThen(e.compare(Predicate::slt, from, to), [&] {
     SmallVector<Value> scores =
         scoreBlock(e, p, firstKey, from, to, uniform, [&](Value row) {

@@ -1,6 +1,6 @@
 // Elementary functions of the attention kernels, on vectors of the compute
 // type.
-#include "AttentionEmitter.h"
+#include "VectorEmitter.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -26,7 +26,7 @@ static constexpr double kExpNearest[] = {1.0,
                                          0.00016948239527628874398};
 
 /// Σ coefficients[i] x^i by Horner's rule.
-Value Emitter::polynomial(Value x, ArrayRef<double> coefficients) {
+Value VectorEmitter::polynomial(Value x, ArrayRef<double> coefficients) {
   Value sum = constant(coefficients.back());
   for (double coefficient : llvm::reverse(coefficients.drop_back()))
     sum = fma(sum, x, constant(coefficient));
@@ -35,7 +35,7 @@ Value Emitter::polynomial(Value x, ArrayRef<double> coefficients) {
 
 // vreduceps leaves x - floor(x), and 0 for -inf; vscalefps multiplies by
 // 2^floor(x), which is 0 for -inf.
-Value Emitter::exp2Avx512(Value x) {
+Value VectorEmitter::exp2Avx512(Value x) {
   auto word = [&](int64_t value, unsigned bits) -> Value {
     return arith::ConstantIntOp::create(*this, value, bits);
   };
@@ -54,8 +54,8 @@ Value Emitter::exp2Avx512(Value x) {
               {power, x, power, allLanes, currentRounding});
 }
 
-Value Emitter::exp2(Value x) {
-  if (scalarType.isF32() && shape.lanes == 16)
+Value VectorEmitter::exp2(Value x) {
+  if (scalarType.isF32() && registers.lanes == 16)
     return exp2Avx512(x);
 
   bool isDouble = scalarType.isF64();
@@ -77,7 +77,7 @@ Value Emitter::exp2(Value x) {
   } else {
     power = polynomial(fraction, kExpNearest);
   }
-  auto words = VectorType::get(shape.lanes, laneType);
+  auto words = VectorType::get(registers.lanes, laneType);
   Value exponent = arith::ShLIOp::create(
       *this, arith::BitcastOp::create(*this, words, shifted),
       integers(mantissaBits));
@@ -86,20 +86,15 @@ Value Emitter::exp2(Value x) {
   return mulf(power, arith::BitcastOp::create(*this, vectorType, scale));
 }
 
-Value Emitter::power(Value difference) {
-  return exp2(score ? mulf(difference, constant(llvm::numbers::log2e))
-                    : difference);
-}
-
 // x = 2^e m with m in [√½, √2); ln m = 2 artanh(s) = 2 s Σ s^2i / (2i + 1) for
 // s = (m - 1) / (m + 1), |s| <= 0.172.
-Value Emitter::log(Value exponent, Value x) {
+Value VectorEmitter::log(Value exponent, Value x) {
   bool isDouble = scalarType.isF64();
   int64_t mantissaBits = isDouble ? 52 : 23;
   int64_t rootHalf = isDouble
                          ? llvm::bit_cast<int64_t>(llvm::numbers::inv_sqrt2)
                          : llvm::bit_cast<int32_t>(0.70710678f);
-  auto words = VectorType::get(shape.lanes, laneType);
+  auto words = VectorType::get(registers.lanes, laneType);
   Value bits = arith::BitcastOp::create(*this, words, x);
   Value ownExponent = arith::ShRSIOp::create(
       *this, arith::SubIOp::create(*this, bits, integers(rootHalf)),

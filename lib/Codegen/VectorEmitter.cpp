@@ -1,19 +1,18 @@
-#include "AttentionEmitter.h"
+#include "VectorEmitter.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::sp;
 using namespace mlir::sp::attention;
 
-Emitter::Emitter(Location loc, const AttentionKernelConfig &config)
-    : ImplicitLocOpBuilder(loc, loc.getContext()), shape(config),
-      score(config.score), perQuery(config.perQuery), perKey(config.perKey),
-      perHead(config.perHead), pair(config.pair),
-      storedType(config.elementType) {
+VectorEmitter::VectorEmitter(Location loc, Type storedType,
+                             const Registers &registers)
+    : ImplicitLocOpBuilder(loc, loc.getContext()), registers(registers),
+      storedType(storedType) {
   bool isDouble = storedType.isF64();
   scalarType = isDouble ? FloatType(getF64Type()) : FloatType(getF32Type());
   laneType = isDouble ? getI64Type() : getI32Type();
-  vectorType = VectorType::get(shape.lanes, scalarType);
+  vectorType = VectorType::get(registers.lanes, scalarType);
   pointerType = LLVM::LLVMPointerType::get(getContext());
 }
 
@@ -21,52 +20,52 @@ Emitter::Emitter(Location loc, const AttentionKernelConfig &config)
 // 64-bit integers and memory
 //===----------------------------------------------------------------------===//
 
-Value Emitter::integer(int64_t value) {
+Value VectorEmitter::integer(int64_t value) {
   return arith::ConstantIntOp::create(*this, value, 64);
 }
 
-Value Emitter::add(Value a, Value b) {
+Value VectorEmitter::add(Value a, Value b) {
   return arith::AddIOp::create(*this, a, b);
 }
 
-Value Emitter::sub(Value a, Value b) {
+Value VectorEmitter::sub(Value a, Value b) {
   return arith::SubIOp::create(*this, a, b);
 }
 
-Value Emitter::mul(Value a, Value b) {
+Value VectorEmitter::mul(Value a, Value b) {
   return arith::MulIOp::create(*this, a, b);
 }
 
-Value Emitter::least(Value a, Value b) {
+Value VectorEmitter::least(Value a, Value b) {
   return arith::MinSIOp::create(*this, a, b);
 }
 
-Value Emitter::greatest(Value a, Value b) {
+Value VectorEmitter::greatest(Value a, Value b) {
   return arith::MaxSIOp::create(*this, a, b);
 }
 
-Value Emitter::alignDown(Value a, int64_t powerOfTwo) {
+Value VectorEmitter::alignDown(Value a, int64_t powerOfTwo) {
   return arith::AndIOp::create(*this, a, integer(-powerOfTwo));
 }
 
-Value Emitter::alignUp(Value a, int64_t powerOfTwo) {
+Value VectorEmitter::alignUp(Value a, int64_t powerOfTwo) {
   return alignDown(add(a, integer(powerOfTwo - 1)), powerOfTwo);
 }
 
-Value Emitter::compare(arith::CmpIPredicate predicate, Value a, Value b) {
+Value VectorEmitter::compare(arith::CmpIPredicate predicate, Value a, Value b) {
   return arith::CmpIOp::create(*this, predicate, a, b);
 }
 
-Value Emitter::select(Value condition, Value a, Value b) {
+Value VectorEmitter::select(Value condition, Value a, Value b) {
   return arith::SelectOp::create(*this, condition, a, b);
 }
 
-Value Emitter::at(Value base, Value index, Type type) {
+Value VectorEmitter::at(Value base, Value index, Type type) {
   return LLVM::GEPOp::create(*this, pointerType, type, base,
                              ArrayRef<LLVM::GEPArg>{index});
 }
 
-Value Emitter::at(Value base, int64_t index, Type type) {
+Value VectorEmitter::at(Value base, int64_t index, Type type) {
   return LLVM::GEPOp::create(
       *this, pointerType, type, base,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
@@ -79,16 +78,16 @@ static unsigned elementAlignment(Type type) {
   return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() / 8 : 8;
 }
 
-Value Emitter::load(Type type, Value address) {
+Value VectorEmitter::load(Type type, Value address) {
   return LLVM::LoadOp::create(*this, type, address, elementAlignment(type));
 }
 
-void Emitter::store(Value value, Value address) {
+void VectorEmitter::store(Value value, Value address) {
   LLVM::StoreOp::create(*this, value, address,
                         elementAlignment(value.getType()));
 }
 
-void Emitter::prefetch(Value address, int32_t level) {
+void VectorEmitter::prefetch(Value address, int32_t level) {
   LLVM::Prefetch::create(*this, address, /*rw=*/0, /*hint=*/4 - level,
                          /*cache=*/1);
 }
@@ -97,8 +96,8 @@ void Emitter::prefetch(Value address, int32_t level) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> Emitter::loop(Value from, Value to, int64_t step,
-                                 ValueRange initial, CarriedBody body) {
+SmallVector<Value> VectorEmitter::loop(Value from, Value to, int64_t step,
+                                       ValueRange initial, CarriedBody body) {
   auto loop = scf::ForOp::create(*this, from, to, integer(step), initial);
   OpBuilder::InsertionGuard guard(*this);
   // Without carried values the builder has already put the yield.
@@ -110,7 +109,7 @@ SmallVector<Value> Emitter::loop(Value from, Value to, int64_t step,
   return llvm::to_vector(ValueRange(loop.getResults()));
 }
 
-void Emitter::loop(Value from, Value to, int64_t step, Body body) {
+void VectorEmitter::loop(Value from, Value to, int64_t step, Body body) {
   loop(from, to, step, ValueRange(), [&](Value counter, ValueRange) {
     body(counter);
     return SmallVector<Value>();
@@ -118,9 +117,9 @@ void Emitter::loop(Value from, Value to, int64_t step, Body body) {
 }
 
 SmallVector<Value>
-Emitter::ifElse(Value condition, TypeRange types,
-                function_ref<SmallVector<Value>()> thenBody,
-                function_ref<SmallVector<Value>()> elseBody) {
+VectorEmitter::ifElse(Value condition, TypeRange types,
+                      function_ref<SmallVector<Value>()> thenBody,
+                      function_ref<SmallVector<Value>()> elseBody) {
   auto branch = scf::IfOp::create(*this, types, condition,
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(*this);
@@ -131,7 +130,7 @@ Emitter::ifElse(Value condition, TypeRange types,
   return llvm::to_vector(ValueRange(branch.getResults()));
 }
 
-void Emitter::ifThen(Value condition, function_ref<void()> body) {
+void VectorEmitter::ifThen(Value condition, function_ref<void()> body) {
   auto branch = scf::IfOp::create(*this, TypeRange(), condition,
                                   /*addThenBlock=*/true,
                                   /*addElseBlock=*/false);
@@ -145,44 +144,45 @@ void Emitter::ifThen(Value condition, function_ref<void()> body) {
 // Vectors
 //===----------------------------------------------------------------------===//
 
-Value Emitter::splat(Value scalar, int64_t count) {
-  auto type = VectorType::get(count ? count : shape.lanes, scalar.getType());
+Value VectorEmitter::splat(Value scalar, int64_t count) {
+  auto type =
+      VectorType::get(count ? count : registers.lanes, scalar.getType());
   return vector::BroadcastOp::create(*this, type, scalar);
 }
 
-Value Emitter::constant(double value) {
+Value VectorEmitter::constant(double value) {
   return arith::ConstantOp::create(
       *this, SplatElementsAttr::get(
                  vectorType, Attribute(getFloatAttr(scalarType, value))));
 }
 
-Value Emitter::integers(int64_t value) {
-  auto type = VectorType::get(shape.lanes, laneType);
+Value VectorEmitter::integers(int64_t value) {
+  auto type = VectorType::get(registers.lanes, laneType);
   return arith::ConstantOp::create(
       *this,
       SplatElementsAttr::get(type, Attribute(getIntegerAttr(laneType, value))));
 }
 
-Value Emitter::addf(Value a, Value b) {
+Value VectorEmitter::addf(Value a, Value b) {
   return arith::AddFOp::create(*this, a, b);
 }
 
-Value Emitter::subf(Value a, Value b) {
+Value VectorEmitter::subf(Value a, Value b) {
   return arith::SubFOp::create(*this, a, b);
 }
 
-Value Emitter::mulf(Value a, Value b) {
+Value VectorEmitter::mulf(Value a, Value b) {
   return arith::MulFOp::create(*this, a, b);
 }
 
-Value Emitter::fma(Value a, Value b, Value c) {
+Value VectorEmitter::fma(Value a, Value b, Value c) {
   return vector::FMAOp::create(*this, a, b, c);
 }
 
-Value Emitter::multiplyAdd(Value a, Value b, Value c) {
-  if (shape.pair == 1)
+Value VectorEmitter::multiplyAdd(Value a, Value b, Value c) {
+  if (registers.pair == 1)
     return fma(a, b, c);
-  auto pairs = VectorType::get(2 * shape.lanes, getBF16Type());
+  auto pairs = VectorType::get(2 * registers.lanes, getBF16Type());
   return LLVM::CallIntrinsicOp::create(
              *this, vectorType,
              getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
@@ -191,23 +191,23 @@ Value Emitter::multiplyAdd(Value a, Value b, Value c) {
       .getResult(0);
 }
 
-Value Emitter::steps(Value elements) {
-  if (shape.pair == 1)
+Value VectorEmitter::steps(Value elements) {
+  if (registers.pair == 1)
     return elements;
   return arith::ShRUIOp::create(*this, elements,
-                                integer(llvm::Log2_64(shape.pair)));
+                                integer(llvm::Log2_64(registers.pair)));
 }
 
-Value Emitter::equal(Value a, Value b) {
+Value VectorEmitter::equal(Value a, Value b) {
   return arith::CmpFOp::create(*this, arith::CmpFPredicate::OEQ, a, b);
 }
 
-Value Emitter::larger(Value a, Value b) {
+Value VectorEmitter::larger(Value a, Value b) {
   Value greater = arith::CmpFOp::create(*this, arith::CmpFPredicate::OGT, a, b);
   return select(greater, a, b);
 }
 
-Value Emitter::tailMask(Value count, int64_t size, int64_t lanes) {
+Value VectorEmitter::tailMask(Value count, int64_t size, int64_t lanes) {
   if (size % lanes == 0)
     return nullptr;
   auto type = VectorType::get(lanes, getI64Type());
@@ -217,7 +217,8 @@ Value Emitter::tailMask(Value count, int64_t size, int64_t lanes) {
   return compare(arith::CmpIPredicate::slt, lane, splat(count, lanes));
 }
 
-Value Emitter::loadStored(Value address, Type type, int64_t count, Value mask) {
+Value VectorEmitter::loadStored(Value address, Type type, int64_t count,
+                                Value mask) {
   // Masked loads of 16-bit integers are native, of floats they are not.
   bool isHalf = type.getIntOrFloatBitWidth() == 16;
   auto loaded = VectorType::get(count, isHalf ? Type(getI16Type()) : type);
@@ -229,14 +230,14 @@ Value Emitter::loadStored(Value address, Type type, int64_t count, Value mask) {
       getI32IntegerAttr(elementAlignment(loaded)));
 }
 
-Value Emitter::loadWords(Value address, Value mask) {
-  if (shape.pair == 1)
-    return loadConverted(address, storedType, shape.lanes, mask);
-  Value pairs = loadStored(address, storedType, 2 * shape.lanes, mask);
+Value VectorEmitter::loadWords(Value address, Value mask) {
+  if (registers.pair == 1)
+    return loadConverted(address, storedType, registers.lanes, mask);
+  Value pairs = loadStored(address, storedType, 2 * registers.lanes, mask);
   return vector::BitCastOp::create(*this, vectorType, pairs);
 }
 
-Value Emitter::joinHalves(Value even, Value odd) {
+Value VectorEmitter::joinHalves(Value even, Value odd) {
   int64_t count = cast<VectorType>(even.getType()).getNumElements();
   auto words = VectorType::get(count, laneType);
   Value shift = arith::ConstantOp::create(
@@ -249,38 +250,38 @@ Value Emitter::joinHalves(Value even, Value odd) {
                                   joined);
 }
 
-Value Emitter::roundToPairs(Value even, Value odd) {
-  auto rounded = VectorType::get(2 * shape.lanes, getBF16Type());
+Value VectorEmitter::roundToPairs(Value even, Value odd) {
+  auto rounded = VectorType::get(2 * registers.lanes, getBF16Type());
   Value halves = LLVM::CallIntrinsicOp::create(
                      *this, rounded,
                      getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512"),
                      ValueRange{odd, even})
                      .getResult(0);
   SmallVector<int64_t> order;
-  for (int64_t lane = 0; lane < shape.lanes; ++lane)
-    order.append({lane, shape.lanes + lane});
-  auto integers = VectorType::get(2 * shape.lanes, getI16Type());
+  for (int64_t lane = 0; lane < registers.lanes; ++lane)
+    order.append({lane, registers.lanes + lane});
+  auto integers = VectorType::get(2 * registers.lanes, getI16Type());
   halves = arith::BitcastOp::create(*this, integers, halves);
   return vector::BitCastOp::create(
       *this, vectorType,
       vector::ShuffleOp::create(*this, halves, halves, order).getResult());
 }
 
-Value Emitter::pairsOfOne() {
-  auto words = VectorType::get(shape.lanes, getI32Type());
+Value VectorEmitter::pairsOfOne() {
+  auto words = VectorType::get(registers.lanes, getI32Type());
   Value ones = arith::ConstantOp::create(
       *this, DenseElementsAttr::get(words, APInt(32, 0x3F803F80)));
   return vector::BitCastOp::create(*this, vectorType, ones);
 }
 
-Value Emitter::flipSigns(Value words, Value signs) {
+Value VectorEmitter::flipSigns(Value words, Value signs) {
   Value bits = arith::BitcastOp::create(*this, signs.getType(), words);
   return arith::BitcastOp::create(*this, words.getType(),
                                   arith::XOrIOp::create(*this, bits, signs));
 }
 
-Value Emitter::loadConverted(Value address, Type type, int64_t count,
-                             Value mask) {
+Value VectorEmitter::loadConverted(Value address, Type type, int64_t count,
+                                   Value mask) {
   Value value = loadStored(address, type, count, mask);
   auto computed = VectorType::get(count, scalarType);
   if (type.isBF16()) {
@@ -300,7 +301,7 @@ Value Emitter::loadConverted(Value address, Type type, int64_t count,
   return value;
 }
 
-void Emitter::storeMasked(Value value, Value address, Value mask) {
+void VectorEmitter::storeMasked(Value value, Value address, Value mask) {
   LLVM::MaskedStoreOp::create(
       *this, value, address, mask,
       getI32IntegerAttr(elementAlignment(value.getType())));
@@ -308,7 +309,7 @@ void Emitter::storeMasked(Value value, Value address, Value mask) {
 
 // A perfect shuffle of all rows read as one sequence rotates the bits of an
 // element's position by one; log2(lanes) of them exchange row and lane.
-void Emitter::transpose(SmallVectorImpl<Value> &rows) {
+void VectorEmitter::transpose(SmallVectorImpl<Value> &rows) {
   int64_t count = rows.size(), half = count / 2;
   SmallVector<int64_t> low, high;
   for (int64_t i = 0; i < half; ++i) {
