@@ -1,5 +1,5 @@
 // Compiles a kernel to an object, links it and loads it.
-#include "AttentionHarness.h"
+#include "AttentionCompile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -17,7 +17,8 @@
 
 using namespace attention_test;
 
-static mlir::Type elementType(mlir::MLIRContext &context, Element element) {
+mlir::Type attention_test::elementType(mlir::MLIRContext &context,
+                                       Element element) {
   switch (element) {
   case Element::f64:
     return mlir::Float64Type::get(&context);
@@ -60,6 +61,22 @@ static void *linkAndLoad(llvm::ArrayRef<char> object,
   return library ? dlsym(library, symbol.c_str()) : nullptr;
 }
 
+sprt_kernel attention_test::compileModule(mlir::ModuleOp module,
+                                          const std::string &symbol,
+                                          int64_t vectorBits, bool bf16Dots) {
+  std::string error;
+  auto target = mlir::sp::resolveCPUTarget(bf16Dots            ? "native"
+                                           : vectorBits == 512 ? "x86-64-v4"
+                                                               : "x86-64-v3",
+                                           error);
+  llvm::SmallVector<char> object;
+  if (failed(mlir::verify(module)) || failed(target) ||
+      failed(mlir::sp::lowerToLLVM(module)) ||
+      failed(mlir::sp::emitObject(module, *target, object)))
+    return nullptr;
+  return reinterpret_cast<sprt_kernel>(linkAndLoad(object, symbol));
+}
+
 static Kernel compileKernel(const KernelConfig &config) {
   mlir::MLIRContext context;
   mlir::sp::AttentionKernelConfig kernel;
@@ -89,21 +106,11 @@ static Kernel compileKernel(const KernelConfig &config) {
   if (failed(mlir::sp::verifyAttentionKernel(loc, kernel)))
     return result;
   mlir::sp::buildAttentionKernel(*module, loc, kernel);
-  std::string error;
-  auto target =
-      mlir::sp::resolveCPUTarget(config.bf16Dots            ? "native"
-                                 : config.vectorBits == 512 ? "x86-64-v4"
-                                                            : "x86-64-v3",
-                                 error);
-  llvm::SmallVector<char> object;
-  if (failed(mlir::verify(*module)) || failed(target) ||
-      failed(mlir::sp::lowerToLLVM(*module)) ||
-      failed(mlir::sp::emitObject(*module, *target, object)))
-    return result;
   result.queryBlock = mlir::sp::attentionQueryBlock(kernel);
   result.scratchBytes = mlir::sp::attentionScratchBytes(kernel);
-  result.function = reinterpret_cast<sprt_kernel>(
-      linkAndLoad(object, mlir::sp::attentionKernelName(kernel)));
+  result.function =
+      compileModule(*module, mlir::sp::attentionKernelName(kernel),
+                    config.vectorBits, config.bf16Dots);
   return result;
 }
 

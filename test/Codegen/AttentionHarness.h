@@ -98,6 +98,9 @@ struct Problem {
 /// rows was written.
 void check(const Problem &problem, double tolerance, double lseTolerance = 0);
 
+/// Whether a slice shows key row b to query row a.
+bool isVisible(const sprt_slice &slice, int64_t a, int64_t b);
+
 /// A full slice of queries x keys.
 sprt_slice band(int64_t queries, int64_t keys, int64_t lo = kNoLow,
                 int64_t hi = kNoHigh);

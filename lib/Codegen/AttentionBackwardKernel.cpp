@@ -1,0 +1,277 @@
+// The kernel around the products: tiles, blocks of keys, slices, query heads,
+// blocks of queries.
+//
+//   for each tile (batch, kv head)
+//     for each block of keys
+//       pack K and V
+//       for each slice, each query head, each block of queries that sees it
+//         pack Q and dO; the products; dQ is added to memory
+//       add dK and dV to memory
+#include "AttentionBackward.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "sp/Codegen/AttentionKernel.h"
+#include "sprt/kernel.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using namespace mlir::sp::attention;
+
+using Predicate = arith::CmpIPredicate;
+
+// Blocks of keys and of queries with their gradients, P and dS share a core's
+// second-level cache.
+static constexpr int64_t kKeyBytes = 512 * 1024, kMostKeys = 256;
+static constexpr int64_t kQueryBytes = 256 * 1024, kMostQueries = 128;
+
+/// Rows of `rowBytes` that fit in `bytes`: `most` halved as often as needed.
+static int64_t chooseBlock(int64_t rowBytes, int64_t bytes, int64_t most) {
+  constexpr int64_t least = 32;
+  while (most > least && most * rowBytes > bytes)
+    most /= 2;
+  return most;
+}
+
+BackwardShape::BackwardShape(const AttentionBackwardConfig &config)
+    : Registers(config.elementType, config.vectorBits, /*pairs=*/false),
+      headSize(config.headSize), valueSize(config.valueSize),
+      headPad(llvm::alignTo(headSize, panel)),
+      valuePad(llvm::alignTo(valueSize, panel)) {
+  // Twice: keys have gradients, queries are packed in two ways.
+  int64_t rowBytes = 2 * (headPad + valuePad) * elementBytes;
+  keyBlock = chooseBlock(rowBytes, kKeyBytes, kMostKeys);
+  queryBlock = chooseBlock(rowBytes, kQueryBytes, kMostQueries);
+  panels = queryBlock / panel;
+
+  bytes = 0;
+  auto reserve = [&](int64_t elements) {
+    int64_t offset = bytes;
+    bytes += llvm::alignTo(elements * elementBytes, kLineBytes);
+    return offset;
+  };
+  keys = reserve(keyBlock * headPad);
+  values = reserve(keyBlock * valuePad);
+  keyGradients = reserve(keyBlock * headPad);
+  valueGradients = reserve(keyBlock * valuePad);
+  queries = reserve(queryBlock * headPad);
+  outputs = reserve(queryBlock * valuePad);
+  queryColumns = reserve(queryBlock * headPad);
+  outputColumns = reserve(queryBlock * valuePad);
+  powers = reserve(queryBlock * keyBlock);
+  scores = reserve(queryBlock * keyBlock);
+  queryGradients = reserve(panel * headPad);
+  lse = reserve(queryBlock);
+  delta = reserve(queryBlock);
+  lower = reserve(queryBlock);
+  upper = reserve(queryBlock);
+  ranges = bytes;
+  bytes += llvm::alignTo(panels * 4 * sizeof(int64_t), kLineBytes);
+}
+
+BackwardEmitter::BackwardEmitter(Location loc,
+                                 const AttentionBackwardConfig &config)
+    : VectorEmitter(loc, config.elementType, BackwardShape(config)),
+      shape(config) {}
+
+LogicalResult
+sp::verifyAttentionBackwardKernel(Location loc,
+                                  const AttentionBackwardConfig &config) {
+  AttentionKernelConfig forward;
+  forward.headSize = config.headSize;
+  forward.valueSize = config.valueSize;
+  forward.elementType = config.elementType;
+  forward.vectorBits = config.vectorBits;
+  return verifyAttentionKernel(loc, forward);
+}
+
+std::string
+sp::attentionBackwardKernelName(const AttentionBackwardConfig &config) {
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  stream << "attend_backward_" << config.elementType << "_d" << config.headSize;
+  if (config.valueSize != config.headSize)
+    stream << 'x' << config.valueSize;
+  return name;
+}
+
+int64_t
+sp::attentionBackwardScratchBytes(const AttentionBackwardConfig &config) {
+  return BackwardShape(config).bytes;
+}
+
+namespace {
+/// A launch: its arguments, and how they make tiles.
+struct Launch : Arguments {
+  Launch(BackwardEmitter &e, Value buffers, Value sizes, Value scratch)
+      : Arguments{e, buffers, sizes, scratch}, e(e) {}
+
+  BackwardEmitter &e;
+  Value sliceCount = size(SPRT_BACKWARD_SLICE_COUNT);
+
+  Value isSet(int64_t index) {
+    return e.compare(Predicate::ne, size(index), e.integer(0));
+  }
+  BackwardTile locateTile(Value batch, Value kvHead);
+  QueryHead locateHead(Value batch, Value head);
+  void forEachHead(Value kvHead, function_ref<void(Value)> body);
+  Value isSeen(const KeyBlock &keys);
+  void attendSlice(const BackwardTile &tile, const KeyBlock &keys,
+                   const QueryHead &head, const Slice &slice);
+  void runTile(Value index);
+};
+} // namespace
+
+BackwardTile Launch::locateTile(Value batch, Value kvHead) {
+  const BackwardShape &s = e.shape;
+  Type stored = e.storedType, computed = e.scalarType;
+  BackwardTile tile;
+  tile.queries = size(SPRT_BACKWARD_QUERIES);
+  tile.keys = size(SPRT_BACKWARD_KEYS);
+  tile.scale = inLanes(e, number(SPRT_BACKWARD_SCALE));
+  tile.initialiseQueries = isSet(SPRT_BACKWARD_INIT_QUERIES);
+  tile.initialiseKeys = isSet(SPRT_BACKWARD_INIT_KEYS);
+  tile.k =
+      rows(SPRT_BACKWARD_K, SPRT_BACKWARD_K_STRIDES, stored, batch, kvHead);
+  tile.v =
+      rows(SPRT_BACKWARD_V, SPRT_BACKWARD_V_STRIDES, stored, batch, kvHead);
+  tile.dk =
+      rows(SPRT_BACKWARD_DK, SPRT_BACKWARD_DK_STRIDES, computed, batch, kvHead);
+  tile.dv =
+      rows(SPRT_BACKWARD_DV, SPRT_BACKWARD_DV_STRIDES, computed, batch, kvHead);
+  auto area = [&](int64_t offset) {
+    return e.at(scratch, offset, e.getI8Type());
+  };
+  tile.packedKeys = {area(s.keys), s.keyBlock};
+  tile.packedValues = {area(s.values), s.keyBlock};
+  tile.keyGradients = {area(s.keyGradients), s.keyBlock};
+  tile.valueGradients = {area(s.valueGradients), s.keyBlock};
+  tile.packedQueries = {area(s.queries), s.queryBlock};
+  tile.outputs = {area(s.outputs), s.queryBlock};
+  tile.queryColumns = {area(s.queryColumns), s.headPad};
+  tile.outputColumns = {area(s.outputColumns), s.valuePad};
+  tile.powers = {area(s.powers), s.keyBlock};
+  tile.scores = {area(s.scores), s.keyBlock};
+  tile.queryGradients = {area(s.queryGradients), s.panel};
+  tile.lse = area(s.lse);
+  tile.delta = area(s.delta);
+  tile.lower = area(s.lower);
+  tile.upper = area(s.upper);
+  tile.ranges = area(s.ranges);
+  return tile;
+}
+
+QueryHead Launch::locateHead(Value batch, Value head) {
+  Type stored = e.storedType, computed = e.scalarType;
+  return {
+      rows(SPRT_BACKWARD_Q, SPRT_BACKWARD_Q_STRIDES, stored, batch, head),
+      rows(SPRT_BACKWARD_DO, SPRT_BACKWARD_DO_STRIDES, stored, batch, head),
+      rows(SPRT_BACKWARD_LSE, SPRT_BACKWARD_LSE_STRIDES, computed, batch, head),
+      rows(SPRT_BACKWARD_DELTA, SPRT_BACKWARD_LSE_STRIDES, computed, batch,
+           head),
+      rows(SPRT_BACKWARD_DQ, SPRT_BACKWARD_DQ_STRIDES, computed, batch, head)};
+}
+
+/// The query heads that read a kv head.
+void Launch::forEachHead(Value kvHead, function_ref<void(Value)> body) {
+  e.loop(e.integer(0), size(SPRT_BACKWARD_HEADS), 1, [&](Value head) {
+    Value reads = this->kvHead(SPRT_BACKWARD_HEAD_FIRST,
+                               e.add(head, size(SPRT_BACKWARD_HEAD_FIRST)));
+    e.ifThen(e.compare(Predicate::eq, reads, kvHead), [&] { body(head); });
+  });
+}
+
+/// Whether a slice meets the block of keys.
+Value Launch::isSeen(const KeyBlock &keys) {
+  Value end = e.add(keys.first, keys.valid);
+  Value no = arith::ConstantIntOp::create(e, 0, 1);
+  return e.loop(e.integer(0), sliceCount, 1, no,
+                [&](Value index, ValueRange so) -> SmallVector<Value> {
+                  Slice slice = this->slice(SPRT_BACKWARD_SLICES, index);
+                  Value meets = arith::AndIOp::create(
+                      e, e.compare(Predicate::slt, slice.k0, end),
+                      e.compare(Predicate::sgt, slice.k1, keys.first));
+                  return {arith::OrIOp::create(e, so[0], meets)};
+                })[0];
+}
+
+void Launch::attendSlice(const BackwardTile &tile, const KeyBlock &keys,
+                         const QueryHead &head, const Slice &slice) {
+  const BackwardShape &s = e.shape;
+  Value end = e.least(slice.q1, tile.queries);
+  e.loop(slice.q0, end, s.queryBlock, [&](Value first) {
+    Value count = e.least(e.sub(end, first), e.integer(s.queryBlock));
+    Value panels = arith::DivUIOp::create(
+        e, e.add(count, e.integer(s.panel - 1)), e.integer(s.panel));
+    QueryBlock block{first,      tile.queries, tile.keys,  panels,
+                     tile.lower, tile.upper,   tile.ranges};
+    packNumbers(e, tile, head, block);
+    Value none = arith::ConstantOp::create(
+        e,
+        e.getFloatAttr(e.scalarType, -std::numeric_limits<double>::infinity()));
+    auto seen = boundSlice(e, block, slice, [&](Value index) -> Value {
+      Value lse = e.load(e.scalarType, e.at(tile.lse, index, e.scalarType));
+      return arith::CmpFOp::create(e, arith::CmpFPredicate::UNE, lse, none);
+    });
+    attendBlock(e, tile, head, block, keys, seen);
+  });
+}
+
+void Launch::runTile(Value index) {
+  const BackwardShape &s = e.shape;
+  Value kvHeads = size(SPRT_BACKWARD_KV_HEADS);
+  Value batch = arith::DivSIOp::create(e, index, kvHeads);
+  Value kvHead = arith::RemSIOp::create(e, index, kvHeads);
+  BackwardTile tile = locateTile(batch, kvHead);
+  e.ifThen(tile.initialiseQueries, [&] {
+    forEachHead(kvHead, [&](Value head) {
+      clearRows(e, locateHead(batch, head).dq, tile.queries, s.headSize);
+    });
+  });
+  e.loop(e.integer(0), tile.keys, s.keyBlock, [&](Value first) {
+    KeyBlock keys;
+    keys.first = first;
+    keys.valid = e.least(e.sub(tile.keys, first), e.integer(s.keyBlock));
+    keys.count = e.alignUp(keys.valid, s.tile);
+    Value hasWork = arith::OrIOp::create(e, tile.initialiseKeys, isSeen(keys));
+    e.ifThen(hasWork, [&] {
+      clearMatrix(e, tile.keyGradients, keys.count, s.headSize);
+      clearMatrix(e, tile.valueGradients, keys.count, s.valueSize);
+      keys.isFinite =
+          allFinite(e, packMatrix(e, tile.k, first, keys.valid, keys.count,
+                                  s.headSize, tile.packedKeys));
+      packMatrix(e, tile.v, first, keys.valid, keys.count, s.valueSize,
+                 tile.packedValues);
+      e.loop(e.integer(0), sliceCount, 1, [&](Value number) {
+        Slice slice = this->slice(SPRT_BACKWARD_SLICES, number);
+        forEachHead(kvHead, [&](Value head) {
+          attendSlice(tile, keys, locateHead(batch, head), slice);
+        });
+      });
+      addMatrix(e, tile.keyGradients, tile.dk, first, keys.valid, s.headSize,
+                tile.initialiseKeys);
+      addMatrix(e, tile.valueGradients, tile.dv, first, keys.valid, s.valueSize,
+                tile.initialiseKeys);
+    });
+  });
+}
+
+func::FuncOp
+sp::buildAttentionBackwardKernel(ModuleOp module, Location loc,
+                                 const AttentionBackwardConfig &config) {
+  std::string name = attentionBackwardKernelName(config);
+  if (auto existing = module.lookupSymbol<func::FuncOp>(name))
+    return existing;
+  module.getContext()
+      ->loadDialect<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect,
+                    math::MathDialect, scf::SCFDialect,
+                    vector::VectorDialect>();
+  BackwardEmitter e(loc, config);
+  func::FuncOp function = beginKernel(e, module, name);
+  Block *entry = &function.getBody().front();
+  Launch launch(e, entry->getArgument(0), entry->getArgument(1),
+                entry->getArgument(4));
+  e.loop(entry->getArgument(2), entry->getArgument(3), 1,
+         [&](Value index) { launch.runTile(index); });
+  func::ReturnOp::create(e);
+  return function;
+}

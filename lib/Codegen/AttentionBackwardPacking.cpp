@@ -1,0 +1,197 @@
+// Moves rows between their natural row-major form and the planes of the
+// gradient kernels.
+#include "AttentionBackward.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using namespace mlir::sp::attention;
+
+Value Matrix::plane(VectorEmitter &e, Value number) const {
+  return e.at(base, e.mul(number, e.integer(rows * e.registers.panel)),
+              e.scalarType);
+}
+
+Value Matrix::row(VectorEmitter &e, Value planeNumber, Value number) const {
+  return e.at(plane(e, planeNumber),
+              e.mul(number, e.integer(e.registers.panel)), e.scalarType);
+}
+
+/// Address of the vector at `column`, a multiple of the lanes, of a row.
+static Value vectorOf(BackwardEmitter &e, const Matrix &matrix, Value row,
+                      Value column) {
+  const Registers &r = e.registers;
+  Value plane = arith::DivUIOp::create(e, column, e.integer(r.panel));
+  Value inPlane = arith::RemUIOp::create(e, column, e.integer(r.panel));
+  return e.at(matrix.row(e, plane, row), inPlane, e.scalarType);
+}
+
+static Value rowAt(BackwardEmitter &e, const Rows &rows, Value number) {
+  return e.at(rows.base, e.mul(number, rows.stride), rows.type);
+}
+
+static Value columnMask(BackwardEmitter &e, Value column, int64_t size) {
+  int64_t lanes = e.registers.lanes;
+  return e.tailMask(e.sub(e.integer(size), column), size, lanes);
+}
+
+/// x · 0 added to `sum`: NaN where x is not finite.
+static Value note(BackwardEmitter &e, Value x, Value sum) {
+  return e.fma(x, e.constant(0), sum);
+}
+
+Value attention::packMatrix(BackwardEmitter &e, const Rows &rows, Value first,
+                            Value valid, Value count, int64_t size,
+                            const Matrix &to) {
+  int64_t lanes = e.registers.lanes;
+  Value zero = e.constant(0);
+  SmallVector<Value> noted =
+      e.loop(e.integer(0), valid, 1, zero, [&](Value row, ValueRange sums) {
+        Value source = rowAt(e, rows, e.add(first, row));
+        return e.loop(e.integer(0), e.integer(size), lanes, sums,
+                      [&](Value column, ValueRange sums) -> SmallVector<Value> {
+                        Value x = e.loadConverted(
+                            e.at(source, column, rows.type), rows.type, lanes,
+                            columnMask(e, column, size));
+                        e.store(x, vectorOf(e, to, row, column));
+                        return {note(e, x, sums[0])};
+                      });
+      });
+  e.loop(valid, count, 1, [&](Value row) {
+    e.loop(e.integer(0), e.integer(size), lanes,
+           [&](Value column) { e.store(zero, vectorOf(e, to, row, column)); });
+  });
+  return noted[0];
+}
+
+Value attention::packBoth(BackwardEmitter &e, const Rows &rows,
+                          const QueryBlock &block, int64_t size,
+                          const Matrix &to, const Matrix &columns) {
+  const Registers &r = e.registers;
+  Value last = e.sub(block.queries, e.integer(1));
+  return e.loop(
+      e.integer(0), e.mul(block.panels, e.integer(2)), 1, e.constant(0),
+      [&](Value group, ValueRange sums) {
+        Value index = e.mul(group, e.integer(r.lanes));
+        SmallVector<Value> sources;
+        for (int64_t lane = 0; lane < r.lanes; ++lane)
+          sources.push_back(
+              rowAt(e, rows,
+                    e.least(e.add(e.add(block.first, index), e.integer(lane)),
+                            last)));
+        return e.loop(
+            e.integer(0), e.integer(size), r.lanes, sums,
+            [&](Value column, ValueRange sums) -> SmallVector<Value> {
+              Value mask = columnMask(e, column, size), sum = sums[0];
+              SmallVector<Value> vectors;
+              Value target = vectorOf(e, to, index, column);
+              for (auto [lane, source] : llvm::enumerate(sources)) {
+                Value x = e.loadConverted(e.at(source, column, rows.type),
+                                          rows.type, r.lanes, mask);
+                e.store(x, e.at(target, static_cast<int64_t>(lane) * r.panel,
+                                e.scalarType));
+                sum = note(e, x, sum);
+                vectors.push_back(x);
+              }
+              e.transpose(vectors);
+              // Queries are columns now: `index` is the first of a vector.
+              target = vectorOf(e, columns, column, index);
+              for (auto [row, vector] : llvm::enumerate(vectors))
+                e.store(vector,
+                        e.at(target, static_cast<int64_t>(row) * r.panel,
+                             e.scalarType));
+              return {sum};
+            });
+      })[0];
+}
+
+void attention::packNumbers(BackwardEmitter &e, const BackwardTile &tile,
+                            const QueryHead &head, const QueryBlock &block) {
+  Value count = e.mul(block.panels, e.integer(e.registers.panel));
+  Value valid = e.least(e.sub(block.queries, block.first), count);
+  e.loop(e.integer(0), valid, 1, [&](Value index) {
+    Value row = e.add(block.first, index);
+    for (auto [rows, area] :
+         {std::pair(&head.lse, tile.lse), std::pair(&head.delta, tile.delta)})
+      e.store(e.load(e.scalarType, rowAt(e, *rows, row)),
+              e.at(area, index, e.scalarType));
+  });
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(e, e.getFloatAttr(e.scalarType, value));
+  };
+  Value none = number(-std::numeric_limits<double>::infinity());
+  Value zero = number(0);
+  e.loop(valid, count, 1, [&](Value index) {
+    e.store(none, e.at(tile.lse, index, e.scalarType));
+    e.store(zero, e.at(tile.delta, index, e.scalarType));
+  });
+}
+
+Value attention::allFinite(BackwardEmitter &e, Value packed) {
+  Value isZero = e.equal(packed, e.constant(0));
+  return vector::ReductionOp::create(e, vector::CombiningKind::AND, isZero);
+}
+
+void attention::clearMatrix(BackwardEmitter &e, const Matrix &matrix,
+                            Value count, int64_t size) {
+  int64_t panel = e.registers.panel;
+  Value end = e.mul(count, e.integer(panel));
+  e.loop(e.integer(0), e.integer(llvm::divideCeil(size, panel)), 1,
+         [&](Value plane) {
+           Value base = matrix.plane(e, plane);
+           e.loop(e.integer(0), end, e.registers.lanes, [&](Value at) {
+             e.store(e.constant(0), e.at(base, at, e.scalarType));
+           });
+         });
+}
+
+/// Stores what `of` makes of an address in rows [first, first + count) and the
+/// mask there.
+static void storeRows(BackwardEmitter &e, const Rows &rows, Value first,
+                      Value count, int64_t size,
+                      function_ref<Value(Value, Value, Value, Value)> of) {
+  int64_t lanes = e.registers.lanes;
+  e.loop(e.integer(0), count, 1, [&](Value row) {
+    Value base = rowAt(e, rows, e.add(first, row));
+    e.loop(e.integer(0), e.integer(size), lanes, [&](Value column) {
+      Value mask = columnMask(e, column, size);
+      Value address = e.at(base, column, rows.type);
+      Value x = of(row, column, address, mask);
+      if (mask)
+        e.storeMasked(x, address, mask);
+      else
+        e.store(x, address);
+    });
+  });
+}
+
+void attention::addMatrix(BackwardEmitter &e, const Matrix &matrix,
+                          const Rows &rows, Value first, Value count,
+                          int64_t size, Value replaces) {
+  auto read = [&](Value row, Value column) {
+    return e.load(e.vectorType, vectorOf(e, matrix, row, column));
+  };
+  e.ifElse(
+      replaces, TypeRange(),
+      [&] {
+        storeRows(e, rows, first, count, size,
+                  [&](Value row, Value column, Value, Value) {
+                    return read(row, column);
+                  });
+        return SmallVector<Value>();
+      },
+      [&] {
+        storeRows(e, rows, first, count, size,
+                  [&](Value row, Value column, Value address, Value mask) {
+                    Value old = e.loadConverted(address, rows.type,
+                                                e.registers.lanes, mask);
+                    return e.addf(old, read(row, column));
+                  });
+        return SmallVector<Value>();
+      });
+}
+
+void attention::clearRows(BackwardEmitter &e, const Rows &rows, Value count,
+                          int64_t size) {
+  storeRows(e, rows, e.integer(0), count, size,
+            [&](Value, Value, Value, Value) { return e.constant(0); });
+}

@@ -1,0 +1,225 @@
+// The dense reference of the gradients, and the comparison with it.
+#include "AttentionBackwardHarness.h"
+#include "AttentionCompile.h"
+#include "mlir/IR/MLIRContext.h"
+#include "sp/Codegen/AttentionBackwardKernel.h"
+#include "llvm/Support/MathExtras.h"
+#include "gtest/gtest.h"
+#include <cmath>
+#include <map>
+
+using namespace attention_test;
+
+static BackwardKernel compile(const BackwardConfig &config) {
+  mlir::MLIRContext context;
+  mlir::sp::AttentionBackwardConfig kernel;
+  kernel.headSize = config.headSize;
+  kernel.valueSize = config.valueSize;
+  kernel.elementType = elementType(context, config.element);
+  kernel.vectorBits = config.vectorBits;
+  kernel.bf16Dots = config.bf16Dots;
+  auto loc = mlir::UnknownLoc::get(&context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
+  if (failed(mlir::sp::verifyAttentionBackwardKernel(loc, kernel)))
+    return {};
+  mlir::sp::buildAttentionBackwardKernel(*module, loc, kernel);
+  return {compileModule(*module, mlir::sp::attentionBackwardKernelName(kernel),
+                        config.vectorBits, config.bf16Dots),
+          mlir::sp::attentionBackwardScratchBytes(kernel)};
+}
+
+BackwardKernel
+attention_test::loadBackwardKernel(const BackwardConfig &config) {
+  static std::map<std::vector<int64_t>, BackwardKernel> loaded;
+  auto [entry, isNew] = loaded.try_emplace(
+      {static_cast<int64_t>(config.element), config.headSize, config.valueSize,
+       config.vectorBits, config.bf16Dots});
+  if (isNew)
+    entry->second = compile(config);
+  EXPECT_NE(entry->second.function, nullptr) << "the kernel did not compile";
+  return entry->second;
+}
+
+static Element stateOf(Element element) {
+  return element == Element::f64 ? Element::f64 : Element::f32;
+}
+
+BackwardRun::BackwardRun(const BackwardProblem &p)
+    : p(p), q(p.kernel.element, p.batch, p.queries, p.heads, p.kernel.headSize,
+              2, p.headsOutside),
+      k(p.kernel.element, p.batch, p.keys, p.kvHeads(), p.kernel.headSize, 1,
+        false),
+      v(p.kernel.element, p.batch, p.keys, p.kvHeads(), p.kernel.valueSize, 2,
+        p.headsOutside),
+      dO(p.kernel.element, p.batch, p.queries, p.heads, p.kernel.valueSize, 1,
+         false),
+      lse(stateOf(p.kernel.element), p.batch, p.queries, p.heads, 1, 2,
+          !p.headsOutside),
+      delta(lse), dq(stateOf(p.kernel.element), p.batch, p.queries, p.heads,
+                     p.kernel.headSize, 2, false),
+      dk(stateOf(p.kernel.element), p.batch, p.keys, p.kvHeads(),
+         p.kernel.headSize, 2, p.headsOutside),
+      dv(stateOf(p.kernel.element), p.batch, p.keys, p.kvHeads(),
+         p.kernel.valueSize, 1, false) {
+  std::mt19937 random(p.seed);
+  for (Array *array : {&q, &k, &v, &dO, &delta})
+    array->fill(random, 1);
+  if (!p.initQueries)
+    dq.fill(random, 1);
+  if (!p.initKeys)
+    for (Array *array : {&dk, &dv})
+      array->fill(random, 1);
+  chooseLse();
+}
+
+/// Elements of a row as doubles.
+static std::vector<double> rowOf(const Array &array, int64_t b, int64_t r,
+                                 int64_t h) {
+  std::vector<double> row(array.inner);
+  for (int64_t i = 0; i < array.inner; ++i)
+    row[i] = array.get(array.index(b, r, h) + i);
+  return row;
+}
+
+static double dot(const std::vector<double> &a, const std::vector<double> &b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    sum += a[i] * b[i];
+  return sum;
+}
+
+/// As of an attention to these keys and some more.
+void BackwardRun::chooseLse() {
+  for (int64_t b = 0; b < p.batch; ++b)
+    for (int64_t h = 0; h < p.heads; ++h) {
+      std::vector<std::vector<double>> keys;
+      for (int64_t key = 0; key < p.keys; ++key)
+        keys.push_back(rowOf(k, b, key, p.kvHead(h)));
+      for (int64_t a = 0; a < p.queries; ++a) {
+        std::vector<double> query = rowOf(q, b, a, h);
+        double sum = 0.5 * static_cast<double>((a + h) % 4);
+        for (const sprt_slice &slice : p.slices)
+          for (int64_t key = 0; key < p.keys; ++key)
+            if (isVisible(slice, a, key))
+              sum += std::exp(p.scale * dot(query, keys[key]));
+        lse.set(lse.index(b, a, h), std::log(sum));
+      }
+    }
+}
+
+void BackwardRun::run(std::vector<int64_t> ends) {
+  BackwardKernel kernel = loadBackwardKernel(p.kernel);
+  ASSERT_NE(kernel.function, nullptr);
+  std::vector<int64_t> sizes = {
+      p.batch,       p.heads,
+      p.kvHeads(),   p.queries,
+      p.keys,        p.headFirst,
+      p.headsTotal,  p.kvFirst(),
+      p.kvTotal,     static_cast<int64_t>(p.slices.size()),
+      p.initQueries, p.initKeys};
+  sizes.resize(SPRT_BACKWARD_SIZES);
+  std::memcpy(&sizes[SPRT_BACKWARD_SCALE], &p.scale, sizeof(double));
+  int64_t at = SPRT_BACKWARD_Q_STRIDES;
+  for (const Array *array : {&q, &k, &v, &dO, &lse, &dq, &dk, &dv}) {
+    std::copy(array->strides, array->strides + 3, sizes.begin() + at);
+    at += 3;
+  }
+  void *buffers[] = {
+      q.bytes.data(),   k.bytes.data(),
+      v.bytes.data(),   dO.bytes.data(),
+      lse.bytes.data(), delta.bytes.data(),
+      dq.bytes.data(),  dk.bytes.data(),
+      dv.bytes.data(),  const_cast<sprt_slice *>(p.slices.data())};
+  std::vector<uint8_t> scratch(kernel.scratchBytes + 128, 0xff);
+  auto *aligned = reinterpret_cast<uint8_t *>(
+      llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), 64));
+  ends.push_back(p.batch * p.kvHeads());
+  int64_t first = 0;
+  for (int64_t end : ends) {
+    kernel.function(buffers, sizes.data(), first, end, aligned);
+    first = end;
+  }
+  for (int64_t i = 0; i < 64; ++i)
+    EXPECT_EQ(aligned[kernel.scratchBytes + i], 0xff) << "scratch overrun";
+}
+
+namespace {
+/// Gradients in double precision, with room for every valid element.
+struct Gradient {
+  const Array &array;
+  std::vector<double> values;
+
+  Gradient(const Array &array, bool isEmpty)
+      : array(array), values(array.batch * array.strides[0], 0.0) {
+    if (!isEmpty)
+      forEach([&](int64_t at) { values[at] = array.get(at); });
+  }
+  template <typename Body> void forEach(Body body) const {
+    for (int64_t b = 0; b < array.batch; ++b)
+      for (int64_t r = 0; r < array.rows; ++r)
+        for (int64_t h = 0; h < array.heads; ++h)
+          for (int64_t i = 0; i < array.inner; ++i)
+            body(array.index(b, r, h) + i);
+  }
+  void add(int64_t b, int64_t r, int64_t h, double factor,
+           const std::vector<double> &row) {
+    int64_t at = array.index(b, r, h);
+    for (size_t i = 0; i < row.size(); ++i)
+      values[at + i] += factor * row[i];
+  }
+  /// Compares `after`, whose memory was the array's, and clears its valid rows.
+  void compare(Array after, double tolerance, const char *name) const {
+    double largest = 0, worst = 0;
+    Array untouched = array;
+    forEach([&](int64_t at) {
+      double actual = after.get(at);
+      EXPECT_EQ(std::isnan(actual), std::isnan(values[at]))
+          << name << " at " << at;
+      largest = std::fmax(largest, std::fabs(values[at]));
+      worst = std::fmax(worst, std::fabs(actual - values[at]));
+      after.set(at, 0);
+      untouched.set(at, 0);
+    });
+    EXPECT_LE(worst, tolerance * largest) << name;
+    EXPECT_TRUE(after.bytes == untouched.bytes)
+        << "written outside the valid rows of " << name;
+  }
+};
+} // namespace
+
+void BackwardRun::check(double tolerance) {
+  Array dqBefore = dq, dkBefore = dk, dvBefore = dv;
+  Gradient gradQ(dqBefore, p.initQueries), gradK(dkBefore, p.initKeys),
+      gradV(dvBefore, p.initKeys);
+  for (int64_t b = 0; b < p.batch; ++b)
+    for (int64_t h = 0; h < p.heads; ++h) {
+      int64_t kv = p.kvHead(h);
+      std::vector<std::vector<double>> keys, values;
+      for (int64_t key = 0; key < p.keys; ++key) {
+        keys.push_back(rowOf(k, b, key, kv));
+        values.push_back(rowOf(v, b, key, kv));
+      }
+      for (int64_t a = 0; a < p.queries; ++a) {
+        double sum = lse.get(lse.index(b, a, h));
+        if (sum == -std::numeric_limits<double>::infinity())
+          continue;
+        std::vector<double> query = rowOf(q, b, a, h), out = rowOf(dO, b, a, h);
+        double mean = delta.get(delta.index(b, a, h));
+        for (const sprt_slice &slice : p.slices)
+          for (int64_t key = 0; key < p.keys; ++key) {
+            if (!isVisible(slice, a, key))
+              continue;
+            double power = std::exp(p.scale * dot(query, keys[key]) - sum);
+            double score = power * (dot(out, values[key]) - mean) * p.scale;
+            gradQ.add(b, a, h, score, keys[key]);
+            gradK.add(b, key, kv, score, query);
+            gradV.add(b, key, kv, power, out);
+          }
+      }
+    }
+  // Two ranges of tiles, as two threads would take them.
+  run({p.batch * p.kvHeads() / 2});
+  gradQ.compare(dq, tolerance, "dq");
+  gradK.compare(dk, tolerance, "dk");
+  gradV.compare(dv, tolerance, "dv");
+}

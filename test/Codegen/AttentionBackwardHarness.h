@@ -1,0 +1,64 @@
+/// Runs kernels for the gradients of attention beside a dense double-precision
+/// reference.
+#ifndef SP_TEST_CODEGEN_ATTENTIONBACKWARDHARNESS_H
+#define SP_TEST_CODEGEN_ATTENTIONBACKWARDHARNESS_H
+
+#include "AttentionArray.h"
+#include <optional>
+
+namespace attention_test {
+
+struct BackwardConfig {
+  Element element = Element::f32;
+  int64_t headSize = 64, valueSize = 64, vectorBits = 512;
+  bool bf16Dots = false;
+};
+
+struct BackwardKernel {
+  sprt_kernel function = nullptr;
+  int64_t scratchBytes = 0;
+};
+
+/// As loadKernel.
+BackwardKernel loadBackwardKernel(const BackwardConfig &config);
+
+struct BackwardProblem {
+  BackwardConfig kernel;
+  int64_t batch = 1, queries = 1, keys = 1;
+  int64_t headsTotal = 1, headFirst = 0, heads = 1, kvTotal = 1;
+  int64_t spareKvHeads = 0; ///< local kv heads that no local head reads
+  double scale = 0.125;
+  bool headsOutside = false; ///< batch, head, row order
+  bool initQueries = true, initKeys = true;
+  unsigned seed = 1;
+  std::vector<sprt_slice> slices;
+
+  int64_t kvFirst() const { return headFirst * kvTotal / headsTotal; }
+  int64_t kvHead(int64_t head) const {
+    return (headFirst + head) * kvTotal / headsTotal - kvFirst();
+  }
+  int64_t kvHeads() const { return kvHead(heads - 1) + 1 + spareKvHeads; }
+};
+
+/// The arrays of a problem, which a test may change before it runs them. Memory
+/// outside the valid rows is NaN, so that a read of it shows.
+class BackwardRun {
+public:
+  explicit BackwardRun(const BackwardProblem &problem);
+
+  /// Launches tiles in ranges that end at `ends` and at the last.
+  void run(std::vector<int64_t> ends = {});
+  /// Runs and compares all gradients with the reference, to `tolerance` of the
+  /// largest entry of each; nothing but the valid rows may have changed.
+  void check(double tolerance);
+
+  const BackwardProblem p;
+  Array q, k, v, dO, lse, delta, dq, dk, dv;
+
+private:
+  void chooseLse();
+};
+
+} // namespace attention_test
+
+#endif // SP_TEST_CODEGEN_ATTENTIONBACKWARDHARNESS_H
