@@ -18,25 +18,37 @@ namespace mlir::sp::attention {
 ///     dQ[query][d]   = (dS)ᵀ      · K[key][d]
 ///     dV[key][d]    += P          · dO[query][d]
 ///     dK[key][d]    += dS         · Q[query][d]
+///
+/// Scalars and vectors are words (see Registers). Where these are pairs, they
+/// are pairs of what a product sums over, so matrices that meet in two sums lie
+/// there twice.
 struct BackwardShape : Registers {
   explicit BackwardShape(const AttentionBackwardConfig &config);
 
   int64_t headSize, valueSize;
-  int64_t headPad, valuePad; ///< to whole panels
+  int64_t headPad, valuePad;     ///< to whole panels
+  int64_t headWords, valueWords; ///< in words, to whole panels
   int64_t queryBlock, keyBlock, panels;
 
-  /// Byte offsets in the scratch memory of matrices of so many rows:
-  ///   keys, values, keyGradients, valueGradients   keyBlock
-  ///   queries, outputs                             queryBlock; outputs: dO
-  ///   queryColumns, outputColumns                  headPad, valuePad;
-  ///                                                transposed
-  ///   powers, scores                               keyBlock; P and dS
-  ///   queryGradients                               panel: of one panel
-  /// and of vectors of queries:
-  ///   lse, delta, lower, upper; ranges as in Sight
-  int64_t keys, values, keyGradients, valueGradients, queries, outputs,
-      queryColumns, outputColumns, powers, scores, queryGradients, lse, delta,
-      lower, upper, ranges, bytes;
+  /// Byte offsets in the scratch memory; matrices as [rows][columns], `q` and
+  /// `k` for a block's queries and keys, `/` where rows or columns are words.
+  ///   keyWords [k][head /], valueWordRows [k][value /]
+  ///   keyRows [k /][head]               keyWords without pairs
+  ///   keyGradients [k][head], valueGradients [k][value]  not of words
+  ///   queryRows [q /][head], outputRows [q /][value]     of Q and dO
+  ///   queryColumns [head /][q], outputColumns [value /][q]
+  ///   powers [k][q]                     P in the compute type; with pairs of
+  ///                                     one panel
+  ///   powerFactors, scoreFactors [k][q /] P, dS; powerFactors is powers
+  ///                                     without pairs
+  ///   scoreColumns [k /][q]             dS of one panel; without pairs
+  ///                                     scoreFactors
+  ///   queryGradients [panel][head]      dQ of one panel; not of words
+  /// and of vectors of queries lse, delta, lower, upper; ranges as in Sight.
+  int64_t keyWords, valueWordRows, keyRows, keyGradients, valueGradients,
+      queryRows, outputRows, queryColumns, outputColumns, powers, powerFactors,
+      scoreFactors, scoreColumns, queryGradients, lse, delta, lower, upper,
+      ranges, bytes;
 };
 
 class BackwardEmitter : public VectorEmitter {
@@ -64,9 +76,9 @@ struct BackwardTile {
   Value initialiseKeys;
   Rows k, v, dk, dv;
   // In scratch memory:
-  Matrix packedKeys, packedValues, keyGradients, valueGradients;
-  Matrix packedQueries, outputs, queryColumns, outputColumns;
-  Matrix powers, scores, queryGradients;
+  Matrix keyWords, valueWords, keyRows, keyGradients, valueGradients;
+  Matrix queryRows, outputRows, queryColumns, outputColumns;
+  Matrix powers, powerFactors, scoreFactors, scoreColumns, queryGradients;
   Value lse, delta, lower, upper, ranges;
 };
 
@@ -81,15 +93,18 @@ struct KeyBlock {
   Value first, valid, count, isFinite;
 };
 
-/// Copies rows [first, first + valid) of `size` columns in the compute type,
-/// then zeros up to row `count`. Returns a vector of zeros, or of NaN where an
+/// Copies rows [first, first + valid) of `size` columns to `words`, with zeros
+/// up to row `count`, and where words are pairs also to `pairs`, unless that is
+/// null, in words of two rows. Returns a vector of zeros, or of NaN where an
 /// element is not finite.
-Value packMatrix(BackwardEmitter &e, const Rows &rows, Value first, Value valid,
-                 Value count, int64_t size, const Matrix &to);
-/// Copies the block's rows of queries (or dO), also transposed. Rows beyond the
-/// last valid one repeat it. Returns as packMatrix does.
-Value packBoth(BackwardEmitter &e, const Rows &rows, const QueryBlock &block,
-               int64_t size, const Matrix &to, const Matrix &columns);
+Value packKeys(BackwardEmitter &e, const Rows &rows, Value first, Value valid,
+               Value count, int64_t size, const Matrix &words,
+               const Matrix *pairs);
+/// Copies the block's rows of Q or dO, in words of successive rows, and
+/// transposed in words of successive columns. Rows beyond the last valid one
+/// repeat it. Returns as packKeys does.
+Value packQueries(BackwardEmitter &e, const Rows &rows, const QueryBlock &block,
+                  int64_t size, const Matrix &to, const Matrix &columns);
 /// Copies lse and delta of the block's queries; lse is -inf beyond the valid
 /// ones.
 void packNumbers(BackwardEmitter &e, const BackwardTile &tile,
@@ -105,6 +120,26 @@ void addMatrix(BackwardEmitter &e, const Matrix &matrix, const Rows &rows,
                Value first, Value count, int64_t size, Value replaces);
 /// Zeros in rows [0, count).
 void clearRows(BackwardEmitter &e, const Rows &rows, Value count, int64_t size);
+
+/// Scalars of a product: element (row, step) of it is that of the matrix, or
+/// with `isTransposed` element (step, row).
+struct Scalars {
+  Matrix matrix;
+  bool isTransposed = false;
+
+  Value at(BackwardEmitter &e, Value row, Value step) const;
+};
+
+/// Sums of the tile of rows at `row` over steps [from, to), added to `sums`.
+SmallVector<Value> multiply(BackwardEmitter &e, const Scalars &a, Value row,
+                            Value vectors, Value from, Value to,
+                            ValueRange sums);
+/// The same added to memory. Where a scalar is 0 nothing is added, if its
+/// vectors may hold elements that are not finite.
+void addProduct(BackwardEmitter &e, Value isFinite, const Scalars &a, Value row,
+                Value vectors, Value from, Value to, Value target);
+SmallVector<Value> loadTile(BackwardEmitter &e, Value address);
+void storeTile(BackwardEmitter &e, ValueRange tile, Value address);
 
 /// Adds what the block's queries add to the gradients of the keys, and to their
 /// own. The block's bounds are set, `seen` in keys.

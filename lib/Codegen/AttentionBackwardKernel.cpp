@@ -33,10 +33,13 @@ static int64_t chooseBlock(int64_t rowBytes, int64_t bytes, int64_t most) {
 }
 
 BackwardShape::BackwardShape(const AttentionBackwardConfig &config)
-    : Registers(config.elementType, config.vectorBits, /*pairs=*/false),
+    : Registers(config.elementType, config.vectorBits,
+                config.bf16Dots && config.elementType.isBF16()),
       headSize(config.headSize), valueSize(config.valueSize),
       headPad(llvm::alignTo(headSize, panel)),
-      valuePad(llvm::alignTo(valueSize, panel)) {
+      valuePad(llvm::alignTo(valueSize, panel)),
+      headWords(llvm::alignTo(llvm::divideCeil(headSize, pair), panel)),
+      valueWords(llvm::alignTo(llvm::divideCeil(valueSize, pair), panel)) {
   // Twice: keys have gradients, queries are packed in two ways.
   int64_t rowBytes = 2 * (headPad + valuePad) * elementBytes;
   keyBlock = chooseBlock(rowBytes, kKeyBytes, kMostKeys);
@@ -49,16 +52,21 @@ BackwardShape::BackwardShape(const AttentionBackwardConfig &config)
     bytes += llvm::alignTo(elements * elementBytes, kLineBytes);
     return offset;
   };
-  keys = reserve(keyBlock * headPad);
-  values = reserve(keyBlock * valuePad);
+  bool hasPairs = pair == 2;
+  keyWords = reserve(keyBlock * headWords);
+  valueWordRows = reserve(keyBlock * valueWords);
+  keyRows = hasPairs ? reserve(keyBlock / pair * headPad) : keyWords;
   keyGradients = reserve(keyBlock * headPad);
   valueGradients = reserve(keyBlock * valuePad);
-  queries = reserve(queryBlock * headPad);
-  outputs = reserve(queryBlock * valuePad);
-  queryColumns = reserve(queryBlock * headPad);
-  outputColumns = reserve(queryBlock * valuePad);
-  powers = reserve(queryBlock * keyBlock);
-  scores = reserve(queryBlock * keyBlock);
+  queryRows = reserve(queryBlock / pair * headPad);
+  outputRows = reserve(queryBlock / pair * valuePad);
+  queryColumns = reserve(queryBlock * headWords);
+  outputColumns = reserve(queryBlock * valueWords);
+  int64_t queryWords = llvm::alignTo(queryBlock / pair, panel);
+  powers = reserve(keyBlock * (hasPairs ? panel : queryBlock));
+  powerFactors = hasPairs ? reserve(keyBlock * queryWords) : powers;
+  scoreFactors = reserve(keyBlock * queryWords);
+  scoreColumns = hasPairs ? reserve(keyBlock / pair * panel) : scoreFactors;
   queryGradients = reserve(panel * headPad);
   lse = reserve(queryBlock);
   delta = reserve(queryBlock);
@@ -141,16 +149,19 @@ BackwardTile Launch::locateTile(Value batch, Value kvHead) {
   auto area = [&](int64_t offset) {
     return e.at(scratch, offset, e.getI8Type());
   };
-  tile.packedKeys = {area(s.keys), s.keyBlock};
-  tile.packedValues = {area(s.values), s.keyBlock};
+  tile.keyWords = {area(s.keyWords), s.keyBlock};
+  tile.valueWords = {area(s.valueWordRows), s.keyBlock};
+  tile.keyRows = {area(s.keyRows), s.keyBlock / s.pair};
   tile.keyGradients = {area(s.keyGradients), s.keyBlock};
   tile.valueGradients = {area(s.valueGradients), s.keyBlock};
-  tile.packedQueries = {area(s.queries), s.queryBlock};
-  tile.outputs = {area(s.outputs), s.queryBlock};
-  tile.queryColumns = {area(s.queryColumns), s.headPad};
-  tile.outputColumns = {area(s.outputColumns), s.valuePad};
+  tile.queryRows = {area(s.queryRows), s.queryBlock / s.pair};
+  tile.outputRows = {area(s.outputRows), s.queryBlock / s.pair};
+  tile.queryColumns = {area(s.queryColumns), s.headWords};
+  tile.outputColumns = {area(s.outputColumns), s.valueWords};
   tile.powers = {area(s.powers), s.keyBlock};
-  tile.scores = {area(s.scores), s.keyBlock};
+  tile.powerFactors = {area(s.powerFactors), s.keyBlock};
+  tile.scoreFactors = {area(s.scoreFactors), s.keyBlock};
+  tile.scoreColumns = {area(s.scoreColumns), s.keyBlock / s.pair};
   tile.queryGradients = {area(s.queryGradients), s.panel};
   tile.lse = area(s.lse);
   tile.delta = area(s.delta);
@@ -237,10 +248,10 @@ void Launch::runTile(Value index) {
       clearMatrix(e, tile.keyGradients, keys.count, s.headSize);
       clearMatrix(e, tile.valueGradients, keys.count, s.valueSize);
       keys.isFinite =
-          allFinite(e, packMatrix(e, tile.k, first, keys.valid, keys.count,
-                                  s.headSize, tile.packedKeys));
-      packMatrix(e, tile.v, first, keys.valid, keys.count, s.valueSize,
-                 tile.packedValues);
+          allFinite(e, packKeys(e, tile.k, first, keys.valid, keys.count,
+                                s.headSize, tile.keyWords, &tile.keyRows));
+      packKeys(e, tile.v, first, keys.valid, keys.count, s.valueSize,
+               tile.valueWords, /*pairs=*/nullptr);
       e.loop(e.integer(0), sliceCount, 1, [&](Value number) {
         Slice slice = this->slice(SPRT_BACKWARD_SLICES, number);
         forEachHead(kvHead, [&](Value head) {

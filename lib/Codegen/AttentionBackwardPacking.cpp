@@ -34,38 +34,78 @@ static Value columnMask(BackwardEmitter &e, Value column, int64_t size) {
   return e.tailMask(e.sub(e.integer(size), column), size, lanes);
 }
 
-/// x · 0 added to `sum`: NaN where x is not finite.
-static Value note(BackwardEmitter &e, Value x, Value sum) {
-  return e.fma(x, e.constant(0), sum);
+/// The words that begin at `column` of a row of `size` columns; zeros where a
+/// `isValid` says no.
+static Value wordsOf(BackwardEmitter &e, Value row, Value column, int64_t size,
+                     Value isValid = Value()) {
+  int64_t elements = e.registers.lanes * e.registers.pair;
+  Value columns = e.sub(e.integer(size), column);
+  // A size that is never a multiple of the lanes asks for a real mask.
+  Value mask = isValid ? e.tailMask(e.select(isValid, columns, e.integer(0)),
+                                    /*size=*/1, elements)
+                       : e.tailMask(columns, size, elements);
+  return e.loadWords(e.at(row, column, e.storedType), mask);
 }
 
-Value attention::packMatrix(BackwardEmitter &e, const Rows &rows, Value first,
-                            Value valid, Value count, int64_t size,
-                            const Matrix &to) {
-  int64_t lanes = e.registers.lanes;
-  Value zero = e.constant(0);
-  SmallVector<Value> noted =
-      e.loop(e.integer(0), valid, 1, zero, [&](Value row, ValueRange sums) {
+/// Elements of the words times 0 added to `sum`: NaN where one is not finite.
+static Value note(BackwardEmitter &e, Value words, Value sum) {
+  for (Value x : e.elementsOf(words))
+    sum = e.fma(x, e.constant(0), sum);
+  return sum;
+}
+
+/// Stores pairs of what two rows of words hold, at the columns from `column`.
+static void storePairs(BackwardEmitter &e, Value even, Value odd,
+                       const Matrix &to, Value step, Value column) {
+  for (int64_t half = 0; half < 2; ++half)
+    e.store(e.pairRows(even, odd, half),
+            e.at(vectorOf(e, to, step, column), half * e.registers.lanes,
+                 e.scalarType));
+}
+
+Value attention::packKeys(BackwardEmitter &e, const Rows &rows, Value first,
+                          Value valid, Value count, int64_t size,
+                          const Matrix &words, const Matrix *pairs) {
+  const Registers &r = e.registers;
+  Value end = e.alignUp(valid, r.pair);
+  Value noted = e.loop(
+      e.integer(0), end, r.pair, e.constant(0),
+      [&](Value row, ValueRange sums) {
+        Value second = e.add(row, e.integer(1));
+        Value isValid = e.compare(arith::CmpIPredicate::slt, second, valid);
         Value source = rowAt(e, rows, e.add(first, row));
-        return e.loop(e.integer(0), e.integer(size), lanes, sums,
+        Value other =
+            rowAt(e, rows, e.add(first, e.select(isValid, second, row)));
+        return e.loop(e.integer(0), e.integer(size), r.lanes * r.pair, sums,
                       [&](Value column, ValueRange sums) -> SmallVector<Value> {
-                        Value x = e.loadConverted(
-                            e.at(source, column, rows.type), rows.type, lanes,
-                            columnMask(e, column, size));
-                        e.store(x, vectorOf(e, to, row, column));
-                        return {note(e, x, sums[0])};
+                        Value x = wordsOf(e, source, column, size);
+                        e.store(x, vectorOf(e, words, row, e.steps(column)));
+                        Value sum = note(e, x, sums[0]);
+                        if (r.pair == 1)
+                          return {sum};
+                        Value y = wordsOf(e, other, column, size, isValid);
+                        e.store(y, vectorOf(e, words, second, e.steps(column)));
+                        if (pairs)
+                          storePairs(e, x, y, *pairs, e.steps(row), column);
+                        return {note(e, y, sum)};
                       });
-      });
-  e.loop(valid, count, 1, [&](Value row) {
-    e.loop(e.integer(0), e.integer(size), lanes,
-           [&](Value column) { e.store(zero, vectorOf(e, to, row, column)); });
+      })[0];
+  e.loop(end, count, r.pair, [&](Value row) {
+    e.loop(e.integer(0), e.integer(size), r.lanes * r.pair, [&](Value column) {
+      Value zero = e.constant(0);
+      for (int64_t i = 0; i < r.pair; ++i)
+        e.store(zero,
+                vectorOf(e, words, e.add(row, e.integer(i)), e.steps(column)));
+      if (r.pair == 2 && pairs)
+        storePairs(e, zero, zero, *pairs, e.steps(row), column);
+    });
   });
-  return noted[0];
+  return noted;
 }
 
-Value attention::packBoth(BackwardEmitter &e, const Rows &rows,
-                          const QueryBlock &block, int64_t size,
-                          const Matrix &to, const Matrix &columns) {
+Value attention::packQueries(BackwardEmitter &e, const Rows &rows,
+                             const QueryBlock &block, int64_t size,
+                             const Matrix &to, const Matrix &columns) {
   const Registers &r = e.registers;
   Value last = e.sub(block.queries, e.integer(1));
   return e.loop(
@@ -79,23 +119,25 @@ Value attention::packBoth(BackwardEmitter &e, const Rows &rows,
                     e.least(e.add(e.add(block.first, index), e.integer(lane)),
                             last)));
         return e.loop(
-            e.integer(0), e.integer(size), r.lanes, sums,
+            e.integer(0), e.integer(size), r.lanes * r.pair, sums,
             [&](Value column, ValueRange sums) -> SmallVector<Value> {
-              Value mask = columnMask(e, column, size), sum = sums[0];
-              SmallVector<Value> vectors;
-              Value target = vectorOf(e, to, index, column);
-              for (auto [lane, source] : llvm::enumerate(sources)) {
-                Value x = e.loadConverted(e.at(source, column, rows.type),
-                                          rows.type, r.lanes, mask);
-                e.store(x, e.at(target, static_cast<int64_t>(lane) * r.panel,
-                                e.scalarType));
-                sum = note(e, x, sum);
-                vectors.push_back(x);
+              Value sum = sums[0];
+              SmallVector<Value> words;
+              for (Value source : sources) {
+                words.push_back(wordsOf(e, source, column, size));
+                sum = note(e, words.back(), sum);
               }
-              e.transpose(vectors);
+              for (int64_t lane = 0; lane < r.lanes; lane += r.pair) {
+                Value step = e.steps(e.add(index, e.integer(lane)));
+                if (r.pair == 1)
+                  e.store(words[lane], vectorOf(e, to, step, column));
+                else
+                  storePairs(e, words[lane], words[lane + 1], to, step, column);
+              }
+              e.transpose(words);
               // Queries are columns now: `index` is the first of a vector.
-              target = vectorOf(e, columns, column, index);
-              for (auto [row, vector] : llvm::enumerate(vectors))
+              Value target = vectorOf(e, columns, e.steps(column), index);
+              for (auto [row, vector] : llvm::enumerate(words))
                 e.store(vector,
                         e.at(target, static_cast<int64_t>(row) * r.panel,
                              e.scalarType));

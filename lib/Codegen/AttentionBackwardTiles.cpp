@@ -16,96 +16,6 @@ using namespace mlir::sp::attention;
 
 using Predicate = arith::CmpIPredicate;
 
-namespace {
-/// Scalars of a product: element (row, step) of it is that of the matrix, or
-/// with `isTransposed` element (step, row).
-struct Scalars {
-  Matrix matrix;
-  bool isTransposed = false;
-
-  Value at(BackwardEmitter &e, Value row, Value step) const {
-    if (isTransposed)
-      std::swap(row, step);
-    Value panel = e.integer(e.registers.panel);
-    Value plane = arith::DivUIOp::create(e, step, panel);
-    Value column = arith::RemUIOp::create(e, step, panel);
-    return e.at(matrix.row(e, plane, row), column, e.scalarType);
-  }
-  int64_t rowStride(BackwardEmitter &e) const {
-    return isTransposed ? 1 : e.registers.panel;
-  }
-  int64_t stepStride(BackwardEmitter &e) const {
-    return isTransposed ? e.registers.panel : 1;
-  }
-};
-} // namespace
-
-/// Sums of the tile of rows at `row` over steps [from, to), added to `sums`.
-static SmallVector<Value> multiply(BackwardEmitter &e, const Scalars &a,
-                                   Value row, Value vectors, Value from,
-                                   Value to, ValueRange sums) {
-  return contract(e, from, to, sums, vectors,
-                  {[&](Value step) { return a.at(e, row, step); },
-                   a.rowStride(e), a.stepStride(e)},
-                  [](Value) {});
-}
-
-/// The same to memory, one element of the tile after the other, and where a
-/// scalar is 0 nothing is added.
-static void multiplyNonzero(BackwardEmitter &e, const Scalars &a, Value row,
-                            Value vectors, Value from, Value to, Value target) {
-  const Registers &r = e.registers;
-  Value zero = e.constant(0);
-  e.loop(e.integer(0), e.integer(r.tile), 1, [&](Value i) {
-    for (int64_t half = 0; half < 2; ++half) {
-      Value address = vectorAt(e, target, i, half);
-      Value sum = e.loop(
-          from, to, 1, e.load(e.vectorType, address),
-          [&](Value step, ValueRange so) -> SmallVector<Value> {
-            Value scalar =
-                e.splat(e.load(e.scalarType, a.at(e, e.add(row, i), step)));
-            Value x = e.load(e.vectorType, vectorAt(e, vectors, step, half));
-            return {e.select(e.equal(scalar, zero), so[0],
-                             e.fma(scalar, x, so[0]))};
-          })[0];
-      e.store(sum, address);
-    }
-  });
-}
-
-static SmallVector<Value> loadTile(BackwardEmitter &e, Value address) {
-  const Registers &r = e.registers;
-  SmallVector<Value> tile;
-  for (int64_t i = 0; i < 2 * r.tile; ++i)
-    tile.push_back(
-        e.load(e.vectorType, e.at(address, i * r.lanes, e.scalarType)));
-  return tile;
-}
-
-static void storeTile(BackwardEmitter &e, ValueRange tile, Value address) {
-  for (auto [i, value] : llvm::enumerate(tile))
-    e.store(value, e.at(address, static_cast<int64_t>(i) * e.registers.lanes,
-                        e.scalarType));
-}
-
-/// Adds a tile of a product to memory.
-static void addProduct(BackwardEmitter &e, Value isFinite, const Scalars &a,
-                       Value row, Value vectors, Value from, Value to,
-                       Value target) {
-  e.ifElse(
-      isFinite, TypeRange(),
-      [&] {
-        storeTile(e,
-                  multiply(e, a, row, vectors, from, to, loadTile(e, target)),
-                  target);
-        return SmallVector<Value>();
-      },
-      [&] {
-        multiplyNonzero(e, a, row, vectors, from, to, target);
-        return SmallVector<Value>();
-      });
-}
-
 static SmallVector<Value> zeroTile(BackwardEmitter &e) {
   return SmallVector<Value>(2 * e.registers.tile, e.constant(0));
 }
@@ -130,6 +40,7 @@ namespace {
 /// A panel at a block of keys: rows [from, to) of it are seen.
 struct Panel {
   Value number, from, to;
+  Value plane; ///< of P in the compute type and of scoreColumns
   Sight sight;
 };
 } // namespace
@@ -141,7 +52,36 @@ static Value halfOf(BackwardEmitter &e, Value area, const Panel &panel,
 
 /// Steps of a contraction over `size` columns; those beyond are zero.
 static Value stepsOf(BackwardEmitter &e, int64_t size) {
-  return e.integer(llvm::alignTo(size, e.registers.unroll));
+  const Registers &r = e.registers;
+  return e.integer(llvm::alignTo(llvm::divideCeil(size, r.pair), r.unroll));
+}
+
+/// Stores a tile of rows of keys as scalars of a product over queries.
+static void storeFactors(BackwardEmitter &e, const Matrix &factors, Value panel,
+                         Value row, ValueRange values) {
+  const Registers &r = e.registers;
+  if (r.pair == 1)
+    return storeTile(e, values, factors.row(e, panel, row));
+  // Two panels' words are a plane.
+  Value pair = e.integer(2);
+  Value address = factors.row(e, arith::DivUIOp::create(e, panel, pair), row);
+  Value half = arith::RemUIOp::create(e, panel, pair);
+  address = e.at(address, e.mul(half, e.integer(r.lanes)), e.scalarType);
+  for (int64_t i = 0; i < r.tile; ++i)
+    e.store(e.roundToRow(values[2 * i], values[2 * i + 1]),
+            e.at(address, i * r.panel, e.scalarType));
+}
+
+/// Stores a tile of rows of keys as scalars of a product over keys.
+static void storeColumns(BackwardEmitter &e, const Matrix &columns, Value row,
+                         ValueRange values) {
+  const Registers &r = e.registers;
+  Value address = columns.row(e, e.integer(0), e.steps(row));
+  for (int64_t i = 0; i < r.tile; i += r.pair)
+    for (int64_t half = 0; half < 2; ++half)
+      e.store(
+          e.roundToPairs(values[2 * i + half], values[2 * i + 2 + half]),
+          e.at(address, i / r.pair * r.panel + half * r.lanes, e.scalarType));
 }
 
 static void raisePowers(BackwardEmitter &e, const BackwardTile &tile,
@@ -155,7 +95,7 @@ static void raisePowers(BackwardEmitter &e, const BackwardTile &tile,
   Value most = e.constant(e.scalarType.isF64() ? 1024 : 128);
   e.loop(panel.from, panel.to, s.tile, [&](Value row) {
     SmallVector<Value> sums =
-        multiply(e, {tile.packedKeys}, row, queries, e.integer(0),
+        multiply(e, {tile.keyWords}, row, queries, e.integer(0),
                  stepsOf(e, s.headSize), zeroTile(e));
     for (int64_t i = 0; i < 2 * s.tile; ++i) {
       // The difference is rounded once, not the scores.
@@ -166,8 +106,10 @@ static void raisePowers(BackwardEmitter &e, const BackwardTile &tile,
           most, exponent);
       sums[i] = e.exp2(exponent);
     }
-    storeTile(e, maskTile(e, panel.sight, e.add(firstKey, row), sums),
-              tile.powers.row(e, panel.number, row));
+    sums = maskTile(e, panel.sight, e.add(firstKey, row), sums);
+    storeTile(e, sums, tile.powers.row(e, panel.plane, row));
+    if (s.pair == 2)
+      storeFactors(e, tile.powerFactors, panel.number, row, sums);
   });
 }
 
@@ -179,15 +121,17 @@ static void differentiate(BackwardEmitter &e, const BackwardTile &tile,
                    halfOf(e, tile.delta, panel, 1)};
   e.loop(panel.from, panel.to, s.tile, [&](Value row) {
     SmallVector<Value> sums =
-        multiply(e, {tile.packedValues}, row, outputs, e.integer(0),
+        multiply(e, {tile.valueWords}, row, outputs, e.integer(0),
                  stepsOf(e, s.valueSize), zeroTile(e));
     SmallVector<Value> powers =
-        loadTile(e, tile.powers.row(e, panel.number, row));
+        loadTile(e, tile.powers.row(e, panel.plane, row));
     for (int64_t i = 0; i < 2 * s.tile; ++i)
       sums[i] =
           e.mulf(e.mulf(powers[i], tile.scale), e.subf(sums[i], delta[i % 2]));
-    storeTile(e, maskTile(e, panel.sight, e.add(firstKey, row), sums),
-              tile.scores.row(e, panel.number, row));
+    sums = maskTile(e, panel.sight, e.add(firstKey, row), sums);
+    storeFactors(e, tile.scoreFactors, panel.number, row, sums);
+    if (s.pair == 2)
+      storeColumns(e, tile.scoreColumns, row, sums);
   });
 }
 
@@ -200,12 +144,13 @@ static void addQueryGradients(BackwardEmitter &e, const BackwardTile &tile,
   Value first = e.add(block.first, firstLane);
   Value valid = e.least(e.sub(block.queries, first), e.integer(s.panel));
   e.loop(e.integer(0), e.integer(s.headPad / s.panel), 1, [&](Value plane) {
-    Value vectors = tile.packedKeys.plane(e, plane);
+    Value vectors = tile.keyRows.plane(e, plane);
     e.loop(e.integer(0), valid, s.tile, [&](Value row) {
       Value target = tile.queryGradients.row(e, plane, row);
       storeTile(e, zeroTile(e), target);
-      addProduct(e, keys.isFinite, {tile.scores, /*isTransposed=*/true},
-                 e.add(firstLane, row), vectors, panel.from, panel.to, target);
+      Value lane = e.add(e.mul(panel.plane, e.integer(s.panel)), row);
+      addProduct(e, keys.isFinite, {tile.scoreColumns, /*isTransposed=*/true},
+                 lane, vectors, e.steps(panel.from), e.steps(panel.to), target);
     });
   });
   Value no = arith::ConstantIntOp::create(e, 0, 1);
@@ -219,7 +164,7 @@ static void addKeyGradients(BackwardEmitter &e, const Matrix &scalars,
                             int64_t size, Value from, Value to,
                             const QueryBlock &block, Value isFinite) {
   const BackwardShape &s = e.shape;
-  Value steps = e.mul(block.panels, e.integer(s.panel));
+  Value steps = e.mul(block.panels, e.integer(s.panel / s.pair));
   e.loop(e.integer(0), e.integer(size / s.panel), 1, [&](Value plane) {
     Value base = vectors.plane(e, plane);
     e.loop(from, to, s.tile, [&](Value row) {
@@ -229,12 +174,11 @@ static void addKeyGradients(BackwardEmitter &e, const Matrix &scalars,
   });
 }
 
-/// Zeros in rows [from, to) of a plane.
-static void clearPlane(BackwardEmitter &e, const Matrix &matrix, Value plane,
-                       Value from, Value to) {
-  e.loop(from, to, e.shape.tile, [&](Value row) {
-    storeTile(e, zeroTile(e), matrix.row(e, plane, row));
-  });
+/// Zeros for rows [from, to) of a panel.
+static void clearFactors(BackwardEmitter &e, const Matrix &factors, Value panel,
+                         Value from, Value to) {
+  e.loop(from, to, e.shape.tile,
+         [&](Value row) { storeFactors(e, factors, panel, row, zeroTile(e)); });
 }
 
 void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
@@ -248,23 +192,24 @@ void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
   Value firstRow, endRow;
   std::tie(firstRow, endRow) = clipSight(e, all, keys.first, keys.count);
   e.ifThen(e.compare(Predicate::slt, firstRow, endRow), [&] {
-    Value packed = packBoth(e, head.q, block, s.headSize, tile.packedQueries,
-                            tile.queryColumns);
-    packed = e.addf(packed, packBoth(e, head.dO, block, s.valueSize,
-                                     tile.outputs, tile.outputColumns));
+    Value packed = packQueries(e, head.q, block, s.headSize, tile.queryRows,
+                               tile.queryColumns);
+    packed = e.addf(packed, packQueries(e, head.dO, block, s.valueSize,
+                                        tile.outputRows, tile.outputColumns));
     Value isFinite = allFinite(e, packed);
     e.loop(e.integer(0), block.panels, 1, [&](Value number) {
       Panel panel;
       panel.number = number;
+      panel.plane = s.pair == 1 ? number : e.integer(0);
       panel.sight = loadSight(e, block, number);
       std::tie(panel.from, panel.to) =
           clipSight(e, panel.sight, keys.first, keys.count);
       Value isSeen = e.compare(Predicate::slt, panel.from, panel.to);
       panel.from = e.select(isSeen, panel.from, endRow);
       panel.to = e.select(isSeen, panel.to, endRow);
-      for (const Matrix &matrix : {tile.powers, tile.scores}) {
-        clearPlane(e, matrix, number, firstRow, panel.from);
-        clearPlane(e, matrix, number, panel.to, endRow);
+      for (const Matrix &factors : {tile.powerFactors, tile.scoreFactors}) {
+        clearFactors(e, factors, number, firstRow, panel.from);
+        clearFactors(e, factors, number, panel.to, endRow);
       }
       e.ifThen(isSeen, [&] {
         raisePowers(e, tile, panel, keys.first);
@@ -272,9 +217,9 @@ void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
         addQueryGradients(e, tile, head, block, keys, panel);
       });
     });
-    addKeyGradients(e, tile.powers, tile.outputs, tile.valueGradients,
+    addKeyGradients(e, tile.powerFactors, tile.outputRows, tile.valueGradients,
                     s.valuePad, firstRow, endRow, block, isFinite);
-    addKeyGradients(e, tile.scores, tile.packedQueries, tile.keyGradients,
+    addKeyGradients(e, tile.scoreFactors, tile.queryRows, tile.keyGradients,
                     s.headPad, firstRow, endRow, block, isFinite);
   });
 }

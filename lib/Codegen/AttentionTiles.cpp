@@ -178,7 +178,8 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
   const Shape &s = e.shape;
   Panel p = locatePanel(e, tile, panel);
   Value zero = e.integer(0);
-  auto [from, to] = clipSight(e, p.sight, firstKey, count);
+  Value from, to;
+  std::tie(from, to) = clipSight(e, p.sight, firstKey, count);
   e.ifThen(e.compare(Predicate::slt, from, to), [&] {
     SmallVector<Value> scores =
         scoreBlock(e, p, firstKey, from, to, uniform, [&](Value row) {

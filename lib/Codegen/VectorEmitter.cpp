@@ -250,21 +250,55 @@ Value VectorEmitter::joinHalves(Value even, Value odd) {
                                   joined);
 }
 
-Value VectorEmitter::roundToPairs(Value even, Value odd) {
+Value VectorEmitter::roundToRow(Value low, Value high) {
   auto rounded = VectorType::get(2 * registers.lanes, getBF16Type());
   Value halves = LLVM::CallIntrinsicOp::create(
                      *this, rounded,
                      getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512"),
-                     ValueRange{odd, even})
+                     ValueRange{high, low})
                      .getResult(0);
+  return vector::BitCastOp::create(*this, vectorType, halves);
+}
+
+/// Elements of 16 bits at `order` in two vectors of words.
+static Value shuffleHalves(VectorEmitter &e, Value a, Value b,
+                           ArrayRef<int64_t> order) {
+  auto halves = VectorType::get(2 * e.registers.lanes, e.getI16Type());
+  return vector::BitCastOp::create(
+      e, e.vectorType,
+      vector::ShuffleOp::create(e, vector::BitCastOp::create(e, halves, a),
+                                vector::BitCastOp::create(e, halves, b), order)
+          .getResult());
+}
+
+Value VectorEmitter::roundToPairs(Value even, Value odd) {
   SmallVector<int64_t> order;
   for (int64_t lane = 0; lane < registers.lanes; ++lane)
     order.append({lane, registers.lanes + lane});
-  auto integers = VectorType::get(2 * registers.lanes, getI16Type());
-  halves = arith::BitcastOp::create(*this, integers, halves);
-  return vector::BitCastOp::create(
-      *this, vectorType,
-      vector::ShuffleOp::create(*this, halves, halves, order).getResult());
+  Value row = roundToRow(even, odd);
+  return shuffleHalves(*this, row, row, order);
+}
+
+Value VectorEmitter::pairRows(Value even, Value odd, int64_t half) {
+  SmallVector<int64_t> order;
+  for (int64_t lane = 0; lane < registers.lanes; ++lane) {
+    int64_t column = half * registers.lanes + lane;
+    order.append({column, 2 * registers.lanes + column});
+  }
+  return shuffleHalves(*this, even, odd, order);
+}
+
+SmallVector<Value> VectorEmitter::elementsOf(Value words) {
+  if (registers.pair == 1)
+    return {words};
+  // A bfloat16 is the upper half of a float.
+  auto type = VectorType::get(registers.lanes, laneType);
+  Value bits = arith::BitcastOp::create(*this, type, words);
+  Value first = arith::ShLIOp::create(*this, bits, integers(16));
+  Value second = arith::AndIOp::create(
+      *this, bits, integers(static_cast<int32_t>(0xFFFF0000)));
+  return {arith::BitcastOp::create(*this, vectorType, first),
+          arith::BitcastOp::create(*this, vectorType, second)};
 }
 
 Value VectorEmitter::pairsOfOne() {

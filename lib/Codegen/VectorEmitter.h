@@ -100,6 +100,15 @@ public:
   Value joinHalves(Value even, Value odd);
   /// Words of pairs from two vectors, rounded to bf16.
   Value roundToPairs(Value even, Value odd);
+  /// Words of pairs whose elements, one after the other, are those of `low`
+  /// and then those of `high`, rounded to bf16.
+  Value roundToRow(Value low, Value high);
+  /// Words of pairs of what two rows of words hold at each column: of the
+  /// first `lanes` columns for half 0, of the next for half 1.
+  Value pairRows(Value even, Value odd, int64_t half);
+  /// The elements of words in the compute type: one vector, or of pairs the
+  /// first ones and the second ones.
+  SmallVector<Value> elementsOf(Value words);
   /// A vector of bf16 pairs of 1, as words.
   Value pairsOfOne();
   /// Flips the bits of the words that are set in `signs`, a vector of laneType.

@@ -120,13 +120,15 @@ TEST_P(AttentionBackward, CausalOverManyBlocks) {
 }
 
 static const BackwardConfig kConfigs[] = {
-    {Element::f32, 64, 64, 512},  {Element::f32, 128, 128, 512},
-    {Element::f32, 96, 33, 512},  {Element::f32, 1, 3, 512},
-    {Element::f32, 20, 72, 512},  {Element::f32, 64, 64, 256},
-    {Element::f32, 33, 8, 256},   {Element::f64, 64, 64, 512},
-    {Element::f64, 5, 20, 512},   {Element::f64, 33, 7, 256},
-    {Element::bf16, 64, 64, 512}, {Element::bf16, 128, 20, 512},
-    {Element::bf16, 20, 33, 256}, {Element::f16, 64, 64, 512},
+    {Element::f32, 64, 64, 512},        {Element::f32, 128, 128, 512},
+    {Element::f32, 96, 33, 512},        {Element::f32, 1, 3, 512},
+    {Element::f32, 20, 72, 512},        {Element::f32, 64, 64, 256},
+    {Element::f32, 33, 8, 256},         {Element::f64, 64, 64, 512},
+    {Element::f64, 5, 20, 512},         {Element::f64, 33, 7, 256},
+    {Element::bf16, 64, 64, 512},       {Element::bf16, 128, 20, 512},
+    {Element::bf16, 20, 33, 256},       {Element::f16, 64, 64, 512},
+    {Element::bf16, 64, 64, 512, true}, {Element::bf16, 128, 20, 512, true},
+    {Element::bf16, 5, 72, 512, true},  {Element::bf16, 33, 96, 512, true},
 };
 
 INSTANTIATE_TEST_SUITE_P(Configs, AttentionBackward,
@@ -233,7 +235,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(BackwardConfig{Element::f32, 64, 64, 512},
                     BackwardConfig{Element::f32, 33, 8, 256},
                     BackwardConfig{Element::f64, 5, 20, 512},
-                    BackwardConfig{Element::bf16, 64, 64, 512}),
+                    BackwardConfig{Element::bf16, 64, 64, 512},
+                    BackwardConfig{Element::bf16, 20, 33, 512, true}),
     [](const auto &info) { return nameOf(info.param); });
 
 //===----------------------------------------------------------------------===//
