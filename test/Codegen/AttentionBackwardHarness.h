@@ -49,7 +49,8 @@ public:
   /// Launches tiles in ranges that end at `ends` and at the last.
   void run(std::vector<int64_t> ends = {});
   /// Runs and compares all gradients with the reference, to `tolerance` of the
-  /// largest entry of each; nothing but the valid rows may have changed.
+  /// largest entry of each or, where factors are rounded to bf16, of the sum of
+  /// the terms' sizes; nothing but the valid rows may have changed.
   void check(double tolerance);
 
   const BackwardProblem p;
