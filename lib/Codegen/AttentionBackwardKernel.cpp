@@ -123,6 +123,7 @@ struct Launch : Arguments {
   QueryHead locateHead(Value batch, Value head);
   void forEachHead(Value kvHead, function_ref<void(Value)> body);
   Value isSeen(const KeyBlock &keys);
+  Value sawKeys(const BackwardTile &tile, Value index);
   void attendSlice(const BackwardTile &tile, const KeyBlock &keys,
                    const QueryHead &head, const Slice &slice);
   void runTile(Value index);
@@ -205,25 +206,33 @@ Value Launch::isSeen(const KeyBlock &keys) {
                 })[0];
 }
 
+/// Whether a query of the block saw keys at all.
+Value Launch::sawKeys(const BackwardTile &tile, Value index) {
+  Value lse = e.load(e.scalarType, e.at(tile.lse, index, e.scalarType));
+  Value none = arith::ConstantOp::create(
+      e,
+      e.getFloatAttr(e.scalarType, -std::numeric_limits<double>::infinity()));
+  return arith::CmpFOp::create(e, arith::CmpFPredicate::UNE, lse, none);
+}
+
 void Launch::attendSlice(const BackwardTile &tile, const KeyBlock &keys,
                          const QueryHead &head, const Slice &slice) {
   const BackwardShape &s = e.shape;
   Value end = e.least(slice.q1, tile.queries);
+  Value keyEnd = e.add(keys.first, keys.valid);
   e.loop(slice.q0, end, s.queryBlock, [&](Value first) {
     Value count = e.least(e.sub(end, first), e.integer(s.queryBlock));
-    Value panels = arith::DivUIOp::create(
-        e, e.add(count, e.integer(s.panel - 1)), e.integer(s.panel));
-    QueryBlock block{first,      tile.queries, tile.keys,  panels,
-                     tile.lower, tile.upper,   tile.ranges};
-    packNumbers(e, tile, head, block);
-    Value none = arith::ConstantOp::create(
-        e,
-        e.getFloatAttr(e.scalarType, -std::numeric_limits<double>::infinity()));
-    auto seen = boundSlice(e, block, slice, [&](Value index) -> Value {
-      Value lse = e.load(e.scalarType, e.at(tile.lse, index, e.scalarType));
-      return arith::CmpFOp::create(e, arith::CmpFPredicate::UNE, lse, none);
+    Value last = e.sub(e.add(first, count), e.integer(1));
+    e.ifThen(mayMeet(e, slice, first, last, keys.first, keyEnd), [&] {
+      Value panels = arith::DivUIOp::create(
+          e, e.add(count, e.integer(s.panel - 1)), e.integer(s.panel));
+      QueryBlock block{first,      tile.queries, tile.keys,  panels,
+                       tile.lower, tile.upper,   tile.ranges};
+      packNumbers(e, tile, head, block);
+      auto seen = boundSlice(e, block, slice,
+                             [&](Value index) { return sawKeys(tile, index); });
+      attendBlock(e, tile, head, block, keys, seen);
     });
-    attendBlock(e, tile, head, block, keys, seen);
   });
 }
 

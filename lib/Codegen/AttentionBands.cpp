@@ -42,24 +42,34 @@ static Value addSaturating(VectorEmitter &e, Value a, Value b) {
   return LLVM::SAddSat::create(e, a, b);
 }
 
-/// Keys [lower, upper) of query row `row`; both 0 when it sees none.
-static std::pair<Value, Value> boundRow(VectorEmitter &e, const Slice &slice,
-                                        Value row, Value keyEnd) {
+/// First key that the slice's bounds allow query row `row`.
+static Value lowerBound(VectorEmitter &e, const Slice &slice, Value row) {
   Value position = e.mul(row, slice.qStride);
   Value lower = divide(e, addSaturating(e, position, slice.lo), slice.kStride,
                        /*roundUp=*/true);
   Value unbounded = e.compare(Predicate::eq, slice.lo,
                               e.integer(std::numeric_limits<int64_t>::min()));
-  lower = e.select(unbounded, slice.k0, e.greatest(lower, slice.k0));
+  return e.select(unbounded, slice.k0, e.greatest(lower, slice.k0));
+}
 
+/// The key after the last one.
+static Value upperBound(VectorEmitter &e, const Slice &slice, Value row,
+                        Value keyEnd) {
   Value last = e.sub(keyEnd, e.integer(1));
+  Value position = e.mul(row, slice.qStride);
   Value upper = divide(e, addSaturating(e, position, slice.hi), slice.kStride,
                        /*roundUp=*/false);
-  unbounded = e.compare(Predicate::eq, slice.hi,
-                        e.integer(std::numeric_limits<int64_t>::max()));
+  Value unbounded = e.compare(Predicate::eq, slice.hi,
+                              e.integer(std::numeric_limits<int64_t>::max()));
   upper = e.select(unbounded, last, e.least(upper, last));
-  upper = e.add(upper, e.integer(1));
+  return e.add(upper, e.integer(1));
+}
 
+/// Keys [lower, upper) of query row `row`; both 0 when it sees none.
+static std::pair<Value, Value> boundRow(VectorEmitter &e, const Slice &slice,
+                                        Value row, Value keyEnd) {
+  Value lower = lowerBound(e, slice, row);
+  Value upper = upperBound(e, slice, row, keyEnd);
   Value isInside =
       arith::AndIOp::create(e, e.compare(Predicate::sge, row, slice.q0),
                             e.compare(Predicate::slt, row, slice.q1));
@@ -67,6 +77,15 @@ static std::pair<Value, Value> boundRow(VectorEmitter &e, const Slice &slice,
                                      e.compare(Predicate::slt, lower, upper));
   return {e.select(sees, lower, e.integer(0)),
           e.select(sees, upper, e.integer(0))};
+}
+
+Value attention::mayMeet(VectorEmitter &e, const Slice &slice, Value firstQuery,
+                         Value lastQuery, Value firstKey, Value keyEnd) {
+  return arith::AndIOp::create(
+      e, e.compare(Predicate::slt, lowerBound(e, slice, firstQuery), keyEnd),
+      e.compare(Predicate::sgt,
+                upperBound(e, slice, lastQuery, e.least(slice.k1, keyEnd)),
+                firstKey));
 }
 
 static void storeLane(VectorEmitter &e, Value value, Value base, Value index) {

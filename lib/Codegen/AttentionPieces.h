@@ -70,6 +70,11 @@ std::pair<Value, Value> boundSlice(VectorEmitter &e, const QueryBlock &block,
                                    const Slice &slice,
                                    function_ref<Value(Value)> counts = {});
 
+/// i1: no where none of the queries from the first to the last sees one of keys
+/// [firstKey, keyEnd), because bounds grow with the query.
+Value mayMeet(VectorEmitter &e, const Slice &slice, Value firstQuery,
+              Value lastQuery, Value firstKey, Value keyEnd);
+
 /// What one panel sees: the bounds of its lanes and their extremes.
 struct Sight {
   Value lower, upper; ///< addresses
