@@ -213,7 +213,26 @@ SmallVector<Factor> ofAttention(AttentionOp op) {
   add(op.getPerHeadMutable(), nullptr);
   add(op.getPairMutable(), nullptr);
   add(op.getMeanMutable(), nullptr);
+  if (op.getLse()) {
+    batch.results.push_back({1, 0});
+    queries.results.push_back({1, 1});
+  }
   return {batch, queries, keys};
+}
+
+SmallVector<Factor> ofAttentionBackward() {
+  auto factor = [&](unsigned dim, ArrayRef<unsigned> operands,
+                    ArrayRef<unsigned> results) {
+    Factor factor;
+    for (unsigned number : operands)
+      factor.operands.push_back({number, dim});
+    for (unsigned number : results)
+      factor.results.push_back({number, dim});
+    return factor;
+  };
+  // Queries, keys, values, the result, lse and the cotangent.
+  return {factor(0, {0, 1, 2, 3, 4, 5}, {0, 1, 2}),
+          factor(1, {0, 3, 4, 5}, {0}), factor(1, {1, 2}, {1, 2})};
 }
 
 } // namespace
@@ -221,6 +240,7 @@ SmallVector<Factor> ofAttention(AttentionOp op) {
 SmallVector<Factor> mlir::sp::getFactors(Operation *op) {
   return llvm::TypeSwitch<Operation *, SmallVector<Factor>>(op)
       .Case([](AttentionOp op) { return ofAttention(op); })
+      .Case([](AttentionBackwardOp) { return ofAttentionBackward(); })
       .Case([](stablehlo::BroadcastInDimOp op) { return ofBroadcast(op); })
       .Case([](stablehlo::TransposeOp op) { return ofTranspose(op); })
       .Case([](stablehlo::BroadcastOp op) { return ofBroadcast(op); })

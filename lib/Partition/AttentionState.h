@@ -2,20 +2,13 @@
 #ifndef SP_LIB_PARTITION_ATTENTIONSTATE_H
 #define SP_LIB_PARTITION_ATTENTIONSTATE_H
 
-#include "Resharding.h"
+#include "AttentionMoves.h"
 
 namespace mlir::sp {
 
 /// As in `sp.attend`; null before any key.
 struct SoftmaxState {
   Value output, lse;
-};
-
-/// The query heads [first, first + count) of an attention, all of them here or
-/// dealt to ranks as `dealt` says.
-struct HeadRange {
-  int64_t first = 0, count = 0;
-  LayoutAttr dealt;
 };
 
 class AttentionState {

@@ -35,14 +35,16 @@ public:
   AttentionEmitter(OpBuilder &builder, const LocalAttention &attention)
       : builder(builder), op(attention.op), loc(op.getLoc()),
         plan(op.getPlan().value_or(PlanAttr())), query(attention.query),
-        own{attention.key, attention.value, attention.perKey},
+        own{attention.key, attention.value, attention.perKey, {}},
         perQuery(attention.perQuery), perHead(attention.perHead),
         pair(attention.pair), table(attention.table),
+        moves(builder, loc, plan, op.getQuery().getType().getDimSize(2),
+              op.getKey().getType().getDimSize(2)),
         states(builder, op, attention.sink, attention.mean),
         queries(attention.queries), keys(attention.keys),
-        heads{0, op.getQuery().getType().getDimSize(2), {}} {}
+        heads(moves.allHeads()) {}
 
-  Value emit() {
+  State emit() {
     if (!plan || plan.getRanks() == 1)
       return finalize(attend(begin(), own));
     if (plan.getGather() > 1)
@@ -54,179 +56,121 @@ public:
 
 private:
   /// What a rank attends of a group of heads.
-  struct HeadGroup {
+  struct HeldGroup {
     Value query;
     KeyBlock own;
-    HeadRange heads;
-    int64_t kvCount;
+    HeadGroup heads;
   };
 
   /// Attends the groups of heads that `bring` brings, and joins what `giveBack`
-  /// makes of each result. The next group comes before the attention that hides
-  /// it, `after` the one before: no more than two groups are there at once.
-  Value emitGroups(function_ref<HeadGroup(int64_t group, Value after)> bring,
+  /// makes of each result.
+  State emitGroups(function_ref<HeldGroup(int64_t group)> bring,
                    function_ref<Value(Value)> giveBack) {
-    SmallVector<Value> results;
-    Value done;
-    HeadGroup next = bring(0, done);
-    for (int64_t group = 0; group < plan.getGroups(); ++group) {
-      HeadGroup here = next;
-      if (group + 1 < plan.getGroups())
-        next = bring(group + 1, done);
-      std::tie(query, own, heads, kvCount) =
-          std::tie(here.query, here.own, here.heads, here.kvCount);
+    SmallVector<Value> results, sums;
+    forEachGroup(plan.getGroups(), bring, [&](const HeldGroup &here) {
+      std::tie(query, own, heads) = std::tie(here.query, here.own, here.heads);
       State state = emitRing();
       done = state.lse;
-      results.push_back(giveBack(finalize(state)));
-    }
-    if (results.size() == 1)
-      return results.front();
-    auto type = cast<RankedTensorType>(results.front().getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[2] = allHeads();
-    return stablehlo::ConcatenateOp::create(builder, loc, type.clone(shape),
-                                            results, 2);
+      state = finalize(state);
+      results.push_back(giveBack(state.output));
+      if (op.getLse())
+        sums.push_back(giveBack(state.lse));
+    });
+    return {moves.joinHeads(results),
+            op.getLse() ? moves.joinHeads(sums) : Value()};
   }
 
   /// Gathers keys and values, a group of heads after another; what is said of
   /// keys serves all heads.
-  Value emitGathered() {
-    HeadGroup whole = {query, own, {}, 0};
+  State emitGathered() {
+    HeldGroup whole = {query, own, {}};
     LayoutAttr rows = keys;
     keys = denseLayout(keys);
     for (Value &term : whole.own.perKey)
-      term = gatherRows(term, rows, Value());
+      term = moves.gatherRows(term, rows, Value());
     return emitGroups(
-        [&](int64_t group, Value after) {
-          return gather(whole, group, rows, after);
-        },
+        [&](int64_t number) { return gather(whole, number, rows); },
         [](Value result) { return result; });
   }
 
-  HeadGroup gather(const HeadGroup &whole, int64_t group, LayoutAttr rows,
-                   Value after) {
-    auto [kvFirst, kvHeads] = plan.getKvGroup(group, allKvHeads());
-    HeadRange range = queryHeads(kvFirst, kvHeads);
-    Value k = sliceDim(builder, loc, whole.own.key, 2, kvFirst, kvHeads);
-    Value v = sliceDim(builder, loc, whole.own.value, 2, kvFirst, kvHeads);
-    return {sliceDim(builder, loc, whole.query, 2, range.first, range.count),
-            {gatherRows(k, rows, after), gatherRows(v, rows, after),
-             whole.own.perKey},
-            range,
-            kvHeads};
+  HeldGroup gather(const HeldGroup &whole, int64_t number, LayoutAttr rows) {
+    HeadGroup group = moves.group(number);
+    Value k = moves.takeHeads(whole.own.key, group.kv),
+          v = moves.takeHeads(whole.own.value, group.kv),
+          q = moves.takeHeads(whole.query, group.query);
+    k = moves.gatherRows(k, rows, done);
+    v = moves.gatherRows(v, rows, done);
+    return {q, {k, v, whole.own.perKey, {}}, group};
   }
 
   /// Exchanges rows for heads, attends, and goes back.
-  Value emitHeads() {
-    HeadGroup whole = {query, own, {}, 0};
-    LayoutAttr rows = queries, keyRows = keys;
-    LayoutAttr joined = plan.getRingRows(queries.getLength()),
-               joinedKeys = plan.getRingRows(keys.getLength());
-    queries = joined;
-    keys = joinedKeys;
+  State emitHeads() {
+    HeldGroup whole = {query, own, {}};
+    ExchangedRows rows = moves.exchangedRows(queries),
+                  keyRows = moves.exchangedRows(keys);
+    queries = rows.joined;
+    keys = keyRows.joined;
     for (Value &term : perQuery)
-      term = exchangeTerm(term, rows, joined);
+      term = exchangeTerm(term, rows);
     for (Value &term : whole.own.perKey)
-      term = exchangeTerm(term, keyRows, joinedKeys);
+      term = exchangeTerm(term, keyRows);
     // Exchanges keep their order: the next one follows that of the result.
     return emitGroups(
-        [&](int64_t group, Value) {
-          return exchange(whole, group, rows, keyRows);
+        [&](int64_t number) -> HeldGroup {
+          HeadGroup group = moves.group(number);
+          Value q = moves.toHeads(whole.query, group.query, rows),
+                k = moves.toHeads(whole.own.key, group.kv, keyRows),
+                v = moves.toHeads(whole.own.value, group.kv, keyRows);
+          return {q, {k, v, whole.own.perKey, {}}, group};
         },
-        [&](Value result) {
-          return exchange(result, rows, joined, heads.dealt, heads.count, true);
-        });
-  }
-
-  HeadGroup exchange(const HeadGroup &whole, int64_t group, LayoutAttr rows,
-                     LayoutAttr keyRows) {
-    auto [kvFirst, kvHeads] = plan.getKvGroup(group, allKvHeads());
-    HeadRange range = queryHeads(kvFirst, kvHeads);
-    range.dealt = plan.getHeadsLayout(range.count);
-    auto toHeads = [&](Value value, LayoutAttr from, LayoutAttr onto,
-                       int64_t first, int64_t count) {
-      Value cut = sliceDim(builder, loc, value, 2, first, count);
-      return exchange(cut, from, onto, range.dealt, count, false);
-    };
-    Value q = toHeads(whole.query, rows, queries, range.first, range.count);
-    Value k = toHeads(whole.own.key, keyRows, keys, kvFirst, kvHeads);
-    Value v = toHeads(whole.own.value, keyRows, keys, kvFirst, kvHeads);
-    return {q, {k, v, whole.own.perKey}, range, kvHeads};
-  }
-
-  int64_t allHeads() { return op.getQuery().getType().getDimSize(2); }
-  int64_t allKvHeads() { return op.getKey().getType().getDimSize(2); }
-
-  /// The query heads that read kv heads [first, first + count).
-  HeadRange queryHeads(int64_t first, int64_t count) {
-    return {first * allHeads() / allKvHeads(),
-            count * allHeads() / allKvHeads(),
-            {}};
+        [&](Value result) { return moves.toRows(result, heads.query, rows); });
   }
 
   /// What all heads share goes to every rank: as one head for each.
-  Value exchangeTerm(Value term, LayoutAttr rows, LayoutAttr joined) {
+  Value exchangeTerm(Value term, const ExchangedRows &rows) {
     auto type = cast<RankedTensorType>(term.getType());
     SmallVector<int64_t> shape(type.getShape());
     shape[2] = plan.getHeads();
     Value spread = stablehlo::BroadcastInDimOp::create(
         builder, loc, type.clone(shape), term, ArrayRef<int64_t>{0, 1, 2, 3});
-    return exchange(spread, rows, joined, plan.getHeadsLayout(shape[2]),
-                    shape[2], false);
-  }
-
-  /// Between rows of all of `headCount` heads and joined rows of dealt heads.
-  Value exchange(Value value, LayoutAttr rows, LayoutAttr joined,
-                 LayoutAttr dealt, int64_t headCount, bool toRows) {
-    auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[1] = (toRows ? rows : joined).getMaxCount();
-    shape[2] = toRows ? headCount : getMaxHeads(dealt, headCount);
-    return AllToAllOp::create(builder, loc, type.clone(shape), value, rows,
-                              joined.isDense() ? LayoutAttr() : joined, dealt,
-                              headCount, toRows);
+    return moves.toHeads(spread, {0, shape[2], plan.getHeadsLayout(shape[2])},
+                         rows);
   }
 
   State emitRing() {
     if (plan.getRing() == 1)
       return attend(begin(), own);
-    auto attendHere = [&](State state, const KeyBlock &block, Value source) {
-      return attend(state, block, source);
+    auto attendHere = [&](RingAttention::State state, KeyBlock &block,
+                          Value source) -> RingAttention::State {
+      State next = attend({state[0], state[1]}, block, source);
+      return {next.output, next.lse};
     };
-    RingAttention ring(builder, loc, {plan, keys, heads.dealt, dealtKvHeads()},
-                       attendHere);
-    return ring.emit(begin(), own);
+    RingAttention ring(
+        builder, loc, {plan, keys, heads.kv.dealt, dealtKvHeads()}, attendHere);
+    State start = begin();
+    auto [state, gradients] = ring.emit({start.output, start.lse}, own);
+    return {state[0], state[1]};
   }
 
-  State begin() { return states.begin(query, heads); }
-  Value finalize(State state) { return states.finalize(state, heads); }
+  State begin() { return states.begin(query, heads.query); }
+  State finalize(State state) {
+    return {states.finalize(state, heads.query), state.lse};
+  }
 
   State attend(State state, const KeyBlock &block, Value source = Value()) {
     auto [outputType, lseType] = states.types(query);
     auto partial = AttendOp::create(
         builder, loc, TypeRange{outputType, lseType}, query, block.key,
         block.value, state.output, state.lse, source, perQuery, block.perKey,
-        perHead, pair, table, queries, keys, heads.dealt, dealtKvHeads(),
-        builder.getI64IntegerAttr(heads.first), op.getBands(),
+        perHead, pair, table, queries, keys, heads.query.dealt, dealtKvHeads(),
+        builder.getI64IntegerAttr(heads.query.first), op.getBands(),
         op.getScaleAttr(), op.getScoreAttr(), op.getNameAttr());
     return {partial.getOutput(), partial.getLse()};
   }
 
-  Value gatherRows(Value value, LayoutAttr rows, Value after) {
-    auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[1] = rows.getLength();
-    return AllGatherOp::create(builder, loc, type.clone(shape), value, 1, rows,
-                               after);
-  }
-
   IntegerAttr dealtKvHeads() {
-    return heads.dealt ? builder.getI64IntegerAttr(kvCount) : IntegerAttr();
-  }
-
-  LayoutAttr denseLayout(LayoutAttr layout) {
-    return LayoutAttr::get(builder.getContext(), LayoutKind::Contiguous,
-                           layout.getLength(), layout.getAxis(), 1);
+    return heads.kv.dealt ? builder.getI64IntegerAttr(heads.kv.count)
+                          : IntegerAttr();
   }
 
   OpBuilder &builder;
@@ -238,17 +182,19 @@ private:
   Value query;
   KeyBlock own;
   SmallVector<Value> perQuery, perHead, pair, table;
+  AttentionMoves moves;
   AttentionState states;
   LayoutAttr queries, keys;
   /// The heads that are attended.
-  HeadRange heads;
-  int64_t kvCount = 0; ///< kv heads of the group at hand
+  HeadGroup heads;
+  /// There once the group before is attended.
+  Value done;
 };
 
 } // namespace
 
-Value mlir::sp::emitAttention(OpBuilder &builder,
-                              const LocalAttention &attention) {
+SoftmaxState mlir::sp::emitAttention(OpBuilder &builder,
+                                     const LocalAttention &attention) {
   return AttentionEmitter(builder, attention).emit();
 }
 

@@ -94,13 +94,10 @@ Value Localizer::require(Value global, ArrayRef<DimAttr> dims,
 // Attention and control flow
 //===----------------------------------------------------------------------===//
 
-void Localizer::localizeAttention(AttentionOp op) {
-  SmallVector<DimAttr> assigned = assignedDims(op, 0), dims = assigned;
-  SmallVector<DimAttr> queryDims = wholeDims(op.getQuery()),
-                       keyDims = wholeDims(op.getKey()),
-                       valueDims = wholeDims(op.getValue());
-  std::optional<PlanAttr> plan = op.getPlan();
-  auto rowsOf = [&](DimAttr whole, DimAttr wish) {
+AttentionRows Localizer::dealAttention(Value query, Value key,
+                                       std::optional<PlanAttr> plan,
+                                       DimAttr batch, DimAttr rows) const {
+  auto layoutOf = [&](DimAttr whole, DimAttr wish) {
     int64_t length = whole.getAtoms()[0].getSize();
     if (plan && plan->getRanks() > 1)
       return plan->getRows(length);
@@ -109,28 +106,45 @@ void Localizer::localizeAttention(AttentionOp op) {
     return LayoutAttr::get(builder.getContext(), LayoutKind::Contiguous, length,
                            "", 1);
   };
-  LayoutAttr queries = rowsOf(queryDims[1], dims[1]),
-             keys = rowsOf(keyDims[1], DimAttr());
   auto dimOf = [](LayoutAttr layout, DimAttr whole) {
     return layout.isDense() ? whole : dealtDim(layout);
   };
-  queryDims[1] = dimOf(queries, queryDims[1]);
-  keyDims[1] = valueDims[1] = dimOf(keys, keyDims[1]);
-  if (!sharesAxis(dims[0], {queryDims[1], keyDims[1]}))
-    queryDims[0] = keyDims[0] = valueDims[0] = dims[0];
-  dims = wholeDims(op.getResult());
-  dims[0] = queryDims[0];
-  dims[1] = queryDims[1];
+  SmallVector<DimAttr> queryDims = wholeDims(query), keyDims = wholeDims(key);
+  AttentionRows dealt;
+  dealt.queries = layoutOf(queryDims[1], rows);
+  dealt.keys = layoutOf(keyDims[1], DimAttr());
+  dealt.queryDim = dimOf(dealt.queries, queryDims[1]);
+  dealt.keyDim = dimOf(dealt.keys, keyDims[1]);
+  dealt.batch =
+      sharesAxis(batch, {dealt.queryDim, dealt.keyDim}) ? queryDims[0] : batch;
+  return dealt;
+}
+
+SmallVector<DimAttr> Localizer::rowDims(Value global, DimAttr batch,
+                                        DimAttr rows) const {
+  SmallVector<DimAttr> dims = wholeDims(global);
+  dims[0] = batch;
+  dims[1] = rows;
+  return dims;
+}
+
+void Localizer::localizeAttention(AttentionOp op) {
+  SmallVector<DimAttr> assigned = assignedDims(op, 0);
+  AttentionRows dealt = dealAttention(op.getQuery(), op.getKey(), op.getPlan(),
+                                      assigned[0], assigned[1]);
+  auto ofRows = [&](Value value, DimAttr rows) {
+    return require(value, rowDims(value, dealt.batch, rows), op);
+  };
   LocalAttention local;
   local.op = op;
-  local.query = require(op.getQuery(), queryDims, op);
-  local.key = require(op.getKey(), keyDims, op);
-  local.value = require(op.getValue(), valueDims, op);
-  local.queries = queries;
-  local.keys = keys;
+  local.query = ofRows(op.getQuery(), dealt.queryDim);
+  local.key = ofRows(op.getKey(), dealt.keyDim);
+  local.value = ofRows(op.getValue(), dealt.keyDim);
+  local.queries = dealt.queries;
+  local.keys = dealt.keys;
   auto batchOf = [&](Value term) {
     DimAttr whole = wholeDims(term)[0];
-    return whole == wholeDims(op.getQuery())[0] ? dims[0] : whole;
+    return whole == wholeDims(op.getQuery())[0] ? dealt.batch : whole;
   };
   // `rows` deals dimension 1; without, only the batch is dealt.
   auto requireRows = [&](ValueRange terms, DimAttr rows) {
@@ -142,14 +156,14 @@ void Localizer::localizeAttention(AttentionOp op) {
       return require(term, termDims, op);
     });
   };
-  local.perQuery = requireRows(op.getPerQuery(), queryDims[1]);
-  local.perKey = requireRows(op.getPerKey(), keyDims[1]);
+  local.perQuery = requireRows(op.getPerQuery(), dealt.queryDim);
+  local.perKey = requireRows(op.getPerKey(), dealt.keyDim);
   local.perHead = requireRows(op.getPerHead(), DimAttr());
   for (Value pair : op.getPair())
     local.pair.push_back(
         require(pair,
                 dimsOfPair(op, cast<RankedTensorType>(pair.getType()),
-                           batchOf(pair), queries),
+                           batchOf(pair), dealt.queries),
                 op));
   for (Value table : op.getTable())
     local.table.push_back(require(table, wholeDims(table), op));
@@ -157,8 +171,15 @@ void Localizer::localizeAttention(AttentionOp op) {
     local.sink = require(sink, wholeDims(sink), op);
   if (Value mean = op.getMean())
     local.mean = requireRows(mean, DimAttr()).front();
-  Value result = emitAttention(builder, local);
-  define(op.getResult(), {reshard(result, dims, assigned, op), assigned});
+  SoftmaxState results = emitAttention(builder, local);
+  auto defineRows = [&](OpResult global, Value value) {
+    SmallVector<DimAttr> dims = rowDims(global, dealt.batch, dealt.queryDim);
+    assigned = assignedDims(op, global.getResultNumber());
+    define(global, {reshard(value, dims, assigned, op), assigned});
+  };
+  defineRows(op->getResult(0), results.output);
+  if (op.getLse())
+    defineRows(op->getResult(1), results.lse);
 }
 
 LogicalResult Localizer::localizeBranch(Operation *op, Region &region,
@@ -213,6 +234,10 @@ LogicalResult Localizer::localizeRegions(Operation *op) {
 LogicalResult Localizer::localize(Operation *op) {
   if (auto attention = dyn_cast<AttentionOp>(op)) {
     localizeAttention(attention);
+    return success();
+  }
+  if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
+    localizeAttentionBackward(backward);
     return success();
   }
   if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))

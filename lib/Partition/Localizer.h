@@ -6,7 +6,7 @@
 #ifndef SP_LIB_PARTITION_LOCALIZER_H
 #define SP_LIB_PARTITION_LOCALIZER_H
 
-#include "Resharding.h"
+#include "AttentionState.h"
 
 namespace mlir::sp {
 
@@ -20,6 +20,12 @@ struct LocalValue {
 struct Assignment {
   SmallVector<SmallVector<DimAttr>> operands, results;
   SmallVector<std::pair<Factor, DimAttr>> reductions;
+};
+
+/// How batch, queries and keys of an attention are dealt.
+struct AttentionRows {
+  LayoutAttr queries, keys;
+  DimAttr batch, queryDim, keyDim;
 };
 
 class Localizer {
@@ -44,6 +50,13 @@ private:
   LogicalResult localizeBranch(Operation *op, Region &region, Region &local,
                                ArrayRef<SmallVector<DimAttr>> dims);
   void localizeAttention(AttentionOp op);
+  void localizeAttentionBackward(AttentionBackwardOp op);
+  /// By the plan; without one as is wished where that can be.
+  AttentionRows dealAttention(Value query, Value key,
+                              std::optional<PlanAttr> plan, DimAttr batch,
+                              DimAttr rows) const;
+  /// Of a value with batch and rows first.
+  SmallVector<DimAttr> rowDims(Value global, DimAttr batch, DimAttr rows) const;
 
   /// Emits an operation so that its results are dealt as `dims`.
   SmallVector<Value> emit(Operation *op, ArrayRef<SmallVector<DimAttr>> dims);
@@ -85,8 +98,25 @@ struct LocalAttention {
   Value sink, mean;
 };
 
-/// Emits an attention as its plan says; the result is dealt as the queries are.
-Value emitAttention(OpBuilder &builder, const LocalAttention &attention);
+/// Emits an attention as its plan says; result and lse, where it is asked for,
+/// are dealt as the queries are.
+SoftmaxState emitAttention(OpBuilder &builder, const LocalAttention &attention);
+
+/// Local operands of the gradients of an attention.
+struct LocalBackward {
+  AttentionBackwardOp op;
+  Value query, key, value, output, lse, cotangent;
+  LayoutAttr queries, keys;
+};
+
+/// Gradients, dealt as queries and keys are.
+struct AttentionGradients {
+  Value query, key, value;
+};
+
+/// Emits the gradients of an attention as their plan says.
+AttentionGradients emitAttentionBackward(OpBuilder &builder,
+                                         const LocalBackward &backward);
 
 /// How a term over pairs is dealt so that it meets the heads and rows that a
 /// rank attends with: [batch, heads, queries, keys]. Keys stay whole, and so do

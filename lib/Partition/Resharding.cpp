@@ -189,6 +189,25 @@ Value mlir::sp::neutralSplat(OpBuilder &builder, Location loc,
       DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero)));
 }
 
+Value mlir::sp::sumDim(OpBuilder &builder, Location loc, Value value,
+                       unsigned index) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.erase(shape.begin() + index);
+  auto reduce = stablehlo::ReduceOp::create(
+      builder, loc, type.clone(shape), value,
+      neutralSplat(builder, loc, scalar, Reduction::Sum),
+      builder.getDenseI64ArrayAttr(index));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body =
+      builder.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {loc, loc});
+  Value sum = stablehlo::AddOp::create(builder, loc, body->getArgument(0),
+                                       body->getArgument(1));
+  stablehlo::ReturnOp::create(builder, loc, sum);
+  return reduce.getResult(0);
+}
+
 Value mlir::sp::maskPadding(OpBuilder &builder, Location loc, Value value,
                             DimAttr dim, unsigned index, Reduction kind) {
   auto type = cast<RankedTensorType>(value.getType());

@@ -48,6 +48,9 @@ int64_t reduceBytes(Value value, int64_t ranks);
 Value splat(OpBuilder &builder, Location loc, RankedTensorType type,
             Attribute value);
 
+/// The sum over dimension `index` of real numbers.
+Value sumDim(OpBuilder &builder, Location loc, Value value, unsigned index);
+
 /// The neutral element of a reduction over real numbers or booleans.
 TypedAttr neutralElement(Type elementType, Reduction kind);
 

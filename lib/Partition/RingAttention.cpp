@@ -17,9 +17,23 @@
 // A double ring (LoongTrain, arXiv:2406.18485) hands each window's first block
 // to the next window while the window turns.
 //
+// Gradients of keys and values follow their block: once it is attended, they go
+// where it is attended next, and from the last rank home, which is one hop more
+// than the block went.
+//
+//   step 0        attend own                          gradients on
+//   step t        attend block (r - t) mod W          gradients on
+//   step W - 1    attend block (r + 1) mod W          gradients on: home
+//
+// In a double ring they go home in each window, and from there to the next one,
+// from the last to the first. Of a ring that turns both ways three sums come
+// together at home: the rank's own part, and what each way ends with.
+//
 //===----------------------------------------------------------------------===//
 
 #include "RingAttention.h"
+
+#include "Resharding.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,8 +41,6 @@
 
 using namespace mlir;
 using namespace mlir::sp;
-
-using State = SoftmaxState;
 
 RingAttention::RingAttention(OpBuilder &builder, Location loc,
                              const Dealt &dealt, Attend attend)
@@ -38,110 +50,165 @@ RingAttention::RingAttention(OpBuilder &builder, Location loc,
       RankOp::create(builder, loc, builder.getIndexType(), plan.getRingAxis());
 }
 
-State RingAttention::emit(State state, const KeyBlock &own) {
+RingAttention::Result RingAttention::emit(State state, const KeyBlock &own) {
   int64_t windows = plan.getOuter();
   OpFoldResult zero = builder.getIndexAttr(0),
                last = builder.getIndexAttr(windows - 1);
+  std::string outer = plan.getOuterAxis();
   if (windows == 1)
     return turn(state, own, zero);
-  auto handOn = [&](const KeyBlock &first, OpFoldResult window) -> Blocks {
-    return {shift(first, source(window, zero, 1), plan.getOuterAxis()), {}};
+  auto window = [&](OpFoldResult number, State state,
+                    const KeyBlock &first) -> Step {
+    Value from = source(number, zero, 1);
+    KeyBlock next = shift(first, from, outer);
+    Result turned = turn(state, first, number);
+    next.gradients = shiftGradients(turned.gradients, from, outer);
+    return {turned.state, {next, {}}};
   };
-  Blocks next = handOn(own, zero);
-  state = turn(state, own, zero);
-  if (windows > 2)
-    std::tie(state, next) =
-        loop(windows - 1, state, next,
-             [&](Value window, State state, const Blocks &here) {
-               Blocks next = handOn(here.on, window);
-               return Step(turn(state, here.on, window), next);
-             });
-  return turn(state, next.on, last);
+  Step here = window(zero, state, own);
+  here = loop(1, windows - 1, here,
+              [&](Value number, State state, const Blocks &here) {
+                return window(number, state, here.on);
+              });
+  Result turned = turn(here.first, here.second.on, last);
+  if (!turned.gradients.empty())
+    turned.gradients =
+        shiftGradients(turned.gradients, source(last, zero, 1), outer);
+  return turned;
 }
 
 /// One turn of the inner ring, from the block that a window begins with.
-State RingAttention::turn(State state, const KeyBlock &first,
-                          OpFoldResult window) {
+RingAttention::Result RingAttention::turn(State state, KeyBlock own,
+                                          OpFoldResult window) {
   int64_t hopsOn = plan.getHopsOn(), hopsBack = plan.getHopsBack();
-  OpFoldResult zero = builder.getIndexAttr(0);
-  Value own = source(window, zero, 1);
-  if (hopsOn == 0)
-    return attend(state, first, own);
-  Blocks here = {shift(first, own, plan.getInnerAxis(), 1, hopsOn), {}};
-  if (hopsBack > 0)
-    here.back = shift(first, own, plan.getInnerAxis(), -1, hopsBack);
-  state = attend(state, first, own);
-
-  // The steps after which every block that is here goes further.
-  int64_t steps = hopsBack > 0 ? hopsBack : hopsOn;
-  if (steps > 1)
-    std::tie(state, here) = loop(
-        steps, state, here, [&](Value number, State state, const Blocks &here) {
-          return step(state, here, window, number);
-        });
-  OpFoldResult last = builder.getIndexAttr(steps);
-  Value from = source(window, last, 1);
-  if (!here.back)
-    return attend(state, here.on, from);
-  if (hopsOn == hopsBack) {
-    state = attend(state, here.on, from);
-    return attend(state, *here.back, source(window, last, -1));
+  std::string inner = plan.getInnerAxis();
+  Value owner = source(window, builder.getIndexAttr(0), 1);
+  if (hopsOn == 0) {
+    state = attend(state, own, owner);
+    return {state, own.gradients};
   }
-  // Of an even number of ranks the one opposite is a hop further on.
-  KeyBlock opposite = shift(here.on, from, plan.getInnerAxis(), 1, hopsOn);
+  Blocks here = {shift(own, owner, inner, 1, hopsOn), {}};
+  if (hopsBack > 0)
+    here.back = shift(own, owner, inner, -1, hopsBack);
+  state = attend(state, own, owner);
+  if (here.back)
+    return turnBothWays({state, here}, window, own.gradients);
+  here.on.gradients = shiftGradients(own.gradients, owner, inner);
+  std::tie(state, here) =
+      loop(1, hopsOn, {state, here},
+           [&](Value number, State state, const Blocks &here) {
+             return step(number, state, here, window);
+           });
+  Value from = source(window, builder.getIndexAttr(hopsOn), 1);
   state = attend(state, here.on, from);
-  state = attend(state, *here.back, source(window, last, -1));
-  return attend(state, opposite,
-                source(window, builder.getIndexAttr(hopsOn), 1));
+  return {state, shiftGradients(here.on.gradients, from, inner)};
 }
 
-/// Shifts what is here further before it is attended.
-RingAttention::Step RingAttention::step(State state, const Blocks &here,
-                                        OpFoldResult window,
-                                        OpFoldResult number) {
-  Value from = source(window, number, 1);
-  Blocks next = {shift(here.on, from, plan.getInnerAxis(), 1, plan.getHopsOn()),
-                 {}};
-  if (!here.back)
-    return {attend(state, here.on, from), next};
-  Value behind = source(window, number, -1);
-  next.back =
-      shift(*here.back, behind, plan.getInnerAxis(), -1, plan.getHopsBack());
+/// The steps of a turn after that of a rank's own block.
+RingAttention::Result
+RingAttention::turnBothWays(Step here, OpFoldResult window,
+                            ArrayRef<Value> ownGradients) {
+  int64_t hopsOn = plan.getHopsOn(), steps = plan.getHopsBack();
+  std::string inner = plan.getInnerAxis();
+  // The steps after which every block that is here goes further. Gradients of
+  // both ways begin in the first, which no loop can do.
+  int64_t first = 1;
+  if (!ownGradients.empty() && steps > 1)
+    here = step(builder.getIndexAttr(first++), here.first, here.second, window);
+  here = loop(first, steps, here,
+              [&](Value number, State state, const Blocks &here) {
+                return step(number, state, here, window);
+              });
+  auto &[state, blocks] = here;
+  KeyBlock &on = blocks.on, &back = *blocks.back;
+  OpFoldResult last = builder.getIndexAttr(steps);
+  Value from = source(window, last, 1), behind = source(window, last, -1);
+  // Of an even number of ranks the one opposite is a hop further on.
+  std::optional<KeyBlock> opposite;
+  if (hopsOn > steps)
+    opposite = shift(on, from, inner, 1, hopsOn);
+  state = attend(state, on, from);
+  if (opposite)
+    opposite->gradients = shiftGradients(on.gradients, from, inner);
+  state = attend(state, back, behind);
+  SmallVector<Value> home =
+      shiftGradients(back.gradients, behind, inner, steps);
+  if (opposite) {
+    from = source(window, builder.getIndexAttr(hopsOn), 1);
+    state = attend(state, *opposite, from);
+    on.gradients = opposite->gradients;
+  }
+  SmallVector<Value> others =
+      shiftGradients(on.gradients, from, inner, -hopsOn);
+  for (auto [sum, own, other] : llvm::zip(home, ownGradients, others)) {
+    Value both = stablehlo::AddOp::create(builder, loc, own, other);
+    sum = stablehlo::AddOp::create(builder, loc, both, sum);
+  }
+  return {state, home};
+}
+
+/// Shifts what is here further before it is attended, gradients after it.
+RingAttention::Step RingAttention::step(OpFoldResult number, State state,
+                                        Blocks here, OpFoldResult window) {
+  std::string inner = plan.getInnerAxis();
+  Value from = source(window, number, 1), behind;
+  Blocks next = {shift(here.on, from, inner, 1, plan.getHopsOn()), {}};
+  if (here.back) {
+    behind = source(window, number, -1);
+    next.back = shift(*here.back, behind, inner, -1, plan.getHopsBack());
+  }
   state = attend(state, here.on, from);
-  return {attend(state, *here.back, behind), next};
+  next.on.gradients = shiftGradients(here.on.gradients, from, inner);
+  if (here.back) {
+    state = attend(state, *here.back, behind);
+    next.back->gradients =
+        shiftGradients(here.back->gradients, behind, inner, -1);
+  }
+  return {state, next};
 }
 
 RingAttention::Step
-RingAttention::loop(int64_t end, State state, const Blocks &blocks,
+RingAttention::loop(int64_t first, int64_t end, const Step &start,
                     function_ref<Step(Value, State, const Blocks &)> body) {
+  if (first >= end)
+    return start;
+  const State &state = start.first;
+  const Blocks &blocks = start.second;
   auto bound = [&](int64_t n) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, n);
   };
   auto listed = [](const State &state, const Blocks &blocks) {
-    SmallVector<Value> values = {state.output, state.lse};
+    SmallVector<Value> values = llvm::to_vector(state);
     auto append = [&](const KeyBlock &block) {
       llvm::append_values(values, block.key, block.value);
       llvm::append_range(values, block.perKey);
+      llvm::append_range(values, block.gradients);
     };
     append(blocks.on);
     if (blocks.back)
       append(*blocks.back);
     return values;
   };
-  size_t size = 2 + blocks.on.perKey.size();
-  bool isBothWays = blocks.back.has_value();
   auto read = [&](ValueRange values) -> Step {
-    auto blockAt = [&](size_t first) -> KeyBlock {
-      ValueRange block = values.slice(first, size);
-      return {block[0], block[1], llvm::to_vector(block.drop_front(2))};
+    auto take = [&](size_t count) {
+      ValueRange taken = values.take_front(count);
+      values = values.drop_front(count);
+      return taken;
     };
-    Blocks carried = {blockAt(2), {}};
-    if (isBothWays)
-      carried.back = blockAt(2 + size);
-    return {{values[0], values[1]}, carried};
+    auto takeLike = [&](const KeyBlock &like) -> KeyBlock {
+      ValueRange block = take(2);
+      auto perKey = llvm::to_vector(take(like.perKey.size()));
+      return {block[0], block[1], perKey,
+              llvm::to_vector(take(like.gradients.size()))};
+    };
+    State carried = llvm::to_vector<2>(take(state.size()));
+    Blocks here = {takeLike(blocks.on), {}};
+    if (blocks.back)
+      here.back = takeLike(*blocks.back);
+    return {carried, here};
   };
-  auto loop = scf::ForOp::create(builder, loc, bound(1), bound(end), bound(1),
-                                 listed(state, blocks));
+  auto loop = scf::ForOp::create(builder, loc, bound(first), bound(end),
+                                 bound(1), listed(state, blocks));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   auto [here, carried] = read(loop.getRegionIterArgs());
@@ -181,21 +248,41 @@ Value RingAttention::source(OpFoldResult window, OpFoldResult step,
 
 KeyBlock RingAttention::shift(const KeyBlock &block, Value source,
                               StringRef axis, int64_t distance, int64_t hops) {
-  StringAttr along;
-  if (axis != dealt.keys.getAxis())
-    along = builder.getStringAttr(axis);
   // A whole turn needs no number.
   IntegerAttr most;
   if (hops > 0 && hops + 1 < plan.getInner())
     most = builder.getI64IntegerAttr(hops);
-  auto move = [&](ValueRange values, LayoutAttr heads, IntegerAttr kvHeads) {
-    return ShiftOp::create(builder, loc, values.getTypes(), values, source,
-                           distance, dealt.keys, most, along, heads, kvHeads);
-  };
-  ShiftOp moved = move({block.key, block.value}, dealt.heads, dealt.kvHeads);
-  KeyBlock next = {moved.getResult(0), moved.getResult(1), {}};
-  if (!block.perKey.empty())
-    next.perKey =
-        llvm::to_vector(ValueRange(move(block.perKey, {}, {}).getResults()));
-  return next;
+  SmallVector<Value> moved =
+      shiftHeads({block.key, block.value}, source, axis, distance, most,
+                 dealt.heads, dealt.kvHeads);
+  // Keys travel again for gradients: joined with the way of the forward, the
+  // blocks of other ranks would lie in memory in between.
+  if (dealt.isBackward)
+    moved[0].getDefiningOp()->setAttr("sp.backward", builder.getUnitAttr());
+  return {moved[0],
+          moved[1],
+          shiftHeads(block.perKey, source, axis, distance, most, {}, {}),
+          {}};
+}
+
+SmallVector<Value> RingAttention::shiftGradients(ValueRange gradients,
+                                                 Value source, StringRef axis,
+                                                 int64_t distance) {
+  return shiftHeads(gradients, source, axis, distance, IntegerAttr(),
+                    dealt.heads, dealt.kvHeads);
+}
+
+SmallVector<Value> RingAttention::shiftHeads(ValueRange values, Value source,
+                                             StringRef axis, int64_t distance,
+                                             IntegerAttr hops, LayoutAttr heads,
+                                             IntegerAttr kvHeads) {
+  if (values.empty())
+    return {};
+  StringAttr along;
+  if (axis != dealt.keys.getAxis())
+    along = builder.getStringAttr(axis);
+  auto moved =
+      ShiftOp::create(builder, loc, values.getTypes(), values, source, distance,
+                      dealt.keys, hops, along, heads, kvHeads);
+  return llvm::to_vector(ValueRange(moved.getResults()));
 }

@@ -31,31 +31,48 @@ LayoutAttr Seeds::layoutFor(StringRef axis, int64_t length) {
   return layout;
 }
 
+void Seeds::seedAttention(Value queries, Value keys,
+                          std::optional<PlanAttr> plan,
+                          ShardingPropagation &propagation) {
+  int64_t batch = cast<RankedTensorType>(queries.getType()).getDimSize(0);
+  std::optional<StringRef> batchAxis = mesh.getBatch();
+  if (batchAxis && mesh.getAxisSize(*batchAxis) > 1 && batch > 1)
+    propagation.deal(queries, 0, dealtDim(layoutFor(*batchAxis, batch)));
+  if (!plan || plan->getRanks() == 1)
+    return;
+  StringAttr axis = StringAttr::get(func.getContext(), plan->getAxis());
+  for (Value value : {queries, keys}) {
+    int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
+    layouts.try_emplace({axis, length}, plan->getRows(length));
+    propagation.deal(value, 1, dealtDim(layoutFor(plan->getAxis(), length)));
+  }
+}
+
+void Seeds::seedPairs(AttentionOp op, ShardingPropagation &propagation) {
+  std::optional<PlanAttr> plan = op.getPlan();
+  if (!plan || plan->getRanks() == 1)
+    return;
+  LayoutAttr queries =
+      layoutFor(plan->getAxis(), op.getResult().getType().getDimSize(1));
+  for (Value pair : op.getPair()) {
+    SmallVector<DimAttr> dims =
+        dimsOfPair(op, cast<RankedTensorType>(pair.getType()),
+                   propagation.dimsOf(pair)[0], queries);
+    for (auto [index, dim] : llvm::enumerate(dims))
+      propagation.deal(pair, index, dim);
+  }
+}
+
 void Seeds::seedAttentions(ShardingPropagation &propagation) {
-  func.walk([&](AttentionOp op) {
-    int64_t batch = op.getQuery().getType().getDimSize(0);
-    std::optional<StringRef> batchAxis = mesh.getBatch();
-    if (batchAxis && mesh.getAxisSize(*batchAxis) > 1 && batch > 1)
-      propagation.deal(op.getResult(), 0,
-                       dealtDim(layoutFor(*batchAxis, batch)));
-    std::optional<PlanAttr> plan = op.getPlan();
-    if (!plan || plan->getRanks() == 1)
-      return;
-    StringAttr axis = StringAttr::get(func.getContext(), plan->getAxis());
-    for (Value value : {Value(op.getResult()), Value(op.getKey())}) {
-      int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
-      layouts.try_emplace({axis, length}, plan->getRows(length));
-      propagation.deal(value, 1, dealtDim(layoutFor(plan->getAxis(), length)));
+  func.walk([&](Operation *op) {
+    if (auto forward = dyn_cast<AttentionOp>(op)) {
+      seedAttention(forward.getResult(), forward.getKey(), forward.getPlan(),
+                    propagation);
+      seedPairs(forward, propagation);
     }
-    LayoutAttr queries =
-        layoutFor(plan->getAxis(), op.getResult().getType().getDimSize(1));
-    for (Value pair : op.getPair()) {
-      SmallVector<DimAttr> dims =
-          dimsOfPair(op, cast<RankedTensorType>(pair.getType()),
-                     propagation.dimsOf(pair)[0], queries);
-      for (auto [index, dim] : llvm::enumerate(dims))
-        propagation.deal(pair, index, dim);
-    }
+    if (auto backward = dyn_cast<AttentionBackwardOp>(op))
+      seedAttention(backward.getDQuery(), backward.getDKey(),
+                    backward.getPlan(), propagation);
   });
 }
 

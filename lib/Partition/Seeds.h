@@ -29,6 +29,10 @@ public:
   LogicalResult seedWishes(ShardingPropagation &propagation);
 
 private:
+  void seedAttention(Value queries, Value keys, std::optional<PlanAttr> plan,
+                     ShardingPropagation &propagation);
+  /// Terms over pairs, as the plan needs them.
+  void seedPairs(AttentionOp op, ShardingPropagation &propagation);
   /// The layout of a sequence: one for each axis and length.
   LayoutAttr layoutFor(StringRef axis, int64_t length);
   FailureOr<SmallVector<DimAttr>> parseShard(StringRef text,

@@ -16,7 +16,8 @@ namespace {
 struct VerifyPartitionPass
     : mlir::sp::impl::VerifyPartitionPassBase<VerifyPartitionPass> {
   static LogicalResult checkGone(Operation *op) {
-    bool isGone = isa<AttentionOp>(op) || op->hasAttr("sp.shardings") ||
+    bool isGone = isa<AttentionOp, AttentionBackwardOp>(op) ||
+                  op->hasAttr("sp.shardings") ||
                   (isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
                    !isa<sdy::MeshOp>(op));
     if (isGone)

@@ -50,3 +50,36 @@ module @constraint_is_a_wish {
     return %a : tensor<2x12x8xf32>
   }
 }
+
+// -----
+
+// The sums of an attention are dealt as its queries are. Of its gradients, that
+// of queries and all that belongs to queries go together, and those of keys and
+// values with these; also where the attention is elsewhere.
+// CHECK-LABEL: module @gradients
+// CHECK: func.func @main(%{{.*}}: tensor<2x12x2x4xf32> {sp.sharding = #sp.sharding<{{\[}}[2 by <contiguous 2 on "dp" of 2>], [12 by <zigzag 12 on "sp" of 3>], [2], [4]]>},
+// CHECK-SAME: %{{.*}}: tensor<2x15x2x4xf32> {sp.sharding = #sp.sharding<{{\[}}[2 by <contiguous 2 on "dp" of 2>], [15 by <zigzag 15 on "sp" of 3>], [2], [4]]>},
+// CHECK-SAME: %{{.*}}: tensor<2x12x2xf32> {sp.sharding = #sp.sharding<{{\[}}[2 by <contiguous 2 on "dp" of 2>], [12 by <zigzag 12 on "sp" of 3>], [2]]>},
+// CHECK-SAME: %{{.*}}: tensor<2x12x2x4xf32> {sp.sharding = #sp.sharding<{{\[}}[2 by <contiguous 2 on "dp" of 2>], [12 by <zigzag 12 on "sp" of 3>], [2], [4]]>})
+// CHECK: sp.attention_backward
+// CHECK-SAME: sp.shardings = [#sp.sharding<{{\[}}[2 by <contiguous 2 on "dp" of 2>], [12 by <zigzag 12 on "sp" of 3>], [2], [4]]>,
+// CHECK-SAME: #sp.sharding<{{\[}}[2 by <contiguous 2 on "dp" of 2>], [15 by <zigzag 15 on "sp" of 3>], [2], [4]]>,
+// CHECK-SAME: #sp.sharding<{{\[}}[2 by <contiguous 2 on "dp" of 2>], [15 by <zigzag 15 on "sp" of 3>], [2], [4]]>]
+// CHECK: sp.attention(
+// CHECK-SAME: sp.shardings = [#sp.sharding<{{\[}}[2 by <contiguous 2 on "dp" of 2>], [12 by <zigzag 12 on "sp" of 3>], [2], [4]]>,
+// CHECK-SAME: #sp.sharding<{{\[}}[2 by <contiguous 2 on "dp" of 2>], [12 by <zigzag 12 on "sp" of 3>], [2]]>]
+// CHECK: stablehlo.negate {{.*}} {sp.shardings = [#sp.sharding<{{\[}}[2 by <contiguous 2 on "dp" of 2>], [12 by <zigzag 12 on "sp" of 3>], [2]]>]}
+module @gradients {
+  sp.mesh @mesh <["dp" = 2, "sp" = 3]> sequence "sp" batch "dp"
+  func.func @main(%q: tensor<2x12x2x4xf32>, %k: tensor<2x15x2x4xf32>, %lse: tensor<2x12x2xf32>, %do: tensor<2x12x2x4xf32>) -> tensor<2x12x2xf32> {
+    %dq, %dk, %dv = sp.attention_backward(%q, %k, %k) of(%do, %lse) by(%do) bands [#sp.band<q 0 to 12, k 0 to 15, lo -inf, hi 0>] scale 0.5
+       plan <axis = "sp", heads = 1, outer = 1, inner = 3, gather = 1, layout = zigzag, placement = head_first>
+       : (tensor<2x12x2x4xf32>, tensor<2x15x2x4xf32>, tensor<2x15x2x4xf32>, tensor<2x12x2x4xf32>, tensor<2x12x2xf32>, tensor<2x12x2x4xf32>)
+       -> (tensor<2x12x2x4xf32>, tensor<2x15x2x4xf32>, tensor<2x15x2x4xf32>)
+    %o, %l = sp.attention(%dq, %dk, %dv) bands [#sp.band<q 0 to 12, k 0 to 15, lo -inf, hi 0>] scale 0.5
+       plan <axis = "sp", heads = 1, outer = 1, inner = 3, gather = 1, layout = zigzag, placement = head_first>
+       : tensor<2x12x2x4xf32>, tensor<2x15x2x4xf32>, tensor<2x15x2x4xf32> -> tensor<2x12x2x4xf32>, tensor<2x12x2xf32>
+    %n = stablehlo.negate %l : tensor<2x12x2xf32>
+    return %n : tensor<2x12x2xf32>
+  }
+}
