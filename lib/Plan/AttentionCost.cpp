@@ -2,7 +2,9 @@
 
 #include "sp/Plan/AttentionCost.h"
 
+#include "sp/IR/ShardingRules.h"
 #include "sp/IR/Storage.h"
+#include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -13,20 +15,13 @@ using Kind = sprt::algebra::LayoutKind;
 
 namespace {
 
-/// Sizes of an attention, with the element size in bytes.
-struct Sizes {
-  int64_t heads, kvHeads, headSize, valueSize, element;
-};
-
 /// An attention under a plan, ready to be counted.
 class Counter {
 public:
-  Counter(AttentionOp op, PlanAttr plan, int64_t batch)
-      : plan(plan), batch(batch), bands(toAlgebra(op.getBands())) {
-    ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
-                      v = op.getValue().getType().getShape();
-    sizes = {q[2], v[2], q[3], v[3],
-             op.getQuery().getType().getElementTypeBitWidth() / 8};
+  Counter(const CountedAttention &op, PlanAttr plan, int64_t batch)
+      : op(op), plan(plan), batch(batch), bands(toAlgebra(op.bands)) {
+    ArrayRef<int64_t> q = op.query.getShape(), v = op.value.getShape();
+    kvHeads = v[2];
     queries = toAlgebra(plan.getRows(q[1]));
     keys = toAlgebra(plan.getRows(v[1]));
     auto ofTerms = [&](ValueRange terms) {
@@ -38,8 +33,8 @@ public:
       }
       return bytes;
     };
-    queryTermBytes = ofTerms(op.getPerQuery());
-    keyTermBytes = ofTerms(op.getPerKey());
+    queryTermBytes = ofTerms(op.perQuery);
+    keyTermBytes = ofTerms(op.perKey);
     ringQueries = toAlgebra(plan.getRingRows(q[1]));
     ringKeys = toAlgebra(plan.getRingRows(v[1]));
     for (int64_t group = 0; group < plan.getGroups(); ++group) {
@@ -61,7 +56,8 @@ public:
     int64_t bytes = 0;
     if (plan.getGather() > 1)
       bytes =
-          keys.count(rank) * rowBytes(sizes.kvHeads) * (plan.getRanks() - 1);
+          keys.count(rank) * rowBytes(kvHeads) * (plan.getRanks() - 1) +
+          (keys.length() - keys.count(rank)) * batch * kvHeads * op.partBytes;
     if (plan.getHeads() > 1)
       bytes += headBytes(rank);
     return bytes;
@@ -87,6 +83,26 @@ public:
       travel(first, {1, inner, -1, plan.getHopsBack()});
     }
   }
+  /// The same for gradients of the block, which follow it and come home.
+  void forEachGradientSend(int64_t source,
+                           function_ref<void(int64_t)> send) const {
+    if (op.partBytes == 0)
+      return;
+    int64_t outer = plan.getOuter(), inner = plan.getInner();
+    RingWay windows{inner, outer, 1, outer - 1};
+    for (int64_t window = 0; window < outer; ++window) {
+      int64_t first = windows.moved(source, window);
+      // Both ways, a rank that begins with the block keeps what it adds.
+      for (int64_t hop = plan.getHopsBack() > 0; hop < inner; ++hop)
+        send(RingWay{1, inner, 1, 0}.moved(first, hop));
+      if (outer > 1)
+        send(first);
+    }
+  }
+  int64_t gradientBytes(int64_t source, int64_t member) const {
+    return ringKeys.count(source) * batch * kvHeadsOf(member) * op.partBytes;
+  }
+
   /// Of the block of a ring owner, as member `member` of its group holds it.
   int64_t blockBytes(int64_t source, int64_t member) const {
     return ringKeys.count(source) * rowBytes(kvHeadsOf(member));
@@ -95,9 +111,7 @@ public:
 private:
   /// Of one row of keys and values with that many heads, with its terms.
   int64_t rowBytes(int64_t kvHeads) const {
-    return batch * kvHeads * (sizes.headSize + sizes.valueSize) *
-               sizes.element +
-           keyTermBytes;
+    return batch * kvHeads * op.keyBytes + keyTermBytes;
   }
 
   /// Query heads and kv heads of a member, over all groups.
@@ -114,6 +128,25 @@ private:
     return held;
   }
 
+  /// Of one row of gradients of keys on their way back from a member. Where
+  /// several hold a kv head all send as many parts, the most that one holds.
+  int64_t keyResultBytes(int64_t member) const {
+    int64_t bytes = 0;
+    for (const auto &[count, heads] : groups) {
+      int64_t held = 0, most = 0;
+      for (int64_t other = 0; other < plan.getHeads(); ++other) {
+        int64_t own = sprt::algebra::heldHeads(heads, other, count).size();
+        held += own;
+        most = std::max(most, own);
+      }
+      bytes += held > count
+                   ? most * op.partBytes
+                   : sprt::algebra::heldHeads(heads, member, count).size() *
+                         op.keysToRows;
+    }
+    return batch * bytes;
+  }
+
   int64_t headBytes(int64_t rank) const {
     int64_t own = rank % plan.getHeads(), bytes = 0;
     // A plain exchange joins all owners, one beside a ring those of its owner.
@@ -121,20 +154,22 @@ private:
     for (int64_t peer = 0; peer < plan.getHeads(); ++peer) {
       if (peer == own)
         continue;
-      int64_t queryBytes =
-          batch * headsOf(peer) * sizes.headSize * sizes.element;
+      int64_t queryBytes = batch * headsOf(peer) * op.queriesToHeads;
       bytes += queries.count(rank) * (queryBytes + queryTermBytes);
-      bytes += keys.count(rank) * rowBytes(kvHeadsOf(peer));
-      bytes += batch * queries.count(first + peer) * headsOf(own) *
-               sizes.valueSize * sizes.element;
+      bytes += keys.count(rank) *
+               (batch * kvHeadsOf(peer) * op.keysToHeads + keyTermBytes);
+      bytes +=
+          batch * queries.count(first + peer) * headsOf(own) * op.queriesToRows;
+      bytes += keys.count(first + peer) * keyResultBytes(own);
     }
     return bytes;
   }
 
+  const CountedAttention &op;
   PlanAttr plan;
   int64_t batch;
   Bands bands;
-  Sizes sizes = {};
+  int64_t kvHeads = 0;
   /// What terms say of one row, over the batch.
   int64_t queryTermBytes = 0, keyTermBytes = 0;
   Layout queries, keys, ringQueries, ringKeys;
@@ -144,24 +179,95 @@ private:
 
 } // namespace
 
-std::vector<AttentionCost>
-mlir::sp::attentionCosts(AttentionOp op, PlanAttr plan, int64_t batch) {
+//===----------------------------------------------------------------------===//
+// What is counted
+//===----------------------------------------------------------------------===//
+
+/// What a value is before operations that only pass it on.
+static Value lookThrough(Value value) {
+  while (Operation *source = value.getDefiningOp()) {
+    if (!isa<stablehlo::OptimizationBarrierOp>(source) &&
+        !isShardingAnnotation(source))
+      break;
+    value = source->getOperand(cast<OpResult>(value).getResultNumber());
+  }
+  return value;
+}
+
+AttentionOp mlir::sp::findForward(AttentionBackwardOp op) {
+  return lookThrough(op.getLse()).getDefiningOp<AttentionOp>();
+}
+
+/// Whether queries, keys and values are those of the forward, so that what is
+/// exchanged for heads there serves again.
+static bool sharesOperands(AttentionBackwardOp op) {
+  AttentionOp forward = findForward(op);
+  return forward && llvm::all_of(llvm::seq(3), [&](unsigned number) {
+           return lookThrough(op->getOperand(number)) ==
+                  lookThrough(forward->getOperand(number));
+         });
+}
+
+/// Bytes of a row of one head.
+static int64_t rowBytes(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return (type.getRank() < 4 ? 1 : type.getDimSize(3)) *
+         elementBytes(type.getElementType());
+}
+
+CountedAttention::CountedAttention(AttentionOp op)
+    : bands(op.getBands()), query(op.getQuery().getType()),
+      value(op.getValue().getType()), perQuery(op.getPerQuery()),
+      perKey(op.getPerKey()),
+      keyBytes(rowBytes(op.getKey()) + rowBytes(op.getValue())),
+      queriesToHeads(rowBytes(op.getQuery())), keysToHeads(keyBytes),
+      queriesToRows(rowBytes(op.getResult()) +
+                    (op.getLse() ? rowBytes(op.getLse()) : 0)) {}
+
+CountedAttention::CountedAttention(AttentionBackwardOp op)
+    : bands(op.getBands()), query(op.getQuery().getType()),
+      value(op.getValue().getType()),
+      keyBytes(rowBytes(op.getKey()) + rowBytes(op.getValue())),
+      queriesToHeads(rowBytes(op.getDOutput()) + 2 * rowBytes(op.getLse())),
+      queriesToRows(rowBytes(op.getDQuery())),
+      keysToRows(rowBytes(op.getDKey()) + rowBytes(op.getDValue())),
+      partBytes((query.getDimSize(3) + value.getDimSize(3)) *
+                rowBytes(op.getLse())) {
+  if (sharesOperands(op))
+    return;
+  queriesToHeads += rowBytes(op.getQuery());
+  keysToHeads = keyBytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+std::vector<AttentionCost> mlir::sp::attentionCosts(const CountedAttention &op,
+                                                    PlanAttr plan,
+                                                    int64_t batch) {
   Counter counter(op, plan, batch);
   int64_t ranks = plan.getRanks(), ring = plan.getRing();
   std::vector<AttentionCost> costs(ranks);
   for (int64_t rank = 0; rank < ranks; ++rank)
     costs[rank] = {counter.bytesSent(rank), counter.area(rank)};
   int64_t members = plan.getHeads();
-  for (int64_t source = 0; ring > 1 && source < ring; ++source)
+  for (int64_t source = 0; ring > 1 && source < ring; ++source) {
     counter.forEachSend(source, [&](int64_t sender) {
       for (int64_t member = 0; member < members; ++member)
         costs[sender * members + member].bytesSent +=
             counter.blockBytes(source, member);
     });
+    counter.forEachGradientSend(source, [&](int64_t sender) {
+      for (int64_t member = 0; member < members; ++member)
+        costs[sender * members + member].bytesSent +=
+            counter.gradientBytes(source, member);
+    });
+  }
   return costs;
 }
 
-int64_t mlir::sp::estimateBytesSent(AttentionOp op, PlanAttr plan,
+int64_t mlir::sp::estimateBytesSent(const CountedAttention &op, PlanAttr plan,
                                     int64_t batch) {
   Counter counter(op, plan, batch);
   int64_t ranks = plan.getRanks(), counted = std::min<int64_t>(ranks, 64);
@@ -170,15 +276,20 @@ int64_t mlir::sp::estimateBytesSent(AttentionOp op, PlanAttr plan,
     int64_t rank = i * ranks / counted;
     int64_t source = rank / plan.getHeads(), member = rank % plan.getHeads();
     bytes += double(counter.bytesSent(rank));
-    int64_t sends = 0;
-    if (plan.getRing() > 1)
-      counter.forEachSend(source, [&](int64_t) { ++sends; });
-    bytes += double(sends) * double(counter.blockBytes(source, member));
+    if (plan.getRing() == 1)
+      continue;
+    int64_t sends = 0, gradientSends = 0;
+    counter.forEachSend(source, [&](int64_t) { ++sends; });
+    counter.forEachGradientSend(source, [&](int64_t) { ++gradientSends; });
+    bytes +=
+        double(sends) * double(counter.blockBytes(source, member)) +
+        double(gradientSends) * double(counter.gradientBytes(source, member));
   }
   return static_cast<int64_t>(bytes / double(counted));
 }
 
-int64_t mlir::sp::estimateGreatestArea(AttentionOp op, PlanAttr plan) {
+int64_t mlir::sp::estimateGreatestArea(const CountedAttention &op,
+                                       PlanAttr plan) {
   Counter counter(op, plan, 1);
   int64_t last = plan.getRanks() - 1, steps = std::min<int64_t>(last, 63);
   int64_t most = counter.area(0);

@@ -71,11 +71,13 @@ Roles mlir::sp::deriveRoles(ModuleOp module) {
       module.getOps<sdy::MeshOp>().empty())
     return roles;
   ShardingPropagation marks(func);
-  func.walk([&](AttentionOp op) {
+  auto markAttention = [&](auto op) {
     mark(marks, op.getQuery(), 1, kSequence);
     mark(marks, op.getKey(), 1, kSequence);
     mark(marks, op.getQuery(), 0, kBatch);
-  });
+  };
+  func.walk([&](AttentionOp op) { markAttention(op); });
+  func.walk([&](AttentionBackwardOp op) { markAttention(op); });
   marks.run();
   for (BlockArgument argument : func.getArguments())
     readRoles(func.getArgAttrOfType<sdy::TensorShardingAttr>(

@@ -3,9 +3,11 @@
 //   before   sp.attention(%q, %k, %v) ...
 //   after    sp.attention(%q, %k, %v) ... plan <axis = "sp", inner = 4, ...>
 //
+// Gradients get the plan of their attention.
+//
 //===----------------------------------------------------------------------===//
 
-#include "sp/Plan/AttentionCost.h"
+#include "PlannedAttention.h"
 #include "sp/Plan/Passes.h"
 
 #include "mlir/IR/Remarks.h"
@@ -31,10 +33,10 @@ struct PlanAttentionPass
     int64_t heads = 0, inner = 0, groups = 1;
   };
   PlanAttr makePlan(StringRef name, LayoutKind kind, const Factors &factors);
-  FailureOr<Factors> chooseFactors(ArrayRef<AttentionOp> attentions);
-  FailureOr<LayoutKind> chooseLayout(ArrayRef<AttentionOp> attentions);
-  PlanAttr cheapest(AttentionOp op, LayoutKind kind);
-  int64_t gatheredGroups(AttentionOp op);
+  FailureOr<Factors> chooseFactors(ArrayRef<PlannedAttention> attentions);
+  FailureOr<LayoutKind> chooseLayout(ArrayRef<PlannedAttention> attentions);
+  PlanAttr cheapest(const PlannedAttention &op, LayoutKind kind);
+  int64_t gatheredGroups(const PlannedAttention &op);
   void placeProcesses(PlanAttr plan);
 
   void runOnOperation() override;
@@ -59,38 +61,26 @@ PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind,
       heads > 1 || gather > 1 ? factors.groups : 1, bidirectional && inner > 1);
 }
 
-/// How diagnostics and remarks call an attention.
-std::string nameOf(AttentionOp op) {
-  return op.getName().empty() ? "an attention" : op.getName().str();
-}
-
-int64_t leastKvHeads(ArrayRef<AttentionOp> attentions) {
+int64_t leastKvHeads(ArrayRef<PlannedAttention> attentions) {
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (AttentionOp op : attentions)
-    least = std::min(least, op.getKey().getType().getDimSize(2));
+  for (const PlannedAttention &op : attentions)
+    least = std::min(least, op.kvHeads);
   return least;
 }
 
-/// Whether a group of kv heads has query heads of its own.
-bool hasEvenHeads(AttentionOp op) {
-  return op.getQuery().getType().getDimSize(2) %
-             op.getKey().getType().getDimSize(2) ==
-         0;
-}
-
 /// The groups in which heads are gathered.
-int64_t PlanAttentionPass::gatheredGroups(AttentionOp op) {
-  if (headGroups > 1 || !hasEvenHeads(op))
+int64_t PlanAttentionPass::gatheredGroups(const PlannedAttention &op) {
+  if (headGroups > 1 || !op.hasEvenHeads())
     return headGroups;
-  return std::min<int64_t>(gatherGroups, op.getKey().getType().getDimSize(2));
+  return std::min<int64_t>(gatherGroups, op.kvHeads);
 }
 
 FailureOr<PlanAttentionPass::Factors>
-PlanAttentionPass::chooseFactors(ArrayRef<AttentionOp> attentions) {
+PlanAttentionPass::chooseFactors(ArrayRef<PlannedAttention> attentions) {
   int64_t ranks = meshOp.getAxisSize(meshOp.getSequence().value_or(""));
   Factors factors{heads, inner, headGroups};
   auto refuse = [&](const Twine &text) {
-    attentions.front()->emitError() << text;
+    emitError(attentions.front().getLoc()) << text;
     return failure();
   };
   if (placement != "head-first" && placement != "context-first")
@@ -132,14 +122,13 @@ PlanAttentionPass::chooseFactors(ArrayRef<AttentionOp> attentions) {
   if (headGroups < 1 || headGroups > most)
     return refuse("expected --head-groups to be at most " + Twine(most) +
                   ", the kv heads of a rank, but got " + Twine(headGroups));
-  for (AttentionOp op : attentions)
-    if (headGroups > 1 && !hasEvenHeads(op))
-      return refuse(
-          "expected --head-groups where each kv head serves as many "
-          "query heads but " +
-          nameOf(op) + " has " + Twine(op.getQuery().getType().getDimSize(2)) +
-          " query heads for " + Twine(op.getKey().getType().getDimSize(2)) +
-          " kv heads; leave it out");
+  for (const PlannedAttention &op : attentions)
+    if (headGroups > 1 && !op.hasEvenHeads())
+      return refuse("expected --head-groups where each kv head serves as many "
+                    "query heads but " +
+                    op.getName() + " has " + Twine(op.heads) +
+                    " query heads for " + Twine(op.kvHeads) +
+                    " kv heads; leave it out");
   // A window of one rank is no window: the outer ring is the ring.
   if (factors.inner == 1)
     factors.inner = 0;
@@ -147,7 +136,7 @@ PlanAttentionPass::chooseFactors(ArrayRef<AttentionOp> attentions) {
 }
 
 FailureOr<LayoutKind>
-PlanAttentionPass::chooseLayout(ArrayRef<AttentionOp> attentions) {
+PlanAttentionPass::chooseLayout(ArrayRef<PlannedAttention> attentions) {
   if (layout != "auto") {
     std::optional<LayoutKind> kind = symbolizeLayoutKind(layout);
     if (!kind)
@@ -158,17 +147,17 @@ PlanAttentionPass::chooseLayout(ArrayRef<AttentionOp> attentions) {
     return *kind;
   }
   // What the user planned in the IR decides for all.
-  for (AttentionOp op : attentions)
-    if (op.getPlan() && op.getPlan()->getRanks() > 1)
-      return op.getPlan()->getLayout();
+  for (const PlannedAttention &op : attentions)
+    if (op.plan && op.plan.getRanks() > 1)
+      return op.plan.getLayout();
   // Neighbouring positions need the fewest transfers; zigzag where they would
   // leave one rank much more to do of an attention than the others.
-  auto heaviest = [&](AttentionOp op, LayoutKind kind) {
+  auto heaviest = [&](const PlannedAttention &op, LayoutKind kind) {
     return static_cast<double>(
-        estimateGreatestArea(op, makePlan("allgather", kind, {})));
+        op.estimateArea(makePlan("allgather", kind, {})));
   };
   constexpr double tolerated = 1.1;
-  bool isUneven = llvm::any_of(attentions, [&](AttentionOp op) {
+  bool isUneven = llvm::any_of(attentions, [&](const PlannedAttention &op) {
     return meshOp.getSequence() &&
            heaviest(op, LayoutKind::Contiguous) >
                tolerated * heaviest(op, LayoutKind::Zigzag);
@@ -176,8 +165,9 @@ PlanAttentionPass::chooseLayout(ArrayRef<AttentionOp> attentions) {
   return isUneven ? LayoutKind::Zigzag : LayoutKind::Contiguous;
 }
 
-PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
-  int64_t batch = op.getQuery().getType().getDimSize(0);
+PlanAttr PlanAttentionPass::cheapest(const PlannedAttention &op,
+                                     LayoutKind kind) {
+  int64_t batch = op.batch;
   if (std::optional<StringRef> axis = meshOp.getBatch())
     batch = llvm::divideCeil(batch, meshOp.getAxisSize(*axis));
   struct Candidate {
@@ -186,12 +176,12 @@ PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
     double work; ///< visible pairs of all heads of the busiest rank
   };
   std::vector<Candidate> candidates;
-  int64_t heads = op.getQuery().getType().getDimSize(2);
+  int64_t heads = op.heads;
   auto consider = [&](StringRef name, const Factors &factors) {
     PlanAttr plan = makePlan(name, kind, factors);
     candidates.push_back(
-        {plan, estimateBytesSent(op, plan, batch),
-         static_cast<double>(estimateGreatestArea(op, plan)) *
+        {plan, op.estimateBytes(plan, batch),
+         static_cast<double>(op.estimateArea(plan)) *
              static_cast<double>(llvm::divideCeil(heads, plan.getHeads()))});
     std::string text = name.str();
     if (factors.heads)
@@ -199,7 +189,7 @@ PlanAttr PlanAttentionPass::cheapest(AttentionOp op, LayoutKind kind) {
     remark::analysis(
         op.getLoc(),
         remark::RemarkOpts::name("Alternative").category(DEBUG_TYPE))
-        << nameOf(op) << ": " << text << " would send "
+        << op.getName() << ": " << text << " would send "
         << remark::metric("bytes", candidates.back().bytes) << " bytes a rank";
   };
   consider("ring", {});
@@ -255,8 +245,7 @@ void PlanAttentionPass::runOnOperation() {
         << strategy << "\"";
     return signalPassFailure();
   }
-  SmallVector<AttentionOp> attentions;
-  getOperation().walk([&](AttentionOp op) { attentions.push_back(op); });
+  std::vector<PlannedAttention> attentions = findAttentions(getOperation());
   bool isExplicit = strategy != "auto" && strategy != "none";
   if (attentions.empty()) {
     if (isExplicit) {
@@ -286,15 +275,17 @@ void PlanAttentionPass::runOnOperation() {
   FailureOr<Factors> factors = chooseFactors(attentions);
   if (failed(factors))
     return signalPassFailure();
-  for (AttentionOp op : attentions) {
-    if (op.getPlan())
+  for (PlannedAttention &op : attentions) {
+    if (op.plan) {
+      op.setPlan(op.plan);
       continue;
+    }
     bool counts = strategy == "auto" && meshOp.getSequence();
     if (strategy == "allgather")
       factors->groups = gatheredGroups(op);
     PlanAttr plan =
         counts ? cheapest(op, *kind) : makePlan(strategy, *kind, *factors);
-    op.setPlanAttr(plan);
+    op.setPlan(plan);
     placeProcesses(plan);
     std::string text = plan.getStrategyName().str() + ": whole on every rank";
     if (plan.getRanks() > 1)
@@ -307,7 +298,7 @@ void PlanAttentionPass::runOnOperation() {
                   : "");
     remark::passed(op.getLoc(),
                    remark::RemarkOpts::name("Planned").category(DEBUG_TYPE))
-        << nameOf(op) << ": " << text
+        << op.getName() << ": " << text
         << (counts ? ", chosen by counted bytes" : ", as asked for");
   }
 }

@@ -13,7 +13,8 @@ using namespace mlir::sp;
 namespace {
 
 struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
-  LogicalResult checkFactors(AttentionOp op, PlanAttr plan, MeshOp mesh) {
+  template <typename OpT>
+  LogicalResult checkFactors(OpT op, PlanAttr plan, MeshOp mesh) {
     if (plan.getRanks() == 1)
       return success();
     if (plan.getAxis() != mesh.getSequence().value_or(""))
@@ -40,7 +41,7 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
     return checkGroups(op, plan);
   }
 
-  LogicalResult checkGroups(AttentionOp op, PlanAttr plan) {
+  template <typename OpT> LogicalResult checkGroups(OpT op, PlanAttr plan) {
     int64_t heads = op.getQuery().getType().getDimSize(2),
             kvHeads = op.getKey().getType().getDimSize(2);
     if (plan.getGroups() == 1)
@@ -59,21 +60,21 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
   }
 
   /// One layout serves every attention of a sequence.
-  LogicalResult checkLayout(AttentionOp op, PlanAttr plan) {
+  template <typename OpT> LogicalResult checkLayout(OpT op, PlanAttr plan) {
     if (plan.getRanks() == 1)
       return success();
     for (Value value : {op.getQuery(), op.getKey()}) {
       int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
-      AttentionOp other = first.try_emplace(length, op).first->second;
-      LayoutAttr rows = plan.getRows(length),
-                 known = other.getPlan()->getRows(length);
+      LayoutAttr rows = plan.getRows(length);
+      auto [other, known] =
+          first.try_emplace(length, op.getOperation(), rows).first->second;
       if (rows == known)
         continue;
       InFlightDiagnostic diagnostic =
           op.emitOpError() << "expected one layout for the sequence of "
                            << length << " positions but got " << rows
                            << " beside " << known;
-      diagnostic.attachNote(other.getLoc()) << "the other attention";
+      diagnostic.attachNote(other->getLoc()) << "the other attention";
       return diagnostic;
     }
     return success();
@@ -87,19 +88,25 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
     }
     first.clear();
     bool ok = true;
-    getOperation().walk([&](AttentionOp op) {
+    auto check = [&](auto op) {
       std::optional<PlanAttr> plan = op.getPlan();
       if (!plan)
         op.emitOpError() << "expected a plan after Plan";
       ok &= plan && succeeded(checkFactors(op, *plan, mesh)) &&
             succeeded(checkLayout(op, *plan));
+    };
+    getOperation().walk([&](Operation *op) {
+      if (auto forward = dyn_cast<AttentionOp>(op))
+        check(forward);
+      if (auto backward = dyn_cast<AttentionBackwardOp>(op))
+        check(backward);
     });
     if (!ok)
       signalPassFailure();
   }
 
-  /// The first attention of each length.
-  DenseMap<int64_t, AttentionOp> first;
+  /// The first attention of each length, with the layout of that.
+  DenseMap<int64_t, std::pair<Operation *, LayoutAttr>> first;
 };
 
 } // namespace

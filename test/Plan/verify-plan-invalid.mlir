@@ -94,3 +94,30 @@ func.func @groups_that_share_a_query_head(%q: tensor<1x64x8x16xf32>, %k: tensor<
      plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first, groups = 2> : tensor<1x64x8x16xf32>, tensor<1x64x3x16xf32>, tensor<1x64x3x16xf32> -> tensor<1x64x8x16xf32>
   return
 }
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @gradients_without_a_plan(%q: tensor<1x64x8x16xf32>, %l: tensor<1x64x8xf32>) {
+  // expected-error @below {{'sp.attention_backward' op expected a plan after Plan}}
+  %dq, %dk, %dv = sp.attention_backward(%q, %q, %q) of(%q, %l) by(%q) bands [] scale 1.0
+     : (tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8xf32>, tensor<1x64x8x16xf32>)
+     -> (tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>)
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @gradients_in_another_layout(%q: tensor<1x64x8x16xf32>) {
+  // expected-note @below {{the other attention}}
+  %o, %l = sp.attention(%q, %q, %q) bands [] scale 1.0
+     plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first>
+     : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>, tensor<1x64x8xf32>
+  // expected-error @below {{'sp.attention_backward' op expected one layout for the sequence of 64 positions but got #sp.layout<contiguous 64 on "sp" of 4> beside #sp.layout<zigzag 64 on "sp" of 4>}}
+  %dq, %dk, %dv = sp.attention_backward(%q, %q, %q) of(%o, %l) by(%q) bands [] scale 1.0
+     plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = contiguous, placement = head_first>
+     : (tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8xf32>, tensor<1x64x8x16xf32>)
+     -> (tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>)
+  return
+}

@@ -83,54 +83,66 @@ static std::string describeScores(AttentionOp op) {
   return "function" + text + (op.getSink() ? ", with a sink" : "");
 }
 
+/// What is said of an attention and of its gradients alike.
+template <typename OpT> static json describe(OpT op, MeshOp mesh) {
+  ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
+                    v = op.getValue().getType().getShape();
+  PlanAttr plan = *op.getPlan();
+  json area = json::array(), bytes = json::array();
+  int64_t stride = mesh.getRanks();
+  for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
+    stride /= axis.getSize();
+    if (axis.getName() == plan.getAxis())
+      break;
+  }
+  int64_t ranks = mesh.getAxisSize(plan.getAxis());
+  // Padding of an uneven batch is exchanged as well as the rest.
+  int64_t batch = llvm::divideCeil(
+      q[0], mesh.getBatch() ? mesh.getAxisSize(*mesh.getBatch()) : 1);
+  std::vector<AttentionCost> costs = attentionCosts(op, plan, batch);
+  for (int64_t rank = 0; rank < mesh.getRanks(); ++rank) {
+    const AttentionCost &cost = costs[(rank / stride) % ranks % costs.size()];
+    area.push_back(cost.area);
+    bytes.push_back(cost.bytesSent);
+  }
+  return {{"name", op.getName()},
+          {"location", describeLocation(op.getLoc())},
+          {"batch", q[0]},
+          {"queryHeads", q[2]},
+          {"kvHeads", v[2]},
+          {"queryLength", q[1]},
+          {"kvLength", v[1]},
+          {"headSize", q[3]},
+          {"valueSize", v[3]},
+          {"mask", toAlgebra(op.getBands()).name(q[1], v[1])},
+          {"scores", "scaled"},
+          {"direction", "forward"},
+          {"strategy", plan.getStrategyName()},
+          {"heads", plan.getHeads()},
+          {"outer", plan.getOuter()},
+          {"inner", plan.getInner()},
+          {"headGroups", plan.getGroups()},
+          {"bidirectional", plan.getBidirectional()},
+          {"layout", stringifyLayoutKind(plan.getLayout())},
+          {"placement", plan.getPlacement() == Placement::HeadFirst
+                            ? "head-first"
+                            : "context-first"},
+          {"areaPerRank", area},
+          {"bytesSentPerRank", bytes}};
+}
+
 json mlir::sp::describeAttentions(ModuleOp module) {
   MeshOp mesh = getMesh(module);
   json list = json::array();
-  module.walk([&](AttentionOp op) {
-    ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
-                      v = op.getValue().getType().getShape();
-    PlanAttr plan = *op.getPlan();
-    json area = json::array(), bytes = json::array();
-    int64_t stride = mesh.getRanks();
-    for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
-      stride /= axis.getSize();
-      if (axis.getName() == plan.getAxis())
-        break;
+  module.walk([&](Operation *op) {
+    if (auto forward = dyn_cast<AttentionOp>(op)) {
+      list.push_back(describe(forward, mesh));
+      list.back()["scores"] = describeScores(forward);
     }
-    int64_t ranks = mesh.getAxisSize(plan.getAxis());
-    // Padding of an uneven batch is exchanged as well as the rest.
-    int64_t batch = llvm::divideCeil(
-        q[0], mesh.getBatch() ? mesh.getAxisSize(*mesh.getBatch()) : 1);
-    std::vector<AttentionCost> costs = attentionCosts(op, plan, batch);
-    for (int64_t rank = 0; rank < mesh.getRanks(); ++rank) {
-      const AttentionCost &cost = costs[(rank / stride) % ranks % costs.size()];
-      area.push_back(cost.area);
-      bytes.push_back(cost.bytesSent);
+    if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
+      list.push_back(describe(backward, mesh));
+      list.back()["direction"] = "backward";
     }
-    list.push_back({{"name", op.getName()},
-                    {"location", describeLocation(op.getLoc())},
-                    {"batch", q[0]},
-                    {"queryHeads", q[2]},
-                    {"kvHeads", v[2]},
-                    {"queryLength", q[1]},
-                    {"kvLength", v[1]},
-                    {"headSize", q[3]},
-                    {"valueSize", v[3]},
-                    {"mask", toAlgebra(op.getBands()).name(q[1], v[1])},
-                    {"scores", describeScores(op)},
-                    {"direction", "forward"},
-                    {"strategy", plan.getStrategyName()},
-                    {"heads", plan.getHeads()},
-                    {"outer", plan.getOuter()},
-                    {"inner", plan.getInner()},
-                    {"headGroups", plan.getGroups()},
-                    {"bidirectional", plan.getBidirectional()},
-                    {"layout", stringifyLayoutKind(plan.getLayout())},
-                    {"placement", plan.getPlacement() == Placement::HeadFirst
-                                      ? "head-first"
-                                      : "context-first"},
-                    {"areaPerRank", area},
-                    {"bytesSentPerRank", bytes}});
   });
   return list;
 }
@@ -190,9 +202,14 @@ void mlir::sp::printDecisions(const RemarkLog &log, raw_ostream &os) {
 void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
                                 raw_ostream &os) {
   const json &attentions = report["attentions"];
-  os << attentions.size()
-     << (attentions.size() == 1 ? " attention" : " attentions") << " on "
-     << report["ranks"].get<int64_t>() << " ranks\n";
+  size_t backward = llvm::count_if(attentions, [](const json &attention) {
+    return attention["direction"] == "backward";
+  });
+  size_t forward = attentions.size() - backward;
+  os << forward << (forward == 1 ? " attention" : " attentions");
+  if (backward > 0)
+    os << " and gradients of " << backward;
+  os << " on " << report["ranks"].get<int64_t>() << " ranks\n";
   for (const json &attention : attentions) {
     auto text = [&](const char *key) {
       return attention[key].get<std::string>();
@@ -200,11 +217,12 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
     auto number = [&](const char *key) {
       return attention[key].get<int64_t>();
     };
-    os << "  " << text("name") << " (" << text("location")
-       << "): " << text("mask") << " mask, " << number("queryLength")
-       << " queries x " << number("kvLength") << " keys, "
-       << number("queryHeads") << " heads of " << number("headSize") << ", "
-       << number("kvHeads") << " kv heads, scores " << text("scores") << "\n"
+    os << "  " << (text("direction") == "backward" ? "gradients of " : "")
+       << text("name") << " (" << text("location") << "): " << text("mask")
+       << " mask, " << number("queryLength") << " queries x "
+       << number("kvLength") << " keys, " << number("queryHeads")
+       << " heads of " << number("headSize") << ", " << number("kvHeads")
+       << " kv heads, scores " << text("scores") << "\n"
        << "    " << text("strategy")
        << (text("strategy") == "none" ? "" : ", " + text("layout"))
        << (attention["bidirectional"].get<bool>() ? ", both ways at once" : "")

@@ -58,12 +58,14 @@ struct Trial {
 
 static SmallVector<int64_t> findGatheredHeads(ModuleOp planned) {
   SmallVector<int64_t> kvHeads;
-  planned.walk([&](AttentionOp op) {
+  auto findIn = [&](auto op) {
     int64_t count = op.getKey().getType().getDimSize(2);
     bool isEven = op.getQuery().getType().getDimSize(2) % count == 0;
     if (isEven && op.getPlan()->getGather() > 1)
       kvHeads.push_back(count);
-  });
+  };
+  planned.walk([&](AttentionOp op) { findIn(op); });
+  planned.walk([&](AttentionBackwardOp op) { findIn(op); });
   return kvHeads;
 }
 

@@ -152,9 +152,13 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
 
 /// Keeps what a report says of the attentions, which Partition consumes.
 void Compilation::noteAttentions(ModuleOp module) {
-  bool hasAttention =
-      module.walk([](AttentionOp) { return WalkResult::interrupt(); })
-          .wasInterrupted();
+  bool hasAttention = module
+                          .walk([](Operation *op) {
+                            return isa<AttentionOp, AttentionBackwardOp>(op)
+                                       ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+                          })
+                          .wasInterrupted();
   if (!hasAttention)
     llvm::errs() << "sp-compile: note: the model has no attention that could "
                     "be taken: nothing shards its sequence; --explain says "

@@ -10,7 +10,17 @@
 ///   2D, P = u * r      e * (S/P) * (2 D + 2 Dk) * (u-1) / u
 ///                        + e * 2 * (S/r) * (Dk/u) * (r-1)
 ///
-/// with Dk = u d where u > Hk. A double ring sends as much as a ring, one way
+/// with Dk = u d where u > Hk. Gradients, g bytes an element while parts of
+/// them are added up, travel the same ways, do before and dq, dk, dv after; in
+/// a ring dk and dv follow k and v and come home, which is a hop more:
+///
+///   ring               e * 2 * (S/P) * Dk * (P-1) + g * 2 * (S/P) * Dk * P
+///   all-gather         e * 2 * (S/P) * Dk * (P-1) + g * 2 * (S/P) * Dk * (P-1)
+///   Ulysses            e * (S/P) * (2 D + 2 Dk) * (P-1) / P, and 2 g for each
+///                        query and head: lse and delta; q, k and v once more
+///                        where those of the forward are out of sight
+///
+/// A double ring sends as much as a ring, one way
 /// or both, and heads in groups as much as all at once; where a mask hides
 /// whole blocks, rings send less.
 #ifndef SP_PLAN_ATTENTIONCOST_H
@@ -19,6 +29,25 @@
 #include "sp/IR/SP.h"
 
 namespace mlir::sp {
+
+/// The attention whose lse gradients read, where only operations that pass
+/// values on lie between; null where there are others.
+AttentionOp findForward(AttentionBackwardOp op);
+
+/// An attention, or its gradients, as far as costs go.
+struct CountedAttention {
+  CountedAttention(AttentionOp op);
+  CountedAttention(AttentionBackwardOp op);
+
+  ArrayAttr bands;
+  RankedTensorType query, value;
+  ValueRange perQuery, perKey;
+  /// Of one head, in bytes of one row: keys and values; what of queries and
+  /// keys is exchanged for heads, without what the forward has exchanged; what
+  /// goes back to queries and keys; and parts of gradients that ranks add up.
+  int64_t keyBytes = 0, queriesToHeads = 0, keysToHeads = 0, queriesToRows = 0,
+          keysToRows = 0, partBytes = 0;
+};
 
 /// What one rank does for an attention.
 struct AttentionCost {
@@ -31,16 +60,17 @@ struct AttentionCost {
 /// The cost of `op` under `plan` for every coordinate along the plan's axis
 /// (one where the plan has a single rank), holding `batch` elements of the
 /// batch.
-std::vector<AttentionCost> attentionCosts(AttentionOp op, PlanAttr plan,
-                                          int64_t batch);
+std::vector<AttentionCost> attentionCosts(const CountedAttention &op,
+                                          PlanAttr plan, int64_t batch);
 
 /// The mean of `bytesSent` over all ranks, from up to 64 of them: its cost does
 /// not grow with their number.
-int64_t estimateBytesSent(AttentionOp op, PlanAttr plan, int64_t batch);
+int64_t estimateBytesSent(const CountedAttention &op, PlanAttr plan,
+                          int64_t batch);
 
 /// Visible pairs of one head and batch element on the busiest of at most 64
 /// ranks, the first and the last among them.
-int64_t estimateGreatestArea(AttentionOp op, PlanAttr plan);
+int64_t estimateGreatestArea(const CountedAttention &op, PlanAttr plan);
 
 } // namespace mlir::sp
 

@@ -37,6 +37,7 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     as many steps, of two blocks each; in a double ring it is the inner one.
     Where heads are exchanged or gathered in groups, one is under way while
     another is computed; gathering so needs the memory of two groups.
+    Gradients get the plan of their attention, whose bytes are counted with theirs.
     Each choice is a remark with its numbers.
 
     ```mlir
@@ -63,9 +64,9 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
 def VerifyPlanPass : Pass<"sp-verify-plan", "::mlir::ModuleOp"> {
   let summary = "Check that every attention has a plan of the mesh";
   let description = [{
-    After Plan the module declares its mesh, every attention has a plan whose
-    factors multiply to the size of its axis (or to 1), and attentions of one
-    sequence share a layout.
+    After Plan the module declares its mesh, every attention and the gradients of
+    each have a plan whose factors multiply to the size of its axis (or to 1), and
+    attentions of one sequence share a layout.
   }];
 }
 

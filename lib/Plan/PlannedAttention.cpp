@@ -1,0 +1,78 @@
+//===- PlannedAttention.cpp - Attentions with their gradients -------------===//
+
+#include "PlannedAttention.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+PlannedAttention::PlannedAttention(AttentionOp op)
+    : ops{op}, counted{op}, batch(op.getQuery().getType().getDimSize(0)),
+      heads(op.getQuery().getType().getDimSize(2)),
+      kvHeads(op.getKey().getType().getDimSize(2)),
+      plan(op.getPlan().value_or(PlanAttr())) {}
+
+PlannedAttention::PlannedAttention(AttentionBackwardOp op)
+    : ops{op}, counted{op}, batch(op.getQuery().getType().getDimSize(0)),
+      heads(op.getQuery().getType().getDimSize(2)),
+      kvHeads(op.getKey().getType().getDimSize(2)),
+      plan(op.getPlan().value_or(PlanAttr())) {}
+
+std::string PlannedAttention::getName() const {
+  Operation *first = ops.front();
+  if (auto forward = dyn_cast<AttentionOp>(first))
+    return forward.getName().empty() ? "an attention" : forward.getName().str();
+  StringRef name = cast<AttentionBackwardOp>(first).getName();
+  return name.empty() ? "gradients of an attention"
+                      : "gradients of " + name.str();
+}
+
+int64_t PlannedAttention::estimateBytes(PlanAttr candidate,
+                                        int64_t localBatch) const {
+  int64_t bytes = 0;
+  for (const CountedAttention &op : counted)
+    bytes += estimateBytesSent(op, candidate, localBatch);
+  return bytes;
+}
+
+void PlannedAttention::setPlan(PlanAttr chosen) {
+  plan = chosen;
+  for (Operation *op : ops) {
+    if (auto forward = dyn_cast<AttentionOp>(op); forward && !forward.getPlan())
+      forward.setPlanAttr(chosen);
+    if (auto backward = dyn_cast<AttentionBackwardOp>(op);
+        backward && !backward.getPlan())
+      backward.setPlanAttr(chosen);
+  }
+}
+
+/// Whether these could be the gradients of an attention.
+static bool fits(AttentionBackwardOp backward, AttentionOp forward) {
+  return !forward.getScore() && forward.getBands() == backward.getBands() &&
+         forward.getScale() == backward.getScale() &&
+         forward.getQuery().getType() == backward.getQuery().getType() &&
+         forward.getKey().getType() == backward.getKey().getType() &&
+         forward.getValue().getType() == backward.getValue().getType();
+}
+
+std::vector<PlannedAttention> mlir::sp::findAttentions(ModuleOp module) {
+  std::vector<PlannedAttention> found;
+  SmallVector<AttentionOp> forwards;
+  module.walk([&](AttentionOp op) {
+    forwards.push_back(op);
+    found.emplace_back(op);
+  });
+  module.walk([&](AttentionBackwardOp op) {
+    AttentionOp own = findForward(op);
+    auto *forward = llvm::find_if(forwards, [&](AttentionOp other) {
+      return own ? other == own : fits(op, other);
+    });
+    if (forward == forwards.end()) {
+      found.emplace_back(op);
+      return;
+    }
+    PlannedAttention &planned = found[forward - forwards.begin()];
+    planned.ops.push_back(op);
+    planned.counted.emplace_back(op);
+  });
+  return found;
+}

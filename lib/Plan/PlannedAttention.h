@@ -1,0 +1,45 @@
+/// What Plan decides about: attentions with their gradients.
+#ifndef SP_LIB_PLAN_PLANNEDATTENTION_H
+#define SP_LIB_PLAN_PLANNEDATTENTION_H
+
+#include "sp/Plan/AttentionCost.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::sp {
+
+/// An attention and its gradients, which get one plan, or gradients alone.
+/// Where it is out of sight whose lse they read, as between loops, they are
+/// those of the first attention that they could be of.
+struct PlannedAttention {
+  PlannedAttention(AttentionOp op);
+  PlannedAttention(AttentionBackwardOp op);
+
+  Location getLoc() const { return ops.front()->getLoc(); }
+  /// How diagnostics and remarks call it.
+  std::string getName() const;
+  /// Whether a group of kv heads has query heads of its own.
+  bool hasEvenHeads() const { return heads % kvHeads == 0; }
+  /// The mean of what a rank sends.
+  int64_t estimateBytes(PlanAttr candidate, int64_t localBatch) const;
+  /// Visible pairs of one head on the busiest rank.
+  int64_t estimateArea(PlanAttr candidate) const {
+    return estimateGreatestArea(counted.front(), candidate);
+  }
+  /// Gives a plan to those that have none.
+  void setPlan(PlanAttr plan);
+
+  /// The attention first, as `counted` has it.
+  SmallVector<Operation *> ops;
+  std::vector<CountedAttention> counted;
+  int64_t batch, heads, kvHeads;
+  /// Of the first of them; null before it has one.
+  PlanAttr plan;
+};
+
+/// The attentions of a module, and then gradients that are none of theirs.
+std::vector<PlannedAttention> findAttentions(ModuleOp module);
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_PLAN_PLANNEDATTENTION_H
