@@ -69,12 +69,12 @@ void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
         block(received,
               ownerBehind(layout, axis, expression(op.getSource()), distance)));
   }
-  if (AttendOp reader = getRingReader(op)) {
+  if (std::optional<RingReader> reader = getRingReader(op)) {
     shift.needs = std::make_unique<plan::NeedsT>();
     RingWay way = wayOf(op, mesh);
     shift.needs->factor = factorNumber(layout.getAxis());
-    shift.needs->queries = layoutNumber(reader.getQueries());
-    shift.needs->bands = bandList(reader.getBands());
+    shift.needs->queries = layoutNumber(reader->queries);
+    shift.needs->bands = bandList(reader->bands);
     shift.needs->stride = way.stride;
     shift.needs->size = way.size;
     shift.needs->step = way.step;

@@ -244,21 +244,33 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
   }
   return success();
 }
-AttendOp mlir::sp::getRingReader(ShiftStartOp shift) {
-  AttendOp reader;
+
+/// What an operation makes of a block of keys; none where it makes nothing.
+static std::optional<RingReader> readerOf(Operation *user, Value block) {
+  if (auto attend = dyn_cast<AttendOp>(user))
+    if (attend.getKey() == block ||
+        llvm::is_contained(attend.getPerKey(), block))
+      return RingReader{attend.getQueries(), attend.getBands()};
+  if (auto backward = dyn_cast<AttendBackwardOp>(user))
+    if (backward.getKey() == block)
+      return RingReader{backward.getQueries(), backward.getBands()};
+  return std::nullopt;
+}
+
+std::optional<RingReader> mlir::sp::getRingReader(ShiftStartOp shift) {
+  std::optional<RingReader> reader;
   auto distance = static_cast<int64_t>(shift.getDistance());
   if (std::abs(distance) != 1)
     return reader;
   Value block = shift.getInputs().front();
   for (Operation *user : block.getUsers()) {
-    auto attend = dyn_cast<AttendOp>(user);
-    if (!attend || (attend.getKey() != block &&
-                    !llvm::is_contained(attend.getPerKey(), block)))
+    std::optional<RingReader> other = readerOf(user, block);
+    if (!other)
       continue;
-    if (reader && (reader.getBands() != attend.getBands() ||
-                   reader.getQueries() != attend.getQueries()))
-      return AttendOp();
-    reader = attend;
+    if (reader &&
+        (reader->bands != other->bands || reader->queries != other->queries))
+      return std::nullopt;
+    reader = other;
   }
   return reader;
 }

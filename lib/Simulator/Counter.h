@@ -15,7 +15,7 @@ namespace mlir::sp {
 /// How far each block of a ring travels, the same for all ranks.
 class Reaches {
 public:
-  int64_t of(ShiftStartOp shift, AttendOp reader,
+  int64_t of(ShiftStartOp shift, const RingReader &reader,
              const sprt::algebra::RingWay &way, int64_t source, int64_t above);
 
 private:

@@ -12,17 +12,17 @@ using namespace mlir::sp;
 using sprt::algebra::Layout;
 using sprt::algebra::RingWay;
 
-int64_t Reaches::of(ShiftStartOp shift, AttendOp reader, const RingWay &way,
-                    int64_t source, int64_t above) {
+int64_t Reaches::of(ShiftStartOp shift, const RingReader &reader,
+                    const RingWay &way, int64_t source, int64_t above) {
   LayoutAttr keys = shift.getLayout();
   auto [entry, isNew] = known.try_emplace(
-      {{reader.getBands(), reader.getQueries(), keys, way.stride, way.size},
+      {{reader.bands, reader.queries, keys, way.stride, way.size},
        {way.step, way.hops, source, above}},
       0);
   if (isNew)
-    entry->second = toAlgebra(reader.getBands())
-                        .ringReach(toAlgebra(reader.getQueries()),
-                                   toAlgebra(keys), source, way, above);
+    entry->second = toAlgebra(reader.bands)
+                        .ringReach(toAlgebra(reader.queries), toAlgebra(keys),
+                                   source, way, above);
   return entry->second;
 }
 
@@ -57,12 +57,12 @@ static int64_t heldHeads(LayoutAttr heads, int64_t headCount, int64_t member) {
 }
 
 bool Counter::takesBlock(ShiftStartOp op, int64_t source, int64_t taker) {
-  AttendOp reader = getRingReader(op);
+  std::optional<RingReader> reader = getRingReader(op);
   if (!reader)
     return true;
   RingWay way = wayOf(op, mesh);
   return way.hopsTo(source, taker) <=
-         reaches.of(op, reader, way, source, way.above(taker));
+         reaches.of(op, *reader, way, source, way.above(taker));
 }
 
 std::optional<int64_t> Counter::dealtHeads(ShiftStartOp op) {

@@ -40,10 +40,16 @@ ArrayAttr toAttr(MLIRContext *context, const sprt::algebra::Bands &bands);
 /// deals the query heads.
 int64_t getMaxHeads(LayoutAttr heads, int64_t headCount);
 
-/// The partial attention that reads the blocks which a ring hands on by 1 or
-/// -1, and so says which of them anybody needs; null where several read them
-/// with different masks, or none does.
-AttendOp getRingReader(ShiftStartOp shift);
+/// The queries that read the blocks which a ring hands on, and their mask.
+struct RingReader {
+  LayoutAttr queries;
+  ArrayAttr bands;
+};
+
+/// Who reads the blocks that a ring hands on by 1 or -1, in partial attentions
+/// or in their gradients, and so says which of them anybody needs; none where
+/// several read them with different masks, or none does.
+std::optional<RingReader> getRingReader(ShiftStartOp shift);
 
 /// The way of the blocks that a ring hands on.
 sprt::algebra::RingWay wayOf(ShiftStartOp shift, MeshOp mesh);
