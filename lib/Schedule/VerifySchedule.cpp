@@ -19,12 +19,13 @@ using namespace mlir::sp;
 namespace {
 
 bool isCommand(Operation *op) {
-  return isa<LaunchOp, GemmOp, AttendOp, CopyOp, PositionsOp, RowCountOp,
-             RankOp, WaitOp, ShiftStartOp, AllGatherStartOp, AllToAllStartOp,
-             AllReduceStartOp, ReduceScatterStartOp, stablehlo::ConstantOp,
-             stablehlo::ReshapeOp, stablehlo::WhileOp, stablehlo::CaseOp,
-             stablehlo::IfOp, stablehlo::ReturnOp, scf::ForOp, scf::YieldOp,
-             affine::AffineApplyOp, arith::ConstantOp, func::ReturnOp>(op);
+  return isa<LaunchOp, GemmOp, AttendOp, AttendBackwardOp, CopyOp, PositionsOp,
+             RowCountOp, RankOp, WaitOp, ShiftStartOp, AllGatherStartOp,
+             AllToAllStartOp, AllReduceStartOp, ReduceScatterStartOp,
+             stablehlo::ConstantOp, stablehlo::ReshapeOp, stablehlo::WhileOp,
+             stablehlo::CaseOp, stablehlo::IfOp, stablehlo::ReturnOp,
+             scf::ForOp, scf::YieldOp, affine::AffineApplyOp, arith::ConstantOp,
+             func::ReturnOp>(op);
 }
 
 struct VerifySchedulePass

@@ -122,7 +122,7 @@ def StartCommunicationPass : Pass<"sp-start-communication", "::mlir::ModuleOp"> 
 def VerifySchedulePass : Pass<"sp-verify-schedule", "::mlir::ModuleOp"> {
   let summary = "Check that the program is a list of commands";
   let description = [{
-    After Schedule `@main` holds launches, products, partial attention, started
+    After Schedule `@main` holds launches, products, partial attention and its gradients, started
     communication and waits, in loops and branches; every token is waited for
     once, before what it started is used.
   }];
