@@ -5,12 +5,12 @@
 //            while(%x = %c) do { ... %n = sp.copy %next; return %n }
 //
 // Some operations write where an operand lies: a loop over what it carries, an
-// attention over the state that it continues. That is right without a copy
-// where nothing else reads what lies there any more. The value that a body
-// yields is computed in the carried place where the argument's last read comes
-// before. The copies of one iteration happen at its end, after every read of
-// what is carried; a carried value that moves to another place (a swap) is
-// first copied aside.
+// attention over the state or the gradients that it continues. That is right
+// without a copy where nothing else reads what lies there any more. The value
+// that a body yields is computed in the carried place where the argument's last
+// read comes before. The copies of one iteration happen at its end, after every
+// read of what is carried; a carried value that moves to another place (a swap)
+// is first copied aside.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,7 +80,8 @@ struct InsertCopiesPass
     SmallVector<Operation *> overwriting;
     func->walk([&](Operation *op) {
       if (isa<stablehlo::WhileOp, scf::ForOp, stablehlo::CaseOp,
-              stablehlo::IfOp, AttendOp>(op))
+              stablehlo::IfOp>(op) ||
+          !continuedBy(op).empty())
         overwriting.push_back(op);
     });
     for (Operation *op : overwriting) {

@@ -136,9 +136,9 @@ bool isReadBefore(Value root, Operation *op, OpOperand *except = nullptr) {
 
 /// The result that takes the place of an overwritten operand.
 Value successorOf(OpOperand &operand) {
-  if (auto partial = dyn_cast<AttendOp>(operand.getOwner()))
-    return operand.get() == partial.getState() ? partial.getOutput()
-                                               : partial.getLse();
+  for (auto [onto, result] : continuedBy(operand.getOwner()))
+    if (onto == &operand)
+      return result;
   return startedBy(operand)->result();
 }
 
@@ -190,18 +190,51 @@ Operation *firstWrite(Value value, Block *block) {
   return def;
 }
 
+/// Whether the value lies in the slot in which a loop of `block` left a block
+/// that it handed on.
+bool liesWhereLeft(Value value, Block *block) {
+  for (;;) {
+    value = rootOf(value);
+    std::optional<Carried> carried = carriedBy(value);
+    if (carried && isHandedOn(carried->yielded()))
+      return value.getDefiningOp() && carried->loop->getBlock() == block;
+    OpOperand *before = predecessorOf(value);
+    if (!before || isLoop(before->getOwner()))
+      return false;
+    value = before->get();
+  }
+}
+
 } // namespace
 
 //===----------------------------------------------------------------------===//
 // Questions
 //===----------------------------------------------------------------------===//
 
+SmallVector<Continued, 3> mlir::sp::continuedBy(Operation *op) {
+  SmallVector<Continued, 3> all;
+  auto add = [&](MutableOperandRange onto, Value result) {
+    if (!onto.empty())
+      all.push_back({&onto[0], cast<OpResult>(result)});
+  };
+  if (auto attend = dyn_cast<AttendOp>(op)) {
+    add(attend.getStateMutable(), attend.getOutput());
+    add(attend.getStateLseMutable(), attend.getLse());
+  }
+  if (auto backward = dyn_cast<AttendBackwardOp>(op)) {
+    add(backward.getOntoQueryMutable(), backward.getDQuery());
+    add(backward.getOntoKeyMutable(), backward.getDKey());
+    add(backward.getOntoValueMutable(), backward.getDValue());
+  }
+  return all;
+}
+
 bool mlir::sp::isOverwritten(OpOperand &operand) {
   if (!isTensor(operand.get()))
     return false;
-  if (auto partial = dyn_cast<AttendOp>(operand.getOwner()))
-    return partial.getState() && (&operand == &partial.getStateMutable()[0] ||
-                                  &operand == &partial.getStateLseMutable()[0]);
+  for (const Continued &continued : continuedBy(operand.getOwner()))
+    if (continued.operand == &operand)
+      return true;
   std::optional<Carried> carried = startedBy(operand);
   return carried && !carried->isUnchanged();
 }
@@ -210,13 +243,21 @@ bool mlir::sp::mayOverwrite(OpOperand &operand) {
   Operation *op = operand.getOwner();
   Value root = rootOf(operand.get()), origin = originOf(root);
   if (auto argument = dyn_cast<BlockArgument>(origin)) {
+    // A loop that hands blocks on begins in the first slot.
+    std::optional<Carried> started = startedBy(operand);
+    if (started && isHandedOn(started->yielded()))
+      return false;
     // A carried state is continued, once or more often, to become the next one.
+    // What comes in place of a block that is handed on lies in the other slot.
     std::optional<Carried> carried = carriedBy(origin);
     return carried && argument.getOwner() == op->getBlock() &&
-           continues(carried->yielded().get(), successorOf(operand)) &&
+           (isHandedOn(carried->yielded()) ||
+            continues(carried->yielded().get(), successorOf(operand))) &&
            isReadBefore(root, op, &operand);
   }
-  return firstWrite(root, op->getBlock()) && isReadBefore(root, op, &operand);
+  bool isOwn = firstWrite(root, op->getBlock()) ||
+               (!isLoop(op) && liesWhereLeft(root, op->getBlock()));
+  return isOwn && isReadBefore(root, op, &operand);
 }
 
 bool mlir::sp::changesCarried(OpOperand &yielded) {

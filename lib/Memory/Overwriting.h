@@ -1,7 +1,8 @@
 /// Which operands an operation writes over, and when that is harmless.
 ///
 ///   operation           writes over
-///   sp.attend onto      the state that it continues
+///   sp.attend onto      the state that it continues, sp.attend_backward the
+///                       gradients
 ///   while               initial values of what its body changes
 ///   scf.for             the same; blocks handed on alternate between two slots
 ///
@@ -19,6 +20,13 @@ namespace mlir::sp {
 inline bool isTensor(Value value) {
   return isa<RankedTensorType>(value.getType());
 }
+
+/// A partial result that an operation goes on with, in the old one's place.
+struct Continued {
+  OpOperand *operand;
+  OpResult result;
+};
+SmallVector<Continued, 3> continuedBy(Operation *op);
 
 /// Whether the operation of `operand` writes over it.
 bool isOverwritten(OpOperand &operand);

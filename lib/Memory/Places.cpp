@@ -54,13 +54,13 @@ void Places::joinFor(scf::ForOp loop) {
     Value init = loop.getInitArgs()[index],
           yielded = loop.getYieldedValues()[index],
           result = loop.getResult(index);
-    join(init, argument);
-    join(argument, result);
-    if (yielded == argument)
+    if (!isHandedOn(body.getTerminator()->getOpOperand(index))) {
+      for (Value value : {init, yielded, result})
+        joinSlots(value, argument);
       continue;
-    join(argument, yielded);
-    if (!isHandedOn(body.getTerminator()->getOpOperand(index)))
-      continue;
+    }
+    for (Value value : {init, yielded, result})
+      join(value, argument);
     std::optional<APInt> trips = loop.getStaticTripCount();
     slots[argument] = {loop, 0, 0};
     slots[yielded] = {loop, 1, 0};
@@ -70,13 +70,9 @@ void Places::joinFor(scf::ForOp loop) {
 
 void Places::joinValues(Operation *op) {
   if (isa<stablehlo::ReshapeOp>(op))
-    return join(op->getOperand(0), op->getResult(0));
-  if (auto partial = dyn_cast<AttendOp>(op)) {
-    if (!partial.getState())
-      return;
-    join(partial.getState(), partial.getOutput());
-    return join(partial.getStateLse(), partial.getLse());
-  }
+    return joinSlots(op->getOperand(0), op->getResult(0));
+  for (auto [onto, result] : continuedBy(op))
+    joinSlots(onto->get(), result);
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return joinFor(loop);
   if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
@@ -164,6 +160,16 @@ void Places::measure(Operation *op) {
     }
 }
 
+Slot Places::slotOf(Value value) const {
+  if (!inOneSlot.contains(value.getAsOpaquePointer()))
+    return slots.lookup(value);
+  for (void *member : inOneSlot.members(value.getAsOpaquePointer()))
+    if (auto slot = slots.find(Value::getFromOpaquePointer(member));
+        slot != slots.end())
+      return slot->second;
+  return {};
+}
+
 AffineMap Places::offsetOf(Value value, Operation *at) const {
   MLIRContext *context = value.getContext();
   SmallVector<Operation *> loops;
@@ -174,7 +180,7 @@ AffineMap Places::offsetOf(Value value, Operation *at) const {
   const Place &place = of(value);
   AffineExpr offset = getAffineConstantExpr(place.offset, context);
   int64_t slotBytes = llvm::alignTo(place.bytes, 64);
-  Slot slot = slots.lookup(value);
+  Slot slot = slotOf(value);
   if (slot.loop) {
     unsigned depth =
         llvm::find(loops, slot.loop.getOperation()) - loops.begin();

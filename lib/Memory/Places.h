@@ -5,7 +5,8 @@
 ///
 ///   op                          shares
 ///   reshape                     result with operand
-///   sp.attend onto              new state with old
+///   sp.attend onto              new state with old, in its slot; gradients of
+///                               sp.attend_backward likewise
 ///   while, case                 carried or yielded values with the results
 ///   scf.for, state carried      initial, argument, yielded and result
 ///   scf.for, blocks handed on   the same, in two slots: the argument in slot
@@ -54,6 +55,12 @@ private:
   void join(Value a, Value b) {
     classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
   }
+  /// Joins values that are in the same slot, too.
+  void joinSlots(Value a, Value b) {
+    join(a, b);
+    inOneSlot.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  }
+  Slot slotOf(Value value) const;
   void joinValues(Operation *op);
   void joinFor(scf::ForOp loop);
   void collect();
@@ -61,7 +68,7 @@ private:
   void measure(Operation *op);
 
   func::FuncOp func;
-  llvm::EquivalenceClasses<void *> classes;
+  llvm::EquivalenceClasses<void *> classes, inOneSlot;
   DenseMap<Value, Slot> slots;
   DenseMap<Value, unsigned> numbers;
   SmallVector<Value> values;

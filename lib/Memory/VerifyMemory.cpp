@@ -132,11 +132,11 @@ LogicalResult PlaceRun::writeResults(Operation *op) {
     held[result] = *made;
     arena.put(*made);
   }
-  auto partial = dyn_cast<AttendOp>(op);
-  if (partial && partial.getState() &&
-      (held[partial.getOutput()].offset != held[partial.getState()].offset ||
-       held[partial.getLse()].offset != held[partial.getStateLse()].offset))
-    return op->emitOpError() << "expected the state to be continued in place";
+  for (auto [onto, result] : continuedBy(op))
+    if (held[result].offset != held[onto->get()].offset)
+      return op->emitOpError()
+             << "expected the " << (isa<AttendOp>(op) ? "state" : "gradient")
+             << " to be continued in place";
   for (Value result : op->getResults())
     if (isTensor(result) && failed(checkHeld(op, result)))
       return failure();

@@ -72,3 +72,20 @@ module @no_arena {
     return
   }
 }
+
+// -----
+
+#at512 = affine_map<() -> (512)>
+#at768 = affine_map<() -> (768)>
+#at1024 = affine_map<() -> (1024)>
+#at1280 = affine_map<() -> (1280)>
+module @gradient_continued_elsewhere {
+  func.func @main(%q: tensor<1x8x2x4xf32> {sp.offset = 0 : i64}, %l: tensor<1x8x2xf32> {sp.offset = 256 : i64}) attributes {sp.arena_bytes = 1536 : i64, sp.constant_bytes = 0 : i64} {
+    %dq, %dk, %dv = sp.attend_backward(%q, %q, %q) of(%q, %l, %l) queries <contiguous 8 on "sp" of 1> keys <contiguous 8 on "sp" of 1> bands [] scale 1.0 {sp.offsets = [#at512, #at768, #at1024]}
+       : (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2xf32>) -> (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>)
+    // expected-error @below {{'sp.attend_backward' op expected the gradient to be continued in place}}
+    %dq1, %dk1, %dv1 = sp.attend_backward(%q, %q, %q) of(%q, %l, %l) onto_query(%dq) onto_keys(%dk, %dv) queries <contiguous 8 on "sp" of 1> keys <contiguous 8 on "sp" of 1> bands [] scale 1.0 {sp.offsets = [#at512, #at1280, #at1024]}
+       : (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2xf32>) -> (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>)
+    return
+  }
+}
