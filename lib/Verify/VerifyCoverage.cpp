@@ -1,6 +1,7 @@
 //===- VerifyCoverage.cpp - Each visible pair exactly once ----------------===//
 
 #include "Coverage.h"
+#include "KeyGradients.h"
 
 #include "sp/Verify/Passes.h"
 
@@ -44,7 +45,7 @@ public:
     for (auto &[state, coverage] : open)
       if (failed(coverage.finish(ranks)))
         return failure();
-    return success();
+    return keyGradients.finish();
   }
 
 private:
@@ -60,8 +61,14 @@ private:
       return handOn(shift);
     if (auto attend = dyn_cast<AttendOp>(op))
       return attendTo(attend);
+    if (auto backward = dyn_cast<AttendBackwardOp>(op))
+      return attendTo(backward);
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return turn(loop);
+    if (!isa<scf::YieldOp>(op))
+      for (Value operand : op->getOperands())
+        if (failed(keyGradients.takeUp(op, operand, blockOf(operand).moves)))
+          return failure();
     for (Region &region : op->getRegions())
       for (Block &block : region)
         if (failed(visit(block)))
@@ -98,38 +105,75 @@ private:
         return failure();
       block.moves.add(wayOf(op, mesh));
       blocks[result] = block;
+      if (failed(keyGradients.handOn(op, input, result)))
+        return failure();
     }
     return success();
   }
 
   LogicalResult attendTo(AttendOp op) {
-    RowBlock keys = blockOf(op.getKey()), values = blockOf(op.getValue());
-    if (!blockOf(op.getQuery()).moves.empty())
-      return op.emitOpError() << "attends with the queries of another rank";
-    auto comesAlong = [&](Value value) {
-      return blockOf(value).moves == keys.moves;
-    };
-    if (!comesAlong(op.getValue()) || !llvm::all_of(op.getPerKey(), comesAlong))
-      return op.emitOpError()
-             << "attends to keys of one rank with values or terms of another";
-    if (failed(checkSource(op, keys.moves, op.getSource(), op.getKeys())))
+    if (failed(meet(op)))
       return failure();
+    if (op.getState() && stateOf(op.getState()) != stateOf(op.getStateLse()))
+      return op.emitOpError() << "continues a state that was continued before";
+    return grow(op, op.getState(), {op.getOutput(), op.getLse()});
+  }
 
-    Coverage coverage(op, keys.origin, values.origin);
+  LogicalResult attendTo(AttendBackwardOp op) {
+    if (failed(meet(op)) ||
+        failed(grow(op, op.getOntoQuery(), {op.getDQuery()})))
+      return failure();
+    const RowBlock keys = blockOf(op.getKey()), values = blockOf(op.getValue());
+    for (auto [onto, gradient, block] :
+         {std::tuple(Value(op.getOntoKey()), Value(op.getDKey()), keys),
+          {Value(op.getOntoValue()), Value(op.getDValue()), values}}) {
+      if (onto && blockOf(onto).moves != block.moves)
+        return op.emitOpError()
+               << "adds gradients of keys of owner " << block.moves.source(0)
+               << " to those of owner " << blockOf(onto).moves.source(0)
+               << ", at owner 0";
+      unsigned isOfValues = gradient == op.getDValue();
+      if (failed(keyGradients.add(op, onto, gradient,
+                                  {op.getQuery(), block.origin, isOfValues})))
+        return failure();
+      blocks[gradient] = {gradient, block.moves};
+    }
+    return success();
+  }
+
+  /// Checks that a part has the queries of its rank and the keys that it names.
+  LogicalResult meet(const Part &part) {
+    Moves keys = blockOf(part.key).moves;
+    for (Value value : part.ofQueries)
+      if (!blockOf(value).moves.empty())
+        return part.op->emitOpError()
+               << "attends with the queries of another rank";
+    for (Value value : part.ofKeys)
+      if (blockOf(value).moves != keys)
+        return part.op->emitOpError() << "attends to keys of one rank with "
+                                         "values or terms of another";
+    return checkSource(part.op, keys, part.source, part.keys);
+  }
+
+  /// What grows from `onto`, if anything, to `results`.
+  LogicalResult grow(const Part &part, Value onto, ValueRange results) {
+    RowBlock keys = blockOf(part.key), values = blockOf(part.value);
+    Coverage coverage(part, keys.origin, values.origin);
     // What no attention left is where a state begins: sinks.
-    int64_t number = op.getState() ? stateOf(op.getState()) : 0;
-    if (number != 0 || (op.getState() && stateOf(op.getStateLse()) != 0)) {
+    if (int64_t number = onto ? stateOf(onto) : 0) {
       auto before = open.find(number);
-      if (before == open.end() || number != stateOf(op.getStateLse()))
-        return op.emitOpError() << "continues a state that was continued "
-                                   "before";
+      if (before == open.end())
+        return part.op->emitOpError()
+               << "continues a " << part.name << " that was continued before";
       coverage = std::move(before->second);
       open.erase(before);
     }
-    if (failed(coverage.add(op, keys, values)))
+    if (failed(coverage.add(part, keys, values)))
       return failure();
     // A loop comes to the same operation in each of its turns.
-    states[op.getOutput()] = states[op.getLse()] = ++lastState;
+    ++lastState;
+    for (Value result : results)
+      states[result] = lastState;
     open.insert({lastState, std::move(coverage)});
     return success();
   }
@@ -138,15 +182,15 @@ private:
   int64_t stateOf(Value value) const { return states.lookup(value); }
 
   void carry(ValueRange from, ValueRange to) {
-    SmallVector<RowBlock> held;
-    SmallVector<int64_t> parts;
-    for (Value value : from) {
-      held.push_back(blockOf(value));
-      parts.push_back(stateOf(value));
-    }
-    for (auto [value, block, part] : llvm::zip_equal(to, held, parts)) {
+    SmallVector<std::tuple<RowBlock, int64_t, int64_t>> held;
+    for (Value value : from)
+      held.emplace_back(blockOf(value), stateOf(value),
+                        keyGradients.numberOf(value));
+    for (auto [value, parts] : llvm::zip_equal(to, held)) {
+      auto [block, state, gradient] = parts;
       blocks[value] = block;
-      states[value] = part;
+      states[value] = state;
+      keyGradients.set(value, gradient);
     }
   }
 
@@ -176,11 +220,12 @@ private:
   bool isLookedAt = true;
   SmallVector<RankIndices> ranks;
   DenseMap<Value, RowBlock> blocks;
-  /// Of outputs and sums, by number.
+  /// Of outputs and sums, and of gradients of queries, by number.
   DenseMap<Value, int64_t> states;
   int64_t lastState = 0;
   /// States that nothing has continued yet.
   llvm::MapVector<int64_t, Coverage> open;
+  KeyGradients keyGradients;
 };
 
 struct VerifyCoveragePass

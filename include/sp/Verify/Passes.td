@@ -19,6 +19,17 @@ def VerifyCoveragePass : Pass<"sp-verify-coverage", "::mlir::ModuleOp"> {
     - the state grows in one line: no partial result is continued twice or lost,
       and all of them are of the same queries, keys and mask.
 
+    Of the gradients of an attention the same is proved, where the state is the
+    gradient of the queries. As each pair is then met in one `sp.attend_backward`,
+    what is left of keys and values is that
+
+    - a part of their gradient is added to that of the same rows only, goes on
+      once, and is at home where another operation takes it up,
+    - where one part is taken up, none of that gradient is lost.
+
+    What other operations make of parts that are at home, as the sum of two, is not
+    looked at.
+
     How far a block has come is the same on every rank, so a turn of a ring costs
     the same for any number of ranks. Up to 64 ranks every rank is looked at in
     every turn; of more, the first, the last and those in the middle, in the

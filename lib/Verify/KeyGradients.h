@@ -1,0 +1,51 @@
+/// Gradients of keys and values, which travel with them.
+#ifndef SP_LIB_VERIFY_KEYGRADIENTS_H
+#define SP_LIB_VERIFY_KEYGRADIENTS_H
+
+#include "Blocks.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::sp {
+
+/// Follows partial gradients from hand to hand: each goes on once, or ends
+/// where an operation that is none of attention's takes it up. Whose rows they
+/// hold is the walk's to know.
+class KeyGradients {
+public:
+  /// Queries, where the blocks of keys or values began, and 1 for values.
+  using Group = std::tuple<Value, Value, unsigned>;
+
+  /// `result` goes on from `onto` where that is such a gradient, else it begins
+  /// here.
+  LogicalResult add(Operation *op, Value onto, Value result,
+                    const Group &group);
+  /// `result` is what a rank got where `input` was handed on.
+  LogicalResult handOn(Operation *op, Value input, Value result);
+  /// `op` takes up a gradient of rows that came by these moves: none are left.
+  LogicalResult takeUp(Operation *op, Value gradient, const Moves &moves);
+  /// Whether no part was lost of gradients of which others were taken up.
+  LogicalResult finish() const;
+
+  /// The number of a gradient, for what loops carry; 0 for another value.
+  int64_t numberOf(Value value) const { return numbers.lookup(value); }
+  void set(Value value, int64_t number) { numbers[value] = number; }
+
+private:
+  enum class Fate { lost, wentOn, takenUp };
+  struct Part {
+    Operation *op;
+    Group group;
+    Fate fate;
+  };
+  LogicalResult goOn(Operation *op, Value from, Value result);
+  void begin(Operation *op, Value result, const Group &group);
+
+  DenseMap<Value, int64_t> numbers;
+  SmallVector<Part> parts; ///< number 1 first
+  DenseSet<Group> taken;
+};
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_VERIFY_KEYGRADIENTS_H
