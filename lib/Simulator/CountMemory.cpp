@@ -86,6 +86,18 @@ void Counter::touchAttend(AttendOp op) {
   touchRows(op.getLse(), 1, rows);
 }
 
+void Counter::touchAttend(AttendBackwardOp op) {
+  bool seesNone = slicesOf(op).empty();
+  if (headsOf(op) == 0)
+    return;
+  if (!seesNone || !op.getOntoQuery())
+    touchRows(op.getDQuery(), 1,
+              toAlgebra(op.getQueries()).count(owner(op.getQueries())));
+  if (!seesNone || !op.getOntoKey())
+    for (Value gradient : {Value(op.getDKey()), Value(op.getDValue())})
+      touchRows(gradient, 1, toAlgebra(op.getKeys()).count(keyOwnerOf(op)));
+}
+
 void Counter::touch(Operation *op) {
   // These only pass on what others wrote.
   if (isa<stablehlo::ReshapeOp, stablehlo::ConstantOp, stablehlo::WhileOp,
@@ -94,6 +106,8 @@ void Counter::touch(Operation *op) {
     return;
   if (auto attend = dyn_cast<AttendOp>(op))
     return touchAttend(attend);
+  if (auto backward = dyn_cast<AttendBackwardOp>(op))
+    return touchAttend(backward);
   if (auto shift = dyn_cast<ShiftStartOp>(op)) {
     LayoutAttr layout = shift.getLayout();
     int64_t source = sourceBehind(shift);

@@ -33,7 +33,17 @@ public:
 private:
   void count(Block &block, int64_t times);
   void count(Operation *op, int64_t times);
-  void countAttend(AttendOp op, int64_t times);
+  /// Counts what an AttendOp or AttendBackwardOp does with its visible pairs:
+  /// products of keys' and of values' rows.
+  template <typename OpT>
+  void countPairs(OpT op, int64_t keyProducts, int64_t valueProducts,
+                  int64_t times) {
+    ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
+                      v = op.getValue().getType().getShape();
+    auto area = static_cast<int64_t>(sprt::algebra::area(slicesOf(op)));
+    promise.flops += times * 2 * area * q[0] * headsOf(op) *
+                     (keyProducts * q[3] + valueProducts * v[3]);
+  }
   int64_t bytesOf(Operation *op);
   int64_t shiftBytes(ShiftStartOp op);
   int64_t allToAllBytes(AllToAllStartOp op);
@@ -44,12 +54,26 @@ private:
   /// The first `rows` of dimension `dim`.
   void touchRows(Value value, int64_t dim, int64_t rows);
   void touchAttend(AttendOp op);
+  void touchAttend(AttendBackwardOp op);
   int64_t offsetOf(Value value);
 
   /// The visible part of an attention step, in this rank's rows.
-  std::vector<sprt::algebra::Slice> slicesOf(AttendOp op);
+  template <typename OpT> std::vector<sprt::algebra::Slice> slicesOf(OpT op) {
+    return toAlgebra(op.getBands())
+        .restrict(toAlgebra(op.getQueries()), owner(op.getQueries()),
+                  toAlgebra(op.getKeys()), keyOwnerOf(op));
+  }
+  /// Whose keys an attention step meets.
+  template <typename OpT> int64_t keyOwnerOf(OpT op) {
+    return op.getSource() ? indices.evaluate(op.getSource())
+                          : owner(op.getKeys());
+  }
   /// Heads that the rank computes in an attention step.
-  int64_t headsOf(AttendOp op);
+  template <typename OpT> int64_t headsOf(OpT op) {
+    return op.getHeads()
+               ? toAlgebra(*op.getHeads()).count(owner(*op.getHeads()))
+               : op.getQuery().getType().getDimSize(2);
+  }
   /// Whether ring rank `taker` is sent the block of `source`.
   bool takesBlock(ShiftStartOp op, int64_t source, int64_t taker);
   /// Kv heads of a shift's blocks that the rank has, if heads are dealt.

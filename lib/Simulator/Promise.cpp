@@ -140,26 +140,6 @@ int64_t Counter::bytesOf(Operation *op) {
   return 0;
 }
 
-std::vector<sprt::algebra::Slice> Counter::slicesOf(AttendOp op) {
-  int64_t source =
-      op.getSource() ? indices.evaluate(op.getSource()) : owner(op.getKeys());
-  return toAlgebra(op.getBands())
-      .restrict(toAlgebra(op.getQueries()), owner(op.getQueries()),
-                toAlgebra(op.getKeys()), source);
-}
-
-int64_t Counter::headsOf(AttendOp op) {
-  return op.getHeads() ? toAlgebra(*op.getHeads()).count(owner(*op.getHeads()))
-                       : op.getQuery().getType().getDimSize(2);
-}
-
-void Counter::countAttend(AttendOp op, int64_t times) {
-  ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
-                    v = op.getValue().getType().getShape();
-  auto area = static_cast<int64_t>(sprt::algebra::area(slicesOf(op)));
-  promise.flops += times * 2 * area * q[0] * headsOf(op) * (q[3] + v[3]);
-}
-
 void Counter::count(Operation *op, int64_t times) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     int64_t upper = indices.evaluate(loop.getUpperBound());
@@ -191,7 +171,10 @@ void Counter::count(Operation *op, int64_t times) {
     return;
   }
   if (auto attend = dyn_cast<AttendOp>(op))
-    countAttend(attend, times);
+    countPairs(attend, 1, 1, times);
+  // Scores and dQ, dK; dP and dV.
+  if (auto backward = dyn_cast<AttendBackwardOp>(op))
+    countPairs(backward, 3, 2, times);
   if (auto gemm = dyn_cast<GemmOp>(op)) {
     ArrayRef<int64_t> sizes = gemm.getSizes();
     promise.flops += times * 2 * sizes[0] * sizes[1] * sizes[2] * sizes[3];
