@@ -1,5 +1,6 @@
 // Damaged and hostile plans: each is one status, none a crash.
 
+#include "BackwardRing.h"
 #include "CudaRing.h"
 #include "Programs.h"
 
@@ -36,7 +37,8 @@ TEST(Hostile, everyTruncationIsRefused) {
 TEST(Hostile, everyFlippedByteLoadsOrIsRefused) {
   for (const std::vector<uint8_t> &bytes :
        {ringSum(4, 16, plan::LayoutKind::zigzag).bytes(),
-        cudaRing({4, 16, plan::LayoutKind::zigzag, true}).bytes()}) {
+        cudaRing({4, 16, plan::LayoutKind::zigzag, true}).bytes(),
+        backwardRing({4, 16, plan::LayoutKind::zigzag, true}).bytes()}) {
     size_t refused = 0;
     for (size_t at = 0; at < bytes.size(); ++at)
       for (uint8_t mask : {0x01, 0x80, 0xFF}) {

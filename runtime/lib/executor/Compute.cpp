@@ -30,18 +30,28 @@ Status StreamRun::launch(const plan::LaunchT &launch) {
   return Status::success();
 }
 
-const SliceTable &StreamRun::slicesOf(const Step &step,
-                                      const plan::AttendT &attend,
-                                      const AttendShape &shape) {
+template <typename TableT>
+std::pair<SliceTable &, bool> StreamRun::slicesOf(const Step &step,
+                                                  const TableT &attend,
+                                                  const AttendShape &shape) {
   auto [entry, added] = cpu.slices[number].try_emplace(
       {step.id, shape.queryOwner, shape.keyOwner});
-  SliceTable &table = entry->second;
+  if (added)
+    entry->second.slices =
+        program.bandsOf[static_cast<size_t>(step.id)].restrict(
+            program.layouts[attend.queries->layout], shape.queryOwner,
+            program.layouts[attend.keys->layout], shape.keyOwner);
+  return {entry->second, added};
+}
+
+const SliceTable &StreamRun::tableOf(const Step &step,
+                                     const plan::AttendT &attend,
+                                     const AttendShape &shape) {
+  auto [table, added] = slicesOf(step, attend, shape);
   if (!added)
     return table;
   const algebra::Layout &queries = program.layouts[attend.queries->layout];
   const algebra::Layout &keys = program.layouts[attend.keys->layout];
-  table.slices = program.bandsOf[static_cast<size_t>(step.id)].restrict(
-      queries, shape.queryOwner, keys, shape.keyOwner);
   if (cpu.pool->threads() > 1)
     table.order = orderBlocks(table.slices, shape.queries, attend.query_block,
                               attend.order);
@@ -58,7 +68,7 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
   AttendShape shape;
   if (Status failure = shapeOf(attend, shape))
     return failure;
-  const SliceTable &table = slicesOf(step, attend, shape);
+  const SliceTable &table = tableOf(step, attend, shape);
   int64_t blocks = shape.blocks, pairs = shape.pairs();
   if (pairs * blocks == 0 || (table.slices.empty() && !attend.init))
     return Status::success();
@@ -118,6 +128,50 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
       kernel(buffers.data(), sizes.data(), tile, tile + 1, cpu.scratch(worker));
     }
   });
+  return Status::success();
+}
+
+Status StreamRun::attendBackward(const Step &step,
+                                 const plan::AttendBackwardT &backward) {
+  AttendShape shape;
+  if (Status failure = shapeOf(backward, shape))
+    return failure;
+  void *buffers[SPRT_BACKWARD_BUFFERS];
+  if (Status failure = resolve(backward, shape, buffers))
+    return failure;
+  const std::vector<sprt_slice> &slices =
+      slicesOf(step, backward, shape).first.slices;
+  if (slices.empty() && !backward.init_queries && !backward.init_keys)
+    return Status::success();
+  buffers[SPRT_BACKWARD_SLICES] = const_cast<sprt_slice *>(slices.data());
+
+  int64_t sizes[SPRT_BACKWARD_SIZES];
+  sizes[SPRT_BACKWARD_BATCH] = shape.batch;
+  sizes[SPRT_BACKWARD_HEADS] = shape.heads;
+  sizes[SPRT_BACKWARD_KV_HEADS] = shape.kvHeads;
+  sizes[SPRT_BACKWARD_QUERIES] = shape.queries;
+  sizes[SPRT_BACKWARD_KEYS] = shape.keys;
+  sizes[SPRT_BACKWARD_HEAD_FIRST] = shape.headFirst;
+  sizes[SPRT_BACKWARD_HEADS_TOTAL] = backward.heads_total;
+  sizes[SPRT_BACKWARD_KV_FIRST] = shape.kvFirst;
+  sizes[SPRT_BACKWARD_KV_TOTAL] = backward.kv_total;
+  sizes[SPRT_BACKWARD_SLICE_COUNT] = static_cast<int64_t>(slices.size());
+  sizes[SPRT_BACKWARD_INIT_QUERIES] = backward.init_queries;
+  sizes[SPRT_BACKWARD_INIT_KEYS] = backward.init_keys;
+  std::memcpy(&sizes[SPRT_BACKWARD_SCALE], &backward.scale,
+              sizeof backward.scale);
+  int64_t *to = sizes + SPRT_BACKWARD_Q_STRIDES;
+  for (const auto *strides :
+       {&backward.q_strides, &backward.k_strides, &backward.v_strides,
+        &backward.d_out_strides, &backward.lse_strides, &backward.dq_strides,
+        &backward.dk_strides, &backward.dv_strides})
+    to = std::copy(strides->begin(), strides->end(), to);
+
+  sprt_kernel kernel = program.kernels[backward.kernel];
+  cpu.pool->run(shape.batch * shape.kvHeads,
+                [&](int64_t first, int64_t last, int worker) {
+                  kernel(buffers, sizes, first, last, cpu.scratch(worker));
+                });
   return Status::success();
 }
 

@@ -41,6 +41,11 @@ private:
 
   Status launch(const plan::LaunchT &launch) override;
   Status attend(const Step &step, const plan::AttendT &attend) override;
+  Status attendBackward(const Step &, const plan::AttendBackwardT &) override {
+    return fail(SPRT_UNSUPPORTED)
+           << "expected no gradient of attention in a plan for GPUs; compile "
+              "without --target";
+  }
   /// Which of an attention's kernels the device runs.
   struct AttendKernel {
     uint32_t number;

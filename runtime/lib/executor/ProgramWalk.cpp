@@ -142,33 +142,6 @@ Status ProgramWalk::aligned(const plan::ViewT &view,
   return Status::success();
 }
 
-Status ProgramWalk::shapeOf(const plan::AttendT &attend,
-                            AttendShape &out_shape) const {
-  AttendShape &shape = out_shape;
-  for (auto [expression, out] :
-       {std::pair(attend.batch.get(), &shape.batch),
-        {attend.heads.get(), &shape.heads},
-        {attend.head_first.get(), &shape.headFirst},
-        {attend.kv_first.get(), &shape.kvFirst},
-        {attend.queries->owner.get(), &shape.queryOwner},
-        {attend.keys->owner.get(), &shape.keyOwner}})
-    if (Status failure = evaluate(*expression, scope, *out))
-      return failure;
-  shape.queries =
-      program.layouts[attend.queries->layout].count(shape.queryOwner);
-  shape.keys = program.layouts[attend.keys->layout].count(shape.keyOwner);
-  shape.blocks = (shape.queries + attend.query_block - 1) / attend.query_block;
-  if (shape.batch < 0 || shape.heads < 0 || shape.headFirst < 0 ||
-      shape.headFirst > attend.heads_total - shape.heads || shape.kvFirst < 0 ||
-      shape.kvFirst > attend.kv_total)
-    return fail(SPRT_DAMAGED)
-           << "heads " << shape.headFirst << " to "
-           << shape.headFirst + shape.heads << " of " << attend.heads_total
-           << ", kv heads from " << shape.kvFirst << " of " << attend.kv_total
-           << ", batch " << shape.batch;
-  return Status::success();
-}
-
 Status ProgramWalk::work(const Step &step) {
   using plan::Operation;
   const plan::OperationUnion &operation = step.command->operation;
@@ -177,6 +150,8 @@ Status ProgramWalk::work(const Step &step) {
     return launch(*operation.AsLaunch());
   case Operation::Attend:
     return attend(step, *operation.AsAttend());
+  case Operation::AttendBackward:
+    return attendBackward(step, *operation.AsAttendBackward());
   case Operation::Gemm:
     return gemm(*operation.AsGemm());
   case Operation::SendRecv:

@@ -5,14 +5,16 @@
 #define SPRT_LIB_EXECUTOR_PROGRAMWALK_H
 
 #include "executor/Rank.h"
+#include "sprt/kernel.h"
 
 namespace sprt {
 
 struct GemmData;
 
-/// The numbers of one attention step.
+/// The numbers of one step of attention or of its gradients.
 struct AttendShape {
   int64_t batch = 0, heads = 0, headFirst = 0, kvFirst = 0;
+  int64_t kvHeads = 0; ///< of gradients
   int64_t queryOwner = 0, keyOwner = 0;
   int64_t queries = 0, keys = 0; ///< valid local rows
   int64_t blocks = 0;            ///< of queries
@@ -50,6 +52,8 @@ protected:
   /// Commands that every executor does in its own way.
   virtual Status launch(const plan::LaunchT &launch) = 0;
   virtual Status attend(const Step &step, const plan::AttendT &attend) = 0;
+  virtual Status attendBackward(const Step &step,
+                                const plan::AttendBackwardT &backward) = 0;
   virtual Status exchangeRows(const plan::ExchangeT &exchange) = 0;
   virtual Status reduceAll(const plan::AllReduceT &reduce) = 0;
   virtual Status reduceRows(const plan::ReduceScatterT &reduce) = 0;
@@ -82,6 +86,13 @@ protected:
   /// A kernel's buffer.
   Status aligned(const plan::ViewT &view, std::byte *&out_data) const;
   Status shapeOf(const plan::AttendT &attend, AttendShape &out_shape) const;
+  Status shapeOf(const plan::AttendBackwardT &backward,
+                 AttendShape &out_shape) const;
+  /// The first buffers of the kernel, in their order: each holds its rows and
+  /// heads, and what is written overlaps with none.
+  Status resolve(const plan::AttendBackwardT &backward,
+                 const AttendShape &shape,
+                 void *(&out_buffers)[SPRT_BACKWARD_BUFFERS]) const;
   /// A rank that is its own peer receives as much as it sends.
   Status resolve(const Step &step, const plan::SendRecvT &transfer,
                  Transfer &out_transfer);
@@ -96,6 +107,10 @@ protected:
   Scope scope;
 
 private:
+  /// Of attention and its gradients: all but blocks and kv heads.
+  template <typename TableT>
+  Status pairsOf(const TableT &attend, AttendShape &out_shape) const;
+
   Status gemm(const plan::GemmT &gemm);
   Status sendRecv(const Step &step, const plan::SendRecvT &transfer);
   Status copy(const plan::CopyT &copy);

@@ -31,8 +31,14 @@ private:
 
   Status launch(const plan::LaunchT &launch) override;
   Status attend(const Step &step, const plan::AttendT &attend) override;
-  const SliceTable &slicesOf(const Step &step, const plan::AttendT &attend,
-                             const AttendShape &shape);
+  Status attendBackward(const Step &step,
+                        const plan::AttendBackwardT &backward) override;
+  const SliceTable &tableOf(const Step &step, const plan::AttendT &attend,
+                            const AttendShape &shape);
+  /// The step's table and whether it was only now made, with slices alone.
+  template <typename TableT>
+  std::pair<SliceTable &, bool> slicesOf(const Step &step, const TableT &attend,
+                                         const AttendShape &shape);
   Status multiply(const plan::GemmT &gemm, const GemmData &data) override;
   Status move(const Message &target, const Message &source) override;
   Status fill(std::byte *target, uint8_t value, int64_t bytes) override;

@@ -26,6 +26,8 @@ const char *kindName(plan::Operation operation) {
     return "launch";
   case plan::Operation::Attend:
     return "attend";
+  case plan::Operation::AttendBackward:
+    return "attend_backward";
   case plan::Operation::Gemm:
     return "gemm";
   case plan::Operation::SendRecv:

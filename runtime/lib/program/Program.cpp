@@ -178,6 +178,8 @@ void Program::number(
     usesStream[static_cast<int>(command->stream)] = true;
     if (const plan::AttendT *attend = command->operation.AsAttend())
       bandsOf.back() = maskOf(attend->bands);
+    if (const auto *backward = command->operation.AsAttendBackward())
+      bandsOf.back() = maskOf(backward->bands);
     if (const plan::SendRecvT *transfer = command->operation.AsSendRecv())
       if (transfer->needs)
         bandsOf.back() = maskOf(transfer->needs->bands);

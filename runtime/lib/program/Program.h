@@ -63,7 +63,7 @@ public:
   std::unique_ptr<plan::PlanT> plan;
   std::vector<algebra::Layout> layouts;
   std::vector<Step> steps;
-  /// All commands by number, and of an attend or a ring's transfer its mask.
+  /// All commands by number, and of attention or a ring's transfer its mask.
   std::vector<const Step *> stepOf;
   std::vector<algebra::Bands> bandsOf;
   bool isForCuda() const { return plan->target == plan::Target::cuda; }

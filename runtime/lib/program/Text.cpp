@@ -183,6 +183,12 @@ private:
 
   std::string operation(const plan::OperationUnion &operation) const;
   std::string attend(const plan::AttendT &attend) const;
+  std::string attendBackward(const plan::AttendBackwardT &backward) const;
+  template <typename TableT>
+  std::string queryHeads(const TableT &attend) const {
+    return "   heads " + expr(attend.head_first) + "+" + expr(attend.heads) +
+           "/" + std::to_string(attend.heads_total);
+  }
   std::string
   blocks(const char *verb,
          const std::vector<std::unique_ptr<plan::BlockT>> &blocks) const;
@@ -216,15 +222,14 @@ std::string needs(const plan::NeedsT &needs) {
 }
 
 std::string Printer::attend(const plan::AttendT &attend) const {
-  std::string line =
-      "attend " + plan.kernels[attend.kernel]->symbol +
-      " q=" + view(*attend.q) + " k=" + view(*attend.k) +
-      " v=" + view(*attend.v) + " o=" + view(*attend.out) +
-      " lse=" + view(*attend.lse) + "   rows " + rows(*attend.queries) +
-      "   keys " + rows(*attend.keys) + "   heads " + expr(attend.head_first) +
-      "+" + expr(attend.heads) + "/" + std::to_string(attend.heads_total) +
-      " kv " + expr(attend.kv_first) + "/" + std::to_string(attend.kv_total) +
-      "   bands" + bands(attend.bands);
+  std::string line = "attend " + plan.kernels[attend.kernel]->symbol +
+                     " q=" + view(*attend.q) + " k=" + view(*attend.k) +
+                     " v=" + view(*attend.v) + " o=" + view(*attend.out) +
+                     " lse=" + view(*attend.lse) + "   rows " +
+                     rows(*attend.queries) + "   keys " + rows(*attend.keys) +
+                     queryHeads(attend) + " kv " + expr(attend.kv_first) + "/" +
+                     std::to_string(attend.kv_total) + "   bands" +
+                     bands(attend.bands);
   if (plan.target == plan::Target::cuda)
     line += "   blocks " + std::to_string(attend.query_block) + "x" +
             std::to_string(attend.key_block);
@@ -236,6 +241,22 @@ std::string Printer::attend(const plan::AttendT &attend) const {
   for (const auto &term : attend.terms)
     line += " term=" + view(*term->view);
   return line + (attend.init ? "   init" : "");
+}
+
+std::string
+Printer::attendBackward(const plan::AttendBackwardT &backward) const {
+  return "attend_backward " + plan.kernels[backward.kernel]->symbol +
+         " q=" + view(*backward.q) + " k=" + view(*backward.k) +
+         " v=" + view(*backward.v) + " do=" + view(*backward.d_out) +
+         " lse=" + view(*backward.lse) + " delta=" + view(*backward.delta) +
+         " dq=" + view(*backward.dq) + " dk=" + view(*backward.dk) +
+         " dv=" + view(*backward.dv) + "   rows " + rows(*backward.queries) +
+         "   keys " + rows(*backward.keys) + queryHeads(backward) + " kv " +
+         expr(backward.kv_first) + "+" + expr(backward.kv_heads) + "/" +
+         std::to_string(backward.kv_total) + "   bands" +
+         bands(backward.bands) +
+         (backward.init_queries ? "   init queries" : "") +
+         (backward.init_keys ? "   init keys" : "");
 }
 
 std::string
@@ -261,6 +282,8 @@ std::string Printer::operation(const plan::OperationUnion &operation) const {
   }
   case Operation::Attend:
     return attend(*operation.AsAttend());
+  case Operation::AttendBackward:
+    return attendBackward(*operation.AsAttendBackward());
   case Operation::Gemm: {
     const plan::GemmT &gemm = *operation.AsGemm();
     return std::string("gemm ") + plan::EnumNameDType(gemm.type) + "->" +

@@ -24,6 +24,9 @@ private:
   Status check(const plan::LaunchT &launch);
   Status check(const plan::AttendT &attend);
   Status checkForCuda(const plan::AttendT &attend);
+  Status check(const plan::AttendBackwardT &backward);
+  /// What attention and its gradients share.
+  template <typename TableT> Status checkPairs(const TableT &attend);
   Status check(const plan::GemmT &gemm);
   Status check(const plan::SendRecvT &transfer);
   Status checkNeeds(const plan::SendRecvT &transfer);

@@ -16,7 +16,8 @@ Status checkStrides(const std::vector<int64_t> &strides, const char *what) {
   return Status::success();
 }
 
-Status CommandValidator::check(const plan::AttendT &attend) {
+template <typename TableT>
+Status CommandValidator::checkPairs(const TableT &attend) {
   if (attend.kernel >= plan.kernels.size())
     return fail(SPRT_DAMAGED)
            << "kernel " << attend.kernel << " of " << plan.kernels.size();
@@ -29,10 +30,6 @@ Status CommandValidator::check(const plan::AttendT &attend) {
     if (Status failure =
             checkView(view, "an operand of attention", /*written=*/false))
       return failure;
-  for (const plan::ViewT *view : {attend.out.get(), attend.lse.get()})
-    if (Status failure =
-            checkView(view, "the state of attention", /*written=*/true))
-      return failure;
   for (const plan::ExprT *expression :
        {attend.batch.get(), attend.heads.get(), attend.head_first.get(),
         attend.kv_first.get()})
@@ -41,15 +38,28 @@ Status CommandValidator::check(const plan::AttendT &attend) {
   for (const plan::RowsT *rows : {attend.queries.get(), attend.keys.get()})
     if (Status failure = checkRows(rows, "rows of attention"))
       return failure;
-  for (const auto *strides :
-       {&attend.q_strides, &attend.k_strides, &attend.v_strides,
-        &attend.o_strides, &attend.lse_strides})
+  for (const auto *strides : {&attend.q_strides, &attend.k_strides,
+                              &attend.v_strides, &attend.lse_strides})
     if (Status failure = checkStrides(*strides, "attention"))
       return failure;
-  for (int64_t value : {attend.heads_total, attend.kv_total, attend.query_block,
-                        attend.head_size, attend.value_size})
+  for (int64_t value : {attend.heads_total, attend.kv_total, attend.head_size,
+                        attend.value_size})
     if (Status failure = checkSize(value, "a size of attention", 1))
       return failure;
+  return checkBands(attend.bands);
+}
+
+Status CommandValidator::check(const plan::AttendT &attend) {
+  if (Status failure = checkPairs(attend))
+    return failure;
+  for (const plan::ViewT *view : {attend.out.get(), attend.lse.get()})
+    if (Status failure =
+            checkView(view, "the state of attention", /*written=*/true))
+      return failure;
+  if (Status failure = checkStrides(attend.o_strides, "attention"))
+    return failure;
+  if (Status failure = checkSize(attend.query_block, "a size of attention", 1))
+    return failure;
   if (!isEnum(attend.order))
     return fail(SPRT_DAMAGED)
            << "unknown order of blocks " << int(attend.order);
@@ -76,7 +86,39 @@ Status CommandValidator::check(const plan::AttendT &attend) {
              << term->head_bytes << " bytes but got " << term->view->bytes
              << " bytes";
   }
-  return checkBands(attend.bands);
+  return Status::success();
+}
+
+Status CommandValidator::check(const plan::AttendBackwardT &backward) {
+  if (Status failure = checkPairs(backward))
+    return failure;
+  for (const plan::ViewT *view :
+       {backward.d_out.get(), backward.lse.get(), backward.delta.get()})
+    if (Status failure =
+            checkView(view, "an operand of attention", /*written=*/false))
+      return failure;
+  for (const plan::ViewT *view :
+       {backward.dq.get(), backward.dk.get(), backward.dv.get()})
+    if (Status failure =
+            checkView(view, "a gradient of attention", /*written=*/true))
+      return failure;
+  if (Status failure =
+          checkExpr(backward.kv_heads.get(), "a size of attention"))
+    return failure;
+  for (const auto *strides : {&backward.d_out_strides, &backward.dq_strides,
+                              &backward.dk_strides, &backward.dv_strides})
+    if (Status failure = checkStrides(*strides, "attention"))
+      return failure;
+  bool isKnown =
+      backward.type == plan::DType::f64 || backward.type == plan::DType::f32 ||
+      backward.type == plan::DType::f16 || backward.type == plan::DType::bf16;
+  if (!isKnown)
+    return fail(SPRT_DAMAGED)
+           << "a gradient of attention of type " << int(backward.type);
+  for (const plan::Band &band : backward.bands)
+    if (band.uniform())
+      return fail(SPRT_DAMAGED) << "a uniform band in a gradient of attention";
+  return Status::success();
 }
 
 Status CommandValidator::checkForCuda(const plan::AttendT &attend) {

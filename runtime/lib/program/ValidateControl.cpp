@@ -49,6 +49,7 @@ Status CommandValidator::checkOperation(const plan::CommandT &command) {
     return fail(SPRT_DAMAGED) << "no operation";
   bool computes = operation.type == Operation::Launch ||
                   operation.type == Operation::Attend ||
+                  operation.type == Operation::AttendBackward ||
                   operation.type == Operation::Gemm;
   if (computes && command.stream != plan::Stream::compute)
     return fail(SPRT_DAMAGED)
@@ -58,6 +59,8 @@ Status CommandValidator::checkOperation(const plan::CommandT &command) {
     return check(*operation.AsLaunch());
   case Operation::Attend:
     return check(*operation.AsAttend());
+  case Operation::AttendBackward:
+    return check(*operation.AsAttendBackward());
   case Operation::Gemm:
     return check(*operation.AsGemm());
   case Operation::SendRecv:
