@@ -82,14 +82,6 @@ public:
   FailureOr<std::string> print(bool asPtx) override;
 
 protected:
-  KernelInfo lookupAttention(AttendOp op) const override {
-    CudaAttention attention = *chooseCudaAttention(op);
-    KernelInfo info = known.lookup(cudaAttentionName(attention));
-    if (attention.order == CudaOrder::LightestFirst)
-      info.order = sprt::plan::BlockOrder::lightestFirst;
-    return info;
-  }
-
   FailureOr<KernelInfo> addLaunch(func::FuncOp source) override {
     FailureOr<GridShape> shape = emitGridKernel(source, kernels);
     if (failed(shape))
@@ -114,7 +106,14 @@ protected:
     KernelInfo info = add(op.getLoc(), *attention, &Attention::isNative);
     if (portable.symbol != info.symbol)
       info.portable = portable.symbol;
+    if (attention->order == CudaOrder::LightestFirst)
+      info.order = sprt::plan::BlockOrder::lightestFirst;
     return info;
+  }
+
+  FailureOr<KernelInfo> addBackward(AttendBackwardOp op) override {
+    return op.emitOpError() << "expected no gradient of attention for GPUs; "
+                               "leave --target out";
   }
 
 private:

@@ -2,6 +2,7 @@
 
 #include "KernelTable.h"
 
+#include "sp/Codegen/AttentionBackwardKernel.h"
 #include "sp/Codegen/AttentionKernel.h"
 #include "sp/Codegen/KernelEmission.h"
 #include "sp/Codegen/LowerToLLVM.h"
@@ -35,31 +36,30 @@ LogicalResult KernelTable::addAll(func::FuncOp func) {
   return failure(walked.wasInterrupted());
 }
 
-KernelInfo KernelTable::lookup(Operation *op) const {
-  if (auto launch = dyn_cast<LaunchOp>(op))
-    return known.lookup(launch.getKernel());
-  return lookupAttention(cast<AttendOp>(op));
+FailureOr<KernelInfo> KernelTable::add(LaunchOp launch) {
+  if (auto found = known.find(launch.getKernel()); found != known.end())
+    return found->second;
+  FailureOr<KernelInfo> info =
+      addLaunch(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+          launch, launch.getKernelAttr()));
+  if (succeeded(info))
+    info->symbol = launch.getKernel().str();
+  return info;
 }
 
 LogicalResult KernelTable::add(Operation *op) {
-  if (auto launch = dyn_cast<LaunchOp>(op)) {
-    if (known.contains(launch.getKernel()))
-      return success();
-    auto source = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-        op, launch.getKernelAttr());
-    FailureOr<KernelInfo> info = addLaunch(source);
-    if (failed(info))
-      return failure();
-    info->symbol = launch.getKernel().str();
-    known.try_emplace(launch.getKernel(), *info);
+  FailureOr<KernelInfo> info;
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    info = add(launch);
+  else if (auto attend = dyn_cast<AttendOp>(op))
+    info = addAttention(attend);
+  else if (auto backward = dyn_cast<AttendBackwardOp>(op))
+    info = addBackward(backward);
+  else
     return success();
-  }
-  auto attend = dyn_cast<AttendOp>(op);
-  if (!attend)
-    return success();
-  FailureOr<KernelInfo> info = addAttention(attend);
   if (failed(info))
     return failure();
+  infos[op] = *info;
   known.try_emplace(info->symbol, *info);
   return success();
 }
@@ -98,10 +98,6 @@ public:
   }
 
 protected:
-  KernelInfo lookupAttention(AttendOp op) const override {
-    return known.lookup(attentionKernelName(configOf(op)));
-  }
-
   FailureOr<KernelInfo> addLaunch(func::FuncOp source) override {
     FailureOr<KernelShape> shape = emitKernel(source, kernels);
     if (failed(shape))
@@ -121,6 +117,22 @@ protected:
     info.symbol = attentionKernelName(config);
     info.scratchBytes = attentionScratchBytes(config);
     info.queryBlock = attentionQueryBlock(config);
+    return info;
+  }
+
+  FailureOr<KernelInfo> addBackward(AttendBackwardOp op) override {
+    AttentionBackwardConfig config;
+    config.headSize = op.getQuery().getType().getDimSize(3);
+    config.valueSize = op.getValue().getType().getDimSize(3);
+    config.elementType = op.getQuery().getType().getElementType();
+    config.vectorBits = target.vectorBits;
+    config.bf16Dots = target.bf16Dots;
+    if (failed(verifyAttentionBackwardKernel(op.getLoc(), config)))
+      return failure();
+    buildAttentionBackwardKernel(kernels, op.getLoc(), config);
+    KernelInfo info;
+    info.symbol = attentionBackwardKernelName(config);
+    info.scratchBytes = attentionBackwardScratchBytes(config);
     return info;
   }
 

@@ -11,10 +11,11 @@ class KernelTable {
 public:
   virtual ~KernelTable();
 
-  /// The kernels of every launch and partial attention in `func`.
+  /// The kernels of every launch, partial attention and part of its gradients
+  /// in `func`.
   LogicalResult addAll(func::FuncOp func);
-  /// What was added for a launch or a partial attention.
-  KernelInfo lookup(Operation *op) const;
+  /// What was added for one of these.
+  KernelInfo lookup(Operation *op) const { return infos.lookup(op); }
   KernelInfo lookup(StringRef symbol) const { return known.lookup(symbol); }
   /// That a thread of any kernel needs.
   int64_t scratchBytes() const;
@@ -27,15 +28,18 @@ public:
 protected:
   KernelTable(ModuleOp module);
 
-  virtual KernelInfo lookupAttention(AttendOp op) const = 0;
   virtual FailureOr<KernelInfo> addAttention(AttendOp op) = 0;
+  virtual FailureOr<KernelInfo> addBackward(AttendBackwardOp op) = 0;
   virtual FailureOr<KernelInfo> addLaunch(func::FuncOp source) = 0;
 
   ModuleOp kernels; ///< of launches, and whoever else adds to it
   llvm::StringMap<KernelInfo> known;
 
 private:
+  FailureOr<KernelInfo> add(LaunchOp launch);
   LogicalResult add(Operation *op);
+
+  DenseMap<Operation *, KernelInfo> infos;
 };
 
 std::unique_ptr<KernelTable> makeKernelTable(ModuleOp module,

@@ -30,7 +30,8 @@ struct KernelInfo {
   ::sprt::plan::BlockOrder order = ::sprt::plan::BlockOrder::heaviestFirst;
 };
 
-/// The kernel of a launch or of a partial attention, and any by its symbol.
+/// The kernel of a launch, of a partial attention or of its gradients, and any
+/// by its symbol.
 struct KernelLookup {
   function_ref<KernelInfo(Operation *)> of;
   function_ref<KernelInfo(StringRef)> named;
@@ -55,9 +56,24 @@ private:
   std::unique_ptr<sprt::plan::ParameterT>
   parameter(StringRef name, Type type, ShardingAttr sharding, ViewPtr view);
 
-  // PlanCommands.cpp
-  void writeLaunch(LaunchOp op, Commands &into);
+  // PlanAttention.cpp
+  template <typename OpT, typename TableT>
+  void writePairs(OpT op, const KernelInfo &info, TableT &attend);
   void writeAttend(AttendOp op, Commands &into);
+  void writeAttendBackward(AttendBackwardOp op, Commands &into);
+
+  // PlanCommands.cpp
+  /// A command of the compute stream.
+  template <typename OperationT>
+  static std::unique_ptr<sprt::plan::CommandT> compute(StringRef name,
+                                                       OperationT operation) {
+    auto command = std::make_unique<sprt::plan::CommandT>();
+    command->name = name.str();
+    command->stream = sprt::plan::Stream::compute;
+    command->operation.Set(std::move(operation));
+    return command;
+  }
+  void writeLaunch(LaunchOp op, Commands &into);
   void writeGemm(GemmOp op, Commands &into);
   void writeCopy(Operation *op, Value from, Value to, Commands &into);
   LogicalResult writeFor(Operation *op, Commands &into);
