@@ -105,6 +105,9 @@ Value packKeys(BackwardEmitter &e, const Rows &rows, Value first, Value valid,
 /// repeat it. Returns as packKeys does.
 Value packQueries(BackwardEmitter &e, const Rows &rows, const QueryBlock &block,
                   int64_t size, const Matrix &to, const Matrix &columns);
+/// Asks for a panel's rows from `first` on, which need not be valid.
+void prefetchRows(BackwardEmitter &e, const Rows &rows, Value first,
+                  int64_t size);
 /// Copies lse and delta of the block's queries; lse is -inf beyond the valid
 /// ones.
 void packNumbers(BackwardEmitter &e, const BackwardTile &tile,

@@ -19,10 +19,12 @@ using namespace mlir::sp::attention;
 
 using Predicate = arith::CmpIPredicate;
 
-// Blocks of keys and of queries with their gradients, P and dS share a core's
-// second-level cache.
-static constexpr int64_t kKeyBytes = 512 * 1024, kMostKeys = 256;
-static constexpr int64_t kQueryBytes = 256 * 1024, kMostQueries = 128;
+// Queries are packed, and their gradients added to memory, once per block of
+// keys, so that is large, though with its gradients it leaves a core's
+// second-level cache: it is read and written in order. P and dS stay there
+// because blocks of queries are small.
+static constexpr int64_t kKeyBytes = 1024 * 1024, kMostKeys = 512;
+static constexpr int64_t kQueryBytes = 128 * 1024, kMostQueries = 64;
 
 /// Rows of `rowBytes` that fit in `bytes`: `most` halved as often as needed.
 static int64_t chooseBlock(int64_t rowBytes, int64_t bytes, int64_t most) {

@@ -146,6 +146,16 @@ Value attention::packQueries(BackwardEmitter &e, const Rows &rows,
       })[0];
 }
 
+void attention::prefetchRows(BackwardEmitter &e, const Rows &rows, Value first,
+                             int64_t size) {
+  int64_t bytes = size * rows.type.getIntOrFloatBitWidth() / 8;
+  e.loop(e.integer(0), e.integer(e.registers.panel), 1, [&](Value row) {
+    Value base = rowAt(e, rows, e.add(first, row));
+    for (int64_t byte = 0; byte < bytes; byte += kLineBytes)
+      e.prefetch(e.at(base, byte, e.getI8Type()), 2);
+  });
+}
+
 void attention::packNumbers(BackwardEmitter &e, const BackwardTile &tile,
                             const QueryHead &head, const QueryBlock &block) {
   Value count = e.mul(block.panels, e.integer(e.registers.panel));

@@ -135,6 +135,19 @@ static void differentiate(BackwardEmitter &e, const BackwardTile &tile,
   });
 }
 
+/// Asks for the rows of dQ that the panel adds to, and for its share of the
+/// next block's rows: they are cut and far apart, which the processor's own
+/// prefetching does not foresee.
+static void lookAhead(BackwardEmitter &e, const QueryHead &head,
+                      const QueryBlock &block, const Panel &panel) {
+  const BackwardShape &s = e.shape;
+  Value first = e.add(block.first, e.mul(panel.number, e.integer(s.panel)));
+  prefetchRows(e, head.dq, first, s.headSize);
+  first = e.add(first, e.integer(s.queryBlock));
+  prefetchRows(e, head.q, first, s.headSize);
+  prefetchRows(e, head.dO, first, s.valueSize);
+}
+
 /// dQ of a panel, to memory.
 static void addQueryGradients(BackwardEmitter &e, const BackwardTile &tile,
                               const QueryHead &head, const QueryBlock &block,
@@ -212,6 +225,7 @@ void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
         clearFactors(e, factors, number, panel.to, endRow);
       }
       e.ifThen(isSeen, [&] {
+        lookAhead(e, head, block, panel);
         raisePowers(e, tile, panel, keys.first);
         differentiate(e, tile, panel, keys.first);
         addQueryGradients(e, tile, head, block, keys, panel);

@@ -73,7 +73,7 @@ static BackwardProblem anyProblem(const BackwardConfig &config) {
   p.queries = *from(0, 150);
   p.keys = *from(0, 150);
   if (*from(0, 7) == 0) // more than a block
-    (*rc::gen::arbitrary<bool>() ? p.queries : p.keys) += 300;
+    (*rc::gen::arbitrary<bool>() ? p.queries : p.keys) += 600;
   p.scale = *rc::gen::element(1.0, 0.3, 0.0, -0.4) /
             std::sqrt(static_cast<double>(config.headSize));
   p.headsOutside = *rc::gen::arbitrary<bool>();
