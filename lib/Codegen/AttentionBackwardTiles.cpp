@@ -4,7 +4,7 @@
 //     P   per tile of keys, masked where a band's edge crosses it
 //     dS  the same
 //     dQ  per tile of queries, added to memory
-//   dV and dK per tile of keys, over the queries of the panels that see it
+//   dV and dK per tile of keys, over the queries of the block
 //
 // A hidden pair's P and dS are 0, which hides a factor unless that is infinite
 // or NaN. Blocks with such elements take products that pass over zeros.
