@@ -118,10 +118,13 @@ void Counter::touch(Operation *op) {
   }
   if (auto exchange = dyn_cast<AllToAllStartOp>(op)) {
     LayoutAttr rows = exchange.getRows(), heads = exchange.getHeads();
+    bool hasHeads = toAlgebra(heads).count(owner(heads)) > 0;
     if (exchange.getToRows())
       touchRows(exchange.getResult(), 1, toAlgebra(rows).count(owner(rows)));
-    else if (toAlgebra(heads).count(owner(heads)) > 0)
-      touch(exchange.getResult());
+    // What a rank without a kv head of its own sends in place of gradients
+    // nobody wrote.
+    if (hasHeads)
+      touch(exchange.getToRows() ? exchange.getInput() : exchange.getResult());
     return;
   }
   if (auto gather = dyn_cast<AllGatherStartOp>(op)) {
