@@ -3,6 +3,7 @@
 #include "PlanWriter.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "sp/IR/Program.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -210,6 +211,8 @@ void PlanWriter::writeParameters(func::FuncOp func) {
         parameter(name, argument.getType(),
                   func.getArgAttrOfType<ShardingAttr>(number, "sp.sharding"),
                   view(argument, func)));
+    if (std::optional<unsigned> result = donatedTo(func, number))
+      plan.inputs.back()->donated_to = static_cast<int32_t>(*result);
   }
   for (auto [number, result] :
        llvm::enumerate(func.getBody().front().getTerminator()->getOperands()))

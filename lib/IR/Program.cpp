@@ -15,3 +15,13 @@ FailureOr<func::FuncOp> mlir::sp::findProgram(ModuleOp module) {
            << static_cast<int64_t>(func.getBody().getBlocks().size());
   return func;
 }
+
+std::optional<unsigned> mlir::sp::donatedTo(func::FuncOp func,
+                                            unsigned argument) {
+  auto result = func.getArgAttrOfType<IntegerAttr>(argument, "sp.donated_to");
+  int64_t number = result ? result.getValue().getSExtValue() : -1;
+  if (number < 0 || number >= func.getNumResults() ||
+      func.getResultTypes()[number] != func.getArgumentTypes()[argument])
+    return std::nullopt;
+  return number;
+}

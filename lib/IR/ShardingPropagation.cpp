@@ -128,5 +128,7 @@ void ShardingPropagation::run() {
       visit(op);
     for (Operation *op : llvm::reverse(ops))
       visit(op);
+    for (auto [a, b] : ties)
+      unify(a, b);
   } while (changed);
 }

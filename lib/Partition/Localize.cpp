@@ -44,13 +44,21 @@ struct LocalizePass : mlir::sp::impl::LocalizePassBase<LocalizePass> {
 
   void returnResults(func::FuncOp func, func::FuncOp local, OpBuilder &builder,
                      Localizer &localizer) {
+    // What feeds an argument is dealt as the argument is.
+    SmallVector<ShardingAttr> fed(func.getNumResults());
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (std::optional<unsigned> result = donatedTo(func, i))
+        fed[*result] = local.getArgAttrOfType<ShardingAttr>(i, "sp.sharding");
     SmallVector<Value> returned;
     Operation *terminator = func.getBody().front().getTerminator();
     for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
-      const LocalValue &result = localizer.lookup(value);
-      returned.push_back(result.value);
-      local.setResultAttr(index, "sp.sharding",
-                          ShardingAttr::get(&getContext(), result.dims));
+      ShardingAttr sharding = fed[index];
+      if (!sharding)
+        sharding =
+            ShardingAttr::get(&getContext(), localizer.lookup(value).dims);
+      returned.push_back(
+          localizer.require(value, sharding.getDims(), terminator));
+      local.setResultAttr(index, "sp.sharding", sharding);
       local.removeResultAttr(index, builder.getStringAttr("sdy.sharding"));
     }
     func::ReturnOp::create(builder, terminator->getLoc(), returned);

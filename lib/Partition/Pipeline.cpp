@@ -11,6 +11,7 @@ using namespace mlir::sp;
 
 void mlir::sp::buildPartitionPipeline(
     OpPassManager &pm, const PropagateShardingsPassOptions &options) {
+  pm.addPass(createResolveDonationsPass());
   pm.addPass(createPropagateShardingsPass(options));
   pm.addPass(createLocalizePass());
   pm.addPass(createCanonicalizerPass());

@@ -4,7 +4,8 @@
 //   after    %y = add ... {sp.shardings = [<[[1], [4096 by ...], [512]]>]}
 //
 // Attentions deal first; what the user wrote on arguments is kept, and spreads
-// to what attentions did not reach; constraints and results come last.
+// to what attentions did not reach; constraints and results come last. A
+// donated argument and its result, which feeds it, follow each other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,6 +44,14 @@ void separateUses(func::FuncOp func) {
   }
 }
 
+void tieDonated(func::FuncOp func, ShardingPropagation &propagation) {
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (BlockArgument argument : func.getArguments())
+    if (std::optional<unsigned> result =
+            donatedTo(func, argument.getArgNumber()))
+      propagation.tie(argument, terminator->getOperand(*result));
+}
+
 struct PropagateShardingsPass
     : mlir::sp::impl::PropagateShardingsPassBase<PropagateShardingsPass> {
   using PropagateShardingsPassBase::PropagateShardingsPassBase;
@@ -76,6 +85,8 @@ struct PropagateShardingsPass
     separateUses(*func);
     Seeds seeds(*func, mesh);
     ShardingPropagation derived(*func), propagation(*func);
+    tieDonated(*func, derived);
+    tieDonated(*func, propagation);
     if (failed(seedAndRun(seeds, derived, propagation)))
       return signalPassFailure();
     annotate(*func, propagation);

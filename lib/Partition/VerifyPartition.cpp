@@ -60,6 +60,18 @@ struct VerifyPartitionPass
                               << " to say how it is cut to " << type;
   }
 
+  static LogicalResult checkDonation(func::FuncOp func, unsigned argument) {
+    if (!func.getArgAttr(argument, "sp.donated_to"))
+      return success();
+    std::optional<unsigned> result = donatedTo(func, argument);
+    if (result && func.getArgAttr(argument, "sp.sharding") ==
+                      func.getResultAttr(*result, "sp.sharding"))
+      return success();
+    return func.emitOpError()
+           << "expected argument " << argument
+           << " to be cut as the result that 'sp.donated_to' names";
+  }
+
   LogicalResult check() {
     MeshOp mesh = getMesh(getOperation());
     if (!mesh)
@@ -77,6 +89,9 @@ struct VerifyPartitionPass
       if (failed(checkSharding(func, func.getResultTypes()[i],
                                func.getResultAttr(i, "sp.sharding"), "result",
                                i)))
+        return failure();
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (failed(checkDonation(func, i)))
         return failure();
     bool ok = true;
     func.walk([&](Operation *op) {

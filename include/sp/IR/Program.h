@@ -9,6 +9,10 @@ namespace mlir::sp {
 /// `@main`, of one block, or a diagnostic.
 FailureOr<func::FuncOp> findProgram(ModuleOp module);
 
+/// The result that an argument is donated for, which is the argument of the
+/// next step of a training: its `sp.donated_to`, where that is of its type.
+std::optional<unsigned> donatedTo(func::FuncOp func, unsigned argument);
+
 } // namespace mlir::sp
 
 #endif // SP_IR_PROGRAM_H

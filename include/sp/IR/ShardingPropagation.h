@@ -33,6 +33,9 @@ public:
   /// Lets what the user decided spread.
   void releasePinned();
 
+  /// Values that agree although no operation connects them.
+  void tie(Value a, Value b) { ties.emplace_back(a, b); }
+
   /// Runs to the fixed point.
   void run();
 
@@ -48,6 +51,7 @@ private:
 
   MLIRContext *context;
   SmallVector<Operation *> ops;
+  SmallVector<std::pair<Value, Value>> ties;
   DenseMap<Value, SmallVector<DimAttr>> dims;
   DenseMap<Value, SmallVector<DimAttr>> pinned;
   bool changed = false;

@@ -17,7 +17,7 @@ namespace mlir::sp {
 #define GEN_PASS_REGISTRATION
 #include "sp/Partition/Passes.h.inc"
 
-/// Adds the stage: propagate, localize, clean up, verify.
+/// Adds the stage: resolve donations, propagate, localize, clean up, verify.
 void buildPartitionPipeline(OpPassManager &pm,
                             const PropagateShardingsPassOptions &options = {});
 void registerPartitionPipeline();

@@ -5,6 +5,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ResolveDonationsPass : Pass<"sp-resolve-donations", "::mlir::ModuleOp"> {
+  let summary = "Find the result that each donated argument is given for";
+  let description = [{
+    A donated argument is one that a result replaces: in a training that is run step
+    by step the result is the argument of the next step. JAX says which with
+    `tf.aliasing_output`, or leaves it open with `jax.buffer_donor`, which takes
+    the first free result of the same type. Either becomes `sp.donated_to`; later
+    passes deal argument and result alike.
+
+    ```mlir
+    // Before
+    func.func @main(%w: tensor<4xf32> {tf.aliasing_output = 1 : i32}, %x: tensor<4xf32>) -> (tensor<f32>, tensor<4xf32>)
+    // After
+    func.func @main(%w: tensor<4xf32> {sp.donated_to = 1 : i64}, %x: tensor<4xf32>) -> (tensor<f32>, tensor<4xf32>)
+    ```
+  }];
+}
+
 def PropagateShardingsPass : Pass<"sp-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "Propagate the sequence and the batch from the attentions";
   let description = [{
@@ -52,7 +70,8 @@ def VerifyPartitionPass : Pass<"sp-verify-partition", "::mlir::ModuleOp"> {
   let summary = "Check that the program is that of one rank";
   let description = [{
     After Partition no `sp.attention` and no propagated sharding is left, every
-    argument and result of `@main` says how it is cut, and its local type fits.
+    argument and result of `@main` says how it is cut, and its local type fits. A
+    donated argument is cut as its result is.
   }];
 }
 

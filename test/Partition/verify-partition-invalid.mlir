@@ -1,0 +1,15 @@
+// RUN: sp-opt %s -split-input-file --sp-verify-partition -verify-diagnostics
+
+sp.mesh @mesh <["sp" = 2]> sequence "sp"
+// expected-error @below {{'func.func' op expected argument 0 to be cut as the result that 'sp.donated_to' names}}
+func.func @main(%w: tensor<2xf32> {sp.donated_to = 0 : i64, sp.sharding = #sp.sharding<[[4 by <contiguous 4 on "sp" of 2>]]>}) -> (tensor<2xf32> {sp.sharding = #sp.sharding<[[4 by <zigzag 4 on "sp" of 2>]]>}) {
+  return %w : tensor<2xf32>
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 2]> sequence "sp"
+// expected-error @below {{'func.func' op expected argument 0 to be cut as the result that 'sp.donated_to' names}}
+func.func @main(%w: tensor<4xf32> {sp.donated_to = 3 : i64, sp.sharding = #sp.sharding<[[4]]>}) -> (tensor<4xf32> {sp.sharding = #sp.sharding<[[4]]>}) {
+  return %w : tensor<4xf32>
+}
