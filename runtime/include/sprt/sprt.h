@@ -9,6 +9,7 @@
 
 #include "sprt/arrays.h"
 #include "sprt/kernel.h"
+#include "sprt/steps.h"
 #include "sprt/types.h"
 
 #ifdef __cplusplus
@@ -59,7 +60,7 @@ typedef struct sprt_parameter {
   sprt_dtype dtype;
   int32_t dimensions;
   const int64_t *shape;
-  int64_t donated_to; ///< result that an input's memory is given to, or -1
+  int64_t donated_to; ///< result that an input is given for, or -1
 } sprt_parameter;
 
 SPRT_API int64_t sprt_program_input_count(const sprt_program *program);

@@ -4,6 +4,21 @@
 
 using namespace sprt;
 
+namespace {
+
+/// The argument that may not be NULL but is, or NULL.
+const char *findMissing(const sprt_session *session, const sprt_array *inputs,
+                        int64_t inputCount, const sprt_array *results,
+                        int64_t resultCount) {
+  if (!session)
+    return "session";
+  if (inputCount > 0 && !inputs)
+    return "inputs";
+  return resultCount > 0 && !results ? "results" : nullptr;
+}
+
+} // namespace
+
 void sprt_session_options_init(sprt_session_options *out_options) {
   *out_options = {};
   out_options->size = sizeof *out_options;
@@ -44,12 +59,44 @@ sprt_status *sprt_session_run(sprt_session *session, const sprt_array *inputs,
                               int64_t inputCount, sprt_array *results,
                               int64_t resultCount) {
   return guarded([&]() -> Status {
-    if (!session || (inputCount > 0 && !inputs) ||
-        (resultCount > 0 && !results))
-      return nullArgument(!session                    ? "session"
-                          : inputCount > 0 && !inputs ? "inputs"
-                                                      : "results");
+    if (const char *missing =
+            findMissing(session, inputs, inputCount, results, resultCount))
+      return nullArgument(missing);
     return session->run(inputs, inputCount, results, resultCount);
+  });
+}
+
+sprt_status *sprt_session_feed(sprt_session *session, int64_t result,
+                               int64_t input) {
+  return guarded([&]() -> Status {
+    if (!session)
+      return nullArgument("session");
+    return session->feed(result, input);
+  });
+}
+
+int64_t sprt_session_fed_by(const sprt_session *session, int64_t input) {
+  return session->fedBy(input);
+}
+
+sprt_status *sprt_session_step(sprt_session *session, const sprt_array *inputs,
+                               int64_t inputCount, sprt_array *results,
+                               int64_t resultCount) {
+  return guarded([&]() -> Status {
+    if (const char *missing =
+            findMissing(session, inputs, inputCount, results, resultCount))
+      return nullArgument(missing);
+    return session->step(inputs, inputCount, results, resultCount);
+  });
+}
+
+sprt_status *sprt_session_collect(sprt_session *session, sprt_array *results,
+                                  int64_t resultCount) {
+  return guarded([&]() -> Status {
+    if (const char *missing =
+            findMissing(session, nullptr, 0, results, resultCount))
+      return nullArgument(missing);
+    return session->collect(results, resultCount);
   });
 }
 

@@ -3,6 +3,7 @@
 #include "executor/StreamRun.h"
 
 #include <algorithm>
+#include <cstring>
 #include <system_error>
 
 namespace sprt {
@@ -88,6 +89,17 @@ Status CpuRank::collect(const Placement &placement, const std::byte *local,
                         std::byte *global) {
   placement.gather(local, 0, placement.localBytes(), global);
   return Status::success();
+}
+
+Status CpuRank::copy(std::byte *target, const std::byte *source,
+                     int64_t bytes) {
+  std::memcpy(target, source, static_cast<size_t>(bytes));
+  return Status::success();
+}
+
+Status CpuRank::store(std::byte *target, const std::byte *source,
+                      int64_t bytes) {
+  return copy(target, source, bytes);
 }
 
 Status CpuRank::fetch(const std::byte *local, int64_t,

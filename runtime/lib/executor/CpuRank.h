@@ -26,6 +26,10 @@ public:
                std::byte *local) override;
   Status collect(const Placement &placement, const std::byte *local,
                  std::byte *global) override;
+  Status copy(std::byte *target, const std::byte *source,
+              int64_t bytes) override;
+  Status store(std::byte *target, const std::byte *source,
+               int64_t bytes) override;
   Status fetch(const std::byte *local, int64_t bytes,
                const std::byte *&out_data) override;
 

@@ -32,10 +32,11 @@ void CudaRank::beginRun(bool keepTrace) {
     communicator->beginRun(keepTrace);
     spanCount = 0;
   }
-  device->threadsRun(1);
 }
 
-void CudaRank::endRun() { device->threadsRun(-1); }
+void CudaRank::beginThread() { device->threadsRun(1); }
+
+void CudaRank::endThread() { device->threadsRun(-1); }
 
 void CudaRank::interrupt() { device->interrupt(); }
 
@@ -156,6 +157,17 @@ Status CudaRank::collect(const Placement &placement, const std::byte *local,
         placement.gather(part, first, size, global);
       },
       communicator->timeout);
+}
+
+Status CudaRank::copy(std::byte *target, const std::byte *source,
+                      int64_t bytes) {
+  return device->copy(stream(0), denseMessage(target, bytes),
+                      denseMessage(const_cast<std::byte *>(source), bytes));
+}
+
+Status CudaRank::store(std::byte *target, const std::byte *source,
+                       int64_t bytes) {
+  return device->upload(stream(0), target, source, bytes);
 }
 
 Status CudaRank::fetch(const std::byte *local, int64_t bytes,

@@ -27,7 +27,8 @@ public:
 
   void beginRun(bool tracing) override;
   Status execute() override;
-  void endRun() override;
+  void beginThread() override;
+  void endThread() override;
   void interrupt() override;
   int64_t peakBytes() const override {
     return program.plan->arena_bytes + program.plan->scratch_bytes;
@@ -36,6 +37,10 @@ public:
                std::byte *local) override;
   Status collect(const Placement &placement, const std::byte *local,
                  std::byte *global) override;
+  Status copy(std::byte *target, const std::byte *source,
+              int64_t bytes) override;
+  Status store(std::byte *target, const std::byte *source,
+               int64_t bytes) override;
   Status fetch(const std::byte *local, int64_t bytes,
                const std::byte *&out_data) override;
 

@@ -62,8 +62,9 @@ public:
   virtual void beginRun(bool tracing);
   /// Runs the program; returns when every stream is done.
   virtual Status execute() = 0;
-  /// The rank's thread has nothing more to do in this run.
-  virtual void endRun() {}
+  /// The rank gets a thread that gives it work, or that thread ends.
+  virtual void beginThread() {}
+  virtual void endThread() {}
   /// Ends every wait for the rank's own streams. Any thread may call it.
   virtual void interrupt() = 0;
   /// Bytes of memory that the last run used.
@@ -75,6 +76,13 @@ public:
   /// Brings the rank's part of a result to its places.
   virtual Status collect(const Placement &placement, const std::byte *local,
                          std::byte *global) = 0;
+  /// Copies within the arena, or from constants, before the next command. The
+  /// ranges do not overlap.
+  virtual Status copy(std::byte *target, const std::byte *source,
+                      int64_t bytes) = 0;
+  /// Writes bytes of the host to the arena, before the next command.
+  virtual Status store(std::byte *target, const std::byte *source,
+                       int64_t bytes) = 0;
   /// Part of the arena as the host can read it, until the next call.
   virtual Status fetch(const std::byte *local, int64_t bytes,
                        const std::byte *&out_data) = 0;

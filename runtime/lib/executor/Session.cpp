@@ -47,13 +47,29 @@ Status Session::run(const sprt_array *inputs, int64_t inputCount,
                     sprt_array *results, int64_t resultCount) {
   if (failed)
     return fail(SPRT_FAILED) << "this session has failed; create a new one";
-  if (Status failure = checkInputs(inputs, inputCount))
+  if (Status failure = checkInputs(inputs, inputCount, /*mayKeep=*/false))
     return failure;
   if (Status failure = prepareResults(results, resultCount))
     return failure;
+  return execute(inputs, results,
+                 std::vector<bool>(program.results.size(), true));
+}
+
+Status Session::execute(const sprt_array *inputs, sprt_array *results,
+                        const std::vector<bool> &wanted) {
   for (std::unique_ptr<Rank> &rank : ranks)
     rank->beginRun(tracing);
+  Status failure = onRanks(
+      [&](Rank &rank) { return runRank(rank, inputs, results, wanted); });
+  hasRun = true;
+  if (!failed)
+    summarise();
+  return failure;
+}
 
+Status Session::onRanks(const std::function<Status(Rank &)> &body) {
+  for (std::unique_ptr<Rank> &rank : ranks)
+    rank->beginThread();
   std::vector<Status> statuses(ranks.size());
   std::vector<std::thread> threads;
   try {
@@ -61,11 +77,11 @@ Status Session::run(const sprt_array *inputs, int64_t inputCount,
       threads.emplace_back([&, i] {
         if (sharesCores)
           askForSlices();
-        statuses[i] = runRank(*ranks[i], inputs, results);
+        statuses[i] = body(*ranks[i]);
         // A rank that others ended is not to blame.
         if (statuses[i])
           control.stop(statuses[i]->consequence ? -1 : ranks[i]->number);
-        ranks[i]->endRun();
+        ranks[i]->endThread();
       });
   } catch (const std::system_error &error) {
     size_t first = threads.size();
@@ -80,13 +96,11 @@ Status Session::run(const sprt_array *inputs, int64_t inputCount,
     explain(status);
   Status failure = merge(std::move(statuses));
   failed = static_cast<bool>(failure);
-  if (!failed)
-    summarise();
   return failure;
 }
 
 Status Session::runRank(Rank &rank, const sprt_array *inputs,
-                        sprt_array *results) {
+                        sprt_array *results, const std::vector<bool> &wanted) {
   Communicator &communicator = *rank.communicator;
   Group everyone = allRanks(communicator);
   std::string who = "rank " + std::to_string(rank.number);
@@ -94,6 +108,9 @@ Status Session::runRank(Rank &rank, const sprt_array *inputs,
     failure->rank = rank.number;
     return std::move(failure).within(who + when);
   };
+  // What feeds an input may lie in another one.
+  if (Status failure = feedInputs(rank, inputs))
+    return blame(std::move(failure), ", feeding inputs");
   if (Status failure = placeInputs(rank, inputs))
     return blame(std::move(failure), ", placing inputs");
   if (Status failure = barrier(communicator, kControlChannel, everyone))
@@ -105,7 +122,7 @@ Status Session::runRank(Rank &rank, const sprt_array *inputs,
       std::chrono::duration<double>(Clock::now() - rank.begun).count();
   if (Status failure = barrier(communicator, kControlChannel, everyone))
     return blame(std::move(failure), ", after the last command");
-  if (Status failure = collectResults(rank, results))
+  if (Status failure = collectResults(rank, results, wanted))
     return blame(std::move(failure), ", collecting results");
   if (!distributed())
     return Status::success();

@@ -28,6 +28,13 @@ public:
   Status run(const sprt_array *inputs, int64_t inputCount, sprt_array *results,
              int64_t resultCount);
 
+  /// The next three are documented at `sprt_session_feed` and its neighbours.
+  Status feed(int64_t result, int64_t input);
+  int64_t fedBy(int64_t input) const;
+  Status step(const sprt_array *inputs, int64_t inputCount, sprt_array *results,
+              int64_t resultCount);
+  Status collect(sprt_array *results, int64_t resultCount);
+
   Status writeTrace(const std::string &path) const;
 
   const Program &program;
@@ -52,12 +59,25 @@ private:
                int64_t &out_sharers) const;
   Status openOnCpu(const sprt_session_options &options);
   Status openOnCuda(const sprt_session_options &options);
-  Status checkInputs(const sprt_array *inputs, int64_t count) const;
+  /// Inputs without data are refused unless they `mayKeep` what they are.
+  Status checkInputs(const sprt_array *inputs, int64_t count,
+                     bool mayKeep) const;
   Status prepareResults(sprt_array *results, int64_t count) const;
+  /// Checks results of which only those with data are asked for.
+  Status checkResults(const sprt_array *results, int64_t count) const;
+  /// One execution: `wanted` results come to rank 0.
+  Status execute(const sprt_array *inputs, sprt_array *results,
+                 const std::vector<bool> &wanted);
+  /// Calls `body` for every local rank, on a thread each.
+  Status onRanks(const std::function<Status(Rank &)> &body);
   /// The whole life of one local rank in a run.
-  Status runRank(Rank &rank, const sprt_array *inputs, sprt_array *results);
+  Status runRank(Rank &rank, const sprt_array *inputs, sprt_array *results,
+                 const std::vector<bool> &wanted);
   Status placeInputs(Rank &rank, const sprt_array *inputs) const;
-  Status collectResults(Rank &rank, sprt_array *results);
+  /// Moves results to the inputs without data that they feed.
+  Status feedInputs(Rank &rank, const sprt_array *inputs) const;
+  Status collectResults(Rank &rank, sprt_array *results,
+                        const std::vector<bool> &wanted);
   Status bufferOf(const Rank &rank, const ParameterInfo &info,
                   std::byte *&out_data) const;
   Status sendResult(Rank &rank, bool holds, const std::byte *local,
@@ -81,6 +101,8 @@ private:
   bool tracing = false;
   bool sharesCores = false; ///< ranks of this process outnumber its cores
   bool failed = false;
+  bool hasRun = false;
+  std::vector<int64_t> feeds; ///< by input: the result that is it next, or -1
   std::vector<std::string> traces; ///< of every rank, where ranks are processes
 };
 

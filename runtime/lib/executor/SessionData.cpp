@@ -45,17 +45,20 @@ int64_t globalBytes(const ParameterInfo &info) {
 
 } // namespace
 
-Status Session::checkInputs(const sprt_array *inputs, int64_t count) const {
+Status Session::checkInputs(const sprt_array *inputs, int64_t count,
+                            bool mayKeep) const {
   if (count != static_cast<int64_t>(program.inputs.size()))
     return fail(SPRT_INVALID_ARGUMENT) << "expected " << program.inputs.size()
                                        << " inputs but got " << count;
   for (int64_t i = 0; i < count; ++i) {
     const ParameterInfo &info = program.inputs[static_cast<size_t>(i)];
-    if (Status failure = checkArray(info, inputs[i]))
-      return failure;
+    if (mayKeep && !inputs[i].data)
+      continue;
     if (!inputs[i].data && globalBytes(info) > 0)
       return fail(SPRT_INVALID_ARGUMENT)
              << "no data for \"" << info.parameter->name << "\"";
+    if (Status failure = checkArray(info, inputs[i]))
+      return failure;
   }
   return Status::success();
 }
@@ -89,6 +92,18 @@ Status Session::prepareResults(sprt_array *results, int64_t count) const {
   return Status::success();
 }
 
+Status Session::checkResults(const sprt_array *results, int64_t count) const {
+  if (count != static_cast<int64_t>(program.results.size()))
+    return fail(SPRT_INVALID_ARGUMENT) << "expected " << program.results.size()
+                                       << " results but got " << count;
+  for (int64_t i = 0; i < count; ++i)
+    if (results[i].data)
+      if (Status failure =
+              checkArray(program.results[static_cast<size_t>(i)], results[i]))
+        return failure;
+  return Status::success();
+}
+
 Status Session::bufferOf(const Rank &rank, const ParameterInfo &info,
                          std::byte *&out_data) const {
   std::vector<int64_t> counters;
@@ -100,6 +115,8 @@ Status Session::bufferOf(const Rank &rank, const ParameterInfo &info,
 Status Session::placeInputs(Rank &rank, const sprt_array *inputs) const {
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const ParameterInfo &info = program.inputs[i];
+    if (!inputs[i].data)
+      continue;
     std::byte *local = nullptr;
     Placement placement;
     if (Status failure = bufferOf(rank, info, local))
@@ -114,8 +131,11 @@ Status Session::placeInputs(Rank &rank, const sprt_array *inputs) const {
   return Status::success();
 }
 
-Status Session::collectResults(Rank &rank, sprt_array *results) {
+Status Session::collectResults(Rank &rank, sprt_array *results,
+                               const std::vector<bool> &wanted) {
   for (size_t i = 0; i < program.results.size(); ++i) {
+    if (!wanted[i])
+      continue;
     const ParameterInfo &info = program.results[i];
     std::byte *local = nullptr;
     Placement placement;

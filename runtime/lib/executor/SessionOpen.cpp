@@ -124,6 +124,11 @@ Status Session::open(const sprt_session_options &options) {
   for (const ParameterInfo &result : program.results)
     if (Status failure = firstHolders(program, result, holders.emplace_back()))
       return failure;
+  feeds.assign(program.inputs.size(), -1);
+  for (size_t i = 0; i < feeds.size(); ++i)
+    if (int64_t result = program.inputs[i].parameter->donated_to; result >= 0)
+      if (Status failure = feed(result, static_cast<int64_t>(i)))
+        return failure;
   return Status::success();
 }
 

@@ -154,6 +154,40 @@ Status firstHolders(const Program &program, const ParameterInfo &info,
   return Status::success();
 }
 
+Status dealtAlike(const Program &program, const ParameterInfo &a,
+                  const ParameterInfo &b, bool &out_alike) {
+  auto sameLayout = [&](int32_t first, int32_t second) {
+    if (first < 0 || second < 0)
+      return first == second;
+    const plan::LayoutT &x = *program.plan->layouts[static_cast<size_t>(first)];
+    const plan::LayoutT &y =
+        *program.plan->layouts[static_cast<size_t>(second)];
+    return x.kind == y.kind && x.length == y.length && x.ranks == y.ranks &&
+           x.split == y.split;
+  };
+  auto sameAtom = [&](const std::unique_ptr<plan::AtomT> &x,
+                      const std::unique_ptr<plan::AtomT> &y) {
+    return x->size == y->size && x->local_size == y->local_size &&
+           sameLayout(x->layout, y->layout);
+  };
+  const auto &dims = a.parameter->dims, &others = b.parameter->dims;
+  out_alike = std::equal(dims.begin(), dims.end(), others.begin(), others.end(),
+                         [&](const auto &x, const auto &y) {
+                           return std::equal(x->atoms.begin(), x->atoms.end(),
+                                             y->atoms.begin(), y->atoms.end(),
+                                             sameAtom);
+                         });
+  for (int64_t rank = 0; out_alike && rank < program.ranks(); ++rank) {
+    std::vector<int64_t> ofA, ofB;
+    if (Status failure = ownersOf(program, a, rank, ofA))
+      return failure;
+    if (Status failure = ownersOf(program, b, rank, ofB))
+      return failure;
+    out_alike = ofA == ofB;
+  }
+  return Status::success();
+}
+
 Status rankOfElement(const Program &program, const ParameterInfo &info,
                      int64_t element, int64_t &out_rank) {
   // Digits of the element along all atoms, innermost first; then the owners.

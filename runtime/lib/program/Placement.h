@@ -44,6 +44,10 @@ private:
 Status firstHolders(const Program &program, const ParameterInfo &info,
                     std::vector<bool> &out_first);
 
+/// Whether every rank holds the same elements of both, in the same order.
+Status dealtAlike(const Program &program, const ParameterInfo &a,
+                  const ParameterInfo &b, bool &out_alike);
+
 /// The first rank that computes an element, given by its row-major number.
 Status rankOfElement(const Program &program, const ParameterInfo &info,
                      int64_t element, int64_t &out_rank);

@@ -1,0 +1,157 @@
+// Steps: results that become inputs where they are.
+
+#include "executor/Session.h"
+
+#include "support/Types.h"
+
+namespace sprt {
+
+namespace {
+
+/// One result that becomes an input.
+struct Move {
+  std::byte *target;
+  const std::byte *source;
+  int64_t bytes;
+  std::vector<std::byte> saved; ///< what the source held, where it is lost
+
+  bool overwrites(const Move &other) const {
+    return target < other.source + other.bytes && other.source < target + bytes;
+  }
+};
+
+std::string typeText(const ParameterInfo &info) {
+  std::string text;
+  for (int64_t size : info.shape)
+    text += std::to_string(size) + "x";
+  return text + sprt_dtype_name(info.dtype);
+}
+
+/// "[1000 by zigzag of 4, 64]": what each dimension is dealt by.
+std::string dealtText(const Program &program, const ParameterInfo &info) {
+  std::string text;
+  for (const auto &dim : info.parameter->dims) {
+    text += text.empty() ? "[" : ", ";
+    for (const auto &atom : dim->atoms) {
+      text +=
+          (atom == dim->atoms.front() ? "" : "*") + std::to_string(atom->size);
+      if (atom->layout < 0)
+        continue;
+      const plan::LayoutT &layout =
+          *program.plan->layouts[static_cast<size_t>(atom->layout)];
+      text += std::string(" by ") + plan::EnumNameLayoutKind(layout.kind) +
+              " of " + std::to_string(layout.ranks * layout.split);
+    }
+  }
+  return text.empty() ? "[]" : text + "]";
+}
+
+Status checkNumber(int64_t number, size_t count, const char *what) {
+  if (number < 0 || number >= static_cast<int64_t>(count))
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected one of " << count << " " << what << "s but got " << what
+           << " " << number;
+  return Status::success();
+}
+
+std::vector<bool> withData(const sprt_array *results, int64_t count) {
+  std::vector<bool> wanted;
+  for (int64_t i = 0; i < count; ++i)
+    wanted.push_back(results[i].data != nullptr);
+  return wanted;
+}
+
+} // namespace
+
+Status Session::feed(int64_t result, int64_t input) {
+  if (Status failure = checkNumber(result, program.results.size(), "result"))
+    return failure;
+  if (Status failure = checkNumber(input, program.inputs.size(), "input"))
+    return failure;
+  const ParameterInfo &from = program.results[static_cast<size_t>(result)];
+  const ParameterInfo &to = program.inputs[static_cast<size_t>(input)];
+  if (from.dtype != to.dtype || from.shape != to.shape)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected result \"" << from.parameter->name
+           << "\" to feed an input of its type, " << typeText(from)
+           << ", but \"" << to.parameter->name << "\" is " << typeText(to);
+  bool alike = false;
+  if (Status failure = dealtAlike(program, from, to, alike))
+    return failure;
+  if (!alike)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected result \"" << from.parameter->name << "\" and input \""
+           << to.parameter->name
+           << "\", which it feeds, to be dealt to ranks alike but got "
+           << dealtText(program, from) << " and " << dealtText(program, to)
+           << "; the compiler deals what is donated alike";
+  feeds[static_cast<size_t>(input)] = result;
+  return Status::success();
+}
+
+int64_t Session::fedBy(int64_t input) const {
+  bool known = input >= 0 && input < static_cast<int64_t>(feeds.size());
+  return known ? feeds[static_cast<size_t>(input)] : -1;
+}
+
+Status Session::feedInputs(Rank &rank, const sprt_array *inputs) const {
+  std::vector<Move> moves;
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    if (inputs[i].data || feeds[i] < 0)
+      continue;
+    const ParameterInfo &to = program.inputs[i];
+    std::byte *source = nullptr, *target = nullptr;
+    if (Status failure = bufferOf(
+            rank, program.results[static_cast<size_t>(feeds[i])], source))
+      return failure;
+    if (Status failure = bufferOf(rank, to, target))
+      return failure;
+    int64_t bytes = *elementCount(to.localShape) *
+                    static_cast<int64_t>(sprt_dtype_size(to.dtype));
+    if (bytes > 0 && source != target)
+      moves.push_back({target, source, bytes, {}});
+  }
+  // A result that is an argument returned as it was lies in that argument.
+  for (Move &move : moves)
+    for (const Move &other : moves)
+      if (other.overwrites(move)) {
+        const std::byte *data = nullptr;
+        if (Status failure = rank.fetch(move.source, move.bytes, data))
+          return failure;
+        move.saved.assign(data, data + move.bytes);
+        break;
+      }
+  for (const Move &move : moves)
+    if (Status failure =
+            move.saved.empty()
+                ? rank.copy(move.target, move.source, move.bytes)
+                : rank.store(move.target, move.saved.data(), move.bytes))
+      return failure;
+  return Status::success();
+}
+
+Status Session::step(const sprt_array *inputs, int64_t inputCount,
+                     sprt_array *results, int64_t resultCount) {
+  if (failed)
+    return fail(SPRT_FAILED) << "this session has failed; create a new one";
+  if (Status failure = checkInputs(inputs, inputCount, /*mayKeep=*/hasRun))
+    return failure;
+  if (Status failure = checkResults(results, resultCount))
+    return failure;
+  return execute(inputs, results, withData(results, resultCount));
+}
+
+Status Session::collect(sprt_array *results, int64_t resultCount) {
+  if (failed)
+    return fail(SPRT_FAILED) << "this session has failed; create a new one";
+  if (!hasRun)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected a run before its results are collected";
+  if (Status failure = checkResults(results, resultCount))
+    return failure;
+  std::vector<bool> wanted = withData(results, resultCount);
+  return onRanks(
+      [&](Rank &rank) { return collectResults(rank, results, wanted); });
+}
+
+} // namespace sprt
