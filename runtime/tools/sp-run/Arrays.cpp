@@ -1,5 +1,6 @@
 #include "Arrays.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 
@@ -94,16 +95,20 @@ bool readInputs(const sprt_program *program, const Options &options,
   owner.reset(arrays);
   for (int64_t i = 0; i < sprt_program_input_count(program); ++i)
     if (!findArray(arrays, options.inputs, inputOf(program, i), "arg", i,
-                   inputs.emplace_back()))
+                   inputs.emplace_back(), options.steps))
       return false;
   return true;
+}
+
+bool sameSizes(const int64_t *shape, const sprt_parameter &parameter) {
+  return std::equal(shape, shape + parameter.dimensions, parameter.shape);
 }
 
 } // namespace
 
 bool findArray(const sprt_arrays *file, const std::string &path,
                const sprt_parameter &parameter, const std::string &prefix,
-               int64_t index, sprt_array &out_array) {
+               int64_t index, sprt_array &out_array, int64_t steps) {
   std::string number = prefix + std::to_string(index);
   int64_t found = sprt_arrays_find(file, number.c_str());
   if (found < 0)
@@ -121,14 +126,19 @@ bool findArray(const sprt_arrays *file, const std::string &path,
   const char *name = nullptr;
   if (failed(sprt_arrays_get(file, found, &name, &out_array)))
     return false;
-  bool same = out_array.dimensions == parameter.dimensions;
-  for (int32_t d = 0; same && d < parameter.dimensions; ++d)
-    same = out_array.shape[d] == parameter.shape[d];
+  bool same = out_array.dimensions == parameter.dimensions &&
+              sameSizes(out_array.shape, parameter);
+  bool batches =
+      steps > 0 && out_array.dimensions == parameter.dimensions + 1 &&
+      out_array.shape[0] == steps && sameSizes(out_array.shape + 1, parameter);
   // A reference may have another type: it is compared as numbers.
   bool compared = prefix == "result";
-  if (same &&
+  if ((same || batches) &&
       (compared || sprt_dtype_accepts(parameter.dtype, out_array.dtype)))
     return true;
+  if (steps > 0)
+    expected +=
+        ", or " + std::to_string(steps) + "x" + expected + " for the steps,";
   printError(path + ": expected \"" + name + "\" of " + expected + " but got " +
              describe(out_array.dtype, out_array.dimensions, out_array.shape));
   return false;

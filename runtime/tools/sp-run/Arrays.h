@@ -34,7 +34,8 @@ std::string describe(sprt_dtype dtype, int32_t dimensions,
                      const int64_t *shape);
 
 /// The inputs in the program's order, from a file or at random. The arrays stay
-/// in `out_owner`. False after a diagnostic.
+/// in `out_owner`. For steps, those of a file may have one more leading axis: a
+/// batch each. False after a diagnostic.
 bool prepareInputs(const sprt_program *program, const Options &options,
                    ArraysPtr &out_owner, std::vector<sprt_array> &out_inputs);
 
@@ -43,9 +44,10 @@ bool prepareResults(const sprt_program *program, ArraysPtr &out_owner,
                     std::vector<sprt_array> &out_results);
 
 /// The array of `file` that stands for a parameter: under its name or as
-/// `<prefix><index>`. False after a diagnostic that names what was expected.
+/// `<prefix><index>`; with `steps`, also of that leading axis. False after a
+/// diagnostic that names what was expected.
 bool findArray(const sprt_arrays *file, const std::string &path,
                const sprt_parameter &parameter, const std::string &prefix,
-               int64_t index, sprt_array &out_array);
+               int64_t index, sprt_array &out_array, int64_t steps = 0);
 
 #endif // SP_RUN_ARRAYS_H

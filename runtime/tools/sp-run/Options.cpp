@@ -6,8 +6,6 @@
 
 namespace {
 
-constexpr const char *kLater[] = {"--steps", "--feed"};
-
 /// "RANK:COMMAND" or "RANK:COMMAND:stall".
 bool parseInject(Options &options) {
   std::string text = options.inject;
@@ -25,6 +23,41 @@ bool parseInject(Options &options) {
          options.injectRank >= 0 && options.injectCommand >= 0;
 }
 
+/// "result1-62" or "result1": the first number and how many.
+bool parseNumbers(std::string text, const std::string &prefix, int64_t &first,
+                  int64_t &count) {
+  if (text.rfind(prefix, 0) != 0)
+    return false;
+  text.erase(0, prefix.size());
+  size_t dash = text.find('-');
+  int64_t last = 0;
+  if (!CLI::detail::lexical_cast(text.substr(0, dash), first) || first < 0)
+    return false;
+  if (dash == std::string::npos)
+    last = first;
+  else if (!CLI::detail::lexical_cast(text.substr(dash + 1), last))
+    return false;
+  count = last - first + 1;
+  return count > 0;
+}
+
+/// Ranges "result1-62:arg0-61", with commas between them.
+bool parseFeeds(Options &options) {
+  for (const std::string &text : CLI::detail::split(options.feed, ',')) {
+    size_t colon = text.find(':');
+    Feed feed;
+    int64_t inputs = 0;
+    if (colon == std::string::npos ||
+        !parseNumbers(text.substr(0, colon), "result", feed.result,
+                      feed.count) ||
+        !parseNumbers(text.substr(colon + 1), "arg", feed.input, inputs) ||
+        inputs != feed.count)
+      return false;
+    options.feeds.push_back(feed);
+  }
+  return true;
+}
+
 /// What is wrong with the options together, or "".
 std::string checkOptions(Options &options) {
   if (std::string wrong = checkDataOptions(options); !wrong.empty())
@@ -32,15 +65,11 @@ std::string checkOptions(Options &options) {
   if (!options.inject.empty() && !parseInject(options))
     return "expected --inject=RANK:COMMAND or RANK:COMMAND:stall but got \"" +
            options.inject + "\"";
+  if (!options.feed.empty() && !parseFeeds(options))
+    return "expected --feed=result1-62:arg0-61, as many results as arguments, "
+           "but got \"" +
+           options.feed + "\"";
   return checkArrayFile(options.check);
-}
-
-/// What this version does not have yet, or "".
-std::string findLater(const CLI::App &app) {
-  for (const char *name : kLater)
-    if (app.count(name) > 0)
-      return std::string("option \"") + name + "\" is not available yet";
-  return "";
 }
 
 } // namespace
@@ -103,13 +132,26 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
       ->option_text("RANK:COMMAND[:stall]")
       ->group("Execution");
 
+  CLI::Option *steps =
+      app.add_option("--steps", options.steps,
+                     "training: results feed donated arguments")
+          ->check(CLI::Range(int64_t(1), int64_t(1000000000)))
+          ->option_text("N")
+          ->group("Execution");
+  app.add_option("--feed", options.feed, "and these ones, without donation")
+      ->needs(steps)
+      ->option_text("result1-62:arg0-61")
+      ->group("Execution");
+
   auto *repeat = app.add_option("--repeat", options.repeat,
                                 "timed runs: minimum, median, per command")
                      ->check(CLI::Range(1, 1000000))
+                     ->excludes(steps)
                      ->option_text("N")
                      ->group("Reports");
   app.add_option("--warmup", options.warmup, "runs before those")
       ->check(CLI::Range(0, 1000000))
+      ->excludes(steps)
       ->option_text("N")
       ->group("Reports");
   app.add_option("--trace", options.trace,
@@ -120,15 +162,8 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
       ->option_text("FILE.json")
       ->group("Reports");
 
-  std::string later;
-  for (const char *name : kLater)
-    app.add_option(name, later)->group("");
   if (std::optional<int> status = parseCommandLine(app, argc, argv)) {
     out_exit = *status;
-    return false;
-  }
-  if (std::string text = findLater(app); !text.empty()) {
-    out_exit = refuse(app, text, kFailed);
     return false;
   }
   if (std::string wrong = checkOptions(options); !wrong.empty()) {

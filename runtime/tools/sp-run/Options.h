@@ -6,6 +6,13 @@
 
 using namespace sprt::tools;
 
+/// Results in a row that feed as many inputs.
+struct Feed {
+  int64_t result = 0;
+  int64_t input = 0;
+  int64_t count = 1;
+};
+
 struct Options : DataOptions {
   std::string program;
   std::string check;
@@ -20,6 +27,9 @@ struct Options : DataOptions {
   int64_t injectRank = -1;
   int64_t injectCommand = 0;
   bool injectStall = false;
+  int64_t steps = 0; ///< 0: no training
+  std::string feed;
+  std::vector<Feed> feeds;
   int repeat = 1;
   int warmup = 0;
   std::string trace;

@@ -108,9 +108,9 @@ void printSummary(const sprt_program *program, const sprt_session *session,
   std::printf("ranks    %" PRId64 " (%s), communicator %s\n",
               sprt_program_ranks(program), sprt_program_mesh(program),
               sprt_session_communicator(session));
-  std::printf("seconds  min %.6f, median %.6f of %zu runs\n",
+  std::printf("seconds  min %.6f, median %.6f of %zu %s\n",
               minimum(timings.seconds), median(timings.seconds),
-              timings.seconds.size());
+              timings.seconds.size(), options.steps > 0 ? "steps" : "runs");
   std::printf("sent     %s\n", perRank(sent).c_str());
   std::printf("peak     %s\n", perRank(peak).c_str());
   if (options.explicitRepeat)
@@ -180,6 +180,12 @@ bool writeReport(const sprt_program *program, const sprt_session *session,
                  {"maxAbsError", number(errors.maxAbs)},
                  {"maxRelError", number(errors.maxRel)},
                  {"commands", commands}};
+  if (options.steps > 0) {
+    report["steps"] = options.steps;
+    report["stepValues"] = Json::array();
+    for (double value : timings.values)
+      report["stepValues"].push_back(number(value));
+  }
   std::ofstream file(options.report);
   // Names are the model's and may hold any bytes.
   file << report.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";

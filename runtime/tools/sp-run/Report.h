@@ -4,10 +4,11 @@
 
 #include "Check.h"
 
-/// Seconds of every timed run, and of every command in it.
+/// Seconds of every timed run or step, and of every command in it.
 struct Timings {
   std::vector<double> seconds;
   std::vector<std::vector<double>> commands; ///< by command, then by run
+  std::vector<double> values; ///< the scalar that each step printed
 
   /// Keeps the numbers of the session's last run.
   void add(const sprt_program *program, const sprt_session *session);

@@ -1,6 +1,6 @@
 // sp-run: runs a compiled program, checks its results, reports what it did.
 
-#include "Report.h"
+#include "Steps.h"
 
 namespace {
 
@@ -56,6 +56,8 @@ int run(Options options) {
     return kFailed;
   SessionPtr session(created);
   bool speaks = sprt_session_rank(created) == 0;
+  if (options.steps > 0 && !applyFeeds(loaded, created, options))
+    return kFailed;
 
   Options mine = options;
   if (!speaks)
@@ -66,7 +68,8 @@ int run(Options options) {
       !prepareResults(loaded, resultOwner, results))
     return kFailed;
   Timings timings;
-  if (!runAll(loaded, created, options, inputs, results, timings))
+  auto runMany = options.steps > 0 ? runSteps : runAll;
+  if (!runMany(loaded, created, options, inputs, results, timings))
     return kFailed;
   if (!speaks)
     return kDone;

@@ -1,0 +1,124 @@
+#include "Steps.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <set>
+
+namespace {
+
+bool isScalar(const sprt_array &array) {
+  bool isFloat = array.dtype == SPRT_F64 || array.dtype == SPRT_F32 ||
+                 array.dtype == SPRT_F16 || array.dtype == SPRT_BF16;
+  return isFloat && array.dimensions == 0;
+}
+
+/// The result that says how a step went, or -1: the loss, not what is counted
+/// on from step to step.
+int64_t findValue(const sprt_program *program, const sprt_session *session,
+                  const std::vector<sprt_array> &results) {
+  std::set<int64_t> feeding;
+  for (int64_t i = 0; i < sprt_program_input_count(program); ++i)
+    feeding.insert(sprt_session_fed_by(session, i));
+  int64_t first = -1;
+  for (size_t i = results.size(); i-- > 0;) {
+    int64_t number = static_cast<int64_t>(i);
+    if (!isScalar(results[i]))
+      continue;
+    bool better = first < 0 || !feeding.count(number) || feeding.count(first);
+    first = better ? number : first;
+  }
+  return first;
+}
+
+/// The part of an input that a step reads; without data where it keeps what it
+/// has, or is fed.
+sprt_array partOf(const sprt_array &input, int32_t dimensions, int64_t step) {
+  sprt_array part = input;
+  if (input.dimensions == dimensions) {
+    part.data = step == 0 ? input.data : nullptr;
+    return part;
+  }
+  part.dimensions = dimensions;
+  part.shape = input.shape + 1;
+  size_t bytes = sprt_dtype_size(input.dtype);
+  for (int32_t d = 0; d < dimensions; ++d)
+    bytes *= static_cast<size_t>(part.shape[d]);
+  part.data =
+      static_cast<char *>(input.data) + bytes * static_cast<size_t>(step);
+  return part;
+}
+
+/// Batches for an input that a result feeds would never be read.
+bool checkBatches(const sprt_program *program, const sprt_session *session,
+                  const std::vector<sprt_array> &inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    int64_t number = static_cast<int64_t>(i);
+    sprt_parameter parameter = inputOf(program, number);
+    int64_t result = sprt_session_fed_by(session, number);
+    if (inputs[i].dimensions == parameter.dimensions || result < 0)
+      continue;
+    printError("expected \"arg" + std::to_string(i) + "\" once, as result" +
+               std::to_string(result) +
+               " feeds it from step 2 on, but got a batch for each step");
+    return false;
+  }
+  return true;
+}
+
+} // namespace
+
+bool applyFeeds(const sprt_program *program, sprt_session *session,
+                const Options &options) {
+  std::set<int64_t> fed;
+  for (const Feed &feed : options.feeds)
+    for (int64_t i = 0; i < feed.count; ++i) {
+      if (failed(sprt_session_feed(session, feed.result + i, feed.input + i)))
+        return false;
+      if (fed.insert(feed.input + i).second)
+        continue;
+      printError("--feed names arg" + std::to_string(feed.input + i) +
+                 " twice");
+      return false;
+    }
+  bool any = false;
+  for (int64_t i = 0; i < sprt_program_input_count(program); ++i)
+    any |= sprt_session_fed_by(session, i) >= 0;
+  if (!any && sprt_session_rank(session) == 0)
+    std::fprintf(stderr, "sp-run: note: no result feeds an input, so no step "
+                         "sees what another did; donate inputs, or say "
+                         "--feed=result1:arg0\n");
+  return true;
+}
+
+bool runSteps(const sprt_program *program, sprt_session *session,
+              const Options &options, const std::vector<sprt_array> &inputs,
+              std::vector<sprt_array> &results, Timings &timings) {
+  if (!checkBatches(program, session, inputs))
+    return false;
+  int64_t value = findValue(program, session, results);
+  std::vector<sprt_array> parts(inputs.size()), wanted = results;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (static_cast<int64_t>(i) != value)
+      wanted[i].data = nullptr;
+  for (int64_t step = 0; step < options.steps; ++step) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      parts[i] =
+          partOf(inputs[i],
+                 inputOf(program, static_cast<int64_t>(i)).dimensions, step);
+    if (step + 1 == options.steps)
+      wanted = results;
+    if (failed(sprt_session_step(
+            session, parts.data(), static_cast<int64_t>(parts.size()),
+            wanted.data(), static_cast<int64_t>(wanted.size()))))
+      return false;
+    timings.add(program, session);
+    if (value < 0 || sprt_session_rank(session) != 0)
+      continue;
+    const sprt_array &array = results[static_cast<size_t>(value)];
+    timings.values.push_back(sprt_array_element(array.dtype, array.data, 0));
+    std::printf("step %" PRId64 ": %.*g\n", step + 1,
+                array.dtype == SPRT_F64 ? 16 : 8, timings.values.back());
+    std::fflush(stdout);
+  }
+  return true;
+}
