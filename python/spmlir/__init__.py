@@ -11,6 +11,16 @@ from .compiler import CompileError, compile
 from .executable import Executable
 from .exported import Exported, export
 from .runtime import RunError
+from .training import TrainStep, train_step
 
-__all__ = ["CompileError", "Executable", "Exported", "RunError", "compile", "export"]
+__all__ = [
+    "CompileError",
+    "Executable",
+    "Exported",
+    "RunError",
+    "TrainStep",
+    "compile",
+    "export",
+    "train_step",
+]
 __version__ = "0.1.0"

@@ -84,7 +84,7 @@ class Executable:
         ]
         results = [np.empty(parameter.shape, parameter.dtype) for parameter in self.results]
         if self._session is None:
-            self._session = runtime.open_session(self._program, *self._session_options)
+            self._session = self.open_session()
             free = runtime.library().sprt_session_free
             self._release_session = weakref.finalize(self, free, self._session)
         try:
@@ -95,6 +95,10 @@ class Executable:
             self._session = None
             raise
         return tuple(results)
+
+    def open_session(self) -> c_void_p:
+        """Another session, for the functions of `spmlir.runtime`; the caller frees it."""
+        return runtime.open_session(self._program, *self._session_options)
 
     @property
     def last_run(self) -> dict | None:

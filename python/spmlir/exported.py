@@ -65,7 +65,14 @@ def export(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exported:
     """
     import jax
 
-    lowered = jax.jit(fn, keep_unused=True).lower(*args, **kwargs)
+    return lower(jax.jit(fn, keep_unused=True), args, kwargs)
+
+
+def lower(jitted: Any, args: tuple, kwargs: dict) -> Exported:
+    """`export` of what `jax.jit` returned, which has to keep unused arguments."""
+    import jax
+
+    lowered = jitted.lower(*args, **kwargs)
     leaves = jax.tree.leaves((args, kwargs))
     inputs = None
     if not any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in leaves):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Sequence
 from ctypes import (
     POINTER,
     Structure,
@@ -100,6 +101,9 @@ _SIGNATURES = {
     "sprt_session_create": (_STATUS, c_void_p, POINTER(_SessionOptions), _HANDLE),
     "sprt_session_free": (None, c_void_p),
     "sprt_session_run": (_STATUS, c_void_p, POINTER(_Array), c_int64, POINTER(_Array), c_int64),
+    "sprt_session_feed": (_STATUS, c_void_p, c_int64, c_int64),
+    "sprt_session_step": (_STATUS, c_void_p, POINTER(_Array), c_int64, POINTER(_Array), c_int64),
+    "sprt_session_collect": (_STATUS, c_void_p, POINTER(_Array), c_int64),
     "sprt_session_rank_statistics": (_STATUS, c_void_p, c_int64, POINTER(_RankStatistics)),
     "sprt_session_seconds": (c_double, c_void_p),
     "sprt_session_write_trace": (_STATUS, c_void_p, c_char_p),
@@ -178,6 +182,25 @@ def run(session: c_void_p, inputs: list[np.ndarray], results: list[np.ndarray]) 
     given = (_Array * len(inputs))(*map(describe, inputs))
     wanted = (_Array * len(results))(*map(describe, results))
     library().sprt_session_run(session, given, len(inputs), wanted, len(results))
+
+
+def step(
+    session: c_void_p, inputs: Sequence[np.ndarray | None], results: Sequence[np.ndarray | None]
+) -> None:
+    """Run the next step; None stands for an input that is fed or kept, and for a result left there."""
+    given = (_Array * len(inputs))(*map(_describe_any, inputs))
+    wanted = (_Array * len(results))(*map(_describe_any, results))
+    library().sprt_session_step(session, given, len(inputs), wanted, len(results))
+
+
+def collect(session: c_void_p, results: Sequence[np.ndarray | None]) -> None:
+    """Write results of the last run or step in place, but those that are None."""
+    wanted = (_Array * len(results))(*map(_describe_any, results))
+    library().sprt_session_collect(session, wanted, len(results))
+
+
+def _describe_any(array: np.ndarray | None) -> _Array:
+    return describe(array) if array is not None else _Array(size=ctypes.sizeof(_Array))
 
 
 def rank_statistics(session: c_void_p, rank: int) -> _RankStatistics:

@@ -1,0 +1,194 @@
+"""A training step as one program, run again and again."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import runtime
+from .compiler import compile
+from .executable import Executable
+from .exported import Exported, lower
+
+
+class TrainStep:
+    """A compiled training step; what it trains stays on the ranks from step to step.
+
+    `train_step` makes it. Steps after one that failed with a rank raise RunError.
+
+    exported: the step as StableHLO text with donated state, and the first step's inputs. Its
+        results are the state, then the loss.
+    program: the same, compiled.
+    """
+
+    def __init__(self, exported: Exported, program: Executable, layout: _Layout) -> None:
+        """See `train_step`."""
+        self.exported = exported
+        self.program = program
+        self._layout = layout
+        self._inputs: list[np.ndarray | None] = list(exported.inputs or ())
+        self._state: list[np.ndarray] | None = [self._inputs[i] for i in layout.state]
+        self._session = program.open_session()
+        weakref.finalize(self, runtime.library().sprt_session_free, self._session)
+        for result, number in enumerate(layout.state):
+            runtime.library().sprt_session_feed(self._session, result, number)
+
+    def step(self, *batch: Any) -> float:
+        """Run one step and return its loss.
+
+        batch: the arguments that are not state, in their order, of the structure, types and
+            shapes that `train_step` saw.
+        Raises TypeError for another number or structure, RunError for another type or shape
+        and when a rank fails; the state is then what it was unless a rank failed.
+        """
+        inputs = list(self._inputs)
+        for number, array in zip(self._layout.batch, self._layout.flatten(batch), strict=True):
+            inputs[number] = array
+        loss = np.empty((), self.program.results[-1].dtype)
+        runtime.step(self._session, inputs, [None] * len(self._layout.state) + [loss])
+        self._inputs = [None] * len(inputs)
+        self._state = None
+        return float(loss)
+
+    def run(self, batches: Iterable[Any], progress: bool = True) -> list[float]:
+        """Run a step for each batch and return the losses.
+
+        batches: for each step a tuple of `step`'s arguments, or its only argument where that
+            is no tuple.
+        progress: print a line a step on stderr where that is a terminal.
+        Raises what `step` raises.
+        """
+        losses = []
+        for batch in batches:
+            losses.append(self.step(*batch) if isinstance(batch, tuple) else self.step(batch))
+            if progress and sys.stderr.isatty():
+                print(f"step {len(losses)}: {losses[-1]:.8g}", file=sys.stderr)
+        return losses
+
+    @property
+    def state(self) -> Any:
+        """What the last step made of the donated arguments, as NumPy arrays of global shape.
+
+        One argument's tree, or a tuple of trees where a sequence of arguments was donated.
+        """
+        if self._state is None:
+            state = [np.empty(result.shape, result.dtype) for result in self.program.results[:-1]]
+            runtime.collect(self._session, [*state, None])
+            self._state = state
+        return self._layout.unflatten(self._state)
+
+
+class _Layout:
+    """Which of `@main`'s arguments are state and which the batch."""
+
+    def __init__(self, args: tuple, donate: int | Sequence[int]) -> None:
+        import jax
+
+        self.donated = (donate,) if isinstance(donate, int) else tuple(donate)
+        self._single = isinstance(donate, int)
+        if not self.donated or list(self.donated) != sorted({n for n in self.donated if 0 <= n < len(args)}):
+            raise ValueError(
+                f"expected donate to name some of {len(args)} arguments in order but got {donate}"
+            )
+        self.state: list[int] = []
+        self.batch: list[int] = []
+        count = 0
+        for number, arg in enumerate(args):
+            numbers = range(count, count + len(jax.tree.leaves(arg)))
+            (self.state if number in self.donated else self.batch).extend(numbers)
+            count = numbers.stop
+        self._state_tree = jax.tree.structure(tuple(args[number] for number in self.donated))
+        batch = tuple(arg for number, arg in enumerate(args) if number not in self.donated)
+        self._batch_tree = jax.tree.structure(batch)
+        self._batch_types = [np.asarray(jax.numpy.asarray(leaf)).dtype for leaf in jax.tree.leaves(batch)]
+
+    def flatten(self, batch: tuple) -> list[np.ndarray]:
+        """The arrays of a batch, in the order of `@main`'s arguments."""
+        import jax
+
+        from .arrays import as_numpy
+
+        leaves, tree = jax.tree.flatten(batch)
+        if tree != self._batch_tree:
+            raise TypeError(f"expected a batch of structure {self._batch_tree} but got {tree}")
+        return [
+            np.asarray(leaf, dtype) if isinstance(leaf, (bool, int, float)) else as_numpy(leaf)
+            for leaf, dtype in zip(leaves, self._batch_types, strict=True)
+        ]
+
+    def unflatten(self, state: list[np.ndarray]) -> Any:
+        """The donated arguments made of their arrays."""
+        import jax
+
+        trees = jax.tree.unflatten(self._state_tree, state)
+        return trees[0] if self._single else trees
+
+
+def train_step(
+    function: Callable[..., Any],
+    *args: Any,
+    mesh: str | Mapping[str, int] | None = None,
+    strategy: str = "auto",
+    donate: int | Sequence[int] = 0,
+    **named: Any,
+) -> TrainStep:
+    """Compile a training step whose state stays on the ranks.
+
+    function: a JAX function of `args` that returns `(loss, new_state)`: a scalar float, then
+        what each donated argument becomes, of its structure, types and shapes:
+        `(loss, new_parameters, new_optimiser_state)` where two are donated.
+    args: the state to start from, and a batch to tell types and shapes by.
+    mesh, strategy, named: as for `compile`.
+    donate: which arguments are the state; a sequence names several, in their order.
+    Raises TypeError when `function` returns anything else or `args` are shapes, ValueError for
+    numbers that name no arguments, CompileError with the compiler's diagnostic, and ImportError without JAX.
+    """
+    import jax
+
+    if any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves(args)):
+        raise TypeError("expected arrays for the state and the batch but got a jax.ShapeDtypeStruct")
+    layout = _Layout(args, donate)
+    _check_results(function, args, layout.donated)
+
+    # State before loss: donation then pairs each array with the one that it becomes.
+    def state_then_loss(*arguments: Any) -> tuple:
+        loss, *state = function(*arguments)
+        return *state, loss
+
+    state_then_loss.__name__ = getattr(function, "__name__", "train_step")
+    jitted = jax.jit(state_then_loss, donate_argnums=layout.donated, keep_unused=True)
+    exported = lower(jitted, args, {})
+    program = compile(exported, mesh=mesh, strategy=strategy, **named)
+    return TrainStep(exported, program, layout)
+
+
+def _check_results(function: Callable[..., Any], args: tuple, donated: tuple[int, ...]) -> None:
+    import jax
+
+    results = jax.eval_shape(function, *args)
+    expected = 1 + len(donated)
+    if not isinstance(results, tuple) or len(results) != expected:
+        got = f"{len(results)} values" if isinstance(results, tuple) else type(results).__name__
+        raise TypeError(f"expected (loss, new_state), {expected} values, from the step but got {got}")
+    loss = results[0]
+    if getattr(loss, "shape", None) != () or not jax.numpy.issubdtype(loss.dtype, jax.numpy.floating):
+        raise TypeError(f"expected the loss to be a scalar float but got {loss}")
+    for number, result in zip(donated, results[1:], strict=True):
+        before = jax.eval_shape(lambda: args[number])  # noqa: B023
+        if jax.tree.structure(before) != jax.tree.structure(result):
+            raise TypeError(
+                f"expected argument {number} to become {jax.tree.structure(before)} "
+                f"but the step returns {jax.tree.structure(result)}"
+            )
+        for (path, old), new in zip(
+            jax.tree_util.tree_leaves_with_path(before), jax.tree.leaves(result), strict=True
+        ):
+            if (old.shape, old.dtype) != (new.shape, new.dtype):
+                raise TypeError(
+                    f"expected argument {number}{jax.tree_util.keystr(path)} to stay "
+                    f"{old.dtype}{list(old.shape)} but it becomes {new.dtype}{list(new.shape)}"
+                )

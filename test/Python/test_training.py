@@ -1,0 +1,144 @@
+"""spmlir.train_step against JAX, step by step."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spmlir
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "python" / "examples"))
+import llama  # noqa: E402
+
+CONFIG = llama.Config(
+    layers=1, tokens=22, vocabulary=24, width=16, hidden=24, heads=2, kv_heads=1, head_size=8
+)
+STEPS = 10
+
+
+def loss_of(weights, tokens, targets):
+    logits = jax.nn.log_softmax(llama.decoder(CONFIG, weights, tokens))
+    return -jnp.mean(jnp.take_along_axis(logits, targets[..., None], axis=-1))
+
+
+def adam(state, tokens, targets):
+    loss, gradient = jax.value_and_grad(loss_of)(state["weights"], tokens, targets)
+    count = state["count"] + 1.0
+    first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, state["first"], gradient)
+    second = jax.tree.map(lambda v, g: 0.99 * v + 0.01 * g * g, state["second"], gradient)
+
+    def move(weight, m, v):
+        return weight - 0.01 * (m / (1 - 0.9**count)) / (jnp.sqrt(v / (1 - 0.99**count)) + 1e-3)
+
+    weights = jax.tree.map(move, state["weights"], first, second)
+    return loss, {"count": count, "first": first, "second": second, "weights": weights}
+
+
+def start():
+    weights = llama.parameters(CONFIG)
+    zeros = jax.tree.map(np.zeros_like, weights)
+    # A float that counts: donation must not take the loss for it.
+    return {"count": np.float32(0), "first": zeros, "second": zeros, "weights": weights}
+
+
+def batches():
+    rng = np.random.default_rng(2)
+    rows = rng.integers(0, CONFIG.vocabulary, (STEPS, 1, CONFIG.tokens + 1), dtype=np.int32)
+    return [(row[:, :-1], row[:, 1:]) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def reference():
+    state, losses = start(), []
+    step = jax.jit(adam)
+    for batch in batches():
+        loss, state = step(state, *batch)
+        losses.append(float(loss))
+    return losses, state
+
+
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+def test_decoder_with_adam_trains_as_in_jax(reference, ranks):
+    first = len(jax.tree.leaves(start()))
+    dealt = [f"--shard=arg{number}=_,sp" for number in (first, first + 1)]
+    trainer = spmlir.train_step(adam, start(), *batches()[0], mesh={"sp": ranks}, options=dealt)
+    losses, state = reference
+    np.testing.assert_allclose(trainer.run(batches()), losses, rtol=1e-4)
+    assert trainer.state["count"] == STEPS
+    for ours, theirs in zip(jax.tree.leaves(trainer.state), jax.tree.leaves(state), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)
+
+
+def descend(w, bias, x):
+    loss, (dw, db) = jax.value_and_grad(lambda w, b: jnp.mean((x @ w + b) ** 2), (0, 1))(w, bias)
+    return loss, w - 0.1 * dw, bias - 0.1 * db
+
+
+def simple(donate=(0, 1)):
+    args = np.ones((4, 2), np.float32), np.zeros(2, np.float32), np.ones((3, 4), np.float32)
+    return spmlir.train_step(descend, *args, mesh="sp=2", donate=donate), args
+
+
+def test_state_is_gathered_on_demand():
+    trainer, (w, bias, x) = simple()
+    np.testing.assert_array_equal(trainer.state[0], w)
+    for _ in range(2):
+        loss, w, bias = descend(w, bias, x)
+        assert trainer.step(x) == pytest.approx(float(loss), rel=1e-5)
+        np.testing.assert_allclose(trainer.state[0], w, rtol=1e-5)
+        np.testing.assert_allclose(trainer.state[1], bias, rtol=1e-5)
+
+
+def test_batch_may_be_a_lone_argument():
+    trainer, (_, _, x) = simple()
+    losses = trainer.run([x, (x,)], progress=False)
+    assert len(losses) == 2 and losses[1] < losses[0]
+
+
+def test_exported_step_runs_from_the_shell(tmp_path):
+    trainer, _ = simple()
+    assert trainer.exported.text.count("tf.aliasing_output") == 2
+    trainer.exported.save(tmp_path)
+    assert sorted(np.load(tmp_path / "inputs.npz").files) == ["arg0", "arg1", "arg2"]
+
+
+def test_wrong_batch_is_refused_and_the_state_kept():
+    trainer, (_, _, x) = simple()
+    with pytest.raises(TypeError, match="expected a batch of structure"):
+        trainer.step(x, x)
+    with pytest.raises(spmlir.RunError, match="expected shape 3x4"):
+        trainer.step(x[:2])
+    first = trainer.step(x)
+    with pytest.raises(spmlir.RunError, match="expected elements of type f32"):
+        trainer.step(x.astype(np.float64))
+    assert trainer.step(x) < first
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda w, x: w, r"expected \(loss, new_state\), 2 values, from the step but got ShapeDtypeStruct"),
+        (lambda w, x: (w.sum(), w, w), "2 values, from the step but got 3 values"),
+        (lambda w, x: (x, w), "expected the loss to be a scalar float but got"),
+        (
+            lambda w, x: (w.sum(), w[:1]),
+            r"expected argument 0 to stay float32\[2\] but it becomes float32\[1\]",
+        ),
+        (lambda w, x: (w.sum(), {"w": w}), "expected argument 0 to become PyTreeDef"),
+    ],
+)
+def test_wrong_steps_are_refused(function, message):
+    with pytest.raises(TypeError, match=message):
+        spmlir.train_step(function, np.ones(2, np.float32), np.ones(3, np.float32), mesh="sp=1")
+
+
+def test_wrong_numbers_and_shapes_alone_are_refused():
+    for donate in (3, (1, 0), ()):
+        with pytest.raises(ValueError, match="expected donate to name some of 3 arguments in order"):
+            simple(donate)
+    with pytest.raises(TypeError, match="expected arrays for the state"):
+        spmlir.train_step(descend, *[jax.ShapeDtypeStruct((2,), np.float32)] * 3, mesh="sp=1")
