@@ -4,6 +4,7 @@
 
 #include "Overwriting.h"
 
+#include "sp/IR/Program.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -18,10 +19,12 @@ Places::Places(func::FuncOp func) : func(func) {
     number(&op);
   func.getBody().walk([&](Operation *op) { joinValues(op); });
   collect();
-  // Arguments keep what the caller gave, results what the caller takes.
+  // Arguments keep what the caller gave, unless a result replaces it; results
+  // keep what the caller takes.
   for (BlockArgument argument : body.getArguments()) {
     extendTo(argument, 0);
-    extendTo(argument, lastPoint);
+    if (!donatedTo(func, argument.getArgNumber()))
+      extendTo(argument, lastPoint);
   }
   for (Operation &op : body)
     measure(&op);

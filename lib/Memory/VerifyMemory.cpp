@@ -291,9 +291,11 @@ LogicalResult PlaceRun::run() {
   }
   if (failed(runBlock(body)))
     return failure();
-  // The caller's arguments are still there, for the next run.
+  // The caller's arguments are still there, for the next run, but for those
+  // that results replace.
   for (BlockArgument argument : body.getArguments())
-    if (failed(checkHeld(func, argument)))
+    if (!donatedTo(func, argument.getArgNumber()) &&
+        failed(checkHeld(func, argument)))
       return failure();
   return success();
 }

@@ -29,6 +29,22 @@ module @argument_overwritten {
 
 // -----
 
+#at0 = affine_map<() -> (0)>
+#at64 = affine_map<() -> (64)>
+#at128 = affine_map<() -> (128)>
+module @donated_argument_overwritten_before_its_read {
+  func.func @main(%x: tensor<8xf32> {sp.donated_to = 0 : i64, sp.offset = 0 : i64}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+    %a = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
+    // expected-note @below {{written here}}
+    %b = sp.copy %a {sp.offsets = [#at0]} : tensor<8xf32>
+    // expected-error @below {{'sp.copy' op expected 32 bytes of a 'tensor<8xf32>' at offset 0, which something else has overwritten}}
+    %c = sp.copy %x {sp.offsets = [#at128]} : tensor<8xf32>
+    return %b : tensor<8xf32>
+  }
+}
+
+// -----
+
 #at64 = affine_map<() -> (64)>
 #at128 = affine_map<() -> (128)>
 module @communication_overwritten_before_its_wait {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace sprt::test {
 namespace {
 
@@ -121,6 +123,43 @@ TEST_P(Steps, argumentsReturnedAsTheyWereChangePlaces) {
   EXPECT_EQ(results, (std::vector<Values>{a, b}));
   ASSERT_EQ(training.step({{}, {}}, results), "");
   EXPECT_EQ(results, (std::vector<Values>{b, a}));
+}
+
+TEST_P(Steps, resultsInMemoryOfOtherInputsArriveWhole) {
+  // Results lie one input further than the input that they feed, and half an
+  // input further than itself the last one, which only saving brings home.
+  constexpr int64_t kElements = 16, kBytes = 4 * kElements;
+  PlanBuilder builder(1);
+  int64_t at = builder.arena(5 * kBytes);
+  for (int64_t i = 0; i < 4; ++i) {
+    std::string number = std::to_string(i);
+    int64_t offset = at + i * kBytes;
+    builder.input("w" + number, plan::DType::f32, {{kElements}}, offset);
+    builder.result("new" + number, plan::DType::f32, {{kElements}},
+                   offset + (i < 3 ? kBytes : kBytes / 2));
+  }
+  plan::CopyT copy;
+  copy.source = view(at, kBytes / 2);
+  copy.target = view(at + 4 * kBytes, kBytes / 2);
+  builder.add(std::move(copy));
+  Training training(builder.target(GetParam()));
+  ASSERT_EQ(training.open(), "");
+  std::vector<Values> inputs, none(4), results(4, Values(kElements));
+  for (int64_t i = 0; i < 4; ++i) {
+    ASSERT_EQ(training.feed(i, i), "");
+    inputs.emplace_back(kElements, static_cast<float>(i));
+  }
+  ASSERT_EQ(training.step(inputs, none), "");
+  ASSERT_EQ(training.step({{}, {}, {}, {}}, results), "");
+  // The inputs were 1, 2, 3 and half 3, half 0.
+  Values last(kElements, 3.0F);
+  std::fill(last.begin() + kElements / 2, last.end(), 0.0F);
+  EXPECT_EQ(results[0], Values(kElements, 2.0F));
+  EXPECT_EQ(results[1], Values(kElements, 3.0F));
+  EXPECT_EQ(results[2], last);
+  Values end(kElements, 0.0F);
+  std::fill(end.begin() + kElements / 2, end.end(), 1.0F);
+  EXPECT_EQ(results[3], end);
 }
 
 TEST_P(Steps, newInputDoesNotReachWhatTheOldOneFeeds) {

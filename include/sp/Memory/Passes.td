@@ -27,7 +27,8 @@ def AssignOffsetsPass : Pass<"sp-assign-offsets", "::mlir::ModuleOp"> {
   let summary = "Give every value a range of the rank's arena";
   let description = [{
     Liveness over the schedule; a communication's buffers live from start to
-    wait. A softmax state or a gradient is continued in place, a reshape is another view, and
+    wait, results and arguments to the end, donated arguments to their last read. A
+    softmax state or a gradient is continued in place, a reshape is another view, and
     the blocks that a ring hands on share two buffers in turn. `sp.offsets` are
     functions of the enclosing `scf.for` counters, outermost first; constants have
     offsets into the artifact's data.

@@ -13,11 +13,83 @@ struct Move {
   std::byte *target;
   const std::byte *source;
   int64_t bytes;
-  std::vector<std::byte> saved; ///< what the source held, where it is lost
+  bool isDone = false;
+  bool isSaved = false;
+  std::vector<std::byte> saved; ///< what the source held
+  size_t readers = 0; ///< moves to come that read what this one overwrites
 
   bool overwrites(const Move &other) const {
     return target < other.source + other.bytes && other.source < target + bytes;
   }
+};
+
+/// Moves whose results may lie where other inputs are: those that nobody needs
+/// any more, and those that are results themselves. A move waits for all that
+/// read what it overwrites; of moves that wait for each other one is saved.
+///
+///     w1' lies in w2, w2' elsewhere     w1' to w1, then w2' to w2
+///     results are b and a               save b, a to b, what was saved to a
+class Moves {
+public:
+  Moves(Rank &rank, std::vector<Move> moves)
+      : rank(rank), moves(std::move(moves)) {}
+
+  Status run() {
+    for (Move &move : moves)
+      for (const Move &other : moves)
+        move.readers += move.overwrites(other);
+    for (Move &move : moves)
+      if (move.readers == 0)
+        ready.push_back(&move);
+    for (Move &move : moves) {
+      if (Status failure = runReady())
+        return failure;
+      if (move.isDone)
+        continue;
+      if (Status failure = save(move))
+        return failure;
+    }
+    return runReady();
+  }
+
+private:
+  Status runReady() {
+    while (!ready.empty()) {
+      Move &move = *ready.back();
+      ready.pop_back();
+      if (Status failure =
+              move.isSaved
+                  ? rank.store(move.target, move.saved.data(), move.bytes)
+                  : rank.copy(move.target, move.source, move.bytes))
+        return failure;
+      move.isDone = true;
+      if (!move.isSaved)
+        release(move);
+      move.saved = {};
+    }
+    return Status::success();
+  }
+
+  Status save(Move &move) {
+    const std::byte *data = nullptr;
+    if (Status failure = rank.fetch(move.source, move.bytes, data))
+      return failure;
+    move.saved.assign(data, data + move.bytes);
+    move.isSaved = true;
+    release(move);
+    return Status::success();
+  }
+
+  /// What a move read may be overwritten.
+  void release(const Move &read) {
+    for (Move &move : moves)
+      if (!move.isDone && move.overwrites(read) && --move.readers == 0)
+        ready.push_back(&move);
+  }
+
+  Rank &rank;
+  std::vector<Move> moves;
+  std::vector<Move *> ready;
 };
 
 std::string typeText(const ParameterInfo &info) {
@@ -109,25 +181,9 @@ Status Session::feedInputs(Rank &rank, const sprt_array *inputs) const {
     int64_t bytes = *elementCount(to.localShape) *
                     static_cast<int64_t>(sprt_dtype_size(to.dtype));
     if (bytes > 0 && source != target)
-      moves.push_back({target, source, bytes, {}});
+      moves.push_back({target, source, bytes});
   }
-  // A result that is an argument returned as it was lies in that argument.
-  for (Move &move : moves)
-    for (const Move &other : moves)
-      if (other.overwrites(move)) {
-        const std::byte *data = nullptr;
-        if (Status failure = rank.fetch(move.source, move.bytes, data))
-          return failure;
-        move.saved.assign(data, data + move.bytes);
-        break;
-      }
-  for (const Move &move : moves)
-    if (Status failure =
-            move.saved.empty()
-                ? rank.copy(move.target, move.source, move.bytes)
-                : rank.store(move.target, move.saved.data(), move.bytes))
-      return failure;
-  return Status::success();
+  return Moves(rank, std::move(moves)).run();
 }
 
 Status Session::step(const sprt_array *inputs, int64_t inputCount,
