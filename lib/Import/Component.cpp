@@ -281,6 +281,13 @@ Node *Component::buildAnchor(Anchor &anchor, ArrayRef<Axes> wanted) {
   return node;
 }
 
+/// Whether a reshape takes away that a row of an array is one of many, as loops
+/// read what they are over: the row is what the model means.
+static bool isRow(Operation *op) {
+  return isa<stablehlo::ReshapeOp>(op) &&
+         op->getOperand(0).getDefiningOp<stablehlo::DynamicSliceOp>();
+}
+
 /// Whether a conversion keeps every value of its operand.
 static bool widens(Operation *op) {
   auto from = cast<RankedTensorType>(op->getOperand(0).getType());
@@ -337,7 +344,7 @@ Node *Component::peel(Value value, ArrayRef<Axes> wanted, Anchor &anchor,
     if (Node *scaled = peelFactor(value, wanted, anchor, index); scaled || why)
       return scaled;
   bool follow =
-      op && !isLong && !stops.contains(value) &&
+      op && !isLong && !isRow(op) && !stops.contains(value) &&
       (isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
            stablehlo::BroadcastInDimOp, sdy::ShardingConstraintOp>(op) ||
        (isa<stablehlo::CustomCallOp>(op) && isIdentity(op)) ||

@@ -9,7 +9,7 @@
 
 using namespace mlir;
 
-void sp::buildImportPipeline(OpPassManager &manager) {
+void sp::buildImportPipeline(OpPassManager &manager, bool keepsAttention) {
   manager.addPass(createVerifyInputPass());
   manager.addPass(createReplaceCustomCallsPass());
   manager.addPass(createInlineCallsPass());
@@ -22,6 +22,8 @@ void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createRecomputeResidualsPass());
   manager.addPass(createSimplifyLoopsPass());
   manager.addPass(createImportAttentionPass());
+  manager.addNestedPass<func::FuncOp>(
+      createSaveAttentionPass({keepsAttention}));
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addPass(createVerifyImportPass());
@@ -32,5 +34,5 @@ void sp::registerImportPipeline() {
       "sp-import-pipeline",
       "Inlines calls and finds attention: from StableHLO text to sp.attention "
       "among token-local operations",
-      buildImportPipeline);
+      [](OpPassManager &manager) { buildImportPipeline(manager); });
 }

@@ -29,7 +29,8 @@ STRATEGIES = (
     ("ulysses", ("--head-groups=2",)),
 )
 LAYOUTS = ("contiguous", "zigzag", "striped")
-TOLERANCE = {"float64": 1e-9, "float32": 2e-5}
+# Products of bf16 take weights and slopes rounded to it, 2^-9 of each term of sums that cancel.
+TOLERANCE = {"float64": 1e-9, "float32": 2e-5, "bfloat16": 2**-6}
 
 
 def program(tools: harness.Tools, length: int, kv_heads: int) -> tuple[harness.Program, int]:
@@ -65,7 +66,13 @@ def main() -> int:
         for length in LENGTHS
         if ranks > 1 or strategy == "none"
     ]
-    grid = [each for each in grid if each[0] != "none" or each[2] == 1]
+    # A rank without kv heads of its own has none to group.
+    grid = [
+        each
+        for each in grid
+        if (each[0] != "none" or each[2] == 1)
+        and (each[0] != "ulysses" or "--head-groups=2" not in each[4] or each[2] == 2)
+    ]
     random.Random(args.seed).shuffle(grid)
     grid = grid[: 6 if args.quick else 60]
     kv_heads = {each: 4 if any("groups" in option for option in each[4]) else 1 for each in grid}

@@ -136,7 +136,7 @@ module @dpa_lengths {
 // CHECK: func.func public @main(%[[ARG0:.*]]: tensor<2x6x4x8xf32>, %[[ARG1:.*]]: tensor<2x6x4x8xf32>, %[[ARG2:.*]]: tensor<2x6x4x8xf32>)
 // CHECK-NOT: exponential
 // CHECK: %[[O:.*]] = sp.attention(%{{.*}}, %{{.*}}, %{{.*}}) score @score_0 per_query(%{{.*}} : tensor<1x3x1x1xi32>) bands [#sp.band<q 0 to 3, k 0 to 6, lo -inf, hi inf>] scale 1.000000e+00 {name = "layer0"}
-// CHECK-SAME: : tensor<1x3x8x8xf32>, tensor<1x6x8x8xf32>, tensor<1x6x8x8xf32> -> tensor<1x3x8x8xf32>
+// CHECK-SAME: : tensor<2x3x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32> -> tensor<2x3x4x8xf32>
 // CHECK-NOT: exponential
 // CHECK-LABEL: func.func private @score_0(
 // CHECK-SAME: %[[S:.*]]: tensor<f32>, %[[HEAD:.*]]: tensor<i32>, %[[QUERY:.*]]: tensor<i32>, %[[KEY:.*]]: tensor<i32>, %[[TERM0:.*]]: tensor<i32>) -> tensor<f32>

@@ -19,8 +19,7 @@ struct LaterOption {
   const char *wayOut;
 };
 constexpr LaterOption kLater[] = {
-    {"--backward", "leave it out: only forward programs are spread"},
-    {"--checkpoint", "leave it out: the program is compiled as written"},
+    {"--backward", "leave it out: keys and values travel"},
     {"--chunks", "leave it out: a rank's sequence is one chunk"},
     {"--offload", "leave it out: everything stays in the arena"},
     {"--zero", "leave it out: parameters are on every rank"},
@@ -91,6 +90,14 @@ std::string checkOptions(CompileOptions &options,
   if (options.precision != "default" && options.precision != "f64")
     return "expected --precision to be default or f64 but got '" +
            options.precision + "'";
+  if (options.checkpoint == "none" || options.checkpoint == "full")
+    return "option --checkpoint=" + options.checkpoint +
+           " is not supported yet; write jax.checkpoint in the model, or leave "
+           "it out";
+  if (options.checkpoint != "as-written" &&
+      options.checkpoint != "attention-out")
+    return "expected --checkpoint to be as-written or attention-out but got '" +
+           options.checkpoint + "'";
   if (!memoryLimit.empty()) {
     options.memoryLimit = parseBytes(memoryLimit);
     if (!options.memoryLimit)
@@ -151,6 +158,10 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   spread
       ->add_option("--layout", options.layout,
                    "auto, contiguous, zigzag or striped")
+      ->capture_default_str();
+  spread
+      ->add_option("--checkpoint", options.checkpoint,
+                   "as-written, or attention-out: none of it is recomputed")
       ->capture_default_str();
   spread->add_option("--shard", options.shard,
                      "axes of an argument's dimensions: arg0=_,sp,_");

@@ -13,7 +13,8 @@ namespace mlir::sp {
 struct CompileOptions {
   std::string model, output;
   std::string mesh, seqAxis, batchAxis;
-  std::string strategy = "auto", layout = "auto", placement = "head-first";
+  std::string strategy = "auto", layout = "auto", placement = "head-first",
+              checkpoint = "as-written";
   /// Factors of the sequence axis, and groups of heads; 0: not given.
   int64_t heads = 0, inner = 0, headGroups = 0;
   bool bidirectional = false;

@@ -175,7 +175,9 @@ LogicalResult Compilation::import(ModuleOp module) {
         pm.addPass(createRaisePrecisionPass());
       })))
     return failure();
-  return runStage(module, "import", buildImportPipeline);
+  return runStage(module, "import", [&](OpPassManager &pm) {
+    buildImportPipeline(pm, options.checkpoint == "attention-out");
+  });
 }
 
 LogicalResult Compilation::run(ModuleOp module) {

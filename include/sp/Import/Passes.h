@@ -15,8 +15,9 @@ namespace mlir::sp {
 #include "sp/Import/Passes.h.inc"
 
 /// `sp-import-pipeline`: checks the input, inlines calls, finds attention, and
-/// removes what it leaves unused. Ends with `sp-verify-import`.
-void buildImportPipeline(OpPassManager &manager);
+/// removes what it leaves unused. With `keepsAttention` checkpoints compute
+/// none of it again. Ends with `sp-verify-import`.
+void buildImportPipeline(OpPassManager &manager, bool keepsAttention = false);
 
 void registerImportPipeline();
 

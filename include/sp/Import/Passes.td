@@ -176,6 +176,30 @@ def ImportAttentionPass : Pass<"sp-import-attention", "ModuleOp"> {
   let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect", "func::FuncDialect"];
 }
 
+def SaveAttentionPass : Pass<"sp-save-attention", "func::FuncOp"> {
+  let summary = "Save results of attention for the loop that would compute them again";
+  let description = [{
+    Where the gradient of a scan has an attention of what the forward had one of,
+    its result and the logarithms of its sums are saved by trip instead: the
+    gradient then computes no attention and exchanges nothing for one.
+    ```mlir
+    // forward, trip i                       backward, trip i of N
+    %o = sp.attention(%q, %k, %v) ...        %o, %lse = sp.attention(%q, %k, %v) ...
+    // becomes
+    %o, %lse = sp.attention(%q, %k, %v) ...  %o = stablehlo.dynamic_slice %os, %at, ...
+    %os = stablehlo.dynamic_update_slice ... %lse = stablehlo.dynamic_slice %lses, %at, ...
+    ```
+    A checkpoint stands for what the model would rather compute again. With
+    `through-barriers` (Selective Checkpoint++ of LoongTrain, arXiv:2406.18485) it
+    computes all but attention again, in loops and outside.
+  }];
+  let options = [
+    Option<"throughBarriers", "through-barriers", "bool", /*default=*/"false",
+           "Take attention of a checkpoint from the forward too.">
+  ];
+  let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect"];
+}
+
 def VerifyImportPass : Pass<"sp-verify-import", "ModuleOp"> {
   let summary = "Check the output form of Import";
   let description = [{

@@ -156,7 +156,7 @@ def two_layers(x, w):
     return layer(layer(x, w[0]), w[1])
 
 
-@gradients(2, 1, X, shaped(3, HEADS * SIZE, 3 * HEADS * SIZE))
+@gradients(1, 1, X, shaped(3, HEADS * SIZE, 3 * HEADS * SIZE))
 def scan(x, w):
     return jax.lax.scan(lambda x, w: (layer(x, w), None), x, w)[0]
 

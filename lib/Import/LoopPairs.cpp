@@ -1,0 +1,147 @@
+//===- LoopPairs.cpp - What one loop saves and another reads --------------===//
+
+#include "LoopPairs.h"
+#include "Operations.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+/// A scalar of a loop's body where the counter has a value.
+static std::optional<int64_t> evaluateAt(Value value, Value counter,
+                                         int64_t at) {
+  if (value == counter)
+    return at;
+  if (std::optional<int64_t> constant = constantInteger(value))
+    return constant;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  SmallVector<int64_t, 3> operands;
+  for (Value operand : op->getOperands()) {
+    std::optional<int64_t> number = evaluateAt(operand, counter, at);
+    if (!number)
+      return std::nullopt;
+    operands.push_back(*number);
+  }
+  if (isa<stablehlo::AddOp>(op))
+    return operands[0] + operands[1];
+  if (isa<stablehlo::SubtractOp>(op))
+    return operands[0] - operands[1];
+  if (isa<stablehlo::ConvertOp>(op))
+    return operands[0];
+  if (isa<stablehlo::SelectOp>(op))
+    return operands[0] != 0 ? operands[1] : operands[2];
+  auto compare = dyn_cast<stablehlo::CompareOp>(op);
+  if (compare &&
+      compare.getComparisonDirection() == stablehlo::ComparisonDirection::LT)
+    return operands[0] < operands[1];
+  return std::nullopt;
+}
+
+/// What a value is without a first dimension of 1, or null.
+static Value withoutRow(Value update) {
+  Operation *op = update.getDefiningOp();
+  if (!isa_and_nonnull<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp>(op))
+    return Value();
+  auto from = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto to = cast<RankedTensorType>(update.getType());
+  bool keeps = to.getRank() == from.getRank() + 1 && to.getDimSize(0) == 1 &&
+               to.getShape().drop_front() == from.getShape();
+  if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op))
+    for (auto [i, dim] : llvm::enumerate(broadcast.getBroadcastDimensions()))
+      keeps &= dim == int64_t(i) + 1;
+  return keeps ? op->getOperand(0) : Value();
+}
+
+bool LoopPair::startsAtTrip(OperandRange starts, bool inForward) const {
+  Value counter = inForward ? ahead().getArgument(forwardCount.counter)
+                            : behind().getArgument(backwardCount.counter);
+  int64_t trips = forwardCount.trips;
+  for (int64_t trip = 0; trip < trips; ++trip)
+    for (auto [dim, start] : llvm::enumerate(starts)) {
+      int64_t row = inForward ? trip : trips - 1 - trip;
+      if (evaluateAt(start, counter, trip) != (dim == 0 ? row : 0))
+        return false;
+    }
+  return true;
+}
+
+std::optional<Residual> LoopPair::readResidual(unsigned result,
+                                               unsigned operand) {
+  BlockArgument stack = ahead().getArgument(result);
+  auto update = ahead()
+                    .getTerminator()
+                    ->getOperand(result)
+                    .getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
+  if (!update || update.getOperand() != stack || !stack.hasOneUse() ||
+      !startsAtTrip(update.getStartIndices(), /*inForward=*/true))
+    return std::nullopt;
+  Residual residual;
+  residual.saved = withoutRow(update.getUpdate());
+  residual.update = update;
+  BlockArgument saved = behind().getArgument(operand);
+  if (!residual.saved || behind().getTerminator()->getOperand(operand) != saved)
+    return std::nullopt;
+  for (Operation *user : saved.getUsers()) {
+    if (user == behind().getTerminator())
+      continue;
+    auto slice = dyn_cast<stablehlo::DynamicSliceOp>(user);
+    if (!slice || slice.getOperand() != saved ||
+        slice.getType() != update.getUpdate().getType() ||
+        !startsAtTrip(slice.getStartIndices(), /*inForward=*/false))
+      return std::nullopt;
+    residual.read = slice;
+    for (Operation *reshape : slice->getUsers()) {
+      if (!isa<stablehlo::ReshapeOp>(reshape) ||
+          reshape->getResult(0).getType() != residual.saved.getType())
+        return std::nullopt;
+      residual.uses.push_back(reshape->getResult(0));
+    }
+  }
+  return residual.read ? std::optional(residual) : std::nullopt;
+}
+
+std::optional<LoopPair> LoopPair::find(stablehlo::WhileOp forward,
+                                       stablehlo::WhileOp backward) {
+  std::optional<CountedLoop> ahead = countLoop(forward),
+                             back = countLoop(backward);
+  if (forward == backward || forward->getBlock() != backward->getBlock() ||
+      !ahead || !back || ahead->first != 0 || back->first != 0 ||
+      ahead->trips != back->trips)
+    return std::nullopt;
+  LoopPair pair(forward, backward);
+  pair.forwardCount = *ahead;
+  pair.backwardCount = *back;
+  for (unsigned operand = 0; operand < backward->getNumOperands(); ++operand) {
+    auto result = dyn_cast<OpResult>(backward->getOperand(operand));
+    if (result && result.getOwner() == forward)
+      if (auto residual = pair.readResidual(result.getResultNumber(), operand))
+        pair.residuals.push_back(std::move(*residual));
+  }
+  return pair.residuals.empty() ? std::nullopt : std::optional(std::move(pair));
+}
+
+stablehlo::WhileOp mlir::sp::appendCarried(stablehlo::WhileOp loop,
+                                           ValueRange initial) {
+  OpBuilder builder(loop);
+  OperationState state(loop.getLoc(), loop->getName());
+  state.addOperands(loop->getOperands());
+  state.addOperands(initial);
+  state.addTypes(loop->getResultTypes());
+  state.addTypes(initial.getTypes());
+  state.addAttributes(llvm::to_vector(loop->getDiscardableAttrs()));
+  for (Region &region : loop->getRegions())
+    state.addRegion()->takeBody(region);
+  Operation *larger = builder.create(state);
+  for (Region &region : larger->getRegions())
+    for (Value value : initial)
+      region.front().addArgument(value.getType(), value.getLoc());
+  Block &body = larger->getRegion(1).front();
+  Operation *end = body.getTerminator();
+  end->insertOperands(end->getNumOperands(),
+                      body.getArguments().take_back(initial.size()));
+  loop->replaceAllUsesWith(
+      larger->getResults().take_front(loop->getNumResults()));
+  loop->erase();
+  return cast<stablehlo::WhileOp>(larger);
+}

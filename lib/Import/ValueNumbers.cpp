@@ -1,0 +1,70 @@
+//===- ValueNumbers.cpp - Which values are equal --------------------------===//
+
+#include "ValueNumbers.h"
+#include "Operations.h"
+
+#include "sp/IR/SP.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static const void *asKey(unsigned number) {
+  return reinterpret_cast<const void *>(uintptr_t(number));
+}
+
+unsigned ValueNumbers::number(Value value) {
+  value = lookThroughLoops(value);
+  if (unsigned number = known.lookup(value))
+    return number;
+  auto result = dyn_cast<OpResult>(value);
+  unsigned made = result ? numberOf(result) : fresh();
+  return known[value] = made;
+}
+
+unsigned ValueNumbers::numberOf(OpResult value) {
+  Operation *op = value.getOwner();
+  if (throughBarriers && isa<stablehlo::OptimizationBarrierOp>(op))
+    return number(op->getOperand(value.getResultNumber()));
+  if (loops)
+    for (const Residual &residual : loops->residuals)
+      if (llvm::is_contained(residual.uses, value))
+        return number(residual.saved);
+  std::optional<Key> key = keyOf(value);
+  if (!key)
+    return fresh();
+  auto [entry, isNew] = numbers.try_emplace(*key, 0);
+  if (isNew)
+    entry->second = fresh();
+  return entry->second;
+}
+
+std::optional<ValueNumbers::Key> ValueNumbers::keyOf(OpResult value) {
+  Operation *op = value.getOwner();
+  if (!isMemoryEffectFree(op) || isa<stablehlo::OptimizationBarrierOp>(op))
+    return std::nullopt;
+  Key key = {op->getName().getAsOpaquePointer(),
+             value.getType().getAsOpaquePointer(),
+             asKey(value.getResultNumber())};
+  bool isAhead = loops && op->getBlock() == &loops->ahead(),
+       isBehind = loops && op->getBlock() == &loops->behind();
+  if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op);
+      slice && (isAhead || isBehind) &&
+      loops->startsAtTrip(slice.getStartIndices(), isAhead)) {
+    key.push_back(asKey(number(slice.getOperand())));
+    return key;
+  }
+  if (op->getNumRegions() != 0) {
+    StringRef kind = reductionKind(op);
+    if (kind.empty())
+      return std::nullopt;
+    key.push_back(StringAttr::get(op->getContext(), kind).getAsOpaquePointer());
+  }
+  NamedAttrList attributes(op->getAttrDictionary());
+  if (isa<AttentionOp>(op))
+    attributes.erase("name");
+  key.push_back(
+      attributes.getDictionary(op->getContext()).getAsOpaquePointer());
+  for (Value operand : op->getOperands())
+    key.push_back(asKey(number(operand)));
+  return key;
+}
