@@ -2,7 +2,8 @@
 
 One rank and eight (in the plan the compiler chooses, and as a ring) take turns, and the
 f32 multiply-add peak is measured between any two of a case; the fastest run and the
-largest peak count. Only visible pairs count as work, so causal is half of full.
+largest peak count. Only visible pairs count as work, so causal is half of full. With
+--gradients, forward and backward together, which are 3.5 forwards of work.
 """
 
 from __future__ import annotations
@@ -43,15 +44,16 @@ class Case:
     mask: str
     dtype: str
     window: int = 0
+    gradients: bool = False
 
     def flops(self) -> float:
-        """Two products of `size` multiply-adds for each visible pair."""
+        """Two products of `size` multiply-adds for each visible pair, seven with gradients."""
         if self.mask == "full":
             pairs = self.tokens**2
         else:
             reach = self.window or self.tokens
             pairs = reach * (reach + 1) // 2 + (self.tokens - reach) * reach
-        return 4.0 * HEADS * pairs * self.size
+        return (14.0 if self.gradients else 4.0) * HEADS * pairs * self.size
 
     def label(self) -> str:
         return f"S={self.tokens} D={self.size} {self.mask} {self.dtype}"
@@ -73,7 +75,13 @@ class Result:
     fraction: float
 
 
-def cases(quick: bool) -> Iterator[Case]:
+def cases(quick: bool, gradients: bool) -> Iterator[Case]:
+    if gradients:
+        for dtype in ("float32", "bfloat16"):
+            for size in (128,) if quick else (64, 128):
+                for mask in ("full", "causal"):
+                    yield Case(8192, size, mask, dtype, gradients=True)
+        return
     for dtype in ("float32", "bfloat16"):
         for size in (128,) if quick else (64, 128, 256):
             for mask in ("full", "causal"):
@@ -113,8 +121,15 @@ class Machine:
                 scores = jnp.where(seen, scores, -jnp.inf)
             return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores).astype(q.dtype), v)
 
+        def both(q: jax.Array, k: jax.Array, v: jax.Array, cotangent: jax.Array) -> tuple:
+            result, pull = jax.vjp(attention, q, k, v)
+            return result, *pull(cotangent)
+
         shape = jax.ShapeDtypeStruct((1, case.tokens, HEADS, case.size), case.dtype)
-        return spmlir.export(attention, shape, shape, shape).save(self.work / "model") / "model.mlir"
+        exported = (
+            spmlir.export(both, *[shape] * 4) if case.gradients else spmlir.export(attention, *[shape] * 3)
+        )
+        return exported.save(self.work / "model") / "model.mlir"
 
     def compiled(self, model: Path, plan: str) -> Callable[[], list[float]]:
         """What runs the compiled attention: seconds of the fastest and the median run."""
@@ -138,11 +153,13 @@ class Machine:
         if case.window:
             return None
         sizes = HEADS, case.tokens, case.size, case.mask, case.dtype, min(self.runs, 3)
+        if name == USP and case.gradients:
+            return None
         if name == USP:
             command = [self.torch, Path(__file__).with_name("peer_usp.py"), *sizes]
         else:
             python = self.torch if name == "torch" else sys.executable
-            command = [python, peers.__file__, name, *sizes]
+            command = [python, peers.__file__, name, *sizes, *(["gradients"] if case.gradients else [])]
         command = [str(argument) for argument in command]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -235,11 +252,14 @@ def plot(results: list[Result], path: Path, title: str) -> None:
 def main() -> None:
     """Measure, print the table, write table, CSV and plot."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder for attention.md, .csv and .svg")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="folder for attention.md, .csv and .svg, or gradients.*"
+    )
     parser.add_argument("--build", type=Path, default=REPOSITORY / "build", help="default build")
     parser.add_argument("--runs", type=int, default=5, help="timed runs of each in a turn (5)")
     parser.add_argument("--turns", type=int, default=4, help="turns of one rank and eight (4)")
     parser.add_argument("--quick", action="store_true", help="D=128 only")
+    parser.add_argument("--gradients", action="store_true", help="forward and backward together")
     parser.add_argument("--no-peers", action="store_true", help="without XLA, torch and USP")
     parser.add_argument(
         "--torch", default=sys.executable, help="a Python that has torch, and yunchang for USP"
@@ -249,8 +269,10 @@ def main() -> None:
 
     machine = Machine(args.build, args.out, args.torch, args.runs, args.turns)
     title = f"{datetime.date.today()}, {processor()}: fraction of the f32 peak (GFLOP/s), B=1 H={HEADS}"
+    if args.gradients:
+        title += ", forward and backward"
     results = []
-    for case in cases(args.quick):
+    for case in cases(args.quick, args.gradients):
         for result in machine.results(case, not args.no_peers):
             results.append(result)
             print(
@@ -258,12 +280,13 @@ def main() -> None:
             )
     text = table(results, title)
     print(text)
-    (args.out / "attention.md").write_text(text)
-    with open(args.out / "attention.csv", "w", newline="") as file:
+    stem = "gradients" if args.gradients else "attention"
+    (args.out / f"{stem}.md").write_text(text)
+    with open(args.out / f"{stem}.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, asdict(results[0]))
         writer.writeheader()
         writer.writerows(map(asdict, results))
-    plot(results, args.out / "attention.svg", title)
+    plot(results, args.out / f"{stem}.svg", title)
 
 
 if __name__ == "__main__":
