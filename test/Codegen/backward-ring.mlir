@@ -5,9 +5,9 @@
 
 // K and V travel with the gradients of their blocks, which have two places in
 // turn, are continued where they lie, and come home at last.
-// CHECK: kernel [[KERNEL:[0-9]+]] attend_backward_f32_d4_v3
+// CHECK: kernel [[KERNEL:[0-9]+]] attend_backward_f32_d4x3
 // CHECK: result result0: {{.*}} at arena[[DQ:\[[0-9]+; 256\]]]
-// CHECK: attend_backward attend_backward_f32_d4_v3 {{.*}} dq=arena[[DQ]] dk=arena[[DK:\[[0-9]+; 128\]]] dv=arena[[DV:\[[0-9]+; 96\]]] rows sp of layout 0 keys sp of layout 0 heads 0+4/4 kv 0+2/2 bands {q 0..13 k 0..13 -inf..0} init queries init keys "attend_backward"
+// CHECK: attend_backward attend_backward_f32_d4x3 {{.*}} dq=arena[[DQ]] dk=arena[[DK:\[[0-9]+; 128\]]] dv=arena[[DV:\[[0-9]+; 96\]]] rows sp of layout 0 keys sp of layout 0 heads 0+4/4 kv 0+2/2 bands {q 0..13 k 0..13 -inf..0} init queries init keys "attend_backward"
 // CHECK: send_recv {{.*}} send arena[[DK]] {{.*}} send arena[[DV]]
 // CHECK: loop t in 1..3
 // CHECK: attend_backward {{.*}} dq=arena[[DQ]] dk=arena[[DK:\[\(\(t \+ 1\) % 2\) \* 128 \+ [0-9]+; 128\]]] dv=arena[[DV:\[\(\(t \+ 1\) % 2\) \* 128 \+ [0-9]+; 96\]]] rows sp of layout 0 keys (sp - t) % 4 of layout 0 heads 0+4/4 kv 0+2/2 bands {q 0..13 k 0..13 -inf..0} "attend_backward"

@@ -82,10 +82,13 @@ class Case:
         return not masks or bool(functools.reduce(operator.and_, masks).any())
 
     @property
-    def filled(self) -> bool:
-        """Whether positions leave every query a visible key."""
+    def differentiable(self) -> bool:
+        """Whether gradients are found: every query sees a key, and some of several see more than one."""
         masks = [part.value() for part in self.made if part.role == "visible"]
-        return not masks or bool(functools.reduce(operator.and_, masks).any(-1).all())
+        if self.s == 1 or not masks:
+            return self.s > 1 and self.keys > 1
+        seen = functools.reduce(operator.and_, masks).sum(-1)
+        return bool(seen.min() > 0 and seen.max() > 1)
 
     def text(self) -> str:
         """Fields that are not at their defaults."""
