@@ -1,0 +1,91 @@
+"""Training through checkpoints: what is computed again, under both choices of --checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import harness
+
+LAYERS, TOKENS, HEADS, SIZE = 3, 37, 4, 8
+WIDTH = HEADS * SIZE
+
+
+def layer(x: jax.Array, w: jax.Array) -> jax.Array:
+    """Causal attention of projections, and what goes past it."""
+    q, k, v = (part.reshape(2, TOKENS, HEADS, SIZE) for part in jnp.split(x @ w, 3, -1))
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / SIZE**0.5
+    scores = jnp.where(jnp.tril(jnp.ones((TOKENS, TOKENS), bool)), scores, -jnp.inf)
+    return x + jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), v).reshape(x.shape)
+
+
+def stacked(x: jax.Array, w: jax.Array) -> jax.Array:
+    """Layer after layer, each a checkpoint."""
+    for each in w:
+        x = jax.checkpoint(layer)(x, each)
+    return x
+
+
+def scanned(x: jax.Array, w: jax.Array) -> jax.Array:
+    """A scan over layers."""
+    return jax.lax.scan(lambda x, each: (layer(x, each), None), x, w)[0]
+
+
+def checkpointed(x: jax.Array, w: jax.Array) -> jax.Array:
+    """A scan over layers, each a checkpoint."""
+    return jax.lax.scan(jax.checkpoint(lambda x, each: (layer(x, each), None)), x, w)[0]
+
+
+# How many attentions there are forward, as written and with attention-out, and backward.
+MODELS: tuple[tuple[Callable[..., Any], int, int, int], ...] = (
+    (stacked, 2 * LAYERS, LAYERS, LAYERS),
+    (scanned, 1, 1, 1),
+    (checkpointed, 2, 1, 1),
+)
+
+
+def counted(forward: int, backward: int) -> Callable[[dict, dict], None]:
+    """A check of how many attentions are computed in each direction."""
+
+    def check(promised: dict, _: dict) -> None:
+        directions = [attention["direction"] for attention in promised["attentions"]]
+        found = directions.count("forward"), directions.count("backward")
+        if found != (forward, backward):
+            raise harness.CaseError(f"expected {forward} forward and {backward} backward but found {found}")
+
+    return check
+
+
+def main() -> int:
+    """Every model, strategy and choice."""
+    args = harness.arguments(__doc__).parse_args()
+    tools = harness.Tools(args.build, args.work)
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((2, TOKENS, WIDTH)).astype(np.float32)
+    w = (rng.standard_normal((LAYERS, WIDTH, 3 * WIDTH)) / WIDTH**0.5).astype(np.float32)
+    cases = []
+    for model, written, kept, backward in MODELS:
+
+        def loss(x: jax.Array, w: jax.Array, model: Callable[..., Any] = model) -> jax.Array:
+            return jnp.mean(model(x, w) ** 2)
+
+        program = tools.program(f"checkpoints-{model.__name__}", jax.value_and_grad(loss, (0, 1)), x, w)
+        cases += [
+            harness.Case(
+                program,
+                (f"--mesh=sp={ranks}", f"--strategy={strategy}", *choice),
+                check=counted(forward, backward),
+                tolerance={"float32": 2e-5},
+            )
+            for strategy, ranks in (("none", 1), ("ring", 3), ("ulysses", 4), ("allgather", 5))
+            for choice, forward in (((), written), (("--checkpoint=attention-out",), kept))
+        ]
+    return harness.hold_all(tools, cases[:: 4 if args.quick else 1], args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
