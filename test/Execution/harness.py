@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import random
 import subprocess
 import sys
 import traceback
@@ -257,11 +258,17 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--build", type=Path, required=True, help="the build folder")
     parser.add_argument("--work", type=Path, required=True, help="where programs and artifacts go")
-    parser.add_argument("--quick", action="store_true", help="only a sample")
+    parser.add_argument("--quick", action="store_true", help="only a small sample")
+    parser.add_argument("--all", action="store_true", help="every case, where else a sample is run")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases at once")
     parser.add_argument("--emulated", action="store_true", help="for GPUs, on an emulated one")
     return parser
+
+
+def sampled(cases: Sequence[Any], count: int, args: argparse.Namespace) -> list[Any]:
+    """So many of the cases, or with --all every one. args: of `arguments`."""
+    return list(cases) if args.all else random.Random(args.seed).sample(cases, min(count, len(cases)))
 
 
 def hold_all(tools: Tools, cases: Iterable[Case], args: argparse.Namespace) -> int:

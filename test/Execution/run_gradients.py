@@ -6,8 +6,6 @@ program per length holds every combination of mask, groups and type whose rows a
 
 from __future__ import annotations
 
-import random
-
 import jax
 
 import attentions
@@ -53,7 +51,7 @@ def is_filled(kind: attentions.Attention, length: int) -> bool:
 
 
 def main() -> int:
-    """Run the whole product, or a sample."""
+    """Run a sample, or with --all the whole product."""
     args = harness.arguments(__doc__).parse_args()
     jax.config.update("jax_enable_x64", True)
     tools = harness.Tools(args.build, args.work)
@@ -73,8 +71,7 @@ def main() -> int:
         if (each[0] != "none" or each[2] == 1)
         and (each[0] != "ulysses" or "--head-groups=2" not in each[4] or each[2] == 2)
     ]
-    random.Random(args.seed).shuffle(grid)
-    grid = grid[: 6 if args.quick else 60]
+    grid = harness.sampled(grid, 4 if args.quick else 24, args)
     kv_heads = {each: 4 if any("groups" in option for option in each[4]) else 1 for each in grid}
     programs = {key: program(tools, *key) for key in sorted({(each[3], kv_heads[each]) for each in grid})}
     return harness.hold_all(

@@ -1,12 +1,13 @@
 """Strategy x layout x mask x ranks x length x groups x type, against the interpreter.
 
+With --all every combination of ranks, factors and lengths, else a sample.
+
 One program per length holds every combination of mask, groups and type, so that one
 compilation per (strategy, layout, ranks, length) covers the whole matrix.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 
 import jax
@@ -92,8 +93,7 @@ def main() -> int:
         for length in (LENGTHS_OF_SPLITS if options else LENGTHS)
         if ranks * args.dp <= 8 and (args.head_groups == 1 or ranks <= shared)
     ]
-    if args.quick:
-        grid = random.Random(args.seed).sample(grid, 2)
+    grid = harness.sampled(grid, 2 if args.quick else 16, args)
     # A batch of three over two groups is uneven too.
     batch = 2 * args.dp - 1
     programs = {length: program(tools, length, batch, kv_heads) for length in sorted({n for _, n, _ in grid})}
