@@ -33,7 +33,7 @@ public:
 
 private:
   void findPairs();
-  bool isMadeOfConstants(Value value, unsigned depth = 32) const;
+  bool isMadeOfConstants(Value value, unsigned depth = 32);
   Value rebuild(Value value, unsigned depth = 128);
   Value rebuildOutside(Value value, unsigned depth);
   Value readAgain(const Residual &residual);
@@ -45,6 +45,7 @@ private:
   /// Score contractions, and all that is made of them without another one.
   llvm::SmallPtrSet<Operation *, 4> scores;
   llvm::SmallPtrSet<Operation *, 32> pairs;
+  DenseMap<Operation *, bool> madeOfConstants;
   IRMapping mapping;
 };
 
@@ -78,13 +79,18 @@ void Recomputation::findPairs() {
         open.push_back(user);
 }
 
-bool Recomputation::isMadeOfConstants(Value value, unsigned depth) const {
+bool Recomputation::isMadeOfConstants(Value value, unsigned depth) {
   Operation *op = lookThroughLoops(value).getDefiningOp();
-  return op && depth > 0 && op->getNumRegions() == 0 &&
-         isMemoryEffectFree(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return isMadeOfConstants(operand, depth - 1);
-         });
+  if (!op || depth == 0)
+    return false;
+  auto [entry, isNew] = madeOfConstants.try_emplace(op, false);
+  if (!isNew)
+    return entry->second;
+  bool isMade = op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+                llvm::all_of(op->getOperands(), [&](Value operand) {
+                  return isMadeOfConstants(operand, depth - 1);
+                });
+  return madeOfConstants[op] = isMade;
 }
 
 Value Recomputation::cloneWith(Operation *op, Value result,

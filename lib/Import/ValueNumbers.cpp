@@ -12,12 +12,18 @@ static const void *asKey(unsigned number) {
   return reinterpret_cast<const void *>(uintptr_t(number));
 }
 
+/// As deep as an expression is followed.
+static constexpr unsigned maxDepth = 4096;
+
 unsigned ValueNumbers::number(Value value) {
   value = lookThroughLoops(value);
   if (unsigned number = known.lookup(value))
     return number;
   auto result = dyn_cast<OpResult>(value);
-  unsigned made = result ? numberOf(result) : fresh();
+  bool isFollowed = result && depth < maxDepth;
+  ++depth;
+  unsigned made = isFollowed ? numberOf(result) : fresh();
+  --depth;
   return known[value] = made;
 }
 

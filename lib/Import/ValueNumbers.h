@@ -28,7 +28,7 @@ private:
 
   const LoopPair *loops;
   bool throughBarriers;
-  unsigned next = 1;
+  unsigned next = 1, depth = 0;
   DenseMap<Value, unsigned> known;
   std::map<Key, unsigned> numbers;
 };

@@ -124,7 +124,7 @@ private:
         failed(grow(op, op.getOntoQuery(), {op.getDQuery()})))
       return failure();
     const RowBlock keys = blockOf(op.getKey()), values = blockOf(op.getValue());
-    for (auto [onto, gradient, block] :
+    for (const auto &[onto, gradient, block] :
          {std::tuple(Value(op.getOntoKey()), Value(op.getDKey()), keys),
           {Value(op.getOntoValue()), Value(op.getDValue()), values}}) {
       if (onto && blockOf(onto).moves != block.moves)
