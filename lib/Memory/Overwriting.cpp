@@ -213,7 +213,7 @@ bool liesWhereLeft(Value value, Block *block) {
 
 SmallVector<Continued, 3> mlir::sp::continuedBy(Operation *op) {
   SmallVector<Continued, 3> all;
-  auto add = [&](MutableOperandRange onto, Value result) {
+  auto add = [&](const MutableOperandRange &onto, Value result) {
     if (!onto.empty())
       all.push_back({&onto[0], cast<OpResult>(result)});
   };

@@ -50,14 +50,15 @@ RingAttention::RingAttention(OpBuilder &builder, Location loc,
       RankOp::create(builder, loc, builder.getIndexType(), plan.getRingAxis());
 }
 
-RingAttention::Result RingAttention::emit(State state, const KeyBlock &own) {
+RingAttention::Result RingAttention::emit(const State &state,
+                                          const KeyBlock &own) {
   int64_t windows = plan.getOuter();
   OpFoldResult zero = builder.getIndexAttr(0),
                last = builder.getIndexAttr(windows - 1);
   std::string outer = plan.getOuterAxis();
   if (windows == 1)
     return turn(state, own, zero);
-  auto window = [&](OpFoldResult number, State state,
+  auto window = [&](OpFoldResult number, const State &state,
                     const KeyBlock &first) -> Step {
     Value from = source(number, zero, 1);
     KeyBlock next = shift(first, from, outer);
@@ -67,7 +68,7 @@ RingAttention::Result RingAttention::emit(State state, const KeyBlock &own) {
   };
   Step here = window(zero, state, own);
   here = loop(1, windows - 1, here,
-              [&](Value number, State state, const Blocks &here) {
+              [&](Value number, const State &state, const Blocks &here) {
                 return window(number, state, here.on);
               });
   Result turned = turn(here.first, here.second.on, last);
@@ -96,7 +97,7 @@ RingAttention::Result RingAttention::turn(State state, KeyBlock own,
   here.on.gradients = shiftGradients(own.gradients, owner, inner);
   std::tie(state, here) =
       loop(1, hopsOn, {state, here},
-           [&](Value number, State state, const Blocks &here) {
+           [&](Value number, const State &state, const Blocks &here) {
              return step(number, state, here, window);
            });
   Value from = source(window, builder.getIndexAttr(hopsOn), 1);
@@ -116,7 +117,7 @@ RingAttention::turnBothWays(Step here, OpFoldResult window,
   if (!ownGradients.empty() && steps > 1)
     here = step(builder.getIndexAttr(first++), here.first, here.second, window);
   here = loop(first, steps, here,
-              [&](Value number, State state, const Blocks &here) {
+              [&](Value number, const State &state, const Blocks &here) {
                 return step(number, state, here, window);
               });
   auto &[state, blocks] = here;
@@ -167,9 +168,9 @@ RingAttention::Step RingAttention::step(OpFoldResult number, State state,
   return {state, next};
 }
 
-RingAttention::Step
-RingAttention::loop(int64_t first, int64_t end, const Step &start,
-                    function_ref<Step(Value, State, const Blocks &)> body) {
+RingAttention::Step RingAttention::loop(
+    int64_t first, int64_t end, const Step &start,
+    function_ref<Step(Value, const State &, const Blocks &)> body) {
   if (first >= end)
     return start;
   const State &state = start.first;

@@ -41,7 +41,7 @@ public:
                 Attend attend);
 
   /// Attends every block of the ring, a rank's own first.
-  Result emit(State state, const KeyBlock &own);
+  Result emit(const State &state, const KeyBlock &own);
 
 private:
   /// The block that travels on and, where the ring turns both ways, the one
@@ -58,7 +58,7 @@ private:
   Step step(OpFoldResult number, State state, Blocks here, OpFoldResult window);
   /// Steps `first` to `end`, exclusive.
   Step loop(int64_t first, int64_t end, const Step &start,
-            function_ref<Step(Value, State, const Blocks &)> body);
+            function_ref<Step(Value, const State &, const Blocks &)> body);
   Value source(OpFoldResult window, OpFoldResult step, int64_t way);
   KeyBlock shift(const KeyBlock &block, Value source, StringRef axis,
                  int64_t distance = 1, int64_t hops = 0);
