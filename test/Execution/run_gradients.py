@@ -55,13 +55,14 @@ def main() -> int:
     args = harness.arguments(__doc__).parse_args()
     jax.config.update("jax_enable_x64", True)
     tools = harness.Tools(args.build, args.work)
+    lengths = LENGTHS[1:2] if args.quick else LENGTHS
     grid = [
         (strategy, layout, ranks, length, (*options, *more))
         for strategy, more in STRATEGIES
         for layout in LAYOUTS
         for ranks in run_matrix.RANKS
         for options in run_matrix.factors(strategy, ranks)
-        for length in LENGTHS
+        for length in lengths
         if ranks > 1 or strategy == "none"
     ]
     # A rank without kv heads of its own has none to group.
