@@ -73,8 +73,10 @@ MUTATIONS = [
     Mutation(
         "keys released before they are read",
         CONSUMER,
-        "ptx::productWait<1>();\n    takePowers(scores, shrink);\n    releaseKeys();",
-        "releaseKeys();\n    ptx::productWait<1>();\n    takePowers(scores, shrink);",
+        "ptx::productWait<1>();\n    score<true>(scores);\n    takePowers(scores, shrink);\n"
+        "    weigh<true>(scores);\n    releaseKeys();",
+        "releaseKeys();\n    ptx::productWait<1>();\n    score<true>(scores);\n"
+        "    takePowers(scores, shrink);\n    weigh<true>(scores);",
     ),
     Mutation(
         "values released before they are read",
@@ -103,8 +105,8 @@ MUTATIONS = [
     Mutation(
         "carried sums lost", CONSUMER, "ptx::loadPair(out + 2 * i, sums[i + 2 * r], sums[i + 2 * r + 1]);"
     ),
-    Mutation("carried maximum lost", CONSUMER, "greatest[r] = lse * kLog2e;", "greatest[r] = 0;"),
-    Mutation("carried power in each lane", CONSUMER, "if (lane() % 4 == 0 && lse", "if (lse"),
+    Mutation("carried maximum lost", CONSUMER, "greatest[r] = *lse * kLog2e;", "greatest[r] = 0;"),
+    Mutation("carried power in each lane", CONSUMER, "if (isOwner && *lse", "if (*lse"),
     Mutation("sums not shrunk", CONSUMER, "sums[i] *= shrink[i >> 1 & 1];"),
     Mutation("sums shrunk by another row", CONSUMER, "shrink[i >> 1 & 1]", "shrink[i & 1]"),
     Mutation("maximum of two lanes", CONSUMER, "most = ptx::larger(most, ptx::shuffleXor(most, 2));"),
@@ -146,16 +148,14 @@ MISSED = {
 }
 
 
-def mutated(headers: Path, folder: Path, mutation: Mutation) -> None:
-    shutil.copytree(headers / "sprt", folder / "sprt")
-    path = folder / "sprt/cuda" / mutation.file
-    text = path.read_text()
-    pieces = text.split(mutation.old)
+def text_of(headers: Path, mutation: Mutation) -> str:
+    """The mutated file."""
+    pieces = (headers / "sprt/cuda" / mutation.file).read_text().split(mutation.old)
     if len(pieces) < mutation.which + 2:
         sys.exit(f"{mutation.name}: {mutation.file} has no such line any more: {mutation.old}")
     before = mutation.old.join(pieces[: mutation.which + 1])
     after = mutation.old.join(pieces[mutation.which + 1 :])
-    path.write_text(before + mutation.new + after)
+    return before + mutation.new + after
 
 
 def found(headers: Path, work: Path, number: int, mutation: Mutation | None) -> str:
@@ -165,7 +165,8 @@ def found(headers: Path, work: Path, number: int, mutation: Mutation | None) -> 
     folder.mkdir(parents=True)
     include = headers
     if mutation:
-        mutated(headers, folder, mutation)
+        shutil.copytree(headers / "sprt", folder / "sprt")
+        (folder / "sprt/cuda" / mutation.file).write_text(text_of(headers, mutation))
         include = folder
     probe = folder / "probe"
     compiler = os.environ.get("CXX", "c++")
@@ -191,6 +192,8 @@ def main() -> None:
     arguments = sys.argv[1:]
     step = 8 if "--quick" in arguments else 1
     headers, work = (Path(argument) for argument in arguments if argument != "--quick")
+    for mutation in MUTATIONS:
+        text_of(headers, mutation)
     chosen = MUTATIONS[::step]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         ends = list(pool.map(lambda pair: found(headers, work, *pair), enumerate([None, *chosen])))

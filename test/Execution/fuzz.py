@@ -32,6 +32,8 @@ import scores
 LIMITS = {"float64": (1e-10, 1e-10), "float32": (1e-5, 1e-3), "bfloat16": (2**-7, 0.05)}
 # Of gradients, relative to the largest entry.
 GRADIENT_LIMITS = {"float64": 1e-9, "float32": 2e-5, "bfloat16": 2**-6}
+# What rounding leaves of terms of gradients that cancel, relative to the largest term.
+CANCELLED = {"float64": 2**-49, "float32": 2**-20, "bfloat16": 2**-20}
 NOT_TAKEN = "expected an attention for strategy"
 ATTEMPTS = 150
 # JAX keeps some megabytes of every function that it has traced.
@@ -129,11 +131,13 @@ class Fuzzer:
             shapes = [x.shape for x in program.reference]
             return [f"expected results of {shapes} but got {[x.shape for x in results]}"]
         least, most = LIMITS[case.type]
+        scale = 0.0
         if case.grad:
             least = max(least, GRADIENT_LIMITS[case.type])
+            scale = CANCELLED[case.type] / least * largest_term(program, case)
         problems, rounded = [], None
         for number, (result, reference) in enumerate(zip(results, program.reference, strict=True)):
-            error = harness.relative(as_type(result, case.type), reference)
+            error = harness.relative(as_type(result, case.type), reference, least=scale)
             if error <= least:
                 continue
             if case.type == "float64":
@@ -141,14 +145,23 @@ class Fuzzer:
                 continue
             rounded = rounded or self._interpret(tools, "program")
             own = as_type(rounded[number], case.type)
-            theirs = harness.relative(own, reference)
+            theirs = harness.relative(own, reference, least=scale)
             limit = max(least, min(harness.BF16_FACTOR * theirs, most))
-            error = harness.relative(as_type(result, case.type), reference, own)
+            error = harness.relative(as_type(result, case.type), reference, own, least=scale)
             if error > limit:
                 problems.append(
                     f"result{number}: error {error:.2e} > {limit:.2e} (by operation {theirs:.2e})"
                 )
         return problems
+
+
+def largest_term(program: harness.Program, case: cases.Case) -> float:
+    """About the largest product of a cotangent, a value and a key or query."""
+    with np.load(program.inputs) as file:
+        cotangent, q, k, v = (
+            np.abs(as_type(file[f"arg{i}"], case.type).astype(np.float64)).max(initial=0) for i in range(4)
+        )
+    return float(cotangent * v * max(q, k))
 
 
 def as_type(array: np.ndarray, dtype: str) -> np.ndarray:

@@ -236,8 +236,8 @@ def compare(results: list[np.ndarray], program: Program, tolerance: dict[str, fl
     return problems
 
 
-def relative(a: np.ndarray, *references: np.ndarray) -> float:
-    """max|a-b| / max|b|, each element against the nearest of the references.
+def relative(a: np.ndarray, *references: np.ndarray, least: float = 0.0) -> float:
+    """max|a-b| / max(max|b|, least), each element against the nearest of the references.
 
     Infinite where an element is NaN and no reference is, or the other way round.
     """
@@ -249,7 +249,7 @@ def relative(a: np.ndarray, *references: np.ndarray) -> float:
         alike = np.isnan(a) == np.isnan(b)
         with np.errstate(invalid="ignore"):
             differences.append(np.where(alike, np.nan_to_num(np.abs(a - b), nan=0.0), np.inf))
-    scale = max(np.nanmax(np.abs(references[0].astype(np.float64)), initial=0.0), np.finfo(np.float64).tiny)
+    scale = np.nanmax(np.abs(references[0].astype(np.float64)), initial=max(least, np.finfo(np.float64).tiny))
     return float(np.minimum.reduce(differences).max() / scale)
 
 
