@@ -136,6 +136,7 @@ void PlanWriter::writeAttendBackward(AttendBackwardOp op, Commands &into) {
   backward.init_keys = !op.getOntoKey();
   backward.d_out_strides = headStrides(op.getDOutput());
   backward.lse_strides = headStrides(op.getLse());
+  backward.delta_strides = headStrides(op.getDelta());
   backward.dq_strides = headStrides(op.getDQuery());
   backward.dk_strides = headStrides(op.getDKey());
   backward.dv_strides = headStrides(op.getDValue());

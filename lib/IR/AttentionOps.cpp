@@ -112,8 +112,10 @@ static LogicalResult verifyTerms(OpT op, const TermSizes &sizes) {
   return success();
 }
 
+/// Of whose results the first `least` always are there.
 template <typename OpT>
-static LogicalResult verifyScore(OpT op, SymbolTableCollection &symbols) {
+static LogicalResult verifyScore(OpT op, SymbolTableCollection &symbols,
+                                 unsigned least) {
   if (!op.getScore())
     return success();
   auto score =
@@ -137,25 +139,53 @@ static LogicalResult verifyScore(OpT op, SymbolTableCollection &symbols) {
       inputs.push_back(scalar(getElementTypeOrSelf(term)));
   llvm::append_range(inputs, op.getTable().getTypes());
   FunctionType type = score.getFunctionType();
-  bool yields = type.getNumResults() >= 1 && type.getNumResults() <= 2 &&
+  bool yields = type.getNumResults() >= least &&
+                type.getNumResults() <= least + 1 &&
                 llvm::all_equal(type.getResults()) &&
                 type.getResult(0) == scalar(element);
+  SmallVector<Type> results(least, scalar(element));
   if (type.getInputs() != ArrayRef<Type>(inputs) || !yields)
     return op.emitOpError()
            << "expected score function '" << *op.getScore() << "' to be "
-           << builder.getFunctionType(inputs, scalar(element))
+           << builder.getFunctionType(inputs, results)
            << ", or with a weight of the same type, but got " << type;
   return success();
 }
 
 LogicalResult AttentionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // (C7)
-  return verifyScore(*this, symbols);
+  return verifyScore(*this, symbols, 1);
 }
 
 LogicalResult AttendOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // (C5)
-  return verifyScore(*this, symbols);
+  return verifyScore(*this, symbols, 1);
+}
+
+LogicalResult
+AttentionBackwardOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // (C5)
+  return verifyScore(*this, symbols, 2);
+}
+
+LogicalResult
+AttendBackwardOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // (C5)
+  return verifyScore(*this, symbols, 2);
+}
+
+/// The shape of lse beside queries: with a score function the greatest exponent
+/// and a sum.
+template <typename OpT> static SmallVector<int64_t> lseShape(OpT op) {
+  SmallVector<int64_t> shape(op.getQuery().getType().getShape().drop_back());
+  if (op.getScore())
+    shape.push_back(2);
+  return shape;
+}
+
+template <typename OpT> static StringRef lseText(OpT op) {
+  return op.getScore() ? "[batch, queries, heads, 2]"
+                       : "[batch, queries, heads]";
 }
 
 LogicalResult AttentionOp::verify() {
@@ -200,41 +230,48 @@ LogicalResult AttentionOp::verify() {
   if (!getLse())
     return success();
   auto lse = cast<RankedTensorType>(getLse().getType());
-  SmallVector<int64_t> lseShape(q.drop_back());
-  if (getScore())
-    lseShape.push_back(2);
-  if (lse.getShape() != ArrayRef<int64_t>(lseShape) ||
+  if (lse.getShape() != ArrayRef<int64_t>(lseShape(*this)) ||
       !isStateType(lse.getElementType(), getQuery().getType().getElementType()))
-    return emitOpError() << "expected lse to be "
-                         << (getScore() ? "[batch, queries, heads, 2]"
-                                        : "[batch, queries, heads]")
+    return emitOpError() << "expected lse to be " << lseText(*this)
                          << " in fp32, or in fp64 for fp64 operands, but got "
                          << lse;
   return success();
 }
 
-bool AttendOp::hasWholeHeads(Value pair) {
+template <typename OpT> static bool hasWholeHeads(OpT op, Value pair) {
   return cast<RankedTensorType>(pair.getType()).getDimSize(1) >
-         getQuery().getType().getDimSize(2);
+         op.getQuery().getType().getDimSize(2);
+}
+
+bool AttendOp::hasWholeHeads(Value pair) {
+  return ::hasWholeHeads(*this, pair);
+}
+
+bool AttendBackwardOp::hasWholeHeads(Value pair) {
+  return ::hasWholeHeads(*this, pair);
+}
+
+/// The terms of a part of an attention.
+template <typename OpT> static LogicalResult verifyPartTerms(OpT op) {
+  ArrayRef<int64_t> q = op.getQuery().getType().getShape();
+  int64_t headsEnd = op.getFirstHead() + op.getHeadCount();
+  return verifyTerms(op, {q[0], q[1], op.getKey().getType().getDimSize(1), q[2],
+                          op.getKeys().getLength(), headsEnd, /*isPart=*/true});
 }
 
 LogicalResult AttendOp::verify() {
   auto output = cast<RankedTensorType>(getOutput().getType());
   auto lse = cast<RankedTensorType>(getLse().getType());
   ArrayRef<int64_t> q = getQuery().getType().getShape();
-  SmallVector<int64_t> lseShape(q.drop_back());
-  if (getScore())
-    lseShape.push_back(2);
   // (C1)
   if (output.getShape().drop_back() != q.drop_back() ||
-      lse.getShape() != ArrayRef<int64_t>(lseShape) ||
+      lse.getShape() != ArrayRef<int64_t>(lseShape(*this)) ||
       output.getShape().back() != getValue().getType().getShape().back() ||
       lse.getElementType() != output.getElementType())
     return emitOpError() << "expected a state [batch, queries, heads, dv] and "
-                         << (getScore() ? "[batch, queries, heads, 2]"
-                                        : "[batch, queries, heads]")
-                         << " for queries " << getQuery().getType()
-                         << " but got " << output << " and " << lse;
+                         << lseText(*this) << " for queries "
+                         << getQuery().getType() << " but got " << output
+                         << " and " << lse;
   // (C2)
   if (getState() &&
       (getState().getType() != output || getStateLse().getType() != lse))
@@ -254,9 +291,7 @@ LogicalResult AttendOp::verify() {
                          << " local heads, the most that a rank of " << *heads
                          << " holds, but got " << q[2];
   // (C4)
-  int64_t headsEnd = getFirstHead() + getHeadCount();
-  return verifyTerms(*this, {q[0], rows, keys, q[2], getKeys().getLength(),
-                             headsEnd, /*isPart=*/true});
+  return verifyPartTerms(*this);
 }
 
 /// That gradients have the shapes of queries, keys and values.
@@ -272,41 +307,47 @@ template <typename OpT> static LogicalResult verifyGradients(OpT op) {
 }
 
 LogicalResult AttentionBackwardOp::verify() {
+  auto lseOf = cast<RankedTensorType>(getLse().getType());
   ArrayRef<int64_t> q = getQuery().getType().getShape();
   ArrayRef<int64_t> k = getKey().getType().getShape();
   ArrayRef<int64_t> v = getValue().getType().getShape();
   // (C1)
   if (!agree(q, k, v, getOutput().getType().getShape()) ||
       getDOutput().getType().getShape() != getOutput().getType().getShape() ||
-      getLse().getType().getShape() != q.drop_back())
+      lseOf.getShape() != ArrayRef<int64_t>(lseShape(*this)))
     return emitOpError()
            << "expected [batch, queries, heads, d], [batch, keys, kvHeads, d], "
               "[batch, keys, kvHeads, dv], a result and its cotangent [batch, "
-              "queries, heads, dv] and lse [batch, queries, heads] but got "
-           << getQuery().getType() << ", " << getKey().getType() << ", "
-           << getValue().getType() << ", " << getOutput().getType() << ", "
-           << getDOutput().getType() << " and " << getLse().getType();
+              "queries, heads, dv] and lse "
+           << lseText(*this) << " but got " << getQuery().getType() << ", "
+           << getKey().getType() << ", " << getValue().getType() << ", "
+           << getOutput().getType() << ", " << getDOutput().getType() << " and "
+           << getLse().getType();
   // (C1), (C2), (C3)
   if (failed(verifyGradients(*this)) || failed(verifyKvHeads(*this)) ||
       failed(verifyBands(*this, q[1], k[1])))
     return failure();
-  // (C4)
+  // (C4), (C5)
   return success(succeeded(verifyDisjoint(*this)) &&
-                 succeeded(verifyNotUniform(*this)));
+                 succeeded(verifyNotUniform(*this)) &&
+                 succeeded(verifyTerms(*this, {q[0], q[1], k[1], q[2], k[1],
+                                               q[2], /*isPart=*/false})));
 }
 
 LogicalResult AttendBackwardOp::verify() {
+  auto lseOf = cast<RankedTensorType>(getLse().getType());
   ArrayRef<int64_t> q = getQuery().getType().getShape();
   ArrayRef<int64_t> k = getKey().getType().getShape();
   ArrayRef<int64_t> v = getValue().getType().getShape();
   // (C1)
   if (!agree(q, k, v, getDOutput().getType().getShape()) ||
-      getLse().getType().getShape() != q.drop_back() ||
+      lseOf.getShape() != ArrayRef<int64_t>(lseShape(*this)) ||
       getDelta().getType().getShape() != q.drop_back())
     return emitOpError()
            << "expected [batch, queries, heads, d], [batch, keys, kvHeads, d], "
               "[batch, keys, kvHeads, dv], a cotangent [batch, queries, heads, "
-              "dv], lse and delta [batch, queries, heads] but got "
+              "dv], lse "
+           << lseText(*this) << " and delta [batch, queries, heads] but got "
            << getQuery().getType() << ", " << getKey().getType() << ", "
            << getValue().getType() << ", " << getDOutput().getType() << ", "
            << getLse().getType() << " and " << getDelta().getType();
@@ -349,6 +390,7 @@ LogicalResult AttendBackwardOp::verify() {
     return emitOpError() << "expected " << heads->getMaxCount()
                          << " local heads, the most that a rank of " << *heads
                          << " holds, but got " << q[2];
-  // (C4)
-  return verifyNotUniform(*this);
+  // (C4), (C5)
+  return success(succeeded(verifyNotUniform(*this)) &&
+                 succeeded(verifyPartTerms(*this)));
 }

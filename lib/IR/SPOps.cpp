@@ -33,7 +33,8 @@ static ParseResult parseGradientTypes(
     std::optional<OpAsmParser::UnresolvedOperand> ontoKey, Type lseType,
     Type queryType, Type keyType, Type valueType, Type &deltaType,
     Type &ontoQueryType, Type &ontoKeyType, Type &ontoValueType) {
-  deltaType = lseType;
+  auto lse = cast<RankedTensorType>(lseType);
+  deltaType = lse.clone(lse.getShape().take_front(3));
   if (ontoQuery)
     ontoQueryType = queryType;
   if (ontoKey) {

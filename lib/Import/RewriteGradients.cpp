@@ -69,7 +69,9 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
   auto backward = AttentionBackwardOp::create(
       builder, location, types[0], types[1], types[2], operands[0], operands[1],
       operands[2], attention.getResult(), attention.getLse(), cotangent,
-      attention.getBands(), attention.getScaleAttr(), attention.getNameAttr(),
+      attention.getPerQuery(), attention.getPerKey(), attention.getPerHead(),
+      attention.getPair(), attention.getTable(), attention.getBands(),
+      attention.getScaleAttr(), FlatSymbolRefAttr(), attention.getNameAttr(),
       PlanAttr());
   for (const GradientMatch::Result &result : gradients.results) {
     unsigned number = unsigned(result.of);

@@ -208,10 +208,11 @@ private:
         TypeRange{typeOf(here.query), typeOf(block.key), typeOf(block.value)},
         here.query, block.key, block.value, here.cotangent, here.lse,
         here.delta, ontoQuery, continues ? block.gradients[0] : Value(),
-        continues ? block.gradients[1] : Value(), source, queries, keys,
+        continues ? block.gradients[1] : Value(), source, ValueRange(),
+        ValueRange(), ValueRange(), ValueRange(), ValueRange(), queries, keys,
         here.heads.query.dealt, dealtKvHeads(),
         builder.getI64IntegerAttr(here.heads.query.first), op.getBands(),
-        op.getScaleAttr(), op.getNameAttr());
+        op.getScaleAttr(), FlatSymbolRefAttr(), op.getNameAttr());
     return {partial.getDQuery(), partial.getDKey(), partial.getDValue()};
   }
 

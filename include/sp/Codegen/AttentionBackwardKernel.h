@@ -7,6 +7,11 @@
 ///     dSᵀ = Pᵀ ∘ (V dOᵀ − delta) · scale
 ///     dK += dSᵀ Q        dQ += dS K
 ///
+/// With a score function, of exponents e, slopes e' and weights w:
+///
+///     Pᵀ  = exp(e − greatest) / sum       dV += (Pᵀ ∘ w) dO
+///     dSᵀ = Pᵀ ∘ (w ∘ V dOᵀ − delta) ∘ e' · scale
+///
 /// One kernel serves every attention with the same head size, value size and
 /// element type; rows, strides, heads, slices and scale are run-time arguments
 /// (`sprt/kernel.h`). A tile is all that one kv head of one batch has to do, so
@@ -32,6 +37,10 @@ struct AttentionBackwardConfig {
   int64_t vectorBits =
       512;               ///< 512 needs AVX-512 F, BW, DQ, VL; 256 AVX2 and FMA
   bool bf16Dots = false; ///< multiply bf16 in pairs (AVX512-BF16, 512 bits)
+  /// As in AttentionKernelConfig, but it gives exponent, slope by the scaled
+  /// product and, if there is one, weight.
+  func::FuncOp score;
+  unsigned perQuery = 0, perKey = 0, perHead = 0, pair = 0;
 };
 
 /// Checks the configuration; the diagnostic is at `loc`.

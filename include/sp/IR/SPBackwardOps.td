@@ -5,13 +5,18 @@
 //   dS = P * (dO V^T - D) * scale
 //   dQ = dS K        dK = dS^T Q        dV = P^T dO
 //
+// With a score function e, its slope e' by the scaled product and its weight w:
+//
+//   P = exp(e - greatest) / sum      dS = P * (w * dO V^T - D) * e' * scale
+//   dV = (P * w)^T dO
+//
 // FlashAttention-2 (arXiv:2307.08691), algorithm 2: nothing of size queries x
 // keys is kept from the forward, which leaves O and lse.
 
 #ifndef SP_IR_SPBACKWARDOPS_TD
 #define SP_IR_SPBACKWARDOPS_TD
 
-def Sp_AttentionBackwardOp : Sp_Op<"attention_backward", [Pure]> {
+def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
   let summary = "Gradient of an attention with respect to queries, keys and values";
   let description = [{
     The vector-Jacobian product of the `sp.attention` with the same queries, keys,
@@ -20,11 +25,19 @@ def Sp_AttentionBackwardOp : Sp_Op<"attention_backward", [Pure]> {
     query heads read get the sum over them. Exists from Import to Partition, with a
     `plan` after Plan.
 
+    With `score`, the function of that name makes of each pair what the attention's
+    score function makes of it, followed by its derivative with respect to the
+    scaled product: exponent, slope and, where that has one, weight. Terms are the
+    attention's. A query whose greatest exponent is -inf adds nothing; what a `mean`
+    gives there and what a sink adds is the program's.
+
     (C1) operands agree in batch, lengths, heads and sizes as those of `sp.attention`
     do, and each gradient has the shape of its operand.
     (C2) kvHeads is at most heads.
     (C3) bands lie inside the lengths and are not empty.
     (C4) no pair is in two bands, and no band is uniform.
+    (C5) terms, score function and lse are as in `sp.attention`, with the slope among
+    the function's results.
     ```mlir
     %dq, %dk, %dv = sp.attention_backward(%q, %k, %v) of(%o, %lse) by(%do)
        bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.250000e-01 {name = "layer0"}
@@ -32,38 +45,47 @@ def Sp_AttentionBackwardOp : Sp_Op<"attention_backward", [Pure]> {
        -> (tensor<1x64x8x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>)
     ```
   }];
-  let arguments = (ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key, 4DTensorOf<[AnyFloat]>:$value,
-                       4DTensorOf<[AnyFloat]>:$output, 3DTensorOf<[F32, F64]>:$lse,
-                       4DTensorOf<[AnyFloat]>:$d_output, Sp_BandsAttr:$bands, F64Attr:$scale,
-                       DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan);
+  let arguments = !con((ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key, 4DTensorOf<[AnyFloat]>:$value,
+                            4DTensorOf<[AnyFloat]>:$output, TensorRankOf<[F32, F64], [3, 4]>:$lse,
+                            4DTensorOf<[AnyFloat]>:$d_output), terms,
+                       (ins Sp_BandsAttr:$bands, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
+                            DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan));
   let results = (outs 4DTensorOf<[AnyFloat]>:$d_query, 4DTensorOf<[AnyFloat]>:$d_key,
                       4DTensorOf<[AnyFloat]>:$d_value);
   let assemblyFormat = [{
-    `(` $query `,` $key `,` $value `)` `of` `(` $output `,` $lse `)` `by` `(` $d_output `)` `bands` $bands
-    `scale` $scale (`plan` $plan^)? attr-dict `:` functional-type(operands, results)
+    `(` $query `,` $key `,` $value `)` `of` `(` $output `,` $lse `)` `by` `(` $d_output `)`
+  }] # termsText # [{
+    `bands` $bands `scale` $scale (`plan` $plan^)? attr-dict `:`
+    `(` type($query) `,` type($key) `,` type($value) `,` type($output) `,` type($lse) `,` type($d_output) `)` `->`
+    `(` type($d_query) `,` type($d_key) `,` type($d_value) `)`
   }];
   let hasVerifier = 1;
 }
 
-def Sp_AttendBackwardOp : Sp_Op<"attend_backward", [Pure, AttrSizedOperandSegments]> {
+def Sp_AttendBackwardOp : Sp_Scored<"attend_backward"> {
   let summary = "Gradients from local queries and one block of keys";
   let description = [{
     The part of the three gradients that the pairs of local queries and one block of
     keys make, in fp32 (fp64 for fp64 operands). `lse` is the final one of the
     queries' softmax state, `delta` the sum over the value size of `d_output` times
-    the attention's result; a query whose lse is -inf saw no key and adds nothing.
+    the attention's result; a query whose lse (its greatest exponent) is -inf saw no
+    key and adds nothing. The score function is that of `sp.attention_backward`, its
+    terms are as in `sp.attend`.
     The part is added to `onto_query` and to `onto_keys`; without them that gradient
     starts here. Rows, heads, bands and `source` are as in `sp.attend`. Rows beyond
     a rank's count are padding: nothing is read or written there. Exists from
     Partition on. Memory places a continued gradient on the old one.
 
     (C1) operands and gradients have the shapes that those of `sp.attention_backward`
-    have, with local rows and heads; lse and delta are `[batch, queries, heads]`.
+    have, with local rows and heads; lse and delta are `[batch, queries, heads]`, with
+    a score function lse is `[batch, queries, heads, 2]`.
     (C2) gradients, lse and delta have the state's element type, and a continued
     gradient has the type of the new one.
     (C3) rows are the most that a rank of their layout holds, heads the most that
     one of `heads` does.
     (C4) no band is uniform.
+    (C5) terms are as (C4) of `sp.attend` says, the score function as (C5) of
+    `sp.attention_backward`.
     ```mlir
     %dq1, %dk1, %dv1 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) onto_query(%dq) onto_keys(%dk, %dv)
        queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
@@ -72,19 +94,22 @@ def Sp_AttendBackwardOp : Sp_Op<"attend_backward", [Pure, AttrSizedOperandSegmen
        -> (tensor<1x1024x8x64xf32>, tensor<1x1024x2x64xf32>, tensor<1x1024x2x64xf32>)
     ```
   }];
-  let arguments = (ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key, 4DTensorOf<[AnyFloat]>:$value,
-                       4DTensorOf<[AnyFloat]>:$d_output, 3DTensorOf<[F32, F64]>:$lse, 3DTensorOf<[F32, F64]>:$delta,
-                       Optional<4DTensorOf<[F32, F64]>>:$onto_query, Optional<4DTensorOf<[F32, F64]>>:$onto_key,
-                       Optional<4DTensorOf<[F32, F64]>>:$onto_value, Optional<Index>:$source,
-                       Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
-                       OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
-                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_head,
-                       Sp_BandsAttr:$bands, F64Attr:$scale, DefaultValuedStrAttr<StrAttr, "">:$name);
+  let arguments = !con((ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key, 4DTensorOf<[AnyFloat]>:$value,
+                            4DTensorOf<[AnyFloat]>:$d_output, TensorRankOf<[F32, F64], [3, 4]>:$lse,
+                            3DTensorOf<[F32, F64]>:$delta,
+                            Optional<4DTensorOf<[F32, F64]>>:$onto_query, Optional<4DTensorOf<[F32, F64]>>:$onto_key,
+                            Optional<4DTensorOf<[F32, F64]>>:$onto_value, Optional<Index>:$source), terms,
+                       (ins Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
+                            OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
+                            DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_head,
+                            Sp_BandsAttr:$bands, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
+                            DefaultValuedStrAttr<StrAttr, "">:$name));
   let results = (outs 4DTensorOf<[F32, F64]>:$d_query, 4DTensorOf<[F32, F64]>:$d_key,
                       4DTensorOf<[F32, F64]>:$d_value);
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` `of` `(` $d_output `,` $lse `,` $delta `)`
     (`onto_query` `(` $onto_query^ `)`)? (`onto_keys` `(` $onto_key^ `,` $onto_value `)`)?
+  }] # termsText # [{
     `queries` $queries `keys` $keys (`from` $source^)? (`heads` $heads^ `kv_heads` $kv_heads)?
     (`first_head` $first_head^)? `bands` $bands `scale` $scale attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `,` type($d_output) `,` type($lse) `)` `->`
@@ -100,6 +125,9 @@ def Sp_AttendBackwardOp : Sp_Op<"attend_backward", [Pure, AttrSizedOperandSegmen
     int64_t getKvHeadCount() { return getHeads() ? *getKvHeads() : getKey().getType().getDimSize(2); }
     /// The number of its first kv head in the whole attention.
     int64_t getFirstKvHead() { return getFirstHead() == 0 ? 0 : getFirstHead() * getKvHeadCount() / getHeadCount(); }
+    /// Whether a term over pairs holds the heads of the whole attention instead
+    /// of the rank's.
+    bool hasWholeHeads(::mlir::Value pair);
   }];
 }
 

@@ -71,7 +71,8 @@ enum sprt_attend_size {
 };
 
 /// Buffers of a kernel for the gradients of attention. dq, dk, dv, lse and
-/// delta are in fp32 (fp64 for fp64 inputs); see `sp.attend_backward`.
+/// delta are in fp32 (fp64 for fp64 inputs); see `sp.attend_backward`. With a
+/// score function lse is two numbers, as for an attention kernel.
 enum sprt_attend_backward_buffer {
   SPRT_BACKWARD_Q,
   SPRT_BACKWARD_K,
@@ -82,8 +83,11 @@ enum sprt_attend_backward_buffer {
   SPRT_BACKWARD_DQ,
   SPRT_BACKWARD_DK,
   SPRT_BACKWARD_DV,
-  SPRT_BACKWARD_SLICES, ///< const sprt_slice *; none is uniform
-  SPRT_BACKWARD_BUFFERS
+  SPRT_BACKWARD_SLICES,          ///< const sprt_slice *; none is uniform
+  SPRT_BACKWARD_QUERY_POSITIONS, ///< as SPRT_ATTEND_QUERY_POSITIONS
+  SPRT_BACKWARD_KEY_POSITIONS,
+  SPRT_BACKWARD_TERMS, ///< what the score function reads, one each
+  SPRT_BACKWARD_BUFFERS = SPRT_BACKWARD_TERMS
 };
 
 /// Sizes of a kernel for the gradients of attention. Strides are in elements.
@@ -107,11 +111,13 @@ enum sprt_attend_backward_size {
   SPRT_BACKWARD_K_STRIDES = SPRT_BACKWARD_Q_STRIDES + 3,
   SPRT_BACKWARD_V_STRIDES = SPRT_BACKWARD_K_STRIDES + 3,
   SPRT_BACKWARD_DO_STRIDES = SPRT_BACKWARD_V_STRIDES + 3,
-  SPRT_BACKWARD_LSE_STRIDES = SPRT_BACKWARD_DO_STRIDES + 3, ///< delta's too
-  SPRT_BACKWARD_DQ_STRIDES = SPRT_BACKWARD_LSE_STRIDES + 3,
+  SPRT_BACKWARD_LSE_STRIDES = SPRT_BACKWARD_DO_STRIDES + 3,
+  SPRT_BACKWARD_DELTA_STRIDES = SPRT_BACKWARD_LSE_STRIDES + 3,
+  SPRT_BACKWARD_DQ_STRIDES = SPRT_BACKWARD_DELTA_STRIDES + 3,
   SPRT_BACKWARD_DK_STRIDES = SPRT_BACKWARD_DQ_STRIDES + 3,
   SPRT_BACKWARD_DV_STRIDES = SPRT_BACKWARD_DK_STRIDES + 3,
-  SPRT_BACKWARD_SIZES = SPRT_BACKWARD_DV_STRIDES + 3
+  SPRT_BACKWARD_SIZES = SPRT_BACKWARD_DV_STRIDES + 3,
+  SPRT_BACKWARD_TERM_STRIDES = SPRT_BACKWARD_SIZES ///< as for attention kernels
 };
 
 #ifdef __cplusplus

@@ -163,8 +163,8 @@ Status StreamRun::attendBackward(const Step &step,
   int64_t *to = sizes + SPRT_BACKWARD_Q_STRIDES;
   for (const auto *strides :
        {&backward.q_strides, &backward.k_strides, &backward.v_strides,
-        &backward.d_out_strides, &backward.lse_strides, &backward.dq_strides,
-        &backward.dk_strides, &backward.dv_strides})
+        &backward.d_out_strides, &backward.lse_strides, &backward.delta_strides,
+        &backward.dq_strides, &backward.dk_strides, &backward.dv_strides})
     to = std::copy(strides->begin(), strides->end(), to);
 
   sprt_kernel kernel = program.kernels[backward.kernel];
