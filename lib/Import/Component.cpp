@@ -149,12 +149,9 @@ Node *Component::buildData(Value value, ArrayRef<Axes> wanted) {
       !type.getElementType().isIntOrFloat())
     return refuse(value.getLoc(),
                   "a value of it has no static, non-empty shape of numbers");
+  why.reset();
   Node *&node = known[keyOf(value, wanted)];
-  if (!node) {
-    why.reset();
-    node = createLeaf(value, wanted, Role::Data);
-  }
-  return node;
+  return node ? node : node = createLeaf(value, wanted, Role::Data);
 }
 
 Node *Component::createLeaf(Value value, ArrayRef<Axes> wanted, Role role) {

@@ -93,9 +93,11 @@ std::optional<double> gradientFactor(const AttentionMatch &match,
                                      unsigned cotangentOperand);
 
 /// Puts `sp.attention_backward` in place of gradients, beside the attention
-/// that took the place of their forward.
+/// that took the place of their forward. `score` is what `differentiateScore`
+/// made of its score function.
 void replaceGradients(const AttentionMatch &match,
-                      const GradientMatch &gradients, AttentionOp attention);
+                      const GradientMatch &gradients, AttentionOp attention,
+                      func::FuncOp score);
 
 } // namespace mlir::sp
 

@@ -1,6 +1,7 @@
 //===- GradientCheck.cpp - A node against the formula of a gradient -------===//
 
 #include "Gradient.h"
+#include "PairExponents.h"
 
 #include <cmath>
 
@@ -8,7 +9,6 @@ using namespace mlir;
 using namespace mlir::sp;
 
 static constexpr double tolerance = 1e-9;
-static constexpr unsigned draws = 2;
 
 namespace {
 
@@ -41,6 +41,7 @@ public:
   void set(AxisId axis, int64_t index) { at[axis] = index; }
   int64_t get(AxisId axis) const { return at.lookup(axis); }
   double read(const SampleView &view) const { return view.at(at); }
+  const PairExponents::Coordinates &coordinates() const { return at; }
 
 private:
   DenseMap<AxisId, int64_t> at;
@@ -49,9 +50,18 @@ private:
 /// One draw of the leaves, and what the formula makes of it.
 class Formula {
 public:
-  Formula(const AttentionMatch &match, uint64_t seed)
-      : match(match), labels(match.component->labels), evaluator(labels, seed) {
-    setPositions(match, evaluator);
+  Formula(const AttentionMatch &match, const SampleDraw &draw)
+      : match(match), labels(match.component->labels),
+        evaluator(labels, draw.seed) {
+    prepareSamples(match, draw, evaluator);
+    if (match.score)
+      exponents.emplace(match, draw);
+  }
+
+  /// Whether exponents are known, and their slopes where they are asked for.
+  bool isKnown(bool withSlopes) {
+    return !exponents ||
+           (exponents->isKnown() && (!withSlopes || exponents->findSlopes()));
   }
 
   /// Null if something cannot be evaluated.
@@ -74,6 +84,8 @@ private:
     return Extent(evaluator, labels.resolve(axes));
   }
   void fillPairs();
+  void fillRow(double *weights, double *slopes);
+  double exponent(int64_t query, int64_t key, const Extent &feature);
   double product(const Extent &inner, const SampleView &a,
                  const SampleView &b) {
     double sum = 0;
@@ -84,46 +96,80 @@ private:
   const AttentionMatch &match;
   const AxisLabels &labels;
   SampleEvaluator evaluator;
+  std::optional<PairExponents> exponents;
   Point point;
-  /// P and dS of the heads at hand, [query][key].
+  /// Factors of values and of scores of the heads at hand, [query][key].
   std::vector<double> weights, slopes;
+  std::vector<double> powers; ///< of the softmax, in the row at hand
 };
 
 } // namespace
+
+static constexpr double none = -std::numeric_limits<double>::infinity();
+
+double Formula::exponent(int64_t query, int64_t key, const Extent &feature) {
+  if (!match.bands.visible(query, key))
+    return none;
+  return exponents ? exponents->exponent(point.coordinates())
+                   : match.scale * product(feature, *this->query, *this->key);
+}
+
+/// What the pairs of the point's query are multiplied with.
+void Formula::fillRow(double *weights, double *slopes) {
+  Extent feature = over(match.axes.feature), values = over(match.axes.value);
+  size_t keys = match.keys.size();
+  int64_t query = match.queries[point.get(*match.axes.query)];
+  auto forEachKey = [&](function_ref<void(size_t)> body) {
+    for (size_t k = 0; k < keys; ++k) {
+      point.set(match.axes.key, k);
+      body(k);
+    }
+  };
+  double sink = exponents ? exponents->sink(point.coordinates()) : none;
+  double greatest = sink;
+  forEachKey([&](size_t k) {
+    weights[k] = exponent(query, match.keys[k], feature);
+    slopes[k] = 0;
+    greatest = std::max(greatest, weights[k]);
+  });
+  if (greatest == none) {
+    double mean = match.empty == EmptyRow::Mean ? 1.0 / double(keys) : 0;
+    std::fill_n(weights, keys, mean);
+    return;
+  }
+  double sum = std::isfinite(sink) ? std::exp(sink - greatest) : 0, mean = 0;
+  for (size_t k = 0; k < keys; ++k)
+    sum += weights[k] =
+        weights[k] == none ? 0 : std::exp(weights[k] - greatest);
+  forEachKey([&](size_t k) {
+    if (weights[k] == 0)
+      return;
+    double power = weights[k] / sum;
+    double factor = exponents ? exponents->factor(point.coordinates()) : 1;
+    weights[k] = power * factor;
+    if (!cotangent)
+      return;
+    slopes[k] = product(values, *cotangent, *value) * factor;
+    mean += power * slopes[k];
+    powers[k] = power;
+  });
+  forEachKey([&](size_t k) {
+    if (!cotangent || powers[k] == 0)
+      return;
+    slopes[k] = powers[k] * (slopes[k] - mean);
+    if (exponents)
+      slopes[k] *= exponents->slope(point.coordinates());
+  });
+}
 
 void Formula::fillPairs() {
   size_t queries = match.queries.size(), keys = match.keys.size();
   weights.assign(queries * keys, 0);
   slopes.assign(queries * keys, 0);
-  Extent feature = over(match.axes.feature), values = over(match.axes.value);
   for (size_t q = 0; q < queries; ++q) {
-    double *row = &weights[q * keys], *slope = &slopes[q * keys];
     point.set(*match.axes.query, q);
-    double greatest = -std::numeric_limits<double>::infinity();
-    for (size_t k = 0; k < keys; ++k) {
-      row[k] = -std::numeric_limits<double>::infinity();
-      if (!match.bands.visible(match.queries[q], match.keys[k]))
-        continue;
-      point.set(match.axes.key, k);
-      row[k] = match.scale * product(feature, *query, *key);
-      greatest = std::max(greatest, row[k]);
-    }
-    double sum = 0, mean = 0;
-    for (size_t k = 0; k < keys; ++k) {
-      row[k] = std::isinf(row[k]) ? 0 : std::exp(row[k] - greatest);
-      sum += row[k];
-    }
-    for (size_t k = 0; k < keys; ++k) {
-      if (row[k] == 0)
-        continue;
-      point.set(match.axes.key, k);
-      row[k] /= sum;
-      if (cotangent)
-        slope[k] = product(values, *cotangent, *value);
-      mean += row[k] * slope[k];
-    }
-    for (size_t k = 0; k < keys; ++k)
-      slope[k] = row[k] * (slope[k] - mean);
+    powers.assign(keys, 0);
+    fillRow(&weights[q * keys], &slopes[q * keys]);
   }
 }
 
@@ -164,14 +210,17 @@ std::vector<double> Formula::gradient(const Node *node, Gradient kind) {
   return result;
 }
 
-/// The multiple that `actual` is of `expected`.
+/// The multiple that `actual` is of `expected`; nothing where it is none, and
+/// `isZero` where both are 0 everywhere.
 static std::optional<double> ratio(ArrayRef<double> actual,
-                                   ArrayRef<double> expected) {
+                                   ArrayRef<double> expected, bool &isZero) {
   double products = 0, squares = 0;
   for (auto [a, e] : llvm::zip_equal(actual, expected)) {
     products += a * e;
     squares += e * e;
   }
+  auto isNone = [](double element) { return element == 0; };
+  isZero = llvm::all_of(expected, isNone) && llvm::all_of(actual, isNone);
   if (!(squares > 0) || !std::isfinite(products) || products == 0)
     return std::nullopt;
   double factor = products / squares;
@@ -189,22 +238,26 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
                                                unsigned cotangentOperand) {
   const Component &component = *match.component;
   std::optional<double> known;
-  for (unsigned draw = 0; draw < draws; ++draw) {
-    Formula formula(match, 311 + draw);
+  for (const SampleDraw &draw : samplesOf(match, 311)) {
+    Formula formula(match, draw);
     formula.query = formula.view(component.leaf(match.axes.queryRole));
     formula.key = formula.view(component.leaf(match.axes.keyRole));
     formula.factor = formula.view(product.leaves[leafOperand]);
-    if (kind != Gradient::Value) {
+    bool needsSlopes = kind != Gradient::Value;
+    if (needsSlopes) {
       formula.cotangent = formula.view(pairs->leaves[cotangentOperand]);
       formula.value = formula.view(pairs->leaves[1 - cotangentOperand]);
     }
     bool hasSlopes = formula.cotangent && formula.value;
     const Samples *actual = formula.samples(node);
     if (!actual || !formula.query || !formula.key || !formula.factor ||
-        (kind != Gradient::Value && !hasSlopes))
+        (needsSlopes && !hasSlopes) || !formula.isKnown(needsSlopes))
       return std::nullopt;
+    bool isZero = false;
     std::optional<double> factor =
-        ratio(actual->data, formula.gradient(node, kind));
+        ratio(actual->data, formula.gradient(node, kind), isZero);
+    if (isZero)
+      continue;
     if (!factor ||
         (known && std::fabs(*factor - *known) > tolerance * std::fabs(*known)))
       return std::nullopt;

@@ -165,8 +165,10 @@ LogicalResult GradientMatcher::matchForms(Operation *product,
   for (unsigned step = 0; step < maxResultSteps; ++step) {
     Component::Snapshot before = component.save();
     const Node *node = requestForm(match, value);
-    bool isKnown = node && isWhole(match) &&
-                   hasKnownPositions(match, node, Inputs::Operands);
+    bool isKnown =
+        node && isWhole(match) &&
+        hasKnownPositions(match, node,
+                          match.score ? Inputs::Any : Inputs::Operands);
     std::optional<double> factor;
     if (isKnown && isOver(node))
       factor = gradientFactor(match, node, kind, *component.anchor(product),
@@ -244,8 +246,10 @@ LogicalResult GradientMatcher::findPlace() {
 std::optional<GradientMatch> GradientMatcher::run() {
   Location location = match.product->getLoc();
   pairs = findPairs(scores, match.product, products);
-  if (match.score) {
-    (void)refuse("gradients of scores that a function makes are not taken yet",
+  // Fills that scores absorb have gradients in rows of nothing else.
+  if (match.score && match.score->absorbs) {
+    (void)refuse("its mask is added, which gives gradients to rows without a "
+                 "visible key",
                  location);
     return std::nullopt;
   }

@@ -258,6 +258,21 @@ ImportAttentionPass::matchProduct(Operation *scores,
   return std::nullopt;
 }
 
+/// The function in the module, which has it already where another attention has
+/// the same score function; null for none.
+static func::FuncOp placeGradient(OwningOpRef<func::FuncOp> &function,
+                                  Operation *module) {
+  if (!function || !*function)
+    return {};
+  SymbolTable symbols(module);
+  auto known = symbols.lookup<func::FuncOp>(function->getName());
+  if (known && isSameFunction(known, *function))
+    return known;
+  func::FuncOp placed = function.release();
+  symbols.insert(placed);
+  return placed;
+}
+
 void ImportAttentionPass::visit(Operation *exponential) {
   if (done.contains(exponential))
     return;
@@ -287,10 +302,19 @@ void ImportAttentionPass::visit(Operation *exponential) {
       take({product, 1});
   std::optional<GradientMatch> gradients;
   std::optional<Refusal> noGradient;
+  OwningOpRef<func::FuncOp> slopes;
   if (matches.size() == 1 && !others.empty()) {
     GradientMatcher matcher(matches[0], others);
     gradients = matcher.run();
     noGradient = matcher.refusal;
+    if (func::FuncOp score = functions[0].function; gradients && score) {
+      slopes = differentiateScore(score);
+      if (!*slopes) {
+        noGradient = {"its score function has no derivative that is known",
+                      score.getLoc()};
+        gradients.reset();
+      }
+    }
     requestForm(matches[0], matches[0].results.back().value);
   }
   if (!matches.empty()) {
@@ -320,7 +344,8 @@ void ImportAttentionPass::visit(Operation *exponential) {
       continue;
     done.insert_range(gradients->operations);
     report(*gradients, name);
-    replaceGradients(match, *gradients, attention);
+    replaceGradients(match, *gradients, attention,
+                     placeGradient(slopes, getOperation()));
   }
 }
 

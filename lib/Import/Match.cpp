@@ -51,12 +51,21 @@ static void supposeReductions(const AttentionMatch &match) {
 }
 
 Node *mlir::sp::requestForm(const AttentionMatch &match, Value value) {
-  match.component->restart();
-  if (!match.component->request(value) || !match.component->scoresNode())
+  Component &component = *match.component;
+  // What a score function is, the weights say, of which gradients may be no
+  // more made.
+  auto request = [&]() -> Node * {
+    component.restart();
+    Node *node = component.request(value);
+    bool needsWeights = node && match.score && !component.productNode();
+    if (needsWeights && !component.request(match.product->getResult(0)))
+      return nullptr;
+    return node;
+  };
+  if (!request() || !component.scoresNode())
     return nullptr;
   supposeReductions(match);
-  match.component->restart();
-  return match.component->request(value);
+  return request();
 }
 
 Node *AttentionMatcher::requestBoth(Value value) {

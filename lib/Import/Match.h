@@ -98,8 +98,17 @@ private:
 /// Chooses positions of a match: its ends, and both sides of what its mask
 /// cuts.
 void samplePositions(AttentionMatch &match, const MaskAnalysis &mask);
+/// One draw of all that is no position: random, but boolean data may have one
+/// truth everywhere.
+struct SampleDraw {
+  uint64_t seed;
+  std::optional<bool> truths;
+};
+/// As many draws as decide whether two nodes are equal.
+SmallVector<SampleDraw> samplesOf(const AttentionMatch &match, uint64_t seed);
 /// Has an evaluator look at the positions of a match.
-void setPositions(const AttentionMatch &match, SampleEvaluator &evaluator);
+void prepareSamples(const AttentionMatch &match, const SampleDraw &draw,
+                    SampleEvaluator &evaluator);
 
 /// Compares a node with the reference on sampled positions.
 class ReferenceCheck {
@@ -115,12 +124,10 @@ private:
   struct Row {
     double sum = 0, weights = 0, mean = 0;
   };
-  bool equalsOnce(const Node *node, EmptyRow &empty, uint64_t seed) const;
-  void prepare(SampleEvaluator &evaluator) const;
+  bool equalsOnce(const Node *node, EmptyRow &empty,
+                  const SampleDraw &draw) const;
 
   const AttentionMatch &match;
-  /// Of all boolean data, where it is not random.
-  mutable std::optional<bool> truths;
 };
 
 /// What a score function reads besides the score, and how it is laid out.
@@ -144,6 +151,14 @@ struct ScoreFunction {
 /// function of the module is used again.
 std::optional<ScoreFunction> buildScoreFunction(const AttentionMatch &match,
                                                 Type element);
+
+/// Whether two functions do the same, whatever their names.
+bool isSameFunction(func::FuncOp a, func::FuncOp b);
+
+/// What gradients need beside a score function, with the same arguments: the
+/// exponent, its derivative with respect to the score and, where the function
+/// has one, the weight. Null where it cannot be differentiated; in no module.
+func::FuncOp differentiateScore(func::FuncOp score);
 
 /// The element type attention runs in.
 Type chooseElement(const AttentionMatch &match);

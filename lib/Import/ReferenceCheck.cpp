@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Match.h"
+#include "PairExponents.h"
 
 #include <cmath>
 #include <set>
@@ -67,18 +67,21 @@ void mlir::sp::samplePositions(AttentionMatch &match,
 }
 
 bool ReferenceCheck::equals(const Node *node, EmptyRow &empty) const {
+  return llvm::all_of(samplesOf(match, 101), [&](const SampleDraw &draw) {
+    return equalsOnce(node, empty, draw);
+  });
+}
+
+SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
+                                            uint64_t seed) {
+  SmallVector<SampleDraw> samples;
   // Data has more cases than numbers; all true and all false are two of them.
-  unsigned most = match.score ? 3 * draws : draws;
-  for (unsigned draw = 0; draw < most; ++draw)
-    if (!equalsOnce(node, empty, 101 + draw))
-      return false;
-  bool isEqual = true;
-  for (bool truth : {false, true}) {
-    truths = truth;
-    isEqual &= !match.score || equalsOnce(node, empty, 211 + truth);
-  }
-  truths.reset();
-  return isEqual;
+  for (unsigned draw = 0; draw < (match.score ? 3 * draws : draws); ++draw)
+    samples.push_back({seed++, std::nullopt});
+  if (match.score)
+    for (bool truth : {false, true})
+      samples.push_back({seed++, truth});
+  return samples;
 }
 
 /// Three samples of an axis: its ends and something between.
@@ -93,8 +96,9 @@ static bool near(double actual, double expected) {
   return std::fabs(actual - expected) <= tolerance * (1 + std::fabs(expected));
 }
 
-void mlir::sp::setPositions(const AttentionMatch &match,
-                            SampleEvaluator &evaluator) {
+void mlir::sp::prepareSamples(const AttentionMatch &match,
+                              const SampleDraw &draw,
+                              SampleEvaluator &evaluator) {
   const AxisLabels &labels = match.component->labels;
   const AttentionAxes &axes = match.axes;
   for (const Axes *some : {&axes.batch, &axes.sharedHeads, &axes.groups,
@@ -104,108 +108,22 @@ void mlir::sp::setPositions(const AttentionMatch &match,
   if (axes.query)
     evaluator.setPositions(*axes.query, match.queries);
   evaluator.setPositions(axes.key, match.keys);
-}
-
-void ReferenceCheck::prepare(SampleEvaluator &evaluator) const {
-  setPositions(match, evaluator);
   if (match.score)
     evaluator.releaseData(*match.component);
-  if (truths)
-    evaluator.setTruths(*truths);
-}
-
-namespace {
-
-/// Exponents and factors of pairs, as the formula has them.
-class Exponents {
-public:
-  using Prepare = function_ref<void(SampleEvaluator &)>;
-  Exponents(const AttentionMatch &match, uint64_t seed, Prepare prepare);
-  bool isKnown() const { return known; }
-  double exponent(const DenseMap<AxisId, int64_t> &at) const;
-  double factor(const DenseMap<AxisId, int64_t> &at) const;
-  /// The sink's exponent, -inf without one.
-  double sink(const DenseMap<AxisId, int64_t> &at) const;
-
-private:
-  /// A node evaluated, to be read by coordinates.
-  struct Part {
-    std::unique_ptr<SampleEvaluator> evaluator;
-    std::unique_ptr<SampleView> view;
-  };
-  Part evaluate(const Node *node, Prepare prepare, const Node *one = nullptr);
-
-  const AttentionMatch &match;
-  uint64_t seed;
-  bool known = true;
-  Part exponents, factors, sinks;
-};
-
-} // namespace
-
-Exponents::Part Exponents::evaluate(const Node *node, Prepare prepare,
-                                    const Node *one) {
-  const AxisLabels &labels = match.component->labels;
-  Part part;
-  part.evaluator = std::make_unique<SampleEvaluator>(labels, seed);
-  prepare(*part.evaluator);
-  part.evaluator->dropRowValues(match.axes.key);
-  if (one)
-    part.evaluator->force(one, 1.0);
-  if (const Samples *samples = part.evaluator->evaluate(node))
-    part.view =
-        std::make_unique<SampleView>(labels, *part.evaluator, node, *samples);
-  else
-    known = false;
-  return part;
-}
-
-Exponents::Exponents(const AttentionMatch &match, uint64_t seed,
-                     Prepare prepare)
-    : match(match), seed(seed) {
-  const Component &component = *match.component;
-  std::optional<Exponential> made = findExponential(component, match.axes.key);
-  if (!made) {
-    known = false;
-    return;
-  }
-  exponents = evaluate(made->exponent(), prepare);
-  if (match.score->weights != ScoreAnalysis::Weights::None)
-    factors = evaluate(component.weights(), prepare, made->node);
-  SmallVector<const Node *> found = findSinks(component, match.axes.key);
-  if (!found.empty())
-    sinks = evaluate(found.front(), prepare);
-}
-
-double Exponents::exponent(const DenseMap<AxisId, int64_t> &at) const {
-  double value = exponents.view->at(at);
-  bool isHidden = value <= match.score->hidesUpTo ||
-                  (match.score->weights == ScoreAnalysis::Weights::Hide &&
-                   factors.view->at(at) == 0);
-  return isHidden ? -std::numeric_limits<double>::infinity() : value;
-}
-
-double Exponents::factor(const DenseMap<AxisId, int64_t> &at) const {
-  bool multiplies = match.score->weights == ScoreAnalysis::Weights::Multiply;
-  return multiplies ? factors.view->at(at) : 1.0;
-}
-
-double Exponents::sink(const DenseMap<AxisId, int64_t> &at) const {
-  return sinks.view ? sinks.view->at(at)
-                    : -std::numeric_limits<double>::infinity();
+  if (draw.truths)
+    evaluator.setTruths(*draw.truths);
 }
 
 bool ReferenceCheck::equalsOnce(const Node *node, EmptyRow &empty,
-                                uint64_t seed) const {
+                                const SampleDraw &draw) const {
   const Component &component = *match.component;
   const AxisLabels &labels = component.labels;
   const AttentionAxes &axes = match.axes;
-  SampleEvaluator evaluator(labels, seed);
-  prepare(evaluator);
-  std::optional<Exponents> exponents;
+  SampleEvaluator evaluator(labels, draw.seed);
+  prepareSamples(match, draw, evaluator);
+  std::optional<PairExponents> exponents;
   if (match.score)
-    exponents.emplace(match, seed,
-                      [&](SampleEvaluator &other) { prepare(other); });
+    exponents.emplace(match, draw);
   const Node *q = component.leaf(axes.queryRole);
   const Node *k = component.leaf(axes.keyRole);
   const Node *v = component.leaf(Role::Value);

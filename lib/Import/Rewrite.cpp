@@ -1,5 +1,6 @@
 //===- Rewrite.cpp - sp.attention in place of a match ---------------------===//
 
+#include "EmptyRows.h"
 #include "Match.h"
 #include "Rearranger.h"
 
@@ -71,49 +72,6 @@ struct ScoreOperands {
   Value sink, mean;
 };
 } // namespace
-
-/// The mean of values [batch, keys, kvHeads, dv] over keys, for every query
-/// head: [batch, 1, heads, dv].
-static Value meanOf(OpBuilder &builder, Location location, Value values,
-                    int64_t heads, Type element) {
-  auto type = cast<RankedTensorType>(values.getType());
-  int64_t keys = type.getDimSize(1), kvHeads = type.getDimSize(2);
-  auto scalar = RankedTensorType::get({}, element);
-  if (type.getElementType() != element)
-    values = stablehlo::ConvertOp::create(builder, location,
-                                          type.clone(element), values);
-  auto number = [&](double value) -> Value {
-    return stablehlo::ConstantOp::create(
-        builder, location,
-        DenseElementsAttr::get(
-            scalar, Attribute(builder.getFloatAttr(element, value))));
-  };
-  SmallVector<int64_t> shape = {type.getDimSize(0), kvHeads,
-                                type.getDimSize(3)};
-  auto reduced = RankedTensorType::get(shape, element);
-  auto reduce =
-      stablehlo::ReduceOp::create(builder, location, reduced, values, number(0),
-                                  builder.getDenseI64ArrayAttr(1));
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    Block *body = builder.createBlock(&reduce.getBody(), {}, {scalar, scalar},
-                                      {location, location});
-    Value sum = stablehlo::AddOp::create(
-        builder, location, body->getArgument(0), body->getArgument(1));
-    stablehlo::ReturnOp::create(builder, location, sum);
-  }
-  Value count = stablehlo::BroadcastInDimOp::create(
-      builder, location, reduced, number(double(keys)), ArrayRef<int64_t>{});
-  Value mean =
-      stablehlo::DivOp::create(builder, location, reduce.getResult(0), count);
-  SmallVector<int64_t> grouped = {shape[0], kvHeads, heads / kvHeads, shape[2]};
-  mean = stablehlo::BroadcastInDimOp::create(
-      builder, location, RankedTensorType::get(grouped, element), mean,
-      ArrayRef<int64_t>{0, 1, 3});
-  return stablehlo::ReshapeOp::create(
-      builder, location,
-      RankedTensorType::get({shape[0], 1, heads, shape[2]}, element), mean);
-}
 
 /// Lays out what a score function reads.
 static ScoreOperands layOut(const AttentionMatch &match,
@@ -203,7 +161,8 @@ AttentionOp mlir::sp::replaceAttention(const AttentionMatch &match,
   if (match.score) {
     score = layOut(match, function, rearranger, query, heads);
     if (empty == Empty::Mean && score.function)
-      score.mean = meanOf(builder, location, operands[2], shape[2], computed);
+      score.mean =
+          meanOfValues(builder, location, operands[2], shape[2], computed);
     SmallVector<const Node *> sinks = findSinks(*match.component, axes.key);
     if (!sinks.empty())
       score.sink =
@@ -211,8 +170,12 @@ AttentionOp mlir::sp::replaceAttention(const AttentionMatch &match,
                                sinks[0]->labels, {heads});
   }
   Type lse;
-  if (leavesSums)
-    lse = RankedTensorType::get(ArrayRef(shape).drop_back(), computed);
+  if (leavesSums) {
+    SmallVector<int64_t> lseShape(ArrayRef(shape).drop_back());
+    if (score.function)
+      lseShape.push_back(2);
+    lse = RankedTensorType::get(lseShape, computed);
+  }
   auto attention = AttentionOp::create(
       builder, location, RankedTensorType::get(shape, element), lse,
       operands[0], operands[1], operands[2], score.perQuery, score.perKey,

@@ -1,5 +1,6 @@
 //===- RewriteGradients.cpp - sp.attention_backward in place of products --===//
 
+#include "EmptyRows.h"
 #include "Gradient.h"
 #include "Rearranger.h"
 
@@ -38,7 +39,7 @@ static SourceChain formsBefore(const SourceChain &chain, Operation *end) {
 
 void mlir::sp::replaceGradients(const AttentionMatch &match,
                                 const GradientMatch &gradients,
-                                AttentionOp attention) {
+                                AttentionOp attention, func::FuncOp score) {
   const AxisLabels &labels = match.component->labels;
   const AttentionAxes &axes = match.axes;
   OpBuilder builder(attention.getContext());
@@ -57,26 +58,38 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
                      {axes.batch, key, axes.sharedHeads, axes.value}};
   Value operands[3] = {attention.getQuery(), attention.getKey(),
                        attention.getValue()};
+  bool hasMeans = score && match.empty == EmptyRow::Mean;
   Type types[3];
   for (unsigned i = 0; i < 3; ++i) {
-    Type own = element;
+    // A part more is added to those of values.
+    bool isWhole = i != unsigned(Gradient::Value) || !hasMeans;
+    Type own = isWhole ? element : elementOf(attention.getLse());
     // Sums in f32 are rounded by nobody but the program.
     for (const GradientMatch::Result &result : gradients.results)
-      if (unsigned(result.of) == i)
+      if (unsigned(result.of) == i && isWhole)
         own = elementOf(result.value);
     types[i] = cast<RankedTensorType>(operands[i].getType()).clone(own);
   }
+  FlatSymbolRefAttr symbol;
+  if (score)
+    symbol = FlatSymbolRefAttr::get(score);
   auto backward = AttentionBackwardOp::create(
       builder, location, types[0], types[1], types[2], operands[0], operands[1],
       operands[2], attention.getResult(), attention.getLse(), cotangent,
       attention.getPerQuery(), attention.getPerKey(), attention.getPerHead(),
       attention.getPair(), attention.getTable(), attention.getBands(),
-      attention.getScaleAttr(), FlatSymbolRefAttr(), attention.getNameAttr(),
-      PlanAttr());
+      attention.getScaleAttr(), symbol, attention.getNameAttr(), PlanAttr());
   for (const GradientMatch::Result &result : gradients.results) {
     unsigned number = unsigned(result.of);
-    Value value = rearranger.rearrange(backward->getResult(number),
-                                       forms[number], result.labels);
+    Value value = backward->getResult(number);
+    if (hasMeans && result.of == Gradient::Value) {
+      Value means =
+          gradientOfMeans(builder, location, attention.getLse(), cotangent,
+                          cast<RankedTensorType>(value.getType()).getShape());
+      value = stablehlo::AddOp::create(builder, location, value, means);
+      value = rearranger.convert(value, elementOf(result.value));
+    }
+    value = rearranger.rearrange(value, forms[number], result.labels);
     value = scaled(builder, location, value, result.factor);
     Value replaced = result.value;
     replaced.replaceAllUsesWith(value);

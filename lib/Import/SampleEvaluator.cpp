@@ -96,6 +96,9 @@ const Samples *SampleEvaluator::evaluate(const Node *node) {
     result = nullptr;
   else if (!node->scored && !node->random)
     roundTo(node->elementType(), result->data);
+  if (double by = shifts.lookup(node); by != 0 && result)
+    for (double &element : result->data)
+      element += by;
   return (values[node] = std::move(result)).get();
 }
 

@@ -35,6 +35,8 @@ public:
 
   /// A node that takes this value everywhere.
   void force(const Node *node, double value) { forced[node] = value; }
+  /// Adds a number to a node everywhere.
+  void shift(const Node *node, double by) { shifts[node] = by; }
   /// A node that may be anything, as a leaf.
   void release(const Node *node) { released.insert(node); }
   /// Releases comparisons of data: what is compared may have values that no
@@ -74,7 +76,7 @@ private:
   const AxisLabels &labels;
   uint64_t seed;
   llvm::DenseMap<AxisId, std::vector<int64_t>> sampled;
-  llvm::DenseMap<const Node *, double> forced;
+  llvm::DenseMap<const Node *, double> forced, shifts;
   llvm::SmallPtrSet<const Node *, 4> released;
   std::optional<bool> truths;
   bool dropRows = false;

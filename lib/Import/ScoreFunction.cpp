@@ -99,6 +99,12 @@ std::optional<Element> ScoreBuilder::emitInput(const Node *node) {
 // The function
 //===----------------------------------------------------------------------===//
 
+bool mlir::sp::isSameFunction(func::FuncOp a, func::FuncOp b) {
+  return a.getFunctionType() == b.getFunctionType() &&
+         OperationEquivalence::isRegionEquivalentTo(
+             &a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
+}
+
 /// Arguments in the order of their kinds, without those that are not read.
 func::FuncOp ScoreBuilder::finish(ModuleOp module, ArrayRef<Value> results) {
   func::ReturnOp::create(builder, location, results);
@@ -130,11 +136,7 @@ func::FuncOp ScoreBuilder::finish(ModuleOp module, ArrayRef<Value> results) {
   for (func::FuncOp other : module.getOps<func::FuncOp>()) {
     if (!other.getName().starts_with("score_"))
       continue;
-    bool isEqual = other.getFunctionType() == function.getFunctionType() &&
-                   OperationEquivalence::isRegionEquivalentTo(
-                       &other.getBody(), &function.getBody(),
-                       OperationEquivalence::IgnoreLocations);
-    if (isEqual) {
+    if (isSameFunction(other, function)) {
       function.erase();
       return other;
     }

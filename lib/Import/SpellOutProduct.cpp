@@ -84,7 +84,7 @@ Operation *mlir::sp::spellOutProduct(Operation *scores,
   for (auto [product, leaf] : products) {
     if (findPairs(scores, nullptr, {{product, leaf}}))
       continue; // made of dP
-    Component component(scores, product, leaf, Inputs::Operands);
+    Component component(scores, product, leaf, Inputs::Any);
     component.addPairs(pairs);
     if (!component.request(product->getResult(0)))
       continue;

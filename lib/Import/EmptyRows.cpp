@@ -1,0 +1,119 @@
+//===- EmptyRows.cpp - The mean of all values, and its gradient -----------===//
+
+#include "EmptyRows.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static Value number(OpBuilder &builder, Location location, Type element,
+                    double value) {
+  auto scalar = RankedTensorType::get({}, element);
+  return stablehlo::ConstantOp::create(
+      builder, location,
+      DenseElementsAttr::get(scalar,
+                             Attribute(builder.getFloatAttr(element, value))));
+}
+
+static Value splat(OpBuilder &builder, Location location, RankedTensorType type,
+                   double value) {
+  return stablehlo::BroadcastInDimOp::create(
+      builder, location, type,
+      number(builder, location, type.getElementType(), value),
+      ArrayRef<int64_t>{});
+}
+
+static Value convert(OpBuilder &builder, Location location, Value value,
+                     Type element) {
+  RankedTensorType type = typeOf(value);
+  if (type.getElementType() == element)
+    return value;
+  return stablehlo::ConvertOp::create(builder, location, type.clone(element),
+                                      value);
+}
+
+static Value sumOver(OpBuilder &builder, Location location, Value value,
+                     int64_t dim) {
+  SmallVector<int64_t> shape(typeOf(value).getShape());
+  shape.erase(shape.begin() + dim);
+  Type element = typeOf(value).getElementType();
+  auto scalar = RankedTensorType::get({}, element);
+  auto reduce = stablehlo::ReduceOp::create(
+      builder, location, RankedTensorType::get(shape, element), value,
+      number(builder, location, element, 0), builder.getDenseI64ArrayAttr(dim));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&reduce.getBody(), {}, {scalar, scalar},
+                                    {location, location});
+  Value sum = stablehlo::AddOp::create(builder, location, body->getArgument(0),
+                                       body->getArgument(1));
+  stablehlo::ReturnOp::create(builder, location, sum);
+  return reduce.getResult(0);
+}
+
+/// [batch, kvHeads, dv] sums over keys made means.
+static Value divideByKeys(OpBuilder &builder, Location location, Value sums,
+                          int64_t keys) {
+  return stablehlo::DivOp::create(
+      builder, location, sums,
+      splat(builder, location, typeOf(sums), double(keys)));
+}
+
+Value mlir::sp::meanOfValues(OpBuilder &builder, Location location,
+                             Value values, int64_t heads, Type element) {
+  ArrayRef<int64_t> shape = typeOf(values).getShape();
+  int64_t kvHeads = shape[2];
+  Value mean = sumOver(builder, location,
+                       convert(builder, location, values, element), 1);
+  mean = divideByKeys(builder, location, mean, shape[1]);
+  mean = stablehlo::BroadcastInDimOp::create(
+      builder, location,
+      RankedTensorType::get({shape[0], kvHeads, heads / kvHeads, shape[3]},
+                            element),
+      mean, ArrayRef<int64_t>{0, 1, 3});
+  return stablehlo::ReshapeOp::create(
+      builder, location,
+      RankedTensorType::get({shape[0], 1, heads, shape[3]}, element), mean);
+}
+
+Value mlir::sp::gradientOfMeans(OpBuilder &builder, Location location,
+                                Value lse, Value cotangent,
+                                ArrayRef<int64_t> shape) {
+  Type element = typeOf(lse).getElementType();
+  cotangent = convert(builder, location, cotangent, element);
+  RankedTensorType rows = typeOf(cotangent);
+  ArrayRef<int64_t> sizes = rows.getShape();
+  auto flat = RankedTensorType::get(sizes.drop_back(), element);
+  Value greatest = stablehlo::SliceOp::create(
+      builder, location,
+      RankedTensorType::get({sizes[0], sizes[1], sizes[2], 1}, element), lse,
+      builder.getDenseI64ArrayAttr({0, 0, 0, 0}),
+      builder.getDenseI64ArrayAttr({sizes[0], sizes[1], sizes[2], 1}),
+      builder.getDenseI64ArrayAttr({1, 1, 1, 1}));
+  greatest = stablehlo::ReshapeOp::create(builder, location, flat, greatest);
+  Value isEmpty = stablehlo::CompareOp::create(
+      builder, location, greatest,
+      splat(builder, location, flat, -std::numeric_limits<double>::infinity()),
+      stablehlo::ComparisonDirection::EQ);
+  isEmpty = stablehlo::BroadcastInDimOp::create(
+      builder, location, rows.clone(builder.getI1Type()), isEmpty,
+      ArrayRef<int64_t>{0, 1, 2});
+  Value own =
+      stablehlo::SelectOp::create(builder, location, rows, isEmpty, cotangent,
+                                  splat(builder, location, rows, 0));
+  Value sums = sumOver(builder, location, own, 1);
+  sums = stablehlo::ReshapeOp::create(
+      builder, location,
+      RankedTensorType::get({shape[0], shape[2], sizes[2] / shape[2], shape[3]},
+                            element),
+      sums);
+  sums = divideByKeys(builder, location, sumOver(builder, location, sums, 2),
+                      shape[1]);
+  return stablehlo::BroadcastInDimOp::create(
+      builder, location, RankedTensorType::get(shape, element), sums,
+      ArrayRef<int64_t>{0, 2, 3});
+}

@@ -1,0 +1,23 @@
+/// Rows without a visible key that give the mean of all values.
+#ifndef SP_LIB_IMPORT_EMPTYROWS_H
+#define SP_LIB_IMPORT_EMPTYROWS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::sp {
+
+/// The mean of values [batch, keys, kvHeads, dv] over keys, for every query
+/// head: [batch, 1, heads, dv].
+Value meanOfValues(OpBuilder &builder, Location location, Value values,
+                   int64_t heads, Type element);
+
+/// What the cotangents [batch, queries, heads, dv] of such rows make of that
+/// mean's gradient with respect to values of `shape`. A row is one where lse
+/// [batch, queries, heads, 2] begins with -inf.
+Value gradientOfMeans(OpBuilder &builder, Location location, Value lse,
+                      Value cotangent, ArrayRef<int64_t> shape);
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_IMPORT_EMPTYROWS_H

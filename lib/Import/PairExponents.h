@@ -1,0 +1,46 @@
+/// What a score function makes of sampled pairs.
+#ifndef SP_LIB_IMPORT_PAIREXPONENTS_H
+#define SP_LIB_IMPORT_PAIREXPONENTS_H
+
+#include "Match.h"
+
+namespace mlir::sp {
+
+/// Exponents and factors of pairs as a match with a score function has them, at
+/// coordinates of its axes.
+class PairExponents {
+public:
+  using Coordinates = DenseMap<AxisId, int64_t>;
+
+  PairExponents(const AttentionMatch &match, const SampleDraw &draw);
+  bool isKnown() const { return known; }
+  double exponent(const Coordinates &at) const;
+  double factor(const Coordinates &at) const;
+  /// The sink's exponent, -inf without one.
+  double sink(const Coordinates &at) const;
+
+  /// Has `slope` known too; false where something cannot be evaluated.
+  bool findSlopes();
+  /// The derivative of the exponent with respect to the scores' contraction.
+  double slope(const Coordinates &at) const;
+
+private:
+  /// A node evaluated, to be read by coordinates.
+  struct Part {
+    std::unique_ptr<SampleEvaluator> evaluator;
+    std::unique_ptr<SampleView> view;
+  };
+  Part evaluate(const Node *node, const Node *one = nullptr, double shift = 0);
+
+  const AttentionMatch &match;
+  SampleDraw draw;
+  const Node *exponentNode = nullptr;
+  bool known = true;
+  Part exponents, factors, sinks;
+  /// Exponents of scores that are so many steps larger and smaller.
+  SmallVector<std::pair<Part, Part>, 3> around;
+};
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_IMPORT_PAIREXPONENTS_H
