@@ -1,6 +1,7 @@
 """Strategy x layout x mask x ranks x length x groups x type, against the interpreter.
 
-With --all every combination of ranks, factors and lengths, else a sample.
+With --all every combination of ranks, factors and lengths, else a sample; without
+--strategy a case of each strategy, layout and way to vary it.
 
 One program per length holds every combination of mask, groups and type, so that one
 compilation per (strategy, layout, ranks, length) covers the whole matrix.
@@ -9,6 +10,7 @@ compilation per (strategy, layout, ranks, length) covers the whole matrix.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import jax
 
@@ -68,52 +70,77 @@ def planned(strategy: str, layout: str, options: tuple[str, ...]) -> Callable[[d
     return check
 
 
+@dataclass(frozen=True)
+class Row:
+    """What the cases of one test have in common.
+
+    dp: size of a batch axis beside the sequence axis; both: rings that turn both ways at
+    once; groups: of heads, of attentions and ranks that have them.
+    """
+
+    strategy: str
+    layout: str
+    dp: int = 1
+    both: bool = False
+    groups: int = 1
+
+    def grid(self) -> list[tuple[int, int, tuple[str, ...]]]:
+        """Ranks, length and options of every case."""
+        more = ("--bidirectional",) if self.both else ()
+        if self.groups > 1:
+            more = (*more, f"--head-groups={self.groups}")
+        # Of the attentions some have 4 kv heads and none more.
+        shared = 4 // self.groups if self.strategy == "ulysses" else 8
+        return [
+            (ranks, length, (*options, *more))
+            for ranks in RANKS
+            for options in factors(self.strategy, ranks)
+            for length in (LENGTHS_OF_SPLITS if options else LENGTHS)
+            if ranks * self.dp <= 8 and (self.groups == 1 or ranks <= shared)
+        ]
+
+    def case(self, tools: harness.Tools, ranks: int, length: int, options: tuple[str, ...]) -> harness.Case:
+        """One of them, with every attention of its length."""
+        # A batch of three over two groups is uneven too.
+        made, count = program(tools, length, 2 * self.dp - 1, 4 if self.groups > 1 else 1)
+        mesh = f"dp={self.dp},sp" if self.dp > 1 else "sp"
+        return harness.Case(
+            made,
+            (f"--mesh={mesh}={ranks}", f"--strategy={self.strategy}", f"--layout={self.layout}", *options),
+            attentions=count,
+            check=planned(self.strategy, self.layout, options) if ranks > 1 else None,
+        )
+
+
+def every_row() -> list[Row]:
+    """Strategies and layouts, each way to vary them once."""
+    strategies = "ring", "double-ring", "ulysses", "2d", "allgather"
+    layouts = "contiguous", "zigzag", "striped"
+    rows = [Row(strategy, layout) for strategy in strategies for layout in layouts]
+    rows += [Row(strategy, "zigzag", dp=2) for strategy in strategies if strategy != "double-ring"]
+    rows += [Row("ring", "striped", both=True), Row("ring", "contiguous", dp=2, both=True)]
+    rows += [Row("double-ring", "contiguous", both=True), Row("2d", "zigzag", both=True)]
+    return [*rows, Row("ulysses", "zigzag", groups=2), Row("allgather", "zigzag", groups=3)]
+
+
 def main() -> int:
     """Run the part of the matrix that the command line names."""
     parser = harness.arguments(__doc__)
-    parser.add_argument("--strategy", required=True)
-    parser.add_argument("--layout", required=True)
-    parser.add_argument("--dp", type=int, default=1, help="size of a batch axis beside the sequence axis")
-    parser.add_argument("--bidirectional", action="store_true", help="rings that turn both ways at once")
-    parser.add_argument("--head-groups", type=int, default=1, help="of attentions and ranks that have them")
+    parser.add_argument("--strategy")
+    parser.add_argument("--layout")
+    parser.add_argument("--dp", type=int, default=1)
+    parser.add_argument("--bidirectional", action="store_true")
+    parser.add_argument("--head-groups", type=int, default=1)
     args = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     tools = harness.Tools(args.build, args.work)
-
-    more = ("--bidirectional",) if args.bidirectional else ()
-    if args.head_groups > 1:
-        more = (*more, f"--head-groups={args.head_groups}")
-    # Of the attentions some have 4 kv heads and none more.
-    shared = 4 // args.head_groups if args.strategy == "ulysses" else 8
-    kv_heads = 4 if args.head_groups > 1 else 1
-    grid = [
-        (ranks, length, (*options, *more))
-        for ranks in RANKS
-        for options in factors(args.strategy, ranks)
-        for length in (LENGTHS_OF_SPLITS if options else LENGTHS)
-        if ranks * args.dp <= 8 and (args.head_groups == 1 or ranks <= shared)
-    ]
-    grid = harness.sampled(grid, 2 if args.quick else 16, args)
-    # A batch of three over two groups is uneven too.
-    batch = 2 * args.dp - 1
-    programs = {length: program(tools, length, batch, kv_heads) for length in sorted({n for _, n, _ in grid})}
-    mesh = f"dp={args.dp},sp" if args.dp > 1 else "sp"
+    rows, count = every_row(), 1
+    if args.strategy:
+        rows = [Row(args.strategy, args.layout, args.dp, args.bidirectional, args.head_groups)]
+        count = 16
     return harness.hold_all(
         tools,
-        (
-            harness.Case(
-                programs[length][0],
-                (
-                    f"--mesh={mesh}={ranks}",
-                    f"--strategy={args.strategy}",
-                    f"--layout={args.layout}",
-                    *options,
-                ),
-                attentions=programs[length][1],
-                check=planned(args.strategy, args.layout, options) if ranks > 1 else None,
-            )
-            for ranks, length, options in grid
-        ),
+        (row.case(tools, *case) for row in rows for case in harness.sampled(row.grid(), count, args)),
         args,
     )
 
