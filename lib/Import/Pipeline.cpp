@@ -9,10 +9,12 @@
 
 using namespace mlir;
 
-void sp::buildImportPipeline(OpPassManager &manager, bool keepsAttention) {
+void sp::buildImportPipeline(OpPassManager &manager, Checkpoint checkpoint) {
   manager.addPass(createVerifyInputPass());
   manager.addPass(createReplaceCustomCallsPass());
   manager.addPass(createInlineCallsPass());
+  if (checkpoint == Checkpoint::None || checkpoint == Checkpoint::Full)
+    manager.addNestedPass<func::FuncOp>(createForgetCheckpointsPass());
   manager.addNestedPass<func::FuncOp>(createSimplifyReductionsPass());
   manager.addNestedPass<func::FuncOp>(createFoldConstantsPass());
   manager.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
@@ -23,7 +25,9 @@ void sp::buildImportPipeline(OpPassManager &manager, bool keepsAttention) {
   manager.addPass(createSimplifyLoopsPass());
   manager.addPass(createImportAttentionPass());
   manager.addNestedPass<func::FuncOp>(
-      createSaveAttentionPass({keepsAttention}));
+      createSaveAttentionPass({checkpoint == Checkpoint::AttentionOut}));
+  if (checkpoint == Checkpoint::Full)
+    manager.addNestedPass<func::FuncOp>(createRecomputeLayersPass());
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addPass(createVerifyImportPass());

@@ -1,4 +1,4 @@
-"""Training through checkpoints: what is computed again, under both choices of --checkpoint."""
+"""Training through checkpoints: what is computed again, under every choice of --checkpoint."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ def stacked(x: jax.Array, w: jax.Array) -> jax.Array:
     return x
 
 
+def plain(x: jax.Array, w: jax.Array) -> jax.Array:
+    """Layer after layer."""
+    for each in w:
+        x = layer(x, each)
+    return x
+
+
 def scanned(x: jax.Array, w: jax.Array) -> jax.Array:
     """A scan over layers."""
     return jax.lax.scan(lambda x, each: (layer(x, each), None), x, w)[0]
@@ -40,11 +47,16 @@ def checkpointed(x: jax.Array, w: jax.Array) -> jax.Array:
     return jax.lax.scan(jax.checkpoint(lambda x, each: (layer(x, each), None)), x, w)[0]
 
 
-# How many attentions there are forward, as written and with attention-out, and backward.
-MODELS: tuple[tuple[Callable[..., Any], int, int, int], ...] = (
-    (stacked, 2 * LAYERS, LAYERS, LAYERS),
-    (scanned, 1, 1, 1),
-    (checkpointed, 2, 1, 1),
+# How many attentions there are backward, and by choice forward.
+MODELS: tuple[tuple[Callable[..., Any], int, dict[str, int]], ...] = (
+    (plain, LAYERS, {"as-written": LAYERS, "full": 2 * LAYERS - 1}),
+    (
+        stacked,
+        LAYERS,
+        {"as-written": 2 * LAYERS, "attention-out": LAYERS, "none": LAYERS, "full": 2 * LAYERS - 1},
+    ),
+    (scanned, 1, {"as-written": 1, "attention-out": 1}),
+    (checkpointed, 1, {"as-written": 2, "attention-out": 1, "none": 1}),
 )
 
 
@@ -68,7 +80,7 @@ def main() -> int:
     x = rng.standard_normal((2, TOKENS, WIDTH)).astype(np.float32)
     w = (rng.standard_normal((LAYERS, WIDTH, 3 * WIDTH)) / WIDTH**0.5).astype(np.float32)
     cases = []
-    for model, written, kept, backward in MODELS:
+    for model, backward, choices in MODELS:
 
         def loss(x: jax.Array, w: jax.Array, model: Callable[..., Any] = model) -> jax.Array:
             return jnp.mean(model(x, w) ** 2)
@@ -77,12 +89,12 @@ def main() -> int:
         cases += [
             harness.Case(
                 program,
-                (f"--mesh=sp={ranks}", f"--strategy={strategy}", *choice),
+                (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--checkpoint={choice}"),
                 check=counted(forward, backward),
                 tolerance={"float32": 2e-5},
             )
             for strategy, ranks in (("none", 1), ("ring", 3), ("ulysses", 4), ("allgather", 5))
-            for choice, forward in (((), written), (("--checkpoint=attention-out",), kept))
+            for choice, forward in choices.items()
         ]
     return harness.hold_all(tools, cases[:: 4 if args.quick else 1], args)
 

@@ -5,6 +5,7 @@
 #include "CommandLine.h"
 
 #include "sprt/sprt.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -77,7 +78,16 @@ std::string checkCuda(const CLI::App &app, const CompileOptions &options,
 }
 
 /// What is wrong with the options together, or "".
-std::string checkOptions(CompileOptions &options,
+std::optional<Checkpoint> checkpointOf(const std::string &name) {
+  return llvm::StringSwitch<std::optional<Checkpoint>>(name)
+      .Case("as-written", Checkpoint::AsWritten)
+      .Case("none", Checkpoint::None)
+      .Case("full", Checkpoint::Full)
+      .Case("attention-out", Checkpoint::AttentionOut)
+      .Default(std::nullopt);
+}
+
+std::string checkOptions(CompileOptions &options, const std::string &checkpoint,
                          const std::string &memoryLimit) {
   static constexpr const char *kEmits[] = {"spx",       "import",   "plan",
                                            "partition", "schedule", "memory",
@@ -90,14 +100,12 @@ std::string checkOptions(CompileOptions &options,
   if (options.precision != "default" && options.precision != "f64")
     return "expected --precision to be default or f64 but got '" +
            options.precision + "'";
-  if (options.checkpoint == "none" || options.checkpoint == "full")
-    return "option --checkpoint=" + options.checkpoint +
-           " is not supported yet; write jax.checkpoint in the model, or leave "
-           "it out";
-  if (options.checkpoint != "as-written" &&
-      options.checkpoint != "attention-out")
-    return "expected --checkpoint to be as-written or attention-out but got '" +
-           options.checkpoint + "'";
+  std::optional<Checkpoint> known = checkpointOf(checkpoint);
+  if (!known)
+    return "expected --checkpoint to be as-written, none, full or "
+           "attention-out but got '" +
+           checkpoint + "'";
+  options.checkpoint = *known;
   if (!memoryLimit.empty()) {
     options.memoryLimit = parseBytes(memoryLimit);
     if (!options.memoryLimit)
@@ -113,7 +121,7 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                                       std::optional<int> &status) {
   CompileOptions options;
   CudaTarget cuda;
-  std::string target = "cpu", memoryLimit;
+  std::string target = "cpu", checkpoint = "as-written", memoryLimit;
   CLI::App app(
       "Compiles a StableHLO model into a program for every rank of a mesh.",
       "sp-compile");
@@ -160,8 +168,9 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                    "auto, contiguous, zigzag or striped")
       ->capture_default_str();
   spread
-      ->add_option("--checkpoint", options.checkpoint,
-                   "as-written, or attention-out: none of it is recomputed")
+      ->add_option("--checkpoint", checkpoint,
+                   "what gradients compute again: as-written, none, full, or "
+                   "attention-out: all but attention")
       ->capture_default_str();
   spread->add_option("--shard", options.shard,
                      "axes of an argument's dimensions: arg0=_,sp,_");
@@ -204,7 +213,7 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   if (wrong.empty())
     wrong = checkCuda(app, options, target);
   if (wrong.empty())
-    wrong = checkOptions(options, memoryLimit);
+    wrong = checkOptions(options, checkpoint, memoryLimit);
   if (!wrong.empty())
     status = refuse(app, wrong, kFailed);
   else if (options.emit == "spx" && options.output.empty())

@@ -3,6 +3,7 @@
 #define SP_TOOLS_SPCOMPILE_OPTIONS_H
 
 #include "sp/Codegen/CudaCompiler.h"
+#include "sp/Import/Passes.h"
 
 #include <optional>
 #include <string>
@@ -13,8 +14,8 @@ namespace mlir::sp {
 struct CompileOptions {
   std::string model, output;
   std::string mesh, seqAxis, batchAxis;
-  std::string strategy = "auto", layout = "auto", placement = "head-first",
-              checkpoint = "as-written";
+  std::string strategy = "auto", layout = "auto", placement = "head-first";
+  Checkpoint checkpoint = Checkpoint::AsWritten;
   /// Factors of the sequence axis, and groups of heads; 0: not given.
   int64_t heads = 0, inner = 0, headGroups = 0;
   bool bidirectional = false;

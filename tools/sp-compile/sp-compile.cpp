@@ -176,7 +176,7 @@ LogicalResult Compilation::import(ModuleOp module) {
       })))
     return failure();
   return runStage(module, "import", [&](OpPassManager &pm) {
-    buildImportPipeline(pm, options.checkpoint == "attention-out");
+    buildImportPipeline(pm, options.checkpoint);
   });
 }
 

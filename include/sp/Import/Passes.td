@@ -200,6 +200,38 @@ def SaveAttentionPass : Pass<"sp-save-attention", "func::FuncOp"> {
   let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect"];
 }
 
+def ForgetCheckpointsPass : Pass<"sp-forget-checkpoints", "func::FuncOp"> {
+  let summary = "Take away the barriers of checkpoints";
+  let description = [{
+    What a checkpoint computes again is then the same as in the forward, and
+    merged with it.
+    ```mlir
+    %b = stablehlo.optimization_barrier %x : tensor<4x8xf32>
+    %again = stablehlo.tanh %b : tensor<4x8xf32>
+    // becomes
+    %again = stablehlo.tanh %x : tensor<4x8xf32>
+    ```
+  }];
+}
+
+def RecomputeLayersPass : Pass<"sp-recompute-layers", "func::FuncOp"> {
+  let summary = "Compute layers again for their gradients";
+  let description = [{
+    A layer reaches from one attention to the next, cut where the fewest bytes of
+    the forward live. What lives at a cut is saved; the other values of a layer
+    that gradients read are computed again from it (arXiv:1604.06174), except in
+    the last layer, whose gradients come at once.
+    ```mlir
+    %o, %lse = sp.attention(%q, %k, %v) ...
+    // and in front of the layer's gradients
+    %b = stablehlo.optimization_barrier %x : tensor<1x64x128xf32>
+    %q2 = ...                                       // of %b
+    %o2, %lse2 = sp.attention(%q2, %k2, %v2) ...
+    ```
+  }];
+  let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect"];
+}
+
 def VerifyImportPass : Pass<"sp-verify-import", "ModuleOp"> {
   let summary = "Check the output form of Import";
   let description = [{
