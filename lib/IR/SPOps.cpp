@@ -27,7 +27,7 @@ static void printStateTypes(OpAsmPrinter &, Operation *, Value, Type, Type,
                             Type, Type) {}
 
 /// Gradients that an op continues have the types of those it yields, delta that
-/// of lse.
+/// of one number of lse.
 static ParseResult parseGradientTypes(
     OpAsmParser &, std::optional<OpAsmParser::UnresolvedOperand> ontoQuery,
     std::optional<OpAsmParser::UnresolvedOperand> ontoKey, Type lseType,
@@ -248,13 +248,15 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
 
 /// What an operation makes of a block of keys; none where it makes nothing.
 static std::optional<RingReader> readerOf(Operation *user, Value block) {
+  auto read = [&](auto op) -> std::optional<RingReader> {
+    if (op.getKey() == block || llvm::is_contained(op.getPerKey(), block))
+      return RingReader{op.getQueries(), op.getBands()};
+    return std::nullopt;
+  };
   if (auto attend = dyn_cast<AttendOp>(user))
-    if (attend.getKey() == block ||
-        llvm::is_contained(attend.getPerKey(), block))
-      return RingReader{attend.getQueries(), attend.getBands()};
+    return read(attend);
   if (auto backward = dyn_cast<AttendBackwardOp>(user))
-    if (backward.getKey() == block)
-      return RingReader{backward.getQueries(), backward.getBands()};
+    return read(backward);
   return std::nullopt;
 }
 

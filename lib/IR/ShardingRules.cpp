@@ -193,34 +193,45 @@ SmallVector<Factor> ofBroadcast(stablehlo::BroadcastOp op) {
   return factors;
 }
 
-SmallVector<Factor> ofAttention(AttentionOp op) {
-  // Heads and features stay whole between attentions: strategies deal heads
-  // themselves, and only inside. How terms over pairs are dealt follows from
-  // the plan.
-  Factor batch{{{0, 0}, {1, 0}, {2, 0}}, {{0, 0}}, {}},
-      queries{{{0, 1}}, {{0, 1}}, {}}, keys{{{1, 1}, {2, 1}}, {}, std::nullopt};
+/// Heads and features stay whole between attentions: strategies deal heads
+/// themselves, and only inside.
+struct AttentionFactors {
+  Factor batch, queries, keys;
+};
+
+/// Adds the terms of a score function. How those over pairs are dealt follows
+/// from the plan.
+template <typename OpT> void addTerms(OpT op, AttentionFactors &factors) {
   auto add = [&](MutableOperandRange terms, Factor *rows) {
     for (OpOperand &term : terms) {
       unsigned number = term.getOperandNumber();
       if (shapeOf(term.get())[0] == shapeOf(op.getQuery())[0])
-        batch.operands.push_back({number, 0});
+        factors.batch.operands.push_back({number, 0});
       if (rows)
         rows->operands.push_back({number, 1});
     }
   };
-  add(op.getPerQueryMutable(), &queries);
-  add(op.getPerKeyMutable(), &keys);
+  add(op.getPerQueryMutable(), &factors.queries);
+  add(op.getPerKeyMutable(), &factors.keys);
   add(op.getPerHeadMutable(), nullptr);
   add(op.getPairMutable(), nullptr);
-  add(op.getMeanMutable(), nullptr);
-  if (op.getLse()) {
-    batch.results.push_back({1, 0});
-    queries.results.push_back({1, 1});
-  }
-  return {batch, queries, keys};
 }
 
-SmallVector<Factor> ofAttentionBackward() {
+SmallVector<Factor> ofAttention(AttentionOp op) {
+  AttentionFactors factors = {{{{0, 0}, {1, 0}, {2, 0}}, {{0, 0}}, {}},
+                              {{{0, 1}}, {{0, 1}}, {}},
+                              {{{1, 1}, {2, 1}}, {}, std::nullopt}};
+  addTerms(op, factors);
+  for (OpOperand &mean : op.getMeanMutable())
+    factors.batch.operands.push_back({mean.getOperandNumber(), 0});
+  if (op.getLse()) {
+    factors.batch.results.push_back({1, 0});
+    factors.queries.results.push_back({1, 1});
+  }
+  return {factors.batch, factors.queries, factors.keys};
+}
+
+SmallVector<Factor> ofAttentionBackward(AttentionBackwardOp op) {
   auto factor = [&](unsigned dim, ArrayRef<unsigned> operands,
                     ArrayRef<unsigned> results) {
     Factor factor;
@@ -231,8 +242,11 @@ SmallVector<Factor> ofAttentionBackward() {
     return factor;
   };
   // Queries, keys, values, the result, lse and the cotangent.
-  return {factor(0, {0, 1, 2, 3, 4, 5}, {0, 1, 2}),
-          factor(1, {0, 3, 4, 5}, {0}), factor(1, {1, 2}, {1, 2})};
+  AttentionFactors factors = {factor(0, {0, 1, 2, 3, 4, 5}, {0, 1, 2}),
+                              factor(1, {0, 3, 4, 5}, {0}),
+                              factor(1, {1, 2}, {1, 2})};
+  addTerms(op, factors);
+  return {factors.batch, factors.queries, factors.keys};
 }
 
 } // namespace
@@ -240,7 +254,7 @@ SmallVector<Factor> ofAttentionBackward() {
 SmallVector<Factor> mlir::sp::getFactors(Operation *op) {
   return llvm::TypeSwitch<Operation *, SmallVector<Factor>>(op)
       .Case([](AttentionOp op) { return ofAttention(op); })
-      .Case([](AttentionBackwardOp) { return ofAttentionBackward(); })
+      .Case([](AttentionBackwardOp op) { return ofAttentionBackward(op); })
       .Case([](stablehlo::BroadcastInDimOp op) { return ofBroadcast(op); })
       .Case([](stablehlo::TransposeOp op) { return ofTranspose(op); })
       .Case([](stablehlo::BroadcastOp op) { return ofBroadcast(op); })

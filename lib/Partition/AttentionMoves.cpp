@@ -49,6 +49,12 @@ Value AttentionMoves::gatherRows(Value value, LayoutAttr rows,
                              after);
 }
 
+void AttentionMoves::gatherRows(MutableArrayRef<Value> terms, LayoutAttr rows,
+                                Value after) const {
+  for (Value &term : terms)
+    term = gatherRows(term, rows, after);
+}
+
 Value AttentionMoves::scatterRows(Value value, LayoutAttr rows) const {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(type.getShape());
@@ -81,6 +87,19 @@ Value AttentionMoves::exchange(Value value, const HeadRange &range,
 Value AttentionMoves::toHeads(Value value, const HeadRange &range,
                               const ExchangedRows &rows) const {
   return exchange(takeHeads(value, range), range, rows, /*toRows=*/false);
+}
+
+void AttentionMoves::toHeads(MutableArrayRef<Value> terms,
+                             const ExchangedRows &rows) const {
+  int64_t members = plan.getHeads();
+  for (Value &term : terms) {
+    auto type = cast<RankedTensorType>(term.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[2] = members;
+    Value spread = stablehlo::BroadcastInDimOp::create(
+        builder, loc, type.clone(shape), term, ArrayRef<int64_t>{0, 1, 2, 3});
+    term = toHeads(spread, {0, members, plan.getHeadsLayout(members)}, rows);
+  }
 }
 
 Value AttentionMoves::toRows(Value value, const HeadRange &range,

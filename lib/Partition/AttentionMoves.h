@@ -48,12 +48,16 @@ public:
 
   /// Every row, once `after` is there.
   Value gatherRows(Value value, LayoutAttr rows, Value after) const;
+  void gatherRows(MutableArrayRef<Value> terms, LayoutAttr rows,
+                  Value after) const;
   /// Of every row the sum over ranks, on the rank whose it is.
   Value scatterRows(Value value, LayoutAttr rows) const;
   /// From rows of all heads of a range to joined rows of its dealt heads:
   /// [batch, rows, heads] or with a last dimension.
   Value toHeads(Value value, const HeadRange &range,
                 const ExchangedRows &rows) const;
+  /// What all heads share goes to every rank: as one head for each.
+  void toHeads(MutableArrayRef<Value> terms, const ExchangedRows &rows) const;
   Value toRows(Value value, const HeadRange &range,
                const ExchangedRows &rows) const;
   /// As `toRows`, for parts of kv heads: one that several ranks hold gets the

@@ -35,9 +35,8 @@ public:
   AttentionEmitter(OpBuilder &builder, const LocalAttention &attention)
       : builder(builder), op(attention.op), loc(op.getLoc()),
         plan(op.getPlan().value_or(PlanAttr())), query(attention.query),
-        own{attention.key, attention.value, attention.perKey, {}},
-        perQuery(attention.perQuery), perHead(attention.perHead),
-        pair(attention.pair), table(attention.table),
+        own{attention.key, attention.value, attention.terms.perKey, {}},
+        terms(attention.terms),
         moves(builder, loc, plan, op.getQuery().getType().getDimSize(2),
               op.getKey().getType().getDimSize(2)),
         states(builder, op, attention.sink, attention.mean),
@@ -86,8 +85,7 @@ private:
     HeldGroup whole = {query, own, {}};
     LayoutAttr rows = keys;
     keys = denseLayout(keys);
-    for (Value &term : whole.own.perKey)
-      term = moves.gatherRows(term, rows, Value());
+    moves.gatherRows(whole.own.perKey, rows, Value());
     return emitGroups(
         [&](int64_t number) { return gather(whole, number, rows); },
         [](Value result) { return result; });
@@ -110,10 +108,8 @@ private:
                   keyRows = moves.exchangedRows(keys);
     queries = rows.joined;
     keys = keyRows.joined;
-    for (Value &term : perQuery)
-      term = exchangeTerm(term, rows);
-    for (Value &term : whole.own.perKey)
-      term = exchangeTerm(term, keyRows);
+    moves.toHeads(terms.perQuery, rows);
+    moves.toHeads(whole.own.perKey, keyRows);
     // Exchanges keep their order: the next one follows that of the result.
     return emitGroups(
         [&](int64_t number) -> HeldGroup {
@@ -124,17 +120,6 @@ private:
           return {q, {k, v, whole.own.perKey, {}}, group};
         },
         [&](Value result) { return moves.toRows(result, heads.query, rows); });
-  }
-
-  /// What all heads share goes to every rank: as one head for each.
-  Value exchangeTerm(Value term, const ExchangedRows &rows) {
-    auto type = cast<RankedTensorType>(term.getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[2] = plan.getHeads();
-    Value spread = stablehlo::BroadcastInDimOp::create(
-        builder, loc, type.clone(shape), term, ArrayRef<int64_t>{0, 1, 2, 3});
-    return moves.toHeads(spread, {0, shape[2], plan.getHeadsLayout(shape[2])},
-                         rows);
   }
 
   State emitRing() {
@@ -161,8 +146,9 @@ private:
     auto [outputType, lseType] = states.types(query);
     auto partial = AttendOp::create(
         builder, loc, TypeRange{outputType, lseType}, query, block.key,
-        block.value, state.output, state.lse, source, perQuery, block.perKey,
-        perHead, pair, table, queries, keys, heads.query.dealt, dealtKvHeads(),
+        block.value, state.output, state.lse, source, terms.perQuery,
+        block.perKey, terms.perHead, terms.pair, terms.table, queries, keys,
+        heads.query.dealt, dealtKvHeads(),
         builder.getI64IntegerAttr(heads.query.first), op.getBands(),
         op.getScaleAttr(), op.getScoreAttr(), op.getNameAttr());
     return {partial.getOutput(), partial.getLse()};
@@ -181,7 +167,7 @@ private:
   /// exchanged.
   Value query;
   KeyBlock own;
-  SmallVector<Value> perQuery, perHead, pair, table;
+  LocalTerms terms;
   AttentionMoves moves;
   AttentionState states;
   LayoutAttr queries, keys;
@@ -198,14 +184,15 @@ SoftmaxState mlir::sp::emitAttention(OpBuilder &builder,
   return AttentionEmitter(builder, attention).emit();
 }
 
-SmallVector<DimAttr> mlir::sp::dimsOfPair(AttentionOp op, RankedTensorType pair,
-                                          DimAttr batch, LayoutAttr queries) {
+SmallVector<DimAttr> mlir::sp::dimsOfPair(std::optional<PlanAttr> plan,
+                                          RankedTensorType pair, DimAttr batch,
+                                          LayoutAttr queries) {
   SmallVector<DimAttr> dims = llvm::to_vector(
-      ShardingAttr::getReplicated(op.getContext(), pair.getShape()).getDims());
+      ShardingAttr::getReplicated(pair.getContext(), pair.getShape())
+          .getDims());
   dims[0] = batch;
   if (pair.getDimSize(2) == 1)
     return dims;
-  std::optional<PlanAttr> plan = op.getPlan();
   if (plan && plan->getHeads() > 1) {
     queries = plan->getRingRows(queries.getLength());
     // A rank holds heads of every group: no layout deals those.

@@ -38,8 +38,9 @@ public:
              backward.cotangent,
              backward.lse,
              Value(),
-             {backward.key, backward.value, {}, {}},
+             {backward.key, backward.value, backward.terms.perKey, {}},
              {}},
+        terms(backward.terms),
         moves(builder, loc, plan, op.getQuery().getType().getDimSize(2),
               op.getKey().getType().getDimSize(2)),
         queries(backward.queries), keys(backward.keys) {
@@ -126,6 +127,7 @@ private:
     // Joined with those of the forward, gathered keys would lie in memory since
     // then.
     done = here.delta;
+    moves.gatherRows(whole.own.perKey, rows, done);
     auto bring = [&](int64_t number) -> HeldGroup {
       HeadGroup group = moves.group(number);
       Value k = moves.takeHeads(whole.own.key, group.kv),
@@ -136,7 +138,7 @@ private:
               moves.takeHeads(whole.cotangent, group.query),
               moves.takeHeads(whole.lse, group.query),
               moves.takeHeads(whole.delta, group.query),
-              {k, v, {}, {}},
+              {k, v, whole.own.perKey, {}},
               group};
     };
     return emitGroups(bring, [&](const Gradients &parts) {
@@ -153,6 +155,8 @@ private:
                   keyRows = moves.exchangedRows(keys);
     queries = rows.joined;
     keys = keyRows.joined;
+    moves.toHeads(terms.perQuery, rows);
+    moves.toHeads(whole.own.perKey, keyRows);
     auto bring = [&](int64_t number) -> HeldGroup {
       HeadGroup group = moves.group(number);
       auto ofQueries = [&](Value value) {
@@ -163,7 +167,7 @@ private:
             v = moves.toHeads(whole.own.value, group.kv, keyRows),
             cotangent = ofQueries(whole.cotangent), lse = ofQueries(whole.lse),
             delta = ofQueries(whole.delta);
-      return {q, cotangent, lse, delta, {k, v, {}, {}}, group};
+      return {q, cotangent, lse, delta, {k, v, whole.own.perKey, {}}, group};
     };
     return emitGroups(bring, [&](const Gradients &parts) -> Gradients {
       Value query =
@@ -208,11 +212,11 @@ private:
         TypeRange{typeOf(here.query), typeOf(block.key), typeOf(block.value)},
         here.query, block.key, block.value, here.cotangent, here.lse,
         here.delta, ontoQuery, continues ? block.gradients[0] : Value(),
-        continues ? block.gradients[1] : Value(), source, ValueRange(),
-        ValueRange(), ValueRange(), ValueRange(), ValueRange(), queries, keys,
+        continues ? block.gradients[1] : Value(), source, terms.perQuery,
+        block.perKey, terms.perHead, terms.pair, terms.table, queries, keys,
         here.heads.query.dealt, dealtKvHeads(),
         builder.getI64IntegerAttr(here.heads.query.first), op.getBands(),
-        op.getScaleAttr(), FlatSymbolRefAttr(), op.getNameAttr());
+        op.getScaleAttr(), op.getScoreAttr(), op.getNameAttr());
     return {partial.getDQuery(), partial.getDKey(), partial.getDValue()};
   }
 
@@ -227,6 +231,7 @@ private:
   PlanAttr plan;
   /// Local operands, at first with all heads.
   HeldGroup here;
+  LocalTerms terms;
   AttentionMoves moves;
   /// How their rows are dealt, before or after heads are exchanged.
   LayoutAttr queries, keys;
@@ -240,33 +245,4 @@ AttentionGradients
 mlir::sp::emitAttentionBackward(OpBuilder &builder,
                                 const LocalBackward &backward) {
   return BackwardEmitter(builder, backward).emit();
-}
-
-void Localizer::localizeAttentionBackward(AttentionBackwardOp op) {
-  // Without a plan every rank has all rows: of some queries gradients of keys
-  // would be but parts.
-  AttentionRows dealt = dealAttention(op.getQuery(), op.getKey(), op.getPlan(),
-                                      assignedDims(op, 0)[0], DimAttr());
-  auto ofRows = [&](Value value, DimAttr rows) {
-    return require(value, rowDims(value, dealt.batch, rows), op);
-  };
-  LocalBackward local;
-  local.op = op;
-  local.query = ofRows(op.getQuery(), dealt.queryDim);
-  local.key = ofRows(op.getKey(), dealt.keyDim);
-  local.value = ofRows(op.getValue(), dealt.keyDim);
-  local.output = ofRows(op.getOutput(), dealt.queryDim);
-  local.lse = ofRows(op.getLse(), dealt.queryDim);
-  local.cotangent = ofRows(op.getDOutput(), dealt.queryDim);
-  local.queries = dealt.queries;
-  local.keys = dealt.keys;
-  AttentionGradients gradients = emitAttentionBackward(builder, local);
-  auto defineRows = [&](OpResult global, Value value, DimAttr rows) {
-    SmallVector<DimAttr> assigned = assignedDims(op, global.getResultNumber());
-    SmallVector<DimAttr> dims = rowDims(global, dealt.batch, rows);
-    define(global, {reshard(value, dims, assigned, op), assigned});
-  };
-  defineRows(op->getResult(0), gradients.query, dealt.queryDim);
-  defineRows(op->getResult(1), gradients.key, dealt.keyDim);
-  defineRows(op->getResult(2), gradients.value, dealt.keyDim);
 }

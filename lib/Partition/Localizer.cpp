@@ -128,6 +128,43 @@ SmallVector<DimAttr> Localizer::rowDims(Value global, DimAttr batch,
   return dims;
 }
 
+template <typename OpT>
+DimAttr Localizer::batchOf(OpT op, Value term,
+                           const AttentionRows &dealt) const {
+  DimAttr whole = wholeDims(term)[0];
+  return whole == wholeDims(op.getQuery())[0] ? dealt.batch : whole;
+}
+
+template <typename OpT>
+SmallVector<Value> Localizer::requireRows(OpT op, ValueRange terms,
+                                          const AttentionRows &dealt,
+                                          DimAttr rows) {
+  return llvm::map_to_vector(terms, [&](Value term) {
+    SmallVector<DimAttr> termDims = wholeDims(term);
+    termDims[0] = batchOf(op, term, dealt);
+    if (rows)
+      termDims[1] = rows;
+    return require(term, termDims, op);
+  });
+}
+
+template <typename OpT>
+LocalTerms Localizer::localizeTerms(OpT op, const AttentionRows &dealt) {
+  LocalTerms terms;
+  terms.perQuery = requireRows(op, op.getPerQuery(), dealt, dealt.queryDim);
+  terms.perKey = requireRows(op, op.getPerKey(), dealt, dealt.keyDim);
+  terms.perHead = requireRows(op, op.getPerHead(), dealt, DimAttr());
+  for (Value pair : op.getPair())
+    terms.pair.push_back(
+        require(pair,
+                dimsOfPair(op.getPlan(), cast<RankedTensorType>(pair.getType()),
+                           batchOf(op, pair, dealt), dealt.queries),
+                op));
+  for (Value table : op.getTable())
+    terms.table.push_back(require(table, wholeDims(table), op));
+  return terms;
+}
+
 void Localizer::localizeAttention(AttentionOp op) {
   SmallVector<DimAttr> assigned = assignedDims(op, 0);
   AttentionRows dealt = dealAttention(op.getQuery(), op.getKey(), op.getPlan(),
@@ -142,35 +179,11 @@ void Localizer::localizeAttention(AttentionOp op) {
   local.value = ofRows(op.getValue(), dealt.keyDim);
   local.queries = dealt.queries;
   local.keys = dealt.keys;
-  auto batchOf = [&](Value term) {
-    DimAttr whole = wholeDims(term)[0];
-    return whole == wholeDims(op.getQuery())[0] ? dealt.batch : whole;
-  };
-  // `rows` deals dimension 1; without, only the batch is dealt.
-  auto requireRows = [&](ValueRange terms, DimAttr rows) {
-    return llvm::map_to_vector(terms, [&](Value term) {
-      SmallVector<DimAttr> termDims = wholeDims(term);
-      termDims[0] = batchOf(term);
-      if (rows)
-        termDims[1] = rows;
-      return require(term, termDims, op);
-    });
-  };
-  local.perQuery = requireRows(op.getPerQuery(), dealt.queryDim);
-  local.perKey = requireRows(op.getPerKey(), dealt.keyDim);
-  local.perHead = requireRows(op.getPerHead(), DimAttr());
-  for (Value pair : op.getPair())
-    local.pair.push_back(
-        require(pair,
-                dimsOfPair(op, cast<RankedTensorType>(pair.getType()),
-                           batchOf(pair), dealt.queries),
-                op));
-  for (Value table : op.getTable())
-    local.table.push_back(require(table, wholeDims(table), op));
+  local.terms = localizeTerms(op, dealt);
   if (Value sink = op.getSink())
     local.sink = require(sink, wholeDims(sink), op);
   if (Value mean = op.getMean())
-    local.mean = requireRows(mean, DimAttr()).front();
+    local.mean = requireRows(op, mean, dealt, DimAttr()).front();
   SoftmaxState results = emitAttention(builder, local);
   auto defineRows = [&](OpResult global, Value value) {
     SmallVector<DimAttr> dims = rowDims(global, dealt.batch, dealt.queryDim);
@@ -180,6 +193,36 @@ void Localizer::localizeAttention(AttentionOp op) {
   defineRows(op->getResult(0), results.output);
   if (op.getLse())
     defineRows(op->getResult(1), results.lse);
+}
+
+void Localizer::localizeAttentionBackward(AttentionBackwardOp op) {
+  // Without a plan every rank has all rows: of some queries gradients of keys
+  // would be but parts.
+  AttentionRows dealt = dealAttention(op.getQuery(), op.getKey(), op.getPlan(),
+                                      assignedDims(op, 0)[0], DimAttr());
+  auto ofRows = [&](Value value, DimAttr rows) {
+    return require(value, rowDims(value, dealt.batch, rows), op);
+  };
+  LocalBackward local;
+  local.op = op;
+  local.query = ofRows(op.getQuery(), dealt.queryDim);
+  local.key = ofRows(op.getKey(), dealt.keyDim);
+  local.value = ofRows(op.getValue(), dealt.keyDim);
+  local.output = ofRows(op.getOutput(), dealt.queryDim);
+  local.lse = ofRows(op.getLse(), dealt.queryDim);
+  local.cotangent = ofRows(op.getDOutput(), dealt.queryDim);
+  local.terms = localizeTerms(op, dealt);
+  local.queries = dealt.queries;
+  local.keys = dealt.keys;
+  AttentionGradients gradients = emitAttentionBackward(builder, local);
+  auto defineRows = [&](OpResult global, Value value, DimAttr rows) {
+    SmallVector<DimAttr> assigned = assignedDims(op, global.getResultNumber());
+    SmallVector<DimAttr> dims = rowDims(global, dealt.batch, rows);
+    define(global, {reshard(value, dims, assigned, op), assigned});
+  };
+  defineRows(op->getResult(0), gradients.query, dealt.queryDim);
+  defineRows(op->getResult(1), gradients.key, dealt.keyDim);
+  defineRows(op->getResult(2), gradients.value, dealt.keyDim);
 }
 
 LogicalResult Localizer::localizeBranch(Operation *op, Region &region,

@@ -28,6 +28,12 @@ struct AttentionRows {
   DimAttr batch, queryDim, keyDim;
 };
 
+/// Local terms of a score function, those over pairs dealt as `dimsOfPair`
+/// says.
+struct LocalTerms {
+  SmallVector<Value> perQuery, perKey, perHead, pair, table;
+};
+
 class Localizer {
 public:
   Localizer(OpBuilder &builder) : builder(builder) {}
@@ -55,6 +61,16 @@ private:
   AttentionRows dealAttention(Value query, Value key,
                               std::optional<PlanAttr> plan, DimAttr batch,
                               DimAttr rows) const;
+  /// What the score function of an attention or of its gradients reads.
+  template <typename OpT>
+  LocalTerms localizeTerms(OpT op, const AttentionRows &dealt);
+  /// `rows` deals dimension 1; without, only the batch is dealt.
+  template <typename OpT>
+  SmallVector<Value> requireRows(OpT op, ValueRange terms,
+                                 const AttentionRows &dealt, DimAttr rows);
+  /// Of a term with elements for the whole batch, or one for all.
+  template <typename OpT>
+  DimAttr batchOf(OpT op, Value term, const AttentionRows &dealt) const;
   /// Of a value with batch and rows first.
   SmallVector<DimAttr> rowDims(Value global, DimAttr batch, DimAttr rows) const;
 
@@ -88,13 +104,13 @@ private:
   DenseMap<std::pair<Value, Attribute>, Value> resharded;
 };
 
-/// Local operands of an attention and how their rows are dealt. Terms over
-/// pairs are dealt as `dimsOfPair` says, the sink is whole.
+/// Local operands of an attention and how their rows are dealt. The sink is
+/// whole.
 struct LocalAttention {
   AttentionOp op;
   Value query, key, value;
   LayoutAttr queries, keys;
-  SmallVector<Value> perQuery, perKey, perHead, pair, table;
+  LocalTerms terms;
   Value sink, mean;
 };
 
@@ -107,6 +123,7 @@ struct LocalBackward {
   AttentionBackwardOp op;
   Value query, key, value, output, lse, cotangent;
   LayoutAttr queries, keys;
+  LocalTerms terms;
 };
 
 /// Gradients, dealt as queries and keys are.
@@ -122,8 +139,9 @@ AttentionGradients emitAttentionBackward(OpBuilder &builder,
 /// rank attends with: [batch, heads, queries, keys]. Keys stay whole, and so do
 /// the heads of one that all queries share, and of any where heads come in
 /// groups.
-SmallVector<DimAttr> dimsOfPair(AttentionOp op, RankedTensorType pair,
-                                DimAttr batch, LayoutAttr queries);
+SmallVector<DimAttr> dimsOfPair(std::optional<PlanAttr> plan,
+                                RankedTensorType pair, DimAttr batch,
+                                LayoutAttr queries);
 
 } // namespace mlir::sp
 

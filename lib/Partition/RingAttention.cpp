@@ -256,14 +256,16 @@ KeyBlock RingAttention::shift(const KeyBlock &block, Value source,
   SmallVector<Value> moved =
       shiftHeads({block.key, block.value}, source, axis, distance, most,
                  dealt.heads, dealt.kvHeads);
+  SmallVector<Value> perKey =
+      shiftHeads(block.perKey, source, axis, distance, most, {}, {});
   // Keys travel again for gradients: joined with the way of the forward, the
   // blocks of other ranks would lie in memory in between.
   if (dealt.isBackward)
-    moved[0].getDefiningOp()->setAttr("sp.backward", builder.getUnitAttr());
-  return {moved[0],
-          moved[1],
-          shiftHeads(block.perKey, source, axis, distance, most, {}, {}),
-          {}};
+    for (ArrayRef<Value> shifted : {ArrayRef(moved), ArrayRef(perKey)})
+      if (!shifted.empty())
+        shifted[0].getDefiningOp()->setAttr("sp.backward",
+                                            builder.getUnitAttr());
+  return {moved[0], moved[1], perKey, {}};
 }
 
 SmallVector<Value> RingAttention::shiftGradients(ValueRange gradients,

@@ -48,15 +48,16 @@ void Seeds::seedAttention(Value queries, Value keys,
   }
 }
 
-void Seeds::seedPairs(AttentionOp op, ShardingPropagation &propagation) {
+template <typename OpT>
+void Seeds::seedPairs(OpT op, ShardingPropagation &propagation) {
   std::optional<PlanAttr> plan = op.getPlan();
   if (!plan || plan->getRanks() == 1)
     return;
   LayoutAttr queries =
-      layoutFor(plan->getAxis(), op.getResult().getType().getDimSize(1));
+      layoutFor(plan->getAxis(), op.getQuery().getType().getDimSize(1));
   for (Value pair : op.getPair()) {
     SmallVector<DimAttr> dims =
-        dimsOfPair(op, cast<RankedTensorType>(pair.getType()),
+        dimsOfPair(plan, cast<RankedTensorType>(pair.getType()),
                    propagation.dimsOf(pair)[0], queries);
     for (auto [index, dim] : llvm::enumerate(dims))
       propagation.deal(pair, index, dim);
@@ -70,9 +71,11 @@ void Seeds::seedAttentions(ShardingPropagation &propagation) {
                     propagation);
       seedPairs(forward, propagation);
     }
-    if (auto backward = dyn_cast<AttentionBackwardOp>(op))
+    if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
       seedAttention(backward.getDQuery(), backward.getDKey(),
                     backward.getPlan(), propagation);
+      seedPairs(backward, propagation);
+    }
   });
 }
 

@@ -32,7 +32,8 @@ private:
   void seedAttention(Value queries, Value keys, std::optional<PlanAttr> plan,
                      ShardingPropagation &propagation);
   /// Terms over pairs, as the plan needs them.
-  void seedPairs(AttentionOp op, ShardingPropagation &propagation);
+  template <typename OpT>
+  void seedPairs(OpT op, ShardingPropagation &propagation);
   /// The layout of a sequence: one for each axis and length.
   LayoutAttr layoutFor(StringRef axis, int64_t length);
   FailureOr<SmallVector<DimAttr>> parseShard(StringRef text,

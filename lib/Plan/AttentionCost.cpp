@@ -24,7 +24,7 @@ public:
     kvHeads = v[2];
     queries = toAlgebra(plan.getRows(q[1]));
     keys = toAlgebra(plan.getRows(v[1]));
-    auto ofTerms = [&](ValueRange terms) {
+    auto ofTerms = [&](ArrayRef<Value> terms) {
       int64_t bytes = 0;
       for (Value term : terms) {
         auto type = cast<RankedTensorType>(term.getType());
@@ -33,8 +33,8 @@ public:
       }
       return bytes;
     };
-    queryTermBytes = ofTerms(op.perQuery);
     keyTermBytes = ofTerms(op.perKey);
+    termsToHeads = {ofTerms(op.perQueryToHeads), ofTerms(op.perKeyToHeads)};
     ringQueries = toAlgebra(plan.getRingRows(q[1]));
     ringKeys = toAlgebra(plan.getRingRows(v[1]));
     for (int64_t group = 0; group < plan.getGroups(); ++group) {
@@ -155,9 +155,9 @@ private:
       if (peer == own)
         continue;
       int64_t queryBytes = batch * headsOf(peer) * op.queriesToHeads;
-      bytes += queries.count(rank) * (queryBytes + queryTermBytes);
+      bytes += queries.count(rank) * (queryBytes + termsToHeads.first);
       bytes += keys.count(rank) *
-               (batch * kvHeadsOf(peer) * op.keysToHeads + keyTermBytes);
+               (batch * kvHeadsOf(peer) * op.keysToHeads + termsToHeads.second);
       bytes +=
           batch * queries.count(first + peer) * headsOf(own) * op.queriesToRows;
       bytes += keys.count(first + peer) * keyResultBytes(own);
@@ -170,8 +170,10 @@ private:
   int64_t batch;
   Bands bands;
   int64_t kvHeads = 0;
-  /// What terms say of one row, over the batch.
-  int64_t queryTermBytes = 0, keyTermBytes = 0;
+  /// What terms say of one row, over the batch: of keys; and of queries and of
+  /// keys as they are exchanged for heads.
+  int64_t keyTermBytes = 0;
+  std::pair<int64_t, int64_t> termsToHeads;
   Layout queries, keys, ringQueries, ringKeys;
   /// The kv heads of each group, and how its query heads are dealt.
   std::vector<std::pair<int64_t, Layout>> groups;
@@ -208,6 +210,17 @@ static bool sharesOperands(AttentionBackwardOp op) {
          });
 }
 
+/// Terms of gradients without those that the forward exchanges for heads too.
+static SmallVector<Value> withoutThose(ValueRange terms, ValueRange ofForward) {
+  SmallVector<Value> others;
+  for (Value term : terms)
+    if (llvm::none_of(ofForward, [&](Value other) {
+          return lookThrough(other) == lookThrough(term);
+        }))
+      others.push_back(term);
+  return others;
+}
+
 /// Bytes of a row of one head.
 static int64_t rowBytes(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -217,8 +230,8 @@ static int64_t rowBytes(Value value) {
 
 CountedAttention::CountedAttention(AttentionOp op)
     : bands(op.getBands()), query(op.getQuery().getType()),
-      value(op.getValue().getType()), perQuery(op.getPerQuery()),
-      perKey(op.getPerKey()),
+      value(op.getValue().getType()), perKey(op.getPerKey()),
+      perQueryToHeads(op.getPerQuery()), perKeyToHeads(op.getPerKey()),
       keyBytes(rowBytes(op.getKey()) + rowBytes(op.getValue())),
       queriesToHeads(rowBytes(op.getQuery())), keysToHeads(keyBytes),
       queriesToRows(rowBytes(op.getResult()) +
@@ -226,13 +239,19 @@ CountedAttention::CountedAttention(AttentionOp op)
 
 CountedAttention::CountedAttention(AttentionBackwardOp op)
     : bands(op.getBands()), query(op.getQuery().getType()),
-      value(op.getValue().getType()),
+      value(op.getValue().getType()), perKey(op.getPerKey()),
+      perQueryToHeads(op.getPerQuery()), perKeyToHeads(op.getPerKey()),
       keyBytes(rowBytes(op.getKey()) + rowBytes(op.getValue())),
-      queriesToHeads(rowBytes(op.getDOutput()) + 2 * rowBytes(op.getLse())),
       queriesToRows(rowBytes(op.getDQuery())),
-      keysToRows(rowBytes(op.getDKey()) + rowBytes(op.getDValue())),
-      partBytes((query.getDimSize(3) + value.getDimSize(3)) *
-                rowBytes(op.getLse())) {
+      keysToRows(rowBytes(op.getDKey()) + rowBytes(op.getDValue())) {
+  int64_t stateBytes = elementBytes(op.getLse().getType().getElementType());
+  queriesToHeads =
+      rowBytes(op.getDOutput()) + rowBytes(op.getLse()) + stateBytes;
+  partBytes = (query.getDimSize(3) + value.getDimSize(3)) * stateBytes;
+  if (AttentionOp forward = findForward(op)) {
+    perQueryToHeads = withoutThose(op.getPerQuery(), forward.getPerQuery());
+    perKeyToHeads = withoutThose(op.getPerKey(), forward.getPerKey());
+  }
   if (sharesOperands(op))
     return;
   queriesToHeads += rowBytes(op.getQuery());

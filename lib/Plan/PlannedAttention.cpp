@@ -45,9 +45,19 @@ void PlannedAttention::setPlan(PlanAttr chosen) {
   }
 }
 
+/// Of everything that the score function of an attention or its gradients
+/// reads.
+template <typename OpT> static SmallVector<TypeRange> typesOfTerms(OpT op) {
+  return {op.getPerQuery().getTypes(), op.getPerKey().getTypes(),
+          op.getPerHead().getTypes(), op.getPair().getTypes(),
+          op.getTable().getTypes()};
+}
+
 /// Whether these could be the gradients of an attention.
 static bool fits(AttentionBackwardOp backward, AttentionOp forward) {
-  return !forward.getScore() && forward.getBands() == backward.getBands() &&
+  return forward.getScore().has_value() == backward.getScore().has_value() &&
+         typesOfTerms(forward) == typesOfTerms(backward) &&
+         forward.getBands() == backward.getBands() &&
          forward.getScale() == backward.getScale() &&
          forward.getQuery().getType() == backward.getQuery().getType() &&
          forward.getKey().getType() == backward.getKey().getType() &&

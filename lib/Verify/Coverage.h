@@ -13,9 +13,7 @@ namespace mlir::sp {
 
 /// One `sp.attend` or `sp.attend_backward`.
 struct Part {
-  Part(AttendOp op) : Part(op, "state", {op.getQuery()}) {
-    llvm::append_range(ofKeys, op.getPerKey());
-  }
+  Part(AttendOp op) : Part(op, "state", {op.getQuery()}) {}
   Part(AttendBackwardOp op)
       : Part(op, "gradient",
              {op.getQuery(), op.getDOutput(), op.getLse(), op.getDelta()}) {}
@@ -34,7 +32,9 @@ private:
   Part(OpT op, StringRef name, ArrayRef<Value> ofQueries)
       : op(op), name(name), ofQueries(ofQueries), key(op.getKey()),
         value(op.getValue()), source(op.getSource()), ofKeys({op.getValue()}),
-        queries(op.getQueries()), keys(op.getKeys()), bands(op.getBands()) {}
+        queries(op.getQueries()), keys(op.getKeys()), bands(op.getBands()) {
+    llvm::append_range(ofKeys, op.getPerKey());
+  }
 };
 
 /// One line of parts, each onto the one before it.

@@ -20,6 +20,9 @@
 ///                        query and head: lse and delta; q, k and v once more
 ///                        where those of the forward are out of sight
 ///
+/// Terms of each key travel with k and v, those of each query with q. With a
+/// score function lse is two numbers.
+///
 /// A double ring sends as much as a ring, one way
 /// or both, and heads in groups as much as all at once; where a mask hides
 /// whole blocks, rings send less.
@@ -41,7 +44,9 @@ struct CountedAttention {
 
   ArrayAttr bands;
   RankedTensorType query, value;
-  ValueRange perQuery, perKey;
+  /// Terms that travel with keys; and those that are exchanged for heads,
+  /// without what the forward has exchanged.
+  SmallVector<Value> perKey, perQueryToHeads, perKeyToHeads;
   /// Of one head, in bytes of one row: keys and values; what of queries and
   /// keys is exchanged for heads, without what the forward has exchanged; what
   /// goes back to queries and keys; and parts of gradients that ranks add up.
