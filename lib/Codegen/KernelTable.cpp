@@ -109,7 +109,8 @@ protected:
   }
 
   FailureOr<KernelInfo> addAttention(AttendOp op) override {
-    AttentionKernelConfig config = configOf(op);
+    AttentionKernelConfig config = configOf<AttentionKernelConfig>(op);
+    config.launchKeys = op.getKey().getType().getDimSize(1);
     if (failed(verifyAttentionKernel(op.getLoc(), config)))
       return failure();
     buildAttentionKernel(kernels, op.getLoc(), config);
@@ -121,12 +122,7 @@ protected:
   }
 
   FailureOr<KernelInfo> addBackward(AttendBackwardOp op) override {
-    AttentionBackwardConfig config;
-    config.headSize = op.getQuery().getType().getDimSize(3);
-    config.valueSize = op.getValue().getType().getDimSize(3);
-    config.elementType = op.getQuery().getType().getElementType();
-    config.vectorBits = target.vectorBits;
-    config.bf16Dots = target.bf16Dots;
+    AttentionBackwardConfig config = configOf<AttentionBackwardConfig>(op);
     if (failed(verifyAttentionBackwardKernel(op.getLoc(), config)))
       return failure();
     buildAttentionBackwardKernel(kernels, op.getLoc(), config);
@@ -137,12 +133,12 @@ protected:
   }
 
 private:
-  AttentionKernelConfig configOf(AttendOp op) const {
-    AttentionKernelConfig config;
+  /// What an attention and its gradients say alike.
+  template <typename ConfigT, typename OpT> ConfigT configOf(OpT op) const {
+    ConfigT config;
     config.headSize = op.getQuery().getType().getDimSize(3);
     config.valueSize = op.getValue().getType().getDimSize(3);
     config.elementType = op.getQuery().getType().getElementType();
-    config.launchKeys = op.getKey().getType().getDimSize(1);
     config.vectorBits = target.vectorBits;
     config.bf16Dots = target.bf16Dots;
     if (op.getScore())

@@ -33,8 +33,40 @@ static std::vector<int64_t> termStrides(Value value,
   return strides;
 }
 
+template <typename OpT, typename TableT>
+void PlanWriter::writeTerms(OpT op, TableT &attend) {
+  attend.scored = op.getScore().has_value();
+  auto addTerm = [&](Value value, std::array<int64_t, 4> dims) {
+    auto term = std::make_unique<plan::ScoreTermT>();
+    term->view = view(value, op);
+    term->strides = termStrides(value, dims);
+    attend.terms.push_back(std::move(term));
+  };
+  for (Value value : op.getPerQuery())
+    addTerm(value, {0, -1, 1, -1});
+  for (Value value : op.getPerKey())
+    addTerm(value, {0, -1, -1, 1});
+  // All heads are there, whichever are the rank's.
+  auto keepHeads = [&](Value value) {
+    plan::ScoreTermT &term = *attend.terms.back();
+    term.head_bytes =
+        term.strides[1] * elementBytes(getElementTypeOrSelf(value));
+  };
+  for (Value value : op.getPerHead()) {
+    addTerm(value, {0, 2, -1, -1});
+    keepHeads(value);
+  }
+  for (Value value : op.getPair()) {
+    addTerm(value, {0, 1, 2, 3});
+    if (op.hasWholeHeads(value))
+      keepHeads(value);
+  }
+  for (Value value : op.getTable())
+    addTerm(value, {-1, -1, -1, -1});
+}
+
 /// What the tables of an attention step and of its gradients share: operands,
-/// rows and heads.
+/// rows, heads and what a score function reads.
 template <typename OpT, typename TableT>
 void PlanWriter::writePairs(OpT op, const KernelInfo &info, TableT &attend) {
   attend.kernel = kernelNumber(info);
@@ -67,6 +99,7 @@ void PlanWriter::writePairs(OpT op, const KernelInfo &info, TableT &attend) {
   attend.scale = op.getScale().convertToDouble();
   attend.head_size = q[3];
   attend.value_size = v[3];
+  writeTerms(op, attend);
 }
 
 void PlanWriter::writeAttend(AttendOp op, Commands &into) {
@@ -81,40 +114,12 @@ void PlanWriter::writeAttend(AttendOp op, Commands &into) {
   attend.query_block = info.queryBlock;
   attend.key_block = info.keyBlock;
   attend.order = info.order;
-  attend.scored = op.getScore().has_value();
   if (!info.portable.empty()) {
     KernelInfo portable = lookup.named(info.portable);
     attend.portable = std::make_unique<plan::PortableKernelT>();
     attend.portable->kernel = kernelNumber(portable);
     attend.portable->query_block = portable.queryBlock;
   }
-  auto addTerm = [&](Value value, std::array<int64_t, 4> dims) {
-    auto term = std::make_unique<plan::ScoreTermT>();
-    term->view = view(value, op);
-    term->strides = termStrides(value, dims);
-    attend.terms.push_back(std::move(term));
-  };
-  for (Value value : op.getPerQuery())
-    addTerm(value, {0, -1, 1, -1});
-  for (Value value : op.getPerKey())
-    addTerm(value, {0, -1, -1, 1});
-  // All heads are there, whichever are the rank's.
-  auto keepHeads = [&](Value value) {
-    plan::ScoreTermT &term = *attend.terms.back();
-    term.head_bytes =
-        term.strides[1] * elementBytes(getElementTypeOrSelf(value));
-  };
-  for (Value value : op.getPerHead()) {
-    addTerm(value, {0, 2, -1, -1});
-    keepHeads(value);
-  }
-  for (Value value : op.getPair()) {
-    addTerm(value, {0, 1, 2, 3});
-    if (op.hasWholeHeads(value))
-      keepHeads(value);
-  }
-  for (Value value : op.getTable())
-    addTerm(value, {-1, -1, -1, -1});
   into.push_back(compute(op.getName().empty() ? "attend" : op.getName(),
                          std::move(attend)));
 }

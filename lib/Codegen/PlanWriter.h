@@ -59,6 +59,8 @@ private:
   // PlanAttention.cpp
   template <typename OpT, typename TableT>
   void writePairs(OpT op, const KernelInfo &info, TableT &attend);
+  template <typename OpT, typename TableT>
+  void writeTerms(OpT op, TableT &attend);
   void writeAttend(AttendOp op, Commands &into);
   void writeAttendBackward(AttendBackwardOp op, Commands &into);
 

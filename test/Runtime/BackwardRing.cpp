@@ -18,10 +18,9 @@ struct Call {
   void *const *buffers;
   const int64_t *sizes;
 
-  /// The row of a buffer; delta's strides are lse's.
+  /// The row of a buffer.
   float *row(int buffer, int64_t batch, int64_t row, int64_t head) const {
-    int strides = SPRT_BACKWARD_Q_STRIDES +
-                  3 * (buffer > SPRT_BACKWARD_LSE ? buffer - 1 : buffer);
+    int strides = SPRT_BACKWARD_Q_STRIDES + 3 * buffer;
     return static_cast<float *>(buffers[buffer]) + batch * sizes[strides] +
            row * sizes[strides + 1] + head * sizes[strides + 2];
   }
@@ -119,7 +118,7 @@ plan::AttendBackwardT stepOf(const BackwardRing &ring, int64_t most) {
   step.k_strides = step.dk_strides = strides(kKvHeads, kHead);
   step.v_strides = step.dv_strides = strides(kKvHeads, kValue);
   step.d_out_strides = strides(kHeads, kValue);
-  step.lse_strides = strides(kHeads, 1);
+  step.lse_strides = step.delta_strides = strides(kHeads, 1);
   step.head_size = kHead;
   step.value_size = kValue;
   step.type = plan::DType::f32;

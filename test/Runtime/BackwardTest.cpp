@@ -131,6 +131,25 @@ const Spoiled kSpoiled[] = {
      "expected 3 strides of attention but got 2"},
     {"noStrides", [](T &step, P &) { step.d_out_strides.clear(); },
      "expected 3 strides of attention but got 0"},
+    {"noDeltaStrides", [](T &step, P &) { step.delta_strides.clear(); },
+     "expected 3 strides of attention but got 0"},
+    {"termsOfNoFunction",
+     [](T &step, P &) {
+       step.terms.push_back(std::make_unique<plan::ScoreTermT>());
+     },
+     "terms without a score function"},
+    {"termWithoutStrides",
+     [](T &step, P &) {
+       step.scored = true;
+       step.terms.push_back(std::make_unique<plan::ScoreTermT>());
+     },
+     "expected 4 strides of a term but got 0"},
+    {"oneNumberForAFunction",
+     [](T &step, P &) {
+       step.scored = true;
+       step.lse_strides = {32, 8, 2};
+     },
+     "\"lse\" of 128 bytes does not fit into its buffer of 64"},
     {"negativeStride", [](T &step, P &) { step.dv_strides[1] = -4; },
      "a stride"},
     {"headsTotal", [](T &step, P &) { step.heads_total = 0; },

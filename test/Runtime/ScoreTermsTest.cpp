@@ -10,99 +10,153 @@ namespace {
 
 constexpr int64_t kLength = 7, kRanks = 2, kHeads = 4;
 
-/// Writes what the terms hold for (head, query, key 0) to o, plus a thousand
-/// times each position: what it was given shows in the result.
-void readTerms(void *const *buffers, const int64_t *sizes, int64_t first,
-               int64_t last, void *) {
+/// Where a kernel finds what it is given, and where its result goes.
+struct Places {
+  int queryPositions, keyPositions, terms, result;
+  int queries, termStrides, resultStrides;
+};
+
+/// Writes what the terms hold for (head, query, key 0) to the result, plus a
+/// thousand times each position: what it was given shows there.
+void readTerms(const Places &at, void *const *buffers, const int64_t *sizes,
+               int64_t heads) {
   const auto *queryAt =
-      static_cast<const int32_t *>(buffers[SPRT_ATTEND_QUERY_POSITIONS]);
-  const auto *keyAt =
-      static_cast<const int32_t *>(buffers[SPRT_ATTEND_KEY_POSITIONS]);
-  int64_t queries = sizes[SPRT_ATTEND_QUERIES];
-  for (int64_t head = first; head < last; ++head)
-    for (int64_t query = 0; query < queries; ++query) {
+      static_cast<const int32_t *>(buffers[at.queryPositions]);
+  const auto *keyAt = static_cast<const int32_t *>(buffers[at.keyPositions]);
+  for (int64_t head = 0; head < heads; ++head)
+    for (int64_t query = 0; query < sizes[at.queries]; ++query) {
       float sum = 1000 * static_cast<float>(queryAt[query]) +
                   100 * static_cast<float>(keyAt[0]);
       for (int term = 0; term < 2; ++term) {
-        const int64_t *strides = sizes + SPRT_ATTEND_TERM_STRIDES + 4 * term;
+        const int64_t *strides = sizes + at.termStrides + 4 * term;
         sum += static_cast<const float *>(
-            buffers[SPRT_ATTEND_TERMS + term])[head * strides[1] +
-                                               query * strides[2]];
+            buffers[at.terms + term])[head * strides[1] + query * strides[2]];
       }
-      float *o = static_cast<float *>(buffers[SPRT_ATTEND_O]);
-      o[query * sizes[SPRT_ATTEND_O_STRIDES + 1] +
-        head * sizes[SPRT_ATTEND_O_STRIDES + 2]] = sum;
+      static_cast<float *>(
+          buffers[at.result])[query * sizes[at.resultStrides + 1] +
+                              head * sizes[at.resultStrides + 2]] = sum;
     }
 }
 
-/// One attention of dealt queries by dealt keys, with a value of each query and
-/// one of each head, of which a rank begins at its own.
-PlanBuilder scoredAttention() {
+void attendTerms(void *const *buffers, const int64_t *sizes, int64_t first,
+                 int64_t, void *) {
+  if (first == 0)
+    readTerms({SPRT_ATTEND_QUERY_POSITIONS, SPRT_ATTEND_KEY_POSITIONS,
+               SPRT_ATTEND_TERMS, SPRT_ATTEND_O, SPRT_ATTEND_QUERIES,
+               SPRT_ATTEND_TERM_STRIDES, SPRT_ATTEND_O_STRIDES},
+              buffers, sizes, sizes[SPRT_ATTEND_HEADS]);
+}
+
+void backwardTerms(void *const *buffers, const int64_t *sizes, int64_t first,
+                   int64_t, void *) {
+  if (first == 0)
+    readTerms({SPRT_BACKWARD_QUERY_POSITIONS, SPRT_BACKWARD_KEY_POSITIONS,
+               SPRT_BACKWARD_TERMS, SPRT_BACKWARD_DQ, SPRT_BACKWARD_QUERIES,
+               SPRT_BACKWARD_TERM_STRIDES, SPRT_BACKWARD_DQ_STRIDES},
+              buffers, sizes, sizes[SPRT_BACKWARD_HEADS]);
+}
+
+constexpr int64_t kMost = (kLength + kRanks - 1) / kRanks,
+                  kHeld = kHeads / kRanks, kRowBytes = kMost * kHeld * 4;
+
+void setKernel(PlanBuilder &builder, plan::AttendT &attend, int64_t result) {
+  attend.kernel = builder.kernel("attend", attendTerms);
+  attend.out = view(result, kRowBytes);
+  attend.lse = view(builder.arena(kRowBytes), kRowBytes);
+  attend.init = true;
+  attend.o_strides = attend.lse_strides = {0, kHeld, 1};
+  attend.query_block = kMost;
+}
+
+void setKernel(PlanBuilder &builder, plan::AttendBackwardT &backward,
+               int64_t result) {
+  auto room = [&](int64_t bytes) { return view(builder.arena(bytes), bytes); };
+  backward.kernel = builder.kernel("attend_backward", backwardTerms);
+  backward.d_out = room(kRowBytes);
+  backward.delta = room(kRowBytes);
+  backward.lse = room(2 * kRowBytes);
+  backward.dq = view(result, kRowBytes);
+  backward.dk = room(kRowBytes);
+  backward.dv = room(kRowBytes);
+  backward.kv_heads = Expr(kHeld).build();
+  backward.init_queries = backward.init_keys = true;
+  for (auto *strides :
+       {&backward.d_out_strides, &backward.delta_strides, &backward.dq_strides,
+        &backward.dk_strides, &backward.dv_strides})
+    *strides = {0, kHeld, 1};
+  backward.lse_strides = {0, 2 * kHeld, 2};
+  backward.type = plan::DType::f32;
+}
+
+/// One attention of dealt queries by dealt keys, or its gradients, with a value
+/// of each query and one of each head, of which a rank begins at its own.
+template <typename TableT> PlanBuilder scored() {
   PlanBuilder builder(kRanks);
   using D = PlanBuilder::Dim;
   uint32_t dealt =
       builder.layout(plan::LayoutKind::contiguous, kLength, kRanks);
   int deal = static_cast<int>(dealt);
-  int64_t most = (kLength + kRanks - 1) / kRanks, held = kHeads / kRanks;
-  int64_t rowBytes = most * held * 4;
-  int64_t q = builder.arena(rowBytes), o = builder.arena(rowBytes),
-          lse = builder.arena(rowBytes), ofQueries = builder.arena(most * 4),
+  int64_t q = builder.arena(kRowBytes), result = builder.arena(kRowBytes),
+          ofQueries = builder.arena(kMost * 4),
           ofHeads = builder.arena(kHeads * 4);
   builder.input("queries", plan::DType::f32, {D{kLength, deal}}, ofQueries);
   builder.input("heads", plan::DType::f32, {D{kHeads}}, ofHeads);
-  builder.result("o", plan::DType::f32, {D{kLength, deal}, D{held}}, o);
+  builder.result("o", plan::DType::f32, {D{kLength, deal}, D{kHeld}}, result);
   Expr rank = Expr::coordinate(0);
-  plan::AttendT attend;
-  attend.kernel = builder.kernel("attend", readTerms);
+  TableT attend;
   for (auto *one : {&attend.q, &attend.k, &attend.v})
-    *one = view(q, rowBytes);
-  attend.out = view(o, rowBytes);
-  attend.lse = view(lse, rowBytes);
+    *one = view(q, kRowBytes);
   attend.batch = Expr(1).build();
-  attend.heads = Expr(held).build();
-  attend.head_first = (rank * held).build();
+  attend.heads = Expr(kHeld).build();
+  attend.head_first = (rank * kHeld).build();
   attend.heads_total = attend.kv_total = kHeads;
-  attend.kv_first = (rank * held).build();
+  attend.kv_first = (rank * kHeld).build();
   attend.queries = rows(dealt, rank);
   attend.keys = rows(dealt, (rank + 1) % kRanks);
   attend.bands = {
       plan::Band(0, kLength, 0, kLength, INT64_MIN, INT64_MAX, false)};
   attend.scale = 1;
-  attend.init = true;
-  for (auto *strides : {&attend.q_strides, &attend.k_strides, &attend.v_strides,
-                        &attend.o_strides, &attend.lse_strides})
-    *strides = {0, held, 1};
-  attend.query_block = most;
+  for (auto *strides :
+       {&attend.q_strides, &attend.k_strides, &attend.v_strides})
+    *strides = {0, kHeld, 1};
   attend.head_size = attend.value_size = 1;
   attend.scored = true;
   for (bool isOfHeads : {false, true}) {
     auto term = std::make_unique<plan::ScoreTermT>();
     term->view =
-        isOfHeads ? view(ofHeads, kHeads * 4) : view(ofQueries, most * 4);
+        isOfHeads ? view(ofHeads, kHeads * 4) : view(ofQueries, kMost * 4);
     term->strides = isOfHeads ? std::vector<int64_t>{0, 1, 0, 0}
                               : std::vector<int64_t>{0, 0, 1, 0};
     term->head_bytes = isOfHeads ? 4 : 0;
     attend.terms.push_back(std::move(term));
   }
+  setKernel(builder, attend, result);
   builder.add(std::move(attend));
   return builder;
 }
 
-TEST(ScoreTerms, reachTheKernelWithPositions) {
-  Runner runner(scoredAttention());
+void expectTerms(const PlanBuilder &builder) {
+  Runner runner(builder);
   std::vector<float> queries = {0, 1, 2, 3, 4, 5, 6}, heads = {10, 20, 30, 40};
   ASSERT_EQ(runner.run({queries, heads}), "");
-  int64_t held = kHeads / kRanks, most = (kLength + kRanks - 1) / kRanks;
   for (int64_t i = 0; i < kLength; ++i)
-    for (int64_t head = 0; head < held; ++head) {
-      int64_t rank = i / most, firstKey = rank == 0 ? most : 0;
+    for (int64_t head = 0; head < kHeld; ++head) {
+      int64_t rank = i / kMost, firstKey = rank == 0 ? kMost : 0;
       // A thousand for the position, one for the element of the same query.
       int64_t expected =
-          1001 * i + 100 * firstKey + 10 * (rank * held + head + 1);
-      EXPECT_EQ(runner.results[0][static_cast<size_t>(i * held + head)],
+          1001 * i + 100 * firstKey + 10 * (rank * kHeld + head + 1);
+      EXPECT_EQ(runner.results[0][static_cast<size_t>(i * kHeld + head)],
                 static_cast<float>(expected))
           << i << " " << head;
     }
+}
+
+TEST(ScoreTerms, reachTheKernelWithPositions) {
+  expectTerms(scored<plan::AttendT>());
+}
+
+TEST(ScoreTerms, reachTheKernelOfGradients) {
+  expectTerms(scored<plan::AttendBackwardT>());
 }
 
 /// What a change to the attention makes of loading the plan.
@@ -115,7 +169,7 @@ struct Spoiled {
 class SpoiledTerms : public testing::TestWithParam<Spoiled> {};
 
 TEST_P(SpoiledTerms, areRefusedWithTheirReason) {
-  PlanBuilder builder = scoredAttention();
+  PlanBuilder builder = scored<plan::AttendT>();
   GetParam().change(*builder.plan.commands[0]->operation.AsAttend());
   sprt_program *program = nullptr;
   EXPECT_THAT_CONTAINS(builder.load(&program), GetParam().expected);
@@ -160,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, SpoiledTerms, testing::ValuesIn(kSpoiled),
                          });
 
 TEST(ScoreTerms, withoutAnyAreFine) {
-  PlanBuilder builder = scoredAttention();
+  PlanBuilder builder = scored<plan::AttendT>();
   builder.plan.commands[0]->operation.AsAttend()->terms.clear();
   sprt_program *program = nullptr;
   EXPECT_EQ(builder.load(&program), "");

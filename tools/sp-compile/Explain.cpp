@@ -65,7 +65,7 @@ RemarkLog::RemarkLog(MLIRContext &context) {
 //===----------------------------------------------------------------------===//
 
 /// What a score function reads: "function of per-key i1, pair f32".
-static std::string describeScores(AttentionOp op) {
+template <typename OpT> static std::string describeScores(OpT op) {
   if (!op.getScore())
     return "scaled";
   std::string text;
@@ -80,7 +80,10 @@ static std::string describeScores(AttentionOp op) {
   list("per-head", op.getPerHead());
   list("pair", op.getPair());
   list("table", op.getTable());
-  return "function" + text + (op.getSink() ? ", with a sink" : "");
+  if constexpr (std::is_same_v<OpT, AttentionOp>)
+    if (op.getSink())
+      text += ", with a sink";
+  return "function" + text;
 }
 
 /// What is said of an attention and of its gradients alike.
@@ -115,7 +118,7 @@ template <typename OpT> static json describe(OpT op, MeshOp mesh) {
           {"headSize", q[3]},
           {"valueSize", v[3]},
           {"mask", toAlgebra(op.getBands()).name(q[1], v[1])},
-          {"scores", "scaled"},
+          {"scores", describeScores(op)},
           {"direction", "forward"},
           {"strategy", plan.getStrategyName()},
           {"heads", plan.getHeads()},
@@ -135,10 +138,8 @@ json mlir::sp::describeAttentions(ModuleOp module) {
   MeshOp mesh = getMesh(module);
   json list = json::array();
   module.walk([&](Operation *op) {
-    if (auto forward = dyn_cast<AttentionOp>(op)) {
+    if (auto forward = dyn_cast<AttentionOp>(op))
       list.push_back(describe(forward, mesh));
-      list.back()["scores"] = describeScores(forward);
-    }
     if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
       list.push_back(describe(backward, mesh));
       list.back()["direction"] = "backward";

@@ -68,7 +68,7 @@ Status ProgramWalk::shapeOf(const plan::AttendBackwardT &backward,
 
 Status ProgramWalk::resolve(const plan::AttendBackwardT &backward,
                             const AttendShape &shape,
-                            void *(&out_buffers)[SPRT_BACKWARD_BUFFERS]) const {
+                            std::vector<void *> &out_buffers) const {
   struct Buffer {
     const char *name;
     const plan::ViewT *view;
@@ -86,8 +86,8 @@ Status ProgramWalk::resolve(const plan::AttendBackwardT &backward,
       {"do", backward.d_out.get(), backward.d_out_strides, shape.queries,
        shape.heads, backward.value_size, true},
       {"lse", backward.lse.get(), backward.lse_strides, shape.queries,
-       shape.heads, 1, false},
-      {"delta", backward.delta.get(), backward.lse_strides, shape.queries,
+       shape.heads, backward.scored ? 2 : 1, false},
+      {"delta", backward.delta.get(), backward.delta_strides, shape.queries,
        shape.heads, 1, false},
       {"dq", backward.dq.get(), backward.dq_strides, shape.queries, shape.heads,
        backward.head_size, false},

@@ -36,32 +36,44 @@ std::pair<SliceTable &, bool> StreamRun::slicesOf(const Step &step,
                                                   const AttendShape &shape) {
   auto [entry, added] = cpu.slices[number].try_emplace(
       {step.id, shape.queryOwner, shape.keyOwner});
-  if (added)
-    entry->second.slices =
-        program.bandsOf[static_cast<size_t>(step.id)].restrict(
-            program.layouts[attend.queries->layout], shape.queryOwner,
-            program.layouts[attend.keys->layout], shape.keyOwner);
-  return {entry->second, added};
-}
-
-const SliceTable &StreamRun::tableOf(const Step &step,
-                                     const plan::AttendT &attend,
-                                     const AttendShape &shape) {
-  auto [table, added] = slicesOf(step, attend, shape);
+  SliceTable &table = entry->second;
   if (!added)
-    return table;
+    return {table, false};
   const algebra::Layout &queries = program.layouts[attend.queries->layout];
   const algebra::Layout &keys = program.layouts[attend.keys->layout];
-  if (cpu.pool->threads() > 1)
-    table.order = orderBlocks(table.slices, shape.queries, attend.query_block,
-                              attend.order);
+  table.slices = program.bandsOf[static_cast<size_t>(step.id)].restrict(
+      queries, shape.queryOwner, keys, shape.keyOwner);
   if (attend.scored)
     for (auto [positions, layout, owner] :
          {std::tuple(&table.queryPositions, &queries, shape.queryOwner),
           std::tuple(&table.keyPositions, &keys, shape.keyOwner)})
       for (int64_t position : positionsOf(*layout, owner))
         positions->push_back(static_cast<int32_t>(position));
+  return {table, true};
+}
+
+const SliceTable &StreamRun::tableOf(const Step &step,
+                                     const plan::AttendT &attend,
+                                     const AttendShape &shape) {
+  auto [table, added] = slicesOf(step, attend, shape);
+  if (added && cpu.pool->threads() > 1)
+    table.order = orderBlocks(table.slices, shape.queries, attend.query_block,
+                              attend.order);
   return table;
+}
+
+template <typename TableT>
+Status StreamRun::addTerms(const TableT &attend, const AttendShape &shape,
+                           std::vector<void *> &buffers,
+                           std::vector<int64_t> &sizes) const {
+  for (const auto &term : attend.terms) {
+    std::byte *data = nullptr;
+    if (Status failure = rank.resolve(*term->view, scope, data))
+      return failure;
+    buffers.push_back(data + shape.headFirst * term->head_bytes);
+    sizes.insert(sizes.end(), term->strides.begin(), term->strides.end());
+  }
+  return Status::success();
 }
 
 Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
@@ -73,7 +85,7 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
   if (pairs * blocks == 0 || (table.slices.empty() && !attend.init))
     return Status::success();
 
-  std::vector<void *> buffers(SPRT_ATTEND_BUFFERS + attend.terms.size());
+  std::vector<void *> buffers(SPRT_ATTEND_BUFFERS);
   size_t next = SPRT_ATTEND_Q;
   for (const auto *view :
        {&attend.q, &attend.k, &attend.v, &attend.out, &attend.lse}) {
@@ -105,14 +117,8 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
        {&attend.q_strides, &attend.k_strides, &attend.v_strides,
         &attend.o_strides, &attend.lse_strides})
     to = std::copy(strides->begin(), strides->end(), to);
-  next = SPRT_ATTEND_TERMS;
-  for (const auto &term : attend.terms) {
-    std::byte *data = nullptr;
-    if (Status failure = rank.resolve(*term->view, scope, data))
-      return failure;
-    buffers[next++] = data + shape.headFirst * term->head_bytes;
-    sizes.insert(sizes.end(), term->strides.begin(), term->strides.end());
-  }
+  if (Status failure = addTerms(attend, shape, buffers, sizes))
+    return failure;
 
   sprt_kernel kernel = program.kernels[attend.kernel];
   if (table.order.empty()) {
@@ -136,16 +142,19 @@ Status StreamRun::attendBackward(const Step &step,
   AttendShape shape;
   if (Status failure = shapeOf(backward, shape))
     return failure;
-  void *buffers[SPRT_BACKWARD_BUFFERS];
+  std::vector<void *> buffers(SPRT_BACKWARD_BUFFERS);
   if (Status failure = resolve(backward, shape, buffers))
     return failure;
-  const std::vector<sprt_slice> &slices =
-      slicesOf(step, backward, shape).first.slices;
-  if (slices.empty() && !backward.init_queries && !backward.init_keys)
+  const SliceTable &table = slicesOf(step, backward, shape).first;
+  if (table.slices.empty() && !backward.init_queries && !backward.init_keys)
     return Status::success();
-  buffers[SPRT_BACKWARD_SLICES] = const_cast<sprt_slice *>(slices.data());
+  buffers[SPRT_BACKWARD_SLICES] = const_cast<sprt_slice *>(table.slices.data());
+  buffers[SPRT_BACKWARD_QUERY_POSITIONS] =
+      const_cast<int32_t *>(table.queryPositions.data());
+  buffers[SPRT_BACKWARD_KEY_POSITIONS] =
+      const_cast<int32_t *>(table.keyPositions.data());
 
-  int64_t sizes[SPRT_BACKWARD_SIZES];
+  std::vector<int64_t> sizes(SPRT_BACKWARD_SIZES);
   sizes[SPRT_BACKWARD_BATCH] = shape.batch;
   sizes[SPRT_BACKWARD_HEADS] = shape.heads;
   sizes[SPRT_BACKWARD_KV_HEADS] = shape.kvHeads;
@@ -155,23 +164,25 @@ Status StreamRun::attendBackward(const Step &step,
   sizes[SPRT_BACKWARD_HEADS_TOTAL] = backward.heads_total;
   sizes[SPRT_BACKWARD_KV_FIRST] = shape.kvFirst;
   sizes[SPRT_BACKWARD_KV_TOTAL] = backward.kv_total;
-  sizes[SPRT_BACKWARD_SLICE_COUNT] = static_cast<int64_t>(slices.size());
+  sizes[SPRT_BACKWARD_SLICE_COUNT] = static_cast<int64_t>(table.slices.size());
   sizes[SPRT_BACKWARD_INIT_QUERIES] = backward.init_queries;
   sizes[SPRT_BACKWARD_INIT_KEYS] = backward.init_keys;
   std::memcpy(&sizes[SPRT_BACKWARD_SCALE], &backward.scale,
               sizeof backward.scale);
-  int64_t *to = sizes + SPRT_BACKWARD_Q_STRIDES;
+  auto to = sizes.begin() + SPRT_BACKWARD_Q_STRIDES;
   for (const auto *strides :
        {&backward.q_strides, &backward.k_strides, &backward.v_strides,
         &backward.d_out_strides, &backward.lse_strides, &backward.delta_strides,
         &backward.dq_strides, &backward.dk_strides, &backward.dv_strides})
     to = std::copy(strides->begin(), strides->end(), to);
+  if (Status failure = addTerms(backward, shape, buffers, sizes))
+    return failure;
 
   sprt_kernel kernel = program.kernels[backward.kernel];
-  cpu.pool->run(shape.batch * shape.kvHeads,
-                [&](int64_t first, int64_t last, int worker) {
-                  kernel(buffers, sizes, first, last, cpu.scratch(worker));
-                });
+  cpu.pool->run(shape.batch * shape.kvHeads, [&](int64_t first, int64_t last,
+                                                 int worker) {
+    kernel(buffers.data(), sizes.data(), first, last, cpu.scratch(worker));
+  });
   return Status::success();
 }
 

@@ -92,7 +92,7 @@ protected:
   /// heads, and what is written overlaps with none.
   Status resolve(const plan::AttendBackwardT &backward,
                  const AttendShape &shape,
-                 void *(&out_buffers)[SPRT_BACKWARD_BUFFERS]) const;
+                 std::vector<void *> &out_buffers) const;
   /// A rank that is its own peer receives as much as it sends.
   Status resolve(const Step &step, const plan::SendRecvT &transfer,
                  Transfer &out_transfer);

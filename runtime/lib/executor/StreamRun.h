@@ -35,10 +35,15 @@ private:
                         const plan::AttendBackwardT &backward) override;
   const SliceTable &tableOf(const Step &step, const plan::AttendT &attend,
                             const AttendShape &shape);
-  /// The step's table and whether it was only now made, with slices alone.
+  /// The step's table and whether it was only now made, without an order.
   template <typename TableT>
   std::pair<SliceTable &, bool> slicesOf(const Step &step, const TableT &attend,
                                          const AttendShape &shape);
+  /// Adds what a score function reads to a kernel's buffers and sizes.
+  template <typename TableT>
+  Status addTerms(const TableT &attend, const AttendShape &shape,
+                  std::vector<void *> &buffers,
+                  std::vector<int64_t> &sizes) const;
   Status multiply(const plan::GemmT &gemm, const GemmData &data) override;
   Status move(const Message &target, const Message &source) override;
   Status fill(std::byte *target, uint8_t value, int64_t bytes) override;

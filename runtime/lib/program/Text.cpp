@@ -189,6 +189,12 @@ private:
     return "   heads " + expr(attend.head_first) + "+" + expr(attend.heads) +
            "/" + std::to_string(attend.heads_total);
   }
+  template <typename TableT> std::string terms(const TableT &attend) const {
+    std::string text;
+    for (const auto &term : attend.terms)
+      text += " term=" + view(*term->view);
+    return text;
+  }
   std::string
   blocks(const char *verb,
          const std::vector<std::unique_ptr<plan::BlockT>> &blocks) const;
@@ -238,9 +244,7 @@ std::string Printer::attend(const plan::AttendT &attend) const {
             std::to_string(attend.portable->query_block) + "x0";
   if (attend.order != plan::BlockOrder::heaviestFirst)
     line += std::string("   ") + plan::EnumNameBlockOrder(attend.order);
-  for (const auto &term : attend.terms)
-    line += " term=" + view(*term->view);
-  return line + (attend.init ? "   init" : "");
+  return line + terms(attend) + (attend.init ? "   init" : "");
 }
 
 std::string
@@ -254,7 +258,7 @@ Printer::attendBackward(const plan::AttendBackwardT &backward) const {
          "   keys " + rows(*backward.keys) + queryHeads(backward) + " kv " +
          expr(backward.kv_first) + "+" + expr(backward.kv_heads) + "/" +
          std::to_string(backward.kv_total) + "   bands" +
-         bands(backward.bands) +
+         bands(backward.bands) + terms(backward) +
          (backward.init_queries ? "   init queries" : "") +
          (backward.init_keys ? "   init keys" : "");
 }

@@ -27,6 +27,8 @@ private:
   Status check(const plan::AttendBackwardT &backward);
   /// What attention and its gradients share.
   template <typename TableT> Status checkPairs(const TableT &attend);
+  /// What a score function reads, where the heads are known.
+  template <typename TableT> Status checkTerms(const TableT &attend);
   Status check(const plan::GemmT &gemm);
   Status check(const plan::SendRecvT &transfer);
   Status checkNeeds(const plan::SendRecvT &transfer);

@@ -17,6 +17,31 @@ Status checkStrides(const std::vector<int64_t> &strides, const char *what) {
 }
 
 template <typename TableT>
+Status CommandValidator::checkTerms(const TableT &attend) {
+  if (!attend.scored && !attend.terms.empty())
+    return fail(SPRT_DAMAGED) << "terms without a score function";
+  for (const auto &term : attend.terms) {
+    if (term->strides.size() != 4)
+      return fail(SPRT_DAMAGED)
+             << "expected 4 strides of a term but got " << term->strides.size();
+    for (int64_t stride : term->strides)
+      if (Status failure = checkSize(stride, "a stride of a term"))
+        return failure;
+    if (Status failure = checkSize(term->head_bytes, "a head of a term"))
+      return failure;
+    if (Status failure =
+            checkView(term->view.get(), "a term", /*written=*/false))
+      return failure;
+    if (term->head_bytes > term->view->bytes / attend.heads_total)
+      return fail(SPRT_DAMAGED)
+             << "expected a term of " << attend.heads_total << " heads of "
+             << term->head_bytes << " bytes but got " << term->view->bytes
+             << " bytes";
+  }
+  return Status::success();
+}
+
+template <typename TableT>
 Status CommandValidator::checkPairs(const TableT &attend) {
   if (attend.kernel >= plan.kernels.size())
     return fail(SPRT_DAMAGED)
@@ -46,6 +71,8 @@ Status CommandValidator::checkPairs(const TableT &attend) {
                         attend.value_size})
     if (Status failure = checkSize(value, "a size of attention", 1))
       return failure;
+  if (Status failure = checkTerms(attend))
+    return failure;
   return checkBands(attend.bands);
 }
 
@@ -66,26 +93,6 @@ Status CommandValidator::check(const plan::AttendT &attend) {
   if (plan.target == plan::Target::cuda)
     if (Status failure = checkForCuda(attend))
       return failure;
-  if (!attend.scored && !attend.terms.empty())
-    return fail(SPRT_DAMAGED) << "terms without a score function";
-  for (const auto &term : attend.terms) {
-    if (term->strides.size() != 4)
-      return fail(SPRT_DAMAGED)
-             << "expected 4 strides of a term but got " << term->strides.size();
-    for (int64_t stride : term->strides)
-      if (Status failure = checkSize(stride, "a stride of a term"))
-        return failure;
-    if (Status failure = checkSize(term->head_bytes, "a head of a term"))
-      return failure;
-    if (Status failure =
-            checkView(term->view.get(), "a term", /*written=*/false))
-      return failure;
-    if (term->head_bytes > term->view->bytes / attend.heads_total)
-      return fail(SPRT_DAMAGED)
-             << "expected a term of " << attend.heads_total << " heads of "
-             << term->head_bytes << " bytes but got " << term->view->bytes
-             << " bytes";
-  }
   return Status::success();
 }
 
@@ -105,8 +112,9 @@ Status CommandValidator::check(const plan::AttendBackwardT &backward) {
   if (Status failure =
           checkExpr(backward.kv_heads.get(), "a size of attention"))
     return failure;
-  for (const auto *strides : {&backward.d_out_strides, &backward.dq_strides,
-                              &backward.dk_strides, &backward.dv_strides})
+  for (const auto *strides :
+       {&backward.d_out_strides, &backward.delta_strides, &backward.dq_strides,
+        &backward.dk_strides, &backward.dv_strides})
     if (Status failure = checkStrides(*strides, "attention"))
       return failure;
   bool isKnown =
