@@ -3,7 +3,7 @@
 #ifndef SP_LIB_CODEGEN_ATTENTIONEMITTER_H
 #define SP_LIB_CODEGEN_ATTENTIONEMITTER_H
 
-#include "VectorEmitter.h"
+#include "AttentionScore.h"
 #include "sp/Codegen/AttentionKernel.h"
 
 namespace mlir::sp::attention {
@@ -43,13 +43,9 @@ struct Shape : Registers {
   ///   scores  [key][lane]             S of one panel
   ///           [key / pair][lane]      then P
   ///   weights [key][lane]             what a score function multiplies P by
-  ///   positions [panel][lane]         of queries, 32 bits each
-  ///   terms   [term][panel][lane]     8 bytes each: of a query's values the
-  ///                                   element, of pairs the offset of a query
-  ///   pairs   [term][lane][panel]     elements of pairs for `lanes` keys, in
-  ///                                   words of laneType
   int64_t queries, output, rowMax, rowSum, weightSum, rowState, lower, upper,
-      ranges, keys, values, scores, weights, positions, terms, pairs, bytes;
+      ranges, keys, values, scores, weights, bytes;
+  ScoreAreas scoreAreas;
 };
 
 class Emitter : public VectorEmitter {
@@ -57,9 +53,7 @@ public:
   Emitter(Location loc, const AttentionKernelConfig &config);
 
   const Shape shape;
-  mutable func::FuncOp score; ///< null without a score function
-  unsigned perQuery, perKey, perHead,
-      pair; ///< its terms; the others are tables
+  const ScoreFunction score;
 
   /// e^x of the differences of a kernel's exponents, which are in base 2 or,
   /// where a score function makes them, in base e: scaled ones would be rounded

@@ -40,8 +40,7 @@ static int64_t chooseQueries(int64_t rowBytes, bool isShort, int64_t least) {
 
 /// Whether a score function yields weights beside exponents.
 static bool hasWeights(const AttentionKernelConfig &config) {
-  func::FuncOp score = config.score;
-  return score && score.getNumResults() == 2;
+  return ScoreFunction(config).results() == 2;
 }
 
 static bool multipliesPairs(const AttentionKernelConfig &config) {
@@ -89,10 +88,7 @@ Shape::Shape(const AttentionKernelConfig &config)
   values = reserve(valuePad / tile * stripe * elementBytes);
   scores = reserve(keyBlock * panel * elementBytes);
   weights = hasWeights(config) ? reserve(keyBlock * panel * elementBytes) : 0;
-  positions = config.score ? reserve(queryBlock * sizeof(int32_t)) : 0;
-  terms =
-      reserve((config.perQuery + config.pair) * queryBlock * sizeof(int64_t));
-  pairs = reserve(config.pair * lanes * panel * elementBytes);
+  scoreAreas = ScoreAreas(ScoreFunction(config), *this, queryBlock, reserve);
 }
 
 int64_t Shape::headSteps() const {
@@ -101,8 +97,7 @@ int64_t Shape::headSteps() const {
 
 Emitter::Emitter(Location loc, const AttentionKernelConfig &config)
     : VectorEmitter(loc, config.elementType, Shape(config)), shape(config),
-      score(config.score), perQuery(config.perQuery), perKey(config.perKey),
-      perHead(config.perHead), pair(config.pair) {}
+      score(config) {}
 
 Value Emitter::power(Value difference) {
   return exp2(score ? mulf(difference, constant(llvm::numbers::log2e))
@@ -176,7 +171,6 @@ struct Launch : Arguments {
   Tile locateTile(Value index);
   Slice loadSlice(Value index) { return slice(SPRT_ATTEND_SLICES, index); }
   Value hasWork(const Tile &tile);
-  void locateTerms(Tile &tile);
 };
 } // namespace
 
@@ -270,24 +264,15 @@ Tile Launch::locateTile(Value index) {
     return tile;
   tile.product = inLanes(e, e.mulf(scale, number(1 / llvm::numbers::log2e)));
   tile.scale = e.constant(1);
-  tile.batch = batch;
-  tile.head = head;
-  tile.globalHead = globalHead;
-  locateTerms(tile);
+  tile.score =
+      locateScore(*this, e.score, e.shape.scoreAreas,
+                  SPRT_ATTEND_QUERY_POSITIONS, SPRT_ATTEND_TERM_STRIDES);
+  tile.score.queries = tile.queries;
+  tile.score.keys = tile.keys;
+  tile.score.batch = batch;
+  tile.score.head = head;
+  tile.score.globalHead = globalHead;
   return tile;
-}
-
-void Launch::locateTerms(Tile &tile) {
-  tile.queryPositions = buffer(SPRT_ATTEND_QUERY_POSITIONS);
-  tile.keyPositions = buffer(SPRT_ATTEND_KEY_POSITIONS);
-  ArrayRef<Type> inputs = e.score.getArgumentTypes().drop_front(4);
-  for (auto [number, type] : llvm::enumerate(inputs)) {
-    int64_t strides = SPRT_ATTEND_TERM_STRIDES + 4 * number;
-    tile.terms.push_back({getElementTypeOrSelf(type),
-                          buffer(SPRT_ATTEND_TERMS + number), size(strides),
-                          size(strides + 1), size(strides + 2),
-                          size(strides + 3)});
-  }
 }
 
 /// Whether a tile has an empty state to write, or rows in a slice: a rank of a
@@ -345,7 +330,7 @@ func::FuncOp sp::buildAttentionKernel(ModuleOp module, Location loc,
       loadState(e, tile);
       packQueries(e, tile);
       if (e.score)
-        packTerms(e, tile);
+        packTerms(e, tile.score, tile.firstQuery, tile.panels);
       e.loop(e.integer(0), launch.sliceCount, 1, [&](Value slice) {
         attendSlice(e, tile, launch.loadSlice(slice));
       });

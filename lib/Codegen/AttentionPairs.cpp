@@ -7,18 +7,23 @@ using namespace mlir;
 using namespace mlir::sp;
 using namespace mlir::sp::attention;
 
+/// Elements of pairs that are no wider than a word are laid out.
+bool ScorePass::isPacked(const Term &term) const {
+  return storageOf(term.element).getIntOrFloatBitWidth() <=
+         e.laneType.getWidth();
+}
+
 Value ScorePass::packedAt(unsigned pair, Value number, int64_t half) {
-  const Shape &s = e.shape;
-  int64_t area = s.pairs + pair * s.lanes * s.panel * s.elementBytes;
+  int64_t area = site.areas->pairs + pair * r.lanes * r.panel * r.elementBytes;
   Value base =
-      e.at(tile.scratch, area + half * s.lanes * s.elementBytes, e.getI8Type());
-  return e.at(base, e.mul(number, e.integer(s.panel)), e.laneType);
+      e.at(site.scratch, area + half * r.lanes * r.elementBytes, e.getI8Type());
+  return e.at(base, e.mul(number, e.integer(r.panel)), e.laneType);
 }
 
 /// Where the rows of the queries of a half begin.
 Value ScorePass::offsetsOf(unsigned pair, int64_t half) {
   return e.load(lanesOf(e.getI64Type()),
-                slotOf(e, tile, e.perQuery + pair, laneIndex(half)));
+                slotOf(e, site, function.perQuery + pair, laneIndex(half)));
 }
 
 /// Base of the column of a key's position.
@@ -54,13 +59,12 @@ Value ScorePass::fromWords(Value words, Type storage) {
 
 /// Rows of consecutive keys, transposed.
 void ScorePass::packRows(unsigned pair, Value first, Value last) {
-  const Shape &s = e.shape;
-  const Term &term = tile.terms[firstPair() + pair];
+  const Term &term = site.terms[function.firstPair() + pair];
   Type storage = storageOf(term.element);
   Value column = columnOf(term, positionOf(first));
   Value count = e.add(e.sub(last, first), e.integer(1));
   // Never a multiple of the lanes, so that the mask is a real one.
-  Value mask = e.tailMask(count, /*size=*/1, s.lanes);
+  Value mask = e.tailMask(count, /*size=*/1, r.lanes);
   auto raw =
       lanesOf(isa<FloatType>(storage)
                   ? Type(e.getIntegerType(storage.getIntOrFloatBitWidth()))
@@ -68,8 +72,8 @@ void ScorePass::packRows(unsigned pair, Value first, Value last) {
   Value none = arith::ConstantOp::create(e, e.getZeroAttr(raw));
   for (int64_t half = 0; half < 2; ++half) {
     SmallVector<Value> rows;
-    Value slots = slotOf(e, tile, e.perQuery + pair, laneIndex(half));
-    for (int64_t lane = 0; lane < s.lanes; ++lane) {
+    Value slots = slotOf(e, site, function.perQuery + pair, laneIndex(half));
+    for (int64_t lane = 0; lane < r.lanes; ++lane) {
       Value offset = e.load(e.getI64Type(), e.at(slots, lane, e.getI64Type()));
       Value row = LLVM::MaskedLoadOp::create(
           e, raw, e.at(column, offset, storage), mask, none,
@@ -86,15 +90,15 @@ void ScorePass::packRows(unsigned pair, Value first, Value last) {
 /// gather. Those of the next keys are asked for meanwhile: `lookAhead` names
 /// one line of each query, and striped keys lie in several.
 void ScorePass::packElements(unsigned pair, Value first, Value last) {
-  const Term &term = tile.terms[firstPair() + pair];
+  const Term &term = site.terms[function.firstPair() + pair];
   Type storage = storageOf(term.element);
   Type raw = e.getIntegerType(storage.getIntOrFloatBitWidth());
   Value count = e.add(e.sub(last, first), e.integer(1));
-  Value slots = slotOf(e, tile, e.perQuery + pair, firstLane);
+  Value slots = slotOf(e, site, function.perQuery + pair, firstLane);
   Value next =
-      e.least(e.add(last, e.integer(1)), e.sub(tile.keys, e.integer(1)));
+      e.least(e.add(last, e.integer(1)), e.sub(site.keys, e.integer(1)));
   Value ahead = e.mul(stepOf(first, next), term.key);
-  e.loop(e.integer(0), e.integer(e.shape.panel), 1, [&](Value lane) {
+  e.loop(e.integer(0), e.integer(r.panel), 1, [&](Value lane) {
     Value offset = e.load(e.getI64Type(), e.at(slots, lane, e.getI64Type()));
     e.loop(e.integer(0), count, 1, [&](Value number) {
       Value column = columnOf(term, positionOf(e.add(first, number)));
@@ -109,8 +113,8 @@ void ScorePass::packElements(unsigned pair, Value first, Value last) {
 }
 
 void ScorePass::packPairs(Value first, Value last) {
-  for (unsigned pair = 0; pair < e.pair; ++pair) {
-    const Term &term = tile.terms[firstPair() + pair];
+  for (unsigned pair = 0; pair < function.pair; ++pair) {
+    const Term &term = site.terms[function.firstPair() + pair];
     if (!isPacked(term))
       continue;
     Value step = stepOf(first, last);
@@ -134,16 +138,16 @@ void ScorePass::packPairs(Value first, Value last) {
 // A row of pairs begins far from the one before it, so packing alone would wait
 // for memory at each of them. What comes after a panel's rows is the next
 // panel's.
-SmallVector<Ahead> ScorePass::lookAhead(Value row) {
-  const Shape &s = e.shape;
-  int64_t share = llvm::divideCeil(s.panel * s.unroll, s.headSteps());
+SmallVector<Ahead> ScorePass::lookAhead(Value row, int64_t iterations) {
+  int64_t share = llvm::divideCeil(r.panel, iterations);
+  row = e.least(row, e.sub(site.keys, e.integer(1)));
   SmallVector<Ahead> all;
-  for (unsigned pair = 0; pair < e.pair; ++pair) {
-    const Term &term = tile.terms[firstPair() + pair];
+  for (unsigned pair = 0; pair < function.pair; ++pair) {
+    const Term &term = site.terms[function.firstPair() + pair];
     Type storage = storageOf(term.element);
     Value column = columnOf(term, positionOf(row));
-    Value offset =
-        e.load(e.getI64Type(), slotOf(e, tile, e.perQuery + pair, firstLane));
+    Value offset = e.load(e.getI64Type(),
+                          slotOf(e, site, function.perQuery + pair, firstLane));
     Value queryBytes =
         e.mul(term.query, e.integer(storage.getIntOrFloatBitWidth() / 8));
     for (int64_t i = 0; i < share; ++i) {

@@ -8,14 +8,6 @@
 
 namespace mlir::sp::attention {
 
-/// What a score function reads of a launch: base and strides {batch, head,
-/// query, key} in elements.
-struct Term {
-  Type element;
-  Value base;
-  Value batch, head, query, key;
-};
-
 /// One tile's arguments: the rows it works on and the block of queries.
 struct Tile {
   Value scratch;
@@ -30,17 +22,8 @@ struct Tile {
   Rows q, k, v, o, lse;
   Value nextQ, nextO; ///< first rows of the tile that most often comes next
   // With a score function:
-  Value product;     ///< |scale|, a vector
-  Value batch, head; ///< local numbers
-  Value globalHead;
-  Value queryPositions, keyPositions;
-  SmallVector<Term> terms;
-};
-
-/// What a panel asks for while it works at a register tile: with iteration i of
-/// its contraction, the line at `address` + i * `stride` bytes.
-struct Ahead {
-  Value address, stride;
+  Value product; ///< |scale|, a vector
+  ScoreSite score;
 };
 
 /// What comes after a block of keys: the block at `key`, with another tile if
@@ -70,20 +53,6 @@ QueryBlock queryBlockOf(Emitter &e, const Tile &tile);
 /// comes after them.
 void attendPanel(Emitter &e, const Tile &tile, Value panel, Value firstKey,
                  Value count, const Next &next, Value uniform);
-
-/// What a panel asks for at the register tile of key row `key`: what its score
-/// function will read of pairs there.
-SmallVector<Ahead> lookAheadPairs(Emitter &e, const Tile &tile, Value panel,
-                                  Value key);
-/// Puts what a score function reads of the tile's queries into scratch memory.
-void packTerms(Emitter &e, const Tile &tile);
-/// Makes exponents of the scores of keys [from, to) of the block at `firstKey`;
-/// returns their maxima.
-SmallVector<Value> applyScore(Emitter &e, const Tile &tile, Value panel,
-                              Value firstKey, Value from, Value to);
-
-/// Weights of 1 for scores [from, to), which no score function made.
-void clearWeights(Emitter &e, const Tile &tile, Value from, Value to);
 
 } // namespace mlir::sp::attention
 

@@ -114,6 +114,12 @@ SmallVector<Value> contract(VectorEmitter &e, Value from, Value to,
                             const Factors &factors,
                             function_ref<void(Value)> prefetch);
 
+/// What a panel asks for while it works at a register tile: with iteration i of
+/// its contraction, the line at `address` + i * `stride` bytes.
+struct Ahead {
+  Value address, stride;
+};
+
 /// Asks for the factors that the next register tile takes at `step`: `tile`
 /// contiguous words a step at `following`.
 void prefetchFactors(VectorEmitter &e, Value following, Value step);

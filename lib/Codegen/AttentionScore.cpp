@@ -1,6 +1,6 @@
 // The score function: one pass over the scores of a panel, between products and
 // powers. Queries are in the lanes, so what depends on a key is one value for
-// all of them; what depends on queries is laid out by lane once per tile. What
+// all of them; what depends on queries is laid out by lane once per site. What
 // depends on both lies in rows of keys: it is transposed, `lanes` keys at a
 // time.
 #include "AttentionScore.h"
@@ -9,38 +9,72 @@ using namespace mlir;
 using namespace mlir::sp;
 using namespace mlir::sp::attention;
 
-Value attention::slotOf(Emitter &e, const Tile &tile, unsigned term,
+ScoreAreas::ScoreAreas(const ScoreFunction &function,
+                       const Registers &registers, int64_t queryBlock,
+                       function_ref<int64_t(int64_t)> reserveBytes)
+    : queryBlock(queryBlock) {
+  positions = function ? reserveBytes(queryBlock * sizeof(int32_t)) : 0;
+  terms = reserveBytes((function.perQuery + function.pair) * queryBlock *
+                       sizeof(int64_t));
+  pairs = reserveBytes(function.pair * registers.lanes * registers.panel *
+                       registers.elementBytes);
+}
+
+ScoreSite attention::locateScore(Arguments &launch,
+                                 const ScoreFunction &function,
+                                 const ScoreAreas &areas, int64_t positions,
+                                 int64_t strides) {
+  ScoreSite site;
+  site.function = &function;
+  site.areas = &areas;
+  site.scratch = launch.scratch;
+  site.queryPositions = launch.buffer(positions);
+  site.keyPositions = launch.buffer(positions + 1);
+  ArrayRef<Type> inputs = function.function.getArgumentTypes().drop_front(4);
+  for (auto [number, type] : llvm::enumerate(inputs)) {
+    int64_t at = strides + 4 * static_cast<int64_t>(number);
+    site.terms.push_back({getElementTypeOrSelf(type),
+                          launch.buffer(positions + 2 + number),
+                          launch.size(at), launch.size(at + 1),
+                          launch.size(at + 2), launch.size(at + 3)});
+  }
+  return site;
+}
+
+Value attention::slotOf(VectorEmitter &e, const ScoreSite &site, unsigned term,
                         Value index) {
+  const ScoreAreas &areas = *site.areas;
   Value area =
-      e.at(tile.scratch,
-           e.shape.terms + static_cast<int64_t>(term) * e.shape.queryBlock * 8,
+      e.at(site.scratch,
+           areas.terms + static_cast<int64_t>(term) * areas.queryBlock * 8,
            e.getI8Type());
   return e.at(area, index, e.getI64Type());
 }
 
 Type attention::storageOf(Type element) { return ElementForm(element).storage; }
 
-void attention::packTerms(Emitter &e, const Tile &tile) {
-  const Shape &s = e.shape;
-  Value lastQuery = e.sub(tile.queries, e.integer(1));
-  Value positions = e.at(tile.scratch, s.positions, e.getI8Type());
-  Value count = e.mul(tile.panels, e.integer(s.panel));
+void attention::packTerms(VectorEmitter &e, const ScoreSite &site,
+                          Value firstQuery, Value panels) {
+  const ScoreFunction &function = *site.function;
+  Value lastQuery = e.sub(site.queries, e.integer(1));
+  Value positions = e.at(site.scratch, site.areas->positions, e.getI8Type());
+  Value count = e.mul(panels, e.integer(e.registers.panel));
   e.loop(e.integer(0), count, 1, [&](Value index) {
-    Value row = e.least(e.add(tile.firstQuery, index), lastQuery);
+    Value row = e.least(e.add(firstQuery, index), lastQuery);
     Value position =
-        e.load(e.getI32Type(), e.at(tile.queryPositions, row, e.getI32Type()));
+        e.load(e.getI32Type(), e.at(site.queryPositions, row, e.getI32Type()));
     e.store(position, e.at(positions, index, e.getI32Type()));
     unsigned slot = 0;
-    for (auto [number, term] : llvm::enumerate(tile.terms)) {
-      unsigned firstPair = e.perQuery + e.perKey + e.perHead;
-      bool isPair = number >= firstPair && number < firstPair + e.pair;
-      if (number >= e.perQuery && !isPair)
+    for (auto [number, term] : llvm::enumerate(site.terms)) {
+      unsigned firstPair = function.firstPair();
+      bool isPair = number >= firstPair && number < firstPair + function.pair;
+      if (number >= function.perQuery && !isPair)
         continue;
       Value offset =
-          e.add(e.mul(tile.batch, term.batch), e.mul(row, term.query));
-      Value target = slotOf(e, tile, slot++, index);
+          e.add(e.mul(site.batch, term.batch), e.mul(row, term.query));
+      Value target = slotOf(e, site, slot++, index);
       if (isPair) {
-        e.store(e.add(offset, e.mul(tile.head, term.head)), target);
+        e.store(e.add(offset, e.mul(site.head, term.head)), target);
         continue;
       }
       Type storage = storageOf(term.element);
@@ -86,15 +120,15 @@ Value ScorePass::gather(Value base, Value offsets, Type storage) {
 
 /// Element of term `number` for each query of a half.
 Value ScorePass::element(unsigned number, int64_t half) {
-  const Term &term = tile.terms[number];
+  const Term &term = site.terms[number];
   Type storage = storageOf(term.element);
   auto spread = [&](Value address) {
     return widen(e.splat(e.load(storage, address)), term.element);
   };
-  if (number < e.perQuery) {
+  if (number < function.perQuery) {
     // Slots are eight bytes apart.
     auto slots = lanesOf(e.getI64Type());
-    Value raw = e.load(slots, slotOf(e, tile, number, laneIndex(half)));
+    Value raw = e.load(slots, slotOf(e, site, number, laneIndex(half)));
     if (storage.getIntOrFloatBitWidth() < 64) {
       Type bits = e.getIntegerType(storage.getIntOrFloatBitWidth());
       raw = arith::TruncIOp::create(e, lanesOf(bits), raw);
@@ -103,16 +137,16 @@ Value ScorePass::element(unsigned number, int64_t half) {
       raw = arith::BitcastOp::create(e, lanesOf(storage), raw);
     return widen(raw, term.element);
   }
-  if (number < e.perQuery + e.perKey) {
-    Value offset = e.add(e.mul(tile.batch, term.batch), e.mul(key, term.key));
+  if (number < function.perQuery + function.perKey) {
+    Value offset = e.add(e.mul(site.batch, term.batch), e.mul(key, term.key));
     return spread(e.at(term.base, offset, storage));
   }
-  if (number < firstPair()) {
+  if (number < function.firstPair()) {
     Value offset =
-        e.add(e.mul(tile.batch, term.batch), e.mul(tile.head, term.head));
+        e.add(e.mul(site.batch, term.batch), e.mul(site.head, term.head));
     return spread(e.at(term.base, offset, storage));
   }
-  unsigned pair = number - firstPair();
+  unsigned pair = number - function.firstPair();
   Value raw =
       isPacked(term)
           ? fromWords(
@@ -151,11 +185,11 @@ Value ScorePass::lookUp(Operation *slice, ArrayRef<Value> operands) {
 }
 
 SmallVector<Value> ScorePass::apply(Value score, int64_t half) {
-  Block &body = e.score.getBody().front();
+  Block &body = function.function.getBody().front();
   DenseMap<Value, Value> values;
-  Value positions = e.at(tile.scratch, e.shape.positions, e.getI8Type());
+  Value positions = e.at(site.scratch, site.areas->positions, e.getI8Type());
   auto words = lanesOf(e.getI32Type());
-  Value head = arith::TruncIOp::create(e, e.getI32Type(), tile.globalHead);
+  Value head = arith::TruncIOp::create(e, e.getI32Type(), site.globalHead);
   Value fixed[] = {
       score, e.splat(head),
       e.load(words, e.at(positions, laneIndex(half), e.getI32Type())),
@@ -166,10 +200,10 @@ SmallVector<Value> ScorePass::apply(Value score, int64_t half) {
       continue;
     if (number < 4)
       values[argument] = fixed[number];
-    else if (number - 4 < firstPair() + e.pair)
+    else if (number - 4 < function.firstPair() + function.pair)
       values[argument] = element(number - 4, half);
     else
-      values[argument] = tile.terms[number - 4].base;
+      values[argument] = site.terms[number - 4].base;
   }
   for (Operation &op : body.without_terminator()) {
     SmallVector<Value> operands;
@@ -201,64 +235,21 @@ SmallVector<Value> ScorePass::apply(Value score, int64_t half) {
                              [&](Value value) { return values.at(value); });
 }
 
-SmallVector<Ahead> attention::lookAheadPairs(Emitter &e, const Tile &tile,
-                                             Value panel, Value key) {
-  Value lastKey = e.sub(tile.keys, e.integer(1));
-  return ScorePass(e, tile, panel).lookAhead(e.least(key, lastKey));
-}
-
-SmallVector<Value> attention::applyScore(Emitter &e, const Tile &tile,
-                                         Value panel, Value firstKey,
-                                         Value from, Value to) {
-  const Shape &s = e.shape;
-  Value none = e.constant(-std::numeric_limits<double>::infinity());
-  Value lastKey = e.sub(tile.keys, e.integer(1));
-  Value scores = e.at(tile.scratch, s.scores, e.getI8Type());
-  Value weights = e.at(tile.scratch, s.weights, e.getI8Type());
-  ScorePass pass(e, tile, panel);
-  auto applyRow = [&](Value row, Value number, ValueRange carried) {
-    SmallVector<Value> next;
-    pass.setKey(e.least(e.add(firstKey, row), lastKey), number);
-    for (int64_t half = 0; half < 2; ++half) {
-      Value index =
-          e.add(e.mul(row, e.integer(s.panel)), e.integer(half * s.lanes));
-      Value address = e.at(scores, index, e.scalarType);
-      Value product = e.load(e.vectorType, address);
-      SmallVector<Value> made = pass.apply(e.mulf(product, tile.product), half);
-      // Keys that no band shows stay hidden, whatever the function makes of it.
-      Value isHidden = e.equal(product, none);
-      Value exponent = e.select(isHidden, none, made[0]);
-      e.store(exponent, address);
-      if (made.size() == 2)
-        e.store(e.select(isHidden, e.constant(1), made[1]),
-                e.at(weights, index, e.scalarType));
-      next.push_back(e.larger(exponent, carried[half]));
-    }
-    return next;
-  };
+SmallVector<Value> ScorePass::overKeys(Value firstKey, Value from, Value to,
+                                       ValueRange initial, CarriedBody body) {
+  Value lastKey = e.sub(site.keys, e.integer(1));
   return e.loop(
-      from, to, s.lanes, {none, none}, [&](Value first, ValueRange carried) {
-        Value end = e.least(e.add(first, e.integer(s.lanes)), to);
+      from, to, r.lanes, initial, [&](Value first, ValueRange carried) {
+        Value end = e.least(e.add(first, e.integer(r.lanes)), to);
         Value firstRow = e.least(e.add(firstKey, first), lastKey);
         Value lastRow =
             e.least(e.sub(e.add(firstKey, end), e.integer(1)), lastKey);
-        pass.packPairs(firstRow, lastRow);
-        return e.loop(first, end, 1, carried,
-                      [&](Value row, ValueRange inner) -> SmallVector<Value> {
-                        return applyRow(row, e.sub(row, first), inner);
-                      });
+        packPairs(firstRow, lastRow);
+        return e.loop(first, end, 1, carried, [&](Value row, ValueRange inner) {
+          key = e.least(e.add(firstKey, row), lastKey);
+          position = positionOf(key);
+          keyNumber = e.sub(row, first);
+          return body(row, inner);
+        });
       });
-}
-
-void attention::clearWeights(Emitter &e, const Tile &tile, Value from,
-                             Value to) {
-  const Shape &s = e.shape;
-  Value weights = e.at(tile.scratch, s.weights, e.getI8Type());
-  e.loop(from, to, 1, [&](Value row) {
-    for (int64_t half = 0; half < 2; ++half) {
-      Value index =
-          e.add(e.mul(row, e.integer(s.panel)), e.integer(half * s.lanes));
-      e.store(e.constant(1), e.at(weights, index, e.scalarType));
-    }
-  });
 }

@@ -111,6 +111,42 @@ scoreBlock(Emitter &e, const Panel &p, Value firstKey, Value from, Value to,
   });
 }
 
+/// Makes exponents of scores [from, to) by the score function; returns their
+/// maxima.
+static SmallVector<Value> applyScore(Emitter &e, const Tile &tile,
+                                     const Panel &p, ScorePass &pass,
+                                     Value firstKey, Value from, Value to) {
+  Value none = e.constant(-std::numeric_limits<double>::infinity());
+  return pass.overKeys(firstKey, from, to, {none, none},
+                       [&](Value row, ValueRange carried) {
+                         SmallVector<Value> next;
+                         for (int64_t half = 0; half < 2; ++half) {
+                           Value address = vectorAt(e, p.scores, row, half);
+                           Value product = e.load(e.vectorType, address);
+                           SmallVector<Value> made =
+                               pass.apply(e.mulf(product, tile.product), half);
+                           // Keys that no band shows stay hidden, whatever the
+                           // function makes of it.
+                           Value isHidden = e.equal(product, none);
+                           Value exponent = e.select(isHidden, none, made[0]);
+                           e.store(exponent, address);
+                           if (made.size() == 2)
+                             e.store(e.select(isHidden, e.constant(1), made[1]),
+                                     vectorAt(e, p.weights, row, half));
+                           next.push_back(e.larger(exponent, carried[half]));
+                         }
+                         return next;
+                       });
+}
+
+/// Weights of 1 for scores [from, to), which no score function made.
+static void clearWeights(Emitter &e, const Panel &p, Value from, Value to) {
+  e.loop(from, to, 1, [&](Value row) {
+    for (int64_t half = 0; half < 2; ++half)
+      e.store(e.constant(1), vectorAt(e, p.weights, row, half));
+  });
+}
+
 /// Turns scores [from, to) into powers; returns the sums of them and, where
 /// they are rounded to pairs, of the rounded ones: values meet these, and a
 /// mean divides by the weights that it is made of.
@@ -184,18 +220,23 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
     SmallVector<Value> scores =
         scoreBlock(e, p, firstKey, from, to, uniform, [&](Value row) {
           SmallVector<Ahead> all = lookAhead(e, tile, panel, row, next);
-          if (e.pair)
-            all.append(lookAheadPairs(e, tile, panel, e.add(firstKey, row)));
+          if (e.score.pair)
+            all.append(
+                ScorePass(e, tile.score, panel)
+                    .lookAhead(e.add(firstKey, row), s.headSteps() / s.unroll));
           return all;
         });
     if (e.score)
       scores = e.ifElse(
           e.compare(Predicate::eq, uniform, zero),
           SmallVector<Type>(2, e.vectorType),
-          [&] { return applyScore(e, tile, panel, firstKey, from, to); },
+          [&] {
+            ScorePass pass(e, tile.score, panel);
+            return applyScore(e, tile, p, pass, firstKey, from, to);
+          },
           [&] {
             if (s.weights)
-              clearWeights(e, tile, from, to);
+              clearWeights(e, p, from, to);
             return scores;
           });
     SmallVector<Value> safe, rescale;
