@@ -2,7 +2,7 @@
 #ifndef SP_LIB_CODEGEN_ATTENTIONBACKWARD_H
 #define SP_LIB_CODEGEN_ATTENTIONBACKWARD_H
 
-#include "AttentionPieces.h"
+#include "AttentionScore.h"
 #include "sp/Codegen/AttentionBackwardKernel.h"
 
 namespace mlir::sp::attention {
@@ -44,11 +44,17 @@ struct BackwardShape : Registers {
   ///   scoreColumns [k /][q]             dS of one panel; without pairs
   ///                                     scoreFactors
   ///   queryGradients [panel][head]      dQ of one panel; not of words
-  /// and of vectors of queries lse, delta, lower, upper; ranges as in Sight.
+  /// with a score function, of one panel,
+  ///   slopes [k][q]                     scores, then P ∘ e' · scale; powers
+  ///                                     is only powerFactors then, of P ∘ w
+  ///   weights [k][q]                    w, if there are such
+  /// and of vectors of queries lse (or greatest exponents, and 1 / sum in
+  /// inverse), delta, lower, upper; ranges as in Sight.
   int64_t keyWords, valueWordRows, keyRows, keyGradients, valueGradients,
       queryRows, outputRows, queryColumns, outputColumns, powers, powerFactors,
-      scoreFactors, scoreColumns, queryGradients, lse, delta, lower, upper,
-      ranges, bytes;
+      scoreFactors, scoreColumns, queryGradients, slopes, weights, lse, inverse,
+      delta, lower, upper, ranges, bytes;
+  ScoreAreas scoreAreas;
 };
 
 class BackwardEmitter : public VectorEmitter {
@@ -56,6 +62,8 @@ public:
   BackwardEmitter(Location loc, const AttentionBackwardConfig &config);
 
   const BackwardShape shape;
+  const ScoreFunction score;
+  bool hasWeights() const { return score.results() == 3; }
 };
 
 /// A matrix in scratch memory: planes of `rows` rows of one panel.
@@ -79,12 +87,14 @@ struct BackwardTile {
   Matrix keyWords, valueWords, keyRows, keyGradients, valueGradients;
   Matrix queryRows, outputRows, queryColumns, outputColumns;
   Matrix powers, powerFactors, scoreFactors, scoreColumns, queryGradients;
-  Value lse, delta, lower, upper, ranges;
+  Matrix slopes, weights;
+  Value lse, inverse, delta, lower, upper, ranges;
 };
 
 /// One query head.
 struct QueryHead {
   Rows q, dO, lse, delta, dq;
+  ScoreSite score; ///< with a score function
 };
 
 /// A block of keys: rows [first, first + valid), `count` with padding; whether
@@ -108,8 +118,8 @@ Value packQueries(BackwardEmitter &e, const Rows &rows, const QueryBlock &block,
 /// Asks for a panel's rows from `first` on, which need not be valid.
 void prefetchRows(BackwardEmitter &e, const Rows &rows, Value first,
                   int64_t size);
-/// Copies lse and delta of the block's queries; lse is -inf beyond the valid
-/// ones.
+/// Copies lse and delta of the block's queries, with a score function as
+/// BackwardShape says; lse is -inf beyond the valid ones.
 void packNumbers(BackwardEmitter &e, const BackwardTile &tile,
                  const QueryHead &head, const QueryBlock &block);
 /// i1: all lanes of what packing returned are 0.

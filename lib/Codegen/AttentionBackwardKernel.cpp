@@ -49,12 +49,16 @@ BackwardShape::BackwardShape(const AttentionBackwardConfig &config)
   panels = queryBlock / panel;
 
   bytes = 0;
-  auto reserve = [&](int64_t elements) {
+  auto reserveBytes = [&](int64_t size) {
     int64_t offset = bytes;
-    bytes += llvm::alignTo(elements * elementBytes, kLineBytes);
+    bytes += llvm::alignTo(size, kLineBytes);
     return offset;
   };
+  auto reserve = [&](int64_t elements) {
+    return reserveBytes(elements * elementBytes);
+  };
   bool hasPairs = pair == 2;
+  ScoreFunction score(config);
   keyWords = reserve(keyBlock * headWords);
   valueWordRows = reserve(keyBlock * valueWords);
   keyRows = hasPairs ? reserve(keyBlock / pair * headPad) : keyWords;
@@ -65,23 +69,28 @@ BackwardShape::BackwardShape(const AttentionBackwardConfig &config)
   queryColumns = reserve(queryBlock * headWords);
   outputColumns = reserve(queryBlock * valueWords);
   int64_t queryWords = llvm::alignTo(queryBlock / pair, panel);
-  powers = reserve(keyBlock * (hasPairs ? panel : queryBlock));
+  powers = hasPairs && score
+               ? 0
+               : reserve(keyBlock * (hasPairs ? panel : queryBlock));
   powerFactors = hasPairs ? reserve(keyBlock * queryWords) : powers;
   scoreFactors = reserve(keyBlock * queryWords);
   scoreColumns = hasPairs ? reserve(keyBlock / pair * panel) : scoreFactors;
   queryGradients = reserve(panel * headPad);
+  slopes = score ? reserve(keyBlock * panel) : 0;
+  weights = score.results() == 3 ? reserve(keyBlock * panel) : 0;
   lse = reserve(queryBlock);
+  inverse = score ? reserve(queryBlock) : 0;
   delta = reserve(queryBlock);
   lower = reserve(queryBlock);
   upper = reserve(queryBlock);
-  ranges = bytes;
-  bytes += llvm::alignTo(panels * 4 * sizeof(int64_t), kLineBytes);
+  ranges = reserveBytes(panels * 4 * sizeof(int64_t));
+  scoreAreas = ScoreAreas(score, *this, queryBlock, reserveBytes);
 }
 
 BackwardEmitter::BackwardEmitter(Location loc,
                                  const AttentionBackwardConfig &config)
     : VectorEmitter(loc, config.elementType, BackwardShape(config)),
-      shape(config) {}
+      shape(config), score(config) {}
 
 LogicalResult
 sp::verifyAttentionBackwardKernel(Location loc,
@@ -91,7 +100,16 @@ sp::verifyAttentionBackwardKernel(Location loc,
   forward.valueSize = config.valueSize;
   forward.elementType = config.elementType;
   forward.vectorBits = config.vectorBits;
-  return verifyAttentionKernel(loc, forward);
+  if (failed(verifyAttentionKernel(loc, forward)))
+    return failure();
+  ScoreFunction score(config);
+  if (score && score.results() != 2 && score.results() != 3)
+    return emitError(loc) << "expected score function '"
+                          << score.function.getName()
+                          << "' to give an exponent, its slope and at most a "
+                             "weight but got "
+                          << score.results() << " results";
+  return success();
 }
 
 std::string
@@ -101,6 +119,8 @@ sp::attentionBackwardKernelName(const AttentionBackwardConfig &config) {
   stream << "attend_backward_" << config.elementType << "_d" << config.headSize;
   if (config.valueSize != config.headSize)
     stream << 'x' << config.valueSize;
+  if (config.score)
+    stream << '_' << func::FuncOp(config.score).getName();
   return name;
 }
 
@@ -122,7 +142,7 @@ struct Launch : Arguments {
     return e.compare(Predicate::ne, size(index), e.integer(0));
   }
   BackwardTile locateTile(Value batch, Value kvHead);
-  QueryHead locateHead(Value batch, Value head);
+  QueryHead locateHead(const BackwardTile &tile, Value batch, Value head);
   void forEachHead(Value kvHead, function_ref<void(Value)> body);
   Value isSeen(const KeyBlock &keys);
   Value sawKeys(const BackwardTile &tile, Value index);
@@ -166,7 +186,10 @@ BackwardTile Launch::locateTile(Value batch, Value kvHead) {
   tile.scoreFactors = {area(s.scoreFactors), s.keyBlock};
   tile.scoreColumns = {area(s.scoreColumns), s.keyBlock / s.pair};
   tile.queryGradients = {area(s.queryGradients), s.panel};
+  tile.slopes = {area(s.slopes), s.keyBlock};
+  tile.weights = {area(s.weights), s.keyBlock};
   tile.lse = area(s.lse);
+  tile.inverse = area(s.inverse);
   tile.delta = area(s.delta);
   tile.lower = area(s.lower);
   tile.upper = area(s.upper);
@@ -174,15 +197,30 @@ BackwardTile Launch::locateTile(Value batch, Value kvHead) {
   return tile;
 }
 
-QueryHead Launch::locateHead(Value batch, Value head) {
+QueryHead Launch::locateHead(const BackwardTile &tile, Value batch,
+                             Value head) {
   Type stored = e.storedType, computed = e.scalarType;
-  return {
-      rows(SPRT_BACKWARD_Q, SPRT_BACKWARD_Q_STRIDES, stored, batch, head),
-      rows(SPRT_BACKWARD_DO, SPRT_BACKWARD_DO_STRIDES, stored, batch, head),
-      rows(SPRT_BACKWARD_LSE, SPRT_BACKWARD_LSE_STRIDES, computed, batch, head),
-      rows(SPRT_BACKWARD_DELTA, SPRT_BACKWARD_LSE_STRIDES, computed, batch,
-           head),
-      rows(SPRT_BACKWARD_DQ, SPRT_BACKWARD_DQ_STRIDES, computed, batch, head)};
+  QueryHead all;
+  all.q = rows(SPRT_BACKWARD_Q, SPRT_BACKWARD_Q_STRIDES, stored, batch, head);
+  all.dO =
+      rows(SPRT_BACKWARD_DO, SPRT_BACKWARD_DO_STRIDES, stored, batch, head);
+  all.lse =
+      rows(SPRT_BACKWARD_LSE, SPRT_BACKWARD_LSE_STRIDES, computed, batch, head);
+  all.delta = rows(SPRT_BACKWARD_DELTA, SPRT_BACKWARD_DELTA_STRIDES, computed,
+                   batch, head);
+  all.dq =
+      rows(SPRT_BACKWARD_DQ, SPRT_BACKWARD_DQ_STRIDES, computed, batch, head);
+  if (!e.score)
+    return all;
+  all.score =
+      locateScore(*this, e.score, e.shape.scoreAreas,
+                  SPRT_BACKWARD_QUERY_POSITIONS, SPRT_BACKWARD_TERM_STRIDES);
+  all.score.queries = tile.queries;
+  all.score.keys = tile.keys;
+  all.score.batch = batch;
+  all.score.head = head;
+  all.score.globalHead = e.add(head, size(SPRT_BACKWARD_HEAD_FIRST));
+  return all;
 }
 
 /// The query heads that read a kv head.
@@ -246,7 +284,7 @@ void Launch::runTile(Value index) {
   BackwardTile tile = locateTile(batch, kvHead);
   e.ifThen(tile.initialiseQueries, [&] {
     forEachHead(kvHead, [&](Value head) {
-      clearRows(e, locateHead(batch, head).dq, tile.queries, s.headSize);
+      clearRows(e, locateHead(tile, batch, head).dq, tile.queries, s.headSize);
     });
   });
   e.loop(e.integer(0), tile.keys, s.keyBlock, [&](Value first) {
@@ -266,7 +304,7 @@ void Launch::runTile(Value index) {
       e.loop(e.integer(0), sliceCount, 1, [&](Value number) {
         Slice slice = this->slice(SPRT_BACKWARD_SLICES, number);
         forEachHead(kvHead, [&](Value head) {
-          attendSlice(tile, keys, locateHead(batch, head), slice);
+          attendSlice(tile, keys, locateHead(tile, batch, head), slice);
         });
       });
       addMatrix(e, tile.keyGradients, tile.dk, first, keys.valid, s.headSize,

@@ -160,21 +160,29 @@ void attention::packNumbers(BackwardEmitter &e, const BackwardTile &tile,
                             const QueryHead &head, const QueryBlock &block) {
   Value count = e.mul(block.panels, e.integer(e.registers.panel));
   Value valid = e.least(e.sub(block.queries, block.first), count);
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(e, e.getFloatAttr(e.scalarType, value));
+  };
   e.loop(e.integer(0), valid, 1, [&](Value index) {
     Value row = e.add(block.first, index);
     for (auto [rows, area] :
          {std::pair(&head.lse, tile.lse), std::pair(&head.delta, tile.delta)})
       e.store(e.load(e.scalarType, rowAt(e, *rows, row)),
               e.at(area, index, e.scalarType));
+    if (!e.score)
+      return;
+    Value sum =
+        e.load(e.scalarType, e.at(rowAt(e, head.lse, row), 1, e.scalarType));
+    e.store(arith::DivFOp::create(e, number(1), sum),
+            e.at(tile.inverse, index, e.scalarType));
   });
-  auto number = [&](double value) -> Value {
-    return arith::ConstantOp::create(e, e.getFloatAttr(e.scalarType, value));
-  };
   Value none = number(-std::numeric_limits<double>::infinity());
   Value zero = number(0);
   e.loop(valid, count, 1, [&](Value index) {
     e.store(none, e.at(tile.lse, index, e.scalarType));
     e.store(zero, e.at(tile.delta, index, e.scalarType));
+    if (e.score)
+      e.store(zero, e.at(tile.inverse, index, e.scalarType));
   });
 }
 

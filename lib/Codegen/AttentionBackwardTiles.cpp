@@ -1,7 +1,8 @@
 // The products of a block of queries with a block of keys.
 //
 //   for each panel of queries
-//     P   per tile of keys, masked where a band's edge crosses it
+//     P   per tile of keys, masked where a band's edge crosses it; with a score
+//         function it is made of scores in memory
 //     dS  the same
 //     dQ  per tile of queries, added to memory
 //   dV and dK per tile of keys, over the queries of the block
@@ -20,17 +21,18 @@ static SmallVector<Value> zeroTile(BackwardEmitter &e) {
   return SmallVector<Value>(2 * e.registers.tile, e.constant(0));
 }
 
-/// Zeros where a lane does not see its key, if the band's edge crosses the
+/// `hidden` where a lane does not see its key, if the band's edge crosses the
 /// tile.
 static SmallVector<Value> maskTile(BackwardEmitter &e, const Sight &sight,
-                                   Value key, ValueRange values) {
+                                   Value key, ValueRange values,
+                                   double hidden = 0) {
   return e.ifElse(
       crossesEdge(e, sight, key), values.getTypes(),
       [&] {
         SmallVector<Value> masked;
         for (auto [value, visible] :
              llvm::zip_equal(values, visibleLanes(e, sight, key)))
-          masked.push_back(e.select(visible, value, e.constant(0)));
+          masked.push_back(e.select(visible, value, e.constant(hidden)));
         return masked;
       },
       [&] { return llvm::to_vector(values); });
@@ -56,20 +58,29 @@ static Value stepsOf(BackwardEmitter &e, int64_t size) {
   return e.integer(llvm::alignTo(llvm::divideCeil(size, r.pair), r.unroll));
 }
 
-/// Stores a tile of rows of keys as scalars of a product over queries.
-static void storeFactors(BackwardEmitter &e, const Matrix &factors, Value panel,
-                         Value row, ValueRange values) {
+/// Where scalars of a product over queries lie for a panel and a key.
+static Value factorsAt(BackwardEmitter &e, const Matrix &factors, Value panel,
+                       Value row) {
   const Registers &r = e.registers;
   if (r.pair == 1)
-    return storeTile(e, values, factors.row(e, panel, row));
+    return factors.row(e, panel, row);
   // Two panels' words are a plane.
   Value pair = e.integer(2);
   Value address = factors.row(e, arith::DivUIOp::create(e, panel, pair), row);
   Value half = arith::RemUIOp::create(e, panel, pair);
-  address = e.at(address, e.mul(half, e.integer(r.lanes)), e.scalarType);
-  for (int64_t i = 0; i < r.tile; ++i)
-    e.store(e.roundToRow(values[2 * i], values[2 * i + 1]),
-            e.at(address, i * r.panel, e.scalarType));
+  return e.at(address, e.mul(half, e.integer(r.lanes)), e.scalarType);
+}
+
+/// Stores rows of keys, two vectors each, as such scalars.
+static void storeFactors(BackwardEmitter &e, const Matrix &factors, Value panel,
+                         Value row, ValueRange values) {
+  const Registers &r = e.registers;
+  Value address = factorsAt(e, factors, panel, row);
+  if (r.pair == 1)
+    return storeTile(e, values, address);
+  for (size_t i = 0; i < values.size(); i += 2)
+    e.store(e.roundToRow(values[i], values[i + 1]),
+            e.at(address, static_cast<int64_t>(i) / 2 * r.panel, e.scalarType));
 }
 
 /// Stores a tile of rows of keys as scalars of a product over keys.
@@ -84,6 +95,25 @@ static void storeColumns(BackwardEmitter &e, const Matrix &columns, Value row,
           e.at(address, i / r.pair * r.panel + half * r.lanes, e.scalarType));
 }
 
+/// q · k of the tile of keys at `row`.
+static SmallVector<Value> multiplyKeys(BackwardEmitter &e,
+                                       const BackwardTile &tile, Value row,
+                                       Value queries) {
+  return multiply(e, {tile.keyWords}, row, queries, e.integer(0),
+                  stepsOf(e, e.shape.headSize), zeroTile(e));
+}
+
+/// e^x, at most the result's greatest power of 2, where lse is not of these
+/// scores.
+static Value raise(BackwardEmitter &e, Value exponent) {
+  Value most = e.constant(e.scalarType.isF64() ? 1024 : 128);
+  exponent = e.mulf(exponent, e.constant(llvm::numbers::log2e));
+  exponent = e.select(
+      arith::CmpFOp::create(e, arith::CmpFPredicate::OGT, exponent, most), most,
+      exponent);
+  return e.exp2(exponent);
+}
+
 static void raisePowers(BackwardEmitter &e, const BackwardTile &tile,
                         const Panel &panel, Value firstKey) {
   const BackwardShape &s = e.shape;
@@ -91,26 +121,105 @@ static void raisePowers(BackwardEmitter &e, const BackwardTile &tile,
   Value least[2];
   for (int64_t half = 0; half < 2; ++half)
     least[half] = arith::NegFOp::create(e, halfOf(e, tile.lse, panel, half));
-  // The result's greatest exponent, where lse is not of these scores.
-  Value most = e.constant(e.scalarType.isF64() ? 1024 : 128);
   e.loop(panel.from, panel.to, s.tile, [&](Value row) {
-    SmallVector<Value> sums =
-        multiply(e, {tile.keyWords}, row, queries, e.integer(0),
-                 stepsOf(e, s.headSize), zeroTile(e));
-    for (int64_t i = 0; i < 2 * s.tile; ++i) {
-      // The difference is rounded once, not the scores.
-      Value exponent = e.fma(sums[i], tile.scale, least[i % 2]);
-      exponent = e.mulf(exponent, e.constant(llvm::numbers::log2e));
-      exponent = e.select(
-          arith::CmpFOp::create(e, arith::CmpFPredicate::OGT, exponent, most),
-          most, exponent);
-      sums[i] = e.exp2(exponent);
-    }
+    SmallVector<Value> sums = multiplyKeys(e, tile, row, queries);
+    // The difference is rounded once, not the scores.
+    for (int64_t i = 0; i < 2 * s.tile; ++i)
+      sums[i] = raise(e, e.fma(sums[i], tile.scale, least[i % 2]));
     sums = maskTile(e, panel.sight, e.add(firstKey, row), sums);
     storeTile(e, sums, tile.powers.row(e, panel.plane, row));
     if (s.pair == 2)
       storeFactors(e, tile.powerFactors, panel.number, row, sums);
   });
+}
+
+/// Scores of the tile of keys at `row`, -inf where hidden.
+static void scoreTile(BackwardEmitter &e, const BackwardTile &tile,
+                      const Panel &panel, Value firstKey, Value row) {
+  Value queries = tile.queryColumns.plane(e, panel.number);
+  SmallVector<Value> sums = multiplyKeys(e, tile, row, queries);
+  for (Value &sum : sums)
+    sum = e.mulf(sum, tile.scale);
+  sums = maskTile(e, panel.sight, e.add(firstKey, row), sums,
+                  -std::numeric_limits<double>::infinity());
+  storeTile(e, sums, tile.slopes.row(e, e.integer(0), row));
+}
+
+/// Makes P, slopes and weights of the scores of key `row`.
+static void raiseRow(BackwardEmitter &e, const BackwardTile &tile,
+                     const Panel &panel, ScorePass &pass, Value row) {
+  Value zero = e.constant(0);
+  Value none = e.constant(-std::numeric_limits<double>::infinity());
+  auto at = [&](const Matrix &matrix, int64_t half) {
+    return vectorAt(e, matrix.base, row, half);
+  };
+  SmallVector<Value> powers;
+  for (int64_t half = 0; half < 2; ++half) {
+    Value score = e.load(e.vectorType, at(tile.slopes, half));
+    SmallVector<Value> made = pass.apply(score, half);
+    // As in the forward: what no band shows stays hidden, whatever the function
+    // makes of it.
+    Value isHidden =
+        arith::OrIOp::create(e, e.equal(score, none), e.equal(made[0], none));
+    Value greatest = halfOf(e, tile.lse, panel, half);
+    Value power = e.mulf(raise(e, e.subf(made[0], greatest)),
+                         halfOf(e, tile.inverse, panel, half));
+    Value isFlat = arith::OrIOp::create(e, isHidden, e.equal(made[1], zero));
+    Value slope = e.mulf(e.mulf(power, made[1]), tile.scale);
+    e.store(e.select(isFlat, zero, slope), at(tile.slopes, half));
+    if (e.hasWeights()) {
+      e.store(made[2], at(tile.weights, half));
+      power = e.mulf(power, made[2]);
+    }
+    powers.push_back(e.select(isHidden, zero, power));
+  }
+  storeFactors(e, tile.powerFactors, panel.number, row, powers);
+}
+
+/// raisePowers with a score function, for as many keys at a time as pairs are
+/// laid out for.
+static void raiseScored(BackwardEmitter &e, const BackwardTile &tile,
+                        const ScoreSite &site, const Panel &panel,
+                        Value firstKey) {
+  const BackwardShape &s = e.shape;
+  ScorePass pass(e, site, panel.number);
+  e.loop(panel.from, panel.to, s.lanes, [&](Value first) {
+    Value end = e.least(e.add(first, e.integer(s.lanes)), panel.to);
+    e.loop(first, end, s.tile,
+           [&](Value row) { scoreTile(e, tile, panel, firstKey, row); });
+    pass.overKeys(firstKey, first, end, {}, [&](Value row, ValueRange) {
+      raiseRow(e, tile, panel, pass, row);
+      return SmallVector<Value>();
+    });
+  });
+}
+
+/// dS of the tile of keys at `row`, of its products of values.
+static void scaleTile(BackwardEmitter &e, const BackwardTile &tile,
+                      const Panel &panel, Value firstKey, Value row,
+                      ArrayRef<Value> delta, SmallVector<Value> &sums) {
+  SmallVector<Value> powers = loadTile(e, tile.powers.row(e, panel.plane, row));
+  for (auto [i, sum] : llvm::enumerate(sums))
+    sum = e.mulf(e.mulf(powers[i], tile.scale), e.subf(sum, delta[i % 2]));
+  sums = maskTile(e, panel.sight, e.add(firstKey, row), sums);
+}
+
+/// The same with a score function: a hidden pair's slope is 0.
+static void scaleScored(BackwardEmitter &e, const BackwardTile &tile, Value row,
+                        ArrayRef<Value> delta, SmallVector<Value> &sums) {
+  Value zero = e.constant(0);
+  auto load = [&](const Matrix &matrix) {
+    return loadTile(e, matrix.row(e, e.integer(0), row));
+  };
+  SmallVector<Value> slopes = load(tile.slopes), weights;
+  if (e.hasWeights())
+    weights = load(tile.weights);
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    if (e.hasWeights())
+      sum = e.mulf(sum, weights[i]);
+    sum = e.select(e.equal(slopes[i], zero), zero,
+                   e.mulf(slopes[i], e.subf(sum, delta[i % 2])));
+  }
 }
 
 static void differentiate(BackwardEmitter &e, const BackwardTile &tile,
@@ -123,12 +232,10 @@ static void differentiate(BackwardEmitter &e, const BackwardTile &tile,
     SmallVector<Value> sums =
         multiply(e, {tile.valueWords}, row, outputs, e.integer(0),
                  stepsOf(e, s.valueSize), zeroTile(e));
-    SmallVector<Value> powers =
-        loadTile(e, tile.powers.row(e, panel.plane, row));
-    for (int64_t i = 0; i < 2 * s.tile; ++i)
-      sums[i] =
-          e.mulf(e.mulf(powers[i], tile.scale), e.subf(sums[i], delta[i % 2]));
-    sums = maskTile(e, panel.sight, e.add(firstKey, row), sums);
+    if (e.score)
+      scaleScored(e, tile, row, delta, sums);
+    else
+      scaleTile(e, tile, panel, firstKey, row, delta, sums);
     storeFactors(e, tile.scoreFactors, panel.number, row, sums);
     if (s.pair == 2)
       storeColumns(e, tile.scoreColumns, row, sums);
@@ -210,6 +317,8 @@ void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
     packed = e.addf(packed, packQueries(e, head.dO, block, s.valueSize,
                                         tile.outputRows, tile.outputColumns));
     Value isFinite = allFinite(e, packed);
+    if (e.score)
+      packTerms(e, head.score, block.first, block.panels);
     e.loop(e.integer(0), block.panels, 1, [&](Value number) {
       Panel panel;
       panel.number = number;
@@ -226,7 +335,10 @@ void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
       }
       e.ifThen(isSeen, [&] {
         lookAhead(e, head, block, panel);
-        raisePowers(e, tile, panel, keys.first);
+        if (e.score)
+          raiseScored(e, tile, head.score, panel, keys.first);
+        else
+          raisePowers(e, tile, panel, keys.first);
         differentiate(e, tile, panel, keys.first);
         addQueryGradients(e, tile, head, block, keys, panel);
       });

@@ -150,7 +150,10 @@ Subject::Subject(const Case &c, int64_t tokens, int64_t vectorBits)
   backwardSizes.resize(SPRT_BACKWARD_SIZES);
   std::memcpy(&backwardSizes[SPRT_BACKWARD_SCALE], &scale, sizeof scale);
   for (int at = SPRT_BACKWARD_Q_STRIDES; at < SPRT_BACKWARD_SIZES; at += 3)
-    backwardSizes[at + 1] = at == SPRT_BACKWARD_LSE_STRIDES ? 1 : c.size;
+    backwardSizes[at + 1] = at == SPRT_BACKWARD_LSE_STRIDES ||
+                                    at == SPRT_BACKWARD_DELTA_STRIDES
+                                ? 1
+                                : c.size;
   runForward();
 }
 

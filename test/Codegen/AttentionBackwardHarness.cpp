@@ -19,7 +19,14 @@ static BackwardKernel compile(const BackwardConfig &config) {
   kernel.vectorBits = config.vectorBits;
   kernel.bf16Dots = config.bf16Dots;
   auto loc = mlir::UnknownLoc::get(&context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc),
+                                    scores;
+  if (!config.score.empty()) {
+    scores = parseScore(context, config.score);
+    if (!scores)
+      return {};
+    setScore(config, *scores, kernel);
+  }
   if (failed(mlir::sp::verifyAttentionBackwardKernel(loc, kernel)))
     return {};
   mlir::sp::buildAttentionBackwardKernel(*module, loc, kernel);
@@ -30,10 +37,18 @@ static BackwardKernel compile(const BackwardConfig &config) {
 
 BackwardKernel
 attention_test::loadBackwardKernel(const BackwardConfig &config) {
-  static std::map<std::vector<int64_t>, BackwardKernel> loaded;
-  auto [entry, isNew] = loaded.try_emplace(
-      {static_cast<int64_t>(config.element), config.headSize, config.valueSize,
-       config.vectorBits, config.bf16Dots});
+  static std::map<std::pair<std::vector<int64_t>, std::string>, BackwardKernel>
+      loaded;
+  std::vector<int64_t> key = {static_cast<int64_t>(config.element),
+                              config.headSize,
+                              config.valueSize,
+                              config.vectorBits,
+                              config.bf16Dots,
+                              config.perQuery,
+                              config.perKey,
+                              config.perHead,
+                              config.pair};
+  auto [entry, isNew] = loaded.try_emplace({key, config.score});
   if (isNew)
     entry->second = compile(config);
   EXPECT_NE(entry->second.function, nullptr) << "the kernel did not compile";
@@ -53,10 +68,12 @@ BackwardRun::BackwardRun(const BackwardProblem &p)
         p.headsOutside),
       dO(p.kernel.element, p.batch, p.queries, p.heads, p.kernel.valueSize, 1,
          false),
-      lse(stateOf(p.kernel.element), p.batch, p.queries, p.heads, 1, 2,
-          !p.headsOutside),
-      delta(lse), dq(stateOf(p.kernel.element), p.batch, p.queries, p.heads,
-                     p.kernel.headSize, 2, false),
+      lse(stateOf(p.kernel.element), p.batch, p.queries, p.heads,
+          p.score ? 2 : 1, 2, !p.headsOutside),
+      delta(stateOf(p.kernel.element), p.batch, p.queries, p.heads, 1, 1,
+            p.headsOutside),
+      dq(stateOf(p.kernel.element), p.batch, p.queries, p.heads,
+         p.kernel.headSize, 2, false),
       dk(stateOf(p.kernel.element), p.batch, p.keys, p.kvHeads(),
          p.kernel.headSize, 2, p.headsOutside),
       dv(stateOf(p.kernel.element), p.batch, p.keys, p.kvHeads(),
@@ -88,6 +105,15 @@ static double dot(const std::vector<double> &a, const std::vector<double> &b) {
   return sum;
 }
 
+Scored BackwardRun::scoreOf(double product, int64_t batch, int64_t head,
+                            int64_t query, int64_t key) const {
+  if (!p.score)
+    return {p.scale * product};
+  return p.score(p.scale * product,
+                 {batch, head, p.headFirst + head, query,
+                  p.queryPositions[query], key, p.keyPositions[key]});
+}
+
 /// As of an attention to these keys and some more.
 void BackwardRun::chooseLse() {
   for (int64_t b = 0; b < p.batch; ++b)
@@ -96,13 +122,23 @@ void BackwardRun::chooseLse() {
       for (int64_t key = 0; key < p.keys; ++key)
         keys.push_back(rowOf(k, b, key, p.kvHead(h)));
       for (int64_t a = 0; a < p.queries; ++a) {
-        std::vector<double> query = rowOf(q, b, a, h);
-        double sum = 0.5 * static_cast<double>((a + h) % 4);
+        std::vector<double> query = rowOf(q, b, a, h), exponents;
+        double greatest = -std::numeric_limits<double>::infinity();
         for (const sprt_slice &slice : p.slices)
           for (int64_t key = 0; key < p.keys; ++key)
-            if (isVisible(slice, a, key))
-              sum += std::exp(p.scale * dot(query, keys[key]));
-        lse.set(lse.index(b, a, h), std::log(sum));
+            if (isVisible(slice, a, key)) {
+              double product = dot(query, keys[key]);
+              exponents.push_back(scoreOf(product, b, h, a, key).exponent);
+              greatest = std::max(greatest, exponents.back());
+            }
+        int64_t at = lse.index(b, a, h);
+        double base = p.score ? greatest : 0;
+        double sum = 0.5 * static_cast<double>((a + h) % 4);
+        for (double exponent : exponents)
+          sum += std::exp(exponent - base);
+        lse.set(at, p.score ? greatest : std::log(sum));
+        if (p.score)
+          lse.set(at + 1, sum);
       }
     }
 }
@@ -120,23 +156,26 @@ void BackwardRun::run(std::vector<int64_t> ends) {
   sizes.resize(SPRT_BACKWARD_SIZES);
   std::memcpy(&sizes[SPRT_BACKWARD_SCALE], &p.scale, sizeof(double));
   int64_t at = SPRT_BACKWARD_Q_STRIDES;
-  for (const Array *array : {&q, &k, &v, &dO, &lse, &dq, &dk, &dv}) {
+  for (const Array *array : {&q, &k, &v, &dO, &lse, &delta, &dq, &dk, &dv}) {
     std::copy(array->strides, array->strides + 3, sizes.begin() + at);
     at += 3;
   }
-  void *buffers[] = {
-      q.bytes.data(),   k.bytes.data(),
-      v.bytes.data(),   dO.bytes.data(),
-      lse.bytes.data(), delta.bytes.data(),
-      dq.bytes.data(),  dk.bytes.data(),
-      dv.bytes.data(),  const_cast<sprt_slice *>(p.slices.data())};
+  std::vector<void *> buffers;
+  for (Array *array : {&q, &k, &v, &dO, &lse, &delta, &dq, &dk, &dv})
+    buffers.push_back(array->bytes.data());
+  buffers.push_back(const_cast<sprt_slice *>(p.slices.data()));
+  buffers.push_back(const_cast<int32_t *>(p.queryPositions.data()));
+  buffers.push_back(const_cast<int32_t *>(p.keyPositions.data()));
+  LaunchTerms terms;
+  terms.append(p, p.kernel.perQuery, p.kernel.perKey, /*keyFirst=*/0, buffers,
+               sizes);
   std::vector<uint8_t> scratch(kernel.scratchBytes + 128, 0xff);
   auto *aligned = reinterpret_cast<uint8_t *>(
       llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), 64));
   ends.push_back(p.batch * p.kvHeads());
   int64_t first = 0;
   for (int64_t end : ends) {
-    kernel.function(buffers, sizes.data(), first, end, aligned);
+    kernel.function(buffers.data(), sizes.data(), first, end, aligned);
     first = end;
   }
   for (int64_t i = 0; i < 64; ++i)
@@ -215,20 +254,29 @@ void BackwardRun::check(double tolerance) {
         values.push_back(rowOf(v, b, key, kv));
       }
       for (int64_t a = 0; a < p.queries; ++a) {
-        double sum = lse.get(lse.index(b, a, h));
-        if (sum == -std::numeric_limits<double>::infinity())
+        constexpr double none = -std::numeric_limits<double>::infinity();
+        double base = lse.get(lse.index(b, a, h));
+        if (base == none)
           continue;
+        double sum = p.score ? lse.get(lse.index(b, a, h) + 1) : 1;
         std::vector<double> query = rowOf(q, b, a, h), out = rowOf(dO, b, a, h);
-        double mean = delta.get(delta.index(b, a, h));
         for (const sprt_slice &slice : p.slices)
           for (int64_t key = 0; key < p.keys; ++key) {
             if (!isVisible(slice, a, key))
               continue;
-            double power = std::exp(p.scale * dot(query, keys[key]) - sum);
-            double score = power * (dot(out, values[key]) - mean) * p.scale;
+            Scored scored = scoreOf(dot(query, keys[key]), b, h, a, key);
+            if (p.score && scored.exponent == none)
+              continue;
+            double power = std::exp(scored.exponent - base) / sum;
+            gradV.add(b, key, kv, power * scored.weight, out);
+            if (scored.slope == 0)
+              continue;
+            double mean = delta.get(delta.index(b, a, h));
+            double score = power *
+                           (scored.weight * dot(out, values[key]) - mean) *
+                           scored.slope * p.scale;
             gradQ.add(b, a, h, score, keys[key]);
             gradK.add(b, key, kv, score, query);
-            gradV.add(b, key, kv, power, out);
           }
       }
     }

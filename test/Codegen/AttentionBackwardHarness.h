@@ -12,6 +12,10 @@ struct BackwardConfig {
   Element element = Element::f32;
   int64_t headSize = 64, valueSize = 64, vectorBits = 512;
   bool bf16Dots = false;
+  /// As in KernelConfig; the function yields exponent, slope and perhaps a
+  /// weight.
+  std::string score = {};
+  int64_t perQuery = 0, perKey = 0, perHead = 0, pair = 0;
 };
 
 struct BackwardKernel {
@@ -22,7 +26,7 @@ struct BackwardKernel {
 /// As loadKernel.
 BackwardKernel loadBackwardKernel(const BackwardConfig &config);
 
-struct BackwardProblem {
+struct BackwardProblem : Scoring {
   BackwardConfig kernel;
   int64_t batch = 1, queries = 1, keys = 1;
   int64_t headsTotal = 1, headFirst = 0, heads = 1, kvTotal = 1;
@@ -57,6 +61,9 @@ public:
   Array q, k, v, dO, lse, delta, dq, dk, dv;
 
 private:
+  /// What the reference makes of a pair: a hidden one has exponent -inf.
+  Scored scoreOf(double product, int64_t batch, int64_t head, int64_t query,
+                 int64_t key) const;
   void chooseLse();
 };
 

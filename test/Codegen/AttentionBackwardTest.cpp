@@ -1,6 +1,7 @@
 // Generated kernels for the gradients of attention against a dense
 // double-precision reference, on random problems and by name.
-#include "AttentionBackwardHarness.h"
+#include "AttentionBackwardScore.h"
+#include "AttentionCompile.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "sp/Codegen/AttentionBackwardKernel.h"
@@ -9,9 +10,6 @@
 #include <rapidcheck.h>
 
 using namespace attention_test;
-
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // bf16 and f16 inputs are rounded first, and all sums are in f32. With dot
 // products of bf16, P and dS are rounded too, by 2^-8 of a term at most.
@@ -262,4 +260,19 @@ TEST(AttentionBackwardConfig, NamesAndDiagnostics) {
   config.headSize = 0;
   EXPECT_TRUE(failed(mlir::sp::verifyAttentionBackwardKernel(loc, config)));
   EXPECT_EQ(text, "expected attention head size from 1 to 4096 but got 0");
+  config.headSize = 64;
+  for (int results : {1, 2}) {
+    auto scores = parseScore(
+        context, scoreFunction(Element::f32, "",
+                               results == 1 ? "return %s : $T"
+                                            : "return %s, %s : $T, $T",
+                               results));
+    config.score = scores->lookupSymbol<mlir::func::FuncOp>("score_0");
+    EXPECT_EQ(succeeded(mlir::sp::verifyAttentionBackwardKernel(loc, config)),
+              results == 2);
+    EXPECT_EQ(mlir::sp::attentionBackwardKernelName(config),
+              "attend_backward_f32_d64x128_score_0");
+  }
+  EXPECT_EQ(text, "expected score function 'score_0' to give an exponent, its "
+                  "slope and at most a weight but got 1 results");
 }

@@ -77,6 +77,14 @@ sprt_kernel attention_test::compileModule(mlir::ModuleOp module,
   return reinterpret_cast<sprt_kernel>(linkAndLoad(object, symbol));
 }
 
+mlir::OwningOpRef<mlir::ModuleOp>
+attention_test::parseScore(mlir::MLIRContext &context,
+                           const std::string &text) {
+  context.loadDialect<mlir::func::FuncDialect,
+                      mlir::stablehlo::StablehloDialect>();
+  return mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+}
+
 static Kernel compileKernel(const KernelConfig &config) {
   mlir::MLIRContext context;
   mlir::sp::AttentionKernelConfig kernel;
@@ -92,16 +100,10 @@ static Kernel compileKernel(const KernelConfig &config) {
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc),
                                     scores;
   if (!config.score.empty()) {
-    context.loadDialect<mlir::func::FuncDialect,
-                        mlir::stablehlo::StablehloDialect>();
-    scores = mlir::parseSourceString<mlir::ModuleOp>(config.score, &context);
+    scores = parseScore(context, config.score);
     if (!scores)
       return result;
-    kernel.score = scores->lookupSymbol<mlir::func::FuncOp>("score_0");
-    kernel.perQuery = config.perQuery;
-    kernel.perKey = config.perKey;
-    kernel.perHead = config.perHead;
-    kernel.pair = config.pair;
+    setScore(config, *scores, kernel);
   }
   if (failed(mlir::sp::verifyAttentionKernel(loc, kernel)))
     return result;

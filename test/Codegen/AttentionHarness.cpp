@@ -122,18 +122,9 @@ static void launch(const Problem &p, const Kernel &kernel, const Call &call,
                                  const_cast<sprt_slice *>(call.slices.data()),
                                  const_cast<int32_t *>(p.queryPositions.data()),
                                  keyPositions.data()};
-  std::vector<std::vector<uint8_t>> terms;
-  for (size_t number = 0; number < p.terms.size(); ++number) {
-    const TermArray &term = p.terms[number];
-    terms.push_back(encode(term));
-    int64_t width = terms.back().size() / term.values.size();
-    int64_t first = p.kernel.perQuery;
-    bool isOfKeys = static_cast<int64_t>(number) >= first &&
-                    static_cast<int64_t>(number) < first + p.kernel.perKey;
-    buffers.push_back(terms.back().data() +
-                      (isOfKeys ? call.keyFirst * term.strides[3] * width : 0));
-    sizes.insert(sizes.end(), term.strides, term.strides + 4);
-  }
+  LaunchTerms terms;
+  terms.append(p, p.kernel.perQuery, p.kernel.perKey, call.keyFirst, buffers,
+               sizes);
   std::vector<uint8_t> scratch(kernel.scratchBytes + 128, 0xff);
   auto *aligned = reinterpret_cast<uint8_t *>(
       llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), 64));

@@ -73,11 +73,28 @@ struct Pair {
   int64_t query, queryPosition, key, keyPosition;
 };
 struct Scored {
-  double exponent, weight = 1;
+  double exponent, weight = 1, slope = 1;
+};
+
+/// What a score function is given, and its reference; nothing without one.
+struct Scoring {
+  std::vector<TermArray> terms;
+  std::vector<int32_t> queryPositions, keyPositions; ///< of all rows
+  std::function<Scored(double score, const Pair &pair)> score;
+};
+
+/// The terms of a launch: `values` keeps them in memory.
+struct LaunchTerms {
+  std::vector<std::vector<uint8_t>> values;
+
+  /// Appends them to a launch that is given keys from `keyFirst` on.
+  void append(const Scoring &scoring, int64_t perQuery, int64_t perKey,
+              int64_t keyFirst, std::vector<void *> &buffers,
+              std::vector<int64_t> &sizes);
 };
 
 /// A whole attention: memory is poisoned with NaN outside the valid rows.
-struct Problem {
+struct Problem : Scoring {
   KernelConfig kernel;
   int64_t batch = 1, queries = 1, keys = 1;
   int64_t headsTotal = 1, headFirst = 0, heads = 1, kvTotal = 1;
@@ -87,10 +104,6 @@ struct Problem {
       false; ///< batch, head, row order instead of batch, row, head
   unsigned seed = 1;
   std::vector<Call> calls;
-  // With a score function:
-  std::vector<TermArray> terms;
-  std::vector<int32_t> queryPositions, keyPositions; ///< of all rows
-  std::function<Scored(double score, const Pair &pair)> score;
 };
 
 /// Runs it and checks o and lse against the reference, to `tolerance` of the

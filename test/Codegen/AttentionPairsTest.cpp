@@ -7,26 +7,6 @@ using namespace attention_test;
 
 class AttentionPairs : public AttentionScore {};
 
-/// Strides {batch, head, query, key} of what holds elements of all pairs, or is
-/// shared by some.
-static std::vector<std::array<int64_t, 4>> layoutsOfPairs() {
-  int64_t row = kKeys + 4, column = kQueries + 2;
-  return {
-      {3 * kQueries * row + 1, kQueries * row, row, 1}, // rows, between gaps
-      {0, kKeys * column, 1, column},                   // columns
-      {0, 0, row, 1},                                   // for all heads
-      {3 * kKeys, kKeys, 0, 1},                         // for all queries
-      {3 * kQueries, kQueries, 1, 0},                   // for all keys
-      {0, 2 * kQueries * row, 2 * row, 2},              // every other element
-  };
-}
-
-/// Elements from the first to the last that a term with these strides has.
-static int64_t extentOf(const std::array<int64_t, 4> &strides) {
-  return 1 + strides[0] + 2 * strides[1] + strides[2] * (kQueries - 1) +
-         strides[3] * (kKeys - 1);
-}
-
 TEST_P(AttentionPairs, BiasOfPairs) {
   for (auto [element, name] : {std::pair(TermElement::f64, "f64"),
                                {TermElement::f32, "f32"},
@@ -177,4 +157,5 @@ TEST_P(AttentionPairs, WeightsOfPairs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Configs, AttentionPairs,
-                         testing::ValuesIn(kScoreConfigs), nameOfConfig);
+                         testing::ValuesIn(kScoreConfigs),
+                         nameOfConfig<KernelConfig>);

@@ -20,8 +20,10 @@ inline std::string scoreFunction(Element element, const std::string &terms,
   bool isDouble = element == Element::f64;
   std::string text = "func.func private @score_0(%s: $T, %head: tensor<i32>, "
                      "%query: tensor<i32>, %key: tensor<i32>" +
-                     terms + ") -> ($T" + (results == 2 ? ", $T" : "") +
-                     ") {\n" + body + "\n}";
+                     terms + ") -> ($T";
+  for (int i = 1; i < results; ++i)
+    text += ", $T";
+  text += ") {\n" + body + "\n}";
   auto replace = [&](const std::string &from, const std::string &to) {
     for (size_t at; (at = text.find(from)) != std::string::npos;)
       text.replace(at, from.size(), to);
@@ -32,24 +34,62 @@ inline std::string scoreFunction(Element element, const std::string &terms,
   return text;
 }
 
-class AttentionScore : public testing::TestWithParam<KernelConfig> {
+/// Eighths from -2 to 2, which every type holds, or small integers.
+inline TermArray random(TermElement element,
+                        const std::array<int64_t, 4> &strides, int64_t size) {
+  TermArray term;
+  term.element = element;
+  std::copy(strides.begin(), strides.end(), term.strides);
+  std::mt19937 generator(7);
+  for (int64_t i = 0; i < size; ++i) {
+    double draw = static_cast<double>(generator() % 33);
+    term.values.push_back(element == TermElement::i1    ? draw > 10
+                          : element == TermElement::i32 ? std::fmod(draw, 3)
+                                                        : draw / 8 - 2);
+  }
+  return term;
+}
+
+/// Strides {batch, head, query, key} of what holds elements of all pairs, or is
+/// shared by some.
+inline std::vector<std::array<int64_t, 4>> layoutsOfPairs() {
+  int64_t row = kKeys + 4, column = kQueries + 2;
+  return {
+      {3 * kQueries * row + 1, kQueries * row, row, 1}, // rows, between gaps
+      {0, kKeys * column, 1, column},                   // columns
+      {0, 0, row, 1},                                   // for all heads
+      {3 * kKeys, kKeys, 0, 1},                         // for all queries
+      {3 * kQueries, kQueries, 1, 0},                   // for all keys
+      {0, 2 * kQueries * row, 2 * row, 2},              // every other element
+  };
+}
+
+/// Elements from the first to the last that a term with these strides has.
+inline int64_t extentOf(const std::array<int64_t, 4> &strides) {
+  return 1 + strides[0] + 2 * strides[1] + strides[2] * (kQueries - 1) +
+         strides[3] * (kKeys - 1);
+}
+
+/// For configurations of either kernel.
+template <typename Config>
+class ScoreTest : public testing::TestWithParam<Config> {
 protected:
   void SetUp() override {
-    if (!canRun(GetParam().vectorBits, GetParam().bf16Dots))
+    if (!canRun(this->GetParam().vectorBits, this->GetParam().bf16Dots))
       GTEST_SKIP() << "this machine has no such vectors";
   }
-  bool isDouble() const { return GetParam().element == Element::f64; }
+  bool isDouble() const { return this->GetParam().element == Element::f64; }
   TermElement ownElement() const {
     return isDouble() ? TermElement::f64 : TermElement::f32;
   }
-
-  /// Some heads of several, two batches, sizes that no block divides, and a
-  /// state that the second call continues. Positions are row numbers.
-  Problem problem(const std::string &terms, const std::string &body,
-                  int results = 1) const {
+  /// Some heads of several, two batches, and sizes that no block divides.
+  /// Positions are row numbers.
+  template <typename Problem>
+  Problem problemOf(const std::string &terms, const std::string &body,
+                    int results) const {
     Problem p;
-    p.kernel = GetParam();
-    p.kernel.score = scoreFunction(GetParam().element, terms, body, results);
+    p.kernel = this->GetParam();
+    p.kernel.score = scoreFunction(p.kernel.element, terms, body, results);
     p.batch = 2;
     p.queries = kQueries;
     p.keys = kKeys;
@@ -62,25 +102,19 @@ protected:
       p.queryPositions.push_back(row);
     for (int32_t row = 0; row < kKeys; ++row)
       p.keyPositions.push_back(row);
+    return p;
+  }
+};
+
+class AttentionScore : public ScoreTest<KernelConfig> {
+protected:
+  /// With a state that the second call continues.
+  Problem problem(const std::string &terms, const std::string &body,
+                  int results = 1) const {
+    auto p = problemOf<Problem>(terms, body, results);
     p.calls = {{0, 90, {band(kQueries, 90, kNoLow, 17)}, true},
                {90, 81, {band(kQueries, 81)}, false}};
     return p;
-  }
-
-  /// Eighths from -2 to 2, which every type holds, or small integers.
-  static TermArray random(TermElement element,
-                          const std::array<int64_t, 4> &strides, int64_t size) {
-    TermArray term;
-    term.element = element;
-    std::copy(strides.begin(), strides.end(), term.strides);
-    std::mt19937 generator(7);
-    for (int64_t i = 0; i < size; ++i) {
-      double draw = static_cast<double>(generator() % 33);
-      term.values.push_back(element == TermElement::i1    ? draw > 10
-                            : element == TermElement::i32 ? std::fmod(draw, 3)
-                                                          : draw / 8 - 2);
-    }
-    return term;
   }
 
   void run(const Problem &p) {
@@ -99,8 +133,8 @@ inline const KernelConfig kScoreConfigs[] = {
     {Element::f16, 8, 8, 256, 32, 40},
 };
 
-inline std::string
-nameOfConfig(const testing::TestParamInfo<KernelConfig> &info) {
+template <typename Config>
+std::string nameOfConfig(const testing::TestParamInfo<Config> &info) {
   const char *types[] = {"f64", "f32", "bf16", "f16"};
   return std::string(types[static_cast<int>(info.param.element)]) + "_v" +
          std::to_string(info.param.vectorBits) +

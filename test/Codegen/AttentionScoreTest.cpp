@@ -172,4 +172,5 @@ TEST_P(AttentionScore, HugeExponentsThatAreEqual) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Configs, AttentionScore,
-                         testing::ValuesIn(kScoreConfigs), nameOfConfig);
+                         testing::ValuesIn(kScoreConfigs),
+                         nameOfConfig<KernelConfig>);

@@ -36,3 +36,18 @@ std::vector<uint8_t> attention_test::encode(const TermArray &term) {
   }
   return bytes;
 }
+
+void LaunchTerms::append(const Scoring &scoring, int64_t perQuery,
+                         int64_t perKey, int64_t keyFirst,
+                         std::vector<void *> &buffers,
+                         std::vector<int64_t> &sizes) {
+  for (const TermArray &term : scoring.terms) {
+    int64_t number = static_cast<int64_t>(values.size());
+    values.push_back(encode(term));
+    int64_t width = values.back().size() / term.values.size();
+    bool isOfKeys = number >= perQuery && number < perQuery + perKey;
+    buffers.push_back(values.back().data() +
+                      (isOfKeys ? keyFirst * term.strides[3] * width : 0));
+    sizes.insert(sizes.end(), term.strides, term.strides + 4);
+  }
+}
