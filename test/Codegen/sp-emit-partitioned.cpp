@@ -1,8 +1,8 @@
 //===- sp-emit-partitioned.cpp - What is partitioned to a program ---------===//
 //
-//   sp-emit-partitioned FILE -o FILE.spx    an artifact for this machine
 //   sp-emit-partitioned FILE                its commands, and what they promise
-//   sp-emit-partitioned FILE --cuda         what a GPU would be given
+//   sp-emit-partitioned FILE -o FILE.spx    an artifact for this machine as
+//   well sp-emit-partitioned FILE --cuda         what a GPU would be given
 //
 // Schedule, Verify, Memory and Codegen by themselves, for programs that nobody
 // partitions.
@@ -78,8 +78,10 @@ static bool emit(MLIRContext &context) {
   FailureOr<EmittedProgram> program = emitProgram(*module, target);
   if (failed(program))
     return false;
+  if (!printCommands(*module, *program))
+    return false;
   if (output.empty())
-    return printCommands(*module, *program);
+    return true;
   ArtifactParts parts;
   for (const auto &object : program->objects)
     parts.objects.push_back(object);

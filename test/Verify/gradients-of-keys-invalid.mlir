@@ -222,3 +222,26 @@ module @keys_and_values_swapped {
     return %dq9, %h#0, %h#1 : tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
   }
 }
+
+// -----
+
+// What is said of keys stays where they went on.
+#on = affine_map<()[s0] -> ((s0 + 1) mod 2)>
+module @terms_behind {
+  func.func private @hide(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %b: tensor<i1>) -> (tensor<f32>, tensor<f32>) {
+    return %s, %s : tensor<f32>, tensor<f32>
+  }
+  sp.mesh @mesh <["sp" = 2]> sequence "sp"
+  func.func @main(%q: tensor<1x4x2x8xf32>, %k: tensor<1x4x1x8xf32>, %v: tensor<1x4x1x8xf32>, %do: tensor<1x4x2x8xf32>, %lse: tensor<1x4x2x2xf32>, %delta: tensor<1x4x2xf32>, %seen: tensor<1x4x1x1xi1>) -> tensor<1x4x2x8xf32> {
+    %rank = sp.rank "sp" : index
+    %src = affine.apply #on()[%rank]
+    %k1:2, %t1 = sp.shift_start %k, %v from %rank by 1 in <contiguous 8 on "sp" of 2> : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+    %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) score @hide per_key(%seen : tensor<1x4x1x1xi1>) queries <contiguous 8 on "sp" of 2> keys <contiguous 8 on "sp" of 2> from %rank bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi inf>] scale 1.0
+      : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
+    sp.wait %t1
+    // expected-error@+1 {{attends to keys of one rank with values or terms of another}}
+    %dq1, %dk1, %dv1 = sp.attend_backward(%q, %k1#0, %k1#1) of(%do, %lse, %delta) onto_query(%dq0) score @hide per_key(%seen : tensor<1x4x1x1xi1>) queries <contiguous 8 on "sp" of 2> keys <contiguous 8 on "sp" of 2> from %src bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi inf>] scale 1.0
+      : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
+    return %dq1 : tensor<1x4x2x8xf32>
+  }
+}
