@@ -144,9 +144,11 @@ struct Scalars {
 };
 
 /// Sums of the tile of rows at `row` over steps [from, to), added to `sums`.
-SmallVector<Value> multiply(BackwardEmitter &e, const Scalars &a, Value row,
-                            Value vectors, Value from, Value to,
-                            ValueRange sums);
+/// Meanwhile `prefetch` may ask for what comes next, as in contract.
+SmallVector<Value> multiply(
+    BackwardEmitter &e, const Scalars &a, Value row, Value vectors, Value from,
+    Value to, ValueRange sums,
+    function_ref<void(Value)> prefetch = [](Value) {});
 /// The same added to memory. Where a scalar is 0 nothing is added, if its
 /// vectors may hold elements that are not finite.
 void addProduct(BackwardEmitter &e, Value isFinite, const Scalars &a, Value row,

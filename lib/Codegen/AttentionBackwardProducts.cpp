@@ -16,12 +16,13 @@ Value Scalars::at(BackwardEmitter &e, Value row, Value step) const {
 
 SmallVector<Value> attention::multiply(BackwardEmitter &e, const Scalars &a,
                                        Value row, Value vectors, Value from,
-                                       Value to, ValueRange sums) {
+                                       Value to, ValueRange sums,
+                                       function_ref<void(Value)> prefetch) {
   return contract(e, from, to, sums, vectors,
                   {[&](Value step) { return a.at(e, row, step); },
                    /*row=*/a.isTransposed ? 1 : e.registers.panel,
                    /*step=*/a.isTransposed ? e.registers.panel : 1},
-                  [](Value) {});
+                  prefetch);
 }
 
 /// The same to memory, one element of the tile after the other, and where a

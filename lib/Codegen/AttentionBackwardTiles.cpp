@@ -53,9 +53,8 @@ static Value halfOf(BackwardEmitter &e, Value area, const Panel &panel,
 }
 
 /// Steps of a contraction over `size` columns; those beyond are zero.
-static Value stepsOf(BackwardEmitter &e, int64_t size) {
-  const Registers &r = e.registers;
-  return e.integer(llvm::alignTo(llvm::divideCeil(size, r.pair), r.unroll));
+static int64_t stepsOf(const Registers &r, int64_t size) {
+  return llvm::alignTo(llvm::divideCeil(size, r.pair), r.unroll);
 }
 
 /// Where scalars of a product over queries lie for a panel and a key.
@@ -96,11 +95,12 @@ static void storeColumns(BackwardEmitter &e, const Matrix &columns, Value row,
 }
 
 /// q · k of the tile of keys at `row`.
-static SmallVector<Value> multiplyKeys(BackwardEmitter &e,
-                                       const BackwardTile &tile, Value row,
-                                       Value queries) {
+static SmallVector<Value> multiplyKeys(
+    BackwardEmitter &e, const BackwardTile &tile, Value row, Value queries,
+    function_ref<void(Value)> prefetch = [](Value) {}) {
   return multiply(e, {tile.keyWords}, row, queries, e.integer(0),
-                  stepsOf(e, e.shape.headSize), zeroTile(e));
+                  e.integer(stepsOf(e.shape, e.shape.headSize)), zeroTile(e),
+                  prefetch);
 }
 
 /// e^x, at most the result's greatest power of 2, where lse is not of these
@@ -133,11 +133,20 @@ static void raisePowers(BackwardEmitter &e, const BackwardTile &tile,
   });
 }
 
-/// Scores of the tile of keys at `row`, -inf where hidden.
+/// Scores of the tile of keys at `row`, -inf where hidden. Asks meanwhile for
+/// elements of pairs of the keys that are laid out after these.
 static void scoreTile(BackwardEmitter &e, const BackwardTile &tile,
-                      const Panel &panel, Value firstKey, Value row) {
+                      const Panel &panel, ScorePass &pass, Value firstKey,
+                      Value row) {
+  const BackwardShape &s = e.shape;
   Value queries = tile.queryColumns.plane(e, panel.number);
-  SmallVector<Value> sums = multiplyKeys(e, tile, row, queries);
+  Value next = e.add(e.add(firstKey, row), e.integer(s.lanes));
+  SmallVector<Ahead> ahead;
+  if (e.score.pair)
+    ahead = pass.lookAhead(next, stepsOf(s, s.headSize) / s.unroll);
+  SmallVector<Value> sums =
+      multiplyKeys(e, tile, row, queries,
+                   [&](Value step) { prefetchAhead(e, ahead, step); });
   for (Value &sum : sums)
     sum = e.mulf(sum, tile.scale);
   sums = maskTile(e, panel.sight, e.add(firstKey, row), sums,
@@ -186,7 +195,7 @@ static void raiseScored(BackwardEmitter &e, const BackwardTile &tile,
   e.loop(panel.from, panel.to, s.lanes, [&](Value first) {
     Value end = e.least(e.add(first, e.integer(s.lanes)), panel.to);
     e.loop(first, end, s.tile,
-           [&](Value row) { scoreTile(e, tile, panel, firstKey, row); });
+           [&](Value row) { scoreTile(e, tile, panel, pass, firstKey, row); });
     pass.overKeys(firstKey, first, end, {}, [&](Value row, ValueRange) {
       raiseRow(e, tile, panel, pass, row);
       return SmallVector<Value>();
@@ -231,7 +240,7 @@ static void differentiate(BackwardEmitter &e, const BackwardTile &tile,
   e.loop(panel.from, panel.to, s.tile, [&](Value row) {
     SmallVector<Value> sums =
         multiply(e, {tile.valueWords}, row, outputs, e.integer(0),
-                 stepsOf(e, s.valueSize), zeroTile(e));
+                 e.integer(stepsOf(s, s.valueSize)), zeroTile(e));
     if (e.score)
       scaleScored(e, tile, row, delta, sums);
     else

@@ -47,3 +47,11 @@ SmallVector<Value> attention::contract(VectorEmitter &e, Value from, Value to,
     return next;
   });
 }
+
+void attention::prefetchAhead(VectorEmitter &e, ArrayRef<Ahead> ahead,
+                              Value step) {
+  Value iteration =
+      arith::DivUIOp::create(e, step, e.integer(e.registers.unroll));
+  for (const Ahead &a : ahead)
+    e.prefetch(e.at(a.address, e.mul(iteration, a.stride), e.getI8Type()), 2);
+}

@@ -119,6 +119,8 @@ SmallVector<Value> contract(VectorEmitter &e, Value from, Value to,
 struct Ahead {
   Value address, stride;
 };
+/// Asks for it at `step`.
+void prefetchAhead(VectorEmitter &e, ArrayRef<Ahead> ahead, Value step);
 
 /// Asks for the factors that the next register tile takes at `step`: `tile`
 /// contiguous words a step at `following`.

@@ -83,12 +83,7 @@ scoreBlock(Emitter &e, const Panel &p, Value firstKey, Value from, Value to,
                      /*row=*/s.headWords, /*step=*/1},
                     [&](Value step) {
                       prefetchFactors(e, following, step);
-                      Value iteration =
-                          arith::DivUIOp::create(e, step, e.integer(s.unroll));
-                      for (const Ahead &a : ahead)
-                        e.prefetch(e.at(a.address, e.mul(iteration, a.stride),
-                                        e.getI8Type()),
-                                   2);
+                      prefetchAhead(e, ahead, step);
                     });
     Value tileKey = e.add(firstKey, row);
     Value crosses =

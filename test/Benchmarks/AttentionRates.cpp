@@ -1,8 +1,9 @@
 // Rates of attention kernels by themselves, forward and backward, on one core:
 // fractions of the f32 multiply-add peak, which is measured between any two
 // runs. Only visible pairs count as work, 4 D FLOPs each forward and 10 D
-// backward. Times are of the thread, so other work on the machine disturbs the
-// caches and clocks but does not count itself.
+// backward, none of what a score function does. Times are of the thread, so
+// other work on the machine disturbs the caches and clocks but does not count
+// itself.
 //
 //   sp-attention-rates [tokens] [turns] [part of a row's name]
 #include "../Codegen/AttentionBackwardHarness.h"
@@ -61,17 +62,51 @@ __attribute__((target("avx2,fma"))) static double peakOf256() {
 }
 
 namespace {
+enum class Score { none, softCap, bias };
+
 struct Case {
   bool isBackward;
   Element element;
   int64_t size;
   bool isCausal;
+  Score score = Score::none;
 
   std::string name() const {
     return std::string(isBackward ? "backward" : "forward") +
            (element == Element::f32 ? " f32" : " bf16") +
-           " D=" + std::to_string(size) + (isCausal ? " causal" : " full");
+           " D=" + std::to_string(size) + (isCausal ? " causal" : " full") +
+           (score == Score::softCap ? " soft cap"
+            : score == Score::bias  ? " bias"
+                                    : "");
   }
+  /// The score function, in f32, with its slope where it is for gradients.
+  std::string function(bool hasSlope) const {
+    if (score == Score::none)
+      return "";
+    bool isBias = score == Score::bias;
+    return "func.func private @score_0(%s: tensor<f32>, %head: tensor<i32>, "
+           "%query: tensor<i32>, %key: tensor<i32>" +
+           std::string(isBias ? ", %a: tensor<f32>" : "") +
+           ") -> (tensor<f32>" + (hasSlope ? ", tensor<f32>" : "") +
+           ") {\n%one = stablehlo.constant dense<1.0> : tensor<f32>\n" +
+           (isBias ? kBias : kSoftCap) + "return %e" +
+           (hasSlope ? std::string(isBias ? ", %one" : ", %slope") +
+                           " : tensor<f32>, tensor<f32>"
+                     : " : tensor<f32>") +
+           "\n}";
+  }
+
+private:
+  static constexpr const char *kBias =
+      "%e = stablehlo.add %s, %a : tensor<f32>\n";
+  static constexpr const char *kSoftCap = R"(
+    %cap = stablehlo.constant dense<30.0> : tensor<f32>
+    %part = stablehlo.divide %s, %cap : tensor<f32>
+    %tanh = stablehlo.tanh %part : tensor<f32>
+    %e = stablehlo.multiply %tanh, %cap : tensor<f32>
+    %square = stablehlo.multiply %tanh, %tanh : tensor<f32>
+    %slope = stablehlo.subtract %one, %square : tensor<f32>
+)";
 };
 
 /// One head of one batch.
@@ -88,6 +123,7 @@ public:
 private:
   void runForward();
   void *rows(int64_t width);
+  void addScore();
 
   Case c;
   int64_t tokens;
@@ -97,6 +133,7 @@ private:
   std::vector<std::vector<uint8_t>> memory;
   std::vector<void *> forwardBuffers, backwardBuffers;
   std::vector<int64_t> forwardSizes, backwardSizes;
+  std::vector<int32_t> positions;
   void *scratch = nullptr;
 };
 } // namespace
@@ -113,8 +150,11 @@ Subject::Subject(const Case &c, int64_t tokens, int64_t vectorBits)
       slice(band(tokens, tokens, kNoLow, c.isCausal ? 0 : kNoHigh)) {
   bool isHalf = c.element == Element::bf16;
   bool dots = isHalf && vectorBits == 512 && canRun(512, /*bf16Dots=*/true);
-  forward = loadKernel({c.element, c.size, c.size, vectorBits, 0, 0, dots});
-  backward = loadBackwardKernel({c.element, c.size, c.size, vectorBits, dots});
+  int64_t pairs = c.score == Score::bias;
+  forward = loadKernel({c.element, c.size, c.size, vectorBits, 0, 0, dots,
+                        c.function(false), 0, 0, 0, pairs});
+  backward = loadBackwardKernel({c.element, c.size, c.size, vectorBits, dots,
+                                 c.function(true), 0, 0, 0, pairs});
   int64_t width = isHalf ? 2 : 4;
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
@@ -132,7 +172,7 @@ Subject::Subject(const Case &c, int64_t tokens, int64_t vectorBits)
         static_cast<float *>(inputs.back())[at] = value;
     }
   }
-  void *o = rows(c.size * 4), *lse = rows(4), *delta = rows(4);
+  void *o = rows(c.size * 4), *lse = rows(8), *delta = rows(4);
   void *gradients[] = {rows(c.size * 4), rows(c.size * 4), rows(c.size * 4)};
   scratch = rows(llvm::divideCeil(
       std::max(forward.scratchBytes, backward.scratchBytes), tokens));
@@ -141,20 +181,38 @@ Subject::Subject(const Case &c, int64_t tokens, int64_t vectorBits)
                      lse,          delta,     gradients[0], gradients[1],
                      gradients[2], &slice};
   double scale = 1 / std::sqrt(static_cast<double>(c.size));
+  int64_t numbers = c.score == Score::none ? 1 : 2; // of an lse
   forwardSizes = {1, 1, tokens, tokens, 0, 1, 0, 1, 1, 1};
   forwardSizes.resize(SPRT_ATTEND_SIZES);
   std::memcpy(&forwardSizes[SPRT_ATTEND_SCALE], &scale, sizeof scale);
   for (int at = SPRT_ATTEND_Q_STRIDES; at < SPRT_ATTEND_SIZES; at += 3)
-    forwardSizes[at + 1] = at == SPRT_ATTEND_LSE_STRIDES ? 1 : c.size;
+    forwardSizes[at + 1] = at == SPRT_ATTEND_LSE_STRIDES ? numbers : c.size;
   backwardSizes = {1, 1, 1, tokens, tokens, 0, 1, 0, 1, 1, 1, 1};
   backwardSizes.resize(SPRT_BACKWARD_SIZES);
   std::memcpy(&backwardSizes[SPRT_BACKWARD_SCALE], &scale, sizeof scale);
   for (int at = SPRT_BACKWARD_Q_STRIDES; at < SPRT_BACKWARD_SIZES; at += 3)
-    backwardSizes[at + 1] = at == SPRT_BACKWARD_LSE_STRIDES ||
-                                    at == SPRT_BACKWARD_DELTA_STRIDES
-                                ? 1
-                                : c.size;
+    backwardSizes[at + 1] = at == SPRT_BACKWARD_LSE_STRIDES     ? numbers
+                            : at == SPRT_BACKWARD_DELTA_STRIDES ? 1
+                                                                : c.size;
+  if (c.score != Score::none)
+    addScore();
   runForward();
+}
+
+/// Positions and, of a bias, an element for each pair.
+void Subject::addScore() {
+  for (int64_t row = 0; row < tokens; ++row)
+    positions.push_back(static_cast<int32_t>(row));
+  for (auto *buffers : {&forwardBuffers, &backwardBuffers})
+    buffers->insert(buffers->end(), 2, positions.data());
+  if (c.score != Score::bias)
+    return;
+  void *elements = rows(tokens * 4);
+  std::fill_n(static_cast<float *>(elements), tokens * tokens, 0.5F);
+  for (auto *buffers : {&forwardBuffers, &backwardBuffers})
+    buffers->push_back(elements);
+  for (auto *sizes : {&forwardSizes, &backwardSizes})
+    sizes->insert(sizes->end(), {0, 0, tokens, 1});
 }
 
 void Subject::runForward() {
@@ -187,28 +245,32 @@ int main(int argc, char **argv) {
   auto peak = [&] { return vectorBits == 512 ? peakOf512() : peakOf256(); };
   llvm::outs() << "| kernel | fraction of peak | median | GFLOP/s | peak |\n"
                   "|---|---|---|---|---|\n";
+  std::vector<Case> cases;
   for (bool isBackward : {false, true})
-    for (Element element : {Element::f32, Element::bf16})
+    for (Element element : {Element::f32, Element::bf16}) {
       for (int64_t size : {64, 128})
-        for (bool isCausal : {false, true}) {
-          Case c{isBackward, element, size, isCausal};
-          if (c.name().find(part) == std::string::npos)
-            continue;
-          Subject subject(c, tokens, vectorBits);
-          std::vector<double> fractions;
-          double best = 0, top = peak();
-          for (int64_t turn = 0; turn < turns; ++turn) {
-            double before = peak(), rate = subject.flops() / subject.run();
-            double after = peak();
-            fractions.push_back(rate / std::max(before, after));
-            best = std::max(best, rate);
-            top = std::max({top, before, after});
-          }
-          std::sort(fractions.begin(), fractions.end());
-          llvm::outs() << "| " << c.name() << " | "
-                       << llvm::format("%.3f | %.3f | %.1f | %.1f |\n",
-                                       best / top,
-                                       fractions[fractions.size() / 2],
-                                       best / 1e9, top / 1e9);
-        }
+        for (bool isCausal : {false, true})
+          cases.push_back({isBackward, element, size, isCausal});
+      for (Score score : {Score::softCap, Score::bias})
+        cases.push_back({isBackward, element, 64, /*isCausal=*/false, score});
+    }
+  for (const Case &c : cases) {
+    if (c.name().find(part) == std::string::npos)
+      continue;
+    Subject subject(c, tokens, vectorBits);
+    std::vector<double> fractions;
+    double best = 0, top = peak();
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      double before = peak(), rate = subject.flops() / subject.run();
+      double after = peak();
+      fractions.push_back(rate / std::max(before, after));
+      best = std::max(best, rate);
+      top = std::max({top, before, after});
+    }
+    std::sort(fractions.begin(), fractions.end());
+    llvm::outs() << "| " << c.name() << " | "
+                 << llvm::format("%.3f | %.3f | %.1f | %.1f |\n", best / top,
+                                 fractions[fractions.size() / 2], best / 1e9,
+                                 top / 1e9);
+  }
 }
