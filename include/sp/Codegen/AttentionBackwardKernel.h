@@ -19,8 +19,10 @@
 /// number of threads. At most batch * kvHeads threads work.
 ///
 /// bf16 and f16 are computed in f32, products included unless `bf16Dots`. Rows
-/// beyond the valid ones are neither read nor written. Pairs outside the slices
-/// and queries whose lse is -inf add nothing, whatever their elements are.
+/// beyond the valid ones are neither read nor written. Pairs outside the
+/// slices, those whose exponent is -inf and queries whose lse is -inf add
+/// nothing, whatever their elements, terms, slopes and weights are. A score of
+/// -inf hides its key, and a slope of 0 makes dS 0.
 #ifndef SP_CODEGEN_ATTENTIONBACKWARDKERNEL_H
 #define SP_CODEGEN_ATTENTIONBACKWARDKERNEL_H
 
@@ -48,7 +50,8 @@ LogicalResult
 verifyAttentionBackwardKernel(Location loc,
                               const AttentionBackwardConfig &config);
 
-/// Symbol of the kernel, e.g. `attend_backward_f32_d64`.
+/// Symbol of the kernel, e.g. `attend_backward_f32_d64` or, with a score
+/// function, `attend_backward_f32_d64_score_0`.
 std::string attentionBackwardKernelName(const AttentionBackwardConfig &config);
 
 /// Scratch memory that each thread hands to the kernel.
