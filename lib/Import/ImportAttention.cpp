@@ -326,10 +326,14 @@ void ImportAttentionPass::visit(Operation *exponential) {
                       exponential->getLoc()};
   }
   if (refusal) {
+    // Several may have the same one.
+    llvm::SetVector<Operation *> unused;
     for (ScoreFunction &made : functions)
       if (made.function &&
           SymbolTable::symbolKnownUseEmpty(made.function, getOperation()))
-        made.function.erase();
+        unused.insert(made.function);
+    for (Operation *function : unused)
+      function->erase();
     return report(exponential, *refusal);
   }
 
