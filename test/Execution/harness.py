@@ -28,7 +28,6 @@ BF16_FACTOR = 1.5
 # Measured peak memory over the promise, at least; at most 1.
 PEAK_FLOOR = 0.95
 TIMEOUT_SECONDS = 240
-# How sp-compile refuses a strategy for a model in which it took nothing.
 
 
 class CaseError(Exception):
