@@ -43,3 +43,6 @@ if shutil.which("mpirun"):
 config.substitutions.append((r"\bsp-opt\b", "sp-opt --verify-roundtrip"))
 if lit_config.params.get("quick"):
     config.available_features.add("quick")
+# The build has sanitizers: what is compiled in a test itself has none.
+if lit_config.params.get("sanitizer"):
+    config.available_features.add("sanitizer")

@@ -135,7 +135,7 @@ def main() -> int:
     for case in list(cases(table))[:: 5 if quick else 1]:
         print(case.kind, case.dtype, case.head, case.value, case.keys, end=": ")
         model = case.export(Path(folder))
-        options = [f"--mesh=sp={RANKS}", "--strategy=ring", "--target=cuda", "--emulation", "--explain"]
+        options = [f"--mesh=sp={RANKS}", "--strategy=ring", "--target=cuda", "--explain"]
         if said := problem(case, [compiler, model, *options, "-o", Path(folder) / "model.spx"], table):
             print(said, file=sys.stderr)
             failures += 1

@@ -163,7 +163,9 @@ def ImportAttentionPass : Pass<"sp-import-attention", "ModuleOp"> {
     in canonical order (batch, sequence, head, feature). Where the weights are no
     exponential of a scaled product, what lies between is a function of single
     pairs, `@score_0`, which the attention names; what it reads of a query, a key,
-    a head or a pair is handed over as a term. Anything else stays as it is, and a remark of this pass's category says what stopped it.
+    a head or a pair is handed over as a term. Gradients beside an
+    attention become `sp.attention_backward`, with the derivative of the score
+    function, `@score_0_gradient`. Anything else stays as it is, and a remark of this pass's category says what stopped it.
     ```mlir
     %s = stablehlo.dot_general %q, %k, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] ...
     ...                                    // scale, mask, softmax
