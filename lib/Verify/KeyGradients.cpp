@@ -8,13 +8,19 @@ void KeyGradients::begin(Operation *op, Value result, const Group &group) {
   numbers[result] = static_cast<int64_t>(parts.size());
 }
 
-LogicalResult KeyGradients::goOn(Operation *op, Value from, Value result) {
-  Part &before = parts[numberOf(from) - 1];
-  if (before.fate != Fate::lost)
-    return op->emitOpError()
-           << "goes on with a gradient of keys that was used before";
-  before.fate = Fate::wentOn;
-  begin(op, result, Group(before.group));
+LogicalResult KeyGradients::join(Operation *op, ArrayRef<Value> gradients,
+                                 Value result) {
+  const Group group = parts[numberOf(gradients.front()) - 1].group;
+  for (Value gradient : gradients) {
+    Part &part = parts[numberOf(gradient) - 1];
+    if (part.group != group)
+      return op->emitOpError() << "adds up gradients of different keys or values";
+    if (part.fate != Fate::lost)
+      return op->emitOpError()
+             << "goes on with a gradient of keys that was used before";
+    part.fate = Fate::wentOn;
+  }
+  begin(op, result, group);
   return success();
 }
 
@@ -31,12 +37,12 @@ LogicalResult KeyGradients::add(Operation *op, Value onto, Value result,
     error.attachNote(before.op->getLoc()) << "which is this one";
     return error;
   }
-  return goOn(op, onto, result);
+  return join(op, {onto}, result);
 }
 
 LogicalResult KeyGradients::handOn(Operation *op, Value input, Value result) {
   if (numberOf(input) != 0)
-    return goOn(op, input, result);
+    return join(op, {input}, result);
   numbers.erase(result);
   return success();
 }

@@ -22,6 +22,8 @@ public:
                     const Group &group);
   /// `result` is what a rank got where `input` was handed on.
   LogicalResult handOn(Operation *op, Value input, Value result);
+  /// `result` is the sum of parts of one gradient.
+  LogicalResult join(Operation *op, ArrayRef<Value> gradients, Value result);
   /// `op` takes up a gradient of rows that came by these moves: none are left.
   LogicalResult takeUp(Operation *op, Value gradient, const Moves &moves);
   /// Whether no part was lost of gradients of which others were taken up.
@@ -38,7 +40,6 @@ private:
     Group group;
     Fate fate;
   };
-  LogicalResult goOn(Operation *op, Value from, Value result);
   void begin(Operation *op, Value result, const Group &group);
 
   DenseMap<Value, int64_t> numbers;

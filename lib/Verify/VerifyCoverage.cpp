@@ -65,14 +65,36 @@ private:
       return attendTo(backward);
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return turn(loop);
-    if (!isa<scf::YieldOp>(op))
-      for (Value operand : op->getOperands())
-        if (failed(keyGradients.takeUp(op, operand, blockOf(operand).moves)))
-          return failure();
+    if (!isa<scf::YieldOp>(op) && failed(compute(op)))
+      return failure();
     for (Region &region : op->getRegions())
       for (Block &block : region)
         if (failed(visit(block)))
           return failure();
+    return success();
+  }
+
+  /// What is none of attention's: it joins parts that are away from home, of
+  /// one owner's keys, and takes up gradients that are there.
+  LogicalResult compute(Operation *op) {
+    SmallVector<Value> gradients;
+    for (Value operand : op->getOperands())
+      if (keyGradients.numberOf(operand) != 0)
+        gradients.push_back(operand);
+    if (gradients.empty())
+      return success();
+    RowBlock block = blockOf(gradients.front());
+    bool isAway = op->getNumResults() == 1 && !block.moves.empty();
+    bool areAlike = llvm::all_of(gradients, [&](Value gradient) {
+      return blockOf(gradient).moves == block.moves;
+    });
+    if (isAway && areAlike && gradients.size() > 1) {
+      blocks[op->getResult(0)] = {op->getResult(0), block.moves};
+      return keyGradients.join(op, gradients, op->getResult(0));
+    }
+    for (Value gradient : gradients)
+      if (failed(keyGradients.takeUp(op, gradient, blockOf(gradient).moves)))
+        return failure();
     return success();
   }
 

@@ -21,6 +21,7 @@ STRATEGIES = (
     ("ring", ("--bidirectional",)),
     ("ulysses", ()),
     ("double-ring", ()),
+    ("double-ring", ("--bidirectional",)),
     ("2d", ()),
     ("2d", ("--placement=context-first",)),
     ("allgather", ("--head-groups=2",)),

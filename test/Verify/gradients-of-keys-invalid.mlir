@@ -245,3 +245,20 @@ module @terms_behind {
     return %dq1 : tensor<1x4x2x8xf32>
   }
 }
+
+// -----
+
+// A sum away from home of what does not belong together.
+module @mixed {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func @main(%q: tensor<1x4x2x8xf32>, %k: tensor<1x4x1x8xf32>, %v: tensor<1x4x1x8xf32>, %do: tensor<1x4x2x8xf32>, %lse: tensor<1x4x2xf32>, %delta: tensor<1x4x2xf32>) -> tensor<1x4x1x8xf32> {
+    %rank = sp.rank "sp" : index
+    %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) queries <contiguous 16 on "sp" of 4> keys <contiguous 16 on "sp" of 4> from %rank bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
+      : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
+    %g0:2, %u0 = sp.shift_start %dk0, %dv0 from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+    sp.wait %u0
+    // expected-error@+1 {{adds up gradients of different keys or values}}
+    %sum = stablehlo.add %g0#0, %g0#1 : tensor<1x4x1x8xf32>
+    return %sum : tensor<1x4x1x8xf32>
+  }
+}
