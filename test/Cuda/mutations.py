@@ -1,6 +1,6 @@
 """Defects in the forward kernel, one at a time: does its emulation find them?
 
-    mutations.py [--quick] HEADERS BUILD_FOLDER
+    mutations.py [--quick | --all] HEADERS BUILD_FOLDER
 
 Each line of the table below is put into a copy of the kernel, which MutationProbe.cpp
 then checks under several orders of events. Prints what was missed and ends with 1 if
@@ -188,10 +188,10 @@ def found(headers: Path, work: Path, number: int, mutation: Mutation | None) -> 
 
 
 def main() -> None:
-    """Try every mutation, or one in sixteen."""
-    arguments = sys.argv[1:]
-    step = 16 if "--quick" in arguments else 1
-    headers, work = (Path(argument) for argument in arguments if argument != "--quick")
+    """Try one mutation in three, in sixteen, or every one."""
+    options = {argument for argument in sys.argv[1:] if argument.startswith("--")}
+    step = 16 if "--quick" in options else 1 if "--all" in options else 3
+    headers, work = (Path(argument) for argument in sys.argv[1:] if argument not in options)
     for mutation in MUTATIONS:
         text_of(headers, mutation)
     chosen = MUTATIONS[::step]

@@ -82,7 +82,7 @@ def main() -> int:
                         if strategy in ("ring", "double-ring", "2d"):
                             both = (*every, "--bidirectional")
                             cases.append(harness.Case(program, both, attentions=1, check=check))
-    return harness.hold_all(tools, cases[:: 17 if args.quick else 1], args)
+    return harness.hold_all(tools, cases[:: 17 if args.quick else 3], args)
 
 
 if __name__ == "__main__":

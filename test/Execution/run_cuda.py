@@ -70,12 +70,12 @@ SIZES = (
 )
 
 
-def chosen(quick: bool) -> Iterator[cases.Case]:
-    """Every plan with every mask, every score with three plans; sizes in turn."""
+def chosen(step: int) -> Iterator[cases.Case]:
+    """Every plan with every mask, every score with three plans, one in `step`; sizes in turn."""
     pairs = list(itertools.product(PLANS, MASKS))
     pairs += [(PLANS[(5 * i + 3 * j) % len(PLANS)], mask) for i, mask in enumerate(SCORES) for j in range(3)]
     for number, (plan, mask) in enumerate(pairs):
-        if quick and number % 17:
+        if number % step:
             continue
         fill = ",fill=lowest" if mask.startswith(("blind", "unseen")) and number % 2 else ""
         text = f"target=cuda,seed={number},{plan},mask={mask},{SIZES[number % len(SIZES)]}{fill}"
@@ -108,7 +108,8 @@ if __name__ == "__main__":
     texts = [f"target=cuda,p=2,mask={mask},{SIZES[0]}" for mask in SCORES]
     wrong = [plain_for_no_reason(arguments, cases.Case.parse(text).settled()) for text in texts]
     print(*filter(None, wrong), sep="\n", file=sys.stderr)
-    failed = any(wrong) or fuzz.run_apart(arguments, list(chosen(arguments.quick)))
+    step = 17 if arguments.quick else 1 if arguments.all else 5
+    failed = any(wrong) or fuzz.run_apart(arguments, list(chosen(step)))
     # On another GPU the same artifacts run their portable kernels.
     os.environ["SPRT_EMULATION_ARCHITECTURE"] = "sm_80"
     raise SystemExit(fuzz.run_apart(arguments, list(portable(arguments.quick))) or failed)

@@ -137,7 +137,7 @@ def main() -> int:
     rows, count = every_row(), 1
     if args.strategy:
         rows = [Row(args.strategy, args.layout, args.dp, args.bidirectional, args.head_groups)]
-        count = 16
+        count = 8
     return harness.hold_all(
         tools,
         (row.case(tools, *case) for row in rows for case in harness.sampled(row.grid(), count, args)),
