@@ -1,7 +1,8 @@
 """A whole Llama-style decoder on this machine's processor, beside XLA.
 
-Both run the same exported function, in turn, and are compared within one run; the last
-column is what XLA takes over what the compiled program takes.
+Both run the same exported function, in turn, and are compared within one run; a column says
+what XLA takes over what the compiled program takes. The function gives logits, or with
+--train a loss and the weights after a step of gradient descent.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path += [str(REPOSITORY / folder) for folder in ("python", "python/examples")]
 
 import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
 import llama  # noqa: E402
@@ -70,7 +72,8 @@ class Compiled:
 def main() -> None:
     """Measure, compare the logits, print and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder for model.md and traces")
+    parser.add_argument("--out", type=Path, required=True, help="folder for model.md or train.md, and traces")
+    parser.add_argument("--train", action="store_true", help="a step of training instead of logits")
     parser.add_argument("--build", type=Path, default=REPOSITORY / "build", help="default build")
     parser.add_argument("--rounds", type=int, default=3, help="how often each has its turn (3)")
     args = parser.parse_args()
@@ -78,42 +81,54 @@ def main() -> None:
 
     weights, ids = llama.parameters(CONFIG), llama.tokens(CONFIG)
 
-    def model(weights: dict, ids: jax.Array) -> jax.Array:
+    def decode(weights: dict, ids: jax.Array) -> jax.Array:
         return llama.decoder(CONFIG, weights, ids)
 
+    def loss_of(weights: dict, ids: jax.Array) -> jax.Array:
+        logs = jax.nn.log_softmax(decode(weights, ids)[:, :-1])
+        return -jnp.mean(jnp.take_along_axis(logs, ids[:, 1:, None], axis=-1))
+
+    def train(weights: dict, ids: jax.Array) -> tuple:
+        loss, gradient = jax.value_and_grad(loss_of)(weights, ids)
+        return loss, jax.tree.map(lambda weight, slope: weight - 0.1 * slope, weights, gradient)
+
+    model = train if args.train else decode
     spmlir.export(model, weights, ids).save(args.out)
     compiled = {name: Compiled(args.build / "bin", args.out, name) for name in PLANS}
     theirs = jax.jit(model)
     weights, ids = jax.device_put((weights, ids))
-    expected = np.asarray(theirs(weights, ids))
+    expected = [np.asarray(result) for result in jax.tree.leaves(theirs(weights, ids))]
     taken: dict[str, list[float]] = {name: [] for name in ("XLA", *PLANS)}
     for turn in range(args.rounds):
         for _ in range(2):
             began = time.perf_counter()
-            theirs(weights, ids).block_until_ready()
+            jax.block_until_ready(theirs(weights, ids))
             taken["XLA"].append(time.perf_counter() - began)
         for name, program in compiled.items():
             taken[name].append(program.seconds(trace=turn == 0))
     lines = [
         f"{datetime.date.today()}, {processor()}: {CONFIG.layers} layers, width {CONFIG.width}, "
-        f"{CONFIG.tokens} tokens, f32; the fastest of {args.rounds} turns",
+        f"{CONFIG.tokens} tokens, f32, {'a step of training' if args.train else 'logits'}; "
+        f"the fastest of {args.rounds} turns",
         "",
         "| | seconds | median | compiled in | XLA / this | largest error |",
         "|---|---|---|---|---|---|",
     ]
-    scale = np.abs(expected).max()
     for name, seconds in taken.items():
         row = [name, f"{min(seconds):.2f}", f"{statistics.median(seconds):.2f}", "", "", ""]
         if name in compiled:
             program = compiled[name]
             with np.load(program.artifact.with_suffix(".npz")) as results:
-                error = np.abs(results["result0"] - expected).max() / scale
+                errors = [
+                    np.abs(results[f"result{i}"] - result).max() / np.abs(result).max()
+                    for i, result in enumerate(expected)
+                ]
             ratio = min(taken["XLA"]) / min(seconds)
-            row[3:] = [f"{program.compile_seconds:.1f} s", f"{ratio:.2f}", f"{error:.1e}"]
+            row[3:] = [f"{program.compile_seconds:.1f} s", f"{ratio:.2f}", f"{max(errors):.1e}"]
         lines.append("| " + " | ".join(row) + " |")
     text = "\n".join(lines) + "\n"
     print(text)
-    (args.out / "model.md").write_text(text)
+    (args.out / f"{'train' if args.train else 'model'}.md").write_text(text)
 
 
 if __name__ == "__main__":
