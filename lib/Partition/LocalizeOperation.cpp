@@ -209,7 +209,11 @@ SmallVector<Value> Localizer::emit(Operation *op,
     SmallVector<Value> passed;
     for (auto [index, operand] : llvm::enumerate(op->getOperands()))
       passed.push_back(require(operand, dims[index], op));
-    return passed;
+    if (isShardingAnnotation(op))
+      return passed;
+    auto barrier = stablehlo::OptimizationBarrierOp::create(
+        builder, op->getLoc(), ValueRange(passed).getTypes(), passed);
+    return llvm::to_vector(ValueRange(barrier->getResults()));
   }
   return emitByFactors(op, dims);
 }

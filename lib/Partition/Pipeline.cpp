@@ -1,5 +1,6 @@
 //===- Pipeline.cpp - The stage Partition --------------------------------===//
 
+#include "sp/Import/Passes.h"
 #include "sp/Partition/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -16,6 +17,8 @@ void mlir::sp::buildPartitionPipeline(
   pm.addPass(createLocalizePass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  // From here on the order of operations keeps apart what barriers did.
+  pm.addNestedPass<func::FuncOp>(createForgetCheckpointsPass());
   pm.addPass(createVerifyPartitionPass());
 }
 

@@ -51,7 +51,8 @@ module @branches_agree {
 
 // CHECK-LABEL: module @annotations_pass_on
 // CHECK: func.func @main(%[[X:.*]]: tensor<2x4x4xf32>
-// CHECK-NEXT: return %[[X]]
+// CHECK-NEXT: %[[B:.*]]:2 = stablehlo.optimization_barrier %[[X]], %[[X]]
+// CHECK-NEXT: return %[[B]]#1
 module @annotations_pass_on {
   sdy.mesh @none = <["sp"=3]>
   sp.mesh @mesh <["sp" = 3]> sequence "sp"
