@@ -14,7 +14,8 @@ LogicalResult KeyGradients::join(Operation *op, ArrayRef<Value> gradients,
   for (Value gradient : gradients) {
     Part &part = parts[numberOf(gradient) - 1];
     if (part.group != group)
-      return op->emitOpError() << "adds up gradients of different keys or values";
+      return op->emitOpError()
+             << "adds up gradients of different keys or values";
     if (part.fate != Fate::lost)
       return op->emitOpError()
              << "goes on with a gradient of keys that was used before";
