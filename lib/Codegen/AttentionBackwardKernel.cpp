@@ -148,6 +148,8 @@ struct Launch : Arguments {
   Value sawKeys(const BackwardTile &tile, Value index);
   void attendSlice(const BackwardTile &tile, const KeyBlock &keys,
                    const QueryHead &head, const Slice &slice);
+  void attendKeys(const BackwardTile &tile, Value batch, Value kvHead,
+                  KeyBlock keys);
   void runTile(Value index);
 };
 } // namespace
@@ -276,6 +278,22 @@ void Launch::attendSlice(const BackwardTile &tile, const KeyBlock &keys,
   });
 }
 
+void Launch::attendKeys(const BackwardTile &tile, Value batch, Value kvHead,
+                        KeyBlock keys) {
+  const BackwardShape &s = e.shape;
+  keys.isFinite =
+      allFinite(e, packKeys(e, tile.k, keys.first, keys.valid, keys.count,
+                            s.headSize, tile.keyWords, &tile.keyRows));
+  packKeys(e, tile.v, keys.first, keys.valid, keys.count, s.valueSize,
+           tile.valueWords, /*pairs=*/nullptr);
+  e.loop(e.integer(0), sliceCount, 1, [&](Value number) {
+    Slice slice = this->slice(SPRT_BACKWARD_SLICES, number);
+    forEachHead(kvHead, [&](Value head) {
+      attendSlice(tile, keys, locateHead(tile, batch, head), slice);
+    });
+  });
+}
+
 void Launch::runTile(Value index) {
   const BackwardShape &s = e.shape;
   Value kvHeads = size(SPRT_BACKWARD_KV_HEADS);
@@ -292,21 +310,12 @@ void Launch::runTile(Value index) {
     keys.first = first;
     keys.valid = e.least(e.sub(tile.keys, first), e.integer(s.keyBlock));
     keys.count = e.alignUp(keys.valid, s.tile);
-    Value hasWork = arith::OrIOp::create(e, tile.initialiseKeys, isSeen(keys));
-    e.ifThen(hasWork, [&] {
+    Value isSeen = this->isSeen(keys);
+    e.ifThen(arith::OrIOp::create(e, tile.initialiseKeys, isSeen), [&] {
       clearMatrix(e, tile.keyGradients, keys.count, s.headSize);
       clearMatrix(e, tile.valueGradients, keys.count, s.valueSize);
-      keys.isFinite =
-          allFinite(e, packKeys(e, tile.k, first, keys.valid, keys.count,
-                                s.headSize, tile.keyWords, &tile.keyRows));
-      packKeys(e, tile.v, first, keys.valid, keys.count, s.valueSize,
-               tile.valueWords, /*pairs=*/nullptr);
-      e.loop(e.integer(0), sliceCount, 1, [&](Value number) {
-        Slice slice = this->slice(SPRT_BACKWARD_SLICES, number);
-        forEachHead(kvHead, [&](Value head) {
-          attendSlice(tile, keys, locateHead(tile, batch, head), slice);
-        });
-      });
+      // A block of a ring that no query sees may not have come.
+      e.ifThen(isSeen, [&] { attendKeys(tile, batch, kvHead, keys); });
       addMatrix(e, tile.keyGradients, tile.dk, first, keys.valid, s.headSize,
                 tile.initialiseKeys);
       addMatrix(e, tile.valueGradients, tile.dv, first, keys.valid, s.valueSize,
