@@ -174,12 +174,23 @@ LogicalResult AttentionMatcher::chooseQuery(ArrayRef<AxisId> leftOnly,
     }
   }
   ArrayRef<AxisId> candidates = compared.empty() ? leftOnly : compared;
-  // As many queries as keys, or the longest, or the first.
-  Axes order =
-      labels.resolve(flatten(match.component->leaf(axes.queryRole)->labels));
+  // As many queries as keys, or where keys have theirs, or the longest, or the
+  // first.
+  const Labels &own = match.component->leaf(axes.queryRole)->labels,
+               &ofKeys = match.component->leaf(axes.keyRole)->labels;
+  Axes order = labels.resolve(flatten(own));
+  auto dimOf = [&](const Labels &dims, AxisId axis) {
+    return llvm::find_if(dims,
+                         [&](const Axes &dim) {
+                           return llvm::is_contained(labels.resolve(dim), axis);
+                         }) -
+           dims.begin();
+  };
   auto preference = [&](AxisId axis) {
     int64_t size = labels.size(axis);
-    return std::make_pair(size == labels.size(axes.key), size);
+    bool isAlike = own.size() == ofKeys.size() &&
+                   dimOf(own, axis) == dimOf(ofKeys, axes.key);
+    return std::make_tuple(size == labels.size(axes.key), isAlike, size);
   };
   for (AxisId axis : order)
     if (llvm::is_contained(candidates, axis) &&
