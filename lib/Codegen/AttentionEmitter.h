@@ -54,13 +54,12 @@ public:
 
   const Shape shape;
   const ScoreFunction score;
+  const bool keepsSums; ///< instead of a mean and the logarithm of a sum
 
   /// e^x of the differences of a kernel's exponents, which are in base 2 or,
   /// where a score function makes them, in base e: scaled ones would be rounded
   /// where they are large, equal ones differ by nothing.
   Value power(Value difference);
-  /// The factor of an lse in a kernel's exponents.
-  double perLse() const { return score ? 1.0 : llvm::numbers::log2e; }
 };
 
 } // namespace mlir::sp::attention

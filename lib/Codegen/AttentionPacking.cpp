@@ -70,13 +70,9 @@ static void prefetchNextGroup(Emitter &e, const Rows &rows, Value address) {
   e.prefetch(e.at(address, offset, rows.type), 1);
 }
 
-/// Each transposed vector times `factor`, if there is one.
 static void storeTransposed(Emitter &e, SmallVector<Value> vectors,
-                            Value target, Value factor = Value()) {
+                            Value target) {
   e.transpose(vectors);
-  if (factor)
-    for (Value &vector : vectors)
-      vector = e.mulf(vector, factor);
   for (auto [i, vector] : llvm::enumerate(vectors))
     e.store(vector, e.at(target, static_cast<int64_t>(i) * e.shape.panel,
                          e.scalarType));
@@ -108,8 +104,7 @@ void attention::packQueries(Emitter &e, const Tile &tile) {
   forEachGroup(e, tile, [&](Group group) { packGroup(e, tile, group); });
 }
 
-// The carried state is one more term of the sum: maximum lse, sum 1. With a
-// score function it is the maximum and the sum themselves.
+// A carried mean is one more term of the sum: maximum lse, sum 1.
 static void carryGroup(Emitter &e, const Tile &tile, const Group &group) {
   const Shape &s = e.shape;
   Value state = perQuery(e, tile, s.rowState, group);
@@ -118,15 +113,15 @@ static void carryGroup(Emitter &e, const Tile &tile, const Group &group) {
     Value address =
         e.at(tile.lse.base, e.mul(row, tile.lse.stride), e.scalarType);
     e.store(e.load(e.scalarType, address), e.at(state, lane, e.scalarType));
-    if (e.score)
+    if (e.keepsSums)
       e.store(e.load(e.scalarType, e.at(address, 1, e.scalarType)),
               e.at(perQuery(e, tile, s.rowSum, group), lane, e.scalarType));
   }
   Value lse = e.load(e.vectorType, state);
   Value none = e.constant(-std::numeric_limits<double>::infinity());
-  e.store(e.mulf(lse, e.constant(e.perLse())),
+  e.store(e.keepsSums ? lse : e.mulf(lse, e.constant(llvm::numbers::log2e)),
           perQuery(e, tile, s.rowMax, group));
-  Value sum = e.score
+  Value sum = e.keepsSums
                   ? e.load(e.vectorType, perQuery(e, tile, s.rowSum, group))
                   : e.select(e.equal(lse, none), e.constant(0), e.constant(1));
   e.store(sum, perQuery(e, tile, s.rowSum, group));
@@ -143,8 +138,7 @@ static void carryGroup(Emitter &e, const Tile &tile, const Group &group) {
       vectors.push_back(e.loadConverted(address, tile.o.type, s.lanes, mask));
     }
     storeTransposed(e, vectors,
-                    inPanel(e, tile, s.output, s.valuePad, group, column),
-                    e.score ? sum : Value());
+                    inPanel(e, tile, s.output, s.valuePad, group, column));
   });
 }
 
@@ -174,8 +168,10 @@ void attention::loadState(Emitter &e, const Tile &tile) {
       });
 }
 
-/// Replaces the group's entry state by its lse on exit and returns what turns
-/// the output into a mean, 0 for rows that have seen no key.
+/// Replaces the group's entry state by that on exit and returns the factor of
+/// the output, null where that is 1: what turns it into a mean, 0 for rows that
+/// have seen no key; or, where sums are kept and values met rounded powers,
+/// what makes the sum of powers its divisor.
 static Value finishRows(Emitter &e, const Tile &tile, const Group &group) {
   const Shape &s = e.shape;
   auto read = [&](int64_t area) {
@@ -188,17 +184,22 @@ static Value finishRows(Emitter &e, const Tile &tile, const Group &group) {
   // A row that saw no key since entry keeps its lse bit for bit.
   Value isKept = arith::AndIOp::create(
       e, e.equal(sum, one),
-      e.equal(maximum, e.mulf(entry, e.constant(e.perLse()))));
-  Value lse = e.score ? maximum : e.select(isKept, entry, e.log(maximum, sum));
+      e.equal(maximum, e.mulf(entry, e.constant(llvm::numbers::log2e))));
+  Value lse =
+      e.keepsSums ? maximum : e.select(isKept, entry, e.log(maximum, sum));
   Value none = e.constant(-std::numeric_limits<double>::infinity());
   e.store(e.select(isEmpty, none, lse), perQuery(e, tile, s.rowState, group));
-  Value weights = s.weightSum == s.rowSum ? sum : read(s.weightSum);
-  return e.select(isEmpty, zero, arith::DivFOp::create(e, one, weights));
+  bool isRounded = s.weightSum != s.rowSum;
+  if (e.keepsSums && !isRounded)
+    return Value();
+  Value weights = isRounded ? read(s.weightSum) : sum;
+  return e.select(isEmpty, zero,
+                  arith::DivFOp::create(e, e.keepsSums ? sum : one, weights));
 }
 
 static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {
   const Shape &s = e.shape;
-  Value inverse = finishRows(e, tile, group);
+  Value factor = finishRows(e, tile, group);
   Value valid =
       e.least(e.sub(tile.queries, group.firstRow), e.integer(s.lanes));
   e.loop(e.integer(0), valid, 1, [&](Value lane) {
@@ -208,7 +209,7 @@ static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {
     Value address =
         e.at(tile.lse.base, e.mul(row, tile.lse.stride), e.scalarType);
     e.store(lse, address);
-    if (e.score)
+    if (e.keepsSums)
       e.store(e.load(e.scalarType, e.at(perQuery(e, tile, s.rowSum, group),
                                         lane, e.scalarType)),
               e.at(address, 1, e.scalarType));
@@ -216,10 +217,11 @@ static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {
   e.loop(e.integer(0), e.integer(s.valueSize), s.lanes, [&](Value column) {
     Value source = inPanel(e, tile, s.output, s.valuePad, group, column);
     SmallVector<Value> vectors;
-    for (int64_t i = 0; i < s.lanes; ++i)
-      vectors.push_back(
-          e.mulf(inverse, e.load(e.vectorType,
-                                 e.at(source, i * s.panel, e.scalarType))));
+    for (int64_t i = 0; i < s.lanes; ++i) {
+      Value sums =
+          e.load(e.vectorType, e.at(source, i * s.panel, e.scalarType));
+      vectors.push_back(factor ? e.mulf(factor, sums) : sums);
+    }
     e.transpose(vectors);
     Value columns = e.sub(e.integer(s.valueSize), column);
     for (auto [lane, vector] : llvm::enumerate(vectors)) {

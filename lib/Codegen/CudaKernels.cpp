@@ -3,6 +3,7 @@
 #include "sp/Codegen/CudaKernels.h"
 
 #include "CudaScore.h"
+#include "KernelTable.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "llvm/Support/raw_ostream.h"
@@ -47,6 +48,7 @@ FailureOr<CudaAttention> mlir::sp::chooseCudaAttention(AttendOp op) {
           value = op.getValue().getType().getDimSize(3);
   CudaAttention attention;
   attention.elementType = op.getQuery().getType().getElementType();
+  attention.keepsSums = keepsSums(op);
   bool isNarrow =
       attention.elementType.isBF16() || attention.elementType.isF16();
   bool isForward = isNarrow && head % 16 == 0 && value % 16 == 0 &&
@@ -134,7 +136,9 @@ std::string mlir::sp::cudaAttentionName(const CudaAttention &attention) {
     name += ("_k" + Twine(tile->keyBlock) + "c" + Twine(tile->consumers) + "s" +
              Twine(tile->stages))
                 .str();
-  return attention.scoreName.empty() ? name : name + "_" + attention.scoreName;
+  if (!attention.scoreName.empty())
+    return name + "_" + attention.scoreName;
+  return attention.keepsSums ? name + "_sums" : name;
 }
 
 /// `before`0`after`, `before`1`after`, ...
@@ -198,8 +202,16 @@ static void writeScore(raw_ostream &os, StringRef score) {
     os << "namespace {\n" << score << "} // namespace\n\n";
 }
 
+/// The last arguments of a `Config`.
+static StringRef forms(const CudaAttention &attention) {
+  if (!attention.score.empty())
+    return ", Score";
+  return attention.keepsSums ? ", sprt::cuda::NoScore, true" : "";
+}
+
 static void writeForward(raw_ostream &os, StringRef name, TypeNames names,
-                         const ForwardShape &shape, StringRef score) {
+                         const ForwardShape &shape,
+                         const CudaAttention &attention) {
   os << "#include \"sprt/cuda/Ptx.cuh\"\n\n#ifndef SPRT_EMULATED\n"
         "namespace sprt::ptx {\n";
   writeProducts(os, names.element, names.ptx, shape.keyBlock);
@@ -207,27 +219,27 @@ static void writeForward(raw_ostream &os, StringRef name, TypeNames names,
     writeProducts(os, names.element, names.ptx, shape.valueSize);
   os << "} // namespace sprt::ptx\n#endif\n\n"
         "#include \"sprt/cuda/AttentionForward.cuh\"\n\n";
-  writeScore(os, score);
+  writeScore(os, attention.score);
   os << "// Heads of " << shape.headSize << " and " << shape.valueSize << ", "
      << shape.keyBlock << " keys at a time, " << shape.consumers
      << " x 64 queries a block, " << shape.stages << " stages.\n"
      << "using Config = sprt::cuda::ForwardConfig<" << names.element << ", "
      << shape.headSize << ", " << shape.valueSize << ", " << shape.keyBlock
-     << ", " << shape.consumers << ", " << shape.stages
-     << (score.empty() ? "" : ", Score") << ">;\nSPRT_ATTENTION(" << name
-     << ", Config, Forward)\n";
+     << ", " << shape.consumers << ", " << shape.stages << forms(attention)
+     << ">;\nSPRT_ATTENTION(" << name << ", Config, Forward)\n";
 }
 
 static void writePlain(raw_ostream &os, StringRef name, TypeNames names,
-                       const PlainShape &shape, StringRef score) {
+                       const PlainShape &shape,
+                       const CudaAttention &attention) {
   os << "#include \"sprt/cuda/AttentionPlain.cuh\"\n\n";
-  writeScore(os, score);
+  writeScore(os, attention.score);
   os << "// Heads of " << shape.headSize << " and " << shape.valueSize << ", "
      << shape.queryBlock() << " queries a block.\n"
      << "using Config = sprt::cuda::PlainConfig<" << names.element << ", "
      << (shape.numberBytes == 8 ? "double" : "float") << ", " << shape.headSize
-     << ", " << shape.valueSize << (score.empty() ? "" : ", Score")
-     << ">;\nSPRT_ATTENTION(" << name << ", Config, Plain)\n";
+     << ", " << shape.valueSize << forms(attention) << ">;\nSPRT_ATTENTION("
+     << name << ", Config, Plain)\n";
 }
 
 std::string mlir::sp::cudaSource(const CudaAttention &attention) {
@@ -235,9 +247,9 @@ std::string mlir::sp::cudaSource(const CudaAttention &attention) {
   llvm::raw_string_ostream os(text);
   TypeNames names = namesOf(attention.elementType);
   if (auto *forward = std::get_if<ForwardShape>(&attention.shape))
-    writeForward(os, name, names, *forward, attention.score);
+    writeForward(os, name, names, *forward, attention);
   else
     writePlain(os, name, names, std::get<PlainShape>(attention.shape),
-               attention.score);
+               attention);
   return text;
 }

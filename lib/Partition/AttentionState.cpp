@@ -12,7 +12,7 @@ AttentionState::types(Value query) {
                                                : Type(builder.getF32Type());
   SmallVector<int64_t> shape(type.getShape().drop_back());
   SmallVector<int64_t> lseShape(shape);
-  if (op.getScore())
+  if (keepsSums)
     lseShape.push_back(2);
   shape.push_back(op.getValue().getType().getDimSize(3));
   return {RankedTensorType::get(shape, element),
@@ -42,8 +42,13 @@ SoftmaxState AttentionState::begin(Value query, const HeadRange &heads) {
     return stablehlo::BroadcastInDimOp::create(builder, loc, to, own,
                                                ArrayRef<int64_t>{2});
   };
-  if (!op.getScore())
+  if (!keepsSums)
     return {output, broadcast(lseType)};
+  if (!op.getScore())
+    own = stablehlo::MulOp::create(
+        builder, loc, own,
+        splat(builder, loc, cast<RankedTensorType>(own.getType()),
+              builder.getFloatAttr(element, llvm::numbers::log2e)));
   SmallVector<int64_t> shape(lseType.getShape());
   shape.back() = 1;
   auto half = RankedTensorType::get(shape, element);
@@ -53,15 +58,18 @@ SoftmaxState AttentionState::begin(Value query, const HeadRange &heads) {
               builder, loc, lseType, ValueRange{broadcast(half), one}, 3)};
 }
 
+/// Whether a row's sum of powers may be 0.
+bool AttentionState::hasEmptyRows() {
+  int64_t queries = op.getQuery().getType().getDimSize(1),
+          keys = op.getKey().getType().getDimSize(1);
+  return !sink && (op.getScore() ||
+                   !toAlgebra(op.getBands()).emptyRows(queries, keys).empty());
+}
+
 /// What a row gives that saw no key, as a value of the state's type; null
 /// where every row sees one, or gives 0.
 Value AttentionState::emptyRow(RankedTensorType type, const HeadRange &heads) {
-  ArrayRef<int64_t> q = op.getQuery().getType().getShape();
-  int64_t keys = op.getKey().getType().getDimSize(1);
-  bool mayBeEmpty =
-      !sink && (op.getScore() ||
-                !toAlgebra(op.getBands()).emptyRows(q[1], keys).empty());
-  if (!mayBeEmpty || op.getEmpty() == Empty::Zero)
+  if (!hasEmptyRows() || op.getEmpty() == Empty::Zero)
     return Value();
   if (op.getEmpty() == Empty::Nan) {
     auto element = cast<FloatType>(type.getElementType());
@@ -80,22 +88,58 @@ Value AttentionState::emptyRow(RankedTensorType type, const HeadRange &heads) {
                                              ArrayRef<int64_t>{0, 1, 2, 3});
 }
 
-Value AttentionState::finalize(SoftmaxState state, const HeadRange &heads) {
-  Value output = state.output;
+Value AttentionState::numberOf(Value sums, int64_t index) {
+  auto type = cast<RankedTensorType>(sums.getType());
+  SmallVector<int64_t> start(4, 0), limit(type.getShape()), stride(4, 1);
+  start.back() = index;
+  limit.back() = index + 1;
+  SmallVector<int64_t> shape(limit);
+  shape.back() = 1;
+  Value part = stablehlo::SliceOp::create(builder, loc, type.clone(shape), sums,
+                                          start, limit, stride);
+  shape.pop_back();
+  return stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), part);
+}
+
+/// Rows that saw no key give 0.
+Value AttentionState::dividedBySum(SoftmaxState state) {
+  auto type = cast<RankedTensorType>(state.output.getType());
+  Value divisor = sum(state.lse);
+  if (hasEmptyRows()) {
+    auto sumType = cast<RankedTensorType>(divisor.getType());
+    Type element = type.getElementType();
+    Value zero = splat(builder, loc, sumType, builder.getZeroAttr(element));
+    Value one = splat(builder, loc, sumType, builder.getOneAttr(element));
+    Value isEmpty = stablehlo::CompareOp::create(
+        builder, loc, divisor, zero, stablehlo::ComparisonDirection::EQ);
+    divisor = stablehlo::SelectOp::create(builder, loc, isEmpty, one, divisor);
+  }
+  divisor = stablehlo::BroadcastInDimOp::create(builder, loc, type, divisor,
+                                                ArrayRef<int64_t>{0, 1, 2});
+  return stablehlo::DivOp::create(builder, loc, state.output, divisor);
+}
+
+/// Of the sum of exponentials: `sums` without a score function have exponents
+/// in base 2.
+Value AttentionState::logarithm(Value sums) {
+  Value greatest = this->greatest(sums), sum = this->sum(sums);
+  auto type = cast<RankedTensorType>(sum.getType());
+  Value ln2 =
+      splat(builder, loc, type,
+            builder.getFloatAttr(type.getElementType(), llvm::numbers::ln2));
+  greatest = stablehlo::MulOp::create(builder, loc, greatest, ln2);
+  Value log = stablehlo::LogOp::create(builder, loc, sum);
+  return stablehlo::AddOp::create(builder, loc, greatest, log);
+}
+
+SoftmaxState AttentionState::finalize(SoftmaxState state,
+                                      const HeadRange &heads) {
+  Value output = keepsSums ? dividedBySum(state) : state.output;
   auto type = cast<RankedTensorType>(output.getType());
   if (Value instead = emptyRow(type, heads)) {
-    // A row that saw no key has lse = -inf, which only then equals the fill.
-    Value lse = state.lse;
+    // A row that saw no key has -inf, which only then equals the fill.
+    Value lse = keepsSums ? greatest(state.lse) : state.lse;
     auto lseType = cast<RankedTensorType>(lse.getType());
-    if (op.getScore()) {
-      SmallVector<int64_t> start(4, 0), limit(lseType.getShape()), stride(4, 1);
-      limit.back() = 1;
-      lse = stablehlo::SliceOp::create(builder, loc, lseType.clone(limit), lse,
-                                       start, limit, stride);
-      limit.pop_back();
-      lseType = lseType.clone(limit);
-      lse = stablehlo::ReshapeOp::create(builder, loc, lseType, lse);
-    }
     const llvm::fltSemantics &semantics =
         cast<FloatType>(type.getElementType()).getFloatSemantics();
     Value infinity = splat(builder, loc, lseType,
@@ -113,5 +157,6 @@ Value AttentionState::finalize(SoftmaxState state, const HeadRange &heads) {
   if (element != type.getElementType())
     output =
         stablehlo::ConvertOp::create(builder, loc, type.clone(element), output);
-  return output;
+  bool hasLogarithm = op.getLse() && keepsSums && !op.getScore();
+  return {output, hasLogarithm ? logarithm(state.lse) : state.lse};
 }

@@ -6,7 +6,8 @@
 
 namespace mlir::sp {
 
-/// As in `sp.attend`; null before any key.
+/// As in `sp.attend`; null before any key. Where it is carried from step to
+/// step, or there is a score function, the state is sums.
 struct SoftmaxState {
   Value output, lse;
 };
@@ -14,18 +15,27 @@ struct SoftmaxState {
 class AttentionState {
 public:
   /// `sink` and `mean` are local values with all heads, or null.
-  AttentionState(OpBuilder &builder, AttentionOp op, Value sink, Value mean)
-      : builder(builder), op(op), loc(op.getLoc()), sink(sink), mean(mean) {}
+  AttentionState(OpBuilder &builder, AttentionOp op, bool isCarried, Value sink,
+                 Value mean)
+      : builder(builder), op(op), loc(op.getLoc()),
+        keepsSums(isCarried || op.getScore()), sink(sink), mean(mean) {}
 
   /// Types of the state of local queries: [batch, rows, heads, dv] and without
   /// dv.
   std::pair<RankedTensorType, RankedTensorType> types(Value query);
   /// The state before any key: none, or a sink's exponent without a value.
   SoftmaxState begin(Value query, const HeadRange &heads);
-  /// The result, in the attention's element type.
-  Value finalize(SoftmaxState state, const HeadRange &heads);
+  /// The result, in the attention's element type, and lse as the attention has
+  /// it.
+  SoftmaxState finalize(SoftmaxState state, const HeadRange &heads);
 
 private:
+  Value greatest(Value sums) { return numberOf(sums, 0); }
+  Value sum(Value sums) { return numberOf(sums, 1); }
+  Value numberOf(Value sums, int64_t index);
+  Value dividedBySum(SoftmaxState state);
+  Value logarithm(Value sums);
+  bool hasEmptyRows();
   Value emptyRow(RankedTensorType type, const HeadRange &heads);
   /// Of what has all heads in dimension `index`, those that are here.
   Value takeHeads(Value whole, unsigned index, const HeadRange &heads);
@@ -33,6 +43,7 @@ private:
   OpBuilder &builder;
   AttentionOp op;
   Location loc;
+  bool keepsSums;
   Value sink, mean;
 };
 

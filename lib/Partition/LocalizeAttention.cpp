@@ -39,7 +39,8 @@ public:
         terms(attention.terms),
         moves(builder, loc, plan, op.getQuery().getType().getDimSize(2),
               op.getKey().getType().getDimSize(2)),
-        states(builder, op, attention.sink, attention.mean),
+        states(builder, op, plan && plan.getRing() > 1, attention.sink,
+               attention.mean),
         queries(attention.queries), keys(attention.keys),
         heads(moves.allHeads()) {}
 
@@ -138,9 +139,7 @@ private:
   }
 
   State begin() { return states.begin(query, heads.query); }
-  State finalize(State state) {
-    return {states.finalize(state, heads.query), state.lse};
-  }
+  State finalize(State state) { return states.finalize(state, heads.query); }
 
   State attend(State state, const KeyBlock &block, Value source = Value()) {
     auto [outputType, lseType] = states.types(query);

@@ -95,6 +95,7 @@ static Kernel compileKernel(const KernelConfig &config) {
   kernel.queryBlock = config.queryBlock;
   kernel.keyBlock = config.keyBlock;
   kernel.bf16Dots = config.bf16Dots;
+  kernel.keepsSums = config.keepsSums;
   Kernel result{config, nullptr, 0, 0};
   auto loc = mlir::UnknownLoc::get(&context);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc),
@@ -128,7 +129,8 @@ Kernel attention_test::loadKernel(const KernelConfig &config) {
                               config.perQuery,
                               config.perKey,
                               config.perHead,
-                              config.pair};
+                              config.pair,
+                              config.keepsSums};
   auto [entry, isNew] = loaded.try_emplace({key, config.score});
   if (isNew)
     entry->second = compileKernel(config);

@@ -26,6 +26,7 @@ struct KernelConfig {
   /// queries, of keys, of heads and of pairs.
   std::string score = {};
   int64_t perQuery = 0, perKey = 0, perHead = 0, pair = 0;
+  bool keepsSums = false;
 };
 
 struct Kernel {

@@ -62,6 +62,8 @@ TEST_P(AttentionKernel, SplitKeysCarryTheState) {
              {131, 57, {band(131, 57)}, false},
              {188, 201, {band(131, 201, 3, 90)}, false}};
   run(p);
+  p.kernel.keepsSums = true;
+  run(p);
 }
 
 TEST_P(AttentionKernel, GroupedHeadsFromAnOffset) {

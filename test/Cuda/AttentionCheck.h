@@ -103,7 +103,8 @@ public:
   using Number =
       std::conditional_t<std::is_same_v<Element, double>, double, float>;
   static constexpr auto kShape = Config::kShape;
-  static constexpr bool kIsScored = !Config::Score::kIsNone;
+  /// Two numbers of lse a row: the greatest exponent, and a sum.
+  static constexpr bool kKeepsSums = Config::kKeepsSums;
   static constexpr bool kIsPlain =
       std::is_same_v<decltype(kShape), const cuda::PlainShape>;
 
@@ -114,7 +115,7 @@ public:
         score(score), random(static_cast<unsigned>(seed)),
         q(shape.batch, shape.queries, shape.heads, kShape.headSize, random),
         out(shape.batch, shape.queries, shape.heads, kShape.valueSize),
-        lse(shape.batch, shape.queries, shape.heads, kIsScored ? 2 : 1) {
+        lse(shape.batch, shape.queries, shape.heads, kKeepsSums ? 2 : 1) {
     for (size_t step = 0; step < this->steps.size(); ++step) {
       k.emplace_back(shape.batch, shape.keys, shape.kvHeads, kShape.headSize,
                      random);
@@ -177,8 +178,8 @@ public:
                              sum, 2e-5 * std::abs(sum)));
           for (int d = 0; d < kShape.valueSize; ++d)
             ASSERT_TRUE(
-                isNear(out.number(b, i, h, d), other.out.number(b, i, h, d),
-                       kRounded * (1 + std::abs(other.out.number(b, i, h, d)))))
+                isNear(mean(b, i, h, d), other.mean(b, i, h, d),
+                       kRounded * (1 + std::abs(other.mean(b, i, h, d)))))
                 << "element " << d;
         }
     EXPECT_TRUE(out.isPaddingWhole() && lse.isPaddingWhole());
@@ -211,7 +212,7 @@ private:
     cuda::ForwardArguments arguments = {
         common, q.map(kShape.kRows), k[step].map(kShape.keyBlock),
         v[step].map(kShape.keyBlock),
-        static_cast<float>(scale * (kIsScored ? 1 : kLog2e))};
+        static_cast<float>(scale * (Config::Score::kIsNone ? kLog2e : 1))};
     cuda::emulation::run(launch,
                          [&] { cuda::attendForward<Config>(arguments); });
   }
@@ -228,6 +229,18 @@ private:
     k[step].strides(arguments.kStrides);
     v[step].strides(arguments.vStrides);
     cuda::emulation::run(launch, [&] { cuda::attendPlain<Config>(arguments); });
+  }
+
+  double mean(int b, int i, int h, int d) const {
+    double sum = kKeepsSums ? lse.number(b, i, h, 1) : 1;
+    return sum == 0 ? 0 : out.number(b, i, h, d) / sum;
+  }
+
+  /// The logarithm of a row's sum of exponentials.
+  double logarithm(int b, int i, int h) const {
+    double first = lse.number(b, i, h, 0);
+    return kKeepsSums ? first / kLog2e + std::log(lse.number(b, i, h, 1))
+                      : first;
   }
 
   void expectRow(int b, int h, int i) const {
@@ -252,11 +265,10 @@ private:
     if (sum == 0)
       ASSERT_EQ(lse.number(b, i, h, 0), -INFINITY);
     else
-      ASSERT_NEAR(lse.number(b, i, h, 0), least,
-                  kBound * (std::abs(least) + 2));
+      ASSERT_NEAR(logarithm(b, i, h), least, kBound * (std::abs(least) + 2));
     double bound = kIsPlain ? 4 * kBound : kRounded;
     for (int d = 0; d < kShape.valueSize; ++d)
-      ASSERT_NEAR(out.number(b, i, h, d),
+      ASSERT_NEAR(mean(b, i, h, d),
                   sum == 0 ? 0 : expected[static_cast<size_t>(d)] / sum,
                   sum == 0 ? 0 : bound)
           << "element " << d;

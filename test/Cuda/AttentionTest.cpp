@@ -14,6 +14,8 @@ using Small = cuda::ForwardConfig<Half, 64, 64, 128, 3, 2>;
 using Wide = cuda::ForwardConfig<BFloat16, 256, 256, 80, 2, 2>;
 using Latent = cuda::ForwardConfig<BFloat16, 192, 128, 96, 2, 2>;
 using Odd = cuda::ForwardConfig<Half, 96, 96, 128, 2, 2>;
+using Summed =
+    cuda::ForwardConfig<BFloat16, 128, 128, 128, 2, 2, cuda::NoScore, true>;
 
 TEST(AttentionForward, ragged_lengths) {
   Shape shape = {1, 200, 391, 2, 2};
@@ -29,17 +31,16 @@ TEST(AttentionForward, causal) {
 
 TEST(AttentionForward, carries_a_state) {
   Shape shape = {1, 130, 200, 2, 1};
-  check<Masked>(shape,
-                {{banded(shape, kNone, -70)},
-                 {full(shape)},
-                 {},
-                 {banded(shape, -30, 40)}},
-                5);
+  std::vector<std::vector<Slice>> steps = {
+      {banded(shape, kNone, -70)}, {full(shape)}, {}, {banded(shape, -30, 40)}};
+  check<Masked>(shape, steps, 5);
+  check<Summed>(shape, steps, 5);
 }
 
 TEST(AttentionForward, leaves_rows_without_keys) {
   Shape shape = {1, 140, 140, 2, 1};
   check<Masked>(shape, {{banded(shape, kNone, -100)}}, 1);
+  check<Summed>(shape, {{banded(shape, kNone, -100)}, {}}, 1);
   for (uint64_t seed = 1; seed <= 3; ++seed)
     check<Masked>(shape, {{}}, seed, 0.1, /*blocks=*/1);
 }
@@ -88,6 +89,7 @@ TEST(AttentionForward, any_order_of_blocks_gives_the_same_bits) {
 using Single = cuda::PlainConfig<float, float, 40, 24>;
 using Double = cuda::PlainConfig<double, double, 32, 32>;
 using Uneven = cuda::PlainConfig<BFloat16, float, 20, 12>;
+using Sums = cuda::PlainConfig<float, float, 40, 24, cuda::NoScore, true>;
 
 TEST(AttentionPlain, every_type) {
   Shape shape = {2, 35, 50, 2, 1};
@@ -99,6 +101,7 @@ TEST(AttentionPlain, every_type) {
   check<Single>(shape, steps, 1);
   check<Double>(shape, steps, 2);
   check<Uneven>(shape, steps, 3);
+  check<Sums>(shape, steps, 4);
 }
 
 TEST(AttentionPlain, any_order_of_blocks_gives_the_same_bits) {

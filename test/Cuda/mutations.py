@@ -135,7 +135,7 @@ MUTATIONS = [
     Mutation("no factors", CONSUMER, "weigh<false>(scores);"),
     Mutation("factors of the mean", CONSUMER, "if (!IsWhole && slice >= 0", "if (!IsWhole && slice >= 99"),
     Mutation("carried power lost", CONSUMER, "powers[r] = isOwner ? lse[1] : 0;", "powers[r] = isOwner;"),
-    Mutation("carried sums not multiplied", CONSUMER, "sums[i] *= lse[1];"),
+    Mutation("kept sums divided", CONSUMER, "C::kKeepsSums ? 1.f : ", ""),
     Mutation(
         "large scores overflow", CONSUMER, "(exponent - from) * kLog2e", "exponent * kLog2e - from * kLog2e"
     ),

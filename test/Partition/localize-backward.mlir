@@ -18,7 +18,16 @@ func.func @main(%q: tensor<2x13x4x8xbf16>, %k: tensor<2x17x2x8xbf16>, %v: tensor
   // RING: sp.attend(
   // RING: scf.yield
   // RING: %[[O:.*]], %[[L:.*]] = sp.attend({{.*}} onto(
-  // RING: %[[ROUNDED:.*]] = stablehlo.convert %[[O]]
+  // RING: %[[SUM:.*]] = stablehlo.slice %[[L]] [0:1, 0:3, 0:4, 1:2]
+  // RING: %[[N:.*]] = stablehlo.reshape %[[SUM]]
+  // RING: %[[DIVISOR:.*]] = stablehlo.broadcast_in_dim %[[N]], dims = [0, 1, 2]
+  // RING: %[[MEAN:.*]] = stablehlo.divide %[[O]], %[[DIVISOR]]
+  // RING: %[[ROUNDED:.*]] = stablehlo.convert %[[MEAN]]
+  // RING: %[[GREATEST:.*]] = stablehlo.slice %[[L]] [0:1, 0:3, 0:4, 0:1]
+  // RING: %[[M:.*]] = stablehlo.reshape %[[GREATEST]]
+  // RING: %[[NATURAL:.*]] = stablehlo.multiply %[[M]], %{{.*}}
+  // RING: %[[LOG:.*]] = stablehlo.log %[[N]]
+  // RING: %[[LSE:.*]] = stablehlo.add %[[NATURAL]], %[[LOG]]
   // GATHER: %[[KF:.*]] = sp.all_gather %[[K]] dim 1
   // GATHER: %[[O:.*]], %[[L:.*]] = sp.attend(%[[Q]], %[[KF]],
   // GATHER: %[[ROUNDED:.*]] = stablehlo.convert %[[O]]
@@ -32,12 +41,12 @@ func.func @main(%q: tensor<2x13x4x8xbf16>, %k: tensor<2x17x2x8xbf16>, %v: tensor
   // Keys travel as in the forward, without being kept from there; gradients of
   // a block follow it, and the last hop brings them home.
   // RING: %[[KV:.*]]:2 = sp.shift %[[K]], %[[V]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> {sp.backward}
-  // RING: %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = sp.attend_backward(%[[Q]], %[[K]], %[[V]]) of(%[[DO]], %[[L]], %[[DELTA]]) queries <contiguous 13 on "sp" of 5> keys <contiguous 17 on "sp" of 5> from %[[R]]
+  // RING: %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = sp.attend_backward(%[[Q]], %[[K]], %[[V]]) of(%[[DO]], %[[LSE]], %[[DELTA]]) queries <contiguous 13 on "sp" of 5> keys <contiguous 17 on "sp" of 5> from %[[R]]
   // RING: %[[G:.*]]:2 = sp.shift %[[DK]], %[[DV]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> : tensor<1x4x2x8xf32>, tensor<1x4x2x4xf32>
   // RING: %[[LOOP:.*]]:5 = scf.for %[[T:.*]] = %c1 to %c4 step %c1 iter_args(%[[DQT:.*]] = %[[DQ]], %[[KT:.*]] = %[[KV]]#0, %[[VT:.*]] = %[[KV]]#1, %[[DKT:.*]] = %[[G]]#0, %[[DVT:.*]] = %[[G]]#1)
   // RING: %[[SRC:.*]] = affine.apply #{{.*}}(%[[T]])[%[[R]]]
   // RING: %[[KN:.*]]:2 = sp.shift %[[KT]], %[[VT]] from %[[SRC]] by 1
-  // RING: %[[DQN:.*]], %[[DKN:.*]], %[[DVN:.*]] = sp.attend_backward(%[[Q]], %[[KT]], %[[VT]]) of(%[[DO]], %[[L]], %[[DELTA]]) onto_query(%[[DQT]]) onto_keys(%[[DKT]], %[[DVT]]) {{.*}} from %[[SRC]]
+  // RING: %[[DQN:.*]], %[[DKN:.*]], %[[DVN:.*]] = sp.attend_backward(%[[Q]], %[[KT]], %[[VT]]) of(%[[DO]], %[[LSE]], %[[DELTA]]) onto_query(%[[DQT]]) onto_keys(%[[DKT]], %[[DVT]]) {{.*}} from %[[SRC]]
   // RING: %[[GN:.*]]:2 = sp.shift %[[DKN]], %[[DVN]] from %[[SRC]] by 1 in
   // RING: scf.yield %[[DQN]], %[[KN]]#0, %[[KN]]#1, %[[GN]]#0, %[[GN]]#1
   // RING: %[[DQL:.*]], %[[DKL:.*]], %[[DVL:.*]] = sp.attend_backward(%[[Q]], %[[LOOP]]#1, %[[LOOP]]#2) {{.*}} onto_query(%[[LOOP]]#0) onto_keys(%[[LOOP]]#3, %[[LOOP]]#4) {{.*}} from %[[NEXT:[0-9]*]] bands
@@ -45,7 +54,7 @@ func.func @main(%q: tensor<2x13x4x8xbf16>, %k: tensor<2x17x2x8xbf16>, %v: tensor
   // RING: %[[DQR:.*]] = stablehlo.convert %[[DQL]]
   // RING: %[[DKR:.*]] = stablehlo.convert %[[HOME]]#0 : (tensor<1x4x2x8xf32>) -> tensor<1x4x2x8xbf16>
   // RING: %[[DVR:.*]] = stablehlo.convert %[[HOME]]#1
-  // RING: return %[[DQR]], %[[DKR]], %[[DVR]], %[[L]]
+  // RING: return %[[DQR]], %[[DKR]], %[[DVR]], %[[LSE]]
 
   // Keys are gathered again, once delta is there; every rank's part of the
   // gradients of all keys is added up where the key is at home.

@@ -2,11 +2,13 @@
 // RUN: sp-opt %s --sp-plan-pipeline="mesh=sp=4 strategy=ulysses" --sp-partition-pipeline --split-input-file | FileCheck %s --check-prefixes=CHECK,ULYSSES
 
 // A sink is the state before any key: its exponent, and no value. No row is
-// empty then.
+// empty then. What steps hand on is sums: its exponent in base 2, and 1.
 
 // CHECK-LABEL: module @sink_begins_the_state
 // CHECK: %[[NONE:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<1x{{4x6|13x2}}x8xf32>
-// RING: %[[L:.*]] = stablehlo.broadcast_in_dim %[[S:.*]], dims = [2] : (tensor<6xf32>) -> tensor<1x4x6xf32>
+// RING: %[[POWER:.*]] = stablehlo.multiply %[[S:.*]], %{{.*}} : tensor<6xf32>
+// RING: %[[M:.*]] = stablehlo.broadcast_in_dim %[[POWER]], dims = [2] : (tensor<6xf32>) -> tensor<1x4x6x1xf32>
+// RING: %[[L:.*]] = stablehlo.concatenate %[[M]], %{{.*}}, dim = 3
 // RING: sp.attend({{.*}} onto(%[[NONE]], %[[L]])
 // RING: scf.for
 // ULYSSES: %[[HEADS:.*]] = sp.positions <contiguous 6 on "sp" of 4> : tensor<2xi32>
@@ -60,11 +62,12 @@ module @sink_begins_the_state_of_a_function {
 // ULYSSES: %[[O:.*]], %[[L:.*]] = sp.attend(
 // ULYSSES: %[[OWN:.*]] = "stablehlo.gather"(%{{.*}}) {{.*}} : (tensor<1x1x6x8xf32>, tensor<2x1xi32>) -> tensor<1x1x2x8xf32>
 // ULYSSES: %[[M:.*]] = stablehlo.broadcast_in_dim %[[OWN]], dims = [0, 1, 2, 3] : (tensor<1x1x2x8xf32>) -> tensor<1x13x2x8xf32>
+// CHECK: %[[MEAN:.*]] = stablehlo.divide %[[O]],
 // CHECK: %[[FIRST:.*]] = stablehlo.slice %[[L]] [0:1, 0:{{[0-9]+}}, 0:{{[0-9]+}}, 0:1]
 // CHECK: %[[GREATEST:.*]] = stablehlo.reshape %[[FIRST]]
 // CHECK: %[[IS:.*]] = stablehlo.compare EQ, %[[GREATEST]], %{{.*}}
 // CHECK: %[[EMPTY:.*]] = stablehlo.broadcast_in_dim %[[IS]], dims = [0, 1, 2]
-// CHECK: %[[R:.*]] = stablehlo.select %[[EMPTY]], %[[M]], %[[O]]
+// CHECK: %[[R:.*]] = stablehlo.select %[[EMPTY]], %[[M]], %[[MEAN]]
 // CHECK: stablehlo.convert %[[R]] : {{.*}} -> tensor<1x{{4x6|13x2}}x8xbf16>
 module @mean_of_empty_rows {
   func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<f32> {
@@ -85,11 +88,12 @@ module @mean_of_empty_rows {
 // CHECK: %[[NAN:.*]] = stablehlo.constant dense<0x7FC00000>
 // RING: scf.yield
 // CHECK: %[[O:.*]], %[[L:.*]] = sp.attend(
+// CHECK: %[[MEAN:.*]] = stablehlo.divide %[[O]],
 // CHECK: %[[FIRST:.*]] = stablehlo.slice %[[L]] [0:1, 0:{{[0-9]+}}, 0:{{[0-9]+}}, 0:1]
 // CHECK: %[[GREATEST:.*]] = stablehlo.reshape %[[FIRST]]
 // CHECK: %[[IS:.*]] = stablehlo.compare EQ, %[[GREATEST]], %{{.*}}
 // CHECK: %[[EMPTY:.*]] = stablehlo.broadcast_in_dim %[[IS]], dims = [0, 1, 2]
-// CHECK: stablehlo.select %[[EMPTY]], %[[NAN]], %[[O]]
+// CHECK: stablehlo.select %[[EMPTY]], %[[NAN]], %[[MEAN]]
 module @nan_of_empty_rows {
   func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<f32> {
     return %s : tensor<f32>

@@ -12,10 +12,12 @@
 ///
 /// Rows: the state is read unless INIT is set and written for every query row
 /// of the tiles asked for. A row that sees no key keeps its state; with INIT it
-/// becomes o = 0, lse = -inf. A score of -inf hides its key, so a row whose
-/// scores are all -inf counts as a row that sees no key. NaN and +inf scores
-/// make the row NaN, as the plain softmax does. Nothing outside the valid rows
-/// is read or written; between rows (stride beyond the size) neither.
+/// becomes o = 0, lse = -inf. Where the state is sums, lse is m, in the
+/// kernel's exponents, and l, and o is not normalised. A score of -inf hides
+/// its key, so a row whose scores are all -inf counts as a row that sees no
+/// key. NaN and +inf scores make the row NaN, as the plain softmax does.
+/// Nothing outside the valid rows is read or written; between rows (stride
+/// beyond the size) neither.
 ///
 /// With a score function the exponent of each pair is what that makes of its
 /// scaled product, its head and positions, and elements of the terms; slices
@@ -50,6 +52,8 @@ struct AttentionKernelConfig {
   /// of queries, of keys, of heads, and of pairs. The others are tables.
   func::FuncOp score;
   unsigned perQuery = 0, perKey = 0, perHead = 0, pair = 0;
+  /// The state is sums, as it always is with a score function.
+  bool keepsSums = false;
 };
 
 /// Checks the configuration; the diagnostic is at `loc`.
@@ -57,8 +61,8 @@ LogicalResult verifyAttentionKernel(Location loc,
                                     const AttentionKernelConfig &config);
 
 /// Symbol of the kernel, e.g. `attend_f32_d64`, `attend_bf16_d64x128`, with
-/// another than the usual tile `attend_f32_d128_q256` or, with a score
-/// function, `attend_f32_d64_score_0`.
+/// another than the usual tile `attend_f32_d128_q256`, with sums
+/// `attend_f32_d64_sums` or, with a score function, `attend_f32_d64_score_0`.
 std::string attentionKernelName(const AttentionKernelConfig &config);
 
 /// Query rows of one tile: tiles of a launch = batch * heads * ceil(rows /

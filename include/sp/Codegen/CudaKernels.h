@@ -17,8 +17,9 @@ namespace mlir::sp {
 struct CudaAttention {
   Type elementType; ///< of q, k and v
   std::variant<::sprt::cuda::ForwardShape, ::sprt::cuda::PlainShape> shape;
-  std::string scoreName; ///< or empty
-  std::string score;     ///< C++ of a type `Score`, or empty
+  std::string scoreName;  ///< or empty
+  std::string score;      ///< C++ of a type `Score`, or empty
+  bool keepsSums = false; ///< as in AttentionKernelConfig
   /// Of the one attention that it was chosen for.
   CudaOrder order = CudaOrder::HeaviestFirst;
 
@@ -38,7 +39,7 @@ CudaAttention portableAttention(CudaAttention attention);
 
 /// Its symbol, with keys at a time, consumers and stages of the forward kernel:
 /// `attend_bf16_d128_k176c2s2`, `attend_f16_d192x128_k112c2s2`,
-/// `attend_f32_d64`, `attend_bf16_d64_k96c2s2_score_0`.
+/// `attend_f32_d64`, `attend_f32_d64_sums`, `attend_bf16_d64_k96c2s2_score_0`.
 std::string cudaAttentionName(const CudaAttention &attention);
 
 /// A file of CUDA C++ that defines the kernel of that name, or, compiled as C++

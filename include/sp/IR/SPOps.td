@@ -116,11 +116,13 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
 def Sp_AttendOp : Sp_Scored<"attend"> {
   let summary = "Attention of local queries to one block of keys, onto a softmax state";
   let description = [{
-    The state is (o, lse): o normalised and lse the logarithm of the sum of
-    exponentials, in fp32 (fp64 for fp64 operands). Without `onto` it starts
-    empty: o = 0, lse = -inf. With a score function, whose exponents may be so
-    large that the logarithm of a sum would drown in them, lse is two numbers: the
-    greatest exponent and the sum of powers relative to it. Only the pairs that `bands` show between the
+    The state is (o, lse), in fp32 (fp64 for fp64 operands): o normalised and lse
+    the logarithm of the sum of exponentials. Or it is sums, which a step to the
+    next rounds less: lse is the greatest exponent, in base 2, and the sum of powers
+    relative to it, and o the sum of values times these powers. With a score
+    function it is always sums, in base e: exponents may be so large that the
+    logarithm of a sum would drown in them. Without `onto` the state starts empty:
+    o = 0, lse (its greatest exponent) = -inf. Only the pairs that `bands` show between the
     positions of the local queries and those of the keys count; local rows
     beyond a rank's count are padding, which nothing sees. The keys are those
     of rank `source` of the key layout (default: this rank). With `heads` the
@@ -135,8 +137,8 @@ def Sp_AttendOp : Sp_Scored<"attend"> {
     many as the attention has; so may those of any `pair`.
     Exists from Partition on. Memory places a new state on the old one.
 
-    (C1) o is `[batch, queries, heads, dv]`, lse `[batch, queries, heads]`, with a
-    score function `[batch, queries, heads, 2]`.
+    (C1) o is `[batch, queries, heads, dv]`, lse `[batch, queries, heads]`, of sums
+    `[batch, queries, heads, 2]`.
     (C2) the state has the type of the results.
     (C3) rows are the most that a rank of their layout holds, heads the most that
     one of `heads` does.

@@ -33,10 +33,9 @@ struct ScoreArguments {
 /// Local attention of one step onto the softmax state (out, lse): as the
 /// buffers and sizes of `sprt/kernel.h` say, for GPUs. A pair is a batch index
 /// and a local query head, batch-major. Strides are in elements: batch, row,
-/// head. With a score function `lse` is two numbers a row: the greatest
-/// exponent, and the sum of powers relative to it.
+/// head. Where a kernel keeps sums, `lse` is two numbers a row, as there.
 struct AttendArguments {
-  void *out; ///< normalised; fp32, fp64 for fp64 elements
+  void *out; ///< fp32, fp64 for fp64 elements
   void *lse; ///< natural logarithm; -inf: the row has seen no key
   const Slice *slices;
   /// Blocks of queries, as they begin. Work item i is block order[i / pairs] of

@@ -21,11 +21,12 @@
 namespace sprt::cuda {
 
 template <class ElementT, class NumberT, int HeadSize, int ValueSize,
-          class ScoreT = NoScore>
+          class ScoreT = NoScore, bool KeepsSums = !ScoreT::kIsNone>
 struct PlainConfig {
   using Element = ElementT;
   using Number = NumberT;
   using Score = ScoreT;
+  static constexpr bool kKeepsSums = KeepsSums;
   static constexpr PlainShape kShape = {HeadSize, ValueSize, sizeof(NumberT)};
   static_assert(kShape.isValid(), "sizes that no kernel has");
 };
@@ -81,24 +82,24 @@ private:
       takeUp(lseOf(work));
     for (int i = 0; i < kValue; ++i)
       sums[i] = isCarried && has(i, C::kShape.valueSize)
-                    ? out[lane + i * kLanes] * power
+                    ? out[lane + i * kLanes]
                     : Number(0);
   }
 
   SPRT_DEVICE void takeUp(const Number *lse) {
     greatest = lse[0];
-    if constexpr (!C::Score::kIsNone)
+    if constexpr (C::kKeepsSums)
       power = lse[1];
     else if (greatest != -ptx::infinity())
       power = greatest == greatest ? Number(1) : greatest;
   }
   SPRT_DEVICE void leave(Number *lse) const {
-    if constexpr (C::Score::kIsNone) {
-      lse[0] = power == 0 ? Number(-ptx::infinity())
-                          : greatest + ptx::log2(power) * kLn2;
-    } else {
+    if constexpr (C::kKeepsSums) {
       lse[0] = greatest;
       lse[1] = power;
+    } else {
+      lse[0] = power == 0 ? Number(-ptx::infinity())
+                          : greatest + ptx::log2(power) * kLn2;
     }
   }
 
@@ -107,7 +108,9 @@ private:
       return;
     Number *out = static_cast<Number *>(arguments.out) +
                   offset(arguments.outStrides, work.batch, row, work.head);
-    Number factor = power == 0 ? Number(0) : 1 / power;
+    Number factor = C::kKeepsSums ? Number(1)
+                    : power == 0  ? Number(0)
+                                  : 1 / power;
     for (int i = 0; i < kValue; ++i)
       if (has(i, C::kShape.valueSize))
         out[lane + i * kLanes] = sums[i] * factor;

@@ -84,20 +84,15 @@ private:
     const float *lse = lseOf(work, r);
     // One lane of the four that share a row holds what was seen before.
     bool isOwner = lane() % 4 == 0;
-    if constexpr (Score::kIsNone) {
+    if constexpr (C::kKeepsSums) {
+      greatest[r] = lse[0];
+      powers[r] = isOwner ? lse[1] : 0;
+    } else {
       greatest[r] = *lse * kLog2e;
       if (isOwner && *lse > -ptx::infinity())
         powers[r] = 1;
       if (*lse != *lse)
         powers[r] = *lse;
-    } else {
-      greatest[r] = lse[0];
-      powers[r] = isOwner ? lse[1] : 0;
-      SPRT_UNROLL
-      for (int i = 2 * r; i < kSums; i += 4) {
-        sums[i] *= lse[1];
-        sums[i + 1] *= lse[1];
-      }
     }
   }
 
@@ -109,7 +104,7 @@ private:
       float sum = powers[r];
       sum += ptx::shuffleXor(sum, 1);
       sum += ptx::shuffleXor(sum, 2);
-      float factor = sum == 0 ? 0.f : 1 / sum;
+      float factor = C::kKeepsSums ? 1.f : sum == 0 ? 0.f : 1 / sum;
       if (row + 8 * r >= arguments.queries)
         continue;
       SPRT_UNROLL
@@ -121,11 +116,11 @@ private:
     }
   }
   SPRT_DEVICE static void leaveExponent(float *lse, float most, float sum) {
-    if constexpr (Score::kIsNone) {
-      *lse = sum == 0 ? -ptx::infinity() : (most + ptx::log2(sum)) * kLn2;
-    } else {
+    if constexpr (C::kKeepsSums) {
       lse[0] = most;
       lse[1] = sum;
+    } else {
+      *lse = sum == 0 ? -ptx::infinity() : (most + ptx::log2(sum)) * kLn2;
     }
   }
 

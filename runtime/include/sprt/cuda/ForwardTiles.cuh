@@ -9,12 +9,14 @@
 namespace sprt::cuda {
 
 template <class ElementT, int HeadSize, int ValueSize, int KeyBlock,
-          int Consumers, int Stages, class ScoreT = NoScore>
+          int Consumers, int Stages, class ScoreT = NoScore,
+          bool KeepsSums = !ScoreT::kIsNone>
 struct ForwardConfig {
   using Element = ElementT;
   using Score = ScoreT;
   static constexpr ForwardShape kShape = {HeadSize, ValueSize, KeyBlock,
                                           Consumers, Stages};
+  static constexpr bool kKeepsSums = KeepsSums;
   static constexpr int kConsumers = Consumers;
   static constexpr int kStages = Stages;
   static_assert(kShape.isValid(), "sizes that no kernel has");
