@@ -1,6 +1,5 @@
 //===- Pipeline.cpp - The stage Partition --------------------------------===//
 
-#include "sp/Import/Passes.h"
 #include "sp/Partition/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -17,8 +16,6 @@ void mlir::sp::buildPartitionPipeline(
   pm.addPass(createLocalizePass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  // From here on the order of operations keeps apart what barriers did.
-  pm.addNestedPass<func::FuncOp>(createForgetCheckpointsPass());
   pm.addPass(createVerifyPartitionPass());
 }
 

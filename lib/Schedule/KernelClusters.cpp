@@ -54,7 +54,11 @@ KernelClusters::KernelClusters(Block &block) : block(block) {
 void KernelClusters::findFreeOps() {
   // What depends on no input is made again wherever it is read.
   llvm::DenseSet<Operation *> generated;
-  for (Operation &op : block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto barrier = dyn_cast<OptimizationBarrierOp>(op)) {
+      passFreeAround(barrier);
+      continue;
+    }
     if (!isLocal(&op) || op.getNumRegions() != 0)
       continue;
     bool fromNothing = llvm::all_of(op.getOperands(), [&](Value operand) {
@@ -67,6 +71,29 @@ void KernelClusters::findFreeOps() {
     if (makes)
       generated.insert(&op);
   }
+}
+
+/// What kernels make themselves is not saved: no checkpoint keeps it.
+void KernelClusters::passFreeAround(OptimizationBarrierOp barrier) {
+  SmallVector<Value> operands, results;
+  for (auto [operand, result] :
+       llvm::zip_equal(barrier->getOperands(), barrier->getResults())) {
+    Operation *def = operand.getDefiningOp();
+    if (freeOps.contains(def) && !isa<ReshapeOp>(def)) {
+      result.replaceAllUsesWith(operand);
+      continue;
+    }
+    operands.push_back(operand);
+    results.push_back(result);
+  }
+  if (operands.size() == barrier->getNumOperands())
+    return;
+  OpBuilder builder(barrier);
+  auto smaller = OptimizationBarrierOp::create(
+      builder, barrier->getLoc(), ValueRange(operands).getTypes(), operands);
+  for (auto [old, own] : llvm::zip_equal(results, smaller->getResults()))
+    old.replaceAllUsesWith(own);
+  barrier->erase();
 }
 
 void KernelClusters::findNeededOutside() {

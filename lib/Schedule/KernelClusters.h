@@ -10,6 +10,8 @@
 #ifndef SP_SCHEDULE_KERNELCLUSTERS_H
 #define SP_SCHEDULE_KERNELCLUSTERS_H
 
+#include "sp/StableHLO/StableHLO.h"
+
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -57,6 +59,7 @@ private:
     RowCounts rows;
   };
   void findFreeOps();
+  void passFreeAround(stablehlo::OptimizationBarrierOp barrier);
   void findNeededOutside();
   void findNodes();
   void addEdges(unsigned node, Value value, const RowCounts &rows);

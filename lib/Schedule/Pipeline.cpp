@@ -1,5 +1,6 @@
 //===- Pipeline.cpp - The stage Schedule ---------------------------------===//
 
+#include "sp/Import/Passes.h"
 #include "sp/Schedule/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -17,6 +18,8 @@ void mlir::sp::buildSchedulePipeline(OpPassManager &pm, bool hasEpilogues) {
   pm.addPass(createSinkConstantsPass());
   pm.addPass(createOutlineKernelsPass());
   pm.addPass(createCSEPass());
+  // From here on the order of commands keeps apart what barriers did.
+  pm.addNestedPass<func::FuncOp>(createForgetCheckpointsPass());
   pm.addPass(createSinkConstantsPass());
   pm.addPass(createStartCommunicationPass());
   pm.addPass(createVerifySchedulePass());

@@ -111,3 +111,24 @@ func.func @main(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   }
   return %r#0 : tensor<8x4xf32>
 }
+
+// -----
+
+// What a checkpoint computes again has a kernel of its own, behind what comes
+// first; a value that kernels make themselves is not saved for it.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[X:.*]]: tensor<8x4xf32>
+// CHECK-NEXT: %[[Y:.*]] = sp.launch @[[ADD:.*]](%[[X]])
+// CHECK-NEXT: %[[G:.*]] = sp.gemm %[[Y]]
+// CHECK-NEXT: %[[B:.*]]:2 = stablehlo.optimization_barrier %[[X]], %[[G]]
+// CHECK-NEXT: sp.launch @[[ADD]](%[[B]]#0)
+func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x4xf32>) -> tensor<8x4xf32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %ones = stablehlo.broadcast_in_dim %one, dims = [] : (tensor<f32>) -> tensor<8x4xf32>
+  %y = stablehlo.add %x, %ones : tensor<8x4xf32>
+  %g = sp.gemm %y, %w sizes [1, 8, 4, 4] strides [0, 4, 1] x [0, 4, 1] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %b:3 = stablehlo.optimization_barrier %x, %g, %ones : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
+  %again = stablehlo.add %b#0, %b#2 : tensor<8x4xf32>
+  %h = sp.gemm %again, %w sizes [1, 8, 4, 4] strides [0, 4, 1] x [0, 4, 1] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  return %h : tensor<8x4xf32>
+}
