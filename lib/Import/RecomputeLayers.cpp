@@ -10,10 +10,12 @@
 // A layer reaches from one attention to the next, cut where the fewest bytes
 // live: the values that live there are saved, others of the layer that its
 // gradients read are computed again. Those of the last layer are needed at once
-// and stay.
+// and stay, unless what the loss is made of behind them is larger than anything
+// in them. What is made of constants alone belongs to no layer.
 //
 //===----------------------------------------------------------------------===//
 
+#include "LayerKinds.h"
 #include "Operations.h"
 
 #include "sp/IR/SP.h"
@@ -53,11 +55,12 @@ struct RecomputeLayersPass
   void runOnOperation() override;
 };
 
-/// The operations of a block by number, and the forward of its attentions.
+using Kind = LayerKind;
+
+/// The operations of a block by number.
 class Layers {
 public:
   Layers(Block &block, ArrayRef<AttentionOp> attentions);
-  /// Computes all layers but the last again.
   void recompute();
 
 private:
@@ -67,39 +70,26 @@ private:
     llvm::SetVector<Value> live;
   };
   Cut findCut(int64_t from, int64_t to) const;
+  int64_t largestBetween(int64_t from, int64_t to) const;
   void recompute(const Cut &begin, const Cut &end);
-  bool isForward(Operation *op) const { return forward.contains(op); }
-  int64_t numberOf(Operation *op) const {
-    return numbers.lookup(block.findAncestorOpInBlock(*op));
-  }
+  Value findGradient(ArrayRef<OpOperand *> uses, Operation *before) const;
+  int64_t numberOf(Operation *op) const { return numbers.lookup(op); }
 
   Block &block;
   SmallVector<AttentionOp> attentions;
+  LayerKinds kinds;
   std::vector<Operation *> operations;
   DenseMap<Operation *, int64_t> numbers;
-  /// What the last attention is made of, and itself.
-  llvm::DenseSet<Operation *> forward;
 };
 
 } // namespace
 
 Layers::Layers(Block &block, ArrayRef<AttentionOp> attentions)
-    : block(block), attentions(attentions) {
+    : block(block), attentions(attentions), kinds(block, attentions.back()) {
+  kinds.sinkDerivatives();
   for (Operation &op : block) {
     numbers[&op] = operations.size();
     operations.push_back(&op);
-  }
-  SmallVector<Operation *> open = {attentions.back()};
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val();
-    if (!forward.insert(op).second)
-      continue;
-    op->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (Operation *from = operand.getDefiningOp())
-          if (Operation *own = block.findAncestorOpInBlock(*from))
-            open.push_back(own);
-    });
   }
 }
 
@@ -121,7 +111,7 @@ Layers::Cut Layers::findCut(int64_t from, int64_t to) const {
     for (Value result : op->getResults())
       for (Operation *user : result.getUsers())
         if (Operation *own = block.findAncestorOpInBlock(*user);
-            own && isForward(own))
+            kinds.is(Kind::Forward, own))
           lastUse[result] = std::max(lastUse[result], numberOf(own));
   for (int64_t number = 0; number < to; ++number) {
     Operation *op = operations[number];
@@ -131,13 +121,12 @@ Layers::Cut Layers::findCut(int64_t from, int64_t to) const {
         here.live.remove(value);
         bytes -= bytesOf(value);
       }
-    // Constants are made wherever they are read.
-    bool isConstant = op->hasTrait<OpTrait::ConstantLike>();
     for (Value result : op->getResults())
-      if (!isConstant && lastUse.lookup(result) > number &&
+      if (!kinds.is(Kind::Constant, op) && lastUse.lookup(result) > number &&
           here.live.insert(result))
         bytes += bytesOf(result);
-    if (number >= from && bytes < least) {
+    // The later of two alike leaves less of the last layer.
+    if (number >= from && bytes <= least) {
       least = bytes;
       best = here;
     }
@@ -151,8 +140,46 @@ void Layers::recompute() {
   for (size_t i = 0; i + 1 < attentions.size(); ++i)
     cuts.push_back(
         findCut(numberOf(attentions[i]), numberOf(attentions[i + 1])));
+  if (Operation *head = kinds.findHead()) {
+    int64_t end = operations.size(), begin = cuts.back().after;
+    Cut cut = findCut(numberOf(attentions.back()), numberOf(head));
+    if (largestBetween(cut.after + 1, end) >
+        largestBetween(begin + 1, cut.after + 1))
+      cuts.push_back(cut);
+  }
   for (size_t i = cuts.size(); --i > 0;)
     recompute(cuts[i - 1], cuts[i]);
+}
+
+/// Bytes of the largest value that operations of the forward make.
+int64_t Layers::largestBetween(int64_t from, int64_t to) const {
+  int64_t largest = 0;
+  for (int64_t number = from; number < to; ++number)
+    if (kinds.is(Kind::Forward, operations[number]))
+      for (Value result : operations[number]->getResults())
+        largest = std::max(largest, bytesOf(result));
+  return largest;
+}
+
+/// A gradient that is there `before`, and which the first product or attention
+/// of `uses` takes: in memory anyway.
+Value Layers::findGradient(ArrayRef<OpOperand *> uses,
+                           Operation *before) const {
+  Operation *product = nullptr;
+  Value gradient;
+  for (OpOperand *use : uses) {
+    Operation *own = kinds.ownerOf(*use);
+    if ((!contracts(own) && !isa<AttentionBackwardOp>(own)) ||
+        (product && product->isBeforeInBlock(own)))
+      continue;
+    for (Value operand : own->getOperands())
+      if (Operation *from = operand.getDefiningOp();
+          kinds.is(Kind::Gradient, from) && from->isBeforeInBlock(before)) {
+        product = own;
+        gradient = operand;
+      }
+  }
+  return gradient;
 }
 
 void Layers::recompute(const Cut &begin, const Cut &end) {
@@ -162,7 +189,8 @@ void Layers::recompute(const Cut &begin, const Cut &end) {
       return false;
     int64_t number = numbers.lookup(op);
     return number > begin.after && number <= end.after &&
-           !end.live.contains(value) && isMemoryEffectFree(op);
+           !end.live.contains(value) && !kinds.is(Kind::Constant, op) &&
+           isMemoryEffectFree(op);
   };
   // Uses by gradients, and what they need in the order of the forward.
   SmallVector<OpOperand *> uses;
@@ -172,8 +200,9 @@ void Layers::recompute(const Cut &begin, const Cut &end) {
       if (!isInside(result))
         continue;
       for (OpOperand &use : result.getUses()) {
-        Operation *own = block.findAncestorOpInBlock(*use.getOwner());
-        if (isForward(own) || numberOf(own) <= end.after)
+        Operation *own = kinds.ownerOf(use);
+        if (kinds.is(Kind::Forward, own) || numberOf(own) <= end.after ||
+            own == block.getTerminator())
           continue;
         uses.push_back(&use);
         if (!first || own->isBeforeInBlock(first))
@@ -191,31 +220,50 @@ void Layers::recompute(const Cut &begin, const Cut &end) {
     if (!isInside(value)) {
       if (begin.live.contains(value))
         saved.insert(value);
-      if (isa<BlockArgument>(value) && value.getParentBlock() == &block)
+      if (isa<BlockArgument>(value))
         arguments.insert(value);
       continue;
     }
     Operation *op = value.getDefiningOp();
     if (again.insert(op))
-      op->walk([&](Operation *inner) {
-        llvm::append_range(open, inner->getOperands());
-      });
+      llvm::append_range(open, kinds.readBy(op));
   }
   SmallVector<Operation *> ordered = again.takeVector();
   llvm::sort(ordered, [&](Operation *a, Operation *b) {
     return numbers.lookup(a) < numbers.lookup(b);
   });
   OpBuilder builder(first);
-  IRMapping mapping;
   // The first layer begins with arguments.
   SmallVector<Value> inputs = (saved.empty() ? arguments : saved).takeVector();
+  IRMapping mapping;
+  // Not before its gradients come, whatever else could be done earlier.
+  Value gradient = findGradient(uses, first);
+  SmallVector<Value> all = inputs;
+  if (gradient)
+    all.push_back(gradient);
   auto barrier = stablehlo::OptimizationBarrierOp::create(
-      builder, first->getLoc(), ValueRange(inputs).getTypes(), inputs);
-  mapping.map(ValueRange(inputs), barrier->getResults());
+      builder, first->getLoc(), ValueRange(all).getTypes(), all);
+  mapping.map(ValueRange(inputs),
+              barrier->getResults().take_front(inputs.size()));
   for (Operation *op : ordered)
     builder.clone(*op, mapping);
   for (OpOperand *use : uses)
     use->set(mapping.lookup(use->get()));
+}
+
+/// any: an attention, if there is one; count: those with gradients.
+static void refuse(func::FuncOp func, AttentionOp any, size_t count) {
+  Location location = any ? any.getLoc() : func.getLoc();
+  // JAX's functions have no place of their own.
+  if (isa<UnknownLoc>(location))
+    location = func->getParentOp()->getLoc();
+  InFlightDiagnostic diagnostic = emitError(location);
+  diagnostic << "expected two layers with gradients or more for "
+                "--checkpoint=full, which computes them again, but found ";
+  if (any)
+    diagnostic << count << "; leave the option out";
+  else
+    diagnostic << "no attention that could be taken; --explain says why";
 }
 
 void RecomputeLayersPass::runOnOperation() {
@@ -224,7 +272,10 @@ void RecomputeLayersPass::runOnOperation() {
     return;
   SmallVector<AttentionOp> attentions;
   Operation *inLoop = nullptr;
+  AttentionOp any;
   func.walk([&](AttentionOp op) {
+    if (!any)
+      any = op;
     if (op->getBlock() != &func.front())
       inLoop = op;
     else if (op.getLse())
@@ -237,10 +288,7 @@ void RecomputeLayersPass::runOnOperation() {
     return signalPassFailure();
   }
   if (attentions.size() < 2) {
-    func.emitError("expected two layers with gradients or more for "
-                   "--checkpoint=full, which computes all but the last again, "
-                   "but found ")
-        << attentions.size() << "; leave the option out";
+    refuse(func, any, attentions.size());
     return signalPassFailure();
   }
   Layers(func.front(), attentions).recompute();

@@ -221,8 +221,10 @@ def RecomputeLayersPass : Pass<"sp-recompute-layers", "func::FuncOp"> {
   let description = [{
     A layer reaches from one attention to the next, cut where the fewest bytes of
     the forward live. What lives at a cut is saved; the other values of a layer
-    that gradients read are computed again from it (arXiv:1604.06174), except in
-    the last layer, whose gradients come at once.
+    that gradients read are computed again from it (arXiv:1604.06174), as late as
+    the gradients come. Values made of constants alone belong to no layer. The last
+    layer, whose gradients come at once, is computed again only if the loss is made
+    of values behind it that are larger than its own.
     ```mlir
     %o, %lse = sp.attention(%q, %k, %v) ...
     // and in front of the layer's gradients
