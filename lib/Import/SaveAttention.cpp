@@ -119,10 +119,19 @@ struct SaveAttentionPass : sp::impl::SaveAttentionPassBase<SaveAttentionPass> {
   using SaveAttentionPassBase::SaveAttentionPassBase;
 
   void runOnOperation() override {
+    bool any = false;
     while (saveOne())
-      ;
-    if (throughBarriers)
-      getOperation().walk([&](Block *block) { reuse(*block); });
+      any = true;
+    if (!throughBarriers)
+      return;
+    getOperation().walk([&](Block *block) { any |= reuse(*block); });
+    if (!any && !getOperation().isPrivate())
+      remark::missed(
+          getOperation()->getParentOp()->getLoc(),
+          remark::RemarkOpts::name("NothingSaved").category(DEBUG_TYPE))
+          << "no attention is computed again for gradients, so "
+             "--checkpoint=attention-out saves none; write jax.checkpoint "
+             "around layers";
   }
 
 private:
@@ -191,8 +200,10 @@ private:
     return false;
   }
 
-  /// Takes attention of a checkpoint from the forward in one block.
-  void reuse(Block &block) {
+  /// Takes attention of a checkpoint from the forward in one block; whether
+  /// there was any.
+  bool reuse(Block &block) {
+    bool any = false;
     ValueNumbers numbers(nullptr, /*throughBarriers=*/true);
     DenseMap<unsigned, AttentionOp> first;
     for (AttentionOp op :
@@ -201,6 +212,7 @@ private:
           first.try_emplace(numbers.number(op.getResult()), op);
       if (isFirst)
         continue;
+      any = true;
       report(op, entry->second);
       AttentionOp saved = entry->second;
       if (op.getLse())
@@ -210,6 +222,7 @@ private:
         op.getLse().replaceAllUsesWith(saved.getLse());
       op.erase();
     }
+    return any;
   }
 };
 

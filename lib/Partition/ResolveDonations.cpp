@@ -11,6 +11,10 @@
 #include "CheckInput.h"
 #include "sp/Partition/Passes.h"
 
+#include "mlir/IR/Remarks.h"
+
+#define DEBUG_TYPE "sp-resolve-donations"
+
 namespace mlir::sp {
 #define GEN_PASS_DEF_RESOLVEDONATIONSPASS
 #include "sp/Partition/Passes.h.inc"
@@ -82,6 +86,12 @@ struct ResolveDonationsPass
       if (!takers[result] &&
           func.getResultTypes()[result] == argument.getType())
         return take(func, argument, result);
+    remark::missed(
+        argument.getLoc(),
+        remark::RemarkOpts::name("DonationUnused").category(DEBUG_TYPE))
+        << "argument " << remark::metric("argument", number)
+        << " is donated but no result of its type is left for it: it keeps its "
+           "memory, and each step sees it as it was given";
   }
 
   void take(func::FuncOp func, BlockArgument argument, int64_t result) {

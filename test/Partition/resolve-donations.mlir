@@ -1,4 +1,4 @@
-// RUN: sp-opt %s -split-input-file --sp-resolve-donations | FileCheck %s
+// RUN: sp-opt %s -split-input-file --sp-resolve-donations --remarks-filter=sp-resolve-donations -verify-diagnostics | FileCheck %s
 
 // CHECK-LABEL: module @named_results
 // CHECK: @main(%{{.*}}: tensor<4xf32> {sp.donated_to = 2 : i64}, %{{.*}}: tensor<3xf32>, %{{.*}}: tensor<4xf32> {sp.donated_to = 0 : i64})
@@ -15,6 +15,7 @@ module @named_results {
 // CHECK-LABEL: module @donors
 // CHECK: @main(%{{.*}}: tensor<4xf32> {sp.donated_to = 2 : i64}, %{{.*}}: tensor<4xf32> {sp.donated_to = 0 : i64}, %{{.*}}: tensor<4xf32>, %{{.*}}: tensor<3xf32> {sp.donated_to = 1 : i64})
 module @donors {
+  // expected-remark @below {{[Missed] DonationUnused | Category:sp-resolve-donations | Remark="argument ", Remark=" is donated but no result of its type is left for it: it keeps its memory, and each step sees it as it was given", argument=2}}
   func.func @main(%a: tensor<4xf32> {jax.buffer_donor = true}, %b: tensor<4xf32> {tf.aliasing_output = 0 : i32}, %c: tensor<4xf32> {jax.buffer_donor = true}, %d: tensor<3xf32> {jax.buffer_donor = true}) -> (tensor<4xf32>, tensor<3xf32>, tensor<4xf32>) {
     return %a, %d, %c : tensor<4xf32>, tensor<3xf32>, tensor<4xf32>
   }
