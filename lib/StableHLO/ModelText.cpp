@@ -111,6 +111,29 @@ static std::optional<std::string> packBooleans(StringRef text) {
   return packed;
 }
 
+/// The text without the rules by which JAX shards what its custom calls take:
+/// `#sdy.op_sharding_rule<([i, j])->([i, j]) {i=2, j=8}, custom>` becomes
+/// `unit` in the same columns. Nothing where there are none.
+static std::optional<std::string> blankRules(StringRef text) {
+  static constexpr StringLiteral rule = "#sdy.op_sharding_rule<";
+  std::string blanked;
+  for (size_t at = text.find(rule); at != StringRef::npos;
+       at = text.find(rule, at + rule.size())) {
+    size_t end = at + rule.size();
+    while (end < text.size() && (text[end] != '>' || text[end - 1] == '-'))
+      ++end;
+    if (end == text.size())
+      break;
+    if (blanked.empty())
+      blanked = text.str();
+    std::fill(blanked.begin() + at, blanked.begin() + end + 1, ' ');
+    blanked.replace(at, 4, "unit");
+  }
+  if (blanked.empty())
+    return std::nullopt;
+  return blanked;
+}
+
 std::unique_ptr<llvm::MemoryBuffer>
 mlir::sp::readModel(std::unique_ptr<llvm::MemoryBuffer> text,
                     std::string *error) {
@@ -129,8 +152,12 @@ mlir::sp::readModel(std::unique_ptr<llvm::MemoryBuffer> text,
              "and nested regions as functions";
     return nullptr;
   }
-  if (std::optional<std::string> packed = packBooleans(read))
-    return llvm::MemoryBuffer::getMemBufferCopy(*packed, name);
+  std::optional<std::string> blanked = blankRules(read);
+  std::optional<std::string> packed =
+      packBooleans(blanked ? StringRef(*blanked) : read);
+  if (packed || blanked)
+    return llvm::MemoryBuffer::getMemBufferCopy(packed ? *packed : *blanked,
+                                                name);
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include "sp/StableHLO/StableHLO.h"
 
 #include "Syntax.h"
+#include "Verify.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -47,6 +48,8 @@ void stablehlo::StablehloDialect::initialize() {
 #include "sp/StableHLO/StableHLOAttrs.cpp.inc"
       >();
   addInterfaces<InlineAll>();
+  // sp-verify-input says what is not read, and how to do without.
+  allowUnknownOperations();
 }
 
 Operation *stablehlo::StablehloDialect::materializeConstant(OpBuilder &builder,
@@ -73,8 +76,7 @@ void stablehlo::StablehloDialect::printType(Type, DialectAsmPrinter &) const {
   llvm_unreachable("stablehlo has no types");
 }
 
-/// How to do without an operation that is not read.
-static StringRef findWayOut(StringRef name) {
+StringRef stablehlo::findWayOut(StringRef name) {
   name = name.substr(name.find('.') + 1);
   if (name.contains("dynamic") || name == "set_dimension_size")
     return "export the model with fixed sizes";
@@ -84,13 +86,16 @@ static StringRef findWayOut(StringRef name) {
           {"after_all", "create_token", "infeed", "outfeed", "send", "recv"},
           name))
     return "export the model without transfers to the host";
+  if (name == "select_and_scatter")
+    return "spell the maximum of windows as a reshape and a reduction";
   return "write the model without it";
 }
 
 static ParseResult refuse(OpAsmParser &parser, OperationState &state) {
   // The parser begins the message with "custom op '<name>' ".
   return parser.emitError(parser.getNameLoc())
-         << "is not supported; " << findWayOut(state.name.getStringRef());
+         << "is not supported; "
+         << stablehlo::findWayOut(state.name.getStringRef());
 }
 /// A hook refers to what it calls.
 static constexpr auto *refuseHook = refuse;
@@ -111,6 +116,7 @@ void chlo::ChloDialect::initialize() {
 #include "sp/StableHLO/CHLO.cpp.inc"
       >();
   addInterfaces<InlineAll>();
+  allowUnknownOperations();
 }
 
 void sp::registerInputDialects(DialectRegistry &registry) {

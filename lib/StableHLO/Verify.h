@@ -33,6 +33,9 @@ LogicalResult verifyShape(Operation *op, Value result,
 LogicalResult verifyRegion(Operation *op, StringRef name, Region &region,
                            TypeRange arguments, TypeRange results);
 
+/// How to do without an operation that is not read.
+StringRef findWayOut(StringRef name);
+
 /// A scalar tensor of the value's elements.
 RankedTensorType scalarOf(Value value);
 

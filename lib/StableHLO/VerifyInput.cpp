@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FusedAttention.h"
+#include "Verify.h"
 #include "sp/StableHLO/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -93,6 +94,11 @@ static LogicalResult verifyOperation(Operation *op) {
   bool known = isa<ModuleOp, func::FuncOp, func::CallOp, func::ReturnOp>(op) ||
                (op->isRegistered() &&
                 llvm::is_contained({"stablehlo", "chlo", "sdy"}, dialect));
+  if (!known && llvm::is_contained({"stablehlo", "chlo"}, dialect))
+    return op->emitError() << "operation '" << op->getName()
+                           << "' is not supported; "
+                           << stablehlo::findWayOut(
+                                  op->getName().getStringRef());
   if (!known)
     return op->emitError() << "operation '" << op->getName()
                            << "' is not supported; expected StableHLO as JAX "

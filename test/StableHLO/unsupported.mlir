@@ -42,14 +42,6 @@ func.func @rare_function(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @unknown_generic_operation(%x: tensor<4xf32>) {
-  // expected-error@+1 {{unregistered operation 'stablehlo.cholesky' found in dialect ('stablehlo') that does not allow unknown operations}}
-  %0 = "stablehlo.cholesky"(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  return
-}
-
-// -----
-
 // expected-error@+1 {{type '!stablehlo.token' is not supported; lower the program without it}}
 func.func @token(%x: !stablehlo.token) {
   return

@@ -104,3 +104,28 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = stablehlo.add %0, %0 : tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error@+1 {{operation 'stablehlo.cholesky' is not supported; write the model without it}}
+  %0 = "stablehlo.cholesky"(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+// The gradient of a maximum over windows.
+func.func @main(%x: tensor<4xf32>, %dy: tensor<2xf32>, %zero: tensor<f32>) -> tensor<4xf32> {
+  // expected-error@+1 {{operation 'stablehlo.select_and_scatter' is not supported; spell the maximum of windows as a reshape and a reduction}}
+  %0 = "stablehlo.select_and_scatter"(%x, %dy, %zero) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) {window_dimensions = array<i64: 2>, window_strides = array<i64: 2>} : (tensor<4xf32>, tensor<2xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
