@@ -28,8 +28,8 @@ static Value splat(OpBuilder &builder, Location location, RankedTensorType type,
       ArrayRef<int64_t>{});
 }
 
-static Value convert(OpBuilder &builder, Location location, Value value,
-                     Type element) {
+Value mlir::sp::convertTo(OpBuilder &builder, Location location, Value value,
+                          Type element) {
   RankedTensorType type = typeOf(value);
   if (type.getElementType() == element)
     return value;
@@ -37,8 +37,8 @@ static Value convert(OpBuilder &builder, Location location, Value value,
                                       value);
 }
 
-static Value sumOver(OpBuilder &builder, Location location, Value value,
-                     int64_t dim) {
+Value mlir::sp::sumOver(OpBuilder &builder, Location location, Value value,
+                        int64_t dim) {
   SmallVector<int64_t> shape(typeOf(value).getShape());
   shape.erase(shape.begin() + dim);
   Type element = typeOf(value).getElementType();
@@ -68,7 +68,7 @@ Value mlir::sp::meanOfValues(OpBuilder &builder, Location location,
   ArrayRef<int64_t> shape = typeOf(values).getShape();
   int64_t kvHeads = shape[2];
   Value mean = sumOver(builder, location,
-                       convert(builder, location, values, element), 1);
+                       convertTo(builder, location, values, element), 1);
   mean = divideByKeys(builder, location, mean, shape[1]);
   mean = stablehlo::BroadcastInDimOp::create(
       builder, location,
@@ -84,7 +84,7 @@ Value mlir::sp::gradientOfMeans(OpBuilder &builder, Location location,
                                 Value lse, Value cotangent,
                                 ArrayRef<int64_t> shape) {
   Type element = typeOf(lse).getElementType();
-  cotangent = convert(builder, location, cotangent, element);
+  cotangent = convertTo(builder, location, cotangent, element);
   RankedTensorType rows = typeOf(cotangent);
   ArrayRef<int64_t> sizes = rows.getShape();
   auto flat = RankedTensorType::get(sizes.drop_back(), element);

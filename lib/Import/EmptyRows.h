@@ -7,6 +7,13 @@
 
 namespace mlir::sp {
 
+/// The value with elements of that type.
+Value convertTo(OpBuilder &builder, Location location, Value value,
+                Type element);
+
+/// The sum of a float value over a dimension.
+Value sumOver(OpBuilder &builder, Location location, Value value, int64_t dim);
+
 /// The mean of values [batch, keys, kvHeads, dv] over keys, for every query
 /// head: [batch, 1, heads, dv].
 Value meanOfValues(OpBuilder &builder, Location location, Value values,

@@ -26,3 +26,19 @@ func.func @stays(%x: tensor<4x2xi1>, %y: tensor<4x1xf32>, %z: tensor<4x1xi32>) -
   %2 = stablehlo.reduce(%z init: %c) applies stablehlo.and across dimensions = [1] : (tensor<4x1xi32>, tensor<i32>) -> tensor<4xi32>
   return %0, %1, %2 : tensor<4xi1>, tensor<4xf32>, tensor<4xi32>
 }
+
+// Rows by rows: the right side is brought into the order of the left, sums of
+// 16 bits are f32.
+// CHECK-LABEL: func.func @rows
+// CHECK-SAME: (%[[X:.*]]: tensor<2x8x4xbf16>, %[[Y:.*]]: tensor<4x2x8xbf16>, %[[Z:.*]]: tensor<8x4xf32>)
+// CHECK: %[[T:.*]] = stablehlo.transpose %[[Y]], dims = [1, 2, 0]
+// CHECK: %[[P:.*]] = stablehlo.multiply %{{.*}}, %{{.*}} : tensor<2x8x4xf32>
+// CHECK: %[[S:.*]] = stablehlo.reduce(%[[P]] init: {{.*}} across dimensions = [2]
+// CHECK: %[[O:.*]] = stablehlo.transpose %[[S]], dims = [1, 0]
+// CHECK: stablehlo.convert %[[O]] : (tensor<8x2xf32>) -> tensor<8x2xbf16>
+// CHECK: stablehlo.dot_general %[[Z]], %[[Z]]
+func.func @rows(%x: tensor<2x8x4xbf16>, %y: tensor<4x2x8xbf16>, %z: tensor<8x4xf32>) -> (tensor<8x2xbf16>, tensor<f32>) {
+  %0 = stablehlo.dot_general %x, %y, batching_dims = [1, 0] x [2, 1], contracting_dims = [2] x [0] : (tensor<2x8x4xbf16>, tensor<4x2x8xbf16>) -> tensor<8x2xbf16>
+  %1 = stablehlo.dot_general %z, %z, contracting_dims = [0, 1] x [0, 1] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<f32>
+  return %0, %1 : tensor<8x2xbf16>, tensor<f32>
+}

@@ -51,10 +51,10 @@ def SimplifyLoopsPass : Pass<"sp-simplify-loops", "ModuleOp"> {
 }
 
 def SimplifyReductionsPass : Pass<"sp-simplify-reductions", "func::FuncOp"> {
-  let summary = "Remove reductions of integers over dimensions of size 1";
+  let summary = "Write reductions as what they are";
   let description = [{
     A reduction of single integers or truths from a number that changes none is a
-    reshape.
+    reshape; a product of rows by rows is a sum of products of elements.
     ```mlir
     %r = stablehlo.reduce(%x init: %true) applies stablehlo.and across dimensions = [1] : (tensor<8x1xi1>, tensor<i1>) -> tensor<8xi1>
     // becomes
