@@ -103,11 +103,19 @@ void Component::restore(const Snapshot &snapshot) {
   restart();
   labels = snapshot.labels;
   reductions.resize(snapshot.reductions);
+  requests.resize(snapshot.requests);
 }
 
 Node *Component::request(Value value) {
-  return build(
-      value, labels.fresh(cast<RankedTensorType>(value.getType()).getShape()));
+  auto known = llvm::find_if(requests, [&](const SourceChain::Link &request) {
+    return request.value == value;
+  });
+  if (known == requests.end()) {
+    auto type = cast<RankedTensorType>(value.getType());
+    requests.push_back({value, labels.fresh(type.getShape())});
+    known = std::prev(requests.end());
+  }
+  return build(value, Labels(known->labels));
 }
 
 Node *Component::refuse(Location loc, const Twine &reason) {
@@ -283,17 +291,6 @@ Node *Component::buildAnchor(Anchor &anchor, ArrayRef<Axes> wanted) {
 static bool isRow(Operation *op) {
   return isa<stablehlo::ReshapeOp>(op) &&
          op->getOperand(0).getDefiningOp<stablehlo::DynamicSliceOp>();
-}
-
-/// Whether a conversion keeps every value of its operand.
-static bool widens(Operation *op) {
-  auto from = cast<RankedTensorType>(op->getOperand(0).getType());
-  auto to = cast<RankedTensorType>(op->getResult(0).getType());
-  auto source = dyn_cast<FloatType>(from.getElementType());
-  auto target = dyn_cast<FloatType>(to.getElementType());
-  return source && target &&
-         source.getFPMantissaWidth() <= target.getFPMantissaWidth() &&
-         (source == target || source.getWidth() < target.getWidth());
 }
 
 /// The inner part of a product or quotient with a number that belongs to the

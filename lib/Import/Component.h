@@ -100,7 +100,7 @@ public:
   /// Makes a value a leaf wherever it is met.
   void stopAt(mlir::Value root) { stops.insert(root); }
 
-  /// The node of `value` over fresh axes, or null (see `refusal`).
+  /// The node of `value` over axes of its own, or null (see `refusal`).
   Node *request(mlir::Value value);
 
   /// Forgets nodes but keeps what is known of axes, so that the next request
@@ -110,9 +110,9 @@ public:
   /// What is known of axes; `restore` also restarts.
   struct Snapshot {
     AxisLabels labels;
-    size_t reductions;
+    size_t reductions, requests;
   };
-  Snapshot save() const { return {labels, reductions.size()}; }
+  Snapshot save() const { return {labels, reductions.size(), requests.size()}; }
   void restore(const Snapshot &snapshot);
 
   const std::optional<Refusal> &refusal() const { return why; }
@@ -180,6 +180,9 @@ private:
     Labels inner;
   };
   std::vector<Reduction> reductions;
+  /// Axes of what was asked for, kept across restarts: what is met before a
+  /// contraction is then over the same axes as what is met behind it.
+  std::vector<SourceChain::Link> requests;
   std::optional<Refusal> why;
 };
 

@@ -7,7 +7,12 @@
 ///     dV = Pᵀ dO      dQ = scale dS K      dK = scale dSᵀ Q
 ///
 /// dP is the one contraction besides the scores that pairs are made of; each of
-/// dQ, dK and dV ends in a contraction of pairs with a factor. A role follows
+/// dQ, dK and dV ends in a contraction of pairs with a factor. With a sink z,
+/// whose power is in the sum, each row has a part in the sink's gradient:
+///
+///     dz = −exp(z − lse) rowsum(P ∘ dP)
+///
+/// which the program sums over what rows there are of a head. A role follows
 /// from equality with the vector-Jacobian product on samples, up to a constant.
 #ifndef SP_LIB_IMPORT_GRADIENT_H
 #define SP_LIB_IMPORT_GRADIENT_H
@@ -16,8 +21,8 @@
 
 namespace mlir::sp {
 
-/// Which operand a gradient is with respect to.
-enum class Gradient { Query, Key, Value };
+/// Which operand a gradient is with respect to; of a sink one row's part.
+enum class Gradient { Query, Key, Value, Sink };
 
 /// Contractions of pairs with the number of the operand that is not made of
 /// them.
@@ -69,6 +74,10 @@ private:
                         Gradient kind);
   LogicalResult matchForms(Operation *product, unsigned leafOperand,
                            Gradient kind);
+  bool isOver(const Node *node, Gradient kind) const;
+  void noteOperations();
+  void matchSinks();
+  bool matchSink(mlir::Value value);
   LogicalResult findPlace();
   LogicalResult refuse(const Twine &reason, Location location);
 
@@ -80,16 +89,19 @@ private:
   SourceChain::Link roots[3];
   std::optional<SourceChain::Link> cotangent;
   unsigned cotangentOperand = 0; ///< of the pairs
+  /// What the forward consists of.
+  llvm::SmallPtrSet<Operation *, 32> forward;
+  bool hasSink;
   GradientMatch gradients;
 };
 
-/// Of a node made of pairs, whose leaf is operand `leafOperand` of `product`,
-/// the number that the gradient of the forward's operand has to be multiplied
-/// with; nothing if it is no multiple.
+/// Of a node made of pairs and, but for a sink's, of the leaf `with`, the
+/// number that the gradient of the forward's operand has to be multiplied with;
+/// nothing if it is no multiple. A sink's may be 0, as is what a gradient
+/// through a row's maximum comes to.
 std::optional<double> gradientFactor(const AttentionMatch &match,
                                      const Node *node, Gradient kind,
-                                     const Anchor &product,
-                                     unsigned leafOperand, const Anchor *pairs,
+                                     const Node *with, const Anchor *pairs,
                                      unsigned cotangentOperand);
 
 /// Puts `sp.attention_backward` in place of gradients, beside the attention

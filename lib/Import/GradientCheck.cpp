@@ -84,7 +84,7 @@ private:
     return Extent(evaluator, labels.resolve(axes));
   }
   void fillPairs();
-  void fillRow(double *weights, double *slopes);
+  void fillRow(double *weights, double *slopes, double &sunk);
   double exponent(int64_t query, int64_t key, const Extent &feature);
   double product(const Extent &inner, const SampleView &a,
                  const SampleView &b) {
@@ -98,8 +98,9 @@ private:
   SampleEvaluator evaluator;
   std::optional<PairExponents> exponents;
   Point point;
-  /// Factors of values and of scores of the heads at hand, [query][key].
-  std::vector<double> weights, slopes;
+  /// Factors of values and of scores of the heads at hand, [query][key], and
+  /// what is a sink's, [query].
+  std::vector<double> weights, slopes, sunk;
   std::vector<double> powers; ///< of the softmax, in the row at hand
 };
 
@@ -115,7 +116,7 @@ double Formula::exponent(int64_t query, int64_t key, const Extent &feature) {
 }
 
 /// What the pairs of the point's query are multiplied with.
-void Formula::fillRow(double *weights, double *slopes) {
+void Formula::fillRow(double *weights, double *slopes, double &sunk) {
   Extent feature = over(match.axes.feature), values = over(match.axes.value);
   size_t keys = match.keys.size();
   int64_t query = match.queries[point.get(*match.axes.query)];
@@ -137,7 +138,8 @@ void Formula::fillRow(double *weights, double *slopes) {
     std::fill_n(weights, keys, mean);
     return;
   }
-  double sum = std::isfinite(sink) ? std::exp(sink - greatest) : 0, mean = 0;
+  double own = std::isfinite(sink) ? std::exp(sink - greatest) : 0;
+  double sum = own, mean = 0;
   for (size_t k = 0; k < keys; ++k)
     sum += weights[k] =
         weights[k] == none ? 0 : std::exp(weights[k] - greatest);
@@ -153,6 +155,7 @@ void Formula::fillRow(double *weights, double *slopes) {
     mean += power * slopes[k];
     powers[k] = power;
   });
+  sunk = -own / sum * mean;
   forEachKey([&](size_t k) {
     if (!cotangent || powers[k] == 0)
       return;
@@ -166,10 +169,11 @@ void Formula::fillPairs() {
   size_t queries = match.queries.size(), keys = match.keys.size();
   weights.assign(queries * keys, 0);
   slopes.assign(queries * keys, 0);
+  sunk.assign(queries, 0);
   for (size_t q = 0; q < queries; ++q) {
     point.set(*match.axes.query, q);
     powers.assign(keys, 0);
-    fillRow(&weights[q * keys], &slopes[q * keys]);
+    fillRow(&weights[q * keys], &slopes[q * keys], sunk[q]);
   }
 }
 
@@ -192,6 +196,13 @@ std::vector<double> Formula::gradient(const Node *node, Gradient kind) {
   Extent columns = over(kind == Gradient::Value ? axes.value : axes.feature);
   point.forEach(over(heads), [&] {
     fillPairs();
+    if (kind == Gradient::Sink) {
+      for (size_t q = 0; q < match.queries.size(); ++q) {
+        point.set(query, q);
+        result[offset()] += sunk[q];
+      }
+      return;
+    }
     const std::vector<double> &pairs =
         kind == Gradient::Value ? weights : slopes;
     point.forEach(columns, [&] {
@@ -204,7 +215,7 @@ std::vector<double> Formula::gradient(const Node *node, Gradient kind) {
         }
     });
   });
-  if (kind != Gradient::Value)
+  if (kind == Gradient::Query || kind == Gradient::Key)
     for (double &element : result)
       element *= match.scale;
   return result;
@@ -232,8 +243,7 @@ static std::optional<double> ratio(ArrayRef<double> actual,
 
 std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
                                                const Node *node, Gradient kind,
-                                               const Anchor &product,
-                                               unsigned leafOperand,
+                                               const Node *with,
                                                const Anchor *pairs,
                                                unsigned cotangentOperand) {
   const Component &component = *match.component;
@@ -242,7 +252,7 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
     Formula formula(match, draw);
     formula.query = formula.view(component.leaf(match.axes.queryRole));
     formula.key = formula.view(component.leaf(match.axes.keyRole));
-    formula.factor = formula.view(product.leaves[leafOperand]);
+    formula.factor = formula.view(with);
     bool needsSlopes = kind != Gradient::Value;
     if (needsSlopes) {
       formula.cotangent = formula.view(pairs->leaves[cotangentOperand]);
@@ -250,14 +260,20 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
     }
     bool hasSlopes = formula.cotangent && formula.value;
     const Samples *actual = formula.samples(node);
-    if (!actual || !formula.query || !formula.key || !formula.factor ||
-        (needsSlopes && !hasSlopes) || !formula.isKnown(needsSlopes))
+    if (!actual || !formula.query || !formula.key ||
+        (with && !formula.factor) || (needsSlopes && !hasSlopes) ||
+        !formula.isKnown(needsSlopes))
       return std::nullopt;
     bool isZero = false;
     std::optional<double> factor =
         ratio(actual->data, formula.gradient(node, kind), isZero);
     if (isZero)
       continue;
+    bool isNothing = llvm::all_of(actual->data, [](double element) {
+      return std::fabs(element) < tolerance;
+    });
+    if (isNothing && kind == Gradient::Sink)
+      factor = 0;
     if (!factor ||
         (known && std::fabs(*factor - *known) > tolerance * std::fabs(*known)))
       return std::nullopt;

@@ -3,10 +3,14 @@
 #include "Gradient.h"
 #include "sp/StableHLO/StableHLO.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::sp;
+
+/// How many operations are looked at for what rows give.
+static constexpr size_t maxFollowed = 64;
 
 static int64_t numElements(Operation *op) {
   return cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
@@ -42,7 +46,9 @@ Operation *mlir::sp::findPairs(Operation *scores, Operation *forward,
 GradientMatcher::GradientMatcher(const AttentionMatch &match,
                                  PairProducts products)
     : match(match), component(*match.component),
-      scores(component.scoresNode()->op), products(std::move(products)) {
+      scores(component.scoresNode()->op), products(std::move(products)),
+      forward(operationsOf(match)),
+      hasSink(match.score && !findSinks(component, match.axes.key).empty()) {
   Role roles[3] = {match.axes.queryRole, match.axes.keyRole, Role::Value};
   for (unsigned i = 0; i < 3; ++i)
     roots[i] = component.chain(roles[i]).links.back();
@@ -137,29 +143,37 @@ LogicalResult GradientMatcher::tieLeaf(const Anchor &product,
   return success();
 }
 
+/// Whether a node has the axes of a gradient.
+bool GradientMatcher::isOver(const Node *node, Gradient kind) const {
+  const AxisLabels &labels = component.labels;
+  const AttentionAxes &axes = match.axes;
+  Axes expected = axes.batch;
+  llvm::append_range(expected, axes.sharedHeads);
+  if (kind == Gradient::Query || kind == Gradient::Sink)
+    llvm::append_range(expected, axes.groups);
+  bool isOfQueries = kind == Gradient::Query || kind == Gradient::Sink;
+  expected.push_back(isOfQueries ? *axes.query : axes.key);
+  if (kind != Gradient::Sink)
+    llvm::append_range(expected,
+                       kind == Gradient::Value ? axes.value : axes.feature);
+  expected = labels.resolve(expected);
+  Axes own = labels.resolve(flatten(node->labels));
+  auto covers = [&](const Axes &a, const Axes &b) {
+    return llvm::all_of(a, [&](AxisId axis) {
+      return labels.size(axis) == 1 || llvm::is_contained(b, axis);
+    });
+  };
+  return covers(own, expected) && covers(expected, own);
+}
+
+/// The operations of the last request, which a match replaces.
+void GradientMatcher::noteOperations() {
+  gradients.operations.insert_range(operationsOf(match));
+}
+
 /// Follows the forms of a gradient to the last that is a multiple of it.
 LogicalResult GradientMatcher::matchForms(Operation *product,
                                           unsigned leafOperand, Gradient kind) {
-  const AxisLabels &labels = component.labels;
-  const AttentionAxes &axes = match.axes;
-  auto isOver = [&](const Node *node) {
-    Axes expected = axes.batch;
-    llvm::append_range(expected, axes.sharedHeads);
-    if (kind == Gradient::Query)
-      llvm::append_range(expected, axes.groups);
-    expected.push_back(kind == Gradient::Query ? *axes.query : axes.key);
-    llvm::append_range(expected,
-                       kind == Gradient::Value ? axes.value : axes.feature);
-    expected = labels.resolve(expected);
-    Axes own = labels.resolve(flatten(node->labels));
-    auto isNoUnit = [&](AxisId axis) { return labels.size(axis) != 1; };
-    auto covers = [&](const Axes &a, const Axes &b) {
-      return llvm::all_of(a, [&](AxisId axis) {
-        return !isNoUnit(axis) || llvm::is_contained(b, axis);
-      });
-    };
-    return covers(own, expected) && covers(expected, own);
-  };
   SmallVector<GradientMatch::Result> forms;
   Value value = product->getResult(0);
   for (unsigned step = 0; step < maxResultSteps; ++step) {
@@ -170,10 +184,10 @@ LogicalResult GradientMatcher::matchForms(Operation *product,
         hasKnownPositions(match, node,
                           match.score ? Inputs::Any : Inputs::Operands);
     std::optional<double> factor;
-    if (isKnown && isOver(node))
-      factor = gradientFactor(match, node, kind, *component.anchor(product),
-                              leafOperand, component.anchor(pairs),
-                              cotangentOperand);
+    if (isKnown && isOver(node, kind))
+      factor = gradientFactor(match, node, kind,
+                              component.anchor(product)->leaves[leafOperand],
+                              component.anchor(pairs), cotangentOperand);
     if (factor)
       forms.push_back({kind, value, node->labels, *factor});
     if (!isKnown || (!factor && !forms.empty())) {
@@ -194,9 +208,7 @@ LogicalResult GradientMatcher::matchForms(Operation *product,
   });
   gradients.results.push_back(exact != forms.rend() ? *exact : forms.back());
   requestForm(match, gradients.results.back().value);
-  for (const std::unique_ptr<Node> &made : component.all())
-    if (made->scored && made->op)
-      gradients.operations.insert(made->op);
+  noteOperations();
   return success();
 }
 
@@ -224,6 +236,65 @@ LogicalResult GradientMatcher::matchProduct(Operation *product,
       return failure();
   }
   return success();
+}
+
+bool GradientMatcher::matchSink(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !isa<FloatType>(type.getElementType()))
+    return false;
+  Component::Snapshot before = component.save();
+  const Node *node = requestForm(match, value);
+  // Its formula is one of cotangents and values.
+  bool isKnown = node && (component.anchor(pairs)->node ||
+                          component.request(pairs->getResult(0)));
+  isKnown = isKnown && isWhole(match) && isOver(node, Gradient::Sink) &&
+            hasKnownPositions(match, node, Inputs::Any);
+  std::optional<double> factor;
+  if (isKnown)
+    factor = gradientFactor(match, node, Gradient::Sink, nullptr,
+                            component.anchor(pairs), cotangentOperand);
+  if (!factor) {
+    component.restore(before);
+    return false;
+  }
+  gradients.results.push_back({Gradient::Sink, value, node->labels, *factor});
+  noteOperations();
+  return true;
+}
+
+/// Rows' parts in the gradient of a sink: the first values outside all that was
+/// matched that are multiples of them.
+void GradientMatcher::matchSinks() {
+  if (!hasSink || !pairs)
+    return;
+  llvm::SmallPtrSet<Operation *, 16> followed, ends;
+  SmallVector<Operation *> outside;
+  for (const GradientMatch::Result &result : gradients.results)
+    ends.insert(result.value.getDefiningOp());
+  ends.insert(match.results.back().value.getDefiningOp());
+  for (Operation &op : *scores->getBlock()) {
+    if (forward.contains(&op) || gradients.operations.contains(&op)) {
+      if (!ends.contains(&op))
+        followed.insert(&op);
+      continue;
+    }
+    bool isReader = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return followed.contains(operand.getDefiningOp());
+    });
+    if (!isReader || contracts(&op) || op.getNumResults() != 1 ||
+        isOpTriviallyDead(&op))
+      continue;
+    if (matchSink(op.getResult(0)))
+      ends.insert(&op);
+    else if (outside.size() < maxFollowed && followed.insert(&op).second)
+      outside.push_back(&op);
+  }
+  for (Operation *op : outside)
+    for (Operation *user : op->getUsers())
+      if (!followed.contains(user) && !ends.contains(user) &&
+          !isOpTriviallyDead(user))
+        (void)refuse("what is made of its sums is not the gradient of its sink",
+                     op->getLoc());
 }
 
 /// Gradients are made where the result and its cotangent are there.
@@ -257,6 +328,7 @@ std::optional<GradientMatch> GradientMatcher::run() {
                            .emptyRows(match.axes.queryLength(component.labels),
                                       component.labels.size(match.axes.key))
                            .empty();
+  hasEmptyRows &= !hasSink;
   if (!match.axes.query || hasEmptyRows) {
     (void)refuse(hasEmptyRows ? "its gradients meet rows without a visible key"
                               : "its gradients meet a single query",
@@ -281,11 +353,13 @@ std::optional<GradientMatch> GradientMatcher::run() {
     }
   if (gradients.results.empty())
     return std::nullopt;
+  matchSinks();
   if (failed(findPlace()))
     return std::nullopt;
   for (const GradientMatch::Result &result : gradients.results)
     for (const GradientMatch::Result &other : gradients.results)
-      if (&other < &result && other.of == result.of) {
+      if (&other < &result && other.of == result.of &&
+          result.of != Gradient::Sink) {
         (void)refuse("it has two gradients of the same operand",
                      result.value.getLoc());
         return std::nullopt;

@@ -183,7 +183,8 @@ void ImportAttentionPass::report(const GradientMatch &gradients,
   static constexpr std::pair<Gradient, StringLiteral> names[] = {
       {Gradient::Query, "queries"},
       {Gradient::Key, "keys"},
-      {Gradient::Value, "values"}};
+      {Gradient::Value, "values"},
+      {Gradient::Sink, "sinks"}};
   for (const auto &name : names)
     if (llvm::any_of(gradients.results, [&](const auto &result) {
           return result.of == name.first;
@@ -210,10 +211,10 @@ findEscape(ArrayRef<AttentionMatch> matches,
     for (const GradientMatch::Result &result : gradients->results)
       results.insert(result.value.getDefiningOp());
   }
-  for (Operation *op : inside)
-    for (Operation *user : op->getUsers())
-      if (!results.contains(op) && !inside.contains(user) &&
-          !isOpTriviallyDead(user))
+  for (Operation &op : *matches.front().product->getBlock())
+    for (Operation *user : op.getUsers())
+      if (inside.contains(&op) && !results.contains(&op) &&
+          !inside.contains(user) && !isOpTriviallyDead(user))
         return Refusal{"its scores or weights are used again by '" +
                            user->getName().getStringRef().str() + "'",
                        user->getLoc()};

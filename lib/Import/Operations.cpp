@@ -89,6 +89,16 @@ bool mlir::sp::isIdentity(Operation *op) {
              sdy::ShardingConstraintOp>(op);
 }
 
+bool mlir::sp::widens(Operation *op) {
+  auto from = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto to = cast<RankedTensorType>(op->getResult(0).getType());
+  auto source = dyn_cast<FloatType>(from.getElementType());
+  auto target = dyn_cast<FloatType>(to.getElementType());
+  return source && target &&
+         source.getFPMantissaWidth() <= target.getFPMantissaWidth() &&
+         (source == target || source.getWidth() < target.getWidth());
+}
+
 StringRef mlir::sp::reductionKind(Operation *op) {
   auto reduce = dyn_cast<stablehlo::ReduceOp>(op);
   if (!reduce || reduce.getInputs().size() != 1 ||

@@ -24,6 +24,8 @@ bool isElementwise(Operation *op);
 /// Whether the op returns its operands as they are (sharding constraints,
 /// barriers, reduce_precision).
 bool isIdentity(Operation *op);
+/// Whether a conversion keeps every value of its operand.
+bool widens(Operation *conversion);
 /// The single operation of a reduction's body ("stablehlo.add"), or "".
 StringRef reductionKind(Operation *op);
 /// The value a loop-invariant block argument of a `while` stands for.

@@ -20,9 +20,9 @@ void sp::buildImportPipeline(OpPassManager &manager, Checkpoint checkpoint) {
   manager.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addNestedPass<func::FuncOp>(createJoinProductsPass());
-  manager.addNestedPass<func::FuncOp>(createSplitConcatenationsPass());
   manager.addNestedPass<func::FuncOp>(createRecomputeResidualsPass());
   manager.addPass(createSimplifyLoopsPass());
+  manager.addNestedPass<func::FuncOp>(createSplitConcatenationsPass());
   manager.addPass(createImportAttentionPass());
   manager.addNestedPass<func::FuncOp>(
       createSaveAttentionPass({checkpoint == Checkpoint::AttentionOut}));

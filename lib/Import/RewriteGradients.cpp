@@ -1,8 +1,8 @@
 //===- RewriteGradients.cpp - sp.attention_backward in place of products --===//
 
-#include "EmptyRows.h"
 #include "Gradient.h"
 #include "Rearranger.h"
+#include "RowTerms.h"
 
 #include "sp/StableHLO/StableHLO.h"
 
@@ -79,9 +79,13 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
       attention.getPerQuery(), attention.getPerKey(), attention.getPerHead(),
       attention.getPair(), attention.getTable(), attention.getBands(),
       attention.getScaleAttr(), symbol, attention.getNameAttr(), PlanAttr());
+  Labels rows = {axes.batch, query, heads};
   for (const GradientMatch::Result &result : gradients.results) {
     unsigned number = unsigned(result.of);
-    Value value = backward->getResult(number);
+    bool isOfSink = result.of == Gradient::Sink;
+    Value value = isOfSink
+                      ? gradientOfSinks(builder, location, attention, cotangent)
+                      : backward->getResult(number);
     if (hasMeans && result.of == Gradient::Value) {
       Value means =
           gradientOfMeans(builder, location, attention.getLse(), cotangent,
@@ -89,7 +93,10 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
       value = stablehlo::AddOp::create(builder, location, value, means);
       value = rearranger.convert(value, elementOf(result.value));
     }
-    value = rearranger.rearrange(value, forms[number], result.labels);
+    if (isOfSink)
+      value = rearranger.convert(value, elementOf(result.value));
+    value = rearranger.rearrange(value, isOfSink ? rows : forms[number],
+                                 result.labels);
     value = scaled(builder, location, value, result.factor);
     Value replaced = result.value;
     replaced.replaceAllUsesWith(value);

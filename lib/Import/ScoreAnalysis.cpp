@@ -62,6 +62,8 @@ SmallVector<const Node *> mlir::sp::findSinks(const Component &component,
     if (shifted->scored)
       continue;
     const Node *sink = narrowest(shifted);
+    while (isa_and_nonnull<stablehlo::ConvertOp>(sink->op) && widens(sink->op))
+      sink = narrowest(sink->operands[0]);
     if (!llvm::is_contained(sinks, sink))
       sinks.push_back(sink);
   }

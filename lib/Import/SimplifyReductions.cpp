@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EmptyRows.h"
 #include "Operations.h"
+#include "RowTerms.h"
 
 #include "sp/Import/Passes.h"
 #include "sp/StableHLO/StableHLO.h"

@@ -4,7 +4,8 @@
 //
 // becomes exp(scores - m) / (sum exp(scores - m) + exp(sink - m)): operations
 // on what a concatenation joins are done on its parts, reductions over the
-// joined dimension combine those of the parts, and slices take one part.
+// joined dimension combine those of the parts, and slices take one part. The
+// gradient pads what a slice took, which is one part beside a number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +32,8 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 
 namespace {
 
-/// One concatenation and everything that is computed of it, element by element.
+/// One concatenation and everything that is computed of it, element by element,
+/// together with pads of its parts.
 class Split {
 public:
   explicit Split(stablehlo::ConcatenateOp root)
@@ -42,16 +44,14 @@ public:
   void rewrite();
 
 private:
-  bool isJoined(Value value) const {
-    Operation *op = value.getDefiningOp();
-    return op && joined.contains(op);
-  }
-  bool canSplit(Operation *op);
+  bool join(Operation *op, unsigned depth = 16);
   bool canBroadcast(Value value) const;
   bool canReduce(Operation *op) const;
   std::optional<unsigned> sliced(Operation *op);
+  std::optional<unsigned> padded(Operation *op);
   Value partOf(OpBuilder &builder, Value value, unsigned part);
   void splitReduction(stablehlo::ReduceOp op);
+  void splitPad(stablehlo::PadOp op);
 
   stablehlo::ConcatenateOp root;
   int64_t dim;
@@ -104,13 +104,42 @@ std::optional<unsigned> Split::sliced(Operation *op) {
   return std::nullopt;
 }
 
-bool Split::canSplit(Operation *op) {
-  return op->getBlock() == root->getBlock() &&
-         (isElementwise(op) || isIdentity(op)) && op->getNumResults() == 1 &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return isJoined(operand) || shapeOf(operand).empty() ||
-                  canBroadcast(operand);
-         });
+/// The part that a pad puts beside a number, in the place it has when joined.
+std::optional<unsigned> Split::padded(Operation *op) {
+  auto pad = cast<stablehlo::PadOp>(op);
+  auto isNone = [](int64_t padding) { return padding == 0; };
+  if (!llvm::all_of(pad.getInteriorPadding(), isNone) ||
+      shapeOf(pad.getResult()) != shapeOf(root.getResult()))
+    return std::nullopt;
+  int64_t start = 0;
+  for (auto [number, part] : llvm::enumerate(root.getInputs())) {
+    if (pad.getEdgePaddingLow()[dim] == start &&
+        shapeOf(pad.getOperand()) == shapeOf(part))
+      return number;
+    start += shapeOf(part)[dim];
+  }
+  return std::nullopt;
+}
+
+/// Joins an operation if it and what it is made of can be done on the parts.
+bool Split::join(Operation *op, unsigned depth) {
+  if (joined.contains(op))
+    return true;
+  if (depth == 0 || op->getBlock() != root->getBlock() ||
+      op->getNumResults() != 1)
+    return false;
+  bool isPad = isa<stablehlo::PadOp>(op) && padded(op);
+  bool isDone =
+      isPad || ((isElementwise(op) || isIdentity(op)) &&
+                llvm::all_of(op->getOperands(), [&](Value operand) {
+                  if (shapeOf(operand).empty() || canBroadcast(operand))
+                    return true;
+                  Operation *made = operand.getDefiningOp();
+                  return made && join(made, depth - 1);
+                }));
+  if (isDone)
+    joined.insert(op);
+  return isDone;
 }
 
 bool Split::collect() {
@@ -131,9 +160,7 @@ bool Split::collect() {
                    (isa<stablehlo::SliceOp>(user) && sliced(user));
       if (isEnd && user->getBlock() == root->getBlock())
         ends.push_back(user);
-      else if (canSplit(user))
-        joined.insert(user);
-      else
+      else if (!join(user))
         return false;
       raises |= isa<stablehlo::ExpOp>(user);
     }
@@ -180,6 +207,17 @@ void Split::splitReduction(stablehlo::ReduceOp op) {
   op.erase();
 }
 
+void Split::splitPad(stablehlo::PadOp op) {
+  OpBuilder builder(op);
+  unsigned number = *padded(op);
+  SmallVector<Value> own(2, op.getOperand());
+  auto type = cast<RankedTensorType>(op.getType());
+  own[1 - number] = stablehlo::BroadcastInDimOp::create(
+      builder, op.getLoc(), type.clone(shapeOf(root.getInputs()[1 - number])),
+      op.getPaddingValue(), ArrayRef<int64_t>());
+  parts[op.getResult()] = own;
+}
+
 void Split::rewrite() {
   parts[root.getResult()] = llvm::to_vector(root.getInputs());
   // Reductions come between what they reduce and what is made of them.
@@ -195,6 +233,10 @@ void Split::rewrite() {
     if (isa<stablehlo::SliceOp>(op)) {
       op->getResult(0).replaceAllUsesWith(
           parts[op->getOperand(0)][*sliced(op)]);
+      continue;
+    }
+    if (auto pad = dyn_cast<stablehlo::PadOp>(op)) {
+      splitPad(pad);
       continue;
     }
     OpBuilder builder(op);

@@ -50,7 +50,7 @@ class Case:
     dv: int = 0
     type: str = "float64"
     spelling: str = "repeated"
-    # 1: the gradients of queries, keys and values too.
+    # 1: the gradients of queries, keys, values and sinks too.
     grad: int = 0
     seed: int = 0
 
@@ -161,7 +161,16 @@ class Case:
     def model(self) -> tuple[Callable[..., Any], tuple]:
         """A JAX function and its arguments."""
         fn, arrays = self._forward()
-        return differentiated(fn, arrays, self.seed) if self.grad else (fn, arrays)
+        return differentiated(fn, arrays, self.seed, self.learned()) if self.grad else (fn, arrays)
+
+    def learned(self) -> tuple[int, ...]:
+        """Numbers of the arguments that gradients are with respect to."""
+        numbers, number = [0, 1, 2], 3
+        for part in self.made:
+            if part.role == "sink":
+                numbers.append(number)
+            number += len(part.arrays)
+        return tuple(numbers)
 
     def _forward(self) -> tuple[Callable[..., Any], tuple]:
         attention = self.attention()
@@ -209,9 +218,9 @@ class Case:
 
 
 def differentiated(
-    fn: Callable[..., Any], arrays: tuple, seed: int, count: int = 3
+    fn: Callable[..., Any], arrays: tuple, seed: int, numbers: tuple[int, ...] = (0, 1, 2)
 ) -> tuple[Callable[..., Any], tuple]:
-    """The result of `fn` and its gradients with respect to the first `count` of its arguments.
+    """The result of `fn` and its gradients with respect to the arguments of these numbers.
 
     The cotangent of the result is one argument more, random numbers.
     """
@@ -222,7 +231,11 @@ def differentiated(
     cotangent = np.random.default_rng(seed + 1).standard_normal(shape.shape).astype(shape.dtype)
 
     def model(cotangent: Any, *arrays: Any) -> tuple:
-        result, pull = jax.vjp(lambda *some: fn(*some, *arrays[count:]), *arrays[:count])
+        def of(*some: Any) -> Any:
+            given = dict(zip(numbers, some, strict=True))
+            return fn(*(given.get(number, array) for number, array in enumerate(arrays)))
+
+        result, pull = jax.vjp(of, *(arrays[number] for number in numbers))
         return (result, *pull(cotangent))
 
     return model, (cotangent, *arrays)

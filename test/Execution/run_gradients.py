@@ -1,7 +1,8 @@
 """Gradients of attention: strategy x layout x ranks x length x groups x type.
 
 As run_matrix.py, with the gradients of queries, keys and values beside every result. One
-program per length holds every combination of mask, groups and type whose rows all see a key.
+program per length holds every combination of mask, groups and type whose rows all see a key,
+and attentions with sinks, of which there are gradients too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import jax
 import attentions
 import cases
 import harness
+import masks
 import run_matrix
+import scores
 
 LENGTHS = (48, 37, 5)
 STRATEGIES = (
@@ -34,9 +37,13 @@ TOLERANCE = {"float64": 1e-9, "float32": 2e-5, "bfloat16": 2**-6}
 
 def program(tools: harness.Tools, length: int, kv_heads: int) -> tuple[harness.Program, int]:
     """All attentions over one length that have so many kv heads, with their gradients."""
-    kinds = [kind for kind in attentions.every(2) if kind.kv_heads >= kv_heads and is_filled(kind, length)]
+    kinds = [kind for kind in attentions.every(2) if is_filled(kind, length)] + with_sinks(length)
+    kinds = [kind for kind in kinds if kind.kv_heads >= kv_heads]
     made = [
-        cases.differentiated(kind, kind.arrays(length, length, seed), seed) for seed, kind in enumerate(kinds)
+        cases.differentiated(
+            kind, kind.arrays(length, length, seed), seed, (0, 1, 2, 3) if kind.parts else (0, 1, 2)
+        )
+        for seed, kind in enumerate(kinds)
     ]
 
     def model(arguments: list) -> list:
@@ -44,6 +51,21 @@ def program(tools: harness.Tools, length: int, kv_heads: int) -> tuple[harness.P
 
     arguments = [each for _, each in made]
     return tools.program(f"gradients-{length}-{kv_heads}", model, arguments), len(kinds)
+
+
+def with_sinks(length: int) -> list[attentions.Attention]:
+    """A sink a head beside masks of positions and, behind it, of an input."""
+
+    def parts(text: str, dtype: str) -> tuple[scores.Part, ...]:
+        return scores.parts(text, scores.Sizes(2, 4, length, length, dtype))
+
+    return [
+        attentions.Attention(4, 2, 8, True, "float64", 2, parts=parts("sinks", "float64")),
+        attentions.Attention(4, 4, 16, True, "bfloat16", 2, parts=parts("sinks", "bfloat16"), repeated=False),
+        attentions.Attention(
+            4, 4, 8, False, "float32", 2, masks.window(6, 0), parts("sinks+padding", "float32")
+        ),
+    ]
 
 
 def is_filled(kind: attentions.Attention, length: int) -> bool:

@@ -138,7 +138,7 @@ def SplitConcatenationsPass : Pass<"sp-split-concatenations", "func::FuncOp"> {
   let description = [{
     A softmax over scores with a column beside them (a sink, one more logit a
     head) that is cut off again becomes one over the scores whose sum has one
-    more term.
+    more term. So does its gradient, which pads what was cut.
     ```mlir
     %c = stablehlo.concatenate %scores, %sink, dim = 3 : (tensor<1x4x8x8xf32>, tensor<1x4x8x1xf32>) -> tensor<1x4x8x9xf32>
     %e = stablehlo.exponential %c : tensor<1x4x8x9xf32>
@@ -165,7 +165,8 @@ def ImportAttentionPass : Pass<"sp-import-attention", "ModuleOp"> {
     pairs, `@score_0`, which the attention names; what it reads of a query, a key,
     a head or a pair is handed over as a term. Gradients beside an
     attention become `sp.attention_backward`, with the derivative of the score
-    function, `@score_0_gradient`. Anything else stays as it is, and a remark of this pass's category says what stopped it.
+    function, `@score_0_gradient`, and what rows give the gradient of a sink
+    operations on result, cotangent and sums. Anything else stays as it is, and a remark of this pass's category says what stopped it.
     ```mlir
     %s = stablehlo.dot_general %q, %k, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] ...
     ...                                    // scale, mask, softmax

@@ -1,6 +1,6 @@
-//===- EmptyRows.cpp - The mean of all values, and its gradient -----------===//
+//===- RowTerms.cpp - What rows give beside the pairs they see ------------===//
 
-#include "EmptyRows.h"
+#include "RowTerms.h"
 
 #include "sp/StableHLO/StableHLO.h"
 
@@ -55,6 +55,21 @@ Value mlir::sp::sumOver(OpBuilder &builder, Location location, Value value,
   return reduce.getResult(0);
 }
 
+/// One of the numbers of lse [batch, queries, heads, 2].
+static Value numberOfSums(OpBuilder &builder, Location location, Value lse,
+                          int64_t which) {
+  SmallVector<int64_t> start(4, 0), limit(typeOf(lse).getShape()), stride(4, 1);
+  start[3] = which;
+  limit[3] = which + 1;
+  ArrayRef<int64_t> rows = typeOf(lse).getShape().drop_back();
+  SmallVector<int64_t> shape(rows);
+  shape.push_back(1);
+  Value number = stablehlo::SliceOp::create(
+      builder, location, typeOf(lse).clone(shape), lse, start, limit, stride);
+  return stablehlo::ReshapeOp::create(builder, location,
+                                      typeOf(lse).clone(rows), number);
+}
+
 /// [batch, kvHeads, dv] sums over keys made means.
 static Value divideByKeys(OpBuilder &builder, Location location, Value sums,
                           int64_t keys) {
@@ -88,13 +103,7 @@ Value mlir::sp::gradientOfMeans(OpBuilder &builder, Location location,
   RankedTensorType rows = typeOf(cotangent);
   ArrayRef<int64_t> sizes = rows.getShape();
   auto flat = RankedTensorType::get(sizes.drop_back(), element);
-  Value greatest = stablehlo::SliceOp::create(
-      builder, location,
-      RankedTensorType::get({sizes[0], sizes[1], sizes[2], 1}, element), lse,
-      builder.getDenseI64ArrayAttr({0, 0, 0, 0}),
-      builder.getDenseI64ArrayAttr({sizes[0], sizes[1], sizes[2], 1}),
-      builder.getDenseI64ArrayAttr({1, 1, 1, 1}));
-  greatest = stablehlo::ReshapeOp::create(builder, location, flat, greatest);
+  Value greatest = numberOfSums(builder, location, lse, 0);
   Value isEmpty = stablehlo::CompareOp::create(
       builder, location, greatest,
       splat(builder, location, flat, -std::numeric_limits<double>::infinity()),
@@ -116,4 +125,29 @@ Value mlir::sp::gradientOfMeans(OpBuilder &builder, Location location,
   return stablehlo::BroadcastInDimOp::create(
       builder, location, RankedTensorType::get(shape, element), sums,
       ArrayRef<int64_t>{0, 2, 3});
+}
+
+Value mlir::sp::gradientOfSinks(OpBuilder &builder, Location location,
+                                AttentionOp attention, Value cotangent) {
+  Value lse = attention.getLse();
+  Type element = typeOf(lse).getElementType();
+  bool isPair = typeOf(lse).getRank() == 4;
+  Value shift = isPair ? numberOfSums(builder, location, lse, 0) : lse;
+  RankedTensorType rows = typeOf(shift);
+  Value power = stablehlo::BroadcastInDimOp::create(
+      builder, location, rows,
+      convert(builder, location, attention.getSink(), element),
+      ArrayRef<int64_t>{2});
+  power = stablehlo::SubtractOp::create(builder, location, rows, power, shift);
+  power = stablehlo::ExpOp::create(builder, location, rows, power);
+  if (isPair)
+    power = stablehlo::DivOp::create(builder, location, rows, power,
+                                     numberOfSums(builder, location, lse, 1));
+  Value products = stablehlo::MulOp::create(
+      builder, location,
+      convert(builder, location, attention.getResult(), element),
+      convert(builder, location, cotangent, element));
+  Value sums = sumOver(builder, location, products, 3);
+  Value gradient = stablehlo::MulOp::create(builder, location, power, sums);
+  return stablehlo::NegOp::create(builder, location, gradient);
 }
