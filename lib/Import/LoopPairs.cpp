@@ -145,3 +145,8 @@ stablehlo::WhileOp mlir::sp::appendCarried(stablehlo::WhileOp loop,
   loop->erase();
   return cast<stablehlo::WhileOp>(larger);
 }
+
+Value LoopPair::carry(Value value) {
+  backward = appendCarried(backward, value);
+  return behind().getArguments().back();
+}

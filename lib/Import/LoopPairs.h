@@ -27,6 +27,8 @@ public:
   /// Whether starts are the trip (in `forward`), or the trip of `forward` that
   /// is read (in `backward`), and zeros.
   bool startsAtTrip(OperandRange starts, bool inForward) const;
+  /// Hands a value outside both loops on to the backward's body.
+  Value carry(Value value);
 
   stablehlo::WhileOp forward, backward;
   CountedLoop forwardCount, backwardCount;

@@ -37,6 +37,7 @@ private:
   Value rebuild(Value value, unsigned depth = 128);
   Value rebuildOutside(Value value, unsigned depth);
   Value readAgain(const Residual &residual);
+  Value readRow(stablehlo::DynamicSliceOp slice, unsigned depth);
   Value cloneWith(Operation *op, Value result,
                   function_ref<Value(Value)> operandOf);
 
@@ -55,10 +56,13 @@ struct RecomputeResidualsPass
     SmallVector<stablehlo::WhileOp> loops;
     getOperation().walk(
         [&](stablehlo::WhileOp loop) { loops.push_back(loop); });
-    for (stablehlo::WhileOp forward : loops)
-      for (stablehlo::WhileOp backward : loops)
-        if (std::optional<LoopPair> loops = LoopPair::find(forward, backward))
-          Recomputation(*loops).run();
+    for (stablehlo::WhileOp &forward : loops)
+      for (stablehlo::WhileOp &backward : loops)
+        if (std::optional<LoopPair> pair = LoopPair::find(forward, backward)) {
+          Recomputation(*pair).run();
+          forward = pair->forward;
+          backward = pair->backward;
+        }
     eraseDead(getOperation());
   }
 };
@@ -134,10 +138,44 @@ Value Recomputation::rebuildOutside(Value value, unsigned depth) {
         other.getTerminator()->getOperand(number) == other.getArgument(number))
       return other.getArgument(number);
   Operation *op = value.getDefiningOp();
+  if (!op && value.getParentBlock() == loops.backward->getBlock()) {
+    Value carried = loops.carry(value);
+    mapping.map(value, carried);
+    return carried;
+  }
   if (!op || op->getNumRegions() > 1 || depth == 0)
     return Value();
   return cloneWith(op, value,
                    [&](Value operand) { return rebuild(operand, depth - 1); });
+}
+
+/// The row that a trip of the forward reads of what is outside, such as what a
+/// scan is over.
+Value Recomputation::readRow(stablehlo::DynamicSliceOp slice, unsigned depth) {
+  const Residual &model = loops.residuals.front();
+  bool isRow = lookThroughLoops(slice.getOperand()) != slice.getOperand() &&
+               slice.getSliceSizes().front() == 1 &&
+               loops.startsAtTrip(slice.getStartIndices(), /*inForward=*/true);
+  if (!isRow || model.uses.empty())
+    return Value();
+  Value known = mapping.lookupOrNull(model.saved);
+  if (!known)
+    known = readAgain(model);
+  Value stack = rebuild(slice.getOperand(), depth);
+  if (!stack)
+    return Value();
+  Value first =
+      known.getDefiningOp()->getOperand(0).getDefiningOp()->getOperand(1);
+  Value zero = stablehlo::ConstantOp::create(
+      builder, slice.getLoc(),
+      cast<ElementsAttr>(builder.getZeroAttr(first.getType())));
+  SmallVector<Value> starts(slice.getStartIndices().size(), zero);
+  starts[0] = first;
+  Value again = stablehlo::DynamicSliceOp::create(
+      builder, slice.getLoc(), slice.getType(), stack, starts,
+      slice.getSliceSizes());
+  mapping.map(slice.getResult(), again);
+  return again;
 }
 
 Value Recomputation::rebuild(Value value, unsigned depth) {
@@ -157,6 +195,9 @@ Value Recomputation::rebuild(Value value, unsigned depth) {
     return Value();
   if (contracts(op) && !scores.contains(op))
     return Value();
+  if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op))
+    if (Value again = readRow(slice, depth - 1))
+      return again;
   return cloneWith(op, value,
                    [&](Value operand) { return rebuild(operand, depth - 1); });
 }

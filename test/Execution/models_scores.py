@@ -81,18 +81,31 @@ def of_keys(scores: jax.Array, bias: jax.Array) -> jax.Array:
     return scores + bias[:, None, None, :]
 
 
-def sinks(tokens: int, dtype: str) -> Made:
+def sunk(x: jax.Array, layer: dict, sink: jax.Array) -> jax.Array:
     """A learned logit of each head beside the keys, dropped after softmax."""
+    q, k, v = heads_of(layer_norm(x), layer)
+    scores = causal(products(q, k))
+    column = jnp.broadcast_to(sink[None, :, None, None], (*scores.shape[:3], 1))
+    probabilities = jax.nn.softmax(jnp.concatenate([scores, column], axis=-1))[..., :-1]
+    return x + jnp.einsum("bhqk,bkhd->bqhd", probabilities, v).reshape(x.shape) @ layer["o"]
 
-    def model(x: jax.Array, layer: dict, sink: jax.Array) -> jax.Array:
-        q, k, v = heads_of(layer_norm(x), layer)
-        scores = causal(products(q, k))
-        column = jnp.broadcast_to(sink[None, :, None, None], (*scores.shape[:3], 1))
-        probabilities = jax.nn.softmax(jnp.concatenate([scores, column], axis=-1))[..., :-1]
-        return x + jnp.einsum("bhqk,bkhd->bqhd", probabilities, v).reshape(x.shape) @ layer["o"]
+
+def sinks(tokens: int, dtype: str) -> Made:
+    """One layer with sinks."""
+    x = normal(1, 2, tokens, WIDTH, dtype=dtype)
+    return sunk, (x, weights(2, dtype), normal(3, HEADS, dtype=dtype)), 1
+
+
+def trained_sinks(tokens: int, dtype: str) -> Made:
+    """Gradients of a scan over layers, each with sinks of its own."""
+
+    def loss(x: jax.Array, stack: dict, sinks: jax.Array) -> jax.Array:
+        x, _ = jax.lax.scan(lambda x, each: (sunk(x, *each), None), x, (stack, sinks))
+        return jnp.mean(x**2)
 
     x = normal(1, 2, tokens, WIDTH, dtype=dtype)
-    return model, (x, weights(2, dtype), normal(3, HEADS, dtype=dtype)), 1
+    arguments = x, weights(2, dtype, 3), normal(3, 3, HEADS, dtype=dtype)
+    return jax.value_and_grad(loss, (0, 1, 2)), arguments, 2
 
 
 def qk_norm(tokens: int, dtype: str) -> Made:
@@ -177,6 +190,7 @@ MODELS: dict[str, Callable[[int, str], Made]] = {
     "bias": lambda t, d: scored(t, d, biased, 6 * normal(3, HEADS, t, t, dtype=d)),
     "key-bias": lambda t, d: scored(t, d, of_keys, 6 * normal(3, 2, t, dtype=d)),
     "sinks": sinks,
+    "trained-sinks": trained_sinks,
     "qk-norm": qk_norm,
     "latent": latent,
     "latent-sum": latent_sum,

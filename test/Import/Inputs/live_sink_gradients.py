@@ -156,6 +156,11 @@ def two_layers(x, w, sinks):
     return layer(layer(x, w, sinks), w, sinks)
 
 
+@gradients(1, 1, X, shaped(3, *WEIGHTS.shape), shaped(3, HEADS))
+def scan(x, w, sinks):
+    return jax.lax.scan(lambda x, each: (layer(x, *each), None), x, (w, sinks))[0]
+
+
 @gradients(2, 1, X, shaped(3, *WEIGHTS.shape), SINKS)
 def scan_recomputed(x, w, sinks):
     return jax.lax.scan(jax.checkpoint(lambda x, w: (layer(x, w, sinks), None)), x, w)[0]
