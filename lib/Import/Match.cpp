@@ -173,7 +173,14 @@ LogicalResult AttentionMatcher::chooseQuery(ArrayRef<AxisId> leftOnly,
       compared.push_back(axis);
     }
   }
-  ArrayRef<AxisId> candidates = compared.empty() ? leftOnly : compared;
+  Axes candidates(compared.empty() ? leftOnly : ArrayRef<AxisId>(compared));
+  // A sink is one of heads, unless nothing else can be queries.
+  Axes others = candidates;
+  for (const Node *sink : findSinks(*match.component, axes.key))
+    for (AxisId axis : labels.resolve(flatten(sink->labels)))
+      llvm::erase(others, axis);
+  if (!others.empty())
+    candidates = others;
   // As many queries as keys, or where keys have theirs, or the longest, or the
   // first.
   const Labels &own = match.component->leaf(axes.queryRole)->labels,

@@ -66,8 +66,12 @@ class Case:
 
     @property
     def positional(self) -> bool:
-        """Whether positions decide all that is visible and nothing else happens to the scores."""
-        return all(part.split(":")[0] in scores.POSITIONS for part in self.parts)
+        """Whether positions decide all that is visible and scores have no company but sinks.
+
+        With a single query, sinks of heads may be of queries as well.
+        """
+        known = {*scores.POSITIONS} | ({"sinks"} if self.s > 1 else set())
+        return all(part.split(":")[0] in known for part in self.parts)
 
     @property
     def made(self) -> tuple[scores.Part, ...]:
