@@ -129,6 +129,18 @@ static plan::Reduction reductionOf(Reduction kind) {
   llvm_unreachable("a reduction is one of six");
 }
 
+/// The results lie where the operands lay.
+void PlanWriter::writeAllReduce(AllReduceStartOp op, plan::CommandT &command) {
+  plan::AllReduceT reduce;
+  for (auto axis : op.getAxes().getAsRange<StringAttr>())
+    reduce.factors.push_back(factorNumber(axis));
+  for (Value result : op.getResults())
+    reduce.views.push_back(view(result, op));
+  reduce.type = dtype(getElementTypeOrSelf(op.getInputs()[0].getType()));
+  reduce.kind = reductionOf(op.getKind());
+  command.operation.Set(std::move(reduce));
+}
+
 void PlanWriter::writeReduceScatter(ReduceScatterStartOp op,
                                     plan::CommandT &command) {
   plan::ReduceScatterT reduce;
@@ -153,6 +165,12 @@ uint32_t PlanWriter::syncBefore(Operation *, Commands &into) {
   return event;
 }
 
+/// Whether the wait for what was started comes next.
+static bool isAwaitedAtOnce(Operation *start) {
+  Operation *next = start->getNextNode();
+  return isa<WaitOp>(next) && next->getOperand(0) == start->getResults().back();
+}
+
 void PlanWriter::writeCommunication(Operation *op, Commands &into) {
   uint32_t ready = syncBefore(op, into);
   auto command = std::make_unique<plan::CommandT>();
@@ -162,24 +180,10 @@ void PlanWriter::writeCommunication(Operation *op, Commands &into) {
   command->waits.push_back(ready);
   uint32_t done = plan.events++;
   if (auto reduce = dyn_cast<AllReduceStartOp>(op)) {
-    // In place: on a copy of what is reduced.
-    auto copy = std::make_unique<plan::CommandT>();
-    copy->name = "copy";
-    copy->stream = plan::Stream::comm;
-    copy->waits = std::exchange(command->waits, {});
-    plan::CopyT moved;
-    moved.source = view(reduce.getInput(), op);
-    moved.target = view(reduce.getResult(), op);
-    copy->operation.Set(std::move(moved));
-    into.push_back(std::move(copy));
-    plan::AllReduceT all;
-    all.factor = factorNumber(reduce.getAxis());
-    all.view = view(reduce.getResult(), op);
-    all.count =
-        cast<RankedTensorType>(reduce.getInput().getType()).getNumElements();
-    all.type = dtype(getElementTypeOrSelf(reduce.getInput().getType()));
-    all.kind = reductionOf(reduce.getKind());
-    command->operation.Set(std::move(all));
+    writeAllReduce(reduce, *command);
+    // No ring waits behind sums that nobody waits for yet.
+    if (!isAwaitedAtOnce(op))
+      command->stream = plan::Stream::back;
   }
   if (auto shift = dyn_cast<ShiftStartOp>(op)) {
     writeShift(shift, *command);

@@ -90,6 +90,7 @@ private:
   void writeShift(ShiftStartOp op, sprt::plan::CommandT &command);
   void writeAllGather(AllGatherStartOp op, sprt::plan::CommandT &command);
   void writeAllToAll(AllToAllStartOp op, sprt::plan::CommandT &command);
+  void writeAllReduce(AllReduceStartOp op, sprt::plan::CommandT &command);
   void writeReduceScatter(ReduceScatterStartOp op,
                           sprt::plan::CommandT &command);
   std::unique_ptr<sprt::plan::StridedT> rowsView(Value value, int64_t dim,

@@ -103,7 +103,8 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::GatherOp op) {
 }
 
 /// Window dimensions that updates cover whole, and batching dimensions. What
-/// counts updates may write anywhere and stays whole.
+/// counts updates may write anywhere: where they are added, each rank may add
+/// its own, else it stays whole.
 SmallVector<Factor> mlir::sp::factorsOf(stablehlo::ScatterOp op) {
   stablehlo::ScatterDimensionNumbersAttr dims = op.getScatterDimensionNumbers();
   unsigned inputs = op.getInputs().size(), indices = inputs;
@@ -135,6 +136,13 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::ScatterOp op) {
     made.operands.push_back(at(indices, indexDim));
     factors.push_back(made);
   }
+  if (inputs != 1 || reductionOf(op.getUpdateComputation()) != Reduction::Sum)
+    return factors;
+  for (auto [indexDim, updateDim] : llvm::zip_equal(sliceDims, updateDims))
+    if (!llvm::is_contained(dims.getScatterIndicesBatchingDims(), indexDim))
+      factors.push_back({{at(indices, indexDim), at(inputs + 1, updateDim)},
+                         {},
+                         Reduction::Sum});
   return factors;
 }
 

@@ -7,6 +7,9 @@
 
 namespace mlir::sp {
 
+/// The combination that a reducer of one operation on its two arguments is.
+std::optional<Reduction> reductionOf(Region &body);
+
 SmallVector<Factor> factorsOf(stablehlo::DotGeneralOp op);
 SmallVector<Factor> factorsOf(stablehlo::DotOp op);
 SmallVector<Factor> factorsOf(stablehlo::GatherOp op);

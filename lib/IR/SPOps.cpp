@@ -53,12 +53,6 @@ static ParseResult parseSameTypes(OpAsmParser &, ArrayRef<Type> inputs,
 }
 static void printSameTypes(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
 
-static ParseResult parseSameType(OpAsmParser &, Type input, Type &result) {
-  result = input;
-  return success();
-}
-static void printSameType(OpAsmPrinter &, Operation *, Type, Type) {}
-
 #define GET_OP_CLASSES
 #include "sp/IR/SPOps.cpp.inc"
 
@@ -209,15 +203,19 @@ LogicalResult GemmOp::verify() {
 // Communication: both forms share a check
 //===----------------------------------------------------------------------===//
 
-template <typename OpT> static LogicalResult verifyShift(OpT op) {
-  // (C1)
-  unsigned count = op.getInputs().size();
-  for (unsigned i = 0; i < count; ++i)
-    if (op->getOperand(i).getType() != op->getResult(i).getType())
+template <typename OpT> static LogicalResult verifySameTypes(OpT op) {
+  for (auto [input, result] : llvm::zip(op.getInputs(), op.getResults()))
+    if (input.getType() != result.getType())
       return op.emitOpError()
              << "expected results of the operands' types but got "
-             << op->getResult(i).getType() << " for "
-             << op->getOperand(i).getType();
+             << result.getType() << " for " << input.getType();
+  return success();
+}
+
+template <typename OpT> static LogicalResult verifyShift(OpT op) {
+  // (C1)
+  if (failed(verifySameTypes(op)))
+    return failure();
   // (C2)
   int64_t turn = op.getLayout().getRanks(),
           distance = static_cast<int64_t>(op.getDistance());
@@ -324,7 +322,24 @@ template <typename OpT> static LogicalResult verifyAllReduce(OpT op) {
   if (ranks < 1)
     return op.emitOpError()
            << "expected a positive number of ranks but got " << ranks;
-  return success();
+  // (C2)
+  DenseSet<Attribute> axes;
+  for (Attribute axis : op.getAxes())
+    if (!axes.insert(axis).second)
+      return op.emitOpError()
+             << "expected axis " << axis << " to be named once";
+  if (axes.empty())
+    return op.emitOpError() << "expected an axis to reduce over";
+  // (C3)
+  if (op.getInputs().empty())
+    return op.emitOpError() << "expected a value to reduce";
+  Type element = getElementTypeOrSelf(op.getInputs()[0].getType());
+  for (Value input : op.getInputs())
+    if (getElementTypeOrSelf(input.getType()) != element)
+      return op.emitOpError() << "expected values of " << element << " but got "
+                              << input.getType();
+  // (C4)
+  return verifySameTypes(op);
 }
 LogicalResult AllReduceOp::verify() { return verifyAllReduce(*this); }
 LogicalResult AllReduceStartOp::verify() { return verifyAllReduce(*this); }

@@ -7,6 +7,49 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+std::optional<Reduction> mlir::sp::reductionOf(Region &body) {
+  Block &block = body.front();
+  if (!llvm::hasNItems(block, 2) || block.getNumArguments() != 2)
+    return std::nullopt;
+  Operation &op = block.front();
+  bool combinesArguments =
+      op.getNumOperands() == 2 && op.getNumResults() == 1 &&
+      op.getOperand(0) != op.getOperand(1) &&
+      llvm::all_of(
+          op.getOperands(),
+          [&](Value operand) { return operand.getParentBlock() == &block; }) &&
+      block.getTerminator()->getOperand(0) == op.getResult(0);
+  if (!combinesArguments)
+    return std::nullopt;
+  Type element = getElementTypeOrSelf(op.getResult(0).getType());
+  if (isa<ComplexType>(element) && !isa<stablehlo::AddOp>(op))
+    return std::nullopt;
+  bool isBool = element.isInteger(1);
+  auto either = [&](Reduction ofBools, Reduction ofNumbers) {
+    return isBool ? ofBools : ofNumbers;
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<Reduction>>(&op)
+      .Case([&](stablehlo::AddOp) {
+        return either(Reduction::Or, Reduction::Sum);
+      })
+      .Case([&](stablehlo::MulOp) {
+        return either(Reduction::And, Reduction::Mul);
+      })
+      .Case([&](stablehlo::MaxOp) {
+        return either(Reduction::Or, Reduction::Max);
+      })
+      .Case([&](stablehlo::MinOp) {
+        return either(Reduction::And, Reduction::Min);
+      })
+      .Case([&](stablehlo::AndOp) {
+        return isBool ? std::optional(Reduction::And) : std::nullopt;
+      })
+      .Case([&](stablehlo::OrOp) {
+        return isBool ? std::optional(Reduction::Or) : std::nullopt;
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
 namespace {
 
 int64_t rankOf(Value value) {
@@ -74,50 +117,6 @@ SmallVector<Factor> ofTranspose(stablehlo::TransposeOp op) {
   for (auto [dim, source] : llvm::enumerate(op.getPermutation()))
     factors.push_back({{{0, static_cast<unsigned>(source)}}, {{0, dim}}, {}});
   return factors;
-}
-
-/// The combination that a reducer of one operation on its two arguments is.
-std::optional<Reduction> reductionOf(Region &body) {
-  Block &block = body.front();
-  if (!llvm::hasNItems(block, 2) || block.getNumArguments() != 2)
-    return std::nullopt;
-  Operation &op = block.front();
-  bool combinesArguments =
-      op.getNumOperands() == 2 && op.getNumResults() == 1 &&
-      op.getOperand(0) != op.getOperand(1) &&
-      llvm::all_of(
-          op.getOperands(),
-          [&](Value operand) { return operand.getParentBlock() == &block; }) &&
-      block.getTerminator()->getOperand(0) == op.getResult(0);
-  if (!combinesArguments)
-    return std::nullopt;
-  Type element = getElementTypeOrSelf(op.getResult(0).getType());
-  if (isa<ComplexType>(element) && !isa<stablehlo::AddOp>(op))
-    return std::nullopt;
-  bool isBool = element.isInteger(1);
-  auto either = [&](Reduction ofBools, Reduction ofNumbers) {
-    return isBool ? ofBools : ofNumbers;
-  };
-  return llvm::TypeSwitch<Operation *, std::optional<Reduction>>(&op)
-      .Case([&](stablehlo::AddOp) {
-        return either(Reduction::Or, Reduction::Sum);
-      })
-      .Case([&](stablehlo::MulOp) {
-        return either(Reduction::And, Reduction::Mul);
-      })
-      .Case([&](stablehlo::MaxOp) {
-        return either(Reduction::Or, Reduction::Max);
-      })
-      .Case([&](stablehlo::MinOp) {
-        return either(Reduction::And, Reduction::Min);
-      })
-      .Case([&](stablehlo::AndOp) {
-        return isBool ? std::optional(Reduction::And) : std::nullopt;
-      })
-      .Case([&](stablehlo::OrOp) {
-        return isBool ? std::optional(Reduction::Or) : std::nullopt;
-      })
-      .Default([](Operation *) { return std::nullopt; });
 }
 
 SmallVector<Factor> ofReduce(stablehlo::ReduceOp op) {

@@ -79,11 +79,11 @@ Value rootOf(Value value) {
   return value;
 }
 
-/// Calls `visit` for every operation that reads what lies at `root`; for a
-/// communication also for its wait, until which it reads. A loop's condition
-/// reads before the body does.
-void forEachRead(Value root, function_ref<void(OpOperand &)> visit,
-                 function_ref<void(Operation *)> visitWait) {
+/// Calls `visit` for every operation that reads what lies at `root`, but for
+/// the use `except`; for a communication also for its wait, until which it
+/// reads. A loop's condition reads before the body does.
+void forEachRead(Value root, OpOperand *except,
+                 function_ref<void(Operation *)> visit) {
   SmallVector<Value> aliases = {root};
   while (!aliases.empty()) {
     Value value = aliases.pop_back_val();
@@ -107,11 +107,13 @@ void forEachRead(Value root, function_ref<void(OpOperand &)> visit,
           user->getParentRegion() == &user->getParentOp()->getRegions().back();
       if (isOwnYield)
         continue;
-      visit(use);
+      if (&use == except)
+        continue;
+      visit(user);
       for (Value result : user->getResults())
         if (isa<TokenType>(result.getType()))
           for (Operation *wait : result.getUsers())
-            visitWait(wait);
+            visit(wait);
     }
   }
 }
@@ -120,17 +122,10 @@ void forEachRead(Value root, function_ref<void(OpOperand &)> visit,
 /// `op` in its block.
 bool isReadBefore(Value root, Operation *op, OpOperand *except = nullptr) {
   bool isBefore = true;
-  auto check = [&](Operation *reader) {
+  forEachRead(root, except, [&](Operation *reader) {
     Operation *own = op->getBlock()->findAncestorOpInBlock(*reader);
     isBefore &= own && own != op && own->isBeforeInBlock(op);
-  };
-  forEachRead(
-      root,
-      [&](OpOperand &use) {
-        if (&use != except)
-          check(use.getOwner());
-      },
-      check);
+  });
   return isBefore;
 }
 
@@ -226,6 +221,9 @@ SmallVector<Continued, 3> mlir::sp::continuedBy(Operation *op) {
     add(backward.getOntoKeyMutable(), backward.getDKey());
     add(backward.getOntoValueMutable(), backward.getDValue());
   }
+  if (isa<AllReduceStartOp>(op))
+    for (OpOperand &operand : op->getOpOperands())
+      all.push_back({&operand, op->getResult(operand.getOperandNumber())});
   return all;
 }
 

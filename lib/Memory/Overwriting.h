@@ -3,6 +3,7 @@
 ///   operation           writes over
 ///   sp.attend onto      the state that it continues, sp.attend_backward the
 ///                       gradients
+///   sp.all_reduce       all it combines
 ///   while               initial values of what its body changes
 ///   scf.for             the same; blocks handed on alternate between two slots
 ///

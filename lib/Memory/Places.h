@@ -6,7 +6,8 @@
 ///   op                          shares
 ///   reshape                     result with operand
 ///   sp.attend onto              new state with old, in its slot; gradients of
-///                               sp.attend_backward likewise
+///                               sp.attend_backward, and what
+///                               sp.all_reduce combines, likewise
 ///   while, case                 carried or yielded values with the results
 ///   scf.for, state carried      initial, argument, yielded and result
 ///   scf.for, blocks handed on   the same, in two slots: the argument in slot

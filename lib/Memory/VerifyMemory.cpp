@@ -134,9 +134,11 @@ LogicalResult PlaceRun::writeResults(Operation *op) {
   }
   for (auto [onto, result] : continuedBy(op))
     if (held[result].offset != held[onto->get()].offset)
-      return op->emitOpError()
-             << "expected the " << (isa<AttendOp>(op) ? "state" : "gradient")
-             << " to be continued in place";
+      return op->emitOpError() << "expected the "
+                               << (isa<AttendOp>(op)           ? "state"
+                                   : isa<AllReduceStartOp>(op) ? "value"
+                                                               : "gradient")
+                               << " to be continued in place";
   for (Value result : op->getResults())
     if (isTensor(result) && failed(checkHeld(op, result)))
       return failure();
@@ -257,8 +259,9 @@ LogicalResult PlaceRun::runOperation(Operation *op) {
   for (Value result : start->getResults())
     if (isTensor(result) && failed(checkHeld(op, result)))
       return failure();
-  for (Value operand : start->getOperands())
-    if (isTensor(operand) && failed(checkHeld(op, operand)))
+  for (OpOperand &operand : start->getOpOperands())
+    if (isTensor(operand.get()) && !isOverwritten(operand) &&
+        failed(checkHeld(op, operand.get())))
       return failure();
   return success();
 }

@@ -2,7 +2,7 @@
 //
 //   before   %m = reduce add %x, init %i over [1] : 2x4096 -> 2
 //   after    %p = reduce add %x, init 0 over [1] : 2x1024 -> 2
-//            %s = sp.all_reduce %p sum over "sp" of 4
+//            %s = sp.all_reduce %p sum over ["sp"] of 4
 //            %m = add %s, %i
 //
 //===----------------------------------------------------------------------===//
@@ -13,6 +13,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "sp/IR/Storage.h"
+#include "llvm/ADT/StringExtras.h"
 
 #define DEBUG_TYPE "sp-localize"
 
@@ -110,6 +111,8 @@ void Localizer::mapCaptures(Operation *op, IRMapping &mapping) {
 }
 
 static bool isNeutral(Value init, Reduction kind) {
+  if (auto broadcast = init.getDefiningOp<stablehlo::BroadcastInDimOp>())
+    return isNeutral(broadcast.getOperand(), kind);
   DenseElementsAttr constant;
   if (!matchPattern(init, m_Constant(&constant)) || !constant.isSplat() ||
       isa<ComplexType>(constant.getElementType()))
@@ -118,27 +121,96 @@ static bool isNeutral(Value init, Reduction kind) {
          neutralElement(constant.getElementType(), kind);
 }
 
+/// What a reduction or a scatter starts from, by number, or none.
+static std::optional<unsigned> initialOperand(Operation *op) {
+  if (isa<stablehlo::ReduceOp>(op))
+    return 1;
+  if (isa<stablehlo::ScatterOp>(op))
+    return 0;
+  return std::nullopt;
+}
+
+static bool isNarrow(Type type) {
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  return element && element.getWidth() < 32;
+}
+
+static Type inF32(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return isNarrow(type) ? tensor.clone(Float32Type::get(type.getContext()))
+                        : tensor;
+}
+
+static Value convertTo(OpBuilder &builder, Location loc, Value value,
+                       Type type) {
+  return value.getType() == type
+             ? value
+             : stablehlo::ConvertOp::create(builder, loc, type, value);
+}
+
+/// Makes `op` add in f32, so that partial sums of narrow numbers are rounded
+/// once, behind the last sum.
+static void addInF32(OpBuilder &builder, Operation *op) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(op);
+  // A product takes narrow operands for what they are.
+  bool isProduct = isa<stablehlo::DotGeneralOp, stablehlo::DotOp>(op);
+  if (auto product = dyn_cast<stablehlo::DotGeneralOp>(op))
+    product.removeAlgorithmAttr();
+  for (OpOperand &operand : op->getOpOperands())
+    if (!isProduct)
+      operand.set(convertTo(builder, op->getLoc(), operand.get(),
+                            inF32(operand.get().getType())));
+  op->walk([](Operation *inner) {
+    for (Region &region : inner->getRegions())
+      for (BlockArgument argument : region.getArguments())
+        argument.setType(inF32(argument.getType()));
+    for (Value result : inner->getResults())
+      result.setType(inF32(result.getType()));
+  });
+}
+
+/// Partial results are combined over all axes at once, outermost first.
 void Localizer::reduce(Operation *op, const Assignment &assignment,
                        SmallVectorImpl<Value> &results) {
+  SmallVector<LayoutAttr> layouts;
   for (auto &[factor, dim] : assignment.reductions)
-    for (AtomAttr atom : dim.getAtoms()) {
-      LayoutAttr layout = atom.getLayout();
-      if (!layout)
-        continue;
-      int64_t bytes = 0;
-      for (Value &result : results) {
-        bytes += reduceBytes(result, layout.getRanks());
-        result = AllReduceOp::create(
-            builder, op->getLoc(), result.getType(), result, *factor.reduction,
-            builder.getStringAttr(layout.getAxis()), layout.getRanks());
-      }
-      remark::analysis(op->getLoc(),
-                       remark::RemarkOpts::name("Reduced").category(DEBUG_TYPE))
-          << op->getName().getStringRef() << " is reduced over axis \""
-          << layout.getAxis() << "\" of "
-          << remark::metric("ranks", layout.getRanks()) << ", a rank sends "
-          << remark::metric("bytes", bytes) << " bytes";
-    }
+    for (AtomAttr atom : dim.getAtoms())
+      if (LayoutAttr layout = atom.getLayout())
+        layouts.push_back(layout);
+  if (layouts.empty())
+    return;
+  ArrayRef<MeshAxisAttr> known =
+      getMesh(op->getParentOfType<ModuleOp>()).getMesh().getAxes();
+  llvm::sort(layouts, [&](LayoutAttr a, LayoutAttr b) {
+    auto depth = [&](LayoutAttr layout) {
+      return llvm::find_if(known, [&](MeshAxisAttr axis) {
+        return axis.getName() == layout.getAxis();
+      });
+    };
+    return depth(a) < depth(b);
+  });
+  SmallVector<StringRef> axes;
+  int64_t ranks = 1, bytes = 0;
+  for (LayoutAttr layout : layouts) {
+    axes.push_back(layout.getAxis());
+    ranks *= layout.getRanks();
+  }
+  Reduction kind = *assignment.reductions[0].first.reduction;
+  for (Value &result : results) {
+    bytes += reduceBytes(result, ranks);
+    result =
+        AllReduceOp::create(builder, op->getLoc(), result.getType(), result,
+                            kind, builder.getStrArrayAttr(axes), ranks)
+            .getResult(0);
+  }
+  remark::analysis(op->getLoc(),
+                   remark::RemarkOpts::name("Reduced").category(DEBUG_TYPE))
+      << op->getName().getStringRef() << " is reduced over "
+      << (axes.size() == 1 ? "axis \"" : "axes \"")
+      << llvm::join(axes, "\", \"") << "\" of "
+      << remark::metric("ranks", ranks) << ", a rank sends "
+      << remark::metric("bytes", bytes) << " bytes";
 }
 
 SmallVector<Value>
@@ -151,16 +223,17 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
     for (auto [operand, index] : factor.operands)
       operands[operand] = maskPadding(builder, op->getLoc(), operands[operand],
                                       dim, index, *factor.reduction);
-  // An initial value counts once, not once a rank.
-  auto reduction = dyn_cast<stablehlo::ReduceOp>(op);
+  // What a reduction starts from counts once, not once a rank.
+  bool isReduced = !assignment.reductions.empty();
   Value init;
-  if (reduction && !assignment.reductions.empty()) {
+  std::optional<unsigned> initial = initialOperand(op);
+  if (isReduced && initial) {
     Reduction kind = *assignment.reductions[0].first.reduction;
-    if (!isNeutral(reduction.getInitValues()[0], kind))
+    Value &start = operands[*initial];
+    if (!isNeutral(op->getOperand(*initial), kind))
       init = std::exchange(
-          operands[1],
-          neutralSplat(builder, op->getLoc(),
-                       cast<RankedTensorType>(operands[1].getType()), kind));
+          start, neutralSplat(builder, op->getLoc(),
+                              cast<RankedTensorType>(start.getType()), kind));
   }
 
   IRMapping mapping;
@@ -172,20 +245,34 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
     result.setType(localType(getElementTypeOrSelf(result.getType()),
                              assignment.results[index]));
   localizeAttributes(local);
+  // Local rows come in another order, and padding repeats an index.
+  if (auto scatter = dyn_cast<stablehlo::ScatterOp>(local);
+      scatter && isReduced) {
+    scatter.setIndicesAreSorted(false);
+    scatter.setUniqueIndices(false);
+  }
   SmallVector<Value> results(local->getResults());
+  SmallVector<Type> types(local->getResultTypes());
+  if (isReduced && assignment.reductions[0].first.reduction == Reduction::Sum &&
+      llvm::all_of(types, isNarrow))
+    addInF32(builder, local);
   reduce(op, assignment, results);
   if (init) {
-    Type type = results[0].getType();
-    Value whole = stablehlo::BroadcastInDimOp::create(
-        builder, op->getLoc(), type, init, ArrayRef<int64_t>());
+    auto type = cast<RankedTensorType>(results[0].getType());
+    init = convertTo(builder, op->getLoc(), init, inF32(init.getType()));
+    if (init.getType() != type)
+      init = stablehlo::BroadcastInDimOp::create(builder, op->getLoc(), type,
+                                                 init, ArrayRef<int64_t>());
     OperationState combine(op->getLoc(),
-                           reduction.getBody().front().front().getName());
-    combine.addOperands({results[0], whole});
+                           op->getRegion(0).front().front().getName());
+    combine.addOperands({results[0], init});
     combine.addTypes(type);
     results[0] = builder.create(combine)->getResult(0);
   }
-  for (auto [index, result] : llvm::enumerate(results))
+  for (auto [index, result] : llvm::enumerate(results)) {
+    result = convertTo(builder, op->getLoc(), result, types[index]);
     result = reshard(result, assignment.results[index], wanted[index], op);
+  }
   return results;
 }
 

@@ -41,11 +41,13 @@ struct VerifyPartitionPass
   }
 
   static LogicalResult checkReduction(AllReduceOp op, MeshOp mesh) {
-    int64_t size = mesh.getAxisSize(op.getAxis());
+    int64_t size = 1;
+    for (auto axis : op.getAxes().getAsRange<StringAttr>())
+      size *= mesh.getAxisSize(axis);
     if (static_cast<int64_t>(op.getRanks()) == size)
       return success();
-    return op.emitOpError() << "expected the " << size << " ranks of axis \""
-                            << op.getAxis() << "\" but got " << op.getRanks();
+    return op.emitOpError() << "expected the " << size << " ranks of axes "
+                            << op.getAxes() << " but got " << op.getRanks();
   }
 
   static LogicalResult checkSharding(func::FuncOp func, Type type,

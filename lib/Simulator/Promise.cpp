@@ -123,13 +123,18 @@ int64_t Counter::bytesOf(Operation *op) {
            (gather.getLayout().getRanks() - 1);
   if (auto reduce = dyn_cast<AllReduceStartOp>(op)) {
     // As a reduce-scatter of everybody's parts and an all-gather of one's own.
-    auto type = cast<RankedTensorType>(reduce.getInput().getType());
-    int64_t ranks = reduce.getRanks();
-    int64_t own = Layout(sprt::algebra::LayoutKind::contiguous,
-                         type.getNumElements(), ranks)
-                      .count(indices.coordinate(reduce.getAxis()));
-    return (type.getNumElements() + own * (ranks - 2)) *
-           elementBytes(type.getElementType());
+    int64_t ranks = reduce.getRanks(), member = 0, bytes = 0;
+    for (auto axis : reduce.getAxes().getAsRange<StringAttr>())
+      member = member * mesh.getAxisSize(axis) + indices.coordinate(axis);
+    for (Value input : reduce.getInputs()) {
+      auto type = cast<RankedTensorType>(input.getType());
+      int64_t own = Layout(sprt::algebra::LayoutKind::contiguous,
+                           type.getNumElements(), ranks)
+                        .count(member);
+      bytes += (type.getNumElements() + own * (ranks - 2)) *
+               elementBytes(type.getElementType());
+    }
+    return bytes;
   }
   if (auto reduce = dyn_cast<ReduceScatterStartOp>(op)) {
     int64_t own =

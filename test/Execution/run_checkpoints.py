@@ -56,6 +56,35 @@ def checkpointed(x: jax.Array, w: jax.Array) -> jax.Array:
     return jax.lax.scan(jax.checkpoint(lambda x, each: (layer(x, each), None)), x, w)[0]
 
 
+def likelihood(weights: dict, ids: jax.Array) -> jax.Array:
+    """Of the ids, by tied embeddings around layers: gradients of every sort of weight."""
+    x = weights["words"][ids] + weights["places"][jnp.arange(TOKENS)]
+    x = scanned(x, weights["layers"])
+    y = x.astype(jnp.float32)
+    y = y * jax.lax.rsqrt(jnp.mean(y * y, -1, keepdims=True) + 1e-5)
+    logits = (y.astype(x.dtype) * weights["norm"] + weights["bias"]) @ weights["words"].T
+    chosen = jnp.take_along_axis(jax.nn.log_softmax(logits.astype(jnp.float32)), ids[..., None], -1)
+    return -jnp.mean(chosen)
+
+
+def step(tools: harness.Tools, dtype: str) -> harness.Program:
+    """A step of training weights of that type: the loss and all gradients."""
+    rng = np.random.default_rng(1)
+
+    def normal(*shape: int) -> np.ndarray:
+        return (rng.standard_normal(shape) / WIDTH**0.5).astype(dtype)
+
+    weights = {
+        "words": normal(50, WIDTH),
+        "places": normal(TOKENS, WIDTH),
+        "layers": normal(LAYERS, WIDTH, 3 * WIDTH),
+        "norm": 1 + normal(WIDTH),
+        "bias": normal(WIDTH),
+    }
+    ids = rng.integers(0, 50, (2, TOKENS), dtype=np.int32)
+    return tools.program(f"checkpoints-step-{dtype}", jax.value_and_grad(likelihood), weights, ids)
+
+
 # How many attentions there are backward, and by choice forward.
 MODELS: tuple[tuple[Callable[..., Any], int, dict[str, int]], ...] = (
     (plain, LAYERS, {"as-written": LAYERS, "full": 2 * LAYERS - 1}),
@@ -139,11 +168,17 @@ def main() -> int:
             for strategy, ranks in (("none", 1), ("ring", 3), ("ulysses", 4), ("allgather", 5))
             for choice, forward in choices.items()
         ]
+    cases = harness.sampled(cases, 13 if args.quick else 36, args)
+    # Gradients summed over both axes, and in f32 whatever the weights are.
+    for dtype, mesh, strategy, tolerance in (
+        ("float32", "sp=3", "ring", {"float32": 2e-5}),
+        ("bfloat16", "dp=2,sp=3", "allgather", {}),
+    ):
+        options = (f"--mesh={mesh}", f"--strategy={strategy}")
+        cases.append(harness.Case(step(tools, dtype), options, attentions=2, tolerance=tolerance))
     problem = disorder(tools)
     print(problem, end="")
-    return harness.hold_all(tools, harness.sampled(cases, 13 if args.quick else 36, args), args) or bool(
-        problem
-    )
+    return harness.hold_all(tools, cases, args) or bool(problem)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,47 @@ func.func @all_to_all_c1_other_heads(%q: tensor<1x3x6x4xf32>) {
 
 func.func @all_reduce_c1_no_ranks(%x: tensor<8xf32>) {
   // expected-error @below {{'sp.all_reduce' op expected a positive number of ranks but got 0}}
-  %0 = sp.all_reduce %x sum over "sp" of 0 : tensor<8xf32>
+  %0 = sp.all_reduce %x sum over ["sp"] of 0 : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c2_axis_twice(%x: tensor<8xf32>) {
+  // expected-error @below {{'sp.all_reduce' op expected axis "sp" to be named once}}
+  %0 = sp.all_reduce %x sum over ["sp", "sp"] of 4 : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c2_no_axis(%x: tensor<8xf32>) {
+  // expected-error @below {{'sp.all_reduce' op expected an axis to reduce over}}
+  %0 = sp.all_reduce %x sum over [] of 1 : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c3_two_types(%x: tensor<8xf32>, %y: tensor<8xbf16>) {
+  // expected-error @below {{'sp.all_reduce' op expected values of 'f32' but got 'tensor<8xbf16>'}}
+  %0, %1 = sp.all_reduce %x, %y sum over ["sp"] of 4 : tensor<8xf32>, tensor<8xbf16>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c3_nothing() {
+  // expected-error @below {{'sp.all_reduce' op expected a value to reduce}}
+  "sp.all_reduce"() <{kind = 0 : i32, axes = ["sp"], ranks = 4 : i64}> : () -> ()
+  return
+}
+
+// -----
+
+func.func @all_reduce_c4_other_type(%x: tensor<8xf32>) {
+  // expected-error @below {{'sp.all_reduce' op expected results of the operands' types but got 'tensor<4xf32>' for 'tensor<8xf32>'}}
+  %0 = "sp.all_reduce"(%x) <{kind = 0 : i32, axes = ["sp"], ranks = 4 : i64}> : (tensor<8xf32>) -> tensor<4xf32>
   return
 }
 

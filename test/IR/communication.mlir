@@ -51,18 +51,18 @@ func.func @all_to_all_repeats_kv_heads(%k: tensor<1x3x1x4xf32>) {
 
 // CHECK-LABEL: @all_reduce_of_every_kind
 func.func @all_reduce_of_every_kind(%x: tensor<8xf32>, %b: tensor<i1>) {
-  // CHECK: sp.all_reduce %{{.*}} sum over "sp" of 4 : tensor<8xf32>{{$}}
-  %0 = sp.all_reduce %x sum over "sp" of 4 : tensor<8xf32>
-  // CHECK: sp.all_reduce %{{.*}} max over "sp" of 4 : tensor<8xf32>
-  %1 = sp.all_reduce %0 max over "sp" of 4 : tensor<8xf32>
-  // CHECK: sp.all_reduce %{{.*}} min over "sp" of 4 : tensor<8xf32>
-  %2 = sp.all_reduce %1 min over "sp" of 4 : tensor<8xf32>
-  // CHECK: sp.all_reduce %{{.*}} mul over "sp" of 4 : tensor<8xf32>
-  %3 = sp.all_reduce %2 mul over "sp" of 4 : tensor<8xf32>
-  // CHECK: sp.all_reduce %{{.*}} and over "sp" of 4 : tensor<i1>
-  %4 = sp.all_reduce %b and over "sp" of 4 : tensor<i1>
-  // CHECK: sp.all_reduce_start %{{.*}} or over "sp" of 4 : tensor<i1>{{$}}
-  %5, %t = sp.all_reduce_start %4 or over "sp" of 4 : tensor<i1>
+  // CHECK: sp.all_reduce %{{.*}} sum over ["sp"] of 4 : tensor<8xf32>{{$}}
+  %0 = sp.all_reduce %x sum over ["sp"] of 4 : tensor<8xf32>
+  // CHECK: sp.all_reduce %{{.*}} max over ["sp"] of 4 : tensor<8xf32>
+  %1 = sp.all_reduce %0 max over ["sp"] of 4 : tensor<8xf32>
+  // CHECK: sp.all_reduce %{{.*}} min over ["sp"] of 4 : tensor<8xf32>
+  %2 = sp.all_reduce %1 min over ["sp"] of 4 : tensor<8xf32>
+  // CHECK: sp.all_reduce %{{.*}} mul over ["sp"] of 4 : tensor<8xf32>
+  %3 = sp.all_reduce %2 mul over ["sp"] of 4 : tensor<8xf32>
+  // CHECK: sp.all_reduce %{{.*}} and over ["sp"] of 4 : tensor<i1>
+  %4 = sp.all_reduce %b and over ["sp"] of 4 : tensor<i1>
+  // CHECK: sp.all_reduce_start %{{.*}} or over ["sp"] of 4 : tensor<i1>{{$}}
+  %5, %t = sp.all_reduce_start %4 or over ["sp"] of 4 : tensor<i1>
   sp.wait %t
   return
 }

@@ -115,3 +115,24 @@ module @state_continued_twice {
     return %r#0 : tensor<1x4x2x8xf32>
   }
 }
+
+// -----
+
+// Values are summed where they are; one that is still read, or that the caller
+// gave, is summed in a copy.
+// CHECK-LABEL: module @sums_in_place
+// CHECK: %[[OWN:.*]] = stablehlo.negate %arg0
+// CHECK-NEXT: %[[READ:.*]] = stablehlo.abs %arg0
+// CHECK-NEXT: %[[READ_COPY:.*]] = sp.copy %[[READ]]
+// CHECK-NEXT: %[[GIVEN_COPY:.*]] = sp.copy %arg0
+// CHECK-NEXT: sp.all_reduce_start %[[OWN]], %[[READ_COPY]], %[[GIVEN_COPY]] sum
+module @sums_in_place {
+  func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+    %own = stablehlo.negate %x : tensor<8xf32>
+    %read = stablehlo.abs %x : tensor<8xf32>
+    %s:3, %t = sp.all_reduce_start %own, %read, %x sum over ["sp"] of 2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+    %y = stablehlo.negate %read : tensor<8xf32>
+    sp.wait %t
+    return %s#0, %s#1, %s#2, %y : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  }
+}

@@ -50,10 +50,24 @@ module @donated_argument_overwritten_before_its_read {
 module @communication_overwritten_before_its_wait {
   func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
     %a = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
-    %s, %t = sp.all_reduce_start %a sum over "sp" of 2 {sp.offsets = [#at128]} : tensor<8xf32>
+    %s, %t = sp.all_reduce_start %a sum over ["sp"] of 2 {sp.offsets = [#at64]} : tensor<8xf32>
     // expected-note @below {{written here}}
     %b = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
     // expected-error @below {{'sp.wait' op expected 32 bytes of a 'tensor<8xf32>' at offset 64, which something else has overwritten}}
+    sp.wait %t
+    return %s : tensor<8xf32>
+  }
+}
+
+// -----
+
+#at64 = affine_map<() -> (64)>
+#at128 = affine_map<() -> (128)>
+module @sum_in_another_place {
+  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+    %a = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
+    // expected-error @below {{'sp.all_reduce_start' op expected the value to be continued in place}}
+    %s, %t = sp.all_reduce_start %a sum over ["sp"] of 2 {sp.offsets = [#at128]} : tensor<8xf32>
     sp.wait %t
     return %s : tensor<8xf32>
   }

@@ -7,7 +7,7 @@
 // CHECK: stablehlo.compare LT
 // CHECK: %[[VALID:.*]] = stablehlo.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x4x4xi1>, tensor<2x4x4xf32>
 // CHECK: %[[PART:.*]] = stablehlo.reduce(%[[VALID]] init: %{{.*}}) applies stablehlo.add across dimensions = [1] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4xf32>
-// CHECK-NEXT: %[[SUM:.*]] = sp.all_reduce %[[PART]] sum over "sp" of 3 : tensor<2x4xf32>
+// CHECK-NEXT: %[[SUM:.*]] = sp.all_reduce %[[PART]] sum over ["sp"] of 3 : tensor<2x4xf32>
 // CHECK-NEXT: return %[[SUM]]
 module @mean_over_tokens {
   sp.mesh @mesh <["sp" = 3]> sequence "sp"
@@ -24,7 +24,7 @@ module @mean_over_tokens {
 // CHECK: func.func @main(%{{.*}}: tensor<2x4x4xf32> {{.*}}, %[[INIT:.*]]: tensor<f32>
 // CHECK: %[[NEUTRAL:.*]] = stablehlo.constant dense<0xFF800000> : tensor<f32>
 // CHECK: %[[PART:.*]] = stablehlo.reduce(%{{.*}} init: %[[NEUTRAL]]) applies stablehlo.maximum
-// CHECK-NEXT: %[[ALL:.*]] = sp.all_reduce %[[PART]] max over "sp" of 3
+// CHECK-NEXT: %[[ALL:.*]] = sp.all_reduce %[[PART]] max over ["sp"] of 3
 // CHECK-NEXT: %[[WIDE:.*]] = stablehlo.broadcast_in_dim %[[INIT]], dims = []
 // CHECK-NEXT: stablehlo.maximum %[[ALL]], %[[WIDE]]
 module @initial_value_counts_once {
@@ -64,7 +64,7 @@ module @argmax_over_tokens_is_gathered {
 // CHECK: %[[X:.*]] = stablehlo.select
 // CHECK: %[[Y:.*]] = stablehlo.select
 // CHECK: %[[PART:.*]] = stablehlo.dot_general %[[X]], %[[Y]], contracting_dims = [0, 1] x [0, 1] : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<4x4xf32>
-// CHECK-NEXT: sp.all_reduce %[[PART]] sum over "sp" of 3
+// CHECK-NEXT: sp.all_reduce %[[PART]] sum over ["sp"] of 3
 module @contraction_over_tokens {
   sp.mesh @mesh <["sp" = 3]> sequence "sp"
   func.func @main(%x: tensor<2x10x4xf32> {sp.sharding = #sp.sharding<[[2], [10 by <contiguous 10 on "sp" of 3>], [4]]>}, %y: tensor<2x10x4xf32>) -> tensor<4x4xf32> {

@@ -70,7 +70,7 @@ module @sum_over_tokens_says_its_bytes {
   sp.mesh @mesh <["sp" = 3]> sequence "sp"
   func.func @main(%x: tensor<2x10x4xf32> {sp.sharding = #sp.sharding<[[2], [10 by <contiguous 10 on "sp" of 3>], [4]]>}) -> tensor<2x4xf32> {
     %zero = stablehlo.constant dense<0.0> : tensor<f32>
-    // expected-remark @below {{[Analysis] Reduced | Category:sp-localize | Remark=stablehlo.reduce, Remark=" is reduced over axis "", Remark=sp, Remark="" of ", Remark=", a rank sends ", Remark=" bytes", bytes=44, ranks=3}}
+    // expected-remark @below {{[Analysis] Reduced | Category:sp-localize | Remark=stablehlo.reduce, Remark=" is reduced over ", Remark="axis "", Remark=sp, Remark="" of ", Remark=", a rank sends ", Remark=" bytes", bytes=44, ranks=3}}
     %s = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<2x10x4xf32>, tensor<f32>) -> tensor<2x4xf32>
     return %s : tensor<2x4xf32>
   }

@@ -57,9 +57,7 @@ TEST(Collectives, allReduceAddsAnyNumberOfElements) {
       communicator.beginRun(false);
       if (Status failure =
               allReduce(communicator, kCommChannel, allRanks(communicator),
-                        plan::DType::f32, plan::Reduction::sum,
-                        static_cast<int64_t>(count),
-                        reinterpret_cast<std::byte *>(data.data())))
+                        plan::DType::f32, plan::Reduction::sum, whole(data)))
         return failure;
       int64_t n = communicator.ranks();
       float factor = static_cast<float>(n * (n + 1) / 2);
@@ -72,6 +70,45 @@ TEST(Collectives, allReduceAddsAnyNumberOfElements) {
       EXPECT_EQ(communicator.bytesSent(),
                 4 * ((static_cast<int64_t>(count) - own) + own * (n - 1)));
     }
+    return Status::success();
+  });
+}
+
+TEST(Collectives, allReduceOfSeveralValuesAddsAsOfEach) {
+  onRanks([](Communicator &communicator) {
+    std::vector<std::vector<float>> alone, together;
+    Message values;
+    for (size_t count : {1, 0, 7, 400, 3}) {
+      std::vector<float> data(count);
+      // Sums that depend on their order.
+      for (size_t i = 0; i < count; ++i)
+        data[i] = 1.0F / static_cast<float>(3 + i * 7 + count) *
+                  static_cast<float>(communicator.rank() + 1);
+      alone.push_back(data);
+      together.push_back(std::move(data));
+    }
+    for (std::vector<float> &data : together)
+      values.push_back(whole(data).front());
+    Group group = allRanks(communicator);
+    auto reduce = [&](const Message &data) {
+      return allReduce(communicator, kCommChannel, group, plan::DType::f32,
+                       plan::Reduction::sum, data);
+    };
+    communicator.beginRun(true);
+    for (std::vector<float> &data : alone)
+      if (Status failure = reduce(whole(data)))
+        return failure;
+    int64_t bytes = communicator.bytesSent();
+    communicator.beginRun(true);
+    if (Status failure = reduce(values))
+      return failure;
+    EXPECT_EQ(together, alone);
+    EXPECT_EQ(communicator.bytesSent(), bytes);
+    // A part to each peer, and the sum of one's own.
+    int64_t sends = 0;
+    for (const FlowEvent &flow : communicator.flows(kCommChannel))
+      sends += flow.sends;
+    EXPECT_EQ(sends, 2 * (group.size() - 1));
     return Status::success();
   });
 }

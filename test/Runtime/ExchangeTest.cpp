@@ -137,8 +137,8 @@ TEST_P(Exchange, roundTripGivesTheRowsBack) {
                             GetParam());
 }
 
-TEST_P(Exchange, groupsOfASecondAxisStayApart) {
-  // dp=2, sp=3: an all-reduce along sp adds within each half only.
+/// A mesh dp=2, sp=3; sp is the first factor.
+PlanBuilder twoAxes() {
   PlanBuilder builder(6);
   builder.plan.factors[0]->size = 3;
   auto outer = std::make_unique<plan::FactorT>();
@@ -146,6 +146,52 @@ TEST_P(Exchange, groupsOfASecondAxisStayApart) {
   outer->size = 2;
   outer->stride = 3;
   builder.plan.factors.push_back(std::move(outer));
+  return builder;
+}
+
+TEST_P(Exchange, valuesAreReducedTogetherOverTwoAxes) {
+  // 1, 7 and 3 of each rank's elements, from an arena of its own.
+  PlanBuilder builder = twoAxes();
+  uint32_t dealt = builder.layout(plan::LayoutKind::contiguous, 6, 6);
+  plan::AllReduceT reduce;
+  reduce.factors = {1, 0};
+  reduce.type = plan::DType::f32;
+  std::vector<std::vector<float>> inputs, expected;
+  for (int64_t size : {1, 7, 3}) {
+    int64_t at = builder.arena(4 * size);
+    std::string name = "x" + std::to_string(size);
+    for (bool input : {true, false}) {
+      std::vector<PlanBuilder::Dim> dims = {{6, static_cast<int>(dealt)},
+                                            {size}};
+      if (input)
+        builder.input(name, plan::DType::f32, dims, at);
+      else
+        builder.result(name, plan::DType::f32, dims, at);
+      auto &list = input ? builder.plan.inputs : builder.plan.results;
+      list.back()->dims[0]->atoms[0]->owner =
+          (Expr::coordinate(1) * 3 + Expr::coordinate(0)).build();
+    }
+    reduce.views.push_back(view(at, 4 * size));
+    inputs.emplace_back();
+    expected.emplace_back();
+    for (int64_t i = 0; i < 6 * size; ++i) {
+      inputs.back().push_back(static_cast<float>(size + i));
+      // Of rows that begin at 0, size, ... 5 size.
+      expected.back().push_back(
+          static_cast<float>(6 * (size + i % size) + 15 * size));
+    }
+  }
+  builder.add(std::move(reduce));
+  Runner runner(builder.target(GetParam()));
+  ASSERT_EQ(runner.run(inputs), "");
+  EXPECT_EQ(runner.results, expected);
+  // Each value is dealt on its own: rank 0 keeps 1, 2 and 1 of the elements.
+  EXPECT_EQ(runner.statistics(0).bytes_sent, 4 * (11 - 4 + 5 * 4));
+}
+
+TEST_P(Exchange, groupsOfASecondAxisStayApart) {
+  // An all-reduce along sp adds within each half only.
+  PlanBuilder builder = twoAxes();
   uint32_t dealt = builder.layout(plan::LayoutKind::contiguous, 6, 6);
   int64_t x = builder.arena(4);
   for (bool input : {true, false}) {
@@ -158,8 +204,8 @@ TEST_P(Exchange, groupsOfASecondAxisStayApart) {
         (Expr::coordinate(1) * 3 + Expr::coordinate(0)).build();
   }
   plan::AllReduceT reduce;
-  reduce.view = view(x, 4);
-  reduce.count = 1;
+  reduce.factors = {0};
+  reduce.views.push_back(view(x, 4));
   reduce.type = plan::DType::f32;
   builder.add(std::move(reduce));
   Runner runner(builder.target(GetParam()));

@@ -199,6 +199,40 @@ TEST(Hostile, epiloguesOfProductsAreChecked) {
   EXPECT_THAT_CONTAINS(load(16, 3), "unknown activation 3 of a gemm");
 }
 
+TEST(Hostile, reductionsAreChecked) {
+  auto load = [](const std::vector<uint32_t> &factors,
+                 const std::vector<int64_t> &sizes) {
+    PlanBuilder builder(2);
+    builder.plan.factors.push_back(
+        std::make_unique<plan::FactorT>(*builder.plan.factors[0]));
+    builder.plan.factors[1]->is_part = true;
+    int64_t at = builder.arena(64);
+    plan::AllReduceT reduce;
+    reduce.factors = factors;
+    for (int64_t bytes : sizes)
+      reduce.views.push_back(view(at, bytes));
+    reduce.type = plan::DType::f32;
+    builder.add(std::move(reduce));
+    sprt_program *program = nullptr;
+    std::string text = builder.load(&program);
+    sprt_program_free(program);
+    return text;
+  };
+  EXPECT_EQ(load({0}, {16, 4, 0}), "");
+  EXPECT_EQ(load({1}, {16}), "");
+  EXPECT_THAT_CONTAINS(load({2}, {16}), "mesh factor 2 of 2");
+  EXPECT_THAT_CONTAINS(load({}, {16}),
+                       "along different axes but got 0 factors");
+  EXPECT_THAT_CONTAINS(load({0, 0}, {16}),
+                       "got 2 factors, not all of them different");
+  EXPECT_THAT_CONTAINS(load({0, 1}, {16}),
+                       "got 2 factors, some of them parts of axes");
+  EXPECT_THAT_CONTAINS(load({0}, {}), "an all-reduce of nothing");
+  EXPECT_THAT_CONTAINS(load({0}, {16, 128}), "bytes but got 128");
+  EXPECT_THAT_CONTAINS(load({0}, {16, 6}),
+                       "an all-reduce of 6 bytes, not of whole f32");
+}
+
 TEST(Hostile, deepNestingIsRefused) {
   PlanBuilder builder(1);
   PlanBuilder::Commands *into = nullptr;

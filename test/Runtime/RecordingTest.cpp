@@ -160,8 +160,8 @@ TEST_P(Recording, whatTheHostReducesIsNotRecorded) {
   copy.target = view(sum, 16);
   builder.add(std::move(copy));
   plan::AllReduceT reduce;
-  reduce.view = view(sum, 16);
-  reduce.count = 4;
+  reduce.factors = {0};
+  reduce.views.push_back(view(sum, 16));
   reduce.type = plan::DType::f32;
   builder.add(std::move(reduce));
   builder.target(plan::Target::cuda);

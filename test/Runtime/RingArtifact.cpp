@@ -64,8 +64,8 @@ sprt::test::PlanBuilder sums() {
   builder.result("rows", plan::DType::f32, {{7, static_cast<int>(dealt)}, {2}},
                  kept);
   plan::AllReduceT all;
-  all.view = view(x, kRingWidth * 4);
-  all.count = kRingWidth;
+  all.factors = {0};
+  all.views.push_back(view(x, kRingWidth * 4));
   all.type = plan::DType::f32;
   builder.add(std::move(all)).stream = plan::Stream::comm;
   plan::ReduceScatterT scatter;

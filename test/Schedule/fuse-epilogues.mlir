@@ -128,7 +128,7 @@ sp.mesh @mesh <["sp" = 3]>
 // CHECK: stablehlo.add
 func.func @sums_of_parts(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>, %v: tensor<16xf32>) -> tensor<8x16xf32> {
   %p = sp.gemm %x, %w sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
-  %r = sp.all_reduce %p sum over "sp" of 3 : tensor<8x16xf32>
+  %r = sp.all_reduce %p sum over ["sp"] of 3 : tensor<8x16xf32>
   %b = stablehlo.broadcast_in_dim %v, dims = [1] : (tensor<16xf32>) -> tensor<8x16xf32>
   %y = stablehlo.add %r, %b : tensor<8x16xf32>
   return %y : tensor<8x16xf32>

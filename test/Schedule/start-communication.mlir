@@ -3,7 +3,7 @@
 // Started as soon as its operand is there, waited for where it is used.
 // CHECK-LABEL: module @early_start_late_wait
 // CHECK: %[[X:.*]] = sp.copy
-// CHECK-NEXT: %[[ALL:.*]], %[[T:.*]] = sp.all_reduce_start %[[X]] sum over "sp" of 2
+// CHECK-NEXT: %[[ALL:.*]], %[[T:.*]] = sp.all_reduce_start %[[X]] sum over ["sp"] of 2
 // CHECK-NEXT: sp.copy %{{.*}}
 // CHECK-NEXT: sp.wait %[[T]]
 // CHECK-NEXT: sp.copy %[[ALL]]
@@ -11,7 +11,7 @@ module @early_start_late_wait {
   func.func @main(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
     %x = sp.copy %a : tensor<8xf32>
     %y = sp.copy %a : tensor<8xf32>
-    %s = sp.all_reduce %x sum over "sp" of 2 : tensor<8xf32>
+    %s = sp.all_reduce %x sum over ["sp"] of 2 : tensor<8xf32>
     %z = sp.copy %s : tensor<8xf32>
     return %y, %z : tensor<8xf32>, tensor<8xf32>
   }
@@ -28,8 +28,8 @@ module @early_start_late_wait {
 // CHECK-NEXT: return %[[B]]
 module @order_is_kept {
   func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
-    %s = sp.all_reduce %a sum over "sp" of 2 : tensor<8xf32>
-    %m = sp.all_reduce %s max over "sp" of 2 : tensor<8xf32>
+    %s = sp.all_reduce %a sum over ["sp"] of 2 : tensor<8xf32>
+    %m = sp.all_reduce %s max over ["sp"] of 2 : tensor<8xf32>
     return %m : tensor<8xf32>
   }
 }

@@ -111,25 +111,30 @@ def Sp_AllToAllStartOp : Sp_AllToAllBase<1> {
 }
 
 class Sp_AllReduceBase<bit start> : Sp_CommOp<"all_reduce", start> {
-  let summary = !if(start, "Start of an all-reduce", "Combination of the values of all ranks of an axis");
+  let summary = !if(start, "Start of an all-reduce", "Combination of the values of all ranks of some axes");
   let description = Sp_StartText<start, [{
+    The group is all ranks that differ only along `axes`, `ranks` of them; each
+    value is combined on its own, and all travel together.
     ```
     rank      0   1   2              0      1      2
     before    a   b   c       after  a+b+c  a+b+c  a+b+c
     ```
     (C1) the number of ranks is positive.
+    (C2) there are axes, each named once.
+    (C3) values are of one element type, and there is one at least.
+    (C4) results have the types of the inputs.
     ```mlir
-    %s = sp.all_reduce %x sum over "sp" of 4 : tensor<8xf32>
+    %s, %t = sp.all_reduce %x, %y sum over ["dp", "sp"] of 8 : tensor<8xf32>, tensor<2x2xf32>
     ```
   }]>.value;
-  let arguments = (ins AnyRankedTensor:$input, Sp_Reduction:$kind, StrAttr:$axis, I64Attr:$ranks);
-  let assemblyFormat = "$input $kind `over` $axis `of` $ranks attr-dict `:` type($input)"
-                       # " `` custom<SameType>(ref(type($input)), type($result))";
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Sp_Reduction:$kind, StrArrayAttr:$axes, I64Attr:$ranks);
+  let assemblyFormat = "$inputs $kind `over` $axes `of` $ranks attr-dict `:` type($inputs)"
+                       # " `` custom<SameTypes>(ref(type($inputs)), type($results))";
   let hasVerifier = 1;
 }
-def Sp_AllReduceOp : Sp_AllReduceBase<0> { let results = (outs AnyRankedTensor:$result); }
+def Sp_AllReduceOp : Sp_AllReduceBase<0> { let results = (outs Variadic<AnyRankedTensor>:$results); }
 def Sp_AllReduceStartOp : Sp_AllReduceBase<1> {
-  let results = (outs AnyRankedTensor:$result, Sp_TokenType:$token);
+  let results = (outs Variadic<AnyRankedTensor>:$results, Sp_TokenType:$token);
 }
 
 class Sp_ReduceScatterBase<bit start> : Sp_CommOp<"reduce_scatter", start> {

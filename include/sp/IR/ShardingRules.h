@@ -8,6 +8,7 @@
 ///   add  [B,S] + [B,S]               B, S
 ///   dot_general [B,S,D] x [D,F]      B, S, F, D (reduction, sum)
 ///   reduce add [B,S] over S          B, S (reduction, sum)
+///   scatter add [S,D] to [V,D]       D, S (reduction, sum)
 ///   slice [B,S] to [B,S-1]           B
 ///
 /// The idea is Shardy's `OpShardingRule`.

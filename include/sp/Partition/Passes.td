@@ -52,14 +52,16 @@ def LocalizePass : Pass<"sp-localize", "::mlir::ModuleOp"> {
     Consumes the propagated shardings. Token-local operations take local shapes;
     attention becomes exchanges and partial attention as its plan says; what is
     not token-local is reduced or gathered over the axis, with a remark that
-    names the operation and the bytes a rank sends for it.
+    names the operation and the bytes a rank sends for it. Partial results are
+    reduced once, over all axes that deal what they are made of; partial sums of
+    numbers of 16 bits are made and added in f32, then rounded.
 
     ```mlir
     // Before
     %m = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<2x4096xf32>, tensor<f32>) -> tensor<2xf32>
     // After, x dealt to 4 ranks
     %p = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<2x1024xf32>, tensor<f32>) -> tensor<2xf32>
-    %m = sp.all_reduce %p sum over "sp" of 4 : tensor<2xf32>
+    %m = sp.all_reduce %p sum over ["sp"] of 4 : tensor<2xf32>
     ```
   }];
   let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",

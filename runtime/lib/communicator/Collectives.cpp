@@ -130,29 +130,35 @@ Status exchangeWithPeers(Communicator &communicator, int channel,
 }
 
 Status allReduce(Communicator &communicator, int channel, const Group &group,
-                 plan::DType type, plan::Reduction kind, int64_t count,
-                 std::byte *data) {
+                 plan::DType type, plan::Reduction kind, const Message &data) {
   Communicator::OnHost memory(communicator, channel);
   int64_t elementBytes =
       static_cast<int64_t>(sprt_dtype_size(static_cast<sprt_dtype>(type)));
-  algebra::Layout deal(algebra::LayoutKind::contiguous, count, group.size());
-  std::vector<Message> parts;
-  int64_t first = 0;
-  for (int64_t member = 0; member < group.size(); ++member) {
-    Piece piece;
-    piece.base = data + first * elementBytes;
-    piece.counts[1] = deal.count(member);
-    piece.strides[1] = elementBytes;
-    piece.inner = elementBytes;
-    first += piece.counts[1];
-    parts.push_back({piece});
-  }
+  std::vector<Message> parts(group.members.size());
+  forEachRun(data, [&](std::byte *at, int64_t bytes) {
+    algebra::Layout deal(algebra::LayoutKind::contiguous, bytes / elementBytes,
+                         group.size());
+    for (int64_t member = 0; member < group.size(); ++member) {
+      Piece piece;
+      piece.base = at;
+      piece.counts[1] = deal.count(member);
+      piece.strides[1] = elementBytes;
+      piece.inner = elementBytes;
+      at += piece.bytes();
+      if (piece.bytes() > 0)
+        parts[static_cast<size_t>(member)].push_back(piece);
+    }
+  });
   const Message &own = parts[static_cast<size_t>(group.index)];
   if (Status failure =
           reduceParts(communicator, channel, group, type, kind, parts, own))
     return failure;
+  // The own part is where it belongs.
   std::vector<Message> outgoing(parts.size(), own);
-  return exchange(communicator, channel, group, outgoing, parts);
+  if (Status failure =
+          exchangeWithPeers(communicator, channel, group, outgoing, parts))
+    return failure;
+  return communicator.synchronise(channel);
 }
 
 Status reduceScatter(Communicator &communicator, int channel,

@@ -44,11 +44,11 @@ Status exchangeWithPeers(Communicator &communicator, int channel,
 void reduceInto(plan::DType type, plan::Reduction kind, int64_t count,
                 void *target, const void *operand);
 
-/// In place over `count` dense elements: a direct reduce-scatter, then an
-/// all-gather. Member i reduces part i of a contiguous layout of the elements.
+/// In place: a direct reduce-scatter, then an all-gather. Member i reduces part
+/// i of a contiguous layout of each run's elements, so that what runs travel
+/// together does not change a sum.
 Status allReduce(Communicator &communicator, int channel, const Group &group,
-                 plan::DType type, plan::Reduction kind, int64_t count,
-                 std::byte *data);
+                 plan::DType type, plan::Reduction kind, const Message &data);
 
 /// Reduces parts[i] of every member at member i, into `target`. Parts have the
 /// same shape for all members; `target` may not overlap them.

@@ -142,6 +142,7 @@ void forEachRun(const Message &message,
 
 std::vector<Message> splitRows(const Message &message, int64_t limit) {
   std::vector<Message> blocks;
+  int64_t room = 0; // of the last block
   for (const Piece &piece : message) {
     int64_t rowBytes = piece.counts[2] * piece.inner;
     int64_t rows = piece.counts[1];
@@ -154,7 +155,12 @@ std::vector<Message> splitRows(const Message &message, int64_t limit) {
         block.base += batch * piece.strides[0] + row * piece.strides[1];
         block.counts[0] = 1;
         block.counts[1] = std::min(step, rows - row);
-        blocks.push_back({block});
+        if (blocks.empty() || block.bytes() > room) {
+          blocks.emplace_back();
+          room = limit;
+        }
+        room -= block.bytes();
+        blocks.back().push_back(block);
       }
   }
   return blocks;

@@ -57,8 +57,8 @@ void forEachRectangle(const Message &target, const Message &source,
 void forEachRun(const Message &message,
                 const std::function<void(std::byte *, int64_t)> &visit);
 
-/// Cuts a message into messages of whole rows of at most `limit` bytes, or of
-/// one row where a row is larger.
+/// Cuts a message into messages of whole rows of at most `limit` bytes, as few
+/// as keep the order, or of one row where a row is larger.
 std::vector<Message> splitRows(const Message &message, int64_t limit);
 
 } // namespace sprt

@@ -26,21 +26,29 @@ Status CudaRun::bring(const Message &message,
 }
 
 Status CudaRun::reduceAll(const plan::AllReduceT &reduce) {
-  std::byte *data = nullptr;
-  if (Status failure = rank.resolve(*reduce.view, scope, data))
+  Message data;
+  if (Status failure = resolve(reduce, data))
     return failure;
-  int64_t bytes = reduce.count * static_cast<int64_t>(sprt_dtype_size(
-                                     static_cast<sprt_dtype>(reduce.type)));
   std::vector<std::byte> local;
-  if (Status failure = bring(denseMessage(data, bytes), local))
+  if (Status failure = bring(data, local))
     return failure;
   if (Status failure = synchronise(number))
     return failure;
+  Message values;
+  std::byte *at = local.data();
+  for (const Piece &value : data) {
+    values.push_back(denseMessage(at, value.bytes()).front());
+    at += value.bytes();
+  }
   if (Status failure =
-          allReduce(*rank.communicator, number, rank.groupOf(reduce.factor),
-                    reduce.type, reduce.kind, reduce.count, local.data()))
+          allReduce(*rank.communicator, number, rank.groupOf(reduce.factors),
+                    reduce.type, reduce.kind, values))
     return failure;
-  return device.upload(stream(), data, local.data(), bytes);
+  for (size_t i = 0; i < data.size(); ++i)
+    if (Status failure = device.upload(stream(), data[i].base, values[i].base,
+                                       data[i].bytes()))
+      return failure;
+  return Status::success();
 }
 
 Status CudaRun::reduceRows(const plan::ReduceScatterT &reduce) {

@@ -166,7 +166,7 @@ Status ProgramWalk::resolve(const Step &step, const plan::SendRecvT &transfer,
 Status ProgramWalk::resolve(const plan::ExchangeT &exchange,
                             GroupMessages &out_messages) {
   Group &group = out_messages.group;
-  group = rank.groupOf(exchange.factor);
+  group = rank.groupOf({exchange.factor});
   const algebra::Layout &rows = program.layouts[exchange.layout];
   bool gathers = exchange.direction == plan::Direction::rowsToHeads;
   algebra::Interval mine = heldHeads(program, exchange, group.index);
@@ -222,10 +222,20 @@ Status ProgramWalk::resolve(const plan::ExchangeT &exchange,
   return Status::success();
 }
 
+Status ProgramWalk::resolve(const plan::AllReduceT &reduce, Message &out_data) {
+  for (const auto &view : reduce.views) {
+    std::byte *data = nullptr;
+    if (Status failure = rank.resolve(*view, scope, data))
+      return failure;
+    out_data.push_back(denseMessage(data, view->bytes).front());
+  }
+  return Status::success();
+}
+
 Status ProgramWalk::resolve(const plan::ReduceScatterT &reduce,
                             GroupMessages &out_messages) {
   Group &group = out_messages.group;
-  group = rank.groupOf(reduce.factor);
+  group = rank.groupOf({reduce.factor});
   const algebra::Layout &rows = program.layouts[reduce.layout];
   Piece source, target;
   if (Status failure = strided(*reduce.source, rows.length(), 1, source))

@@ -97,6 +97,8 @@ protected:
   Status resolve(const Step &step, const plan::SendRecvT &transfer,
                  Transfer &out_transfer);
   Status resolve(const plan::ExchangeT &exchange, GroupMessages &out_messages);
+  /// One piece a value.
+  Status resolve(const plan::AllReduceT &reduce, Message &out_data);
   /// `incoming` is one message, the target.
   Status resolve(const plan::ReduceScatterT &reduce,
                  GroupMessages &out_messages);

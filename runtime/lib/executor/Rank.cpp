@@ -38,13 +38,19 @@ Status Rank::resolve(const plan::ViewT &view, const Scope &scope,
   return Status::success();
 }
 
-Group Rank::groupOf(uint32_t factorNumber) const {
-  const plan::FactorT &factor = *program.plan->factors[factorNumber];
+Group Rank::groupOf(const std::vector<uint32_t> &factors) const {
   Group group;
-  group.index = coordinates[factorNumber];
-  int64_t first = number - group.index * factor.stride;
-  for (int64_t member = 0; member < factor.size; ++member)
-    group.members.push_back(first + member * factor.stride);
+  group.members = {number};
+  for (uint32_t each : factors) {
+    const plan::FactorT &factor = *program.plan->factors[each];
+    int64_t own = coordinates[each];
+    std::vector<int64_t> members;
+    for (int64_t member : group.members)
+      for (int64_t other = 0; other < factor.size; ++other)
+        members.push_back(member + (other - own) * factor.stride);
+    group.members = std::move(members);
+    group.index = group.index * factor.size + own;
+  }
   return group;
 }
 

@@ -91,7 +91,9 @@ public:
   Status resolve(const plan::ViewT &view, const Scope &scope,
                  std::byte *&out_data) const;
   /// The ranks that differ from this one in a factor's coordinate only.
-  Group groupOf(uint32_t factor) const;
+  /// The ranks that differ from this one along these factors only, the first
+  /// one outermost.
+  Group groupOf(const std::vector<uint32_t> &factors) const;
 
   const Program &program;
   const int64_t number;

@@ -13,11 +13,11 @@ Status StreamRun::exchangeRows(const plan::ExchangeT &exchange) {
 }
 
 Status StreamRun::reduceAll(const plan::AllReduceT &reduce) {
-  std::byte *data = nullptr;
-  if (Status failure = rank.resolve(*reduce.view, scope, data))
+  Message data;
+  if (Status failure = resolve(reduce, data))
     return failure;
-  return allReduce(*rank.communicator, number, rank.groupOf(reduce.factor),
-                   reduce.type, reduce.kind, reduce.count, data);
+  return allReduce(*rank.communicator, number, rank.groupOf(reduce.factors),
+                   reduce.type, reduce.kind, data);
 }
 
 Status StreamRun::reduceRows(const plan::ReduceScatterT &reduce) {

@@ -329,10 +329,14 @@ std::string Printer::operation(const plan::OperationUnion &operation) const {
   }
   case Operation::AllReduce: {
     const plan::AllReduceT &reduce = *operation.AsAllReduce();
-    return std::string("all_reduce ") + plan::EnumNameReduction(reduce.kind) +
-           " " + std::to_string(reduce.count) + " " +
-           plan::EnumNameDType(reduce.type) + " along " +
-           factor(reduce.factor) + " " + view(*reduce.view);
+    std::string text = std::string("all_reduce ") +
+                       plan::EnumNameReduction(reduce.kind) + " " +
+                       plan::EnumNameDType(reduce.type) + " along ";
+    for (size_t i = 0; i < reduce.factors.size(); ++i)
+      text += (i == 0 ? "" : ", ") + factor(reduce.factors[i]);
+    for (const auto &each : reduce.views)
+      text += " " + view(*each);
+    return text;
   }
   case Operation::ReduceScatter: {
     const plan::ReduceScatterT &reduce = *operation.AsReduceScatter();

@@ -1,6 +1,8 @@
 #include "program/Validate.h"
 #include "sprt/types.h"
 
+#include <set>
+
 namespace sprt {
 
 namespace {
@@ -252,18 +254,38 @@ Status CommandValidator::checkReduction(plan::DType type,
 }
 
 Status CommandValidator::check(const plan::AllReduceT &reduce) {
-  if (Status failure = checkFactor(reduce.factor))
-    return failure;
+  for (uint32_t factor : reduce.factors)
+    if (Status failure = checkFactor(factor))
+      return failure;
+  // An axis and a part of it, or one twice, would count ranks twice.
+  std::set<uint32_t> factors(reduce.factors.begin(), reduce.factors.end());
+  bool hasPart = false;
+  for (uint32_t factor : factors)
+    hasPart |= plan.factors[factor]->is_part;
+  bool isOne = reduce.factors.size() == 1;
+  if (factors.size() != reduce.factors.size() || factors.empty() ||
+      (hasPart && !isOne))
+    return fail(SPRT_DAMAGED)
+           << "expected an all-reduce along different axes but got "
+           << reduce.factors.size() << " factors, "
+           << (hasPart ? "some of them parts of axes"
+                       : "not all of them different");
   if (Status failure = checkReduction(reduce.type, reduce.kind))
     return failure;
-  if (Status failure = checkSize(reduce.count, "elements"))
-    return failure;
-  int64_t bytes = 0;
+  if (reduce.views.empty())
+    return fail(SPRT_DAMAGED) << "an all-reduce of nothing";
   int64_t element = static_cast<int64_t>(
       sprt_dtype_size(static_cast<sprt_dtype>(reduce.type)));
-  if (__builtin_mul_overflow(reduce.count, element, &bytes))
-    return fail(SPRT_DAMAGED) << "the size of an all-reduce overflows";
-  return checkView(reduce.view.get(), "an all-reduce", /*written=*/true, bytes);
+  for (const auto &view : reduce.views) {
+    if (Status failure =
+            checkView(view.get(), "an all-reduce", /*written=*/true))
+      return failure;
+    if (view->bytes % element != 0)
+      return fail(SPRT_DAMAGED)
+             << "an all-reduce of " << view->bytes << " bytes, not of whole "
+             << plan::EnumNameDType(reduce.type);
+  }
+  return Status::success();
 }
 
 Status CommandValidator::check(const plan::ReduceScatterT &reduce) {
