@@ -99,6 +99,41 @@ def OutlineKernelsPass : Pass<"sp-outline-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::func::FuncDialect"];
 }
 
+def BucketReductionsPass : Pass<"sp-bucket-reductions", "::mlir::ModuleOp"> {
+  let summary = "Join sums of partial gradients into buckets";
+  let description = [{
+    Sums over the same axes and of the same element type, of which none is used
+    before the last one's operand is there, become one all-reduce of several values
+    in the place of the last; each value is summed as before. A bucket is full at an
+    eighth of the sums that a block has of the kind, but at 1 MiB at least, and never
+    larger than `bucket-bytes`. What is made of sums moves behind what the rest of
+    the program computes, unless that would keep larger operands, and not behind the
+    next bucket but one, so that at most two buckets of a kind wait to be used. A sum
+    that is needed before the next one is there stays alone, and so do sums of
+    different blocks: what a loop's body sums it sums in each of its iterations.
+
+    ```mlir
+    // Before
+    %a = sp.all_reduce %dw2 sum over ["sp"] of 4 : tensor<64x64xf32>
+    %b = sp.launch @transpose_0(%a) : ...
+    %dw1 = sp.gemm ...
+    %c = sp.all_reduce %dw1 sum over ["sp"] of 4 : tensor<64x32xf32>
+    %dx = sp.gemm ...
+    // After
+    %dw1 = sp.gemm ...
+    %a, %c = sp.all_reduce %dw2, %dw1 sum over ["sp"] of 4 : tensor<64x64xf32>, tensor<64x32xf32>
+    %dx = sp.gemm ...
+    %b = sp.launch @transpose_0(%a) : ...
+    ```
+  }];
+  let options = [
+    // The bucket_cap_mb of PyTorch's DistributedDataParallel.
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "25 * 1024 * 1024",
+           "Most bytes of a bucket; a larger value is one of its own.">,
+  ];
+  let dependentDialects = ["::mlir::sp::SpDialect"];
+}
+
 def StartCommunicationPass : Pass<"sp-start-communication", "::mlir::ModuleOp"> {
   let summary = "Split communication into start and wait";
   let description = [{

@@ -1,0 +1,150 @@
+// RUN: sp-opt %s -split-input-file --sp-bucket-reductions | FileCheck %s --check-prefixes=CHECK,LARGE
+// RUN: sp-opt %s -split-input-file --sp-bucket-reductions=bucket-bytes=64 | FileCheck %s --check-prefixes=CHECK,SMALL
+
+// The first sum waits for the second, and what is made of it for its use. A full
+// bucket is closed.
+// CHECK-LABEL: module @sums_are_joined_at_the_last
+// CHECK: %[[A:.*]] = sp.launch @double(%arg0)
+// SMALL-NEXT: %[[SA:.*]] = sp.all_reduce %[[A]] sum
+// CHECK-NEXT: %[[B:.*]] = sp.launch @double(%[[A]])
+// LARGE-NEXT: %[[S:.*]]:2 = sp.all_reduce %[[A]], %[[B]] sum over ["dp", "sp"] of 4 : tensor<16xf32>, tensor<16xf32>
+// SMALL-NEXT: %[[SB:.*]] = sp.all_reduce %[[B]] sum
+// CHECK-NEXT: %[[C:.*]] = sp.launch @double(%[[B]])
+// LARGE-NEXT: %[[USED:.*]] = sp.launch @double(%[[S]]#0)
+// LARGE-NEXT: return %[[USED]], %[[S]]#1, %[[C]]
+// SMALL-NEXT: %[[USED:.*]] = sp.launch @double(%[[SA]])
+// SMALL-NEXT: return %[[USED]], %[[SB]], %[[C]]
+module @sums_are_joined_at_the_last {
+  func.func private @double(%x: tensor<16xf32>) -> tensor<16xf32> {
+    %y = stablehlo.add %x, %x : tensor<16xf32>
+    return %y : tensor<16xf32>
+  }
+  func.func @main(%x: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) {
+    %a = sp.launch @double(%x) : (tensor<16xf32>) -> tensor<16xf32>
+    %sa = sp.all_reduce %a sum over ["dp", "sp"] of 4 : tensor<16xf32>
+    %used = sp.launch @double(%sa) : (tensor<16xf32>) -> tensor<16xf32>
+    %b = sp.launch @double(%a) : (tensor<16xf32>) -> tensor<16xf32>
+    %sb = sp.all_reduce %b sum over ["dp", "sp"] of 4 : tensor<16xf32>
+    %c = sp.launch @double(%b) : (tensor<16xf32>) -> tensor<16xf32>
+    return %used, %sb, %c : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: module @not_over_other_axes_types_or_kinds
+// CHECK: sp.all_reduce %arg0 sum over ["dp"]
+// CHECK-NEXT: sp.all_reduce %arg1 max over ["sp"]
+// CHECK-NEXT: sp.all_reduce %arg2 sum over ["sp"]
+// CHECK-NEXT: sp.all_reduce %arg0, %arg1 sum over ["sp"]
+module @not_over_other_axes_types_or_kinds {
+  func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>, %z: tensor<8xf64>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf64>, tensor<8xf32>) {
+    %0 = sp.all_reduce %x sum over ["dp"] of 2 : tensor<8xf32>
+    %1 = sp.all_reduce %x sum over ["sp"] of 2 : tensor<8xf32>
+    %2 = sp.all_reduce %y max over ["sp"] of 2 : tensor<8xf32>
+    %3 = sp.all_reduce %z sum over ["sp"] of 2 : tensor<8xf64>
+    %4 = sp.all_reduce %y sum over ["sp"] of 2 : tensor<8xf32>
+    return %0, %1, %2, %3, %4 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf64>, tensor<8xf32>
+  }
+}
+
+// -----
+
+// What is used before the next sum is there neither waits nor keeps others
+// waiting.
+// CHECK-LABEL: module @a_sum_used_at_once_stays_alone
+// CHECK: %[[LOSS:.*]] = sp.all_reduce %arg1 sum over ["sp"] of 2 : tensor<f32>
+// CHECK-NEXT: %[[SCALED:.*]] = sp.launch @scale(%arg0, %[[LOSS]])
+// CHECK-NEXT: %[[S:.*]]:2 = sp.all_reduce %arg0, %[[SCALED]] sum
+// CHECK-NEXT: return %[[S]]#0, %[[S]]#1
+module @a_sum_used_at_once_stays_alone {
+  func.func private @scale(%x: tensor<8xf32>, %s: tensor<f32>) -> tensor<8xf32> {
+    %b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<8xf32>
+    %y = stablehlo.multiply %x, %b : tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+  func.func @main(%x: tensor<8xf32>, %l: tensor<f32>) -> (tensor<8xf32>, tensor<8xf32>) {
+    %sx = sp.all_reduce %x sum over ["sp"] of 2 : tensor<8xf32>
+    %sl = sp.all_reduce %l sum over ["sp"] of 2 : tensor<f32>
+    %y = sp.launch @scale(%x, %sl) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    %sy = sp.all_reduce %y sum over ["sp"] of 2 : tensor<8xf32>
+    return %sx, %sy : tensor<8xf32>, tensor<8xf32>
+  }
+}
+
+// -----
+
+// A loop in between may use a sum: the bucket before it is closed.
+// CHECK-LABEL: module @not_behind_a_use_in_a_loop_nor_out_of_it
+// CHECK: sp.all_reduce %arg0, %arg1 sum
+// CHECK: scf.for
+// CHECK: sp.all_reduce %{{.*}} sum over ["sp"] of 2 : tensor<8xf32>
+// CHECK: scf.yield
+// CHECK: sp.all_reduce %arg1 sum over ["sp"] of 2 : tensor<8xf32>
+module @not_behind_a_use_in_a_loop_nor_out_of_it {
+  func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %two = arith.constant 2 : index
+    %sx = sp.all_reduce %x sum over ["sp"] of 2 : tensor<8xf32>
+    %sy = sp.all_reduce %y sum over ["sp"] of 2 : tensor<8xf32>
+    %r = scf.for %i = %zero to %two step %one iter_args(%a = %sx) -> (tensor<8xf32>) {
+      %s = sp.all_reduce %a sum over ["sp"] of 2 : tensor<8xf32>
+      scf.yield %s : tensor<8xf32>
+    }
+    %sz = sp.all_reduce %y sum over ["sp"] of 2 : tensor<8xf32>
+    return %r, %sy, %sz : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  }
+}
+
+// -----
+
+// At most two buckets wait: what is made of the first comes before the third.
+// CHECK-LABEL: module @used_before_the_next_but_one
+// SMALL: %[[A:.*]] = sp.all_reduce %arg0 sum
+// SMALL-NEXT: %[[B:.*]] = sp.all_reduce %arg1 sum
+// SMALL-NEXT: %[[USED:.*]] = sp.launch @halves(%[[A]])
+// SMALL-NEXT: %[[C:.*]] = sp.all_reduce %arg2 sum
+// SMALL-NEXT: %[[NEXT:.*]] = sp.launch @halves(%[[B]])
+// SMALL-NEXT: return %[[USED]], %[[NEXT]], %[[C]]
+// LARGE: %[[S:.*]]:3 = sp.all_reduce %arg0, %arg1, %arg2
+// LARGE-NEXT: sp.launch @halves(%[[S]]#0)
+module @used_before_the_next_but_one {
+  func.func private @halves(%x: tensor<16xf32>) -> tensor<16xbf16> {
+    %y = stablehlo.convert %x : (tensor<16xf32>) -> tensor<16xbf16>
+    return %y : tensor<16xbf16>
+  }
+  func.func @main(%a: tensor<16xf32>, %b: tensor<16xf32>, %c: tensor<16xf32>) -> (tensor<16xbf16>, tensor<16xbf16>, tensor<16xf32>) {
+    %sa = sp.all_reduce %a sum over ["sp"] of 2 : tensor<16xf32>
+    %ha = sp.launch @halves(%sa) : (tensor<16xf32>) -> tensor<16xbf16>
+    %sb = sp.all_reduce %b sum over ["sp"] of 2 : tensor<16xf32>
+    %hb = sp.launch @halves(%sb) : (tensor<16xf32>) -> tensor<16xbf16>
+    %sc = sp.all_reduce %c sum over ["sp"] of 2 : tensor<16xf32>
+    return %ha, %hb, %sc : tensor<16xbf16>, tensor<16xbf16>, tensor<16xf32>
+  }
+}
+
+// -----
+
+// What would keep more than it makes does not wait for a bucket.
+// CHECK-LABEL: module @large_operands_are_not_kept
+// CHECK: %[[L:.*]] = sp.all_reduce %arg1 sum over ["sp"] of 2 : tensor<f32>
+// CHECK-NEXT: %[[ROW:.*]] = sp.launch @scaled_row(%arg0, %[[L]])
+// CHECK-NEXT: %[[G:.*]] = sp.launch @scaled_row(%arg0, %arg1)
+// CHECK-NEXT: sp.all_reduce %[[G]] sum
+module @large_operands_are_not_kept {
+  func.func private @scaled_row(%x: tensor<1024x64xf32>, %s: tensor<f32>) -> tensor<64xf32> {
+    %b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<64xf32>
+    %r = stablehlo.slice %x [0:1, 0:64] : (tensor<1024x64xf32>) -> tensor<1x64xf32>
+    %v = stablehlo.reshape %r : (tensor<1x64xf32>) -> tensor<64xf32>
+    %y = stablehlo.multiply %v, %b : tensor<64xf32>
+    return %y : tensor<64xf32>
+  }
+  func.func @main(%x: tensor<1024x64xf32>, %l: tensor<f32>) -> (tensor<64xf32>, tensor<64xf32>) {
+    %s = sp.all_reduce %l sum over ["sp"] of 2 : tensor<f32>
+    %row = sp.launch @scaled_row(%x, %s) : (tensor<1024x64xf32>, tensor<f32>) -> tensor<64xf32>
+    %g = sp.launch @scaled_row(%x, %l) : (tensor<1024x64xf32>, tensor<f32>) -> tensor<64xf32>
+    %sg = sp.all_reduce %g sum over ["sp"] of 2 : tensor<64xf32>
+    return %row, %sg : tensor<64xf32>, tensor<64xf32>
+  }
+}
