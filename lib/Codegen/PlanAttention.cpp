@@ -92,9 +92,11 @@ void PlanWriter::writePairs(OpT op, const KernelInfo &info, TableT &attend) {
     attend.kv_first =
         behind(kvBefore, firstKvHead(*heads, op.getKvHeadCount()));
   }
-  attend.queries = rows(op.getQueries(), owner(op.getQueries()));
-  attend.keys = rows(op.getKeys(), op.getSource() ? expression(op.getSource())
-                                                  : owner(op.getKeys()));
+  auto rowsOf = [&](LayoutAttr layout, Value source) {
+    return rows(layout, source ? expression(source) : owner(layout));
+  };
+  attend.queries = rowsOf(op.getQueries(), op.getQuerySource());
+  attend.keys = rowsOf(op.getKeys(), op.getSource());
   attend.bands = bandList(op.getBands());
   attend.scale = op.getScale().convertToDouble();
   attend.head_size = q[3];

@@ -28,7 +28,7 @@ std::unique_ptr<plan::StridedT> PlanWriter::rowsView(Value value, int64_t dim,
   return strided;
 }
 
-/// [batch, rows, heads, inner] as the tensor itself is.
+/// [batch, rows, heads, inner] as the tensor itself is; inner may be missing.
 std::unique_ptr<plan::StridedT> PlanWriter::headsView(Value value,
                                                       Operation *at) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -36,7 +36,8 @@ std::unique_ptr<plan::StridedT> PlanWriter::headsView(Value value,
   strided->view = view(value, at);
   strided->batch = type.getDimSize(0);
   strided->inner_bytes =
-      type.getDimSize(3) * elementBytes(type.getElementType());
+      ShapedType::getNumElements(type.getShape().drop_front(3)) *
+      elementBytes(type.getElementType());
   strided->head_stride = strided->inner_bytes;
   strided->row_stride = strided->head_stride * type.getDimSize(2);
   strided->batch_stride = strided->row_stride * type.getDimSize(1);
@@ -73,7 +74,7 @@ void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
     shift.needs = std::make_unique<plan::NeedsT>();
     RingWay way = wayOf(op, mesh);
     shift.needs->factor = factorNumber(layout.getAxis());
-    shift.needs->queries = layoutNumber(reader->queries);
+    shift.needs->queries = layoutNumber(reader->rows);
     shift.needs->bands = bandList(reader->bands);
     shift.needs->stride = way.stride;
     shift.needs->size = way.size;

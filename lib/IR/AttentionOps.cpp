@@ -399,6 +399,9 @@ LogicalResult AttendBackwardOp::verify() {
     return emitOpError() << "expected " << heads->getMaxCount()
                          << " local heads, the most that a rank of " << *heads
                          << " holds, but got " << q[2];
+  // (C6)
+  if (getQuerySource() && getSource())
+    return emitOpError("expected queries or keys of another rank but got both");
   // (C4), (C5)
   return success(succeeded(verifyNotUniform(*this)) &&
                  succeeded(verifyPartTerms(*this)));

@@ -161,7 +161,7 @@ int64_t LayoutAttr::getMaxCount() const { return toAlgebra(*this).maxCount(); }
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                StringRef axis, int64_t heads, int64_t outer,
                                int64_t inner, int64_t gather, LayoutKind,
-                               Placement, int64_t groups, bool) {
+                               Placement, int64_t groups, bool, bool) {
   if (std::min({heads, outer, inner, gather, groups}) < 1)
     return emitError() << "expected positive factors of axis \"" << axis
                        << "\" but got heads " << heads << ", outer " << outer
@@ -183,6 +183,12 @@ std::pair<int64_t, int64_t> PlanAttr::getKvGroup(int64_t group,
   Layout parts(sprt::algebra::LayoutKind::contiguous, kvHeads, getGroups());
   int64_t count = parts.count(group);
   return {count ? parts.toGlobal(group, 0) : 0, count};
+}
+
+PlanAttr PlanAttr::withQueriesTravel(bool travel) const {
+  return get(getContext(), getAxis(), getHeads(), getOuter(), getInner(),
+             getGather(), getLayout(), getPlacement(), getGroups(),
+             getBidirectional(), travel);
 }
 
 LayoutAttr PlanAttr::getRows(int64_t length) const {
@@ -282,6 +288,10 @@ sprt::algebra::Bands mlir::sp::toAlgebra(ArrayAttr bands) {
     list.push_back({band.getQ0(), band.getQ1(), band.getK0(), band.getK1(),
                     band.getLo(), band.getHi(), band.getUniform()});
   return sprt::algebra::Bands(std::move(list));
+}
+
+ArrayAttr mlir::sp::transposed(ArrayAttr bands) {
+  return toAttr(bands.getContext(), toAlgebra(bands).transposed());
 }
 
 ArrayAttr mlir::sp::toAttr(MLIRContext *context,

@@ -244,17 +244,26 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
   return success();
 }
 
-/// What an operation makes of a block of keys; none where it makes nothing.
-static std::optional<RingReader> readerOf(Operation *user, Value block) {
+/// Who reads a block of keys, or of queries, in an operation; none where nobody
+/// does.
+static std::optional<RingReader> readerOf(Operation *user, Value block,
+                                          bool isOfQueries) {
+  auto backward = dyn_cast<AttendBackwardOp>(user);
+  if (isOfQueries) {
+    if (backward && (backward.getQuery() == block ||
+                     llvm::is_contained(backward.getPerQuery(), block)))
+      return RingReader{backward.getKeys(), transposed(backward.getBands())};
+    return std::nullopt;
+  }
   auto read = [&](auto op) -> std::optional<RingReader> {
     if (op.getKey() == block || llvm::is_contained(op.getPerKey(), block))
       return RingReader{op.getQueries(), op.getBands()};
     return std::nullopt;
   };
+  if (backward)
+    return read(backward);
   if (auto attend = dyn_cast<AttendOp>(user))
     return read(attend);
-  if (auto backward = dyn_cast<AttendBackwardOp>(user))
-    return read(backward);
   return std::nullopt;
 }
 
@@ -265,11 +274,12 @@ std::optional<RingReader> mlir::sp::getRingReader(ShiftStartOp shift) {
     return reader;
   Value block = shift.getInputs().front();
   for (Operation *user : block.getUsers()) {
-    std::optional<RingReader> other = readerOf(user, block);
+    std::optional<RingReader> other =
+        readerOf(user, block, shift.getOfQueries());
     if (!other)
       continue;
     if (reader &&
-        (reader->bands != other->bands || reader->queries != other->queries))
+        (reader->bands != other->bands || reader->rows != other->rows))
       return std::nullopt;
     reader = other;
   }

@@ -28,6 +28,12 @@ Value AttentionMoves::takeHeads(Value value, const HeadRange &range) const {
   return sliceDim(builder, loc, value, 2, range.first, range.count);
 }
 
+void AttentionMoves::takeHeads(MutableArrayRef<Value> values,
+                               const HeadRange &range) const {
+  for (Value &value : values)
+    value = takeHeads(value, range);
+}
+
 Value AttentionMoves::joinHeads(ArrayRef<Value> groups) const {
   if (groups.size() == 1)
     return groups.front();
@@ -49,10 +55,10 @@ Value AttentionMoves::gatherRows(Value value, LayoutAttr rows,
                              after);
 }
 
-void AttentionMoves::gatherRows(MutableArrayRef<Value> terms, LayoutAttr rows,
+void AttentionMoves::gatherRows(MutableArrayRef<Value> values, LayoutAttr rows,
                                 Value after) const {
-  for (Value &term : terms)
-    term = gatherRows(term, rows, after);
+  for (Value &value : values)
+    value = gatherRows(value, rows, after);
 }
 
 Value AttentionMoves::scatterRows(Value value, LayoutAttr rows) const {
@@ -87,6 +93,13 @@ Value AttentionMoves::exchange(Value value, const HeadRange &range,
 Value AttentionMoves::toHeads(Value value, const HeadRange &range,
                               const ExchangedRows &rows) const {
   return exchange(takeHeads(value, range), range, rows, /*toRows=*/false);
+}
+
+void AttentionMoves::toHeads(MutableArrayRef<Value> values,
+                             const HeadRange &range,
+                             const ExchangedRows &rows) const {
+  for (Value &value : values)
+    value = toHeads(value, range, rows);
 }
 
 void AttentionMoves::toHeads(MutableArrayRef<Value> terms,

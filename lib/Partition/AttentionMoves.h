@@ -43,12 +43,13 @@ public:
 
   /// Dimension 2 of a value with all heads.
   Value takeHeads(Value value, const HeadRange &range) const;
+  void takeHeads(MutableArrayRef<Value> values, const HeadRange &range) const;
   /// Groups of heads in dimension 2, one after another.
   Value joinHeads(ArrayRef<Value> groups) const;
 
   /// Every row, once `after` is there.
   Value gatherRows(Value value, LayoutAttr rows, Value after) const;
-  void gatherRows(MutableArrayRef<Value> terms, LayoutAttr rows,
+  void gatherRows(MutableArrayRef<Value> values, LayoutAttr rows,
                   Value after) const;
   /// Of every row the sum over ranks, on the rank whose it is.
   Value scatterRows(Value value, LayoutAttr rows) const;
@@ -56,6 +57,8 @@ public:
   /// [batch, rows, heads] or with a last dimension.
   Value toHeads(Value value, const HeadRange &range,
                 const ExchangedRows &rows) const;
+  void toHeads(MutableArrayRef<Value> values, const HeadRange &range,
+               const ExchangedRows &rows) const;
   /// What all heads share goes to every rank: as one head for each.
   void toHeads(MutableArrayRef<Value> terms, const ExchangedRows &rows) const;
   Value toRows(Value value, const HeadRange &range,

@@ -35,7 +35,7 @@ public:
   AttentionEmitter(OpBuilder &builder, const LocalAttention &attention)
       : builder(builder), op(attention.op), loc(op.getLoc()),
         plan(op.getPlan().value_or(PlanAttr())), query(attention.query),
-        own{attention.key, attention.value, attention.terms.perKey, {}},
+        own{{attention.key, attention.value}, attention.terms.perKey, {}},
         terms(attention.terms),
         moves(builder, loc, plan, op.getQuery().getType().getDimSize(2),
               op.getKey().getType().getDimSize(2)),
@@ -58,7 +58,7 @@ private:
   /// What a rank attends of a group of heads.
   struct HeldGroup {
     Value query;
-    KeyBlock own;
+    RingBlock own;
     HeadGroup heads;
   };
 
@@ -86,7 +86,7 @@ private:
     HeldGroup whole = {query, own, {}};
     LayoutAttr rows = keys;
     keys = denseLayout(keys);
-    moves.gatherRows(whole.own.perKey, rows, Value());
+    moves.gatherRows(whole.own.terms, rows, Value());
     return emitGroups(
         [&](int64_t number) { return gather(whole, number, rows); },
         [](Value result) { return result; });
@@ -94,12 +94,11 @@ private:
 
   HeldGroup gather(const HeldGroup &whole, int64_t number, LayoutAttr rows) {
     HeadGroup group = moves.group(number);
-    Value k = moves.takeHeads(whole.own.key, group.kv),
-          v = moves.takeHeads(whole.own.value, group.kv),
-          q = moves.takeHeads(whole.query, group.query);
-    k = moves.gatherRows(k, rows, done);
-    v = moves.gatherRows(v, rows, done);
-    return {q, {k, v, whole.own.perKey, {}}, group};
+    RingBlock all = whole.own;
+    moves.takeHeads(all.operands, group.kv);
+    Value q = moves.takeHeads(whole.query, group.query);
+    moves.gatherRows(all.operands, rows, done);
+    return {q, all, group};
   }
 
   /// Exchanges rows for heads, attends, and goes back.
@@ -110,15 +109,15 @@ private:
     queries = rows.joined;
     keys = keyRows.joined;
     moves.toHeads(terms.perQuery, rows);
-    moves.toHeads(whole.own.perKey, keyRows);
+    moves.toHeads(whole.own.terms, keyRows);
     // Exchanges keep their order: the next one follows that of the result.
     return emitGroups(
         [&](int64_t number) -> HeldGroup {
           HeadGroup group = moves.group(number);
-          Value q = moves.toHeads(whole.query, group.query, rows),
-                k = moves.toHeads(whole.own.key, group.kv, keyRows),
-                v = moves.toHeads(whole.own.value, group.kv, keyRows);
-          return {q, {k, v, whole.own.perKey, {}}, group};
+          Value q = moves.toHeads(whole.query, group.query, rows);
+          RingBlock held = whole.own;
+          moves.toHeads(held.operands, group.kv, keyRows);
+          return {q, held, group};
         },
         [&](Value result) { return moves.toRows(result, heads.query, rows); });
   }
@@ -126,7 +125,7 @@ private:
   State emitRing() {
     if (plan.getRing() == 1)
       return attend(begin(), own);
-    auto attendHere = [&](RingAttention::State state, KeyBlock &block,
+    auto attendHere = [&](RingAttention::State state, RingBlock &block,
                           Value source) -> RingAttention::State {
       State next = attend({state[0], state[1]}, block, source);
       return {next.output, next.lse};
@@ -141,12 +140,12 @@ private:
   State begin() { return states.begin(query, heads.query); }
   State finalize(State state) { return states.finalize(state, heads.query); }
 
-  State attend(State state, const KeyBlock &block, Value source = Value()) {
+  State attend(State state, const RingBlock &block, Value source = Value()) {
     auto [outputType, lseType] = states.types(query);
     auto partial = AttendOp::create(
-        builder, loc, TypeRange{outputType, lseType}, query, block.key,
-        block.value, state.output, state.lse, source, terms.perQuery,
-        block.perKey, terms.perHead, terms.pair, terms.table, queries, keys,
+        builder, loc, TypeRange{outputType, lseType}, query, block.operands[0],
+        block.operands[1], state.output, state.lse, source, terms.perQuery,
+        block.terms, terms.perHead, terms.pair, terms.table, queries, keys,
         heads.query.dealt, dealtKvHeads(),
         builder.getI64IntegerAttr(heads.query.first), op.getBands(),
         op.getScaleAttr(), op.getScoreAttr(), op.getNameAttr());
@@ -165,7 +164,7 @@ private:
   /// Local operands and how their rows are dealt, before or after heads are
   /// exchanged.
   Value query;
-  KeyBlock own;
+  RingBlock own;
   LocalTerms terms;
   AttentionMoves moves;
   AttentionState states;

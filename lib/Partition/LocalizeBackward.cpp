@@ -9,6 +9,8 @@
 //            dq, dk, dv = all_to_all        kv heads that several ranks hold:
 //            sum
 //   rings    k, v = shift, dk, dv follow    RingAttention.cpp
+//            q, do, lse, delta = shift,     where queries travel
+//            dq follows
 //
 // delta = rowsum(do * o) is made of local rows before anything moves, so that o
 // stays. Gradients are in the state's type until they are whole, and rounded
@@ -34,35 +36,35 @@ public:
   BackwardEmitter(OpBuilder &builder, const LocalBackward &backward)
       : builder(builder), op(backward.op), loc(op.getLoc()),
         plan(op.getPlan().value_or(PlanAttr())),
-        here{backward.query,
-             backward.cotangent,
-             backward.lse,
-             Value(),
-             {backward.key, backward.value, backward.terms.perKey, {}},
+        here{{{backward.query, backward.cotangent, backward.lse,
+               makeDelta(backward.output, backward.cotangent)},
+              backward.terms.perQuery,
+              {}},
+             {{backward.key, backward.value}, backward.terms.perKey, {}},
              {}},
         terms(backward.terms),
         moves(builder, loc, plan, op.getQuery().getType().getDimSize(2),
               op.getKey().getType().getDimSize(2)),
-        queries(backward.queries), keys(backward.keys) {
+        queryRows(backward.queries), keyRows(backward.keys) {
     here.heads = moves.allHeads();
-    here.delta = makeDelta(backward.output, backward.cotangent);
   }
 
   Gradients emit() {
-    if (!plan || plan.getRanks() == 1)
-      return round(attend(here.own));
-    if (plan.getGather() > 1)
+    if (plan && plan.getGather() > 1)
       return emitGathered();
-    if (plan.getHeads() > 1)
+    if (plan && plan.getHeads() > 1)
       return emitHeads();
     return round(emitRing());
   }
 
 private:
+  /// The operands of blocks.
+  enum OfQueries { kQuery, kCotangent, kLse, kDelta };
+  enum OfKeys { kKey, kValue };
+
   /// What a rank attends of a group of heads.
   struct HeldGroup {
-    Value query, cotangent, lse, delta;
-    KeyBlock own;
+    RingBlock queries, keys;
     HeadGroup heads;
   };
 
@@ -122,24 +124,18 @@ private:
   /// the ranks' queries make of each key where it is at home.
   Gradients emitGathered() {
     HeldGroup whole = here;
-    LayoutAttr rows = keys;
-    keys = denseLayout(keys);
+    LayoutAttr rows = keyRows;
+    keyRows = denseLayout(keyRows);
     // Joined with those of the forward, gathered keys would lie in memory since
     // then.
-    done = here.delta;
-    moves.gatherRows(whole.own.perKey, rows, done);
+    done = here.queries.operands[kDelta];
+    moves.gatherRows(whole.keys.terms, rows, done);
     auto bring = [&](int64_t number) -> HeldGroup {
-      HeadGroup group = moves.group(number);
-      Value k = moves.takeHeads(whole.own.key, group.kv),
-            v = moves.takeHeads(whole.own.value, group.kv);
-      k = moves.gatherRows(k, rows, done);
-      v = moves.gatherRows(v, rows, done);
-      return {moves.takeHeads(whole.query, group.query),
-              moves.takeHeads(whole.cotangent, group.query),
-              moves.takeHeads(whole.lse, group.query),
-              moves.takeHeads(whole.delta, group.query),
-              {k, v, whole.own.perKey, {}},
-              group};
+      HeldGroup group = {whole.queries, whole.keys, moves.group(number)};
+      moves.takeHeads(group.keys.operands, group.heads.kv);
+      moves.gatherRows(group.keys.operands, rows, done);
+      moves.takeHeads(group.queries.operands, group.heads.query);
+      return group;
     };
     return emitGroups(bring, [&](const Gradients &parts) {
       return round({parts.query, moves.scatterRows(parts.key, rows),
@@ -151,78 +147,94 @@ private:
   /// order: those of the next group follow those of the gradients.
   Gradients emitHeads() {
     HeldGroup whole = here;
-    ExchangedRows rows = moves.exchangedRows(queries),
-                  keyRows = moves.exchangedRows(keys);
-    queries = rows.joined;
-    keys = keyRows.joined;
-    moves.toHeads(terms.perQuery, rows);
-    moves.toHeads(whole.own.perKey, keyRows);
+    ExchangedRows rows = moves.exchangedRows(queryRows),
+                  ofKeys = moves.exchangedRows(keyRows);
+    queryRows = rows.joined;
+    keyRows = ofKeys.joined;
+    moves.toHeads(whole.queries.terms, rows);
+    moves.toHeads(whole.keys.terms, ofKeys);
     auto bring = [&](int64_t number) -> HeldGroup {
-      HeadGroup group = moves.group(number);
-      auto ofQueries = [&](Value value) {
-        return moves.toHeads(value, group.query, rows);
-      };
-      Value q = ofQueries(whole.query),
-            k = moves.toHeads(whole.own.key, group.kv, keyRows),
-            v = moves.toHeads(whole.own.value, group.kv, keyRows),
-            cotangent = ofQueries(whole.cotangent), lse = ofQueries(whole.lse),
-            delta = ofQueries(whole.delta);
-      return {q, cotangent, lse, delta, {k, v, whole.own.perKey, {}}, group};
+      HeldGroup group = {whole.queries, whole.keys, moves.group(number)};
+      moves.toHeads(group.queries.operands, group.heads.query, rows);
+      moves.toHeads(group.keys.operands, group.heads.kv, ofKeys);
+      return group;
     };
     return emitGroups(bring, [&](const Gradients &parts) -> Gradients {
       Value query =
           moves.toRows(roundQuery(parts.query), here.heads.query, rows);
       // What is whole already travels in the type of the result.
       if (!moves.isShared(here.heads.kv))
-        return {query,
-                moves.toRows(roundKey(parts.key), here.heads.kv, keyRows),
-                moves.toRows(roundValue(parts.value), here.heads.kv, keyRows)};
+        return {query, moves.toRows(roundKey(parts.key), here.heads.kv, ofKeys),
+                moves.toRows(roundValue(parts.value), here.heads.kv, ofKeys)};
       return {query,
-              roundKey(moves.sumToRows(parts.key, here.heads.kv, keyRows)),
-              roundValue(moves.sumToRows(parts.value, here.heads.kv, keyRows))};
+              roundKey(moves.sumToRows(parts.key, here.heads.kv, ofKeys)),
+              roundValue(moves.sumToRows(parts.value, here.heads.kv, ofKeys))};
     });
   }
 
   Gradients emitRing() {
-    if (plan.getRing() == 1)
-      return attend(here.own);
-    auto attendBlock = [&](RingAttention::State state, KeyBlock &block,
-                           Value source) -> RingAttention::State {
-      auto [query, key, value] = attend(block, state[0], source);
-      block.gradients = {key, value};
-      return {query};
-    };
-    RingAttention ring(builder, loc,
-                       {plan, keys, here.heads.kv.dealt, dealtKvHeads(),
-                        /*isBackward=*/true},
-                       attendBlock);
-    auto [state, gradients] = ring.emit({Value()}, here.own);
-    return {state[0], gradients[0], gradients[1]};
+    RingBlock queries = here.queries, keys = here.keys;
+    if (!plan || plan.getRing() == 1)
+      attend(queries, keys);
+    else if (plan.getQueriesTravel())
+      turn(queries, keys,
+           {plan, queryRows, here.heads.query.dealt,
+            dealtCount(here.heads.query), /*isBackward=*/true,
+            /*areQueries=*/true});
+    else
+      turn(keys, queries,
+           {plan, keyRows, here.heads.kv.dealt, dealtCount(here.heads.kv),
+            /*isBackward=*/true});
+    return {queries.gradients[0], keys.gradients[0], keys.gradients[1]};
   }
 
-  /// Adds to the gradients of the queries and to those of the block.
-  Gradients attend(const KeyBlock &block, Value ontoQuery = Value(),
-                   Value source = Value()) {
+  /// Hands on the blocks of one side while the other stays, each with what
+  /// comes together of its gradients.
+  void turn(RingBlock &travelling, RingBlock &staying,
+            const RingAttention::Dealt &dealt) {
+    auto attendBlock = [&](const RingAttention::State &state, RingBlock &block,
+                           Value source) -> RingAttention::State {
+      staying.gradients = state;
+      if (dealt.areQueries)
+        attend(block, staying, source);
+      else
+        attend(staying, block, Value(), source);
+      return staying.gradients;
+    };
+    RingAttention ring(builder, loc, dealt, attendBlock);
+    auto [state, gradients] = ring.emit({}, travelling);
+    staying.gradients = state;
+    travelling.gradients = gradients;
+  }
+
+  /// Adds to the gradients of both blocks, or begins them. One of them may be
+  /// that of a ring owner.
+  void attend(RingBlock &queries, RingBlock &keys, Value querySource = Value(),
+              Value keySource = Value()) {
     auto typeOf = [&](Value value) -> Type {
       return cast<RankedTensorType>(value.getType()).clone(stateType());
     };
-    bool continues = !block.gradients.empty();
+    auto onto = [](const RingBlock &block, unsigned number) {
+      return block.gradients.empty() ? Value() : block.gradients[number];
+    };
+    ArrayRef<Value> ofQueries = queries.operands, ofKeys = keys.operands;
     auto partial = AttendBackwardOp::create(
         builder, loc,
-        TypeRange{typeOf(here.query), typeOf(block.key), typeOf(block.value)},
-        here.query, block.key, block.value, here.cotangent, here.lse,
-        here.delta, ontoQuery, continues ? block.gradients[0] : Value(),
-        continues ? block.gradients[1] : Value(), source, terms.perQuery,
-        block.perKey, terms.perHead, terms.pair, terms.table, queries, keys,
-        here.heads.query.dealt, dealtKvHeads(),
+        TypeRange{typeOf(ofQueries[kQuery]), typeOf(ofKeys[kKey]),
+                  typeOf(ofKeys[kValue])},
+        ofQueries[kQuery], ofKeys[kKey], ofKeys[kValue], ofQueries[kCotangent],
+        ofQueries[kLse], ofQueries[kDelta], onto(queries, 0), onto(keys, 0),
+        onto(keys, 1), querySource, keySource, queries.terms, keys.terms,
+        terms.perHead, terms.pair, terms.table, queryRows, keyRows,
+        here.heads.query.dealt, dealtCount(here.heads.kv),
         builder.getI64IntegerAttr(here.heads.query.first), op.getBands(),
         op.getScaleAttr(), op.getScoreAttr(), op.getNameAttr());
-    return {partial.getDQuery(), partial.getDKey(), partial.getDValue()};
+    queries.gradients = {partial.getDQuery()};
+    keys.gradients = {partial.getDKey(), partial.getDValue()};
   }
 
-  IntegerAttr dealtKvHeads() {
-    return here.heads.kv.dealt ? builder.getI64IntegerAttr(here.heads.kv.count)
-                               : IntegerAttr();
+  IntegerAttr dealtCount(const HeadRange &heads) {
+    return heads.dealt ? builder.getI64IntegerAttr(heads.count) : IntegerAttr();
   }
 
   OpBuilder &builder;
@@ -234,7 +246,7 @@ private:
   LocalTerms terms;
   AttentionMoves moves;
   /// How their rows are dealt, before or after heads are exchanged.
-  LayoutAttr queries, keys;
+  LayoutAttr queryRows, keyRows;
   /// There once the group before is attended.
   Value done;
 };

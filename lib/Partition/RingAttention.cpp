@@ -1,4 +1,4 @@
-//===- RingAttention.cpp - Blocks of keys that ranks hand on --------------===//
+//===- RingAttention.cpp - Blocks of rows that ranks hand on --------------===//
 //
 // Ring of W, rank r at step t, holds the block of rank (r - t) mod W:
 //
@@ -17,9 +17,10 @@
 // A double ring (LoongTrain, arXiv:2406.18485) hands each window's first block
 // to the next window while the window turns.
 //
-// Gradients of keys and values follow their block: once it is attended, they go
-// where it is attended next, and from the last rank home, which is one hop more
-// than the block went.
+// Blocks are keys and values or, of gradients, queries with what belongs to
+// them. Gradients of what travels follow their block: once it is attended, they
+// go where it is attended next, and from the last rank home, which is one hop
+// more than the block went.
 //
 //   step 0        attend own                          gradients on
 //   step t        attend block (r - t) mod W          gradients on
@@ -51,7 +52,7 @@ RingAttention::RingAttention(OpBuilder &builder, Location loc,
 }
 
 RingAttention::Result RingAttention::emit(const State &state,
-                                          const KeyBlock &own) {
+                                          const RingBlock &own) {
   int64_t windows = plan.getOuter();
   OpFoldResult zero = builder.getIndexAttr(0),
                last = builder.getIndexAttr(windows - 1);
@@ -59,9 +60,9 @@ RingAttention::Result RingAttention::emit(const State &state,
   if (windows == 1)
     return turn(state, own, zero);
   auto window = [&](OpFoldResult number, const State &state,
-                    const KeyBlock &first) -> Step {
+                    const RingBlock &first) -> Step {
     Value from = source(number, zero, 1);
-    KeyBlock next = shift(first, from, outer);
+    RingBlock next = shift(first, from, outer);
     Result turned = turn(state, first, number);
     next.gradients = shiftGradients(turned.gradients, from, outer);
     return {turned.state, {next, {}}};
@@ -79,7 +80,7 @@ RingAttention::Result RingAttention::emit(const State &state,
 }
 
 /// One turn of the inner ring, from the block that a window begins with.
-RingAttention::Result RingAttention::turn(State state, KeyBlock own,
+RingAttention::Result RingAttention::turn(State state, RingBlock own,
                                           OpFoldResult window) {
   int64_t hopsOn = plan.getHopsOn(), hopsBack = plan.getHopsBack();
   std::string inner = plan.getInnerAxis();
@@ -121,11 +122,11 @@ RingAttention::turnBothWays(Step here, OpFoldResult window,
                 return step(number, state, here, window);
               });
   auto &[state, blocks] = here;
-  KeyBlock &on = blocks.on, &back = *blocks.back;
+  RingBlock &on = blocks.on, &back = *blocks.back;
   OpFoldResult last = builder.getIndexAttr(steps);
   Value from = source(window, last, 1), behind = source(window, last, -1);
   // Of an even number of ranks the one opposite is a hop further on.
-  std::optional<KeyBlock> opposite;
+  std::optional<RingBlock> opposite;
   if (hopsOn > steps)
     opposite = shift(on, from, inner, 1, hopsOn);
   state = attend(state, on, from);
@@ -180,10 +181,11 @@ RingAttention::Step RingAttention::loop(
   };
   auto listed = [](const State &state, const Blocks &blocks) {
     SmallVector<Value> values = llvm::to_vector(state);
-    auto append = [&](const KeyBlock &block) {
-      llvm::append_values(values, block.key, block.value);
-      llvm::append_range(values, block.perKey);
-      llvm::append_range(values, block.gradients);
+    auto append = [&](const RingBlock &block) {
+      for (ArrayRef<Value> part :
+           {ArrayRef(block.operands), ArrayRef(block.terms),
+            ArrayRef(block.gradients)})
+        llvm::append_range(values, part);
     };
     append(blocks.on);
     if (blocks.back)
@@ -191,18 +193,19 @@ RingAttention::Step RingAttention::loop(
     return values;
   };
   auto read = [&](ValueRange values) -> Step {
-    auto take = [&](size_t count) {
-      ValueRange taken = values.take_front(count);
-      values = values.drop_front(count);
-      return taken;
+    auto take = [&](ArrayRef<Value> like) {
+      ValueRange taken = values.take_front(like.size());
+      values = values.drop_front(like.size());
+      return SmallVector<Value>(taken);
     };
-    auto takeLike = [&](const KeyBlock &like) -> KeyBlock {
-      ValueRange block = take(2);
-      auto perKey = llvm::to_vector(take(like.perKey.size()));
-      return {block[0], block[1], perKey,
-              llvm::to_vector(take(like.gradients.size()))};
+    auto takeLike = [&](const RingBlock &like) {
+      RingBlock block;
+      block.operands = take(like.operands);
+      block.terms = take(like.terms);
+      block.gradients = take(like.gradients);
+      return block;
     };
-    State carried = llvm::to_vector<2>(take(state.size()));
+    State carried(take(state));
     Blocks here = {takeLike(blocks.on), {}};
     if (blocks.back)
       here.back = takeLike(*blocks.back);
@@ -247,45 +250,43 @@ Value RingAttention::source(OpFoldResult window, OpFoldResult step,
       builder, loc, AffineMap::get(operands.size(), 0, owner), operands);
 }
 
-KeyBlock RingAttention::shift(const KeyBlock &block, Value source,
-                              StringRef axis, int64_t distance, int64_t hops) {
+RingBlock RingAttention::shift(const RingBlock &block, Value source,
+                               StringRef axis, int64_t distance, int64_t hops) {
   // A whole turn needs no number.
   IntegerAttr most;
   if (hops > 0 && hops + 1 < plan.getInner())
     most = builder.getI64IntegerAttr(hops);
   SmallVector<Value> moved =
-      shiftHeads({block.key, block.value}, source, axis, distance, most,
-                 dealt.heads, dealt.kvHeads);
-  SmallVector<Value> perKey =
-      shiftHeads(block.perKey, source, axis, distance, most, {}, {});
+      shiftHeads(block.operands, source, axis, distance, most);
+  SmallVector<Value> terms = shiftHeads(block.terms, source, axis, distance,
+                                        most, /*haveHeads=*/false);
   // Keys travel again for gradients: joined with the way of the forward, the
   // blocks of other ranks would lie in memory in between.
   if (dealt.isBackward)
-    for (ArrayRef<Value> shifted : {ArrayRef(moved), ArrayRef(perKey)})
+    for (ArrayRef<Value> shifted : {ArrayRef(moved), ArrayRef(terms)})
       if (!shifted.empty())
         shifted[0].getDefiningOp()->setAttr("sp.backward",
                                             builder.getUnitAttr());
-  return {moved[0], moved[1], perKey, {}};
+  return {moved, terms, {}};
 }
 
 SmallVector<Value> RingAttention::shiftGradients(ValueRange gradients,
                                                  Value source, StringRef axis,
                                                  int64_t distance) {
-  return shiftHeads(gradients, source, axis, distance, IntegerAttr(),
-                    dealt.heads, dealt.kvHeads);
+  return shiftHeads(gradients, source, axis, distance, IntegerAttr());
 }
 
 SmallVector<Value> RingAttention::shiftHeads(ValueRange values, Value source,
                                              StringRef axis, int64_t distance,
-                                             IntegerAttr hops, LayoutAttr heads,
-                                             IntegerAttr kvHeads) {
+                                             IntegerAttr hops, bool haveHeads) {
   if (values.empty())
     return {};
   StringAttr along;
-  if (axis != dealt.keys.getAxis())
+  if (axis != dealt.rows.getAxis())
     along = builder.getStringAttr(axis);
-  auto moved =
-      ShiftOp::create(builder, loc, values.getTypes(), values, source, distance,
-                      dealt.keys, hops, along, heads, kvHeads);
+  auto moved = ShiftOp::create(
+      builder, loc, values.getTypes(), values, source, distance, dealt.rows,
+      hops, along, haveHeads ? dealt.heads : LayoutAttr(),
+      haveHeads ? dealt.headCount : IntegerAttr(), dealt.areQueries);
   return llvm::to_vector(ValueRange(moved.getResults()));
 }

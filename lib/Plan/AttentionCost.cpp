@@ -34,9 +34,12 @@ public:
       return bytes;
     };
     keyTermBytes = ofTerms(op.perKey);
+    queryTermBytes = ofTerms(op.perQuery);
     termsToHeads = {ofTerms(op.perQueryToHeads), ofTerms(op.perKeyToHeads)};
     ringQueries = toAlgebra(plan.getRingRows(q[1]));
     ringKeys = toAlgebra(plan.getRingRows(v[1]));
+    queriesTravel = plan.getQueriesTravel() && op.queryPartBytes > 0;
+    ringBands = queriesTravel ? bands.transposed() : bands;
     for (int64_t group = 0; group < plan.getGroups(); ++group) {
       int64_t count = plan.getKvGroup(group, v[2]).second;
       groups.push_back({count, Layout(Kind::contiguous, count * q[2] / v[2],
@@ -55,9 +58,9 @@ public:
   int64_t bytesSent(int64_t rank) const {
     int64_t bytes = 0;
     if (plan.getGather() > 1)
-      bytes =
-          keys.count(rank) * rowBytes(kvHeads) * (plan.getRanks() - 1) +
-          (keys.length() - keys.count(rank)) * batch * kvHeads * op.partBytes;
+      bytes = keys.count(rank) * rowBytes(kvHeads) * (plan.getRanks() - 1) +
+              (keys.length() - keys.count(rank)) * batch * kvHeads *
+                  op.keyPartBytes;
     if (plan.getHeads() > 1)
       bytes += headBytes(rank);
     return bytes;
@@ -69,9 +72,10 @@ public:
   /// them.
   void forEachSend(int64_t source, function_ref<void(int64_t)> send) const {
     int64_t outer = plan.getOuter(), inner = plan.getInner();
+    const Layout &readers = queriesTravel ? ringKeys : ringQueries;
     auto travel = [&](int64_t first, const RingWay &way) {
-      int64_t reach =
-          bands.ringReach(ringQueries, ringKeys, source, way, way.above(first));
+      int64_t reach = ringBands.ringReach(readers, ringBlocks(), source, way,
+                                          way.above(first));
       for (int64_t hop = 0; hop < reach; ++hop)
         send(way.moved(first, hop * way.step));
     };
@@ -86,7 +90,7 @@ public:
   /// The same for gradients of the block, which follow it and come home.
   void forEachGradientSend(int64_t source,
                            function_ref<void(int64_t)> send) const {
-    if (op.partBytes == 0)
+    if (op.keyPartBytes == 0)
       return;
     int64_t outer = plan.getOuter(), inner = plan.getInner();
     RingWay windows{inner, outer, 1, outer - 1};
@@ -100,15 +104,24 @@ public:
     }
   }
   int64_t gradientBytes(int64_t source, int64_t member) const {
-    return ringKeys.count(source) * batch * kvHeadsOf(member) * op.partBytes;
+    return ringBlocks().count(source) * batch *
+           (queriesTravel ? headsOf(member) * op.queryPartBytes
+                          : kvHeadsOf(member) * op.keyPartBytes);
   }
 
   /// Of the block of a ring owner, as member `member` of its group holds it.
   int64_t blockBytes(int64_t source, int64_t member) const {
-    return ringKeys.count(source) * rowBytes(kvHeadsOf(member));
+    return ringBlocks().count(source) *
+           (queriesTravel
+                ? batch * headsOf(member) * op.queryBytes + queryTermBytes
+                : rowBytes(kvHeadsOf(member)));
   }
 
 private:
+  const Layout &ringBlocks() const {
+    return queriesTravel ? ringQueries : ringKeys;
+  }
+
   /// Of one row of keys and values with that many heads, with its terms.
   int64_t rowBytes(int64_t kvHeads) const {
     return batch * kvHeads * op.keyBytes + keyTermBytes;
@@ -140,7 +153,7 @@ private:
         most = std::max(most, own);
       }
       bytes += held > count
-                   ? most * op.partBytes
+                   ? most * op.keyPartBytes
                    : sprt::algebra::heldHeads(heads, member, count).size() *
                          op.keysToRows;
     }
@@ -169,10 +182,12 @@ private:
   PlanAttr plan;
   int64_t batch;
   Bands bands;
+  Bands ringBands; ///< as what stays in a ring sees what travels
+  bool queriesTravel = false;
   int64_t kvHeads = 0;
-  /// What terms say of one row, over the batch: of keys; and of queries and of
-  /// keys as they are exchanged for heads.
-  int64_t keyTermBytes = 0;
+  /// What terms say of one row, over the batch: of keys and of queries; and of
+  /// queries and of keys as they are exchanged for heads.
+  int64_t keyTermBytes = 0, queryTermBytes = 0;
   std::pair<int64_t, int64_t> termsToHeads;
   Layout queries, keys, ringQueries, ringKeys;
   /// The kv heads of each group, and how its query heads are dealt.
@@ -198,6 +213,12 @@ static Value lookThrough(Value value) {
 
 AttentionOp mlir::sp::findForward(AttentionBackwardOp op) {
   return lookThrough(op.getLse()).getDefiningOp<AttentionOp>();
+}
+
+bool mlir::sp::hasTermsByQueries(AttentionBackwardOp op) {
+  return llvm::any_of(op.getPair(), [](Value pair) {
+    return cast<RankedTensorType>(pair.getType()).getDimSize(2) > 1;
+  });
 }
 
 /// Whether queries, keys and values are those of the forward, so that what is
@@ -239,22 +260,25 @@ CountedAttention::CountedAttention(AttentionOp op)
 
 CountedAttention::CountedAttention(AttentionBackwardOp op)
     : bands(op.getBands()), query(op.getQuery().getType()),
-      value(op.getValue().getType()), perKey(op.getPerKey()),
-      perQueryToHeads(op.getPerQuery()), perKeyToHeads(op.getPerKey()),
+      value(op.getValue().getType()), perQuery(op.getPerQuery()),
+      perKey(op.getPerKey()), perQueryToHeads(op.getPerQuery()),
+      perKeyToHeads(op.getPerKey()),
       keyBytes(rowBytes(op.getKey()) + rowBytes(op.getValue())),
       queriesToRows(rowBytes(op.getDQuery())),
       keysToRows(rowBytes(op.getDKey()) + rowBytes(op.getDValue())) {
   int64_t stateBytes = elementBytes(op.getLse().getType().getElementType());
   queriesToHeads =
       rowBytes(op.getDOutput()) + rowBytes(op.getLse()) + stateBytes;
-  partBytes = (query.getDimSize(3) + value.getDimSize(3)) * stateBytes;
+  queryBytes = rowBytes(op.getQuery()) + queriesToHeads;
+  queryPartBytes = query.getDimSize(3) * stateBytes;
+  keyPartBytes = queryPartBytes + value.getDimSize(3) * stateBytes;
   if (AttentionOp forward = findForward(op)) {
     perQueryToHeads = withoutThose(op.getPerQuery(), forward.getPerQuery());
     perKeyToHeads = withoutThose(op.getPerKey(), forward.getPerKey());
   }
   if (sharesOperands(op))
     return;
-  queriesToHeads += rowBytes(op.getQuery());
+  queriesToHeads = queryBytes;
   keysToHeads = keyBytes;
 }
 

@@ -33,6 +33,9 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
   Option<bool> bidirectional{*this, "bidirectional",
                              llvm::cl::desc("Turn a ring both ways at once."),
                              llvm::cl::init(false)};
+  Option<std::string> backward{
+      *this, "backward",
+      llvm::cl::desc("kv or q: what travels in a ring's backward.")};
 };
 
 } // namespace
@@ -57,6 +60,7 @@ void mlir::sp::registerPlanPipeline() {
         plan.heads = options.heads;
         plan.inner = options.inner;
         plan.bidirectional = options.bidirectional;
+        plan.backward = options.backward;
         buildPlanPipeline(pm, mesh, plan);
       });
 }

@@ -36,6 +36,10 @@ struct PlanAttentionPass
   FailureOr<Factors> chooseFactors(ArrayRef<PlannedAttention> attentions);
   FailureOr<LayoutKind> chooseLayout(ArrayRef<PlannedAttention> attentions);
   PlanAttr cheapest(const PlannedAttention &op, LayoutKind kind);
+  /// The plan, with what travels in the ring of its gradients.
+  PlanAttr chooseTravelling(const PlannedAttention &op, PlanAttr plan);
+  LogicalResult explainTravelling(const PlannedAttention &op, PlanAttr plan);
+  int64_t localBatch(const PlannedAttention &op);
   int64_t gatheredGroups(const PlannedAttention &op);
   void placeProcesses(PlanAttr plan);
 
@@ -58,7 +62,8 @@ PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind,
       &getContext(), axis, heads, ring / inner, inner, gather, kind,
       placement == "context-first" ? Placement::ContextFirst
                                    : Placement::HeadFirst,
-      heads > 1 || gather > 1 ? factors.groups : 1, bidirectional && inner > 1);
+      heads > 1 || gather > 1 ? factors.groups : 1, bidirectional && inner > 1,
+      /*queriesTravel=*/false);
 }
 
 int64_t leastKvHeads(ArrayRef<PlannedAttention> attentions) {
@@ -108,6 +113,14 @@ PlanAttentionPass::chooseFactors(ArrayRef<PlannedAttention> attentions) {
   if (bidirectional && strategy != "ring" && strategy != "double-ring" &&
       strategy != "2d")
     return refuse("expected --bidirectional with --strategy=ring, double-ring "
+                  "or 2d only but got \"" +
+                  strategy + "\"");
+  if (!backward.empty() && backward != "kv" && backward != "q")
+    return refuse("expected --backward to be kv or q but got \"" + backward +
+                  "\"");
+  if (!backward.empty() &&
+      (strategy == "none" || strategy == "ulysses" || strategy == "allgather"))
+    return refuse("expected --backward with --strategy=auto, ring, double-ring "
                   "or 2d only but got \"" +
                   strategy + "\"");
   if (headGroups != 1 && strategy != "ulysses" && strategy != "2d" &&
@@ -165,11 +178,64 @@ PlanAttentionPass::chooseLayout(ArrayRef<PlannedAttention> attentions) {
   return isUneven ? LayoutKind::Zigzag : LayoutKind::Contiguous;
 }
 
+int64_t PlanAttentionPass::localBatch(const PlannedAttention &op) {
+  std::optional<StringRef> axis = meshOp.getBatch();
+  return llvm::divideCeil(op.batch, axis ? meshOp.getAxisSize(*axis) : 1);
+}
+
+PlanAttr PlanAttentionPass::chooseTravelling(const PlannedAttention &op,
+                                             PlanAttr plan) {
+  bool isOpen = plan.getRing() > 1 && op.hasGradients() &&
+                !op.hasTermsOfPairs() && backward != "kv";
+  if (!isOpen)
+    return plan;
+  PlanAttr other = plan.withQueriesTravel(true);
+  int64_t batch = localBatch(op);
+  bool isCheaper =
+      op.estimateBytes(other, batch) < op.estimateBytes(plan, batch);
+  return backward == "q" || isCheaper ? other : plan;
+}
+
+/// Says what travels in the ring of its gradients, if there is one.
+LogicalResult PlanAttentionPass::explainTravelling(const PlannedAttention &op,
+                                                   PlanAttr plan) {
+  if (plan.getRing() == 1 || !op.hasGradients()) {
+    if (!backward.empty())
+      remark::missed(
+          op.getLoc(),
+          remark::RemarkOpts::name("BackwardUnused").category(DEBUG_TYPE))
+          << op.getName() << ": --backward does not apply, it has no "
+          << (op.hasGradients() ? "ring" : "gradients");
+    return success();
+  }
+  if (backward == "q" && op.hasTermsOfPairs())
+    return emitError(op.getLoc())
+           << "expected keys and values to travel in the backward of "
+           << op.getName()
+           << ", whose score function reads a term of each pair, which ranks "
+              "have by queries, but got --backward=q; leave it out";
+  bool areQueries = plan.getQueriesTravel();
+  auto bytes = [&](StringRef name, bool queriesTravel) {
+    PlanAttr counted = plan.withQueriesTravel(queriesTravel);
+    return remark::metric(name, op.estimateBytes(counted, localBatch(op)));
+  };
+  auto said = remark::passed(
+      op.getLoc(), remark::RemarkOpts::name("Travelling").category(DEBUG_TYPE));
+  said << op.getName() << ": " << (areQueries ? "queries" : "keys and values")
+       << " travel in its backward"
+       << (backward.empty() ? ": " : ", as asked for: ") << "a rank sends "
+       << bytes("bytes", areQueries) << " bytes in all, ";
+  if (op.hasTermsOfPairs())
+    said << "and has a term of each pair where the query is";
+  else
+    said << bytes("otherBytes", !areQueries) << " if "
+         << (areQueries ? "keys and values" : "queries") << " did";
+  return success();
+}
+
 PlanAttr PlanAttentionPass::cheapest(const PlannedAttention &op,
                                      LayoutKind kind) {
-  int64_t batch = op.batch;
-  if (std::optional<StringRef> axis = meshOp.getBatch())
-    batch = llvm::divideCeil(batch, meshOp.getAxisSize(*axis));
+  int64_t batch = localBatch(op);
   struct Candidate {
     PlanAttr plan;
     int64_t bytes;
@@ -178,7 +244,7 @@ PlanAttr PlanAttentionPass::cheapest(const PlannedAttention &op,
   std::vector<Candidate> candidates;
   int64_t heads = op.heads;
   auto consider = [&](StringRef name, const Factors &factors) {
-    PlanAttr plan = makePlan(name, kind, factors);
+    PlanAttr plan = chooseTravelling(op, makePlan(name, kind, factors));
     candidates.push_back(
         {plan, op.estimateBytes(plan, batch),
          static_cast<double>(op.estimateArea(plan)) *
@@ -284,7 +350,8 @@ void PlanAttentionPass::runOnOperation() {
     if (strategy == "allgather")
       factors->groups = gatheredGroups(op);
     PlanAttr plan =
-        counts ? cheapest(op, *kind) : makePlan(strategy, *kind, *factors);
+        counts ? cheapest(op, *kind)
+               : chooseTravelling(op, makePlan(strategy, *kind, *factors));
     op.setPlan(plan);
     placeProcesses(plan);
     std::string text = plan.getStrategyName().str() + ": whole on every rank";
@@ -300,6 +367,8 @@ void PlanAttentionPass::runOnOperation() {
                    remark::RemarkOpts::name("Planned").category(DEBUG_TYPE))
         << op.getName() << ": " << text
         << (counts ? ", chosen by counted bytes" : ", as asked for");
+    if (failed(explainTravelling(op, plan)))
+      return signalPassFailure();
   }
 }
 

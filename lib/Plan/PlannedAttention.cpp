@@ -26,6 +26,18 @@ std::string PlannedAttention::getName() const {
                       : "gradients of " + name.str();
 }
 
+bool PlannedAttention::hasGradients() const {
+  return llvm::any_of(
+      ops, [](Operation *op) { return isa<AttentionBackwardOp>(op); });
+}
+
+bool PlannedAttention::hasTermsOfPairs() const {
+  return llvm::any_of(ops, [](Operation *op) {
+    auto backward = dyn_cast<AttentionBackwardOp>(op);
+    return backward && hasTermsByQueries(backward);
+  });
+}
+
 int64_t PlannedAttention::estimateBytes(PlanAttr candidate,
                                         int64_t localBatch) const {
   int64_t bytes = 0;

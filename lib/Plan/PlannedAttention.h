@@ -20,6 +20,10 @@ struct PlannedAttention {
   std::string getName() const;
   /// Whether a group of kv heads has query heads of its own.
   bool hasEvenHeads() const { return heads % kvHeads == 0; }
+  bool hasGradients() const;
+  /// Whether a score function of its gradients reads terms of each pair, of
+  /// which ranks have those of their queries.
+  bool hasTermsOfPairs() const;
   /// The mean of what a rank sends.
   int64_t estimateBytes(PlanAttr candidate, int64_t localBatch) const;
   /// Visible pairs of one head on the busiest rank.

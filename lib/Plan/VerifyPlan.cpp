@@ -1,5 +1,6 @@
 //===- VerifyPlan.cpp - The guard of Plan ---------------------------------===//
 
+#include "sp/Plan/AttentionCost.h"
 #include "sp/Plan/Passes.h"
 
 namespace mlir::sp {
@@ -38,6 +39,15 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
     if (plan.getBidirectional() && plan.getInner() == 1)
       return op.emitOpError()
              << "expected a ring to turn both ways but got " << plan;
+    if (plan.getQueriesTravel() && plan.getRing() == 1)
+      return op.emitOpError()
+             << "expected a ring for queries to travel but got " << plan;
+    if constexpr (std::is_same_v<OpT, AttentionBackwardOp>)
+      if (plan.getQueriesTravel() && hasTermsByQueries(op))
+        return op.emitOpError()
+               << "expected keys to travel, as ranks have a term of each pair "
+                  "by their queries, but got "
+               << plan;
     return checkGroups(op, plan);
   }
 

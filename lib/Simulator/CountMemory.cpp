@@ -92,7 +92,7 @@ void Counter::touchAttend(AttendBackwardOp op) {
     return;
   if (!seesNone || !op.getOntoQuery())
     touchRows(op.getDQuery(), 1,
-              toAlgebra(op.getQueries()).count(owner(op.getQueries())));
+              toAlgebra(op.getQueries()).count(queryOwnerOf(op)));
   if (!seesNone || !op.getOntoKey())
     for (Value gradient : {Value(op.getDKey()), Value(op.getDValue())})
       touchRows(gradient, 1, toAlgebra(op.getKeys()).count(keyOwnerOf(op)));

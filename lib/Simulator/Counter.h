@@ -60,10 +60,14 @@ private:
   /// The visible part of an attention step, in this rank's rows.
   template <typename OpT> std::vector<sprt::algebra::Slice> slicesOf(OpT op) {
     return toAlgebra(op.getBands())
-        .restrict(toAlgebra(op.getQueries()), owner(op.getQueries()),
+        .restrict(toAlgebra(op.getQueries()), queryOwnerOf(op),
                   toAlgebra(op.getKeys()), keyOwnerOf(op));
   }
-  /// Whose keys an attention step meets.
+  /// Whose queries and whose keys meet in an attention step.
+  template <typename OpT> int64_t queryOwnerOf(OpT op) {
+    return op.getQuerySource() ? indices.evaluate(op.getQuerySource())
+                               : owner(op.getQueries());
+  }
   template <typename OpT> int64_t keyOwnerOf(OpT op) {
     return op.getSource() ? indices.evaluate(op.getSource())
                           : owner(op.getKeys());

@@ -14,14 +14,14 @@ using sprt::algebra::RingWay;
 
 int64_t Reaches::of(ShiftStartOp shift, const RingReader &reader,
                     const RingWay &way, int64_t source, int64_t above) {
-  LayoutAttr keys = shift.getLayout();
+  LayoutAttr rows = shift.getLayout();
   auto [entry, isNew] = known.try_emplace(
-      {{reader.bands, reader.queries, keys, way.stride, way.size},
+      {{reader.bands, reader.rows, rows, way.stride, way.size},
        {way.step, way.hops, source, above}},
       0);
   if (isNew)
     entry->second = toAlgebra(reader.bands)
-                        .ringReach(toAlgebra(reader.queries), toAlgebra(keys),
+                        .ringReach(toAlgebra(reader.rows), toAlgebra(rows),
                                    source, way, above);
   return entry->second;
 }

@@ -5,49 +5,80 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-LogicalResult Coverage::add(const Part &part, const RowBlock &keyBlock,
-                            const RowBlock &valueBlock) {
-  if (part.queries != last.queries || part.keys != last.keys ||
-      part.bands != last.bands || part.ofQueries != last.ofQueries ||
-      keyBlock.origin != keys || valueBlock.origin != values) {
+/// What both have of queries and keys.
+template <typename OpT>
+static std::pair<Side, Side> sidesOf(OpT op, ArrayRef<Value> besideQuery) {
+  Side queries = {"queries",           "cotangents, sums or terms",
+                  {op.getQuery()},     op.getPerQuery(),
+                  op.getQuerySource(), op.getQueries()},
+       keys = {"keys",         "values or terms", {op.getKey(), op.getValue()},
+               op.getPerKey(), op.getSource(),    op.getKeys()};
+  llvm::append_range(queries.operands, besideQuery);
+  return {queries, keys};
+}
+
+Part::Part(AttendOp op) : op(op), name("state"), bands(op.getBands()) {
+  std::tie(staying, travelling) = sidesOf(op, {});
+}
+
+Part::Part(AttendBackwardOp op)
+    : op(op), name("gradient"), queriesTravel(op.getQuerySource() != nullptr),
+      bands(op.getBands()) {
+  std::tie(staying, travelling) =
+      sidesOf(op, {op.getDOutput(), op.getLse(), op.getDelta()});
+  if (queriesTravel)
+    std::swap(staying, travelling);
+}
+
+LogicalResult Coverage::add(const Part &part, ArrayRef<Value> cameFrom,
+                            const Moves &moves) {
+  if (part.staying.rows != last.staying.rows ||
+      part.travelling.rows != last.travelling.rows ||
+      part.bands != last.bands ||
+      part.staying.operands != last.staying.operands ||
+      part.queriesTravel != last.queriesTravel ||
+      cameFrom != ArrayRef<Value>(origins)) {
     InFlightDiagnostic error = part.op->emitOpError()
                                << "continues the " << part.name
                                << " of another attention";
     error.attachNote(last.op->getLoc()) << "which is this one";
     return error;
   }
-  if (!metByFirst.insert(keyBlock.moves.source(0)).second)
+  if (!metByFirst.insert(moves.source(0)).second)
     return part.op->emitOpError()
-           << "attends a second time to keys that its " << part.name
-           << " has met: at owner 0 those of owner "
-           << keyBlock.moves.source(0);
-  met.push_back(keyBlock.moves);
+           << "attends a second time to " << part.travelling.name
+           << " that its " << part.name
+           << " has met: at owner 0 those of owner " << moves.source(0);
+  met.push_back(moves);
   last = part;
   return success();
 }
 
 LogicalResult Coverage::finish(MutableArrayRef<RankIndices> ranks) const {
-  sprt::algebra::Layout queryRows = toAlgebra(last.queries),
-                        keyRows = toAlgebra(last.keys);
+  const Side &staying = last.staying, &travelling = last.travelling;
+  sprt::algebra::Layout stayingRows = toAlgebra(staying.rows),
+                        travellingRows = toAlgebra(travelling.rows);
   // Different moves are different owners.
-  if (int64_t(met.size()) == keyRows.ranks())
+  if (int64_t(met.size()) == travellingRows.ranks())
     return success();
   sprt::algebra::Bands bands = toAlgebra(last.bands);
+  if (last.queriesTravel)
+    bands = bands.transposed();
   for (RankIndices &rank : ranks) {
-    int64_t queries = rank.owner(last.queries), own = rank.owner(last.keys);
-    SmallVector<bool> isMet(keyRows.ranks(), false);
+    int64_t here = rank.owner(staying.rows), own = rank.owner(travelling.rows);
+    SmallVector<bool> isMet(travellingRows.ranks(), false);
     for (const Moves &moves : met)
       isMet[moves.source(own)] = true;
-    for (int64_t owner = 0; owner < keyRows.ranks(); ++owner) {
+    for (int64_t owner = 0; owner < travellingRows.ranks(); ++owner) {
       if (isMet[owner])
         continue;
       sprt::algebra::Area pairs = sprt::algebra::area(
-          bands.restrict(queryRows, queries, keyRows, owner));
+          bands.restrict(stayingRows, here, travellingRows, owner));
       if (pairs != 0)
         return last.op->emitOpError()
-               << "is the last of its " << last.name
-               << ", but the queries of owner " << queries
-               << " have not met the keys of owner " << owner
+               << "is the last of its " << last.name << ", but the "
+               << staying.name << " of owner " << here << " have not met the "
+               << travelling.name << " of owner " << owner
                << ", with which they share " << int64_t(pairs)
                << " visible pairs";
     }

@@ -1,7 +1,7 @@
 //===- VerifyCoverage.cpp - Each visible pair exactly once ----------------===//
 
+#include "BlockGradients.h"
 #include "Coverage.h"
-#include "KeyGradients.h"
 
 #include "sp/Verify/Passes.h"
 
@@ -45,7 +45,7 @@ public:
     for (auto &[state, coverage] : open)
       if (failed(coverage.finish(ranks)))
         return failure();
-    return keyGradients.finish();
+    return blockGradients.finish();
   }
 
 private:
@@ -79,7 +79,7 @@ private:
   LogicalResult compute(Operation *op) {
     SmallVector<Value> gradients;
     for (Value operand : op->getOperands())
-      if (keyGradients.numberOf(operand) != 0)
+      if (blockGradients.numberOf(operand) != 0)
         gradients.push_back(operand);
     if (gradients.empty())
       return success();
@@ -90,10 +90,10 @@ private:
     });
     if (isAway && areAlike && gradients.size() > 1) {
       blocks[op->getResult(0)] = {op->getResult(0), block.moves};
-      return keyGradients.join(op, gradients, op->getResult(0));
+      return blockGradients.join(op, gradients, op->getResult(0));
     }
     for (Value gradient : gradients)
-      if (failed(keyGradients.takeUp(op, gradient, blockOf(gradient).moves)))
+      if (failed(blockGradients.takeUp(op, gradient, blockOf(gradient).moves)))
         return failure();
     return success();
   }
@@ -127,7 +127,7 @@ private:
         return failure();
       block.moves.add(wayOf(op, mesh));
       blocks[result] = block;
-      if (failed(keyGradients.handOn(op, input, result)))
+      if (failed(blockGradients.handOn(op, input, result)))
         return failure();
     }
     return success();
@@ -136,61 +136,92 @@ private:
   LogicalResult attendTo(AttendOp op) {
     if (failed(meet(op)))
       return failure();
-    if (op.getState() && stateOf(op.getState()) != stateOf(op.getStateLse()))
-      return op.emitOpError() << "continues a state that was continued before";
-    return grow(op, op.getState(), {op.getOutput(), op.getLse()});
+    return grow(op, {op.getState(), op.getStateLse()},
+                {op.getOutput(), op.getLse()});
   }
 
   LogicalResult attendTo(AttendBackwardOp op) {
-    if (failed(meet(op)) ||
-        failed(grow(op, op.getOntoQuery(), {op.getDQuery()})))
+    Part part(op);
+    if (failed(meet(part)))
       return failure();
-    const RowBlock keys = blockOf(op.getKey()), values = blockOf(op.getValue());
-    for (const auto &[onto, gradient, block] :
-         {std::tuple(Value(op.getOntoKey()), Value(op.getDKey()), keys),
-          {Value(op.getOntoValue()), Value(op.getDValue()), values}}) {
+    using Of = BlockGradients::Of;
+    struct Gradient {
+      Value operand, onto, result;
+      Of of;
+    };
+    const Gradient queries[] = {
+        {op.getQuery(), op.getOntoQuery(), op.getDQuery(), Of::queries}};
+    const Gradient keys[] = {
+        {op.getKey(), op.getOntoKey(), op.getDKey(), Of::keys},
+        {op.getValue(), op.getOntoValue(), op.getDValue(), Of::values}};
+    ArrayRef<Gradient> staying = queries, travelling = keys;
+    if (part.queriesTravel)
+      std::swap(staying, travelling);
+    SmallVector<Value> onto, results;
+    for (const Gradient &gradient : staying) {
+      onto.push_back(gradient.onto);
+      results.push_back(gradient.result);
+    }
+    if (failed(grow(part, onto, results)))
+      return failure();
+    for (const auto &[operand, onto, result, of] : travelling) {
+      const RowBlock block = blockOf(operand);
       if (onto && blockOf(onto).moves != block.moves)
         return op.emitOpError()
-               << "adds gradients of keys of owner " << block.moves.source(0)
-               << " to those of owner " << blockOf(onto).moves.source(0)
-               << ", at owner 0";
-      unsigned isOfValues = gradient == op.getDValue();
-      if (failed(keyGradients.add(op, onto, gradient,
-                                  {op.getQuery(), block.origin, isOfValues})))
+               << "adds gradients of " << part.travelling.name << " of owner "
+               << block.moves.source(0) << " to those of owner "
+               << blockOf(onto).moves.source(0) << ", at owner 0";
+      if (failed(blockGradients.add(
+              op, onto, result,
+              {part.staying.operands.front(), block.origin, of})))
         return failure();
-      blocks[gradient] = {gradient, block.moves};
+      blocks[result] = {result, block.moves};
     }
     return success();
   }
 
-  /// Checks that a part has the queries of its rank and the keys that it names.
+  /// Checks that a part has what stays of its rank, and of what travels the
+  /// rows that it names.
   LogicalResult meet(const Part &part) {
-    Moves keys = blockOf(part.key).moves;
-    for (Value value : part.ofQueries)
-      if (!blockOf(value).moves.empty())
-        return part.op->emitOpError()
-               << "attends with the queries of another rank";
-    for (Value value : part.ofKeys)
-      if (blockOf(value).moves != keys)
-        return part.op->emitOpError() << "attends to keys of one rank with "
-                                         "values or terms of another";
-    return checkSource(part.op, keys, part.source, part.keys);
+    const auto &[name, others, operands, terms, source, rows] = part.travelling;
+    Moves moves = blockOf(operands.front()).moves;
+    auto areAll = [&](const Side &side, const Moves &moves) {
+      auto came = [&](Value value) { return blockOf(value).moves == moves; };
+      return llvm::all_of(side.operands, came) &&
+             llvm::all_of(side.terms, came);
+    };
+    if (!areAll(part.staying, Moves()))
+      return part.op->emitOpError()
+             << "attends with the " << part.staying.name << " of another rank";
+    if (!areAll(part.travelling, moves))
+      return part.op->emitOpError()
+             << "attends to " << name << " of one rank with " << others
+             << " of another";
+    return checkSource(part.op, moves, source, rows);
   }
 
-  /// What grows from `onto`, if anything, to `results`.
-  LogicalResult grow(const Part &part, Value onto, ValueRange results) {
-    RowBlock keys = blockOf(part.key), values = blockOf(part.value);
-    Coverage coverage(part, keys.origin, values.origin);
+  /// What grows from `onto`, all of one state if any, to `results`.
+  LogicalResult grow(const Part &part, ArrayRef<Value> onto,
+                     ArrayRef<Value> results) {
+    SmallVector<Value> origins;
+    for (Value value : part.travelling.operands)
+      origins.push_back(blockOf(value).origin);
+    Coverage coverage(part, origins);
     // What no attention left is where a state begins: sinks.
-    if (int64_t number = onto ? stateOf(onto) : 0) {
-      auto before = open.find(number);
-      if (before == open.end())
-        return part.op->emitOpError()
-               << "continues a " << part.name << " that was continued before";
+    int64_t number = onto.front() ? stateOf(onto.front()) : 0;
+    auto before = open.find(number);
+    bool isOne = llvm::all_of(onto, [&](Value value) {
+      return (value ? stateOf(value) : 0) == number;
+    });
+    if (!isOne || (number != 0 && before == open.end()))
+      return part.op->emitOpError()
+             << "continues a " << part.name << " that was continued before";
+    if (number != 0) {
       coverage = std::move(before->second);
       open.erase(before);
     }
-    if (failed(coverage.add(part, keys, values)))
+    if (failed(coverage.add(part, origins,
+                            blockOf(part.travelling.operands.front()).moves)))
       return failure();
     // A loop comes to the same operation in each of its turns.
     ++lastState;
@@ -207,12 +238,12 @@ private:
     SmallVector<std::tuple<RowBlock, int64_t, int64_t>> held;
     for (Value value : from)
       held.emplace_back(blockOf(value), stateOf(value),
-                        keyGradients.numberOf(value));
+                        blockGradients.numberOf(value));
     for (auto [value, parts] : llvm::zip_equal(to, held)) {
       auto [block, state, gradient] = parts;
       blocks[value] = block;
       states[value] = state;
-      keyGradients.set(value, gradient);
+      blockGradients.set(value, gradient);
     }
   }
 
@@ -247,7 +278,7 @@ private:
   int64_t lastState = 0;
   /// States that nothing has continued yet.
   llvm::MapVector<int64_t, Coverage> open;
-  KeyGradients keyGradients;
+  BlockGradients blockGradients;
 };
 
 struct VerifyCoveragePass

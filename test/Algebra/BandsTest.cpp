@@ -131,6 +131,16 @@ RC_GTEST_PROP(BandsProperty, SimplifyingKeepsPairs, ()) {
   RC_ASSERT(!simple.overlap());
 }
 
+RC_GTEST_PROP(BandsProperty, TransposingSwapsQueriesAndKeys, ()) {
+  Bands mask = drawMask(9, 12);
+  RC_LOG(text(mask));
+  Bands turned = mask.transposed();
+  for (int64_t i = -4; i < 16; ++i)
+    for (int64_t j = -4; j < 16; ++j)
+      RC_ASSERT(sees(turned, j, i) == sees(mask, i, j));
+  RC_ASSERT(turned.transposed() == mask);
+}
+
 RC_GTEST_PROP(BandsProperty, NormalFormIsUnique, ()) {
   // Two bands of the same pairs are the same band.
   Band a = drawBand(6, 6), b = drawBand(6, 6);

@@ -16,6 +16,8 @@ STRATEGIES = ("auto", "none", "allgather", "ulysses", "ring", "double-ring", "2d
 SIMPLEST = ("none", "ring", "allgather", "ulysses", "double-ring", "2d", "auto")
 LAYOUTS = ("auto", "contiguous", "zigzag", "striped")
 PLACEMENTS = ("head-first", "context-first")
+# What travels in a ring's backward; "": --backward is not given.
+TRAVELLING = ("", "kv", "q")
 SPELLINGS = ("repeated", "grouped", "heads-first")
 TARGETS = ("cpu", "cuda")
 TYPES = ("float64", "float32", "bfloat16")
@@ -38,6 +40,7 @@ class Case:
     # 1: --bidirectional.
     both: int = 0
     placement: str = "head-first"
+    backward: str = ""
     mask: str = "full"
     fill: str = "inf"
     # Queries, keys (0: as many), batch, heads, kv heads, sizes of a head and of a value (0: the same).
@@ -115,6 +118,7 @@ class Case:
             ("target", TARGETS),
             ("layout", LAYOUTS),
             ("placement", PLACEMENTS),
+            ("backward", TRAVELLING),
             ("fill", attentions.FILLS),
             ("type", TYPES),
             ("spelling", SPELLINGS),
@@ -136,6 +140,8 @@ class Case:
             factors.append("--bidirectional")
         if self.placement != "head-first":
             factors.append(f"--placement={self.placement}")
+        if self.backward:
+            factors.append(f"--backward={self.backward}")
         plan = (f"--strategy={self.strategy}", f"--layout={self.layout}", *factors)
         return (self.mesh(), *plan, *self.targeting())
 
@@ -206,6 +212,8 @@ class Case:
             case = replace(case, placement="head-first")
         if case.target == "cuda":
             case = replace(case, grad=0)
+        if not case.grad or case.strategy in ("none", "ulysses", "allgather"):
+            case = replace(case, backward="")
         most = max(1, case.kv // case.exchanging())
         case = replace(case, groups=min(case.groups, most), k=0 if case.k == case.s else case.k)
         return replace(case, dv=0 if case.dv == case.d else case.dv)
@@ -263,6 +271,7 @@ def simpler(case: Case) -> Iterator[Case]:
         ("groups", 0),
         ("both", 0),
         ("placement", "head-first"),
+        ("backward", ""),
         ("layout", "contiguous"),
         ("fill", "inf"),
         ("spelling", "repeated"),

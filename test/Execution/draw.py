@@ -94,7 +94,8 @@ def case(random: Random) -> cases.Case:
     if len(names) > 1 and "full" in names:
         names.remove("full")
     mask = "+".join(part(random, name, drawn) for name in names)
-    return replace(drawn, mask=mask).settled()
+    backward = random.choice(("", "kv", "q", "q"))
+    return replace(drawn, mask=mask, backward=backward).settled()
 
 
 def stream(seed: int) -> Iterator[cases.Case]:

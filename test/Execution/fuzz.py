@@ -35,6 +35,7 @@ GRADIENT_LIMITS = {"float64": 1e-9, "float32": 2e-5, "bfloat16": 2**-6}
 # What rounding leaves of terms of gradients that cancel, relative to the largest term.
 CANCELLED = {"float64": 2**-49, "float32": 2**-20, "bfloat16": 2**-20}
 NOT_TAKEN = "expected an attention for strategy"
+KEYS_TRAVEL = "expected keys and values to travel"
 ATTEMPTS = 150
 # JAX keeps some megabytes of every function that it has traced.
 CASES_PER_PROCESS = 200
@@ -114,10 +115,15 @@ class Fuzzer:
     def _execute(
         self, tools: harness.Tools, program: harness.Program, case: cases.Case
     ) -> tuple[list[np.ndarray], dict, dict]:
-        """As harness.Tools.execute; without the strategy where no attention is found."""
+        """As harness.Tools.execute; without the strategy where no attention is found.
+
+        And without --backward=q where terms of pairs forbid it.
+        """
         try:
             return tools.execute(harness.Case(program, case.options(), device=case.device()))
         except harness.CaseError as failure:
+            if KEYS_TRAVEL in str(failure):
+                return self._execute(tools, program, replace(case, backward="kv"))
             if NOT_TAKEN not in str(failure):
                 raise
         options = (case.mesh(), "--strategy=auto", *case.targeting())

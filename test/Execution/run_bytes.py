@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import jax.numpy as jnp
 
 import attentions
+import cases as drawn
 import harness
+from run_gradients import TOLERANCE
 
 LENGTH = 64
 
@@ -50,6 +52,59 @@ def equals(
     return check
 
 
+def gradient_formula(travelling: str, ranks: int, kind: attentions.Attention) -> int:
+    """Bytes that one rank sends in a ring of gradients.
+
+    Keys and values travel to every other rank and their gradients, in f32, as far and home;
+    or queries and cotangents do, with two numbers in f32 a query and head, and one gradient.
+    """
+    element, gradient = jnp.dtype(kind.dtype).itemsize, 4
+    rows = kind.batch * LENGTH // ranks
+    width, kv_width = kind.heads * kind.head_size, kind.kv_heads * kind.head_size
+    if travelling == "q":
+        block = rows * (2 * element * width + 2 * gradient * kind.heads)
+        return block * (ranks - 1) + gradient * rows * width * ranks
+    return 2 * rows * kv_width * (element * (ranks - 1) + gradient * ranks)
+
+
+def gradients_equal(option: str, ranks: int, kind: attentions.Attention) -> Callable[[dict, dict], None]:
+    """A check of both reports: without the option what takes fewer bytes travels."""
+    counts = {travelling: gradient_formula(travelling, ranks, kind) for travelling in ("kv", "q")}
+    expected = option or min(counts, key=lambda travelling: counts[travelling])
+    other = "q" if expected == "kv" else "kv"
+
+    def check(promised: dict, measured: dict) -> None:
+        forward, backward = promised["attentions"]
+        sent = [a + b for a, b in zip(forward["bytesSentPerRank"], backward["bytesSentPerRank"], strict=True)]
+        held = (
+            backward["travelling"] == expected
+            and backward["bytesSentPerRank"] == [counts[expected]] * ranks
+            and backward["bytesSentPerRankOtherwise"] == [counts[other]] * ranks
+            and measured["bytesSentPerRank"] == sent
+        )
+        if not held:
+            raise harness.CaseError(f"expected {counts}, of which {expected}, but got {backward}")
+
+    return check
+
+
+def gradient_cases(tools: harness.Tools) -> Iterator[harness.Case]:
+    """Rings in which keys travel or queries do, by the option or by their bytes."""
+    for kind in (
+        attentions.Attention(8, 8, 8, False, "float32"),
+        attentions.Attention(8, 2, 16, False, "bfloat16", batch=2),
+        attentions.Attention(8, 4, 16, True, "float32"),
+    ):
+        name = f"bytes-gradients-{kind.heads}-{kind.kv_heads}"
+        fn, arrays = drawn.differentiated(kind, kind.arrays(LENGTH, LENGTH, 0), 0)
+        program = tools.program(name, fn, *arrays)
+        for option in ("", "kv", "q"):
+            options = ("--mesh=sp=4", "--strategy=ring", "--layout=zigzag")
+            every = (*options, f"--backward={option}") if option else options
+            check = gradients_equal(option, 4, kind)
+            yield harness.Case(program, every, attentions=2, tolerance=TOLERANCE, check=check)
+
+
 def main() -> int:
     """Run every strategy over masks, groups, types and ranks that divide."""
     args = harness.arguments(__doc__).parse_args()
@@ -82,7 +137,8 @@ def main() -> int:
                         if strategy in ("ring", "double-ring", "2d"):
                             both = (*every, "--bidirectional")
                             cases.append(harness.Case(program, both, attentions=1, check=check))
-    return harness.hold_all(tools, cases[:: 17 if args.quick else 3], args)
+    chosen = cases[:: 17 if args.quick else 3]
+    return harness.hold_all(tools, [*chosen, *gradient_cases(tools)], args)
 
 
 if __name__ == "__main__":

@@ -84,3 +84,12 @@ func.func @attend_backward_c5_weight_of_another_type(%q: tensor<1x3x2x4xf64>, %l
   %dq, %dk, %dv = sp.attend_backward(%q, %q, %q) of(%q, %lse, %delta) score @scores per_query(%a : tensor<1x3x1x1xi1>) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 : (tensor<1x3x2x4xf64>, tensor<1x3x2x4xf64>, tensor<1x3x2x4xf64>, tensor<1x3x2x4xf64>, tensor<1x3x2x2xf64>) -> (tensor<1x3x2x4xf64>, tensor<1x3x2x4xf64>, tensor<1x3x2x4xf64>)
   return
 }
+
+// -----
+
+func.func @attend_backward_c6_both_of_another_rank(%q: tensor<1x16x2x16xf32>, %lse: tensor<1x16x2xf32>, %i: index) {
+  // expected-error @below {{'sp.attend_backward' op expected queries or keys of another rank but got both}}
+  %dq, %dk, %dv = sp.attend_backward(%q, %q, %q) of(%q, %lse, %lse) queries <contiguous 64 on "sp" of 4> from %i keys <contiguous 64 on "sp" of 4> from %i bands [] scale 1.0
+     : (tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>, tensor<1x16x2xf32>) -> (tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>)
+  return
+}

@@ -8,6 +8,8 @@
 // RUN: not sp-opt --sp-plan-attention="strategy=allgather head-groups=9" %s 2>&1 | FileCheck %s --check-prefix=MOST-GATHERED
 // RUN: not sp-opt --sp-plan-attention="strategy=ring head-groups=2" %s 2>&1 | FileCheck %s --check-prefix=NO-HEADS
 // RUN: not sp-opt --sp-plan-attention="strategy=ulysses bidirectional" %s 2>&1 | FileCheck %s --check-prefix=NO-WAYS
+// RUN: not sp-opt --sp-plan-attention="strategy=ulysses backward=q" %s 2>&1 | FileCheck %s --check-prefix=NO-BACKWARD
+// RUN: not sp-opt --sp-plan-attention="strategy=ring backward=dq" %s 2>&1 | FileCheck %s --check-prefix=BACKWARD
 // RUN: not sp-opt --sp-plan-attention="bidirectional" %s 2>&1 | FileCheck %s --check-prefix=AUTO-WAYS
 
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
@@ -27,4 +29,6 @@ func.func @main(%q: tensor<1x64x8x16xf32>) {
 // MOST-GATHERED: error: expected --head-groups to be at most 8, the kv heads of a rank, but got 9
 // NO-HEADS: error: expected --head-groups with --strategy=ulysses, 2d or allgather only but got "ring"
 // NO-WAYS: error: expected --bidirectional with --strategy=ring, double-ring or 2d only but got "ulysses"
+// NO-BACKWARD: error: expected --backward with --strategy=auto, ring, double-ring or 2d only but got "ulysses"
+// BACKWARD: error: expected --backward to be kv or q but got "dq"
 // AUTO-WAYS: error: expected --bidirectional with --strategy=ring, double-ring or 2d only but got "auto"

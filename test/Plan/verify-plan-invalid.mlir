@@ -78,6 +78,29 @@ func.func @both_ways_without_a_ring(%q: tensor<1x64x8x16xf32>) {
 // -----
 
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @queries_travel_without_a_ring(%q: tensor<1x64x8x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected a ring for queries to travel but got #sp.plan<axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first, queries_travel = true>}}
+  %o = sp.attention(%q, %q, %q) bands [] scale 1.0
+     plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first, queries_travel = true> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func private @biased(tensor<f32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+func.func @queries_travel_from_their_pairs(%q: tensor<1x64x8x16xf32>, %lse: tensor<1x64x8x2xf32>, %a: tensor<1x1x64x64xf32>) {
+  // expected-error @below {{'sp.attention_backward' op expected keys to travel, as ranks have a term of each pair by their queries, but got #sp.plan<axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, queries_travel = true>}}
+  %dq, %dk, %dv = sp.attention_backward(%q, %q, %q) of(%q, %lse) by(%q) score @biased pair(%a : tensor<1x1x64x64xf32>) bands [] scale 1.0
+     plan <axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, queries_travel = true>
+     : (tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x2xf32>, tensor<1x64x8x16xf32>)
+     -> (tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>)
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
 func.func @groups_of_a_ring(%q: tensor<1x64x8x16xf32>) {
   // expected-error @below {{'sp.attention' op expected groups of heads that are exchanged or gathered but got #sp.plan<axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, groups = 2>}}
   %a = sp.attention(%q, %q, %q) bands [] scale 1.0

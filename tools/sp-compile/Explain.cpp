@@ -87,10 +87,10 @@ template <typename OpT> static std::string describeScores(OpT op) {
 }
 
 /// What is said of an attention and of its gradients alike.
-template <typename OpT> static json describe(OpT op, MeshOp mesh) {
+template <typename OpT>
+static json describe(OpT op, MeshOp mesh, PlanAttr plan) {
   ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
                     v = op.getValue().getType().getShape();
-  PlanAttr plan = *op.getPlan();
   json area = json::array(), bytes = json::array();
   int64_t stride = mesh.getRanks();
   for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
@@ -139,10 +139,20 @@ json mlir::sp::describeAttentions(ModuleOp module) {
   json list = json::array();
   module.walk([&](Operation *op) {
     if (auto forward = dyn_cast<AttentionOp>(op))
-      list.push_back(describe(forward, mesh));
+      list.push_back(describe(forward, mesh, *forward.getPlan()));
     if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
-      list.push_back(describe(backward, mesh));
-      list.back()["direction"] = "backward";
+      PlanAttr plan = *backward.getPlan();
+      list.push_back(describe(backward, mesh, plan));
+      json &described = list.back();
+      described["direction"] = "backward";
+      if (plan.getRing() == 1)
+        return;
+      described["travelling"] = plan.getQueriesTravel() ? "q" : "kv";
+      if (hasTermsByQueries(backward))
+        return;
+      PlanAttr other = plan.withQueriesTravel(!plan.getQueriesTravel());
+      described["bytesSentPerRankOtherwise"] =
+          describe(backward, mesh, other)["bytesSentPerRank"];
     }
   });
   return list;
@@ -200,6 +210,16 @@ void mlir::sp::printDecisions(const RemarkLog &log, raw_ostream &os) {
     os << "  " << line << "\n";
 }
 
+/// What travels in a ring of gradients, and what it saves.
+static std::string describeTravelling(const json &attention) {
+  if (!attention.contains("bytesSentPerRankOtherwise"))
+    return "";
+  bool areQueries = attention["travelling"] == "q";
+  return std::string(", as ") + (areQueries ? "queries" : "keys and values") +
+         " travel, " + range(attention["bytesSentPerRankOtherwise"]) + " if " +
+         (areQueries ? "keys and values" : "queries") + " did,";
+}
+
 void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
                                 raw_ostream &os) {
   const json &attentions = report["attentions"];
@@ -231,9 +251,9 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
                ? ", " + std::to_string(number("headGroups")) +
                      " groups of heads"
                : "")
-       << "; a rank sends " << range(attention["bytesSentPerRank"])
-       << " bytes and computes " << range(attention["areaPerRank"])
-       << " visible pairs a head\n";
+       << "; a rank sends " << range(attention["bytesSentPerRank"]) << " bytes"
+       << describeTravelling(attention) << " and computes "
+       << range(attention["areaPerRank"]) << " visible pairs a head\n";
   }
   os << "whole program, a rank: sends " << range(report["bytesSentPerRank"])
      << " bytes"

@@ -20,7 +20,6 @@ struct LaterOption {
   const char *wayOut;
 };
 constexpr LaterOption kLater[] = {
-    {"--backward", "leave it out: keys and values travel"},
     {"--chunks", "leave it out: a rank's sequence is one chunk"},
     {"--offload", "leave it out: everything stays in the arena"},
     {"--zero", "leave it out: parameters are on every rank"},
@@ -163,6 +162,9 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
       ->add_option("--placement", options.placement,
                    "head-first or context-first: which neighbours do")
       ->capture_default_str();
+  spread->add_option("--backward", options.backward,
+                     "kv or q: what travels in a ring's backward; default: "
+                     "fewer bytes");
   spread
       ->add_option("--layout", options.layout,
                    "auto, contiguous, zigzag or striped")

@@ -15,6 +15,7 @@ struct CompileOptions {
   std::string model, output;
   std::string mesh, seqAxis, batchAxis;
   std::string strategy = "auto", layout = "auto", placement = "head-first";
+  std::string backward; ///< empty: not given
   Checkpoint checkpoint = Checkpoint::AsWritten;
   /// Factors of the sequence axis, and groups of heads; 0: not given.
   int64_t heads = 0, inner = 0, headGroups = 0;

@@ -27,6 +27,7 @@ std::vector<Stage> mlir::sp::stagesOf(const CompileOptions &options,
   plan.gatherGroups = gatherGroups;
   plan.bidirectional = options.bidirectional;
   plan.placement = options.placement;
+  plan.backward = options.backward;
   PropagateShardingsPassOptions shardings;
   shardings.shard = llvm::to_vector(options.shard);
   return {

@@ -33,6 +33,9 @@ sprt::algebra::Layout toAlgebra(LayoutAttr layout);
 /// The algebra's view of a mask.
 sprt::algebra::Bands toAlgebra(ArrayAttr bands);
 
+/// The mask as keys see queries.
+ArrayAttr transposed(ArrayAttr bands);
+
 /// The mask attribute of algebra bands.
 ArrayAttr toAttr(MLIRContext *context, const sprt::algebra::Bands &bands);
 
@@ -40,9 +43,10 @@ ArrayAttr toAttr(MLIRContext *context, const sprt::algebra::Bands &bands);
 /// deals the query heads.
 int64_t getMaxHeads(LayoutAttr heads, int64_t headCount);
 
-/// The queries that read the blocks which a ring hands on, and their mask.
+/// The rows that read the blocks which a ring hands on, and which of these they
+/// see: queries, which see keys, or keys, which are seen by queries.
 struct RingReader {
-  LayoutAttr queries;
+  LayoutAttr rows;
   ArrayAttr bands;
 };
 

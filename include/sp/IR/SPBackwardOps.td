@@ -63,16 +63,18 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
 }
 
 def Sp_AttendBackwardOp : Sp_Scored<"attend_backward"> {
-  let summary = "Gradients from local queries and one block of keys";
+  let summary = "Gradients from one block of queries and one of keys";
   let description = [{
     The part of the three gradients that the pairs of local queries and one block of
     keys make, in fp32 (fp64 for fp64 operands). `lse` is the final one of the
     queries' softmax state, `delta` the sum over the value size of `d_output` times
     the attention's result; a query whose lse (its greatest exponent) is -inf saw no
     key and adds nothing. The score function is that of `sp.attention_backward`, its
-    terms are as in `sp.attend`.
+    terms are as in `sp.attend`. Either block may be that of another rank: the keys
+    are those of rank `source`, or the queries, with all that belongs to them, those
+    of rank `query_source`.
     The part is added to `onto_query` and to `onto_keys`; without them that gradient
-    starts here. Rows, heads, bands and `source` are as in `sp.attend`. Rows beyond
+    starts here. Rows, heads and bands are as in `sp.attend`. Rows beyond
     a rank's count are padding: nothing is read or written there. Exists from
     Partition on. Memory places a continued gradient on the old one.
 
@@ -86,6 +88,7 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward"> {
     (C4) no band is uniform.
     (C5) terms are as (C4) of `sp.attend` says, the score function as (C5) of
     `sp.attention_backward`.
+    (C6) at most one of both blocks is that of another rank.
     ```mlir
     %dq1, %dk1, %dv1 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) onto_query(%dq) onto_keys(%dk, %dv)
        queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
@@ -98,7 +101,8 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward"> {
                             4DTensorOf<[AnyFloat]>:$d_output, TensorRankOf<[F32, F64], [3, 4]>:$lse,
                             3DTensorOf<[F32, F64]>:$delta,
                             Optional<4DTensorOf<[F32, F64]>>:$onto_query, Optional<4DTensorOf<[F32, F64]>>:$onto_key,
-                            Optional<4DTensorOf<[F32, F64]>>:$onto_value, Optional<Index>:$source), terms,
+                            Optional<4DTensorOf<[F32, F64]>>:$onto_value, Optional<Index>:$query_source,
+                            Optional<Index>:$source), terms,
                        (ins Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
                             OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
                             DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_head,
@@ -110,8 +114,8 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward"> {
     `(` $query `,` $key `,` $value `)` `of` `(` $d_output `,` $lse `,` $delta `)`
     (`onto_query` `(` $onto_query^ `)`)? (`onto_keys` `(` $onto_key^ `,` $onto_value `)`)?
   }] # termsText # [{
-    `queries` $queries `keys` $keys (`from` $source^)? (`heads` $heads^ `kv_heads` $kv_heads)?
-    (`first_head` $first_head^)? `bands` $bands `scale` $scale attr-dict `:`
+    `queries` $queries (`from` $query_source^)? `keys` $keys (`from` $source^)?
+    (`heads` $heads^ `kv_heads` $kv_heads)? (`first_head` $first_head^)? `bands` $bands `scale` $scale attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `,` type($d_output) `,` type($lse) `)` `->`
     `(` type($d_query) `,` type($d_key) `,` type($d_value) `)`
     `` custom<GradientTypes>(ref($onto_query), ref($onto_key), ref(type($lse)), ref(type($d_query)), ref(type($d_key)), ref(type($d_value)),

@@ -176,12 +176,15 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     processes when the program is started. With `groups` heads are exchanged, or
     gathered, in that many groups, one while another is computed. A `bidirectional` ring
     turns both ways at once: blocks go half of the way on and half of it back.
+    For gradients a ring hands on keys and values, or with `queries_travel` queries
+    and what belongs to them; the gradients of what it hands on follow.
   }];
   let parameters = (ins StringRefParameter<"mesh axis">:$axis, "int64_t":$heads,
                         "int64_t":$outer, "int64_t":$inner, "int64_t":$gather,
                         EnumParameter<Sp_LayoutKind>:$layout, EnumParameter<Sp_Placement>:$placement,
                         DefaultValuedParameter<"int64_t", "1">:$groups,
-                        DefaultValuedParameter<"bool", "false">:$bidirectional);
+                        DefaultValuedParameter<"bool", "false">:$bidirectional,
+                        DefaultValuedParameter<"bool", "false">:$queries_travel);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -192,6 +195,8 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     /// that of each rank these are inner - 1 blocks that visit a rank.
     int64_t getHopsOn() const { return getBidirectional() ? getInner() / 2 : getInner() - 1; }
     int64_t getHopsBack() const { return getInner() - 1 - getHopsOn(); }
+    /// The same plan where queries travel, or keys do.
+    PlanAttr withQueriesTravel(bool travel) const;
     /// How the positions of a sequence are dealt to all ranks.
     LayoutAttr getRows(int64_t length) const;
     /// How they are dealt to the ring, once heads are exchanged for rows.

@@ -24,7 +24,8 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
     dimension 2 is the heads, and only those that the rank's query heads read
     travel. A negative distance is the way back. Blocks that are handed on by 1
     or -1 go `hops` times at most, or a whole turn: one that nobody on the rest
-    of that way needs stays where it is.
+    of that way needs stays where it is. They hold keys, which queries of other
+    ranks need, or `of_queries`, whose gradients other ranks' keys make.
     ```
     rank      0   1   2   3
     before    a   b   c   d
@@ -41,8 +42,9 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
   }]>.value;
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Index:$source, I64Attr:$distance, Sp_LayoutAttr:$layout,
                        OptionalAttr<I64Attr>:$hops, OptionalAttr<StrAttr>:$along,
-                       OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads);
-  let assemblyFormat = "$inputs `from` $source `by` $distance (`hops` $hops^)? (`along` $along^)? `in` $layout"
+                       OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
+                       UnitAttr:$of_queries);
+  let assemblyFormat = "$inputs (`of_queries` $of_queries^)? `from` $source `by` $distance (`hops` $hops^)? (`along` $along^)? `in` $layout"
                        # " (`heads` $heads^ `of` $kv_heads)? attr-dict `:` type($inputs)"
                        # " `` custom<SameTypes>(ref(type($inputs)), type($results))";
   let hasVerifier = 1;

@@ -176,6 +176,8 @@ def Sp_AttendOp : Sp_Scored<"attend"> {
     /// The number of its first kv head in the whole attention: groups begin with
     /// the first query head of one.
     int64_t getFirstKvHead() { return getFirstHead() == 0 ? 0 : getFirstHead() * getKvHeadCount() / getHeadCount(); }
+    /// Queries are the rank's own.
+    ::mlir::Value getQuerySource() { return {}; }
     /// Whether a term over pairs holds the heads of the whole attention instead
     /// of the rank's.
     bool hasWholeHeads(::mlir::Value pair);

@@ -12,9 +12,12 @@
 ///
 /// with Dk = u d where u > Hk. Gradients, g bytes an element while parts of
 /// them are added up, travel the same ways, do before and dq, dk, dv after; in
-/// a ring dk and dv follow k and v and come home, which is a hop more:
+/// a ring dk and dv follow k and v and come home, which is a hop more; or q, do
+/// and, g bytes for each query and head, lse and delta travel, and dq follows:
 ///
 ///   ring               e * 2 * (S/P) * Dk * (P-1) + g * 2 * (S/P) * Dk * P
+///   ring, queries      (e * 2 * D + g * 2 * H) * (S/P) * (P-1)
+///                        + g * (S/P) * D * P
 ///   all-gather         e * 2 * (S/P) * Dk * (P-1) + g * 2 * (S/P) * Dk * (P-1)
 ///   Ulysses            e * (S/P) * (2 D + 2 Dk) * (P-1) / P, and 2 g for each
 ///                        query and head: lse and delta; q, k and v once more
@@ -37,6 +40,10 @@ namespace mlir::sp {
 /// values on lie between; null where there are others.
 AttentionOp findForward(AttentionBackwardOp op);
 
+/// Whether ranks have a term of each pair by their queries, so that those
+/// cannot travel.
+bool hasTermsByQueries(AttentionBackwardOp op);
+
 /// An attention, or its gradients, as far as costs go.
 struct CountedAttention {
   CountedAttention(AttentionOp op);
@@ -44,14 +51,16 @@ struct CountedAttention {
 
   ArrayAttr bands;
   RankedTensorType query, value;
-  /// Terms that travel with keys; and those that are exchanged for heads,
-  /// without what the forward has exchanged.
-  SmallVector<Value> perKey, perQueryToHeads, perKeyToHeads;
-  /// Of one head, in bytes of one row: keys and values; what of queries and
-  /// keys is exchanged for heads, without what the forward has exchanged; what
-  /// goes back to queries and keys; and parts of gradients that ranks add up.
-  int64_t keyBytes = 0, queriesToHeads = 0, keysToHeads = 0, queriesToRows = 0,
-          keysToRows = 0, partBytes = 0;
+  /// Terms that travel with queries or keys; and those that are exchanged for
+  /// heads, without what the forward has exchanged.
+  SmallVector<Value> perQuery, perKey, perQueryToHeads, perKeyToHeads;
+  /// Of one head, in bytes of one row: keys and values, and queries with what
+  /// travels with them; what of queries and keys is exchanged for heads,
+  /// without what the forward has exchanged; what goes back to queries and
+  /// keys; and parts of gradients of keys, and of queries, that ranks add up.
+  int64_t keyBytes = 0, queryBytes = 0, queriesToHeads = 0, keysToHeads = 0,
+          queriesToRows = 0, keysToRows = 0, keyPartBytes = 0,
+          queryPartBytes = 0;
 };
 
 /// What one rank does for an attention.

@@ -38,6 +38,10 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     Where heads are exchanged or gathered in groups, one is under way while
     another is computed; gathering so needs the memory of two groups.
     Gradients get the plan of their attention, whose bytes are counted with theirs.
+    In their rings keys and values travel with their gradients or, with `backward=q`,
+    queries do with what belongs to them; by default what takes fewer bytes. Keys
+    travel where a score function reads a term of each pair, which ranks have by
+    queries.
     Each choice is a remark with its numbers.
 
     ```mlir
@@ -56,6 +60,7 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     Option<"headGroups", "head-groups", "int64_t", "1", "Groups in which heads are exchanged or gathered, for ulysses, 2d and allgather.">,
     Option<"gatherGroups", "gather-groups", "int64_t", "1", "Groups in which heads are gathered where head-groups does not say: at most as many as an attention has kv heads.">,
     Option<"bidirectional", "bidirectional", "bool", "false", "Turn a ring both ways at once, for ring, double-ring and 2d.">,
+    Option<"backward", "backward", "std::string", "\"\"", "kv or q: what travels in a ring's backward; nothing: what takes fewer bytes.">,
     Option<"placement", "placement", "std::string", "\"head-first\"", "head-first or context-first: which factor takes neighbouring processes.">
   ];
   let dependentDialects = ["::mlir::sp::SpDialect"];

@@ -27,6 +27,9 @@ def VerifyCoveragePass : Pass<"sp-verify-coverage", "::mlir::ModuleOp"> {
       once, and is at home where another operation takes it up,
     - where one part is taken up, none of that gradient is lost.
 
+    Where queries travel instead, with all that belongs to them, the state is the
+    gradient of keys and values, and the rest is said of queries.
+
     What other operations make of parts that are at home, as the sum of two, is not
     looked at.
 

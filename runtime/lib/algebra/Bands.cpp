@@ -207,6 +207,19 @@ const char *Bands::name(int64_t queries, int64_t keys) const {
   return "bands";
 }
 
+Bands Bands::transposed() const {
+  auto negated = [](int64_t bound) {
+    if (bound == unboundedBelow)
+      return unboundedAbove;
+    return bound == unboundedAbove ? unboundedBelow : -bound;
+  };
+  std::vector<Band> turned;
+  for (const Band &band : list)
+    turned.push_back({band.k0, band.k1, band.q0, band.q1, negated(band.hi),
+                      negated(band.lo), band.uniform});
+  return Bands(std::move(turned));
+}
+
 int64_t Bands::ringReach(const Layout &queries, const Layout &keys,
                          int64_t owner, const RingWay &way,
                          int64_t above) const {

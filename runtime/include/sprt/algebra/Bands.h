@@ -88,6 +88,9 @@ public:
   /// Simplified, and only pairs of queries [0, queries) and keys [0, keys).
   Bands clipped(int64_t queries, int64_t keys) const;
 
+  /// The mask with queries as keys and keys as queries.
+  Bands transposed() const;
+
   /// The slices, in local rows, of the pairs that lie in both lists of rows; in
   /// normal form, pairwise disjoint, in a fixed order.
   std::vector<Slice> restrict(const Ranges &queries, const Ranges &keys) const;

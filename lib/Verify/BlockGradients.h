@@ -1,6 +1,6 @@
-/// Gradients of keys and values, which travel with them.
-#ifndef SP_LIB_VERIFY_KEYGRADIENTS_H
-#define SP_LIB_VERIFY_KEYGRADIENTS_H
+/// Gradients of the blocks that travel, which go with them.
+#ifndef SP_LIB_VERIFY_BLOCKGRADIENTS_H
+#define SP_LIB_VERIFY_BLOCKGRADIENTS_H
 
 #include "Blocks.h"
 
@@ -11,9 +11,11 @@ namespace mlir::sp {
 /// Follows partial gradients from hand to hand: each goes on once, or ends
 /// where an operation that is none of attention's takes it up. Whose rows they
 /// hold is the walk's to know.
-class KeyGradients {
+class BlockGradients {
 public:
-  /// Queries, where the blocks of keys or values began, and 1 for values.
+  enum Of : unsigned { keys, values, queries };
+  /// The first operand of what stays, where the blocks began, and of which of
+  /// them a gradient is.
   using Group = std::tuple<Value, Value, unsigned>;
 
   /// `result` goes on from `onto` where that is such a gradient, else it begins
@@ -49,4 +51,4 @@ private:
 
 } // namespace mlir::sp
 
-#endif // SP_LIB_VERIFY_KEYGRADIENTS_H
+#endif // SP_LIB_VERIFY_BLOCKGRADIENTS_H
