@@ -1,0 +1,83 @@
+"""Steps of training as JAX prints them, on several ranks: numbers, attentions found, bytes and memory.
+
+Steps with an optimiser run three times, with donated state.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import jax
+import numpy as np
+
+import harness
+import models_training
+import run_checkpoints
+from spmlir.exported import lower
+
+PLANS = (
+    ("--mesh=sp=3", "--strategy=ring", "--layout=zigzag"),
+    ("--mesh=sp=4", "--strategy=ulysses"),
+    ("--mesh=dp=2,sp=4", "--strategy=2d", "--heads=2"),
+    ("--mesh=sp=5", "--strategy=allgather"),
+)
+TOLERANCE = {"float64": 1e-9}
+# 2^-6 a layer, as in run_gradients.py; the loss of bf16 is f32.
+ROUNDED = {"bfloat16": 2**-5, "float32": 2**-6}
+REPEATS = 3
+
+
+def repeated(tools: harness.Tools, name: str, plans: list[tuple[str, ...]]) -> list[str]:
+    """What is wrong with steps whose results feed their donated arguments."""
+    step, args, _ = models_training.TRAINING[name]()
+    jitted, state = jax.jit(step), args[:2]
+    for _ in range(REPEATS):
+        *state, loss = jitted(*state, args[-1])
+    expected = [np.asarray(leaf) for leaf in jax.tree.leaves((*state, loss))]
+    folder = tools.work / "steps" / name
+    lower(jax.jit(step, donate_argnums=(0, 1), keep_unused=True), args, {}).save(folder)
+    wrong = []
+    for plan in plans:
+        artifact, outputs = folder / "model.spx", folder / "out.npz"
+        reports = folder / "c.json", folder / "r.json"
+        tools.run("sp-compile", folder / "model.mlir", "-o", artifact, *plan, f"--report={reports[0]}")
+        run = ("--timeout=60", f"--steps={REPEATS}", f"--inputs={folder / 'inputs.npz'}")
+        tools.run("sp-run", artifact, *run, f"--outputs={outputs}", f"--report={reports[1]}")
+        problems = harness.broken(*map(harness.read_report, reports))
+        for number, (got, value) in enumerate(zip(harness.load_results(outputs), expected, strict=True)):
+            error = harness.relative(got, value)
+            if not error <= TOLERANCE["float64"]:
+                problems.append(f"result{number} after {REPEATS} steps: error {error:.2e}")
+        if problems:
+            wrong.append("\n  ".join([f"{name} {' '.join(plan)}", *problems]))
+    return wrong
+
+
+def main() -> int:
+    """A sample of functions, of each every other plan, or with --all every one."""
+    parser = harness.arguments(__doc__)
+    parser.add_argument("--only", help="one function")
+    args = parser.parse_args()
+    jax.config.update("jax_enable_x64", True)
+    tools = harness.Tools(args.build, args.work)
+    names = [name for name in models_training.TRAINING if args.only in (None, name)]
+    count = 1 if args.quick else 2
+    cases = []
+    for name in harness.sampled(names, 2 if args.quick else 3, args):
+        function, arguments, counts = models_training.TRAINING[name]()
+        program = tools.program(f"training-{name}", function, *arguments)
+        tolerance = ROUNDED if name == "bf16" else TOLERANCE
+        for plan in PLANS if args.all else PLANS[names.index(name) % 2 :: 2][:count]:
+            check = run_checkpoints.counted(*counts)
+            cases.append(harness.Case(program, plan, check=check, tolerance=tolerance))
+    wrong = []
+    steps = [] if args.quick else [name for name in names if name in models_training.STEPS]
+    for name in harness.sampled(steps, 1, args):
+        wrong += repeated(tools, name, harness.sampled(PLANS, 1, args))
+    for problem in wrong:
+        print(problem, file=sys.stderr)
+    return harness.hold_all(tools, cases, args) or bool(wrong)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
