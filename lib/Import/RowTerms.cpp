@@ -136,7 +136,7 @@ Value mlir::sp::gradientOfSinks(OpBuilder &builder, Location location,
   RankedTensorType rows = typeOf(shift);
   Value power = stablehlo::BroadcastInDimOp::create(
       builder, location, rows,
-      convert(builder, location, attention.getSink(), element),
+      convertTo(builder, location, attention.getSink(), element),
       ArrayRef<int64_t>{2});
   power = stablehlo::SubtractOp::create(builder, location, rows, power, shift);
   power = stablehlo::ExpOp::create(builder, location, rows, power);
@@ -145,8 +145,8 @@ Value mlir::sp::gradientOfSinks(OpBuilder &builder, Location location,
                                      numberOfSums(builder, location, lse, 1));
   Value products = stablehlo::MulOp::create(
       builder, location,
-      convert(builder, location, attention.getResult(), element),
-      convert(builder, location, cotangent, element));
+      convertTo(builder, location, attention.getResult(), element),
+      convertTo(builder, location, cotangent, element));
   Value sums = sumOver(builder, location, products, 3);
   Value gradient = stablehlo::MulOp::create(builder, location, power, sums);
   return stablehlo::NegOp::create(builder, location, gradient);
