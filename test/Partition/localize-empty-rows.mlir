@@ -58,11 +58,12 @@ module @sink_begins_the_state_of_a_function {
 // CHECK-LABEL: module @mean_of_empty_rows
 // RING: scf.yield
 // RING: %[[O:.*]], %[[L:.*]] = sp.attend({{.*}} onto(
+// RING: %[[MEAN:.*]] = stablehlo.divide %[[O]],
 // RING: %[[M:.*]] = stablehlo.broadcast_in_dim %{{.*}}, dims = [0, 1, 2, 3] : (tensor<1x1x6x8xf32>) -> tensor<1x4x6x8xf32>
 // ULYSSES: %[[O:.*]], %[[L:.*]] = sp.attend(
+// ULYSSES: %[[MEAN:.*]] = stablehlo.divide %[[O]],
 // ULYSSES: %[[OWN:.*]] = "stablehlo.gather"(%{{.*}}) {{.*}} : (tensor<1x1x6x8xf32>, tensor<2x1xi32>) -> tensor<1x1x2x8xf32>
 // ULYSSES: %[[M:.*]] = stablehlo.broadcast_in_dim %[[OWN]], dims = [0, 1, 2, 3] : (tensor<1x1x2x8xf32>) -> tensor<1x13x2x8xf32>
-// CHECK: %[[MEAN:.*]] = stablehlo.divide %[[O]],
 // CHECK: %[[FIRST:.*]] = stablehlo.slice %[[L]] [0:1, 0:{{[0-9]+}}, 0:{{[0-9]+}}, 0:1]
 // CHECK: %[[GREATEST:.*]] = stablehlo.reshape %[[FIRST]]
 // CHECK: %[[IS:.*]] = stablehlo.compare EQ, %[[GREATEST]], %{{.*}}

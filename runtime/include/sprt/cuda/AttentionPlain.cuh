@@ -87,10 +87,13 @@ private:
   }
 
   SPRT_DEVICE void takeUp(const Number *lse) {
-    greatest = lse[0];
-    if constexpr (C::kKeepsSums)
+    if constexpr (C::kKeepsSums) {
+      greatest = lse[0];
       power = lse[1];
-    else if (greatest != -ptx::infinity())
+      return;
+    }
+    greatest = lse[0] * kLog2e;
+    if (greatest != -ptx::infinity())
       power = greatest == greatest ? Number(1) : greatest;
   }
   SPRT_DEVICE void leave(Number *lse) const {
@@ -99,7 +102,7 @@ private:
       lse[1] = power;
     } else {
       lse[0] = power == 0 ? Number(-ptx::infinity())
-                          : greatest + ptx::log2(power) * kLn2;
+                          : (greatest + ptx::log2(power)) * kLn2;
     }
   }
 
@@ -135,8 +138,7 @@ private:
         bool isSeen = static_cast<uint32_t>(firstKey + key - first) <
                       static_cast<uint32_t>(count);
         if (isSeen)
-          add(work, score * static_cast<Number>(arguments.scale), slice.uniform,
-              firstKey + key, key);
+          add(work, score * scale(), slice.uniform, firstKey + key, key);
       }
     }
   }
@@ -188,8 +190,7 @@ private:
     Number most = ptx::larger(greatest, x);
     // A row that has seen no key yet has no maximum to subtract.
     Number from = most == -ptx::infinity() ? Number(0) : most;
-    Number shrink = ptx::exp2((greatest - from) * kLog2e);
-    Number own = ptx::exp2((x - from) * kLog2e);
+    Number shrink = raise(greatest - from), own = raise(x - from);
     greatest = most;
     power = power * shrink + own;
     own *= factor;
@@ -198,6 +199,17 @@ private:
         sums[i] = sums[i] * shrink +
                   own * read(C::kShape.values(),
                              key * C::kShape.valueSize + i * kLanes);
+  }
+
+  /// Of q.k: exponents are in base 2, in base e where a score function makes
+  /// them.
+  SPRT_DEVICE Number scale() const {
+    return static_cast<Number>(C::Score::kIsNone
+                                   ? arguments.scale * 1.4426950408889634074
+                                   : arguments.scale);
+  }
+  SPRT_DEVICE static Number raise(Number exponent) {
+    return ptx::exp2(C::Score::kIsNone ? exponent : exponent * kLog2e);
   }
 
   SPRT_DEVICE Number read(int place, int element) const {
