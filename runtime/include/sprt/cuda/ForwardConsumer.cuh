@@ -62,7 +62,7 @@ private:
     for (int r = 0; r < 2; ++r) {
       greatest[r] = -ptx::infinity();
       powers[r] = 0;
-      if (!arguments.init && row + 8 * r < arguments.queries)
+      if (!arguments.init && isThere(r))
         load(work, r);
     }
     if constexpr (!Score::kIsNone) {
@@ -96,24 +96,28 @@ private:
     }
   }
 
-  /// Leaves the state.
+  /// Leaves the state. Rows in turn, or ptxas spills with heads of 256.
   SPRT_DEVICE void end(int item) const {
     AttendWork work(arguments, item, C::kShape.queryBlock());
+    float *out[2], whole[2], factor[2];
     for (int r = 0; r < 2; ++r) {
-      float *out = outOf(work, r);
-      float sum = powers[r];
-      sum += ptx::shuffleXor(sum, 1);
-      sum += ptx::shuffleXor(sum, 2);
-      float factor = C::kKeepsSums ? 1.f : sum == 0 ? 0.f : 1 / sum;
-      if (row + 8 * r >= arguments.queries)
-        continue;
-      SPRT_UNROLL
-      for (int i = 0; i < kSums; i += 4)
-        ptx::storePair(out + 2 * i, sums[i + 2 * r] * factor,
-                       sums[i + 2 * r + 1] * factor);
-      if (lane() % 4 == 0)
-        leaveExponent(lseOf(work, r), greatest[r], sum);
+      out[r] = outOf(work, r);
+      whole[r] = powers[r] + ptx::shuffleXor(powers[r], 1);
+      whole[r] += ptx::shuffleXor(whole[r], 2);
+      factor[r] = C::kKeepsSums ? 1.f : whole[r] == 0 ? 0.f : 1 / whole[r];
     }
+    SPRT_UNROLL
+    for (int i = 0; i < kSums; i += 4)
+      for (int r = 0; r < 2; ++r)
+        if (isThere(r))
+          ptx::storePair(out[r] + 2 * i, sums[i + 2 * r] * factor[r],
+                         sums[i + 2 * r + 1] * factor[r]);
+    for (int r = 0; r < 2; ++r)
+      if (isThere(r) && lane() % 4 == 0)
+        leaveExponent(lseOf(work, r), greatest[r], whole[r]);
+  }
+  SPRT_DEVICE bool isThere(int r) const {
+    return row + 8 * r < arguments.queries;
   }
   SPRT_DEVICE static void leaveExponent(float *lse, float most, float sum) {
     if constexpr (C::kKeepsSums) {
