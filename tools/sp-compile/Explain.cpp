@@ -173,9 +173,8 @@ json mlir::sp::makeReport(ModuleOp module, json attentions,
     bytes.push_back(promise.bytesSent);
     flops.push_back(promise.flops);
     // The arena of a GPU is there as a whole.
-    peak.push_back(program.isCuda
-                       ? arenaBytes
-                       : promise.touchedBytes + program.scratchBytes);
+    int64_t arena = program.isCuda ? arenaBytes : promise.touchedBytes;
+    peak.push_back(arena + program.scratchBytes);
     isExact &= promise.isExact;
   }
   return {{"version", 1},

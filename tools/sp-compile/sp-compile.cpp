@@ -113,9 +113,7 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
     return failure();
   auto arena =
       module.lookupSymbol("main")->getAttrOfType<IntegerAttr>("sp.arena_bytes");
-  int64_t peakBytes =
-      arena.getInt() + (program->isCuda ? 0 : program->scratchBytes);
-  if (failed(checkMemory(module, peakBytes)))
+  if (failed(checkMemory(module, arena.getInt() + program->scratchBytes)))
     return failure();
   if (stopsAt("commands")) {
     char *text = nullptr;
