@@ -1,4 +1,7 @@
-"""lit configuration: `lit build/test` runs everything, `-D quick=1` the part under 3 minutes."""
+"""lit configuration: `lit build/test` runs every test, long ones on samples of their cases.
+
+`-D quick=1` is the part under 3 minutes, `-D all=1` every case, which takes hours.
+"""
 
 import os
 import shutil
@@ -41,6 +44,8 @@ if shutil.which("mpirun"):
 
 # Every sp-opt run also checks that its input prints and parses back unchanged.
 config.substitutions.append((r"\bsp-opt\b", "sp-opt --verify-roundtrip"))
+# What a test script is given that has a long list of cases.
+config.sample = "".join(f" --{name}" for name in ("quick", "all") if lit_config.params.get(name))
 if lit_config.params.get("quick"):
     config.available_features.add("quick")
 # The build has sanitizers: what is compiled in a test itself has none.

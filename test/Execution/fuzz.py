@@ -26,6 +26,7 @@ import cases
 import draw
 import harness
 import scores
+import shrink
 
 # By type: errors that are always allowed, and the most that is where the interpreter,
 # rounding every result to its type, errs as much.
@@ -90,7 +91,7 @@ class Fuzzer:
             judged = self.judge(other)
             return judged.kind == outcome.kind and judged.found == outcome.found
 
-        smallest = cases.shrunk(case, fails, ATTEMPTS)
+        smallest = shrink.shrunk(case, fails, ATTEMPTS)
         return replace(outcome, problem=self.judge(smallest).problem, smallest=smallest)
 
     def _program(self, tools: harness.Tools, case: cases.Case) -> harness.Program:
@@ -251,7 +252,7 @@ def run_apart(args: argparse.Namespace, chosen: list[cases.Case]) -> int:
 def main() -> int:
     """Judge one case, or many that a seed draws."""
     parser = harness.arguments(__doc__)
-    parser.add_argument("--count", type=int, default=100, help="cases to draw; a tenth with --quick")
+    parser.add_argument("--count", type=int, default=100, help="cases to draw; one in thirty with --quick")
     parser.add_argument(
         "--case", type=cases.Case.parse, help="judge this one; nothing is drawn or made smaller"
     )
@@ -263,7 +264,7 @@ def main() -> int:
         print(describe(outcome) if outcome.problem else "the case holds")
         print(f"attention {'' if outcome.found else 'not '}found; the model and its inputs: {args.work}")
         return 1 if outcome.problem else 0
-    count = args.count // 10 if args.quick else args.count
+    count = args.count // 30 if args.quick else args.count
     drawn = itertools.islice(draw.stream(args.seed), count)
     return run_apart(args, [replace(case, target=args.target).settled() for case in drawn])
 

@@ -137,7 +137,7 @@ def main() -> int:
                         if strategy in ("ring", "double-ring", "2d"):
                             both = (*every, "--bidirectional")
                             cases.append(harness.Case(program, both, attentions=1, check=check))
-    chosen = cases[:: 17 if args.quick else 3]
+    chosen = cases[:: 37 if args.quick else 1 if args.all else 7]
     return harness.hold_all(tools, [*chosen, *gradient_cases(tools)], args)
 
 

@@ -100,7 +100,7 @@ def main() -> int:
         if (each[0] != "none" or each[2] == 1)
         and (each[0] != "ulysses" or "--head-groups=2" not in each[4] or each[2] == 2)
     ]
-    grid = harness.sampled(grid, 4 if args.quick else 16, args)
+    grid = harness.sampled(grid, 3 if args.quick else 10, args)
     kv_heads = {each: 4 if any("groups" in option for option in each[4]) else 1 for each in grid}
     programs = {key: program(tools, *key) for key in sorted({(each[3], kv_heads[each]) for each in grid})}
     return harness.hold_all(

@@ -54,20 +54,19 @@ def repeated(tools: harness.Tools, name: str, plans: list[tuple[str, ...]]) -> l
 
 
 def main() -> int:
-    """A sample of functions, of each every other plan, or with --all every one."""
+    """Every function with one of the plans, or with --all with every one."""
     parser = harness.arguments(__doc__)
     parser.add_argument("--only", help="one function")
     args = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     tools = harness.Tools(args.build, args.work)
     names = [name for name in models_training.TRAINING if args.only in (None, name)]
-    count = 1 if args.quick else 2
     cases = []
-    for name in harness.sampled(names, 2 if args.quick else 3, args):
+    for name in harness.sampled(names, 2 if args.quick else len(names), args):
         function, arguments, counts = models_training.TRAINING[name]()
         program = tools.program(f"training-{name}", function, *arguments)
         tolerance = ROUNDED if name == "bf16" else TOLERANCE
-        for plan in PLANS if args.all else PLANS[names.index(name) % 2 :: 2][:count]:
+        for plan in PLANS if args.all else (PLANS[names.index(name) % len(PLANS)],):
             check = run_checkpoints.counted(*counts)
             cases.append(harness.Case(program, plan, check=check, tolerance=tolerance))
     wrong = []
