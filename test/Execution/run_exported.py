@@ -103,7 +103,7 @@ def main() -> int:
     grid = [
         (name, family, plan)
         for i, (name, family) in enumerate(names)
-        for plan in (PLANS if args.all else PLANS[i % 3 :: 3])
+        for plan in (PLANS if args.all else PLANS[i % len(PLANS) :: len(PLANS)])
         if args.only in (None, name, family)
     ]
     if args.quick:
