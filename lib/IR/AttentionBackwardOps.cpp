@@ -13,17 +13,49 @@ LogicalResult AttendOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult
 AttentionBackwardOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // (C5)
-  return verifyScore(*this, symbols, 2);
+  return verifyScore(*this, symbols, 2 + getDTerms().size());
 }
 
 LogicalResult
 AttendBackwardOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // (C5)
-  return verifyScore(*this, symbols, 2);
+  return verifyScore(*this, symbols, 2 + getDTerms().size());
 }
 
 bool AttendBackwardOp::hasWholeHeads(Value pair) {
   return mlir::sp::hasWholeHeads(*this, pair);
+}
+
+bool AttendBackwardOp::hasRows(Value term) {
+  ArrayRef<int64_t> own = cast<RankedTensorType>(term.getType()).getShape(),
+                    q = getQuery().getType().getShape();
+  return own[1] == q[1] && own[2] == q[2];
+}
+
+/// That gradients of terms are sums over what pairs of `keys` give in `heads`
+/// heads; those over queries in `wholeHeads`, or more.
+template <typename OpT>
+static LogicalResult verifyTermGradients(OpT op, int64_t heads, int64_t keys,
+                                         int64_t wholeHeads) {
+  ArrayRef<int64_t> q = op.getQuery().getType().getShape();
+  Type element = op.getLse().getType().getElementType();
+  for (Value term : op.getDTerms()) {
+    auto type = cast<RankedTensorType>(term.getType());
+    ArrayRef<int64_t> own = type.getShape();
+    bool hasRows = own[1] == q[1] && own[2] == heads,
+         isSum = own[1] == 1 && own[2] >= wholeHeads;
+    if (own[0] != q[0] || (!hasRows && !isSum) ||
+        (own[3] != 1 && own[3] != keys) || type.getElementType() != element)
+      return op.emitOpError()
+             << "expected a gradient of a term to be [" << q[0] << ", " << q[1]
+             << ", " << heads << ", " << keys << " or 1] or, summed over "
+             << "queries, [" << q[0] << ", 1, " << wholeHeads << ", " << keys
+             << " or 1] of " << element << " but got " << type;
+  }
+  if (!op.getDTerms().empty() && !op.getScore())
+    return op.emitOpError()
+           << "expected a score function that gives derivatives by terms";
+  return success();
 }
 
 /// That gradients have the shapes of queries, keys and values.
@@ -59,11 +91,12 @@ LogicalResult AttentionBackwardOp::verify() {
   if (failed(verifyGradients(*this)) || failed(verifyKvHeads(*this)) ||
       failed(verifyBands(*this, q[1], k[1])))
     return failure();
-  // (C4), (C5)
-  return success(succeeded(verifyDisjoint(*this)) &&
-                 succeeded(verifyNotUniform(*this)) &&
-                 succeeded(verifyTerms(*this, {q[0], q[1], k[1], q[2], k[1],
-                                               q[2], /*isPart=*/false})));
+  // (C4), (C5), (C6)
+  return success(
+      succeeded(verifyDisjoint(*this)) && succeeded(verifyNotUniform(*this)) &&
+      succeeded(verifyTerms(*this, {q[0], q[1], k[1], q[2], k[1], q[2],
+                                    /*isPart=*/false})) &&
+      succeeded(verifyTermGradients(*this, q[2], k[1], q[2])));
 }
 
 LogicalResult AttendBackwardOp::verify() {
@@ -125,6 +158,14 @@ LogicalResult AttendBackwardOp::verify() {
   // (C6)
   if (getQuerySource() && getSource())
     return emitOpError("expected queries or keys of another rank but got both");
+  // (C7)
+  if (getOntoTerms().getTypes() != getDTerms().getTypes())
+    return emitOpError("expected every gradient of a term to be continued by "
+                       "its own type");
+  int64_t wholeHeads = getFirstHead() + getHeadCount();
+  if (failed(
+          verifyTermGradients(*this, q[2], getKeys().getLength(), wholeHeads)))
+    return failure();
   // (C4), (C5)
   return success(succeeded(verifyNotUniform(*this)) &&
                  succeeded(verifyPartTerms(*this)));

@@ -31,8 +31,9 @@ static void printStateTypes(OpAsmPrinter &, Operation *, Value, Type, Type,
 static ParseResult parseGradientTypes(
     OpAsmParser &, std::optional<OpAsmParser::UnresolvedOperand> ontoQuery,
     std::optional<OpAsmParser::UnresolvedOperand> ontoKey, Type lseType,
-    Type queryType, Type keyType, Type valueType, Type &deltaType,
-    Type &ontoQueryType, Type &ontoKeyType, Type &ontoValueType) {
+    Type queryType, Type keyType, Type valueType, ArrayRef<Type> termTypes,
+    Type &deltaType, Type &ontoQueryType, Type &ontoKeyType,
+    Type &ontoValueType, SmallVectorImpl<Type> &ontoTermTypes) {
   auto lse = cast<RankedTensorType>(lseType);
   deltaType = lse.clone(lse.getShape().take_front(3));
   if (ontoQuery)
@@ -41,10 +42,12 @@ static ParseResult parseGradientTypes(
     ontoKeyType = keyType;
     ontoValueType = valueType;
   }
+  ontoTermTypes.assign(termTypes.begin(), termTypes.end());
   return success();
 }
 static void printGradientTypes(OpAsmPrinter &, Operation *, Value, Value, Type,
-                               Type, Type, Type, Type, Type, Type, Type) {}
+                               Type, Type, Type, TypeRange, Type, Type, Type,
+                               Type, TypeRange) {}
 
 static ParseResult parseSameTypes(OpAsmParser &, ArrayRef<Type> inputs,
                                   SmallVectorImpl<Type> &results) {

@@ -12,6 +12,10 @@
 ///     Pᵀ  = exp(e − greatest) / sum       dV += (Pᵀ ∘ w) dO
 ///     dSᵀ = Pᵀ ∘ (w ∘ V dOᵀ − delta) ∘ e' · scale
 ///
+/// and, of each derivative e_t by an element of a term, the sums over queries,
+/// keys or both of Pᵀ ∘ (w ∘ V dOᵀ − delta) ∘ e_t, added to memory in f32
+/// (f64).
+///
 /// One kernel serves every attention with the same head size, value size and
 /// element type; rows, strides, heads, slices and scale are run-time arguments
 /// (`sprt/kernel.h`). A tile is all that one kv head of one batch has to do, so
@@ -40,9 +44,15 @@ struct AttentionBackwardConfig {
       512;               ///< 512 needs AVX-512 F, BW, DQ, VL; 256 AVX2 and FMA
   bool bf16Dots = false; ///< multiply bf16 in pairs (AVX512-BF16, 512 bits)
   /// As in AttentionKernelConfig, but it gives exponent, slope by the scaled
-  /// product and, if there is one, weight.
+  /// product, weight, if there is one, and a derivative for each of
+  /// `termGradients`.
   func::FuncOp score;
   unsigned perQuery = 0, perKey = 0, perHead = 0, pair = 0;
+  /// A gradient of a term: whether each query, and each key, has its own.
+  struct TermGradient {
+    bool perQuery = false, perKey = false;
+  };
+  SmallVector<TermGradient> termGradients;
 };
 
 /// Checks the configuration; the diagnostic is at `loc`.

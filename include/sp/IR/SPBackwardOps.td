@@ -10,6 +10,10 @@
 //   P = exp(e - greatest) / sum      dS = P * (w * dO V^T - D) * e' * scale
 //   dV = (P * w)^T dO
 //
+// and, with the derivative e_t of e by an element of a term t,
+//
+//   dt = sum over the pairs that read the element of P * (w * dO V^T - D) * e_t
+//
 // FlashAttention-2 (arXiv:2307.08691), algorithm 2: nothing of size queries x
 // keys is kept from the forward, which leaves O and lse.
 
@@ -31,13 +35,19 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
     attention's. A query whose greatest exponent is -inf adds nothing; what a `mean`
     gives there and what a sink adds is the program's.
 
+    `d_terms` are sums of what the pairs give for an element of a term that their
+    exponents are made of: `[batch, queries or 1, heads, keys or 1]`, where 1 is the
+    sum over queries or keys. For each the score function ends in one result more,
+    the derivative of the exponent by that element.
+
     (C1) operands agree in batch, lengths, heads and sizes as those of `sp.attention`
     do, and each gradient has the shape of its operand.
     (C2) kvHeads is at most heads.
     (C3) bands lie inside the lengths and are not empty.
     (C4) no pair is in two bands, and no band is uniform.
-    (C5) terms, score function and lse are as in `sp.attention`, with the slope among
-    the function's results.
+    (C5) terms, score function and lse are as in `sp.attention`, with the slope and
+    the derivatives among the function's results.
+    (C6) gradients of terms have those shapes and lse's element type.
     ```mlir
     %dq, %dk, %dv = sp.attention_backward(%q, %k, %v) of(%o, %lse) by(%do)
        bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.250000e-01 {name = "layer0"}
@@ -51,13 +61,13 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
                        (ins Sp_BandsAttr:$bands, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan));
   let results = (outs 4DTensorOf<[AnyFloat]>:$d_query, 4DTensorOf<[AnyFloat]>:$d_key,
-                      4DTensorOf<[AnyFloat]>:$d_value);
+                      4DTensorOf<[AnyFloat]>:$d_value, Variadic<4DTensorOf<[F32, F64]>>:$d_terms);
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` `of` `(` $output `,` $lse `)` `by` `(` $d_output `)`
   }] # termsText # [{
     `bands` $bands `scale` $scale (`plan` $plan^)? attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `,` type($output) `,` type($lse) `,` type($d_output) `)` `->`
-    `(` type($d_query) `,` type($d_key) `,` type($d_value) `)`
+    `(` type($d_query) `,` type($d_key) `,` type($d_value) `)` (`terms` `(` type($d_terms)^ `)`)?
   }];
   let hasVerifier = 1;
 }
@@ -74,7 +84,9 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward"> {
     are those of rank `source`, or the queries, with all that belongs to them, those
     of rank `query_source`.
     The part is added to `onto_query` and to `onto_keys`; without them that gradient
-    starts here. Rows, heads and bands are as in `sp.attend`. Rows beyond
+    starts here. Gradients of terms, `[batch, queries, heads, keys or 1]` with local
+    queries and heads or `[batch, 1, heads, keys or 1]` with the heads of the whole
+    attention, are added to `onto_terms`; their keys are all keys, by position. Rows, heads and bands are as in `sp.attend`. Rows beyond
     a rank's count are padding: nothing is read or written there. Exists from
     Partition on. Memory places a continued gradient on the old one.
 
@@ -89,6 +101,8 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward"> {
     (C5) terms are as (C4) of `sp.attend` says, the score function as (C5) of
     `sp.attention_backward`.
     (C6) at most one of both blocks is that of another rank.
+    (C7) gradients of terms have those shapes and the state's element type; each is
+    continued by the type of the new one.
     ```mlir
     %dq1, %dk1, %dv1 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) onto_query(%dq) onto_keys(%dk, %dv)
        queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
@@ -101,7 +115,8 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward"> {
                             4DTensorOf<[AnyFloat]>:$d_output, TensorRankOf<[F32, F64], [3, 4]>:$lse,
                             3DTensorOf<[F32, F64]>:$delta,
                             Optional<4DTensorOf<[F32, F64]>>:$onto_query, Optional<4DTensorOf<[F32, F64]>>:$onto_key,
-                            Optional<4DTensorOf<[F32, F64]>>:$onto_value, Optional<Index>:$query_source,
+                            Optional<4DTensorOf<[F32, F64]>>:$onto_value, Variadic<4DTensorOf<[F32, F64]>>:$onto_terms,
+                            Optional<Index>:$query_source,
                             Optional<Index>:$source), terms,
                        (ins Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
                             OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
@@ -109,17 +124,17 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward"> {
                             Sp_BandsAttr:$bands, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name));
   let results = (outs 4DTensorOf<[F32, F64]>:$d_query, 4DTensorOf<[F32, F64]>:$d_key,
-                      4DTensorOf<[F32, F64]>:$d_value);
+                      4DTensorOf<[F32, F64]>:$d_value, Variadic<4DTensorOf<[F32, F64]>>:$d_terms);
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` `of` `(` $d_output `,` $lse `,` $delta `)`
-    (`onto_query` `(` $onto_query^ `)`)? (`onto_keys` `(` $onto_key^ `,` $onto_value `)`)?
+    (`onto_query` `(` $onto_query^ `)`)? (`onto_keys` `(` $onto_key^ `,` $onto_value `)`)? (`onto_terms` `(` $onto_terms^ `)`)?
   }] # termsText # [{
     `queries` $queries (`from` $query_source^)? `keys` $keys (`from` $source^)?
     (`heads` $heads^ `kv_heads` $kv_heads)? (`first_head` $first_head^)? `bands` $bands `scale` $scale attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `,` type($d_output) `,` type($lse) `)` `->`
-    `(` type($d_query) `,` type($d_key) `,` type($d_value) `)`
+    `(` type($d_query) `,` type($d_key) `,` type($d_value) `)` (`terms` `(` type($d_terms)^ `)`)?
     `` custom<GradientTypes>(ref($onto_query), ref($onto_key), ref(type($lse)), ref(type($d_query)), ref(type($d_key)), ref(type($d_value)),
-                          type($delta), type($onto_query), type($onto_key), type($onto_value))
+                          ref(type($d_terms)), type($delta), type($onto_query), type($onto_key), type($onto_value), type($onto_terms))
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -132,6 +147,9 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward"> {
     /// Whether a term over pairs holds the heads of the whole attention instead
     /// of the rank's.
     bool hasWholeHeads(::mlir::Value pair);
+    /// Whether a gradient of a term has the rows and heads of the rank's queries
+    /// instead of a sum over queries beside the heads of the whole attention.
+    bool hasRows(::mlir::Value term);
   }];
 }
 

@@ -88,7 +88,8 @@ enum sprt_attend_backward_buffer {
   SPRT_BACKWARD_SLICES,          ///< const sprt_slice *; none is uniform
   SPRT_BACKWARD_QUERY_POSITIONS, ///< as SPRT_ATTEND_QUERY_POSITIONS
   SPRT_BACKWARD_KEY_POSITIONS,
-  SPRT_BACKWARD_TERMS, ///< what the score function reads, one each
+  /// What the score function reads, one each, and then gradients of terms.
+  SPRT_BACKWARD_TERMS,
   SPRT_BACKWARD_BUFFERS = SPRT_BACKWARD_TERMS
 };
 
@@ -119,7 +120,10 @@ enum sprt_attend_backward_size {
   SPRT_BACKWARD_DK_STRIDES = SPRT_BACKWARD_DQ_STRIDES + 3,
   SPRT_BACKWARD_DV_STRIDES = SPRT_BACKWARD_DK_STRIDES + 3,
   SPRT_BACKWARD_SIZES = SPRT_BACKWARD_DV_STRIDES + 3,
-  SPRT_BACKWARD_TERM_STRIDES = SPRT_BACKWARD_SIZES ///< as for attention kernels
+  /// As for attention kernels; after those of all terms those of each gradient
+  /// of a term: batch, local head, local query row and key position, 0 where it
+  /// is a sum. Gradients of terms are added to.
+  SPRT_BACKWARD_TERM_STRIDES = SPRT_BACKWARD_SIZES
 };
 
 #ifdef __cplusplus
