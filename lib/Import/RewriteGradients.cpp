@@ -74,11 +74,12 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
   if (score)
     symbol = FlatSymbolRefAttr::get(score);
   auto backward = AttentionBackwardOp::create(
-      builder, location, types[0], types[1], types[2], operands[0], operands[1],
-      operands[2], attention.getResult(), attention.getLse(), cotangent,
-      attention.getPerQuery(), attention.getPerKey(), attention.getPerHead(),
-      attention.getPair(), attention.getTable(), attention.getBands(),
-      attention.getScaleAttr(), symbol, attention.getNameAttr(), PlanAttr());
+      builder, location, types[0], types[1], types[2], TypeRange(), operands[0],
+      operands[1], operands[2], attention.getResult(), attention.getLse(),
+      cotangent, attention.getPerQuery(), attention.getPerKey(),
+      attention.getPerHead(), attention.getPair(), attention.getTable(),
+      attention.getBands(), attention.getScaleAttr(), symbol,
+      attention.getNameAttr(), PlanAttr());
   Labels rows = {axes.batch, query, heads};
   for (const GradientMatch::Result &result : gradients.results) {
     unsigned number = unsigned(result.of);

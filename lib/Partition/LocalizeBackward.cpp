@@ -14,7 +14,8 @@
 //
 // delta = rowsum(do * o) is made of local rows before anything moves, so that o
 // stays. Gradients are in the state's type until they are whole, and rounded
-// once.
+// once. Those of terms stay with the queries: with rows of their own they go
+// the way of dq, sums over queries are summed over ranks in the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,14 +48,15 @@ public:
               op.getKey().getType().getDimSize(2)),
         queryRows(backward.queries), keyRows(backward.keys) {
     here.heads = moves.allHeads();
+    sums.resize(op.getDTerms().size());
   }
 
   Gradients emit() {
-    if (plan && plan.getGather() > 1)
-      return emitGathered();
-    if (plan && plan.getHeads() > 1)
-      return emitHeads();
-    return round(emitRing());
+    Gradients whole = emitParts();
+    for (auto [sum, term] : llvm::zip_equal(sums, whole.terms))
+      if (sum)
+        term = overRanks(sum);
+    return whole;
   }
 
 private:
@@ -67,6 +69,24 @@ private:
     RingBlock queries, keys;
     HeadGroup heads;
   };
+
+  Gradients emitParts() {
+    if (plan && plan.getGather() > 1)
+      return emitGathered();
+    if (plan && plan.getHeads() > 1)
+      return emitHeads();
+    return round(emitRing());
+  }
+
+  /// The sum over the ranks that queries are dealt to, of as many heads.
+  Value overRanks(Value sum) {
+    if (!plan || rowsAtHome.getRanks() == 1)
+      return sum;
+    return AllReduceOp::create(builder, loc, sum.getType(), sum, Reduction::Sum,
+                               builder.getStrArrayAttr({rowsAtHome.getAxis()}),
+                               rowsAtHome.getRanks())
+        .getResult(0);
+  }
 
   Type stateType() {
     return cast<RankedTensorType>(op.getLse().getType()).getElementType();
@@ -91,7 +111,7 @@ private:
   }
   Gradients round(const Gradients &whole) {
     return {roundQuery(whole.query), roundKey(whole.key),
-            roundValue(whole.value)};
+            roundValue(whole.value), whole.terms};
   }
 
   /// One number a query and head.
@@ -107,6 +127,7 @@ private:
   Gradients emitGroups(function_ref<HeldGroup(int64_t group)> bring,
                        function_ref<Gradients(const Gradients &)> giveBack) {
     SmallVector<Value> query, key, value;
+    SmallVector<SmallVector<Value>> terms(sums.size());
     forEachGroup(plan.getGroups(), bring, [&](const HeldGroup &group) {
       here = group;
       Gradients parts = emitRing();
@@ -115,9 +136,14 @@ private:
       query.push_back(parts.query);
       key.push_back(parts.key);
       value.push_back(parts.value);
+      for (auto [groups, part] : llvm::zip_equal(terms, parts.terms))
+        groups.push_back(part);
     });
-    return {moves.joinHeads(query), moves.joinHeads(key),
-            moves.joinHeads(value)};
+    Gradients whole = {moves.joinHeads(query), moves.joinHeads(key),
+                       moves.joinHeads(value)};
+    for (auto [sum, groups] : llvm::zip_equal(sums, terms))
+      whole.terms.push_back(sum ? sum : moves.joinHeads(groups));
+    return whole;
   }
 
   /// Gathers keys and values, a group of heads after another, and adds up what
@@ -139,7 +165,7 @@ private:
     };
     return emitGroups(bring, [&](const Gradients &parts) {
       return round({parts.query, moves.scatterRows(parts.key, rows),
-                    moves.scatterRows(parts.value, rows)});
+                    moves.scatterRows(parts.value, rows), parts.terms});
     });
   }
 
@@ -160,15 +186,24 @@ private:
       return group;
     };
     return emitGroups(bring, [&](const Gradients &parts) -> Gradients {
-      Value query =
-          moves.toRows(roundQuery(parts.query), here.heads.query, rows);
+      auto home = [&](Value part) {
+        return moves.toRows(part, here.heads.query, rows);
+      };
+      Gradients whole = {home(roundQuery(parts.query)), {}, {}, parts.terms};
+      for (auto [sum, term] : llvm::zip_equal(sums, whole.terms))
+        if (!sum)
+          term = home(term);
       // What is whole already travels in the type of the result.
-      if (!moves.isShared(here.heads.kv))
-        return {query, moves.toRows(roundKey(parts.key), here.heads.kv, ofKeys),
-                moves.toRows(roundValue(parts.value), here.heads.kv, ofKeys)};
-      return {query,
-              roundKey(moves.sumToRows(parts.key, here.heads.kv, ofKeys)),
-              roundValue(moves.sumToRows(parts.value, here.heads.kv, ofKeys))};
+      if (moves.isShared(here.heads.kv)) {
+        whole.key = roundKey(moves.sumToRows(parts.key, here.heads.kv, ofKeys));
+        whole.value =
+            roundValue(moves.sumToRows(parts.value, here.heads.kv, ofKeys));
+      } else {
+        whole.key = moves.toRows(roundKey(parts.key), here.heads.kv, ofKeys);
+        whole.value =
+            moves.toRows(roundValue(parts.value), here.heads.kv, ofKeys);
+      }
+      return whole;
     });
   }
 
@@ -185,7 +220,37 @@ private:
       turn(keys, queries,
            {plan, keyRows, here.heads.kv.dealt, dealtCount(here.heads.kv),
             /*isBackward=*/true});
-    return {queries.gradients[0], keys.gradients[0], keys.gradients[1]};
+    Gradients parts = {queries.gradients[0], keys.gradients[0],
+                       keys.gradients[1]};
+    parts.terms = llvm::to_vector(ArrayRef(queries.gradients).drop_front());
+    for (auto [number, part] : llvm::enumerate(parts.terms))
+      if (isSum(number))
+        sums[number] = part;
+    return parts;
+  }
+
+  bool isSum(unsigned number) {
+    auto type = cast<RankedTensorType>(op.getDTerms()[number].getType());
+    return type.getDimSize(1) != op.getQuery().getType().getDimSize(1);
+  }
+
+  /// What the gradients of terms are added to first: zeros, or the sums of the
+  /// groups of heads before.
+  SmallVector<Value> firstTerms(ArrayRef<int64_t> query) {
+    SmallVector<Value> first;
+    for (auto [number, term] : llvm::enumerate(op.getDTerms())) {
+      auto type = cast<RankedTensorType>(term.getType());
+      SmallVector<int64_t> shape(type.getShape());
+      shape[0] = query[0];
+      if (!isSum(number)) {
+        shape[1] = query[1];
+        shape[2] = query[2];
+      }
+      Value zeros = splat(builder, loc, type.clone(shape),
+                          builder.getZeroAttr(type.getElementType()));
+      first.push_back(sums[number] ? sums[number] : zeros);
+    }
+    return first;
   }
 
   /// Hands on the blocks of one side while the other stays, each with what
@@ -218,18 +283,23 @@ private:
       return block.gradients.empty() ? Value() : block.gradients[number];
     };
     ArrayRef<Value> ofQueries = queries.operands, ofKeys = keys.operands;
+    SmallVector<Value> ontoTerms =
+        queries.gradients.empty()
+            ? firstTerms(cast<RankedTensorType>(ofQueries[kQuery].getType())
+                             .getShape())
+            : llvm::to_vector(ArrayRef(queries.gradients).drop_front());
     auto partial = AttendBackwardOp::create(
-        builder, loc,
-        TypeRange{typeOf(ofQueries[kQuery]), typeOf(ofKeys[kKey]),
-                  typeOf(ofKeys[kValue])},
+        builder, loc, typeOf(ofQueries[kQuery]), typeOf(ofKeys[kKey]),
+        typeOf(ofKeys[kValue]), ValueRange(ontoTerms).getTypes(),
         ofQueries[kQuery], ofKeys[kKey], ofKeys[kValue], ofQueries[kCotangent],
         ofQueries[kLse], ofQueries[kDelta], onto(queries, 0), onto(keys, 0),
-        onto(keys, 1), querySource, keySource, queries.terms, keys.terms,
-        terms.perHead, terms.pair, terms.table, queryRows, keyRows,
+        onto(keys, 1), ontoTerms, querySource, keySource, queries.terms,
+        keys.terms, terms.perHead, terms.pair, terms.table, queryRows, keyRows,
         here.heads.query.dealt, dealtCount(here.heads.kv),
         builder.getI64IntegerAttr(here.heads.query.first), op.getBands(),
         op.getScaleAttr(), op.getScoreAttr(), op.getNameAttr());
     queries.gradients = {partial.getDQuery()};
+    llvm::append_range(queries.gradients, partial.getDTerms());
     keys.gradients = {partial.getDKey(), partial.getDValue()};
   }
 
@@ -246,7 +316,9 @@ private:
   LocalTerms terms;
   AttentionMoves moves;
   /// How their rows are dealt, before or after heads are exchanged.
-  LayoutAttr queryRows, keyRows;
+  LayoutAttr queryRows, keyRows, rowsAtHome = queryRows;
+  /// Of gradients of terms those that are sums over queries, so far.
+  SmallVector<Value> sums;
   /// There once the group before is attended.
   Value done;
 };

@@ -223,6 +223,13 @@ void Localizer::localizeAttentionBackward(AttentionBackwardOp op) {
   defineRows(op->getResult(0), gradients.query, dealt.queryDim);
   defineRows(op->getResult(1), gradients.key, dealt.keyDim);
   defineRows(op->getResult(2), gradients.value, dealt.keyDim);
+  for (auto [global, value] :
+       llvm::zip_equal(op->getResults().drop_front(3), gradients.terms)) {
+    // One that is a sum over queries has none to deal.
+    DimAttr own = wholeDims(global)[1];
+    bool isSum = own != wholeDims(op.getQuery())[1];
+    defineRows(global, value, isSum ? own : dealt.queryDim);
+  }
 }
 
 LogicalResult Localizer::localizeBranch(Operation *op, Region &region,

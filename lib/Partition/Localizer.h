@@ -129,6 +129,7 @@ struct LocalBackward {
 /// Gradients, dealt as queries and keys are.
 struct AttentionGradients {
   Value query, key, value;
+  SmallVector<Value> terms = {};
 };
 
 /// Emits the gradients of an attention as their plan says.

@@ -216,7 +216,7 @@ AttentionOp mlir::sp::findForward(AttentionBackwardOp op) {
 }
 
 bool mlir::sp::hasTermsByQueries(AttentionBackwardOp op) {
-  return llvm::any_of(op.getPair(), [](Value pair) {
+  return !op.getDTerms().empty() || llvm::any_of(op.getPair(), [](Value pair) {
     return cast<RankedTensorType>(pair.getType()).getDimSize(2) > 1;
   });
 }

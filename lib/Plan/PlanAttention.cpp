@@ -212,8 +212,10 @@ LogicalResult PlanAttentionPass::explainTravelling(const PlannedAttention &op,
     return emitError(op.getLoc())
            << "expected keys and values to travel in the backward of "
            << op.getName()
-           << ", whose score function reads a term of each pair, which ranks "
-              "have by queries, but got --backward=q; leave it out";
+           << ", whose score function reads a term of each pair or has "
+              "gradients "
+              "of terms, which ranks have by queries, but got --backward=q; "
+              "leave it out";
   bool areQueries = plan.getQueriesTravel();
   auto bytes = [&](StringRef name, bool queriesTravel) {
     PlanAttr counted = plan.withQueriesTravel(queriesTravel);
@@ -226,7 +228,7 @@ LogicalResult PlanAttentionPass::explainTravelling(const PlannedAttention &op,
        << (backward.empty() ? ": " : ", as asked for: ") << "a rank sends "
        << bytes("bytes", areQueries) << " bytes in all, ";
   if (op.hasTermsOfPairs())
-    said << "and has a term of each pair where the query is";
+    said << "and has terms of pairs, or their gradients, where the query is";
   else
     said << bytes("otherBytes", !areQueries) << " if "
          << (areQueries ? "keys and values" : "queries") << " did";
