@@ -222,21 +222,25 @@ std::vector<double> Formula::gradient(const Node *node, Gradient kind) {
 }
 
 /// The multiple that `actual` is of `expected`; nothing where it is none, and
-/// `isZero` where both are 0 everywhere.
+/// `isZero` where both are 0 or no number everywhere.
 static std::optional<double> ratio(ArrayRef<double> actual,
                                    ArrayRef<double> expected, bool &isZero) {
   double products = 0, squares = 0;
+  isZero = true;
   for (auto [a, e] : llvm::zip_equal(actual, expected)) {
+    if (std::isnan(a) && std::isnan(e))
+      continue;
+    isZero &= a == 0 && e == 0;
     products += a * e;
     squares += e * e;
   }
-  auto isNone = [](double element) { return element == 0; };
-  isZero = llvm::all_of(expected, isNone) && llvm::all_of(actual, isNone);
   if (!(squares > 0) || !std::isfinite(products) || products == 0)
     return std::nullopt;
   double factor = products / squares;
   for (auto [a, e] : llvm::zip_equal(actual, expected))
-    if (!(std::fabs(a - factor * e) <= tolerance * (1 + std::fabs(factor * e))))
+    if (!(std::fabs(a - factor * e) <=
+          tolerance * (1 + std::fabs(factor * e))) &&
+        !(std::isnan(a) && std::isnan(e)))
       return std::nullopt;
   return factor;
 }

@@ -63,6 +63,20 @@ LogicalResult GradientMatcher::refuse(const Twine &reason, Location location) {
 /// What dP is made of: the values and the cotangent, which is a leaf wherever
 /// it is met.
 LogicalResult GradientMatcher::readPairs() {
+  auto isResult = [&](Value value) {
+    return llvm::any_of(match.results, [&](const SourceChain::Link &result) {
+      return result.value == value;
+    });
+  };
+  // A multiple of the result, as of a square loss, is a value of its own.
+  for (const SourceChain::Link &result : match.results)
+    for (Operation *user : result.value.getUsers())
+      if (isa<stablehlo::MulOp, stablehlo::DivOp>(user) &&
+          llvm::any_of(user->getOperands(), [&](Value factor) {
+            return factor.getDefiningOp<stablehlo::BroadcastInDimOp>() &&
+                   !isResult(factor);
+          }))
+        component.stopAt(user->getResult(0));
   component.addPairs(pairs);
   if (!component.request(pairs->getResult(0))) {
     refusal = component.refusal();
@@ -78,7 +92,10 @@ LogicalResult GradientMatcher::readPairs() {
                   "the attention's values",
                   pairs->getLoc());
   cotangentOperand = isOfValues(0) ? 1 : 0;
-  component.stopAt(anchor.chains[cotangentOperand].links.back().value);
+  Value root = anchor.chains[cotangentOperand].links.back().value;
+  if (isResult(root))
+    return refuse("its cotangent is its own result", pairs->getLoc());
+  component.stopAt(root);
   return success();
 }
 

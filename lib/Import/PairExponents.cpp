@@ -5,21 +5,28 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-PairExponents::Part PairExponents::evaluate(const Node *node, const Node *one,
-                                            double shift) {
-  const AxisLabels &labels = match.component->labels;
+PairExponents::Part PairExponents::prepare(const Node *one) const {
   Part part;
-  part.evaluator = std::make_unique<SampleEvaluator>(labels, draw.seed);
+  part.evaluator =
+      std::make_unique<SampleEvaluator>(match.component->labels, draw.seed);
   prepareSamples(match, draw, *part.evaluator);
   part.evaluator->dropRowValues(match.axes.key);
   if (one)
     part.evaluator->force(one, 1.0);
-  part.evaluator->shift(match.component->scoresNode(), shift);
-  if (const Samples *samples = part.evaluator->evaluate(node))
-    part.view =
-        std::make_unique<SampleView>(labels, *part.evaluator, node, *samples);
+  return part;
+}
+
+void PairExponents::read(Part &part, const Node *node, const Samples *samples) {
+  if (samples)
+    part.view = std::make_unique<SampleView>(match.component->labels,
+                                             *part.evaluator, node, *samples);
   else
     known = false;
+}
+
+PairExponents::Part PairExponents::evaluate(const Node *node, const Node *one) {
+  Part part = prepare(one);
+  read(part, node, part.evaluator->evaluate(node));
   return part;
 }
 
@@ -59,22 +66,13 @@ double PairExponents::sink(const Coordinates &at) const {
                     : -std::numeric_limits<double>::infinity();
 }
 
-static constexpr double step = 1.0 / 128;
-
 bool PairExponents::findSlopes() {
-  for (double steps : {1, 2, 4}) {
-    Part above = evaluate(exponentNode, nullptr, steps * step),
-         below = evaluate(exponentNode, nullptr, -steps * step);
-    around.emplace_back(std::move(above), std::move(below));
-  }
+  slopes = prepare();
+  read(slopes, exponentNode,
+       slopes.evaluator->tangent(exponentNode, match.component->scoresNode()));
   return known;
 }
 
-/// Central differences of one, two and four steps, extrapolated to none.
 double PairExponents::slope(const Coordinates &at) const {
-  double differences[3];
-  for (auto [i, sides] : llvm::enumerate(around))
-    differences[i] = (sides.first.view->at(at) - sides.second.view->at(at)) /
-                     (step * double(2 << i));
-  return (64 * differences[0] - 20 * differences[1] + differences[2]) / 45;
+  return slopes.view->at(at);
 }

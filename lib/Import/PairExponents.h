@@ -30,15 +30,15 @@ private:
     std::unique_ptr<SampleEvaluator> evaluator;
     std::unique_ptr<SampleView> view;
   };
-  Part evaluate(const Node *node, const Node *one = nullptr, double shift = 0);
+  Part prepare(const Node *one = nullptr) const;
+  void read(Part &part, const Node *node, const Samples *samples);
+  Part evaluate(const Node *node, const Node *one = nullptr);
 
   const AttentionMatch &match;
   SampleDraw draw;
   const Node *exponentNode = nullptr;
   bool known = true;
-  Part exponents, factors, sinks;
-  /// Exponents of scores that are so many steps larger and smaller.
-  SmallVector<std::pair<Part, Part>, 3> around;
+  Part exponents, factors, sinks, slopes;
 };
 
 } // namespace mlir::sp

@@ -75,6 +75,10 @@ bool SampleEvaluator::isDropped(const Node *node) {
   });
 }
 
+bool SampleEvaluator::isDroppedRow(const Node *node) {
+  return dropRows && node->scored && !runsOverKeys(node) && isDropped(node);
+}
+
 bool SampleEvaluator::runsOverKeys(const Node *node) const {
   return llvm::is_contained(labels.resolve(flatten(node->labels)), keys);
 }
@@ -96,14 +100,12 @@ const Samples *SampleEvaluator::evaluate(const Node *node) {
     result = nullptr;
   else if (!node->scored && !node->random)
     roundTo(node->elementType(), result->data);
-  if (double by = shifts.lookup(node); by != 0 && result)
-    for (double &element : result->data)
-      element += by;
   return (values[node] = std::move(result)).get();
 }
 
 bool SampleEvaluator::compute(const Node *node, Samples &result) {
   Operation *op = node->op;
+  auto operands = [&](const Node *operand) { return evaluate(operand); };
   if (node->role != Role::None)
     return drawLeaf(node, result), true;
   if (isElementwise(op))
@@ -115,14 +117,14 @@ bool SampleEvaluator::compute(const Node *node, Samples &result) {
   if (isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op))
     return computeConstant(node, result);
   if (isa<stablehlo::ConcatenateOp, stablehlo::PadOp>(op))
-    return computeJoin(node, result);
+    return computeJoin(node, result, operands);
   if (isa<stablehlo::GatherOp>(op))
     return computeLookup(node, result);
-  return computeMove(node, result);
+  return computeMove(node, result, operands);
 }
 
 bool SampleEvaluator::computeElementwise(const Node *node, Samples &result) {
-  if (dropRows && node->scored && !runsOverKeys(node) && isDropped(node)) {
+  if (isDroppedRow(node)) {
     llvm::fill(result.data, 0.0);
     return true;
   }
@@ -211,10 +213,11 @@ bool SampleEvaluator::computeProduct(const Node *node, Samples &result) {
   return true;
 }
 
-bool SampleEvaluator::computeJoin(const Node *node, Samples &result) {
+bool SampleEvaluator::computeJoin(const Node *node, Samples &result,
+                                  Operands operandOf) {
   SmallVector<const Samples *> operands;
   for (const Node *operand : node->operands) {
-    operands.push_back(evaluate(operand));
+    operands.push_back(operandOf(operand));
     if (!operands.back())
       return false;
   }
@@ -246,8 +249,9 @@ bool SampleEvaluator::computeJoin(const Node *node, Samples &result) {
   return true;
 }
 
-bool SampleEvaluator::computeMove(const Node *node, Samples &result) {
-  const Samples *input = evaluate(node->operands[0]);
+bool SampleEvaluator::computeMove(const Node *node, Samples &result,
+                                  Operands operandOf) {
+  const Samples *input = operandOf(node->operands[0]);
   if (!input)
     return false;
   auto transpose = dyn_cast<stablehlo::TransposeOp>(node->op);

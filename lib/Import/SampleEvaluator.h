@@ -35,8 +35,6 @@ public:
 
   /// A node that takes this value everywhere.
   void force(const Node *node, double value) { forced[node] = value; }
-  /// Adds a number to a node everywhere.
-  void shift(const Node *node, double by) { shifts[node] = by; }
   /// A node that may be anything, as a leaf.
   void release(const Node *node) { released.insert(node); }
   /// Releases comparisons of data: what is compared may have values that no
@@ -53,35 +51,48 @@ public:
 
   /// Null if something in the node cannot be evaluated.
   const Samples *evaluate(const Node *node);
+  /// The derivative of every sample where those of `by` grow alike. Null if
+  /// something in the node has none that is known.
+  const Samples *tangent(const Node *node, const Node *by);
 
   /// Number of samples of a dimension, and the index each stands for.
   int64_t extent(ArrayRef<AxisId> dim) const;
   std::vector<int64_t> indices(ArrayRef<AxisId> dim) const;
 
 private:
+  /// What a node's operands are there.
+  using Operands = llvm::function_ref<const Samples *(const Node *)>;
+
   bool compute(const Node *node, Samples &result);
   bool computeElementwise(const Node *node, Samples &result);
   bool computeReduce(const Node *node, Samples &result);
   bool computeProduct(const Node *node, Samples &result);
   bool computeConstant(const Node *node, Samples &result);
-  bool computeJoin(const Node *node, Samples &result);
+  bool computeJoin(const Node *node, Samples &result, Operands operands);
   bool computeLookup(const Node *node, Samples &result);
   void drawLeaf(const Node *node, Samples &result);
-  bool computeMove(const Node *node, Samples &result);
+  bool computeMove(const Node *node, Samples &result, Operands operands);
+  bool computeTangent(const Node *node, const Node *by, Samples &result);
+  bool computeElementTangents(const Node *node, const Node *by,
+                              Samples &result);
   bool runsOverKeys(const Node *node) const;
   bool isDropped(const Node *node);
+  bool isDroppedRow(const Node *node);
   int64_t count(AxisId axis) const;
   std::vector<int64_t> axisIndices(AxisId axis) const;
 
   const AxisLabels &labels;
   uint64_t seed;
   llvm::DenseMap<AxisId, std::vector<int64_t>> sampled;
-  llvm::DenseMap<const Node *, double> forced, shifts;
+  llvm::DenseMap<const Node *, double> forced;
   llvm::SmallPtrSet<const Node *, 4> released;
   std::optional<bool> truths;
   bool dropRows = false;
   AxisId keys = 0;
   llvm::DenseMap<const Node *, std::unique_ptr<Samples>> values;
+  llvm::DenseMap<std::pair<const Node *, const Node *>,
+                 std::unique_ptr<Samples>>
+      tangents;
 };
 
 /// Reads samples of a node by the coordinates of its axes.
