@@ -12,7 +12,12 @@
 ///
 ///     dz = −exp(z − lse) rowsum(P ∘ dP)
 ///
-/// which the program sums over what rows there are of a head. A role follows
+/// which the program sums over what rows there are of a head. What a score
+/// function reads, a term t, has in each pair a part in its gradient:
+///
+///     dt = P ∘ (dP − rowsum(P ∘ dP)) ∘ de/dt
+///
+/// of which the program keeps the sums over some of the axes. A role follows
 /// from equality with the vector-Jacobian product on samples, up to a constant.
 #ifndef SP_LIB_IMPORT_GRADIENT_H
 #define SP_LIB_IMPORT_GRADIENT_H
@@ -21,8 +26,9 @@
 
 namespace mlir::sp {
 
-/// Which operand a gradient is with respect to; of a sink one row's part.
-enum class Gradient { Query, Key, Value, Sink };
+/// Which operand a gradient is with respect to; of a sink one row's part, of a
+/// term sums of what pairs give.
+enum class Gradient { Query, Key, Value, Sink, Term };
 
 /// Contractions of pairs with the number of the operand that is not made of
 /// them.
@@ -38,8 +44,19 @@ struct GradientMatch {
     Value value;
     Labels labels;
     double factor;
+    unsigned sum = 0; ///< of a term: which of `sums` it is made of
   };
   SmallVector<Result, 3> results;
+  /// A gradient of a term, summed over queries, over keys or over neither.
+  struct TermSum {
+    unsigned term; ///< its number in the score function
+    bool perQuery, perKey;
+    bool operator==(const TermSum &other) const {
+      return term == other.term && perQuery == other.perQuery &&
+             perKey == other.perKey;
+    }
+  };
+  SmallVector<TermSum> sums;
   /// What gradients can be made after: all they need is there.
   Operation *after = nullptr;
   /// All that nothing needs once the results are replaced.
@@ -57,10 +74,11 @@ Operation *findPairs(Operation *scores, Operation *forward,
 Operation *spellOutProduct(Operation *scores, const PairProducts &products);
 
 /// Decides whether `products` are gradients of the attention `match`, of whose
-/// component they become a part.
+/// component they become a part. `terms` are what its score function reads.
 class GradientMatcher {
 public:
-  GradientMatcher(const AttentionMatch &match, PairProducts products);
+  GradientMatcher(const AttentionMatch &match, PairProducts products,
+                  ArrayRef<ScoreTerm> terms);
   std::optional<GradientMatch> run();
 
   std::optional<Refusal> refusal;
@@ -76,8 +94,17 @@ private:
                            Gradient kind);
   bool isOver(const Node *node, Gradient kind) const;
   void noteOperations();
-  void matchSinks();
-  bool matchSink(mlir::Value value);
+  void matchReaders();
+  bool explainReaders(Operation *op);
+  bool explain(Operation *reader);
+  bool matchReader(mlir::Value value);
+  std::optional<GradientMatch::Result> readAs(mlir::Value value, bool isFirst);
+  std::optional<GradientMatch::Result> readTerm(const Node *node);
+  const Node *findTerm(const ScoreTerm &term) const;
+  bool isInside(Operation *op) const {
+    return forward.contains(op) || gradients.operations.contains(op);
+  }
+  bool isResult(Operation *op) const;
   LogicalResult findPlace();
   LogicalResult refuse(const Twine &reason, Location location);
 
@@ -92,13 +119,17 @@ private:
   /// What the forward consists of.
   llvm::SmallPtrSet<Operation *, 32> forward;
   bool hasSink;
+  ArrayRef<ScoreTerm> terms;
+  /// Of readers outside of the match: whether all that is made of them is.
+  DenseMap<Operation *, bool> explained;
   GradientMatch gradients;
 };
 
 /// Of a node made of pairs and, but for a sink's, of the leaf `with`, the
 /// number that the gradient of the forward's operand has to be multiplied with;
 /// nothing if it is no multiple. A sink's may be 0, as is what a gradient
-/// through a row's maximum comes to.
+/// through a row's maximum comes to. A term's is that with respect to the node
+/// `with`.
 std::optional<double> gradientFactor(const AttentionMatch &match,
                                      const Node *node, Gradient kind,
                                      const Node *with, const Anchor *pairs,

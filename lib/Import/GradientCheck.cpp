@@ -58,10 +58,10 @@ public:
       exponents.emplace(match, draw);
   }
 
-  /// Whether exponents are known, and their slopes where they are asked for.
-  bool isKnown(bool withSlopes) {
+  /// Whether exponents are known, and their slopes by a node if there is one.
+  bool isKnown(const Node *by) {
     return !exponents ||
-           (exponents->isKnown() && (!withSlopes || exponents->findSlopes()));
+           (exponents->isKnown() && (!by || exponents->findSlopes(by)));
   }
 
   /// Null if something cannot be evaluated.
@@ -196,22 +196,26 @@ std::vector<double> Formula::gradient(const Node *node, Gradient kind) {
   Extent columns = over(kind == Gradient::Value ? axes.value : axes.feature);
   point.forEach(over(heads), [&] {
     fillPairs();
-    if (kind == Gradient::Sink) {
-      for (size_t q = 0; q < match.queries.size(); ++q) {
-        point.set(query, q);
+    size_t keys = match.keys.size();
+    for (size_t q = 0; q < match.queries.size(); ++q) {
+      point.set(query, q);
+      if (kind == Gradient::Sink)
         result[offset()] += sunk[q];
+      for (size_t k = 0; k < keys && kind == Gradient::Term; ++k) {
+        point.set(key, k);
+        result[offset()] += slopes[q * keys + k];
       }
-      return;
     }
+    if (kind == Gradient::Sink || kind == Gradient::Term)
+      return;
     const std::vector<double> &pairs =
         kind == Gradient::Value ? weights : slopes;
     point.forEach(columns, [&] {
       for (size_t q = 0; q < match.queries.size(); ++q)
-        for (size_t k = 0; k < match.keys.size(); ++k) {
+        for (size_t k = 0; k < keys; ++k) {
           point.set(query, q);
           point.set(key, k);
-          result[offset()] +=
-              pairs[q * match.keys.size() + k] * point.read(*factor);
+          result[offset()] += pairs[q * keys + k] * point.read(*factor);
         }
     });
   });
@@ -253,20 +257,25 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
   const Component &component = *match.component;
   std::optional<double> known;
   for (const SampleDraw &draw : samplesOf(match, 311)) {
+    bool isOfTerm = kind == Gradient::Term;
     Formula formula(match, draw);
     formula.query = formula.view(component.leaf(match.axes.queryRole));
     formula.key = formula.view(component.leaf(match.axes.keyRole));
-    formula.factor = formula.view(with);
+    if (!isOfTerm)
+      formula.factor = formula.view(with);
     bool needsSlopes = kind != Gradient::Value;
     if (needsSlopes) {
       formula.cotangent = formula.view(pairs->leaves[cotangentOperand]);
       formula.value = formula.view(pairs->leaves[1 - cotangentOperand]);
     }
     bool hasSlopes = formula.cotangent && formula.value;
+    const Node *by = isOfTerm      ? with
+                     : needsSlopes ? component.scoresNode()
+                                   : nullptr;
     const Samples *actual = formula.samples(node);
     if (!actual || !formula.query || !formula.key ||
-        (with && !formula.factor) || (needsSlopes && !hasSlopes) ||
-        !formula.isKnown(needsSlopes))
+        (with && !isOfTerm && !formula.factor) || (needsSlopes && !hasSlopes) ||
+        !formula.isKnown(by))
       return std::nullopt;
     bool isZero = false;
     std::optional<double> factor =

@@ -3,14 +3,10 @@
 #include "Gradient.h"
 #include "sp/StableHLO/StableHLO.h"
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::sp;
-
-/// How many operations are looked at for what rows give.
-static constexpr size_t maxFollowed = 64;
 
 static int64_t numElements(Operation *op) {
   return cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
@@ -44,11 +40,13 @@ Operation *mlir::sp::findPairs(Operation *scores, Operation *forward,
 }
 
 GradientMatcher::GradientMatcher(const AttentionMatch &match,
-                                 PairProducts products)
+                                 PairProducts products,
+                                 ArrayRef<ScoreTerm> terms)
     : match(match), component(*match.component),
       scores(component.scoresNode()->op), products(std::move(products)),
       forward(operationsOf(match)),
-      hasSink(match.score && !findSinks(component, match.axes.key).empty()) {
+      hasSink(match.score && !findSinks(component, match.axes.key).empty()),
+      terms(terms) {
   Role roles[3] = {match.axes.queryRole, match.axes.keyRole, Role::Value};
   for (unsigned i = 0; i < 3; ++i)
     roots[i] = component.chain(roles[i]).links.back();
@@ -166,11 +164,13 @@ bool GradientMatcher::isOver(const Node *node, Gradient kind) const {
   const AttentionAxes &axes = match.axes;
   Axes expected = axes.batch;
   llvm::append_range(expected, axes.sharedHeads);
-  if (kind == Gradient::Query || kind == Gradient::Sink)
+  if (kind != Gradient::Key && kind != Gradient::Value) {
     llvm::append_range(expected, axes.groups);
-  bool isOfQueries = kind == Gradient::Query || kind == Gradient::Sink;
-  expected.push_back(isOfQueries ? *axes.query : axes.key);
-  if (kind != Gradient::Sink)
+    expected.push_back(*axes.query);
+  }
+  if (kind != Gradient::Query && kind != Gradient::Sink)
+    expected.push_back(axes.key);
+  if (kind < Gradient::Sink)
     llvm::append_range(expected,
                        kind == Gradient::Value ? axes.value : axes.feature);
   expected = labels.resolve(expected);
@@ -180,7 +180,9 @@ bool GradientMatcher::isOver(const Node *node, Gradient kind) const {
       return labels.size(axis) == 1 || llvm::is_contained(b, axis);
     });
   };
-  return covers(own, expected) && covers(expected, own);
+  // Sums of a term's are over any of the axes.
+  return covers(own, expected) &&
+         (kind == Gradient::Term || covers(expected, own));
 }
 
 /// The operations of the last request, which a match replaces.
@@ -255,65 +257,6 @@ LogicalResult GradientMatcher::matchProduct(Operation *product,
   return success();
 }
 
-bool GradientMatcher::matchSink(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !isa<FloatType>(type.getElementType()))
-    return false;
-  Component::Snapshot before = component.save();
-  const Node *node = requestForm(match, value);
-  // Its formula is one of cotangents and values.
-  bool isKnown = node && (component.anchor(pairs)->node ||
-                          component.request(pairs->getResult(0)));
-  isKnown = isKnown && isWhole(match) && isOver(node, Gradient::Sink) &&
-            hasKnownPositions(match, node, Inputs::Any);
-  std::optional<double> factor;
-  if (isKnown)
-    factor = gradientFactor(match, node, Gradient::Sink, nullptr,
-                            component.anchor(pairs), cotangentOperand);
-  if (!factor) {
-    component.restore(before);
-    return false;
-  }
-  gradients.results.push_back({Gradient::Sink, value, node->labels, *factor});
-  noteOperations();
-  return true;
-}
-
-/// Rows' parts in the gradient of a sink: the first values outside all that was
-/// matched that are multiples of them.
-void GradientMatcher::matchSinks() {
-  if (!hasSink || !pairs)
-    return;
-  llvm::SmallPtrSet<Operation *, 16> followed, ends;
-  SmallVector<Operation *> outside;
-  for (const GradientMatch::Result &result : gradients.results)
-    ends.insert(result.value.getDefiningOp());
-  ends.insert(match.results.back().value.getDefiningOp());
-  for (Operation &op : *scores->getBlock()) {
-    if (forward.contains(&op) || gradients.operations.contains(&op)) {
-      if (!ends.contains(&op))
-        followed.insert(&op);
-      continue;
-    }
-    bool isReader = llvm::any_of(op.getOperands(), [&](Value operand) {
-      return followed.contains(operand.getDefiningOp());
-    });
-    if (!isReader || contracts(&op) || op.getNumResults() != 1 ||
-        isOpTriviallyDead(&op))
-      continue;
-    if (matchSink(op.getResult(0)))
-      ends.insert(&op);
-    else if (outside.size() < maxFollowed && followed.insert(&op).second)
-      outside.push_back(&op);
-  }
-  for (Operation *op : outside)
-    for (Operation *user : op->getUsers())
-      if (!followed.contains(user) && !ends.contains(user) &&
-          !isOpTriviallyDead(user))
-        (void)refuse("what is made of its sums is not the gradient of its sink",
-                     op->getLoc());
-}
-
 /// Gradients are made where the result and its cotangent are there.
 LogicalResult GradientMatcher::findPlace() {
   gradients.after = match.product;
@@ -370,13 +313,13 @@ std::optional<GradientMatch> GradientMatcher::run() {
     }
   if (gradients.results.empty())
     return std::nullopt;
-  matchSinks();
+  matchReaders();
   if (failed(findPlace()))
     return std::nullopt;
   for (const GradientMatch::Result &result : gradients.results)
     for (const GradientMatch::Result &other : gradients.results)
       if (&other < &result && other.of == result.of &&
-          result.of != Gradient::Sink) {
+          result.of < Gradient::Sink) {
         (void)refuse("it has two gradients of the same operand",
                      result.value.getLoc());
         return std::nullopt;

@@ -184,7 +184,8 @@ void ImportAttentionPass::report(const GradientMatch &gradients,
       {Gradient::Query, "queries"},
       {Gradient::Key, "keys"},
       {Gradient::Value, "values"},
-      {Gradient::Sink, "sinks"}};
+      {Gradient::Sink, "sinks"},
+      {Gradient::Term, "terms of scores"}};
   for (const auto &name : names)
     if (llvm::any_of(gradients.results, [&](const auto &result) {
           return result.of == name.first;
@@ -305,11 +306,13 @@ void ImportAttentionPass::visit(Operation *exponential) {
   std::optional<Refusal> noGradient;
   OwningOpRef<func::FuncOp> slopes;
   if (matches.size() == 1 && !others.empty()) {
-    GradientMatcher matcher(matches[0], others);
+    GradientMatcher matcher(matches[0], others, functions[0].terms);
     gradients = matcher.run();
     noGradient = matcher.refusal;
     if (func::FuncOp score = functions[0].function; gradients && score) {
-      slopes = differentiateScore(score);
+      slopes = differentiateScore(
+          score, llvm::map_to_vector(gradients->sums,
+                                     [](const auto &sum) { return sum.term; }));
       if (!*slopes) {
         noGradient = {"its score function has no derivative that is known",
                       score.getLoc()};

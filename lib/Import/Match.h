@@ -156,9 +156,10 @@ std::optional<ScoreFunction> buildScoreFunction(const AttentionMatch &match,
 bool isSameFunction(func::FuncOp a, func::FuncOp b);
 
 /// What gradients need beside a score function, with the same arguments: the
-/// exponent, its derivative with respect to the score and, where the function
-/// has one, the weight. Null where it cannot be differentiated; in no module.
-func::FuncOp differentiateScore(func::FuncOp score);
+/// exponent, its derivative with respect to the score, the weight, where the
+/// function has one, and the exponent's derivatives with respect to what it
+/// reads of these terms. Null where it cannot be differentiated; in no module.
+func::FuncOp differentiateScore(func::FuncOp score, ArrayRef<unsigned> terms);
 
 /// The element type attention runs in.
 Type chooseElement(const AttentionMatch &match);

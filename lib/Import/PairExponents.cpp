@@ -66,10 +66,9 @@ double PairExponents::sink(const Coordinates &at) const {
                     : -std::numeric_limits<double>::infinity();
 }
 
-bool PairExponents::findSlopes() {
+bool PairExponents::findSlopes(const Node *by) {
   slopes = prepare();
-  read(slopes, exponentNode,
-       slopes.evaluator->tangent(exponentNode, match.component->scoresNode()));
+  read(slopes, exponentNode, slopes.evaluator->tangent(exponentNode, by));
   return known;
 }
 

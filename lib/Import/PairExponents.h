@@ -20,8 +20,8 @@ public:
   double sink(const Coordinates &at) const;
 
   /// Has `slope` known too; false where something cannot be evaluated.
-  bool findSlopes();
-  /// The derivative of the exponent with respect to the scores' contraction.
+  bool findSlopes(const Node *by);
+  /// The derivative of the exponent with respect to that node.
   double slope(const Coordinates &at) const;
 
 private:

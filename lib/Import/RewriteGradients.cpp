@@ -37,6 +37,37 @@ static SourceChain formsBefore(const SourceChain &chain, Operation *end) {
   return kept;
 }
 
+/// The axes of a gradient of a term.
+static Labels formOf(const AttentionMatch &match, ArrayRef<AxisId> heads,
+                     const GradientMatch::TermSum &sum) {
+  const AttentionAxes &axes = match.axes;
+  return {axes.batch, sum.perQuery ? Axes{*axes.query} : Axes(),
+          Axes(heads.begin(), heads.end()),
+          sum.perKey ? Axes{axes.key} : Axes()};
+}
+
+/// Sums over the axes that nobody wants, and leaves one dimension an axis of
+/// the others: `form` becomes those.
+static Value sumOthers(OpBuilder &builder, Rearranger &rearranger, Value value,
+                       const AxisLabels &labels, Labels &form,
+                       ArrayRef<Axes> to) {
+  Axes want = labels.resolve(flatten(to));
+  Labels single, kept;
+  SmallVector<int64_t> others;
+  for (AxisId axis : labels.resolve(flatten(form))) {
+    if (llvm::is_contained(want, axis))
+      kept.push_back({axis});
+    else
+      others.push_back(single.size());
+    single.push_back({axis});
+  }
+  if (others.empty())
+    return value;
+  form = kept;
+  value = rearranger.reshape(value, rearranger.shapeOf(single));
+  return sumOver(builder, value.getLoc(), value, others);
+}
+
 void mlir::sp::replaceGradients(const AttentionMatch &match,
                                 const GradientMatch &gradients,
                                 AttentionOp attention, func::FuncOp score) {
@@ -73,31 +104,40 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
   FlatSymbolRefAttr symbol;
   if (score)
     symbol = FlatSymbolRefAttr::get(score);
+  SmallVector<Type> termTypes;
+  for (const GradientMatch::TermSum &sum : gradients.sums)
+    termTypes.push_back(
+        RankedTensorType::get(rearranger.shapeOf(formOf(match, heads, sum)),
+                              elementOf(attention.getLse())));
   auto backward = AttentionBackwardOp::create(
-      builder, location, types[0], types[1], types[2], TypeRange(), operands[0],
+      builder, location, types[0], types[1], types[2], termTypes, operands[0],
       operands[1], operands[2], attention.getResult(), attention.getLse(),
       cotangent, attention.getPerQuery(), attention.getPerKey(),
       attention.getPerHead(), attention.getPair(), attention.getTable(),
       attention.getBands(), attention.getScaleAttr(), symbol,
       attention.getNameAttr(), PlanAttr());
-  Labels rows = {axes.batch, query, heads};
   for (const GradientMatch::Result &result : gradients.results) {
-    unsigned number = unsigned(result.of);
-    bool isOfSink = result.of == Gradient::Sink;
-    Value value = isOfSink
-                      ? gradientOfSinks(builder, location, attention, cotangent)
-                      : backward->getResult(number);
+    Value value;
+    Labels form;
+    if (result.of == Gradient::Sink) {
+      value = gradientOfSinks(builder, location, attention, cotangent);
+      form = {axes.batch, query, heads};
+    } else if (result.of == Gradient::Term) {
+      form = formOf(match, heads, gradients.sums[result.sum]);
+      value = sumOthers(builder, rearranger, backward.getDTerms()[result.sum],
+                        labels, form, result.labels);
+    } else {
+      value = backward->getResult(unsigned(result.of));
+      form = forms[unsigned(result.of)];
+    }
     if (hasMeans && result.of == Gradient::Value) {
       Value means =
           gradientOfMeans(builder, location, attention.getLse(), cotangent,
                           cast<RankedTensorType>(value.getType()).getShape());
       value = stablehlo::AddOp::create(builder, location, value, means);
-      value = rearranger.convert(value, elementOf(result.value));
     }
-    if (isOfSink)
-      value = rearranger.convert(value, elementOf(result.value));
-    value = rearranger.rearrange(value, isOfSink ? rows : forms[number],
-                                 result.labels);
+    value = rearranger.convert(value, elementOf(result.value));
+    value = rearranger.rearrange(value, form, result.labels);
     value = scaled(builder, location, value, result.factor);
     Value replaced = result.value;
     replaced.replaceAllUsesWith(value);

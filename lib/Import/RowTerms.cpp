@@ -38,14 +38,16 @@ Value mlir::sp::convertTo(OpBuilder &builder, Location location, Value value,
 }
 
 Value mlir::sp::sumOver(OpBuilder &builder, Location location, Value value,
-                        int64_t dim) {
+                        ArrayRef<int64_t> dims) {
   SmallVector<int64_t> shape(typeOf(value).getShape());
-  shape.erase(shape.begin() + dim);
+  for (int64_t dim : llvm::reverse(dims))
+    shape.erase(shape.begin() + dim);
   Type element = typeOf(value).getElementType();
   auto scalar = RankedTensorType::get({}, element);
   auto reduce = stablehlo::ReduceOp::create(
       builder, location, RankedTensorType::get(shape, element), value,
-      number(builder, location, element, 0), builder.getDenseI64ArrayAttr(dim));
+      number(builder, location, element, 0),
+      builder.getDenseI64ArrayAttr(dims));
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&reduce.getBody(), {}, {scalar, scalar},
                                     {location, location});

@@ -14,8 +14,9 @@ namespace mlir::sp {
 Value convertTo(OpBuilder &builder, Location location, Value value,
                 Type element);
 
-/// The sum of a float value over a dimension.
-Value sumOver(OpBuilder &builder, Location location, Value value, int64_t dim);
+/// The sum of a float value over dimensions, in their order.
+Value sumOver(OpBuilder &builder, Location location, Value value,
+              ArrayRef<int64_t> dims);
 
 /// The mean of values [batch, keys, kvHeads, dv] over keys, for every query
 /// head: [batch, 1, heads, dv].

@@ -8,8 +8,9 @@
 //                                     %5 = multiply %4, 1/30 ...
 //                                     return %2, %7
 //
-// Forward mode: beside each value its derivative with respect to the score, by
-// the rules that JAX has for the same operations.
+// Forward mode: beside each value its derivative with respect to the score, or
+// to what it reads of a term, by the rules that JAX has for the same
+// operations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,9 +40,10 @@ public:
       : function(function), builder(function.getBody()),
         location(function.getLoc()) {}
 
-  LogicalResult run();
+  LogicalResult run(ArrayRef<unsigned> terms);
 
 private:
+  LogicalResult differentiateBy(Value variable);
   std::optional<Slope> differentiate(Operation &op);
   std::optional<Slope> differentiateUnary(Operation &op, Value x, Value y,
                                           const Slope &dx);
@@ -72,6 +74,7 @@ private:
   func::FuncOp function;
   OpBuilder builder;
   Location location;
+  SmallVector<Operation *> operations; ///< of the function itself
   DenseMap<Value, Slope> slopes;
 };
 
@@ -211,36 +214,67 @@ std::optional<Slope> Differentiator::differentiate(Operation &op) {
   return std::nullopt;
 }
 
-LogicalResult Differentiator::run() {
-  Block &body = function.front();
-  slopes[body.getArgument(0)] = {Value(), 1};
-  Operation *end = body.getTerminator();
-  builder.setInsertionPoint(end);
-  SmallVector<Operation *> own = llvm::map_to_vector(
-      body.without_terminator(), [](Operation &op) { return &op; });
-  for (Operation *op : own) {
+LogicalResult Differentiator::differentiateBy(Value variable) {
+  slopes.clear();
+  slopes[variable] = {Value(), 1};
+  for (Operation *op : operations) {
     if (op->getNumResults() != 1)
       return failure();
+    if (op->getResult(0) == variable)
+      continue;
     std::optional<Slope> slope = differentiate(*op);
     if (!slope)
       return failure();
     slopes[op->getResult(0)] = *slope;
   }
+  return success();
+}
+
+/// What a function reads of a term: of a table the element that it looks up.
+static Value elementOfTerm(BlockArgument argument) {
+  if (cast<RankedTensorType>(argument.getType()).getRank() == 0)
+    return argument;
+  Value element = argument;
+  for (unsigned step = 0; step < 2; ++step) {
+    if (!element.hasOneUse())
+      return {};
+    element = element.user_begin()->getResult(0);
+  }
+  return element;
+}
+
+LogicalResult Differentiator::run(ArrayRef<unsigned> terms) {
+  Block &body = function.front();
+  Operation *end = body.getTerminator();
+  builder.setInsertionPoint(end);
+  operations = llvm::map_to_vector(body.without_terminator(),
+                                   [](Operation &op) { return &op; });
   SmallVector<Value> results = llvm::to_vector(end->getOperands());
-  if (results.size() > 1 && !of(results[1]).isNumber(0))
+  auto derivative = [&] {
+    return materialise(of(results[0]), results[0].getType());
+  };
+  if (failed(differentiateBy(body.getArgument(0))) ||
+      (results.size() > 1 && !of(results[1]).isNumber(0)))
     return failure();
-  Value slope = materialise(of(results[0]), results[0].getType());
-  results.insert(results.begin() + 1, slope);
+  results.insert(results.begin() + 1, derivative());
+  for (unsigned term : terms) {
+    // Behind the score, the head and both positions.
+    Value element = elementOfTerm(body.getArgument(4 + term));
+    if (!element || failed(differentiateBy(element)))
+      return failure();
+    results.push_back(derivative());
+  }
   end->setOperands(results);
   function.setFunctionType(builder.getFunctionType(
       function.getArgumentTypes(), ValueRange(results).getTypes()));
   return success();
 }
 
-func::FuncOp mlir::sp::differentiateScore(func::FuncOp score) {
+func::FuncOp mlir::sp::differentiateScore(func::FuncOp score,
+                                          ArrayRef<unsigned> terms) {
   func::FuncOp function = score.clone();
   function.setName((score.getName() + "_gradient").str());
-  if (succeeded(Differentiator(function).run()))
+  if (succeeded(Differentiator(function).run(terms)))
     return function;
   function.erase();
   return {};
