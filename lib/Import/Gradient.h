@@ -57,6 +57,8 @@ struct GradientMatch {
     }
   };
   SmallVector<TermSum> sums;
+  /// The derivative of exponents by scores in rows without a visible key.
+  double emptySlope = 0;
   /// What gradients can be made after: all they need is there.
   Operation *after = nullptr;
   /// All that nothing needs once the results are replaced.
@@ -124,6 +126,14 @@ private:
   DenseMap<Operation *, bool> explained;
   GradientMatch gradients;
 };
+
+/// Whether data may hide all keys of a row from a score function.
+bool meetsEmptyRows(const AttentionMatch &match);
+
+/// The derivative of every exponent by a node in rows without a visible key: 0
+/// where the mask's fill takes the place of scores; nothing where pairs differ.
+std::optional<double> slopeOfEmptyRows(const AttentionMatch &match,
+                                       const Node *by);
 
 /// Of a node made of pairs and, but for a sink's, of the leaf `with`, the
 /// number that the gradient of the forward's operand has to be multiplied with;

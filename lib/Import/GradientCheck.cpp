@@ -9,6 +9,9 @@ using namespace mlir;
 using namespace mlir::sp;
 
 static constexpr double tolerance = 1e-9;
+static constexpr uint64_t seed = 311;
+/// Gradients below this say nothing: they are what one-hot rows leave.
+static constexpr double smallest = 1e-6;
 
 namespace {
 
@@ -78,6 +81,10 @@ public:
 
   /// The gradient at every element of `node`, in its order.
   std::vector<double> gradient(const Node *node, Gradient kind);
+  /// Calls `body` in every row without a visible key; scores are a function's.
+  void forEachEmptyRow(function_ref<void()> body);
+  /// The derivatives of exponents in such rows.
+  std::vector<double> slopesOfEmptyRows();
 
 private:
   Extent over(ArrayRef<AxisId> axes) {
@@ -85,6 +92,7 @@ private:
   }
   void fillPairs();
   void fillRow(double *weights, double *slopes, double &sunk);
+  bool isOfFills(double greatest) const;
   double exponent(int64_t query, int64_t key, const Extent &feature);
   double product(const Extent &inner, const SampleView &a,
                  const SampleView &b) {
@@ -115,6 +123,11 @@ double Formula::exponent(int64_t query, int64_t key, const Extent &feature) {
                    : match.scale * product(feature, *this->query, *this->key);
 }
 
+/// Whether a row is the softmax of large finite fills alone.
+bool Formula::isOfFills(double greatest) const {
+  return greatest == none && exponents && std::isfinite(match.score->hidesUpTo);
+}
+
 /// What the pairs of the point's query are multiplied with.
 void Formula::fillRow(double *weights, double *slopes, double &sunk) {
   Extent feature = over(match.axes.feature), values = over(match.axes.value);
@@ -133,9 +146,25 @@ void Formula::fillRow(double *weights, double *slopes, double &sunk) {
     slopes[k] = 0;
     greatest = std::max(greatest, weights[k]);
   });
-  if (greatest == none) {
-    double mean = match.empty == EmptyRow::Mean ? 1.0 / double(keys) : 0;
-    std::fill_n(weights, keys, mean);
+  if (isOfFills(greatest)) {
+    forEachKey([&](size_t k) {
+      weights[k] = exponents->filled(point.coordinates());
+      greatest = std::max(greatest, weights[k]);
+    });
+  } else if (greatest == none) {
+    double each = match.empty == EmptyRow::Mean  ? 1.0 / double(keys)
+                  : match.empty == EmptyRow::Nan ? std::nan("")
+                                                 : 0;
+    std::fill_n(weights, keys, each);
+    forEachKey([&](size_t k) {
+      bool isCut = !cotangent || exponents->slope(point.coordinates()) == 0;
+      slopes[k] = match.empty == EmptyRow::Nan && !isCut ? each : 0;
+    });
+    return;
+  }
+  if (greatest == -none) {
+    std::fill_n(weights, keys, std::nan(""));
+    std::fill_n(slopes, keys, std::nan(""));
     return;
   }
   double own = std::isfinite(sink) ? std::exp(sink - greatest) : 0;
@@ -225,19 +254,81 @@ std::vector<double> Formula::gradient(const Node *node, Gradient kind) {
   return result;
 }
 
+void Formula::forEachEmptyRow(function_ref<void()> body) {
+  const AttentionAxes &axes = match.axes;
+  Axes rows = axes.batch;
+  llvm::append_range(rows, axes.sharedHeads);
+  llvm::append_range(rows, axes.groups);
+  rows.push_back(*axes.query);
+  Extent feature = over(axes.feature), keys = over({axes.key});
+  point.forEach(over(rows), [&] {
+    double greatest = exponents->sink(point.coordinates());
+    point.forEach(keys, [&] {
+      greatest = std::max(greatest,
+                          exponent(match.queries[point.get(*axes.query)],
+                                   match.keys[point.get(axes.key)], feature));
+    });
+    if (greatest == none)
+      body();
+  });
+}
+
+std::vector<double> Formula::slopesOfEmptyRows() {
+  std::vector<double> found;
+  forEachEmptyRow([&] {
+    point.forEach(over({match.axes.key}), [&] {
+      found.push_back(exponents->slope(point.coordinates()));
+    });
+  });
+  return found;
+}
+
+bool mlir::sp::meetsEmptyRows(const AttentionMatch &match) {
+  if (!match.score || !match.axes.query)
+    return false;
+  bool isMet = false;
+  for (const SampleDraw &draw : samplesOf(match, seed)) {
+    Formula formula(match, draw);
+    if (formula.isKnown(nullptr))
+      formula.forEachEmptyRow([&] { isMet = true; });
+  }
+  return isMet;
+}
+
+std::optional<double> mlir::sp::slopeOfEmptyRows(const AttentionMatch &match,
+                                                 const Node *by) {
+  if (!match.hasPartOfEmptyRows())
+    return 0;
+  std::optional<double> known;
+  for (const SampleDraw &draw : samplesOf(match, seed)) {
+    Formula formula(match, draw);
+    if (!formula.isKnown(by))
+      return std::nullopt;
+    for (double slope : formula.slopesOfEmptyRows())
+      if (std::fabs(slope - known.value_or(slope)) > tolerance)
+        return std::nullopt;
+      else
+        known = slope;
+  }
+  return known.value_or(0);
+}
+
 /// The multiple that `actual` is of `expected`; nothing where it is none, and
-/// `isZero` where both are 0 or no number everywhere.
-static std::optional<double> ratio(ArrayRef<double> actual,
-                                   ArrayRef<double> expected, bool &isZero) {
-  double products = 0, squares = 0;
-  isZero = true;
+/// `saysNothing` where all that is expected is as small as rounding, or no
+/// number.
+static std::optional<double>
+ratio(ArrayRef<double> actual, ArrayRef<double> expected, bool &saysNothing) {
+  double products = 0, squares = 0, greatest = 0;
   for (auto [a, e] : llvm::zip_equal(actual, expected)) {
-    if (std::isnan(a) && std::isnan(e))
+    if (std::isnan(a) != std::isnan(e))
+      return std::nullopt;
+    if (std::isnan(e))
       continue;
-    isZero &= a == 0 && e == 0;
+    greatest = std::max(greatest, std::fabs(e));
     products += a * e;
     squares += e * e;
   }
+  saysNothing = greatest < smallest;
   if (!(squares > 0) || !std::isfinite(products) || products == 0)
     return std::nullopt;
   double factor = products / squares;
@@ -256,7 +347,7 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
                                                unsigned cotangentOperand) {
   const Component &component = *match.component;
   std::optional<double> known;
-  for (const SampleDraw &draw : samplesOf(match, 311)) {
+  for (const SampleDraw &draw : samplesOf(match, seed)) {
     bool isOfTerm = kind == Gradient::Term;
     Formula formula(match, draw);
     formula.query = formula.view(component.leaf(match.axes.queryRole));
@@ -277,10 +368,10 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
         (with && !isOfTerm && !formula.factor) || (needsSlopes && !hasSlopes) ||
         !formula.isKnown(by))
       return std::nullopt;
-    bool isZero = false;
+    bool saysNothing = false;
     std::optional<double> factor =
-        ratio(actual->data, formula.gradient(node, kind), isZero);
-    if (isZero)
+        ratio(actual->data, formula.gradient(node, kind), saysNothing);
+    if (saysNothing)
       continue;
     bool isNothing = llvm::all_of(actual->data, [](double element) {
       return std::fabs(element) < tolerance;

@@ -277,18 +277,21 @@ LogicalResult GradientMatcher::findPlace() {
 std::optional<GradientMatch> GradientMatcher::run() {
   Location location = match.product->getLoc();
   pairs = findPairs(scores, match.product, products);
-  // Fills that scores absorb have gradients in rows of nothing else.
-  if (match.score && match.score->absorbs) {
-    (void)refuse("its mask is added, which gives gradients to rows without a "
-                 "visible key",
+  std::optional<double> emptySlope =
+      slopeOfEmptyRows(match, component.scoresNode());
+  if (!emptySlope) {
+    (void)refuse("its mask is added to some of the scores that bands hide, "
+                 "which gives these gradients in rows without a visible key",
                  location);
     return std::nullopt;
   }
+  gradients.emptySlope = *emptySlope;
   bool hasEmptyRows = !match.bands
                            .emptyRows(match.axes.queryLength(component.labels),
                                       component.labels.size(match.axes.key))
                            .empty();
-  hasEmptyRows &= !hasSink;
+  // With a score function its sums tell which rows these are.
+  hasEmptyRows &= !hasSink && !match.score && match.empty != EmptyRow::Zero;
   if (!match.axes.query || hasEmptyRows) {
     (void)refuse(hasEmptyRows ? "its gradients meet rows without a visible key"
                               : "its gradients meet a single query",

@@ -65,7 +65,7 @@ GradientMatcher::readTerm(const Node *node) {
   for (auto [number, term] : llvm::enumerate(terms)) {
     const Node *by = findTerm(term);
     std::optional<double> factor;
-    if (by)
+    if (by && slopeOfEmptyRows(match, by) == 0.0)
       factor = gradientFactor(match, node, Gradient::Term, by,
                               component.anchor(pairs), cotangentOperand);
     if (!factor)

@@ -306,6 +306,9 @@ void ImportAttentionPass::visit(Operation *exponential) {
   std::optional<Refusal> noGradient;
   OwningOpRef<func::FuncOp> slopes;
   if (matches.size() == 1 && !others.empty()) {
+    // Rows that no sample of the result was.
+    if (matches[0].empty == EmptyRow::Never && meetsEmptyRows(matches[0]))
+      matches[0].empty = EmptyRow::Nan;
     GradientMatcher matcher(matches[0], others, functions[0].terms);
     gradients = matcher.run();
     noGradient = matcher.refusal;

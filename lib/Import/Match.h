@@ -38,6 +38,10 @@ struct AttentionMatch {
   double scale = 0;
   EmptyRow empty = EmptyRow::Never;
   std::optional<ScoreMatch> score;
+  /// Whether rows whose keys a score function hides add to gradients.
+  bool hasPartOfEmptyRows() const {
+    return score && (empty == EmptyRow::Mean || empty == EmptyRow::Nan);
+  }
   /// What the mask consists of: all that may depend on positions.
   std::set<NodeKey> comparisons;
   /// Positions that stand for all others.

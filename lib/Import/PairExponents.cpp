@@ -49,7 +49,7 @@ PairExponents::PairExponents(const AttentionMatch &match,
 }
 
 double PairExponents::exponent(const Coordinates &at) const {
-  double value = exponents.view->at(at);
+  double value = filled(at);
   bool isHidden = value <= match.score->hidesUpTo ||
                   (match.score->weights == ScoreAnalysis::Weights::Hide &&
                    factors.view->at(at) == 0);

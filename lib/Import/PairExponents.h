@@ -15,6 +15,8 @@ public:
   PairExponents(const AttentionMatch &match, const SampleDraw &draw);
   bool isKnown() const { return known; }
   double exponent(const Coordinates &at) const;
+  /// The same where no fill hides a pair.
+  double filled(const Coordinates &at) const { return exponents.view->at(at); }
   double factor(const Coordinates &at) const;
   /// The sink's exponent, -inf without one.
   double sink(const Coordinates &at) const;

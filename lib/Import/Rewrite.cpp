@@ -1,8 +1,8 @@
 //===- Rewrite.cpp - sp.attention in place of a match ---------------------===//
 
+#include "EmptyRows.h"
 #include "Match.h"
 #include "Rearranger.h"
-#include "RowTerms.h"
 
 #include "sp/StableHLO/StableHLO.h"
 

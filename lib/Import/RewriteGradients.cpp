@@ -1,5 +1,6 @@
 //===- RewriteGradients.cpp - sp.attention_backward in place of products --===//
 
+#include "EmptyRows.h"
 #include "Gradient.h"
 #include "Rearranger.h"
 #include "RowTerms.h"
@@ -89,11 +90,15 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
                      {axes.batch, key, axes.sharedHeads, axes.value}};
   Value operands[3] = {attention.getQuery(), attention.getKey(),
                        attention.getValue()};
-  bool hasMeans = score && match.empty == EmptyRow::Mean;
+  // Where rows without a visible key add their part.
+  auto isPart = [&](Gradient of) {
+    return match.hasPartOfEmptyRows() &&
+           (of == Gradient::Value ||
+            (of < Gradient::Value && gradients.emptySlope != 0));
+  };
   Type types[3];
   for (unsigned i = 0; i < 3; ++i) {
-    // A part more is added to those of values.
-    bool isWhole = i != unsigned(Gradient::Value) || !hasMeans;
+    bool isWhole = !isPart(Gradient(i));
     Type own = isWhole ? element : elementOf(attention.getLse());
     // Sums in f32 are rounded by nobody but the program.
     for (const GradientMatch::Result &result : gradients.results)
@@ -116,6 +121,9 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
       attention.getPerHead(), attention.getPair(), attention.getTable(),
       attention.getBands(), attention.getScaleAttr(), symbol,
       attention.getNameAttr(), PlanAttr());
+  // Dead where no row can be empty.
+  EmptyRowGradients rows(builder, location, attention, cotangent);
+  double slope = gradients.emptySlope * match.scale;
   for (const GradientMatch::Result &result : gradients.results) {
     Value value;
     Labels form;
@@ -129,12 +137,12 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
     } else {
       value = backward->getResult(unsigned(result.of));
       form = forms[unsigned(result.of)];
-    }
-    if (hasMeans && result.of == Gradient::Value) {
-      Value means =
-          gradientOfMeans(builder, location, attention.getLse(), cotangent,
-                          cast<RankedTensorType>(value.getType()).getShape());
-      value = stablehlo::AddOp::create(builder, location, value, means);
+      if (isPart(result.of))
+        value = stablehlo::AddOp::create(
+            builder, location, value,
+            result.of == Gradient::Query ? rows.ofQueries(slope)
+            : result.of == Gradient::Key ? rows.ofKeys(slope)
+                                         : rows.ofValues());
     }
     value = rearranger.convert(value, elementOf(result.value));
     value = rearranger.rearrange(value, form, result.labels);

@@ -1,4 +1,4 @@
-//===- RowTerms.cpp - What rows give beside the pairs they see ------------===//
+//===- RowTerms.cpp - Values of rows, and what sinks give them ------------===//
 
 #include "RowTerms.h"
 
@@ -20,8 +20,8 @@ static Value number(OpBuilder &builder, Location location, Type element,
                              Attribute(builder.getFloatAttr(element, value))));
 }
 
-static Value splat(OpBuilder &builder, Location location, RankedTensorType type,
-                   double value) {
+Value mlir::sp::splat(OpBuilder &builder, Location location,
+                      RankedTensorType type, double value) {
   return stablehlo::BroadcastInDimOp::create(
       builder, location, type,
       number(builder, location, type.getElementType(), value),
@@ -57,9 +57,8 @@ Value mlir::sp::sumOver(OpBuilder &builder, Location location, Value value,
   return reduce.getResult(0);
 }
 
-/// One of the numbers of lse [batch, queries, heads, 2].
-static Value numberOfSums(OpBuilder &builder, Location location, Value lse,
-                          int64_t which) {
+Value mlir::sp::numberOfSums(OpBuilder &builder, Location location, Value lse,
+                             int64_t which) {
   SmallVector<int64_t> start(4, 0), limit(typeOf(lse).getShape()), stride(4, 1);
   start[3] = which;
   limit[3] = which + 1;
@@ -70,63 +69,6 @@ static Value numberOfSums(OpBuilder &builder, Location location, Value lse,
       builder, location, typeOf(lse).clone(shape), lse, start, limit, stride);
   return stablehlo::ReshapeOp::create(builder, location,
                                       typeOf(lse).clone(rows), number);
-}
-
-/// [batch, kvHeads, dv] sums over keys made means.
-static Value divideByKeys(OpBuilder &builder, Location location, Value sums,
-                          int64_t keys) {
-  return stablehlo::DivOp::create(
-      builder, location, sums,
-      splat(builder, location, typeOf(sums), double(keys)));
-}
-
-Value mlir::sp::meanOfValues(OpBuilder &builder, Location location,
-                             Value values, int64_t heads, Type element) {
-  ArrayRef<int64_t> shape = typeOf(values).getShape();
-  int64_t kvHeads = shape[2];
-  Value mean = sumOver(builder, location,
-                       convertTo(builder, location, values, element), 1);
-  mean = divideByKeys(builder, location, mean, shape[1]);
-  mean = stablehlo::BroadcastInDimOp::create(
-      builder, location,
-      RankedTensorType::get({shape[0], kvHeads, heads / kvHeads, shape[3]},
-                            element),
-      mean, ArrayRef<int64_t>{0, 1, 3});
-  return stablehlo::ReshapeOp::create(
-      builder, location,
-      RankedTensorType::get({shape[0], 1, heads, shape[3]}, element), mean);
-}
-
-Value mlir::sp::gradientOfMeans(OpBuilder &builder, Location location,
-                                Value lse, Value cotangent,
-                                ArrayRef<int64_t> shape) {
-  Type element = typeOf(lse).getElementType();
-  cotangent = convertTo(builder, location, cotangent, element);
-  RankedTensorType rows = typeOf(cotangent);
-  ArrayRef<int64_t> sizes = rows.getShape();
-  auto flat = RankedTensorType::get(sizes.drop_back(), element);
-  Value greatest = numberOfSums(builder, location, lse, 0);
-  Value isEmpty = stablehlo::CompareOp::create(
-      builder, location, greatest,
-      splat(builder, location, flat, -std::numeric_limits<double>::infinity()),
-      stablehlo::ComparisonDirection::EQ);
-  isEmpty = stablehlo::BroadcastInDimOp::create(
-      builder, location, rows.clone(builder.getI1Type()), isEmpty,
-      ArrayRef<int64_t>{0, 1, 2});
-  Value own =
-      stablehlo::SelectOp::create(builder, location, rows, isEmpty, cotangent,
-                                  splat(builder, location, rows, 0));
-  Value sums = sumOver(builder, location, own, 1);
-  sums = stablehlo::ReshapeOp::create(
-      builder, location,
-      RankedTensorType::get({shape[0], shape[2], sizes[2] / shape[2], shape[3]},
-                            element),
-      sums);
-  sums = divideByKeys(builder, location, sumOver(builder, location, sums, 2),
-                      shape[1]);
-  return stablehlo::BroadcastInDimOp::create(
-      builder, location, RankedTensorType::get(shape, element), sums,
-      ArrayRef<int64_t>{0, 2, 3});
 }
 
 Value mlir::sp::gradientOfSinks(OpBuilder &builder, Location location,

@@ -1,5 +1,4 @@
-/// What rows give beside the pairs they see: the mean of all values where they
-/// see none, and sinks.
+/// Values of rows, and what sinks give them.
 #ifndef SP_LIB_IMPORT_ROWTERMS_H
 #define SP_LIB_IMPORT_ROWTERMS_H
 
@@ -18,16 +17,13 @@ Value convertTo(OpBuilder &builder, Location location, Value value,
 Value sumOver(OpBuilder &builder, Location location, Value value,
               ArrayRef<int64_t> dims);
 
-/// The mean of values [batch, keys, kvHeads, dv] over keys, for every query
-/// head: [batch, 1, heads, dv].
-Value meanOfValues(OpBuilder &builder, Location location, Value values,
-                   int64_t heads, Type element);
+/// A constant everywhere.
+Value splat(OpBuilder &builder, Location location, RankedTensorType type,
+            double value);
 
-/// What the cotangents [batch, queries, heads, dv] of rows without a visible
-/// key make of that mean's gradient with respect to values of `shape`. A row is
-/// one where lse [batch, queries, heads, 2] begins with -inf.
-Value gradientOfMeans(OpBuilder &builder, Location location, Value lse,
-                      Value cotangent, ArrayRef<int64_t> shape);
+/// One of the numbers of lse [batch, queries, heads, 2].
+Value numberOfSums(OpBuilder &builder, Location location, Value lse,
+                   int64_t which);
 
 /// What each row gives the gradient of its head's sink: -exp(sink - lse) times
 /// the sum of cotangent and result, [batch, queries, heads].

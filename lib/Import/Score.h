@@ -69,6 +69,7 @@ public:
 
 private:
   bool draw(unsigned truths, unsigned number, bool &isShown);
+  bool hasNumbersOfRows(const Node *exponent) const;
 
   Component &component;
   const AttentionAxes &axes;

@@ -198,27 +198,35 @@ std::optional<bool> ScoreAnalysis::visible(unsigned truths) {
   return true;
 }
 
+/// Whether an exponent is made of numbers of queries, keys or pairs, which may
+/// be a mask as deep as the fill; those that are only compared are none.
+bool ScoreAnalysis::hasNumbersOfRows(const Node *exponent) const {
+  llvm::SmallPtrSet<const Node *, 16> seen;
+  SmallVector<const Node *> open = {exponent};
+  while (!open.empty()) {
+    const Node *node = open.pop_back_val();
+    if (!seen.insert(node).second || !isa<FloatType>(node->elementType()))
+      continue;
+    llvm::append_range(open, node->operands);
+    if (node->role == Role::Data &&
+        (runsOver(component.labels, node, axes.key) ||
+         (axes.query && runsOver(component.labels, node, *axes.query))))
+      return true;
+  }
+  return false;
+}
+
 bool ScoreAnalysis::finish(bool hasEmptyRows) {
   if (isWeighted)
     weights = Weights::Multiply;
   if (!byBands.hasFinite)
     return true;
-  // Numbers of pairs, keys or queries may be masks themselves, as deep as the
-  // fill.
-  for (const std::unique_ptr<Node> &node : component.all()) {
-    Axes over = component.labels.resolve(flatten(node->labels));
-    bool isOfRows = llvm::is_contained(over, axes.key) ||
-                    (axes.query && llvm::is_contained(over, *axes.query));
-    if (node->role == Role::Data && isa<FloatType>(node->elementType()) &&
-        isOfRows)
-      return false;
-  }
-  if (byBands.hasInfinite || byData.hasInfinite)
+  const Node *exponent = findExponential(component, axes.key)->exponent();
+  if (hasNumbersOfRows(exponent) || byBands.hasInfinite || byData.hasInfinite)
     return false;
   if (!byData.hasFinite)
     return !hasEmptyRows || byBands.isUniform();
-  std::optional<Exponential> exponential = findExponential(component, axes.key);
-  Type type = exponential->exponent()->elementType();
+  Type type = exponent->elementType();
   double greatest = std::max(byData.greatest, byBands.greatest);
   bool isUniform = byData.isUniform() && byBands.isUniform() &&
                    byData.least == byBands.least;
