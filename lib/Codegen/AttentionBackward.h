@@ -2,60 +2,9 @@
 #ifndef SP_LIB_CODEGEN_ATTENTIONBACKWARD_H
 #define SP_LIB_CODEGEN_ATTENTIONBACKWARD_H
 
-#include "AttentionScore.h"
-#include "sp/Codegen/AttentionBackwardKernel.h"
+#include "AttentionBackwardShape.h"
 
 namespace mlir::sp::attention {
-
-/// Sizes fixed when a kernel is generated.
-///
-/// All five products are of matrices that lie in scratch memory in planes of
-/// one panel of columns, [column / panel][row][panel], so that rows are vectors
-/// and a row's elements are a contraction's scalars:
-///
-///     S[key][query]  = K[key][d]  · Qᵀ[d][query]
-///     dP[key][query] = V[key][d]  · dOᵀ[d][query]
-///     dQ[query][d]   = (dS)ᵀ      · K[key][d]
-///     dV[key][d]    += P          · dO[query][d]
-///     dK[key][d]    += dS         · Q[query][d]
-///
-/// Scalars and vectors are words (see Registers). Where these are pairs, they
-/// are pairs of what a product sums over, so matrices that meet in two sums lie
-/// there twice.
-struct BackwardShape : Registers {
-  explicit BackwardShape(const AttentionBackwardConfig &config);
-
-  int64_t headSize, valueSize;
-  int64_t headPad, valuePad;     ///< to whole panels
-  int64_t headWords, valueWords; ///< in words, to whole panels
-  int64_t queryBlock, keyBlock, panels;
-
-  /// Byte offsets in the scratch memory; matrices as [rows][columns], `q` and
-  /// `k` for a block's queries and keys, `/` where rows or columns are words.
-  ///   keyWords [k][head /], valueWordRows [k][value /]
-  ///   keyRows [k /][head]               keyWords without pairs
-  ///   keyGradients [k][head], valueGradients [k][value]  not of words
-  ///   queryRows [q /][head], outputRows [q /][value]     of Q and dO
-  ///   queryColumns [head /][q], outputColumns [value /][q]
-  ///   powers [k][q]                     P in the compute type; with pairs of
-  ///                                     one panel
-  ///   powerFactors, scoreFactors [k][q /] P, dS; powerFactors is powers
-  ///                                     without pairs
-  ///   scoreColumns [k /][q]             dS of one panel; without pairs
-  ///                                     scoreFactors
-  ///   queryGradients [panel][head]      dQ of one panel; not of words
-  /// with a score function, of one panel,
-  ///   slopes [k][q]                     scores, then P ∘ e' · scale; powers
-  ///                                     is only powerFactors then, of P ∘ w
-  ///   weights [k][q]                    w, if there are such
-  /// and of vectors of queries lse (or greatest exponents, and 1 / sum in
-  /// inverse), delta, lower, upper; ranges as in Sight.
-  int64_t keyWords, valueWordRows, keyRows, keyGradients, valueGradients,
-      queryRows, outputRows, queryColumns, outputColumns, powers, powerFactors,
-      scoreFactors, scoreColumns, queryGradients, slopes, weights, lse, inverse,
-      delta, lower, upper, ranges, bytes;
-  ScoreAreas scoreAreas;
-};
 
 class BackwardEmitter : public VectorEmitter {
 public:
@@ -63,7 +12,6 @@ public:
 
   const BackwardShape shape;
   const ScoreFunction score;
-  bool hasWeights() const { return score.results() == 3; }
 };
 
 /// A matrix in scratch memory: planes of `rows` rows of one panel.
@@ -89,12 +37,25 @@ struct BackwardTile {
   Matrix powers, powerFactors, scoreFactors, scoreColumns, queryGradients;
   Matrix slopes, weights;
   Value lse, inverse, delta, lower, upper, ranges;
+  /// Of each gradient of a term.
+  struct Term {
+    Matrix factors;
+    Value parts;
+  };
+  SmallVector<Term> terms;
+};
+
+/// One head's share of a gradient of a term; strides of query rows and key
+/// positions.
+struct TermRows {
+  Value base, query, key;
 };
 
 /// One query head.
 struct QueryHead {
   Rows q, dO, lse, delta, dq;
   ScoreSite score; ///< with a score function
+  SmallVector<TermRows> terms;
 };
 
 /// A block of keys: rows [first, first + valid), `count` with padding; whether
@@ -155,6 +116,10 @@ void addProduct(BackwardEmitter &e, Value isFinite, const Scalars &a, Value row,
                 Value vectors, Value from, Value to, Value target);
 SmallVector<Value> loadTile(BackwardEmitter &e, Value address);
 void storeTile(BackwardEmitter &e, ValueRange tile, Value address);
+/// Elements of a tile times factors, 0 where the factor is, whatever a hidden
+/// pair's element is.
+SmallVector<Value> timesFactors(BackwardEmitter &e, ValueRange factors,
+                                ValueRange tile);
 
 /// Adds what the block's queries add to the gradients of the keys, and to their
 /// own. The block's bounds are set, `seen` in keys.

@@ -7,7 +7,7 @@
 //       for each slice, each query head, each block of queries that sees it
 //         pack Q and dO; the products; dQ is added to memory
 //       add dK and dV to memory
-#include "AttentionBackward.h"
+#include "AttentionBackwardTerms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "sp/Codegen/AttentionKernel.h"
 #include "sprt/kernel.h"
@@ -41,7 +41,9 @@ BackwardShape::BackwardShape(const AttentionBackwardConfig &config)
       headPad(llvm::alignTo(headSize, panel)),
       valuePad(llvm::alignTo(valueSize, panel)),
       headWords(llvm::alignTo(llvm::divideCeil(headSize, pair), panel)),
-      valueWords(llvm::alignTo(llvm::divideCeil(valueSize, pair), panel)) {
+      valueWords(llvm::alignTo(llvm::divideCeil(valueSize, pair), panel)),
+      hasWeights(ScoreFunction(config).results() ==
+                 3 + config.termGradients.size()) {
   // Twice: keys have gradients, queries are packed in two ways.
   int64_t rowBytes = 2 * (headPad + valuePad) * elementBytes;
   keyBlock = chooseBlock(rowBytes, kKeyBytes, kMostKeys);
@@ -77,7 +79,7 @@ BackwardShape::BackwardShape(const AttentionBackwardConfig &config)
   scoreColumns = hasPairs ? reserve(keyBlock / pair * panel) : scoreFactors;
   queryGradients = reserve(panel * headPad);
   slopes = score ? reserve(keyBlock * panel) : 0;
-  weights = score.results() == 3 ? reserve(keyBlock * panel) : 0;
+  weights = hasWeights ? reserve(keyBlock * panel) : 0;
   lse = reserve(queryBlock);
   inverse = score ? reserve(queryBlock) : 0;
   delta = reserve(queryBlock);
@@ -85,6 +87,7 @@ BackwardShape::BackwardShape(const AttentionBackwardConfig &config)
   upper = reserve(queryBlock);
   ranges = reserveBytes(panels * 4 * sizeof(int64_t));
   scoreAreas = ScoreAreas(score, *this, queryBlock, reserveBytes);
+  placeTerms(config, reserve);
 }
 
 BackwardEmitter::BackwardEmitter(Location loc,
@@ -103,11 +106,17 @@ sp::verifyAttentionBackwardKernel(Location loc,
   if (failed(verifyAttentionKernel(loc, forward)))
     return failure();
   ScoreFunction score(config);
-  if (score && score.results() != 2 && score.results() != 3)
+  size_t gradients = config.termGradients.size();
+  if (!score && gradients != 0)
+    return emitError(loc) << "expected a score function that gives derivatives "
+                             "by terms";
+  if (score && score.results() != 2 + gradients &&
+      score.results() != 3 + gradients)
     return emitError(loc) << "expected score function '"
                           << score.function.getName()
-                          << "' to give an exponent, its slope and at most a "
-                             "weight but got "
+                          << "' to give an exponent, its slope, at most a "
+                             "weight and "
+                          << gradients << " derivatives but got "
                           << score.results() << " results";
   return success();
 }
@@ -121,6 +130,11 @@ sp::attentionBackwardKernelName(const AttentionBackwardConfig &config) {
     stream << 'x' << config.valueSize;
   if (config.score)
     stream << '_' << func::FuncOp(config.score).getName();
+  for (auto [perQuery, perKey] : config.termGradients)
+    stream << (perQuery && perKey ? "_of_pairs"
+               : perQuery         ? "_of_queries"
+               : perKey           ? "_of_keys"
+                                  : "_of_heads");
   return name;
 }
 
@@ -196,6 +210,8 @@ BackwardTile Launch::locateTile(Value batch, Value kvHead) {
   tile.lower = area(s.lower);
   tile.upper = area(s.upper);
   tile.ranges = area(s.ranges);
+  for (const TermShape &term : s.terms)
+    tile.terms.push_back({{area(term.factors), s.keyBlock}, area(term.parts)});
   return tile;
 }
 
@@ -222,6 +238,15 @@ QueryHead Launch::locateHead(const BackwardTile &tile, Value batch,
   all.score.batch = batch;
   all.score.head = head;
   all.score.globalHead = e.add(head, size(SPRT_BACKWARD_HEAD_FIRST));
+  int64_t number = static_cast<int64_t>(all.score.terms.size());
+  for (size_t i = 0; i < e.shape.terms.size(); ++i, ++number) {
+    int64_t strides = SPRT_BACKWARD_TERM_STRIDES + 4 * number;
+    Value offset =
+        e.add(e.mul(batch, size(strides)), e.mul(head, size(strides + 1)));
+    all.terms.push_back(
+        {e.at(buffer(SPRT_BACKWARD_TERMS + number), offset, computed),
+         size(strides + 2), size(strides + 3)});
+  }
   return all;
 }
 
@@ -262,6 +287,7 @@ void Launch::attendSlice(const BackwardTile &tile, const KeyBlock &keys,
   const BackwardShape &s = e.shape;
   Value end = e.least(slice.q1, tile.queries);
   Value keyEnd = e.add(keys.first, keys.valid);
+  clearKeySums(e, tile, keys, slice);
   e.loop(slice.q0, end, s.queryBlock, [&](Value first) {
     Value count = e.least(e.sub(end, first), e.integer(s.queryBlock));
     Value last = e.sub(e.add(first, count), e.integer(1));
@@ -276,6 +302,7 @@ void Launch::attendSlice(const BackwardTile &tile, const KeyBlock &keys,
       attendBlock(e, tile, head, block, keys, seen);
     });
   });
+  addKeySums(e, tile, head, keys, slice);
 }
 
 void Launch::attendKeys(const BackwardTile &tile, Value batch, Value kvHead,

@@ -67,6 +67,17 @@ void attention::storeTile(BackwardEmitter &e, ValueRange tile, Value address) {
                         e.scalarType));
 }
 
+SmallVector<Value> attention::timesFactors(BackwardEmitter &e,
+                                           ValueRange factors,
+                                           ValueRange tile) {
+  Value zero = e.constant(0);
+  SmallVector<Value> products;
+  for (auto [factor, x] : llvm::zip_equal(factors, tile))
+    products.push_back(
+        e.select(e.equal(factor, zero), zero, e.mulf(factor, x)));
+  return products;
+}
+
 void attention::addProduct(BackwardEmitter &e, Value isFinite, const Scalars &a,
                            Value row, Value vectors, Value from, Value to,
                            Value target) {

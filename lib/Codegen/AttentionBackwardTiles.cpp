@@ -9,7 +9,7 @@
 //
 // A hidden pair's P and dS are 0, which hides a factor unless that is infinite
 // or NaN. Blocks with such elements take products that pass over zeros.
-#include "AttentionBackward.h"
+#include "AttentionBackwardTerms.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -173,14 +173,21 @@ static void raiseRow(BackwardEmitter &e, const BackwardTile &tile,
     Value greatest = halfOf(e, tile.lse, panel, half);
     Value power = e.mulf(raise(e, e.subf(made[0], greatest)),
                          halfOf(e, tile.inverse, panel, half));
-    Value isFlat = arith::OrIOp::create(e, isHidden, e.equal(made[1], zero));
-    Value slope = e.mulf(e.mulf(power, made[1]), tile.scale);
-    e.store(e.select(isFlat, zero, slope), at(tile.slopes, half));
-    if (e.hasWeights()) {
+    power = e.select(isHidden, zero, power);
+    Value isNone = e.equal(power, zero);
+    auto times = [&](Value derivative) {
+      Value isFlat = arith::OrIOp::create(e, isNone, e.equal(derivative, zero));
+      return e.select(isFlat, zero, e.mulf(power, derivative));
+    };
+    e.store(times(made[1]), at(tile.slopes, half));
+    for (auto [term, place] : llvm::zip_equal(e.shape.terms, tile.terms))
+      if (term.kind == TermShape::Factors::own)
+        e.store(times(made[term.derivative]), at(place.factors, half));
+    if (e.shape.hasWeights) {
       e.store(made[2], at(tile.weights, half));
-      power = e.mulf(power, made[2]);
+      power = e.select(isHidden, zero, e.mulf(power, made[2]));
     }
-    powers.push_back(e.select(isHidden, zero, power));
+    powers.push_back(power);
   }
   storeFactors(e, tile.powerFactors, panel.number, row, powers);
 }
@@ -213,42 +220,58 @@ static void scaleTile(BackwardEmitter &e, const BackwardTile &tile,
   sums = maskTile(e, panel.sight, e.add(firstKey, row), sums);
 }
 
-/// The same with a score function: a hidden pair's slope is 0.
+/// The same with a score function, and what the pairs give for terms.
 static void scaleScored(BackwardEmitter &e, const BackwardTile &tile, Value row,
-                        ArrayRef<Value> delta, SmallVector<Value> &sums) {
-  Value zero = e.constant(0);
+                        ArrayRef<Value> delta, SmallVector<Value> &sums,
+                        TermSums &terms, MutableArrayRef<Value> termSums) {
   auto load = [&](const Matrix &matrix) {
     return loadTile(e, matrix.row(e, e.integer(0), row));
   };
-  SmallVector<Value> slopes = load(tile.slopes), weights;
-  if (e.hasWeights())
+  SmallVector<Value> weights;
+  if (e.shape.hasWeights)
     weights = load(tile.weights);
   for (auto [i, sum] : llvm::enumerate(sums)) {
-    if (e.hasWeights())
+    if (e.shape.hasWeights)
       sum = e.mulf(sum, weights[i]);
-    sum = e.select(e.equal(slopes[i], zero), zero,
-                   e.mulf(slopes[i], e.subf(sum, delta[i % 2])));
+    sum = e.subf(sum, delta[i % 2]);
   }
+  terms.addTile(row, sums, termSums);
+  sums = timesFactors(e, load(tile.slopes), sums);
+  for (Value &sum : sums)
+    sum = e.mulf(sum, tile.scale);
 }
 
 static void differentiate(BackwardEmitter &e, const BackwardTile &tile,
-                          const Panel &panel, Value firstKey) {
+                          const Panel &panel, Value firstKey, TermSums &terms) {
   const BackwardShape &s = e.shape;
   Value outputs = tile.outputColumns.plane(e, panel.number);
   Value delta[] = {halfOf(e, tile.delta, panel, 0),
                    halfOf(e, tile.delta, panel, 1)};
-  e.loop(panel.from, panel.to, s.tile, [&](Value row) {
+  auto ofTile = [&](Value row, ValueRange carried) {
+    auto termSums = llvm::to_vector(carried);
     SmallVector<Value> sums =
         multiply(e, {tile.valueWords}, row, outputs, e.integer(0),
                  e.integer(stepsOf(s, s.valueSize)), zeroTile(e));
     if (e.score)
-      scaleScored(e, tile, row, delta, sums);
+      scaleScored(e, tile, row, delta, sums, terms, termSums);
     else
       scaleTile(e, tile, panel, firstKey, row, delta, sums);
     storeFactors(e, tile.scoreFactors, panel.number, row, sums);
     if (s.pair == 2)
       storeColumns(e, tile.scoreColumns, row, sums);
-  });
+    return termSums;
+  };
+  auto ofKeys = [&](Value first, ValueRange carried) {
+    terms.begin(first);
+    Value end = e.least(e.add(first, e.integer(s.lanes)), panel.to);
+    SmallVector<Value> sums = e.loop(first, end, s.tile, carried, ofTile);
+    terms.endKeys(end);
+    return sums;
+  };
+  SmallVector<Value> zeros = terms.zeros();
+  terms.end(terms.areOfPairs()
+                ? e.loop(panel.from, panel.to, s.lanes, zeros, ofKeys)
+                : e.loop(panel.from, panel.to, s.tile, zeros, ofTile));
 }
 
 /// Asks for the rows of dQ that the panel adds to, and for its share of the
@@ -348,7 +371,8 @@ void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
           raiseScored(e, tile, head.score, panel, keys.first);
         else
           raisePowers(e, tile, panel, keys.first);
-        differentiate(e, tile, panel, keys.first);
+        TermSums terms(e, tile, head, block, keys, number);
+        differentiate(e, tile, panel, keys.first, terms);
         addQueryGradients(e, tile, head, block, keys, panel);
       });
     });

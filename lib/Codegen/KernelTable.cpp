@@ -128,6 +128,11 @@ protected:
 
   FailureOr<KernelInfo> addBackward(AttendBackwardOp op) override {
     AttentionBackwardConfig config = configOf<AttentionBackwardConfig>(op);
+    for (Type type : op.getDTerms().getTypes()) {
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+      config.termGradients.push_back(
+          {/*perQuery=*/shape[1] > 1, /*perKey=*/shape[3] > 1});
+    }
     if (failed(verifyAttentionBackwardKernel(op.getLoc(), config)))
       return failure();
     buildAttentionBackwardKernel(kernels, op.getLoc(), config);

@@ -33,33 +33,37 @@ static std::vector<int64_t> termStrides(Value value,
   return strides;
 }
 
+std::unique_ptr<plan::ScoreTermT>
+PlanWriter::term(Value value, std::array<int64_t, 4> dims, Operation *at) {
+  auto term = std::make_unique<plan::ScoreTermT>();
+  term->view = view(value, at);
+  term->strides = termStrides(value, dims);
+  return term;
+}
+
+/// Says of a term that all heads are there, whichever are the rank's.
+static void keepHeads(plan::ScoreTermT &term, Value value) {
+  term.head_bytes = term.strides[1] * elementBytes(getElementTypeOrSelf(value));
+}
+
 template <typename OpT, typename TableT>
 void PlanWriter::writeTerms(OpT op, TableT &attend) {
   attend.scored = op.getScore().has_value();
   auto addTerm = [&](Value value, std::array<int64_t, 4> dims) {
-    auto term = std::make_unique<plan::ScoreTermT>();
-    term->view = view(value, op);
-    term->strides = termStrides(value, dims);
-    attend.terms.push_back(std::move(term));
+    attend.terms.push_back(term(value, dims, op));
   };
   for (Value value : op.getPerQuery())
     addTerm(value, {0, -1, 1, -1});
   for (Value value : op.getPerKey())
     addTerm(value, {0, -1, -1, 1});
-  // All heads are there, whichever are the rank's.
-  auto keepHeads = [&](Value value) {
-    plan::ScoreTermT &term = *attend.terms.back();
-    term.head_bytes =
-        term.strides[1] * elementBytes(getElementTypeOrSelf(value));
-  };
   for (Value value : op.getPerHead()) {
     addTerm(value, {0, 2, -1, -1});
-    keepHeads(value);
+    keepHeads(*attend.terms.back(), value);
   }
   for (Value value : op.getPair()) {
     addTerm(value, {0, 1, 2, 3});
     if (op.hasWholeHeads(value))
-      keepHeads(value);
+      keepHeads(*attend.terms.back(), value);
   }
   for (Value value : op.getTable())
     addTerm(value, {-1, -1, -1, -1});
@@ -147,6 +151,11 @@ void PlanWriter::writeAttendBackward(AttendBackwardOp op, Commands &into) {
   backward.dq_strides = headStrides(op.getDQuery());
   backward.dk_strides = headStrides(op.getDKey());
   backward.dv_strides = headStrides(op.getDValue());
+  for (Value value : op.getDTerms()) {
+    backward.term_gradients.push_back(term(value, {0, 2, 1, 3}, op));
+    if (!op.hasRows(value))
+      keepHeads(*backward.term_gradients.back(), value);
+  }
   into.push_back(
       compute(op.getName().empty() ? "attend_backward" : op.getName(),
               std::move(backward)));

@@ -57,6 +57,9 @@ private:
   parameter(StringRef name, Type type, ShardingAttr sharding, ViewPtr view);
 
   // PlanAttention.cpp
+  /// `dims` says which dimensions are batch, head, query and key, -1 for none.
+  std::unique_ptr<sprt::plan::ScoreTermT>
+  term(Value value, std::array<int64_t, 4> dims, Operation *at);
   template <typename OpT, typename TableT>
   void writePairs(OpT op, const KernelInfo &info, TableT &attend);
   template <typename OpT, typename TableT>

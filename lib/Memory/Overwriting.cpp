@@ -220,6 +220,9 @@ SmallVector<Continued, 3> mlir::sp::continuedBy(Operation *op) {
     add(backward.getOntoQueryMutable(), backward.getDQuery());
     add(backward.getOntoKeyMutable(), backward.getDKey());
     add(backward.getOntoValueMutable(), backward.getDValue());
+    MutableOperandRange onto = backward.getOntoTermsMutable();
+    for (auto [number, term] : llvm::enumerate(backward.getDTerms()))
+      all.push_back({&onto[number], cast<OpResult>(term)});
   }
   if (isa<AllReduceStartOp>(op))
     for (OpOperand &operand : op->getOpOperands())

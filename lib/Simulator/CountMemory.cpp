@@ -96,6 +96,7 @@ void Counter::touchAttend(AttendBackwardOp op) {
   if (!seesNone || !op.getOntoKey())
     for (Value gradient : {Value(op.getDKey()), Value(op.getDValue())})
       touchRows(gradient, 1, toAlgebra(op.getKeys()).count(keyOwnerOf(op)));
+  // What those of terms are added to was touched when it was written.
 }
 
 void Counter::touch(Operation *op) {

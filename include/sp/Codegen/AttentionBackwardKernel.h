@@ -25,8 +25,9 @@
 /// bf16 and f16 are computed in f32, products included unless `bf16Dots`. Rows
 /// beyond the valid ones are neither read nor written. Pairs outside the
 /// slices, those whose exponent is -inf and queries whose lse is -inf add
-/// nothing, whatever their elements, terms, slopes and weights are. A score of
-/// -inf hides its key, and a slope of 0 makes dS 0.
+/// nothing, whatever their elements, terms, slopes, derivatives and weights
+/// are. A score of -inf hides its key, and a slope of 0 makes dS 0, as P does
+/// where it is 0.
 #ifndef SP_CODEGEN_ATTENTIONBACKWARDKERNEL_H
 #define SP_CODEGEN_ATTENTIONBACKWARDKERNEL_H
 
@@ -61,7 +62,8 @@ verifyAttentionBackwardKernel(Location loc,
                               const AttentionBackwardConfig &config);
 
 /// Symbol of the kernel, e.g. `attend_backward_f32_d64` or, with a score
-/// function, `attend_backward_f32_d64_score_0`.
+/// function, `attend_backward_f32_d64_score_0`, and with a gradient of a term
+/// for each pair `attend_backward_f32_d64_score_0_of_pairs`.
 std::string attentionBackwardKernelName(const AttentionBackwardConfig &config);
 
 /// Scratch memory that each thread hands to the kernel.

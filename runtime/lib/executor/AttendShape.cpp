@@ -122,6 +122,58 @@ Status ProgramWalk::resolve(const plan::AttendBackwardT &backward,
                << "\"" << buffer.name << "\" overlaps with \""
                << buffers[other].name << "\"";
   }
+  std::vector<Extent> others;
+  for (size_t i = 0; i < std::size(buffers); ++i)
+    others.push_back({buffers[i].name, begins[i], buffers[i].view->bytes});
+  return checkTermGradients(backward, shape, std::move(others));
+}
+
+Status ProgramWalk::checkTermGradients(const plan::AttendBackwardT &backward,
+                                       const AttendShape &shape,
+                                       std::vector<Extent> others) const {
+  auto resolved = [&](const char *name, const plan::ScoreTermT &term,
+                      Extent &out_extent) {
+    out_extent = {name, nullptr, term.view->bytes};
+    return rank.resolve(*term.view, scope, out_extent.begin);
+  };
+  if (!backward.term_gradients.empty())
+    for (const auto &term : backward.terms)
+      if (Status failure = resolved("a term", *term, others.emplace_back()))
+        return failure;
+  algebra::Area size = std::max<algebra::Area>(
+      sprt_dtype_size(static_cast<sprt_dtype>(backward.type)), 4);
+  for (const auto &term : backward.term_gradients) {
+    Extent own;
+    if (Status failure = resolved("a gradient of a term", *term, own))
+      return failure;
+    // Of each batch, head, query row and key position.
+    int64_t counts[] = {shape.batch, shape.heads, shape.queries,
+                        program.layouts[backward.keys->layout].length()};
+    algebra::Area last = 0;
+    for (size_t dim = 0; dim < std::size(counts); ++dim)
+      last += static_cast<algebra::Area>(counts[dim] - 1) *
+              static_cast<algebra::Area>(term->strides[dim]);
+    algebra::Area bytes = static_cast<algebra::Area>(shape.headFirst) *
+                              static_cast<algebra::Area>(term->head_bytes) +
+                          (last + 1) * size;
+    bool isEmpty = std::count(std::begin(counts), std::end(counts), 0) != 0;
+    if (!isEmpty && bytes > static_cast<algebra::Area>(own.bytes))
+      return fail(SPRT_DAMAGED)
+             << "a gradient of a term of " << algebra::toString(bytes)
+             << " bytes does not fit into its buffer of " << own.bytes;
+    // Threads share batches and heads out.
+    if ((shape.batch > 1 && term->strides[0] == 0) ||
+        (shape.heads > 1 && term->strides[1] == 0))
+      return fail(SPRT_DAMAGED)
+             << "expected a gradient of a term to have elements of its own for "
+             << shape.batch << " batches and " << shape.heads << " heads";
+    for (const Extent &other : others)
+      if (own.begin < other.begin + other.bytes &&
+          other.begin < own.begin + own.bytes)
+        return fail(SPRT_DAMAGED)
+               << "a gradient of a term overlaps with \"" << other.name << "\"";
+    others.push_back(own);
+  }
   return Status::success();
 }
 

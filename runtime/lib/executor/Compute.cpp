@@ -62,11 +62,11 @@ const SliceTable &StreamRun::tableOf(const Step &step,
   return table;
 }
 
-template <typename TableT>
-Status StreamRun::addTerms(const TableT &attend, const AttendShape &shape,
-                           std::vector<void *> &buffers,
-                           std::vector<int64_t> &sizes) const {
-  for (const auto &term : attend.terms) {
+Status
+StreamRun::addTerms(const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms,
+                    const AttendShape &shape, std::vector<void *> &buffers,
+                    std::vector<int64_t> &sizes) const {
+  for (const auto &term : terms) {
     std::byte *data = nullptr;
     if (Status failure = rank.resolve(*term->view, scope, data))
       return failure;
@@ -117,7 +117,7 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
        {&attend.q_strides, &attend.k_strides, &attend.v_strides,
         &attend.o_strides, &attend.lse_strides})
     to = std::copy(strides->begin(), strides->end(), to);
-  if (Status failure = addTerms(attend, shape, buffers, sizes))
+  if (Status failure = addTerms(attend.terms, shape, buffers, sizes))
     return failure;
 
   sprt_kernel kernel = program.kernels[attend.kernel];
@@ -175,8 +175,9 @@ Status StreamRun::attendBackward(const Step &step,
         &backward.d_out_strides, &backward.lse_strides, &backward.delta_strides,
         &backward.dq_strides, &backward.dk_strides, &backward.dv_strides})
     to = std::copy(strides->begin(), strides->end(), to);
-  if (Status failure = addTerms(backward, shape, buffers, sizes))
-    return failure;
+  for (const auto *terms : {&backward.terms, &backward.term_gradients})
+    if (Status failure = addTerms(*terms, shape, buffers, sizes))
+      return failure;
 
   sprt_kernel kernel = program.kernels[backward.kernel];
   cpu.pool->run(shape.batch * shape.kvHeads, [&](int64_t first, int64_t last,

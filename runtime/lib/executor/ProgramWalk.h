@@ -112,6 +112,15 @@ private:
   /// Of attention and its gradients: all but blocks and kv heads.
   template <typename TableT>
   Status pairsOf(const TableT &attend, AttendShape &out_shape) const;
+  struct Extent {
+    const char *name;
+    std::byte *begin;
+    int64_t bytes;
+  };
+  /// That each lies in its buffer and overlaps with no other one.
+  Status checkTermGradients(const plan::AttendBackwardT &backward,
+                            const AttendShape &shape,
+                            std::vector<Extent> others) const;
 
   Status gemm(const plan::GemmT &gemm);
   Status sendRecv(const Step &step, const plan::SendRecvT &transfer);

@@ -39,10 +39,10 @@ private:
   template <typename TableT>
   std::pair<SliceTable &, bool> slicesOf(const Step &step, const TableT &attend,
                                          const AttendShape &shape);
-  /// Adds what a score function reads to a kernel's buffers and sizes.
-  template <typename TableT>
-  Status addTerms(const TableT &attend, const AttendShape &shape,
-                  std::vector<void *> &buffers,
+  /// Adds what a score function reads, or its gradients, to a kernel's buffers
+  /// and sizes.
+  Status addTerms(const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms,
+                  const AttendShape &shape, std::vector<void *> &buffers,
                   std::vector<int64_t> &sizes) const;
   Status multiply(const plan::GemmT &gemm, const GemmData &data) override;
   Status move(const Message &target, const Message &source) override;

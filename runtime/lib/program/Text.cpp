@@ -189,10 +189,12 @@ private:
     return "   heads " + expr(attend.head_first) + "+" + expr(attend.heads) +
            "/" + std::to_string(attend.heads_total);
   }
-  template <typename TableT> std::string terms(const TableT &attend) const {
+  std::string
+  terms(const char *name,
+        const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms) const {
     std::string text;
-    for (const auto &term : attend.terms)
-      text += " term=" + view(*term->view);
+    for (const auto &term : terms)
+      text += std::string(" ") + name + "=" + view(*term->view);
     return text;
   }
   std::string
@@ -244,7 +246,7 @@ std::string Printer::attend(const plan::AttendT &attend) const {
             std::to_string(attend.portable->query_block) + "x0";
   if (attend.order != plan::BlockOrder::heaviestFirst)
     line += std::string("   ") + plan::EnumNameBlockOrder(attend.order);
-  return line + terms(attend) + (attend.init ? "   init" : "");
+  return line + terms("term", attend.terms) + (attend.init ? "   init" : "");
 }
 
 std::string
@@ -258,7 +260,8 @@ Printer::attendBackward(const plan::AttendBackwardT &backward) const {
          "   keys " + rows(*backward.keys) + queryHeads(backward) + " kv " +
          expr(backward.kv_first) + "+" + expr(backward.kv_heads) + "/" +
          std::to_string(backward.kv_total) + "   bands" +
-         bands(backward.bands) + terms(backward) +
+         bands(backward.bands) + terms("term", backward.terms) +
+         terms("d_term", backward.term_gradients) +
          (backward.init_queries ? "   init queries" : "") +
          (backward.init_keys ? "   init keys" : "");
 }

@@ -27,8 +27,9 @@ private:
   Status check(const plan::AttendBackwardT &backward);
   /// What attention and its gradients share.
   template <typename TableT> Status checkPairs(const TableT &attend);
-  /// What a score function reads, where the heads are known.
-  template <typename TableT> Status checkTerms(const TableT &attend);
+  /// What a score function reads, or its gradients; there is a head.
+  Status checkTerms(const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms,
+                    int64_t headsTotal, bool areWritten);
   Status check(const plan::GemmT &gemm);
   Status check(const plan::SendRecvT &transfer);
   Status checkNeeds(const plan::SendRecvT &transfer);

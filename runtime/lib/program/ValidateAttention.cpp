@@ -16,25 +16,25 @@ Status checkStrides(const std::vector<int64_t> &strides, const char *what) {
   return Status::success();
 }
 
-template <typename TableT>
-Status CommandValidator::checkTerms(const TableT &attend) {
-  if (!attend.scored && !attend.terms.empty())
-    return fail(SPRT_DAMAGED) << "terms without a score function";
-  for (const auto &term : attend.terms) {
+Status CommandValidator::checkTerms(
+    const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms,
+    int64_t headsTotal, bool areWritten) {
+  const std::string what = areWritten ? "a gradient of a term" : "a term";
+  for (const auto &term : terms) {
     if (term->strides.size() != 4)
-      return fail(SPRT_DAMAGED)
-             << "expected 4 strides of a term but got " << term->strides.size();
+      return fail(SPRT_DAMAGED) << "expected 4 strides of " << what
+                                << " but got " << term->strides.size();
     for (int64_t stride : term->strides)
-      if (Status failure = checkSize(stride, "a stride of a term"))
+      if (Status failure = checkSize(stride, ("a stride of " + what).c_str()))
         return failure;
-    if (Status failure = checkSize(term->head_bytes, "a head of a term"))
-      return failure;
     if (Status failure =
-            checkView(term->view.get(), "a term", /*written=*/false))
+            checkSize(term->head_bytes, ("a head of " + what).c_str()))
       return failure;
-    if (term->head_bytes > term->view->bytes / attend.heads_total)
+    if (Status failure = checkView(term->view.get(), what.c_str(), areWritten))
+      return failure;
+    if (term->head_bytes > term->view->bytes / headsTotal)
       return fail(SPRT_DAMAGED)
-             << "expected a term of " << attend.heads_total << " heads of "
+             << "expected " << what << " of " << headsTotal << " heads of "
              << term->head_bytes << " bytes but got " << term->view->bytes
              << " bytes";
   }
@@ -71,7 +71,10 @@ Status CommandValidator::checkPairs(const TableT &attend) {
                         attend.value_size})
     if (Status failure = checkSize(value, "a size of attention", 1))
       return failure;
-  if (Status failure = checkTerms(attend))
+  if (!attend.scored && !attend.terms.empty())
+    return fail(SPRT_DAMAGED) << "terms without a score function";
+  if (Status failure = checkTerms(attend.terms, attend.heads_total,
+                                  /*areWritten=*/false))
     return failure;
   return checkBands(attend.bands);
 }
@@ -109,6 +112,11 @@ Status CommandValidator::check(const plan::AttendBackwardT &backward) {
     if (Status failure =
             checkView(view, "a gradient of attention", /*written=*/true))
       return failure;
+  if (!backward.scored && !backward.term_gradients.empty())
+    return fail(SPRT_DAMAGED) << "gradients of terms without a score function";
+  if (Status failure = checkTerms(backward.term_gradients, backward.heads_total,
+                                  /*areWritten=*/true))
+    return failure;
   if (Status failure =
           checkExpr(backward.kv_heads.get(), "a size of attention"))
     return failure;

@@ -3,12 +3,10 @@
 Usage: backward_scores_check.py PARTITIONED... ; what each promises to send its ranks must send.
 """
 
-import json
-import re
-import subprocess
 import sys
 
 import numpy as np
+from partitioned_runs import check
 
 batch, length, heads, kv_heads, head, value, scale = 2, 13, 8, 4, 4, 3, 0.5
 rng = np.random.default_rng(0)
@@ -48,19 +46,4 @@ assert (sums == 0).any(), "expected a query that sees no key"
 inputs = [q, k, v, do, of_queries[..., None, None], of_keys[..., None, None]]
 inputs += [falls[None, None, :, None], bias[None]]
 for partitioned in sys.argv[1:]:
-    stem = partitioned.removesuffix(".mlir")
-    np.savez(
-        stem + ".npz",
-        **{f"arg{i}": x.astype("int32" if x.dtype.kind == "i" else "float32") for i, x in enumerate(inputs)},
-    )
-    np.savez(stem + ".expected.npz", **{f"result{i}": x.astype("float32") for i, x in enumerate(expected)})
-    emit = ["sp-emit-partitioned", partitioned, "-o", stem + ".spx"]
-    emitted = subprocess.run(emit, check=True, stdout=subprocess.PIPE, text=True).stdout
-    checks = [f"--inputs={stem}.npz", f"--check={stem}.expected.npz", f"--report={stem}.json"]
-    subprocess.run(["sp-run", stem + ".spx", *checks, "--threads=2"], check=True)
-    promised = [int(n) for n in re.findall(r"^rank \d+ sends (\d+) bytes", emitted, re.M)]
-    with open(stem + ".json") as file:
-        sent = json.load(file)["bytesSentPerRank"]
-    if promised != sent:
-        sys.exit(f"{partitioned}: promised to send {promised} but sent {sent}")
-    print(f"{partitioned}: {sum(sent) // len(sent)} bytes a rank")
+    print(f"{partitioned}: {check(partitioned, inputs, expected)} bytes a rank")
