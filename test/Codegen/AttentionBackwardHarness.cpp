@@ -1,4 +1,4 @@
-// The dense reference of the gradients, and the comparison with it.
+// Kernels for gradients, and runs of them.
 #include "AttentionBackwardHarness.h"
 #include "AttentionCompile.h"
 #include "mlir/IR/MLIRContext.h"
@@ -26,6 +26,8 @@ static BackwardKernel compile(const BackwardConfig &config) {
     if (!scores)
       return {};
     setScore(config, *scores, kernel);
+    for (auto [perQuery, perKey] : config.termGradients)
+      kernel.termGradients.push_back({perQuery, perKey});
   }
   if (failed(mlir::sp::verifyAttentionBackwardKernel(loc, kernel)))
     return {};
@@ -48,6 +50,8 @@ attention_test::loadBackwardKernel(const BackwardConfig &config) {
                               config.perKey,
                               config.perHead,
                               config.pair};
+  for (auto [perQuery, perKey] : config.termGradients)
+    key.push_back(2 * perQuery + perKey);
   auto [entry, isNew] = loaded.try_emplace({key, config.score});
   if (isNew)
     entry->second = compile(config);
@@ -77,7 +81,8 @@ BackwardRun::BackwardRun(const BackwardProblem &p)
       dk(stateOf(p.kernel.element), p.batch, p.keys, p.kvHeads(),
          p.kernel.headSize, 2, p.headsOutside),
       dv(stateOf(p.kernel.element), p.batch, p.keys, p.kvHeads(),
-         p.kernel.valueSize, 1, false) {
+         p.kernel.valueSize, 1, false),
+      dTerms(p.termGradients) {
   std::mt19937 random(p.seed);
   for (Array *array : {&q, &k, &v, &dO, &delta})
     array->fill(random, 1);
@@ -89,16 +94,16 @@ BackwardRun::BackwardRun(const BackwardProblem &p)
   chooseLse();
 }
 
-/// Elements of a row as doubles.
-static std::vector<double> rowOf(const Array &array, int64_t b, int64_t r,
-                                 int64_t h) {
+std::vector<double> attention_test::rowOf(const Array &array, int64_t b,
+                                          int64_t r, int64_t h) {
   std::vector<double> row(array.inner);
   for (int64_t i = 0; i < array.inner; ++i)
     row[i] = array.get(array.index(b, r, h) + i);
   return row;
 }
 
-static double dot(const std::vector<double> &a, const std::vector<double> &b) {
+double attention_test::dot(const std::vector<double> &a,
+                           const std::vector<double> &b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i)
     sum += a[i] * b[i];
@@ -169,6 +174,10 @@ void BackwardRun::run(std::vector<int64_t> ends) {
   LaunchTerms terms;
   terms.append(p, p.kernel.perQuery, p.kernel.perKey, /*keyFirst=*/0, buffers,
                sizes);
+  Scoring gradients;
+  gradients.terms = dTerms;
+  LaunchTerms launched;
+  launched.append(gradients, 0, 0, 0, buffers, sizes);
   std::vector<uint8_t> scratch(kernel.scratchBytes + 128, 0xff);
   auto *aligned = reinterpret_cast<uint8_t *>(
       llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), 64));
@@ -180,110 +189,6 @@ void BackwardRun::run(std::vector<int64_t> ends) {
   }
   for (int64_t i = 0; i < 64; ++i)
     EXPECT_EQ(aligned[kernel.scratchBytes + i], 0xff) << "scratch overrun";
-}
-
-// Of sums in f32, relative to the largest.
-static constexpr double kRounding = 1e-5;
-
-namespace {
-/// Gradients in double precision, with room for every valid element.
-struct Gradient {
-  const Array &array;
-  std::vector<double> values, magnitudes; ///< sums of terms and of their sizes
-
-  Gradient(const Array &array, bool isEmpty)
-      : array(array), values(array.batch * array.strides[0], 0.0),
-        magnitudes(values) {
-    if (!isEmpty)
-      forEach([&](int64_t at) {
-        values[at] = array.get(at);
-        magnitudes[at] = std::fabs(values[at]);
-      });
-  }
-  template <typename Body> void forEach(Body body) const {
-    for (int64_t b = 0; b < array.batch; ++b)
-      for (int64_t r = 0; r < array.rows; ++r)
-        for (int64_t h = 0; h < array.heads; ++h)
-          for (int64_t i = 0; i < array.inner; ++i)
-            body(array.index(b, r, h) + i);
-  }
-  void add(int64_t b, int64_t r, int64_t h, double factor,
-           const std::vector<double> &row) {
-    int64_t at = array.index(b, r, h);
-    for (size_t i = 0; i < row.size(); ++i) {
-      values[at + i] += factor * row[i];
-      magnitudes[at + i] += std::fabs(factor * row[i]);
-    }
-  }
-  /// Compares `after`, whose memory was the array's, and clears its valid rows.
-  void compare(Array after, double tolerance, bool byTerms,
-               const char *name) const {
-    double largest = 0;
-    forEach([&](int64_t at) {
-      largest = std::fmax(largest, std::fabs(values[at]));
-    });
-    Array untouched = array;
-    double excess = 0;
-    forEach([&](int64_t at) {
-      double actual = after.get(at), error = std::fabs(actual - values[at]);
-      EXPECT_EQ(std::isnan(actual), std::isnan(values[at]))
-          << name << " at " << at;
-      double limit = byTerms ? tolerance * magnitudes[at] + kRounding * largest
-                             : tolerance * largest;
-      excess = std::fmax(excess, error - limit);
-      after.set(at, 0);
-      untouched.set(at, 0);
-    });
-    EXPECT_EQ(excess, 0) << name << " of at most " << largest;
-    EXPECT_TRUE(after.bytes == untouched.bytes)
-        << "written outside the valid rows of " << name;
-  }
-};
-} // namespace
-
-void BackwardRun::check(double tolerance) {
-  Array dqBefore = dq, dkBefore = dk, dvBefore = dv;
-  Gradient gradQ(dqBefore, p.initQueries), gradK(dkBefore, p.initKeys),
-      gradV(dvBefore, p.initKeys);
-  for (int64_t b = 0; b < p.batch; ++b)
-    for (int64_t h = 0; h < p.heads; ++h) {
-      int64_t kv = p.kvHead(h);
-      std::vector<std::vector<double>> keys, values;
-      for (int64_t key = 0; key < p.keys; ++key) {
-        keys.push_back(rowOf(k, b, key, kv));
-        values.push_back(rowOf(v, b, key, kv));
-      }
-      for (int64_t a = 0; a < p.queries; ++a) {
-        constexpr double none = -std::numeric_limits<double>::infinity();
-        double base = lse.get(lse.index(b, a, h));
-        if (base == none)
-          continue;
-        double sum = p.score ? lse.get(lse.index(b, a, h) + 1) : 1;
-        std::vector<double> query = rowOf(q, b, a, h), out = rowOf(dO, b, a, h);
-        for (const sprt_slice &slice : p.slices)
-          for (int64_t key = 0; key < p.keys; ++key) {
-            if (!isVisible(slice, a, key))
-              continue;
-            Scored scored = scoreOf(dot(query, keys[key]), b, h, a, key);
-            if (p.score && scored.exponent == none)
-              continue;
-            double power = std::exp(scored.exponent - base) / sum;
-            gradV.add(b, key, kv, power * scored.weight, out);
-            if (scored.slope == 0)
-              continue;
-            double mean = delta.get(delta.index(b, a, h));
-            double score = power *
-                           (scored.weight * dot(out, values[key]) - mean) *
-                           scored.slope * p.scale;
-            gradQ.add(b, a, h, score, keys[key]);
-            gradK.add(b, key, kv, score, query);
-          }
-      }
-    }
-  bool byTerms = p.kernel.bf16Dots;
-  // Two ranges of tiles, as two threads would take them.
-  run({p.batch * p.kvHeads() / 2});
-  gradQ.compare(dq, tolerance, byTerms, "dq");
-  gradK.compare(dk, tolerance, byTerms, "dk");
-  gradV.compare(dv, tolerance, byTerms, "dv");
+  for (auto [term, bytes] : llvm::zip_equal(dTerms, launched.values))
+    term.values = decode(term.element, bytes);
 }

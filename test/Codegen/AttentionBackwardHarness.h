@@ -12,10 +12,12 @@ struct BackwardConfig {
   Element element = Element::f32;
   int64_t headSize = 64, valueSize = 64, vectorBits = 512;
   bool bf16Dots = false;
-  /// As in KernelConfig; the function yields exponent, slope and perhaps a
-  /// weight.
+  /// As in KernelConfig; the function yields exponent, slope, perhaps a weight,
+  /// and derivatives.
   std::string score = {};
   int64_t perQuery = 0, perKey = 0, perHead = 0, pair = 0;
+  /// Of each gradient of a term whether queries and keys have their own.
+  std::vector<std::pair<bool, bool>> termGradients = {};
 };
 
 struct BackwardKernel {
@@ -36,6 +38,8 @@ struct BackwardProblem : Scoring {
   bool initQueries = true, initKeys = true;
   unsigned seed = 1;
   std::vector<sprt_slice> slices;
+  /// What there is before, with strides as a term's of pairs.
+  std::vector<TermArray> termGradients;
 
   int64_t kvFirst() const { return headFirst * kvTotal / headsTotal; }
   int64_t kvHead(int64_t head) const {
@@ -59,6 +63,7 @@ public:
 
   const BackwardProblem p;
   Array q, k, v, dO, lse, delta, dq, dk, dv;
+  std::vector<TermArray> dTerms;
 
 private:
   /// What the reference makes of a pair: a hidden one has exponent -inf.
@@ -66,6 +71,10 @@ private:
                  int64_t key) const;
   void chooseLse();
 };
+
+/// Elements of a row as doubles.
+std::vector<double> rowOf(const Array &array, int64_t b, int64_t r, int64_t h);
+double dot(const std::vector<double> &a, const std::vector<double> &b);
 
 } // namespace attention_test
 

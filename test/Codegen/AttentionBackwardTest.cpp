@@ -261,6 +261,10 @@ TEST(AttentionBackwardConfig, NamesAndDiagnostics) {
   EXPECT_TRUE(failed(mlir::sp::verifyAttentionBackwardKernel(loc, config)));
   EXPECT_EQ(text, "expected attention head size from 1 to 4096 but got 0");
   config.headSize = 64;
+  config.termGradients = {{true, true}, {true, false}, {false, true}, {}};
+  EXPECT_TRUE(failed(mlir::sp::verifyAttentionBackwardKernel(loc, config)));
+  EXPECT_EQ(text, "expected a score function that gives derivatives by terms");
+  decltype(config.termGradients) gradients;
   for (int results : {1, 2}) {
     auto scores = parseScore(
         context, scoreFunction(Element::f32, "",
@@ -268,11 +272,18 @@ TEST(AttentionBackwardConfig, NamesAndDiagnostics) {
                                             : "return %s, %s : $T, $T",
                                results));
     config.score = scores->lookupSymbol<mlir::func::FuncOp>("score_0");
+    EXPECT_TRUE(failed(mlir::sp::verifyAttentionBackwardKernel(loc, config)));
+    EXPECT_EQ(text, "expected score function 'score_0' to give an exponent, "
+                    "its slope, at most a weight and 4 derivatives but got " +
+                        std::to_string(results) + " results");
+    EXPECT_EQ(mlir::sp::attentionBackwardKernelName(config),
+              "attend_backward_f32_d64x128_score_0_of_pairs_of_queries_of_keys_"
+              "of_heads");
+    std::swap(config.termGradients, gradients);
     EXPECT_EQ(succeeded(mlir::sp::verifyAttentionBackwardKernel(loc, config)),
               results == 2);
     EXPECT_EQ(mlir::sp::attentionBackwardKernelName(config),
               "attend_backward_f32_d64x128_score_0");
+    std::swap(config.termGradients, gradients);
   }
-  EXPECT_EQ(text, "expected score function 'score_0' to give an exponent, its "
-                  "slope and at most a weight but got 1 results");
 }

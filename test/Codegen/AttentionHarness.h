@@ -67,6 +67,9 @@ struct TermArray {
 
 /// A term as memory holds it.
 std::vector<uint8_t> encode(const TermArray &term);
+/// What f32 or f64 in memory are.
+std::vector<double> decode(TermElement element,
+                           const std::vector<uint8_t> &bytes);
 
 /// What the reference of a score function is told of a pair.
 struct Pair {
@@ -75,6 +78,7 @@ struct Pair {
 };
 struct Scored {
   double exponent, weight = 1, slope = 1;
+  std::vector<double> derivatives = {}; ///< by elements of terms
 };
 
 /// What a score function is given, and its reference; nothing without one.

@@ -37,6 +37,19 @@ std::vector<uint8_t> attention_test::encode(const TermArray &term) {
   return bytes;
 }
 
+std::vector<double> attention_test::decode(TermElement element,
+                                           const std::vector<uint8_t> &bytes) {
+  auto read = [&](auto value) {
+    std::vector<double> numbers;
+    for (size_t at = 0; at < bytes.size(); at += sizeof value) {
+      std::memcpy(&value, bytes.data() + at, sizeof value);
+      numbers.push_back(value);
+    }
+    return numbers;
+  };
+  return element == TermElement::f64 ? read(double()) : read(float());
+}
+
 void LaunchTerms::append(const Scoring &scoring, int64_t perQuery,
                          int64_t perKey, int64_t keyFirst,
                          std::vector<void *> &buffers,
