@@ -246,9 +246,16 @@ private:
         shape[1] = query[1];
         shape[2] = query[2];
       }
-      Value zeros = splat(builder, loc, type.clone(shape),
-                          builder.getZeroAttr(type.getElementType()));
-      first.push_back(sums[number] ? sums[number] : zeros);
+      if (sums[number]) {
+        first.push_back(sums[number]);
+        continue;
+      }
+      // Written where they are needed, not kept with the program.
+      Type element = type.getElementType();
+      Value zero = splat(builder, loc, RankedTensorType::get({}, element),
+                         builder.getZeroAttr(element));
+      first.push_back(stablehlo::BroadcastInDimOp::create(
+          builder, loc, type.clone(shape), zero, ArrayRef<int64_t>()));
     }
     return first;
   }

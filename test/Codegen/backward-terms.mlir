@@ -9,7 +9,9 @@
 // RUN: sp-emit-partitioned %t.ring.mlir | FileCheck %s
 // RUN: not sp-emit-partitioned %t.ring.mlir --cuda 2>&1 | FileCheck %s --check-prefix=CUDA
 
-// Gradients of terms are added to in place, step by step.
+// Gradients of terms are added to in place, step by step; the zeros that they
+// begin with are no part of the program.
+// CHECK: constants 0 B
 // CHECK: kernel {{[0-9]+}} attend_backward_f32_d4x3_score_0_gradient_of_pairs_of_queries_of_keys_of_heads
 // CHECK: attend_backward {{.*}} d_term=arena[[PAIRS:\[[0-9]+; 3328\]]] d_term=arena[[QUERIES:\[[0-9]+; 256\]]] d_term=arena[[KEYS:\[[0-9]+; 832\]]] d_term=arena[[HEADS:\[[0-9]+; 64\]]] init queries init keys
 // CHECK: loop t in 1..3
