@@ -162,6 +162,14 @@ private:
       onto.push_back(gradient.onto);
       results.push_back(gradient.result);
     }
+    // Sums over queries go on from one group of heads to the next.
+    if (!part.queriesTravel)
+      for (auto [before, term] :
+           llvm::zip_equal(op.getOntoTerms(), op.getDTerms()))
+        if (op.hasRows(term)) {
+          onto.push_back(before);
+          results.push_back(term);
+        }
     if (failed(grow(part, onto, results)))
       return failure();
     for (const auto &[operand, onto, result, of] : travelling) {

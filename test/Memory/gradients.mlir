@@ -84,3 +84,36 @@ module @one_gradient_for_both {
     return %dk1, %dv1 : tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>
   }
 }
+
+// -----
+
+// Gradients of terms begin in a place of their own, and one that is read later
+// is copied.
+// CHECK-LABEL: module @terms
+// COPIES: %[[ZEROS:.*]] = stablehlo.constant dense<0.{{.*}}> : tensor<1x8x2x8xf32>
+// COPIES: %[[ZERO:.*]] = stablehlo.constant dense<0.{{.*}}> : tensor<1x1x2x1xf32>
+// COPIES: %[[B:.*]] = sp.copy %[[ZEROS]]
+// COPIES: %[[S:.*]] = sp.copy %[[ZERO]]
+// COPIES: %[[T:[^, ]*]]:2 = sp.attend_backward({{.*}}) of({{.*}}) onto_terms(%[[B]], %[[S]])
+// COPIES: %[[COPY:.*]] = sp.copy %[[T]]#1
+// COPIES-NOT: sp.copy
+// COPIES: sp.attend_backward({{.*}}) of({{.*}}) onto_query({{.*}}) onto_keys({{.*}}) onto_terms(%[[T]]#0, %[[COPY]])
+// PLACES: sp.copy {{.*}}sp.offsets = [#[[AT:map[0-9]*]]]} : tensor<1x8x2x8xf32>
+// PLACES: sp.attend_backward{{.*}}sp.offsets = [#{{[^,]*}}, #{{[^,]*}}, #{{[^,]*}}, #[[AT]], #
+// PLACES: sp.attend_backward{{.*}}sp.offsets = [#{{[^,]*}}, #{{[^,]*}}, #{{[^,]*}}, #[[AT]], #
+// CHECK: return
+module @terms {
+  func.func private @biased(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
+    %one = stablehlo.constant dense<1.0> : tensor<f32>
+    return %s, %one, %one, %one : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+  }
+  func.func @main(%q: tensor<1x8x2x4xf32>, %l: tensor<1x8x2x2xf32>, %d: tensor<1x8x2xf32>) -> (tensor<1x8x2x4xf32>, tensor<1x8x2x8xf32>, tensor<1x1x2x1xf32>, tensor<1x1x2x1xf32>) {
+    %zeros = stablehlo.constant dense<0.0> : tensor<1x8x2x8xf32>
+    %zero = stablehlo.constant dense<0.0> : tensor<1x1x2x1xf32>
+    %dq, %dk, %dv, %db, %ds = sp.attend_backward(%q, %q, %q) of(%q, %l, %d) onto_terms(%zeros, %zero) score @biased queries <contiguous 8 on "sp" of 1> keys <contiguous 8 on "sp" of 1> bands [] scale 1.0
+       : (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x2xf32>) -> (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>) terms (tensor<1x8x2x8xf32>, tensor<1x1x2x1xf32>)
+    %dq1, %dk1, %dv1, %db1, %ds1 = sp.attend_backward(%q, %q, %q) of(%q, %l, %d) onto_query(%dq) onto_keys(%dk, %dv) onto_terms(%db, %ds) score @biased queries <contiguous 8 on "sp" of 1> keys <contiguous 8 on "sp" of 1> bands [] scale 1.0
+       : (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x2xf32>) -> (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>) terms (tensor<1x8x2x8xf32>, tensor<1x1x2x1xf32>)
+    return %dq1, %db1, %ds, %ds1 : tensor<1x8x2x4xf32>, tensor<1x8x2x8xf32>, tensor<1x1x2x1xf32>, tensor<1x1x2x1xf32>
+  }
+}

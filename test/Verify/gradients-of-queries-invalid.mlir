@@ -109,3 +109,28 @@ module @queries_continued_twice {
     return %dq9, %h#0, %h#1 : tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
   }
 }
+
+// -----
+
+module @term_begun_again {
+  sp.mesh @mesh <["sp" = 2]> sequence "sp"
+  func.func private @biased(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+    %one = stablehlo.constant dense<1.0> : tensor<f32>
+    return %s, %one, %one : tensor<f32>, tensor<f32>, tensor<f32>
+  }
+  func.func @main(%q: tensor<1x4x2x8xf32>, %k: tensor<1x4x1x8xf32>, %v: tensor<1x4x1x8xf32>, %do: tensor<1x4x2x8xf32>, %lse: tensor<1x4x2x2xf32>, %delta: tensor<1x4x2xf32>) -> tensor<1x4x2x8xf32> {
+    %zero = stablehlo.constant dense<0.0> : tensor<1x4x2x8xf32>
+    %rank = sp.rank "sp" : index
+    %other = affine.apply affine_map<()[s0] -> ((s0 + 1) mod 2)>()[%rank]
+    %k1:2, %t = sp.shift_start %k, %v from %rank by 1 in <contiguous 8 on "sp" of 2> : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+    %dq, %dk, %dv, %db = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) onto_terms(%zero) score @biased queries <contiguous 8 on "sp" of 2> keys <contiguous 8 on "sp" of 2> from %rank bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi inf>] scale 1.0
+      : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) terms (tensor<1x4x2x8xf32>)
+    %g:2, %u = sp.shift_start %dk, %dv from %rank by 1 in <contiguous 8 on "sp" of 2> : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+    sp.wait %t
+    sp.wait %u
+    // expected-error@+1 {{continues a gradient that was continued before}}
+    %dq1, %dk1, %dv1, %db1 = sp.attend_backward(%q, %k1#0, %k1#1) of(%do, %lse, %delta) onto_query(%dq) onto_keys(%g#0, %g#1) onto_terms(%zero) score @biased queries <contiguous 8 on "sp" of 2> keys <contiguous 8 on "sp" of 2> from %other bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi inf>] scale 1.0
+      : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) terms (tensor<1x4x2x8xf32>)
+    return %dq1 : tensor<1x4x2x8xf32>
+  }
+}
