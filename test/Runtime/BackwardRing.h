@@ -27,6 +27,10 @@ struct BackwardRing {
 /// commands of the loop are the steps of the gradients.
 PlanBuilder backwardRing(const BackwardRing &ring);
 
+/// One step with a gradient of a term of each pair and one of each key, of
+/// which a rank's heads begin at its first.
+PlanBuilder termGradients();
+
 /// The `AttendBackward` that is the loop's command `number`.
 plan::AttendBackwardT &backwardOf(plan::PlanT &plan, size_t number = 0);
 

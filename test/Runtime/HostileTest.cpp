@@ -38,7 +38,8 @@ TEST(Hostile, everyFlippedByteLoadsOrIsRefused) {
   for (const std::vector<uint8_t> &bytes :
        {ringSum(4, 16, plan::LayoutKind::zigzag).bytes(),
         cudaRing({4, 16, plan::LayoutKind::zigzag, true}).bytes(),
-        backwardRing({4, 16, plan::LayoutKind::zigzag, true}).bytes()}) {
+        backwardRing({4, 16, plan::LayoutKind::zigzag, true}).bytes(),
+        termGradients().bytes()}) {
     size_t refused = 0;
     for (size_t at = 0; at < bytes.size(); ++at)
       for (uint8_t mask : {0x01, 0x80, 0xFF}) {

@@ -161,12 +161,15 @@ Status ProgramWalk::checkTermGradients(const plan::AttendBackwardT &backward,
       return fail(SPRT_DAMAGED)
              << "a gradient of a term of " << algebra::toString(bytes)
              << " bytes does not fit into its buffer of " << own.bytes;
-    // Threads share batches and heads out.
-    if ((shape.batch > 1 && term->strides[0] == 0) ||
-        (shape.heads > 1 && term->strides[1] == 0))
-      return fail(SPRT_DAMAGED)
-             << "expected a gradient of a term to have elements of its own for "
-             << shape.batch << " batches and " << shape.heads << " heads";
+    // Threads share them out.
+    for (auto [count, stride, name] :
+         {std::tuple(shape.batch, term->strides[0], "batches"),
+          {shape.heads, term->strides[1], "heads"}})
+      if (count > 1 && stride == 0)
+        return fail(SPRT_DAMAGED)
+               << "expected a gradient of a term to have elements of its own "
+                  "for each of "
+               << count << " " << name;
     for (const Extent &other : others)
       if (own.begin < other.begin + other.bytes &&
           other.begin < own.begin + own.bytes)
