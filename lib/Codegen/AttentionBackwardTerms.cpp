@@ -184,6 +184,31 @@ void TermSums::endKeys(Value endRow) {
       addPairs(number, count);
 }
 
+SmallVector<Ahead> TermSums::lookAhead(Value row, int64_t iterations) {
+  const BackwardShape &s = e.shape;
+  SmallVector<Ahead> all;
+  if (!areOfPairs())
+    return all;
+  // The tiles of `lanes` keys share the panel's rows.
+  int64_t share = llvm::divideCeil(s.tile * s.panel, s.lanes * iterations);
+  Value lane = e.mul(e.sub(row, first), e.integer(s.panel / s.lanes));
+  Value next = e.add(e.add(keys.first, first), e.integer(s.lanes));
+  Value position =
+      keyPosition(e, head, e.least(next, e.sub(tile.keys, e.integer(1))));
+  for (auto [term, rows] : llvm::zip_equal(s.terms, head.terms)) {
+    if (!term.isOfPairs())
+      continue;
+    Value offset = e.add(e.mul(e.add(firstQuery, lane), rows.query),
+                         e.mul(position, rows.key));
+    Value stride = e.mul(rows.query, e.integer(share * s.elementBytes));
+    for (int64_t i = 0; i < share; ++i) {
+      all.push_back({e.at(rows.base, offset, e.scalarType), stride});
+      offset = e.add(offset, rows.query);
+    }
+  }
+  return all;
+}
+
 /// Adds what the panel's queries and `count` keys give.
 void TermSums::addPairs(unsigned number, Value count) {
   const BackwardShape &s = e.shape;

@@ -18,6 +18,9 @@ public:
   bool areOfPairs() const;
   void begin(Value firstRow) { first = firstRow; }
   void endKeys(Value endRow);
+  /// What to ask for in `iterations` steps at the tile of keys at `row`, to be
+  /// near when the next keys' gradients are added.
+  SmallVector<Ahead> lookAhead(Value row, int64_t iterations);
   /// The sums that the loop over keys carries from tile to tile, at first.
   SmallVector<Value> zeros();
   /// Takes w ∘ dP − delta of the tile of keys at `row`.

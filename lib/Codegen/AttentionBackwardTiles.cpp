@@ -249,9 +249,11 @@ static void differentiate(BackwardEmitter &e, const BackwardTile &tile,
                    halfOf(e, tile.delta, panel, 1)};
   auto ofTile = [&](Value row, ValueRange carried) {
     auto termSums = llvm::to_vector(carried);
-    SmallVector<Value> sums =
-        multiply(e, {tile.valueWords}, row, outputs, e.integer(0),
-                 e.integer(stepsOf(s, s.valueSize)), zeroTile(e));
+    int64_t steps = stepsOf(s, s.valueSize);
+    SmallVector<Ahead> ahead = terms.lookAhead(row, steps / s.unroll);
+    SmallVector<Value> sums = multiply(
+        e, {tile.valueWords}, row, outputs, e.integer(0), e.integer(steps),
+        zeroTile(e), [&](Value step) { prefetchAhead(e, ahead, step); });
     if (e.score)
       scaleScored(e, tile, row, delta, sums, terms, termSums);
     else

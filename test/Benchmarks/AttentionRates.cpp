@@ -62,7 +62,8 @@ __attribute__((target("avx2,fma"))) static double peakOf256() {
 }
 
 namespace {
-enum class Score { none, softCap, bias };
+/// A trained bias has a gradient.
+enum class Score { none, softCap, bias, trainedBias };
 
 struct Case {
   bool isBackward;
@@ -77,21 +78,28 @@ struct Case {
            " D=" + std::to_string(size) + (isCausal ? " causal" : " full") +
            (score == Score::softCap ? " soft cap"
             : score == Score::bias  ? " bias"
+            : isTrained()           ? " trained bias"
                                     : "");
   }
+  bool isBias() const { return score == Score::bias || isTrained(); }
+  bool isTrained() const { return score == Score::trainedBias; }
   /// The score function, in f32, with its slope where it is for gradients.
   std::string function(bool hasSlope) const {
     if (score == Score::none)
       return "";
-    bool isBias = score == Score::bias;
+    std::string derivatives = isBias() ? "%one" : "%slope",
+                types = "tensor<f32>";
+    if (isTrained() && hasSlope) {
+      derivatives += ", %one";
+      types += ", tensor<f32>";
+    }
     return "func.func private @score_0(%s: tensor<f32>, %head: tensor<i32>, "
            "%query: tensor<i32>, %key: tensor<i32>" +
-           std::string(isBias ? ", %a: tensor<f32>" : "") +
-           ") -> (tensor<f32>" + (hasSlope ? ", tensor<f32>" : "") +
+           std::string(isBias() ? ", %a: tensor<f32>" : "") +
+           ") -> (tensor<f32>" + (hasSlope ? ", " + types : "") +
            ") {\n%one = stablehlo.constant dense<1.0> : tensor<f32>\n" +
-           (isBias ? kBias : kSoftCap) + "return %e" +
-           (hasSlope ? std::string(isBias ? ", %one" : ", %slope") +
-                           " : tensor<f32>, tensor<f32>"
+           (isBias() ? kBias : kSoftCap) + "return %e" +
+           (hasSlope ? ", " + derivatives + " : tensor<f32>, " + types
                      : " : tensor<f32>") +
            "\n}";
   }
@@ -149,12 +157,14 @@ Subject::Subject(const Case &c, int64_t tokens, int64_t vectorBits)
     : c(c), tokens(tokens),
       slice(band(tokens, tokens, kNoLow, c.isCausal ? 0 : kNoHigh)) {
   bool isHalf = c.element == Element::bf16;
+  using Gradients = std::vector<std::pair<bool, bool>>;
   bool dots = isHalf && vectorBits == 512 && canRun(512, /*bf16Dots=*/true);
-  int64_t pairs = c.score == Score::bias;
+  int64_t pairs = c.isBias();
   forward = loadKernel({c.element, c.size, c.size, vectorBits, 0, 0, dots,
                         c.function(false), 0, 0, 0, pairs});
   backward = loadBackwardKernel({c.element, c.size, c.size, vectorBits, dots,
-                                 c.function(true), 0, 0, 0, pairs});
+                                 c.function(true), 0, 0, 0, pairs,
+                                 Gradients(c.isTrained(), {true, true})});
   int64_t width = isHalf ? 2 : 4;
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
@@ -205,7 +215,7 @@ void Subject::addScore() {
     positions.push_back(static_cast<int32_t>(row));
   for (auto *buffers : {&forwardBuffers, &backwardBuffers})
     buffers->insert(buffers->end(), 2, positions.data());
-  if (c.score != Score::bias)
+  if (!c.isBias())
     return;
   void *elements = rows(tokens * 4);
   std::fill_n(static_cast<float *>(elements), tokens * tokens, 0.5F);
@@ -213,6 +223,10 @@ void Subject::addScore() {
     buffers->push_back(elements);
   for (auto *sizes : {&forwardSizes, &backwardSizes})
     sizes->insert(sizes->end(), {0, 0, tokens, 1});
+  if (!c.isTrained())
+    return;
+  backwardBuffers.push_back(rows(tokens * 4));
+  backwardSizes.insert(backwardSizes.end(), {0, 0, tokens, 1});
 }
 
 void Subject::runForward() {
@@ -253,6 +267,8 @@ int main(int argc, char **argv) {
           cases.push_back({isBackward, element, size, isCausal});
       for (Score score : {Score::softCap, Score::bias})
         cases.push_back({isBackward, element, 64, /*isCausal=*/false, score});
+      if (isBackward)
+        cases.push_back({true, element, 64, false, Score::trainedBias});
     }
   for (const Case &c : cases) {
     if (c.name().find(part) == std::string::npos)
