@@ -34,6 +34,17 @@ enum class Gradient { Query, Key, Value, Sink, Term };
 /// them.
 using PairProducts = SmallVector<std::pair<Operation *, unsigned>>;
 
+/// What pairs give a term, summed over queries, over keys, both or neither.
+struct TermSum {
+  unsigned term = 0; ///< its number in the score function
+  bool perQuery = false, perKey = false;
+
+  bool operator==(const TermSum &other) const {
+    return term == other.term && perQuery == other.perQuery &&
+           perKey == other.perKey;
+  }
+};
+
 struct GradientMatch {
   /// The cotangent of the result, over the result's axes.
   SourceChain cotangent;
@@ -44,19 +55,11 @@ struct GradientMatch {
     Value value;
     Labels labels;
     double factor;
-    unsigned sum = 0; ///< of a term: which of `sums` it is made of
+    TermSum sum = {}; ///< what a term's is made of
   };
   SmallVector<Result, 3> results;
-  /// A gradient of a term, summed over queries, over keys or over neither.
-  struct TermSum {
-    unsigned term; ///< its number in the score function
-    bool perQuery, perKey;
-    bool operator==(const TermSum &other) const {
-      return term == other.term && perQuery == other.perQuery &&
-             perKey == other.perKey;
-    }
-  };
-  SmallVector<TermSum> sums;
+  /// Those that the results are made of, each once.
+  SmallVector<TermSum> sums() const;
   /// The derivative of exponents by scores in rows without a visible key.
   double emptySlope = 0;
   /// What gradients can be made after: all they need is there.
@@ -87,6 +90,7 @@ public:
 
 private:
   LogicalResult matchProduct(Operation *product, unsigned leafOperand);
+  void findPairsOfTerms();
   LogicalResult readPairs();
   LogicalResult tiePairs();
   std::optional<Gradient> kindOf(const Anchor &product) const;
@@ -97,9 +101,10 @@ private:
   bool isOver(const Node *node, Gradient kind) const;
   void noteOperations();
   void matchReaders();
-  bool explainReaders(Operation *op);
+  bool explainReaders(Operation *op,
+                      const std::optional<GradientMatch::Result> &itself);
   bool explain(Operation *reader);
-  bool matchReader(mlir::Value value);
+  void accept(GradientMatch::Result result);
   std::optional<GradientMatch::Result> readAs(mlir::Value value, bool isFirst);
   std::optional<GradientMatch::Result> readTerm(const Node *node);
   const Node *findTerm(const ScoreTerm &term) const;
@@ -122,8 +127,10 @@ private:
   llvm::SmallPtrSet<Operation *, 32> forward;
   bool hasSink;
   ArrayRef<ScoreTerm> terms;
-  /// Of readers outside of the match: whether all that is made of them is.
+  /// Of readers outside of the match: whether all that is made of them are
+  /// gradients; and one that is none.
   DenseMap<Operation *, bool> explained;
+  Operation *unexplained = nullptr;
   GradientMatch gradients;
 };
 

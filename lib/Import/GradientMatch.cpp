@@ -12,8 +12,8 @@ static int64_t numElements(Operation *op) {
   return cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
 }
 
-Operation *mlir::sp::findPairs(Operation *scores, Operation *forward,
-                               const PairProducts &products) {
+static Operation *findPairsOf(Operation *scores, Operation *forward,
+                              ArrayRef<Value> values) {
   llvm::SetVector<Operation *> open;
   Operation *found = nullptr;
   auto visit = [&](Value value) {
@@ -21,8 +21,7 @@ Operation *mlir::sp::findPairs(Operation *scores, Operation *forward,
     if (op && op->getBlock() == scores->getBlock())
       open.insert(op);
   };
-  for (auto [product, leaf] : products)
-    visit(product->getOperand(1 - leaf));
+  llvm::for_each(values, visit);
   for (size_t i = 0; i < open.size(); ++i) {
     Operation *op = open[i];
     if (!contracts(op)) {
@@ -37,6 +36,15 @@ Operation *mlir::sp::findPairs(Operation *scores, Operation *forward,
     found = op;
   }
   return found;
+}
+
+Operation *mlir::sp::findPairs(Operation *scores, Operation *forward,
+                               const PairProducts &products) {
+  return findPairsOf(
+      scores, forward,
+      llvm::map_to_vector(products, [](const auto &end) -> Value {
+        return end.first->getOperand(1 - end.second);
+      }));
 }
 
 GradientMatcher::GradientMatcher(const AttentionMatch &match,
@@ -56,6 +64,27 @@ LogicalResult GradientMatcher::refuse(const Twine &reason, Location location) {
   if (!refusal)
     refusal = {reason.str(), location};
   return failure();
+}
+
+/// Finds dP where no contraction is made of it, but a term's gradient may be.
+void GradientMatcher::findPairsOfTerms() {
+  SmallVector<Value> readers;
+  Operation *end = match.results.back().value.getDefiningOp();
+  for (Operation &op : *scores->getBlock()) {
+    bool isReader = llvm::any_of(op.getOperands(), [&](Value operand) {
+      Operation *from = operand.getDefiningOp();
+      return from != end && forward.contains(from);
+    });
+    if (isReader && !forward.contains(&op) && !contracts(&op))
+      llvm::append_range(readers, op.getResults());
+  }
+  pairs = findPairsOf(scores, match.product, readers);
+  Component::Snapshot before = component.save();
+  if (!pairs || succeeded(readPairs()))
+    return;
+  component.restore(before);
+  refusal.reset();
+  pairs = nullptr;
 }
 
 /// What dP is made of: the values and the cotangent, which is a leaf wherever
@@ -300,6 +329,8 @@ std::optional<GradientMatch> GradientMatcher::run() {
   }
   if (pairs && failed(readPairs()))
     return std::nullopt;
+  if (!pairs && !terms.empty())
+    findPairsOfTerms();
   // With a norm after the product, dP is reached from its sums.
   llvm::erase_if(products, [&](const auto &end) { return end.first == pairs; });
   for (auto [product, leaf] : products)
@@ -314,10 +345,9 @@ std::optional<GradientMatch> GradientMatcher::run() {
       if (failed(matchProduct(end.first, end.second)))
         component.restore(before);
     }
-  if (gradients.results.empty())
-    return std::nullopt;
-  matchReaders();
-  if (failed(findPlace()))
+  if (!gradients.results.empty() || !terms.empty())
+    matchReaders();
+  if (gradients.results.empty() || failed(findPlace()))
     return std::nullopt;
   for (const GradientMatch::Result &result : gradients.results)
     for (const GradientMatch::Result &other : gradients.results)

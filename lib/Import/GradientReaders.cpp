@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gradient.h"
+#include "Rearranger.h"
 
 #include "sp/StableHLO/StableHLO.h"
 
@@ -26,6 +27,14 @@ using namespace mlir::sp;
 /// How many readers are looked at.
 static constexpr size_t maxReaders = 64;
 
+SmallVector<TermSum> GradientMatch::sums() const {
+  SmallVector<TermSum> sums;
+  for (const Result &result : results)
+    if (result.of == Gradient::Term && !llvm::is_contained(sums, result.sum))
+      sums.push_back(result.sum);
+  return sums;
+}
+
 bool GradientMatcher::isResult(Operation *op) const {
   return op == match.results.back().value.getDefiningOp() ||
          llvm::any_of(gradients.results, [&](const auto &result) {
@@ -35,24 +44,24 @@ bool GradientMatcher::isResult(Operation *op) const {
 
 /// The node of what the exponents read, or null where it is not one node.
 const Node *GradientMatcher::findTerm(const ScoreTerm &term) const {
-  bool isTable = term.kind == ScoreTerm::Kind::Table;
-  if (!isa<FloatType>(
-          cast<RankedTensorType>(term.value.getType()).getElementType()))
+  const AxisLabels &labels = component.labels;
+  std::optional<Exponential> exponential =
+      findExponential(component, match.axes.key);
+  if (!exponential || !isa<FloatType>(elementOf(term.value)))
     return nullptr;
   const Node *found = nullptr;
-  Labels over = component.labels.resolveDims(term.labels);
-  for (const std::unique_ptr<Node> &node : component.all()) {
-    if (node->scored)
-      continue;
+  Labels over = labels.resolveDims(term.labels);
+  for (const Node *node : below(exponential->exponent())) {
     auto lookup = dyn_cast_or_null<stablehlo::GatherOp>(node->op);
     bool isTerm =
-        isTable ? lookup && lookThroughLoops(lookup.getOperand()) == term.value
-                : node->value == term.value &&
-                      component.labels.resolveDims(node->labels) == over;
+        term.kind == ScoreTerm::Kind::Table
+            ? lookup && lookThroughLoops(lookup.getOperand()) == term.value
+            : node->value == term.value &&
+                  labels.resolveDims(node->labels) == over;
     if (isTerm && found)
       return nullptr;
     if (isTerm)
-      found = node.get();
+      found = node;
   }
   return found;
 }
@@ -70,15 +79,11 @@ GradientMatcher::readTerm(const Node *node) {
                               component.anchor(pairs), cotangentOperand);
     if (!factor)
       continue;
-    GradientMatch::TermSum sum = {unsigned(number),
-                                  llvm::is_contained(over, *match.axes.query),
-                                  llvm::is_contained(over, match.axes.key)};
-    const auto *known = llvm::find(gradients.sums, sum);
-    unsigned index = known - gradients.sums.begin();
-    if (known == gradients.sums.end())
-      gradients.sums.push_back(sum);
+    TermSum sum = {unsigned(number),
+                   llvm::is_contained(over, *match.axes.query),
+                   llvm::is_contained(over, match.axes.key)};
     return GradientMatch::Result{Gradient::Term, node->value, node->labels,
-                                 *factor, index};
+                                 *factor, sum};
   }
   return std::nullopt;
 }
@@ -95,8 +100,11 @@ std::optional<GradientMatch::Result> GradientMatcher::readAs(Value value,
   // The formulas are of cotangents and values.
   bool isKnown = node && (component.anchor(pairs)->node ||
                           component.request(pairs->getResult(0)));
-  isKnown =
-      isKnown && isWhole(match) && hasKnownPositions(match, node, Inputs::Any);
+  bool hasTied = !cotangent && isKnown && succeeded(tiePairs());
+  if (hasTied)
+    isKnown = (node = requestForm(match, value));
+  isKnown = isKnown && cotangent && isWhole(match) &&
+            hasKnownPositions(match, node, Inputs::Any);
   std::optional<GradientMatch::Result> result;
   if (isKnown && isFirst && hasSink && isOver(node, Gradient::Sink))
     if (std::optional<double> factor =
@@ -105,55 +113,68 @@ std::optional<GradientMatch::Result> GradientMatcher::readAs(Value value,
       result = {Gradient::Sink, value, node->labels, *factor};
   if (isKnown && !result)
     result = readTerm(node);
-  if (!result)
-    component.restore(before);
-  return result;
+  if (result)
+    return result;
+  component.restore(before);
+  if (hasTied)
+    cotangent.reset();
+  return std::nullopt;
 }
 
-bool GradientMatcher::matchReader(Value value) {
-  SmallVector<GradientMatch::TermSum> sums = gradients.sums;
-  std::optional<GradientMatch::Result> found = readAs(value, /*isFirst=*/true);
-  if (!found)
-    return false;
-  for (unsigned step = 0; step < maxResultSteps && found->of == Gradient::Term;
+/// Takes a gradient in its last form.
+void GradientMatcher::accept(GradientMatch::Result result) {
+  for (unsigned step = 0; step < maxResultSteps && result.of == Gradient::Term;
        ++step) {
-    Operation *next = nextForm(found->value);
+    Operation *next = nextForm(result.value);
     std::optional<GradientMatch::Result> later;
-    // Only the last form's sum is asked for.
-    SmallVector<GradientMatch::TermSum> own = std::move(gradients.sums);
-    gradients.sums = sums;
     if (next)
       later = readAs(next->getResult(0), /*isFirst=*/false);
-    if (!later) {
-      gradients.sums = std::move(own);
+    if (!later)
       break;
-    }
-    found = later;
+    result = *later;
   }
-  requestForm(match, found->value);
-  gradients.results.push_back(*found);
+  requestForm(match, result.value);
+  gradients.results.push_back(result);
   noteOperations();
-  return true;
 }
 
 /// Whether all that becomes of an operation outside of the match are gradients.
+/// Values over all pairs are taken only where not all that reads them is one.
 bool GradientMatcher::explain(Operation *reader) {
-  auto [entry, isNew] = explained.try_emplace(reader, false);
-  if (!isNew)
-    return entry->second;
+  auto known = explained.find(reader);
+  if (known != explained.end())
+    return known->second;
   bool canFollow = reader->getBlock() == scores->getBlock() &&
                    reader->getNumResults() == 1 && !contracts(reader) &&
                    !reader->hasTrait<OpTrait::IsTerminator>() &&
-                   explained.size() <= maxReaders;
-  bool isExplained = canFollow && (matchReader(reader->getResult(0)) ||
-                                   explainReaders(reader));
+                   explained.size() < maxReaders;
+  explained[reader] = false;
+  std::optional<GradientMatch::Result> found;
+  if (canFollow)
+    found = readAs(reader->getResult(0), /*isFirst=*/true);
+  bool isSmall = found && !(found->sum.perQuery && found->sum.perKey);
+  if (isSmall)
+    accept(*found);
+  bool isExplained = isSmall || (canFollow && explainReaders(reader, found));
+  if (!isExplained && !unexplained &&
+      !reader->hasTrait<OpTrait::IsTerminator>())
+    unexplained = reader;
   return explained[reader] = isExplained;
 }
 
-bool GradientMatcher::explainReaders(Operation *op) {
-  return llvm::all_of(llvm::to_vector(op->getUsers()), [&](Operation *user) {
-    return isInside(user) || isOpTriviallyDead(user) || explain(user);
-  });
+/// Whether all that reads an operation are gradients, or else it itself is.
+bool GradientMatcher::explainReaders(
+    Operation *op, const std::optional<GradientMatch::Result> &itself) {
+  auto before = std::pair(gradients, explained);
+  bool isExplained =
+      llvm::all_of(llvm::to_vector(op->getUsers()), [&](Operation *user) {
+        return isInside(user) || isOpTriviallyDead(user) || explain(user);
+      });
+  if (isExplained || !itself)
+    return isExplained;
+  std::tie(gradients, explained) = std::move(before);
+  accept(*itself);
+  return true;
 }
 
 void GradientMatcher::matchReaders() {
@@ -162,22 +183,21 @@ void GradientMatcher::matchReaders() {
   for (Operation &op : *scores->getBlock()) {
     if (!isInside(&op) || isResult(&op))
       continue;
-    GradientMatch before = gradients;
-    if (explainReaders(&op))
+    unexplained = nullptr;
+    auto before = std::pair(gradients, explained);
+    if (explainReaders(&op, std::nullopt))
       continue;
-    // What it is read by may belong to others too.
-    GradientMatch after = std::move(gradients);
-    gradients = std::move(before);
-    if (op.getNumResults() == 1 && matchReader(op.getResult(0)))
-      continue;
-    gradients = std::move(after);
-    for (Operation *user : op.getUsers())
-      if (!isInside(user) && !isOpTriviallyDead(user) && !explain(user) &&
-          !user->hasTrait<OpTrait::IsTerminator>())
-        (void)refuse(hasSink ? "what is made of its sums is not the gradient "
-                               "of its sink"
-                             : "what is made of its pairs is the gradient of "
-                               "nothing that its scores read",
-                     user->getLoc());
+    std::tie(gradients, explained) = std::move(before);
+    std::optional<GradientMatch::Result> itself;
+    if (op.getNumResults() == 1)
+      itself = readAs(op.getResult(0), /*isFirst=*/false);
+    if (itself)
+      accept(*itself);
+    else if (unexplained)
+      (void)refuse(hasSink ? "what is made of its sums is not the gradient of "
+                             "its sink"
+                           : "what is made of its pairs is the gradient of "
+                             "nothing that its scores read",
+                   unexplained->getLoc());
   }
 }

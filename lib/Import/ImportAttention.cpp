@@ -305,7 +305,9 @@ void ImportAttentionPass::visit(Operation *exponential) {
   std::optional<GradientMatch> gradients;
   std::optional<Refusal> noGradient;
   OwningOpRef<func::FuncOp> slopes;
-  if (matches.size() == 1 && !others.empty()) {
+  bool mayHaveGradients =
+      matches.size() == 1 && (!others.empty() || !functions[0].terms.empty());
+  if (mayHaveGradients) {
     // Rows that no sample of the result was.
     if (matches[0].empty == EmptyRow::Never && meetsEmptyRows(matches[0]))
       matches[0].empty = EmptyRow::Nan;
@@ -314,7 +316,7 @@ void ImportAttentionPass::visit(Operation *exponential) {
     noGradient = matcher.refusal;
     if (func::FuncOp score = functions[0].function; gradients && score) {
       slopes = differentiateScore(
-          score, llvm::map_to_vector(gradients->sums,
+          score, llvm::map_to_vector(gradients->sums(),
                                      [](const auto &sum) { return sum.term; }));
       if (!*slopes) {
         noGradient = {"its score function has no derivative that is known",

@@ -281,8 +281,7 @@ NodeKey mlir::sp::keyOf(const AxisLabels &labels, const Node *node) {
   return {node->value.getAsOpaquePointer(), {axes.begin(), axes.end()}};
 }
 
-/// The node and everything below it.
-static llvm::SetVector<const Node *> below(const Node *node) {
+llvm::SetVector<const Node *> mlir::sp::below(const Node *node) {
   llvm::SetVector<const Node *> all;
   all.insert(node);
   for (size_t i = 0; i < all.size(); ++i)

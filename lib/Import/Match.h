@@ -6,6 +6,7 @@
 #include "sp/IR/SP.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <set>
 
@@ -50,6 +51,8 @@ struct AttentionMatch {
   SmallVector<SourceChain::Link, 4> results;
 };
 
+/// The node and everything below it.
+llvm::SetVector<const Node *> below(const Node *node);
 /// The node of `value` where reductions of a mask run over queries or keys.
 Node *requestForm(const AttentionMatch &match, Value value);
 /// Whether query and key are still single axes.

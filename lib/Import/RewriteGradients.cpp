@@ -40,7 +40,7 @@ static SourceChain formsBefore(const SourceChain &chain, Operation *end) {
 
 /// The axes of a gradient of a term.
 static Labels formOf(const AttentionMatch &match, ArrayRef<AxisId> heads,
-                     const GradientMatch::TermSum &sum) {
+                     const TermSum &sum) {
   const AttentionAxes &axes = match.axes;
   return {axes.batch, sum.perQuery ? Axes{*axes.query} : Axes(),
           Axes(heads.begin(), heads.end()),
@@ -110,7 +110,8 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
   if (score)
     symbol = FlatSymbolRefAttr::get(score);
   SmallVector<Type> termTypes;
-  for (const GradientMatch::TermSum &sum : gradients.sums)
+  SmallVector<TermSum> sums = gradients.sums();
+  for (const TermSum &sum : sums)
     termTypes.push_back(
         RankedTensorType::get(rearranger.shapeOf(formOf(match, heads, sum)),
                               elementOf(attention.getLse())));
@@ -131,9 +132,11 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
       value = gradientOfSinks(builder, location, attention, cotangent);
       form = {axes.batch, query, heads};
     } else if (result.of == Gradient::Term) {
-      form = formOf(match, heads, gradients.sums[result.sum]);
-      value = sumOthers(builder, rearranger, backward.getDTerms()[result.sum],
-                        labels, form, result.labels);
+      form = formOf(match, heads, result.sum);
+      value = sumOthers(
+          builder, rearranger,
+          backward.getDTerms()[llvm::find(sums, result.sum) - sums.begin()],
+          labels, form, result.labels);
     } else {
       value = backward->getResult(unsigned(result.of));
       form = forms[unsigned(result.of)];
