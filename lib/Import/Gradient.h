@@ -107,7 +107,7 @@ private:
   void accept(GradientMatch::Result result);
   std::optional<GradientMatch::Result> readAs(mlir::Value value, bool isFirst);
   std::optional<GradientMatch::Result> readTerm(const Node *node);
-  const Node *findTerm(const ScoreTerm &term) const;
+  SmallVector<const Node *, 1> findTerm(const ScoreTerm &term) const;
   bool isInside(Operation *op) const {
     return forward.contains(op) || gradients.operations.contains(op);
   }
@@ -140,17 +140,19 @@ bool meetsEmptyRows(const AttentionMatch &match);
 /// The derivative of every exponent by a node in rows without a visible key: 0
 /// where the mask's fill takes the place of scores; nothing where pairs differ.
 std::optional<double> slopeOfEmptyRows(const AttentionMatch &match,
-                                       const Node *by);
+                                       const Node *by,
+                                       ArrayRef<const Node *> others = {});
 
 /// Of a node made of pairs and, but for a sink's, of the leaf `with`, the
 /// number that the gradient of the forward's operand has to be multiplied with;
 /// nothing if it is no multiple. A sink's may be 0, as is what a gradient
 /// through a row's maximum comes to. A term's is that with respect to the node
-/// `with`.
+/// `with`, where the nodes of `others` are as they are.
 std::optional<double> gradientFactor(const AttentionMatch &match,
                                      const Node *node, Gradient kind,
                                      const Node *with, const Anchor *pairs,
-                                     unsigned cotangentOperand);
+                                     unsigned cotangentOperand,
+                                     ArrayRef<const Node *> others = {});
 
 /// Puts `sp.attention_backward` in place of gradients, beside the attention
 /// that took the place of their forward. `score` is what `differentiateScore`

@@ -62,9 +62,9 @@ public:
   }
 
   /// Whether exponents are known, and their slopes by a node if there is one.
-  bool isKnown(const Node *by) {
+  bool isKnown(const Node *by, ArrayRef<const Node *> others) {
     return !exponents ||
-           (exponents->isKnown() && (!by || exponents->findSlopes(by)));
+           (exponents->isKnown() && (!by || exponents->findSlopes(by, others)));
   }
 
   /// Null if something cannot be evaluated.
@@ -85,6 +85,8 @@ public:
   void forEachEmptyRow(function_ref<void()> body);
   /// The derivatives of exponents in such rows.
   std::vector<double> slopesOfEmptyRows();
+  /// Of a term's gradient: the largest that a pair gives.
+  double largestPart = 0;
 
 private:
   Extent over(ArrayRef<AxisId> axes) {
@@ -232,7 +234,9 @@ std::vector<double> Formula::gradient(const Node *node, Gradient kind) {
         result[offset()] += sunk[q];
       for (size_t k = 0; k < keys && kind == Gradient::Term; ++k) {
         point.set(key, k);
-        result[offset()] += slopes[q * keys + k];
+        double part = slopes[q * keys + k];
+        result[offset()] += part;
+        largestPart = std::max(largestPart, std::fabs(part));
       }
     }
     if (kind == Gradient::Sink || kind == Gradient::Term)
@@ -289,20 +293,21 @@ bool mlir::sp::meetsEmptyRows(const AttentionMatch &match) {
   bool isMet = false;
   for (const SampleDraw &draw : samplesOf(match, seed)) {
     Formula formula(match, draw);
-    if (formula.isKnown(nullptr))
+    if (formula.isKnown(nullptr, {}))
       formula.forEachEmptyRow([&] { isMet = true; });
   }
   return isMet;
 }
 
-std::optional<double> mlir::sp::slopeOfEmptyRows(const AttentionMatch &match,
-                                                 const Node *by) {
+std::optional<double>
+mlir::sp::slopeOfEmptyRows(const AttentionMatch &match, const Node *by,
+                           ArrayRef<const Node *> others) {
   if (!match.hasPartOfEmptyRows())
     return 0;
   std::optional<double> known;
   for (const SampleDraw &draw : samplesOf(match, seed)) {
     Formula formula(match, draw);
-    if (!formula.isKnown(by))
+    if (!formula.isKnown(by, others))
       return std::nullopt;
     for (double slope : formula.slopesOfEmptyRows())
       if (std::fabs(slope - known.value_or(slope)) > tolerance)
@@ -344,9 +349,11 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
                                                const Node *node, Gradient kind,
                                                const Node *with,
                                                const Anchor *pairs,
-                                               unsigned cotangentOperand) {
+                                               unsigned cotangentOperand,
+                                               ArrayRef<const Node *> others) {
   const Component &component = *match.component;
   std::optional<double> known;
+  bool isNothingOnly = false;
   for (const SampleDraw &draw : samplesOf(match, seed)) {
     bool isOfTerm = kind == Gradient::Term;
     Formula formula(match, draw);
@@ -366,16 +373,21 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
     const Samples *actual = formula.samples(node);
     if (!actual || !formula.query || !formula.key ||
         (with && !isOfTerm && !formula.factor) || (needsSlopes && !hasSlopes) ||
-        !formula.isKnown(by))
+        !formula.isKnown(by, others))
       return std::nullopt;
     bool saysNothing = false;
-    std::optional<double> factor =
-        ratio(actual->data, formula.gradient(node, kind), saysNothing);
+    std::vector<double> expected = formula.gradient(node, kind);
+    std::optional<double> factor = ratio(actual->data, expected, saysNothing);
+    auto isNone = [](double element) { return std::fabs(element) < tolerance; };
+    bool isNothing = llvm::all_of(actual->data, isNone);
+    // Rows of softmax gradients sum up to nothing.
+    if (isNothing && isOfTerm && formula.largestPart > 1e-3 &&
+        llvm::all_of(expected, isNone)) {
+      isNothingOnly = true;
+      continue;
+    }
     if (saysNothing)
       continue;
-    bool isNothing = llvm::all_of(actual->data, [](double element) {
-      return std::fabs(element) < tolerance;
-    });
     if (isNothing && kind == Gradient::Sink)
       factor = 0;
     if (!factor ||
@@ -383,5 +395,5 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
       return std::nullopt;
     known = factor;
   }
-  return known;
+  return isNothingOnly && !known ? 1 : known;
 }

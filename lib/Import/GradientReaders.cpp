@@ -42,14 +42,15 @@ bool GradientMatcher::isResult(Operation *op) const {
          });
 }
 
-/// The node of what the exponents read, or null where it is not one node.
-const Node *GradientMatcher::findTerm(const ScoreTerm &term) const {
+/// The nodes of what exponents read as a term: one, or several lookups.
+SmallVector<const Node *, 1>
+GradientMatcher::findTerm(const ScoreTerm &term) const {
   const AxisLabels &labels = component.labels;
+  SmallVector<const Node *, 1> found;
   std::optional<Exponential> exponential =
       findExponential(component, match.axes.key);
-  if (!exponential || !isa<FloatType>(elementOf(term.value)))
-    return nullptr;
-  const Node *found = nullptr;
+  if (!exponential)
+    return found;
   Labels over = labels.resolveDims(term.labels);
   for (const Node *node : below(exponential->exponent())) {
     auto lookup = dyn_cast_or_null<stablehlo::GatherOp>(node->op);
@@ -58,10 +59,8 @@ const Node *GradientMatcher::findTerm(const ScoreTerm &term) const {
             ? lookup && lookThroughLoops(lookup.getOperand()) == term.value
             : node->value == term.value &&
                   labels.resolveDims(node->labels) == over;
-    if (isTerm && found)
-      return nullptr;
     if (isTerm)
-      found = node;
+      found.push_back(node);
   }
   return found;
 }
@@ -71,12 +70,22 @@ GradientMatcher::readTerm(const Node *node) {
   if (!isOver(node, Gradient::Term))
     return std::nullopt;
   Axes over = component.labels.resolve(flatten(node->labels));
+  SmallVector<SmallVector<const Node *, 1>> nodes;
+  for (const ScoreTerm &term : terms)
+    nodes.push_back(findTerm(term));
   for (auto [number, term] : llvm::enumerate(terms)) {
-    const Node *by = findTerm(term);
+    if (nodes[number].size() != 1 || !isa<FloatType>(elementOf(term.value)))
+      continue;
+    const Node *by = nodes[number].front();
+    SmallVector<const Node *> others;
+    for (ArrayRef<const Node *> some : nodes)
+      if (some != ArrayRef(by))
+        llvm::append_range(others, some);
     std::optional<double> factor;
-    if (by && slopeOfEmptyRows(match, by) == 0.0)
-      factor = gradientFactor(match, node, Gradient::Term, by,
-                              component.anchor(pairs), cotangentOperand);
+    if (slopeOfEmptyRows(match, by, others) == 0.0)
+      factor =
+          gradientFactor(match, node, Gradient::Term, by,
+                         component.anchor(pairs), cotangentOperand, others);
     if (!factor)
       continue;
     TermSum sum = {unsigned(number),

@@ -66,8 +66,10 @@ double PairExponents::sink(const Coordinates &at) const {
                     : -std::numeric_limits<double>::infinity();
 }
 
-bool PairExponents::findSlopes(const Node *by) {
+bool PairExponents::findSlopes(const Node *by, ArrayRef<const Node *> others) {
   slopes = prepare();
+  for (const Node *other : others)
+    slopes.evaluator->hold(other);
   read(slopes, exponentNode, slopes.evaluator->tangent(exponentNode, by));
   return known;
 }

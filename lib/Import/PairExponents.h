@@ -22,8 +22,9 @@ public:
   double sink(const Coordinates &at) const;
 
   /// Has `slope` known too; false where something cannot be evaluated.
-  bool findSlopes(const Node *by);
-  /// The derivative of the exponent with respect to that node.
+  bool findSlopes(const Node *by, ArrayRef<const Node *> others);
+  /// The derivative of the exponent with respect to that node, where the others
+  /// are as they are.
   double slope(const Coordinates &at) const;
 
 private:

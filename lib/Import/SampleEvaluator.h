@@ -35,6 +35,8 @@ public:
 
   /// A node that takes this value everywhere.
   void force(const Node *node, double value) { forced[node] = value; }
+  /// A node that stays as it is whatever a tangent is by.
+  void hold(const Node *node) { held.insert(node); }
   /// A node that may be anything, as a leaf.
   void release(const Node *node) { released.insert(node); }
   /// Releases comparisons of data: what is compared may have values that no
@@ -85,7 +87,7 @@ private:
   uint64_t seed;
   llvm::DenseMap<AxisId, std::vector<int64_t>> sampled;
   llvm::DenseMap<const Node *, double> forced;
-  llvm::SmallPtrSet<const Node *, 4> released;
+  llvm::SmallPtrSet<const Node *, 4> released, held;
   std::optional<bool> truths;
   bool dropRows = false;
   AxisId keys = 0;

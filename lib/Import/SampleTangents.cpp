@@ -89,7 +89,7 @@ const Samples *SampleEvaluator::tangent(const Node *node, const Node *by) {
 bool SampleEvaluator::computeTangent(const Node *node, const Node *by,
                                      Samples &result) {
   bool isGiven = forced.count(node) || released.contains(node) ||
-                 node->role != Role::None ||
+                 held.contains(node) || node->role != Role::None ||
                  !isa<FloatType>(node->elementType());
   DenseMap<const Node *, bool> made;
   if (node == by || isGiven || !isMadeOf(node, by, made)) {

@@ -208,7 +208,8 @@ for mistake in ("later mask", "no mask", "keys", "no sums", "twice", "result"):
     gradients(0, 0, Q, Q, Q)(by_hand(mistake))
 
 
-def check(function, arguments, of, forwards, backwards):
+def imported(function, arguments, of):
+    """What sp-opt makes of value and gradients, as a finished process."""
     result = jax.eval_shape(function, *arguments)
 
     def loss(*values):
@@ -216,7 +217,11 @@ def check(function, arguments, of, forwards, backwards):
 
     cotangent = shaped(*result.shape, dtype=result.dtype)
     text = jax.jit(jax.value_and_grad(loss, of)).lower(*arguments, cotangent).as_text()
-    output = subprocess.run(["sp-opt", "--sp-import-pipeline"], input=text, capture_output=True, text=True)
+    return subprocess.run(["sp-opt", "--sp-import-pipeline"], input=text, capture_output=True, text=True)
+
+
+def check(function, arguments, of, forwards, backwards):
+    output = imported(function, arguments, of)
     if output.returncode != 0:
         return f"{function.__name__}: {output.stderr}"
     found = output.stdout.count("sp.attention("), output.stdout.count("sp.attention_backward(")
