@@ -92,6 +92,7 @@ private:
   LogicalResult matchProduct(Operation *product, unsigned leafOperand);
   void findPairsOfTerms();
   LogicalResult readPairs();
+  bool arePairsTied() const;
   LogicalResult tiePairs();
   std::optional<Gradient> kindOf(const Anchor &product) const;
   LogicalResult tieLeaf(const Anchor &product, unsigned leafOperand,

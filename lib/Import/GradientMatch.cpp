@@ -126,6 +126,15 @@ LogicalResult GradientMatcher::readPairs() {
   return success();
 }
 
+/// Whether the cotangent is known, and dP sums over the axes of values.
+bool GradientMatcher::arePairsTied() const {
+  const AxisLabels &labels = component.labels;
+  Axes bound = labels.resolve(component.anchor(pairs)->bound),
+       values = labels.resolve(match.axes.value);
+  return cotangent && std::is_permutation(bound.begin(), bound.end(),
+                                          values.begin(), values.end());
+}
+
 /// Gives the values in dP the axes that they have in the forward.
 LogicalResult GradientMatcher::tiePairs() {
   const Anchor &anchor = *component.anchor(pairs);
@@ -139,8 +148,12 @@ LogicalResult GradientMatcher::tiePairs() {
     return refuse("its second contraction to pairs has other axes than the "
                   "attention's values",
                   pairs->getLoc());
-  gradients.cotangent = anchor.chains[cotangentOperand];
-  cotangent = gradients.cotangent.links.back();
+  const SourceChain &chain = anchor.chains[cotangentOperand];
+  if (cotangent && cotangent->value != chain.links.back().value)
+    return refuse("its second contraction to pairs is of another cotangent",
+                  pairs->getLoc());
+  gradients.cotangent = chain;
+  cotangent = chain.links.back();
   return success();
 }
 

@@ -106,13 +106,13 @@ std::optional<GradientMatch::Result> GradientMatcher::readAs(Value value,
     return std::nullopt;
   Component::Snapshot before = component.save();
   const Node *node = requestForm(match, value);
-  // The formulas are of cotangents and values.
+  // The formulas are of cotangents and values, over the axes of the forward.
   bool isKnown = node && (component.anchor(pairs)->node ||
                           component.request(pairs->getResult(0)));
-  bool hasTied = !cotangent && isKnown && succeeded(tiePairs());
-  if (hasTied)
-    isKnown = (node = requestForm(match, value));
-  isKnown = isKnown && cotangent && isWhole(match) &&
+  std::optional<SourceChain::Link> known = cotangent;
+  if (isKnown && !arePairsTied())
+    isKnown = succeeded(tiePairs()) && (node = requestForm(match, value));
+  isKnown = isKnown && arePairsTied() && isWhole(match) &&
             hasKnownPositions(match, node, Inputs::Any);
   std::optional<GradientMatch::Result> result;
   if (isKnown && isFirst && hasSink && isOver(node, Gradient::Sink))
@@ -125,8 +125,7 @@ std::optional<GradientMatch::Result> GradientMatcher::readAs(Value value,
   if (result)
     return result;
   component.restore(before);
-  if (hasTied)
-    cotangent.reset();
+  cotangent = known;
   return std::nullopt;
 }
 

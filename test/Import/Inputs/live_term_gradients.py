@@ -156,6 +156,11 @@ def nothing_else(q, k, v, b):
     return biased(q, k, v, b)
 
 
+@terms(["qk"], PAIRS, of=(2, 3))
+def beside_values(q, k, v, b):
+    return biased(q, k, v, b)
+
+
 @terms([""], SLOPES, SLOPES)
 def beside_sinks(q, k, v, sinks, slopes):
     scores = mask(scores_of(q, k) + slopes[:, None, None] * distance())
