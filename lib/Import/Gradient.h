@@ -36,7 +36,7 @@ using PairProducts = SmallVector<std::pair<Operation *, unsigned>>;
 
 /// What pairs give a term, summed over queries, over keys, both or neither.
 struct TermSum {
-  unsigned term = 0; ///< its number in the score function
+  unsigned term = 0; ///< its number in the score function, or one in its place
   bool perQuery = false, perKey = false;
 
   bool operator==(const TermSum &other) const {

@@ -73,28 +73,32 @@ GradientMatcher::readTerm(const Node *node) {
   SmallVector<SmallVector<const Node *, 1>> nodes;
   for (const ScoreTerm &term : terms)
     nodes.push_back(findTerm(term));
-  for (auto [number, term] : llvm::enumerate(terms)) {
-    if (nodes[number].size() != 1 || !isa<FloatType>(elementOf(term.value)))
-      continue;
-    const Node *by = nodes[number].front();
+  auto readBy = [&](const Node *by, unsigned number) {
     SmallVector<const Node *> others;
     for (ArrayRef<const Node *> some : nodes)
       if (some != ArrayRef(by))
         llvm::append_range(others, some);
-    std::optional<double> factor;
-    if (slopeOfEmptyRows(match, by, others) == 0.0)
-      factor =
-          gradientFactor(match, node, Gradient::Term, by,
-                         component.anchor(pairs), cotangentOperand, others);
-    if (!factor)
-      continue;
-    TermSum sum = {unsigned(number),
-                   llvm::is_contained(over, *match.axes.query),
-                   llvm::is_contained(over, match.axes.key)};
-    return GradientMatch::Result{Gradient::Term, node->value, node->labels,
-                                 *factor, sum};
-  }
-  return std::nullopt;
+    std::optional<GradientMatch::Result> result;
+    if (slopeOfEmptyRows(match, by, others) != 0.0)
+      return result;
+    if (std::optional<double> factor =
+            gradientFactor(match, node, Gradient::Term, by,
+                           component.anchor(pairs), cotangentOperand, others))
+      result = {Gradient::Term, node->value, node->labels, *factor,
+                TermSum{number, llvm::is_contained(over, *match.axes.query),
+                        llvm::is_contained(over, match.axes.key)}};
+    return result;
+  };
+  for (auto [number, term] : llvm::enumerate(terms))
+    if (nodes[number].size() == 1 && isa<FloatType>(elementOf(term.value)))
+      if (auto result = readBy(nodes[number].front(), number))
+        return result;
+  // Of several lookups in a table no term tells which is which.
+  std::optional<Exponential> exponential =
+      findExponential(component, match.axes.key);
+  if (auto result = readBy(component.scoresNode(), scoreTerm))
+    return result;
+  return readBy(exponential->exponent(), exponentTerm);
 }
 
 /// What a value is the gradient of; rows' parts in that of a sink, if it is the

@@ -266,10 +266,11 @@ static func::FuncOp placeGradient(OwningOpRef<func::FuncOp> &function,
                                   Operation *module) {
   if (!function || !*function)
     return {};
+  for (auto known : cast<ModuleOp>(module).getOps<func::FuncOp>())
+    if (known.getName().starts_with(function->getName()) &&
+        isSameFunction(known, *function))
+      return known;
   SymbolTable symbols(module);
-  auto known = symbols.lookup<func::FuncOp>(function->getName());
-  if (known && isSameFunction(known, *function))
-    return known;
   func::FuncOp placed = function.release();
   symbols.insert(placed);
   return placed;

@@ -162,6 +162,10 @@ std::optional<ScoreFunction> buildScoreFunction(const AttentionMatch &match,
 /// Whether two functions do the same, whatever their names.
 bool isSameFunction(func::FuncOp a, func::FuncOp b);
 
+/// Numbers in place of a term's: the score itself, and the exponent itself,
+/// with respect to which the exponent's derivative is 1.
+constexpr unsigned scoreTerm = ~0U - 1, exponentTerm = ~0U;
+
 /// What gradients need beside a score function, with the same arguments: the
 /// exponent, its derivative with respect to the score, the weight, where the
 /// function has one, and the exponent's derivatives with respect to what it

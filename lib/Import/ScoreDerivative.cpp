@@ -258,6 +258,11 @@ LogicalResult Differentiator::run(ArrayRef<unsigned> terms) {
     return failure();
   results.insert(results.begin() + 1, derivative());
   for (unsigned term : terms) {
+    if (term == scoreTerm || term == exponentTerm) {
+      results.push_back(term == scoreTerm ? results[1]
+                                          : number(results[0].getType(), 1));
+      continue;
+    }
     // Behind the score, the head and both positions.
     Value element = elementOfTerm(body.getArgument(4 + term));
     if (!element || failed(differentiateBy(element)))

@@ -112,6 +112,11 @@ def swin(q, k, v, table):
     )
 
 
+@terms(["qk"], shaped(2 * LENGTH - 1, HEADS))
+def looked_up_twice(q, k, v, table):
+    return biased(q, k, v, jnp.moveaxis(table[distance() + LENGTH - 1] + table[jnp.abs(distance())], -1, 0))
+
+
 @terms(["qk"], PAIRS)
 def soft_cap(q, k, v, b):
     return weigh(mask(30 * jnp.tanh((scores_of(q, k) + b) / 30)), v)
