@@ -110,6 +110,8 @@ void samplePositions(AttentionMatch &match, const MaskAnalysis &mask);
 struct SampleDraw {
   uint64_t seed;
   std::optional<bool> truths;
+  /// Nothing is rounded to the program's types, as derivatives by data need.
+  bool isExact = false;
 };
 /// As many draws as decide whether two nodes are equal.
 SmallVector<SampleDraw> samplesOf(const AttentionMatch &match, uint64_t seed);

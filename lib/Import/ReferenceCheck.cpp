@@ -110,6 +110,7 @@ void mlir::sp::prepareSamples(const AttentionMatch &match,
   evaluator.setPositions(axes.key, match.keys);
   if (match.score)
     evaluator.releaseData(*match.component);
+  evaluator.keepExact(draw.isExact);
   if (draw.truths)
     evaluator.setTruths(*draw.truths);
 }

@@ -98,7 +98,8 @@ const Samples *SampleEvaluator::evaluate(const Node *node) {
     drawLeaf(node, *result);
   else if (!compute(node, *result))
     result = nullptr;
-  else if (!node->scored && !node->random)
+  else if (!node->scored && !node->random &&
+           !(isExact && isa<FloatType>(node->elementType())))
     roundTo(node->elementType(), result->data);
   return (values[node] = std::move(result)).get();
 }

@@ -35,6 +35,8 @@ public:
 
   /// A node that takes this value everywhere.
   void force(const Node *node, double value) { forced[node] = value; }
+  /// Rounds no real number to the program's types.
+  void keepExact(bool exact) { isExact = exact; }
   /// A node that stays as it is whatever a tangent is by.
   void hold(const Node *node) { held.insert(node); }
   /// A node that may be anything, as a leaf.
@@ -89,7 +91,7 @@ private:
   llvm::DenseMap<const Node *, double> forced;
   llvm::SmallPtrSet<const Node *, 4> released, held;
   std::optional<bool> truths;
-  bool dropRows = false;
+  bool dropRows = false, isExact = false;
   AxisId keys = 0;
   llvm::DenseMap<const Node *, std::unique_ptr<Samples>> values;
   llvm::DenseMap<std::pair<const Node *, const Node *>,
