@@ -113,6 +113,13 @@ private:
     return forward.contains(op) || gradients.operations.contains(op);
   }
   bool isResult(Operation *op) const;
+  /// What looking at readers adds to.
+  using Progress = std::tuple<decltype(GradientMatch::results),
+                              decltype(GradientMatch::operations),
+                              DenseMap<Operation *, bool>>;
+  auto progress() {
+    return std::tie(gradients.results, gradients.operations, explained);
+  }
   LogicalResult findPlace();
   LogicalResult refuse(const Twine &reason, Location location);
 

@@ -177,14 +177,14 @@ bool GradientMatcher::explain(Operation *reader) {
 /// Whether all that reads an operation are gradients, or else it itself is.
 bool GradientMatcher::explainReaders(
     Operation *op, const std::optional<GradientMatch::Result> &itself) {
-  auto before = std::pair(gradients, explained);
+  Progress before = progress();
   bool isExplained =
       llvm::all_of(llvm::to_vector(op->getUsers()), [&](Operation *user) {
         return isInside(user) || isOpTriviallyDead(user) || explain(user);
       });
   if (isExplained || !itself)
     return isExplained;
-  std::tie(gradients, explained) = std::move(before);
+  progress() = std::move(before);
   accept(*itself);
   return true;
 }
@@ -196,10 +196,10 @@ void GradientMatcher::matchReaders() {
     if (!isInside(&op) || isResult(&op))
       continue;
     unexplained = nullptr;
-    auto before = std::pair(gradients, explained);
+    Progress before = progress();
     if (explainReaders(&op, std::nullopt))
       continue;
-    std::tie(gradients, explained) = std::move(before);
+    progress() = std::move(before);
     std::optional<GradientMatch::Result> itself;
     if (op.getNumResults() == 1)
       itself = readAs(op.getResult(0), /*isFirst=*/false);
