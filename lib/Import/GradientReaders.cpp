@@ -139,7 +139,7 @@ void GradientMatcher::accept(GradientMatch::Result result) {
        ++step) {
     Operation *next = nextForm(result.value);
     std::optional<GradientMatch::Result> later;
-    if (next)
+    if (next && !isa<sdy::ShardingConstraintOp>(next))
       later = readAs(next->getResult(0), /*isFirst=*/false);
     if (!later)
       break;
@@ -162,7 +162,8 @@ bool GradientMatcher::explain(Operation *reader) {
                    explained.size() < maxReaders;
   explained[reader] = false;
   std::optional<GradientMatch::Result> found;
-  if (canFollow)
+  // A constraint of the program stays.
+  if (canFollow && !isa<sdy::ShardingConstraintOp>(reader))
     found = readAs(reader->getResult(0), /*isFirst=*/true);
   bool isSmall = found && !(found->sum.perQuery && found->sum.perKey);
   if (isSmall)
