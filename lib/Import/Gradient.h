@@ -87,6 +87,8 @@ public:
   std::optional<GradientMatch> run();
 
   std::optional<Refusal> refusal;
+  /// Whether it was refused as pairs that its match hides have gradients.
+  bool hidesGradients = false;
 
 private:
   LogicalResult matchProduct(Operation *product, unsigned leafOperand);

@@ -34,11 +34,14 @@ mlir::sp::slopeOfEmptyRows(const AttentionMatch &match, const Node *by,
     GradientFormula formula(match, draw);
     if (!formula.isKnown(by, others))
       return std::nullopt;
-    for (double slope : formula.slopesOfEmptyRows())
+    for (double slope : formula.slopesOfEmptyRows()) {
+      // NaN stays NaN whatever it is multiplied with.
+      if (match.empty == EmptyRow::Nan && slope != 0)
+        slope = 1;
       if (std::fabs(slope - known.value_or(slope)) > tolerance)
         return std::nullopt;
-      else
-        known = slope;
+      known = slope;
+    }
   }
   return known.value_or(0);
 }

@@ -322,6 +322,7 @@ std::optional<GradientMatch> GradientMatcher::run() {
   std::optional<double> emptySlope =
       slopeOfEmptyRows(match, component.scoresNode());
   if (!emptySlope) {
+    hidesGradients = true;
     (void)refuse("its mask is added to some of the scores that bands hide, "
                  "which gives these gradients in rows without a visible key",
                  location);

@@ -1,9 +1,9 @@
 //===- ImportAttention.cpp - Finds attention by meaning -------------------===//
 //
-//   %s = stablehlo.dot_general %q, %k, ...          %o = sp.attention(%q, %k,
-//   %v) %m = ... iota, compare, select -inf ...    ->          bands [...]
-//   scale ... %p = exponential, sum, divide %o = stablehlo.dot_general %p, %v,
-//   ...
+//   %s = dot_general %q, %k
+//   %m = ... iota, compare, select -inf ...
+//   %p = ... exponential, sum, divide ...   ->  %o = sp.attention(%q, %k, %v)
+//   %o = dot_general %p, %v                          bands [...] scale ...
 //
 // From each exponential back to the nearest contraction (the scores) and on to
 // the contractions of what becomes of it. Whether what lies between is an
@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Gradient.h"
+#include "Reach.h"
 
 #include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
@@ -33,30 +33,7 @@ namespace mlir::sp {
 using namespace mlir;
 using namespace mlir::sp;
 
-/// Whether every operand and result has a static shape without zeros.
-static bool isStatic(Operation *op) {
-  auto fits = [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape() &&
-           !llvm::is_contained(tensor.getShape(), 0);
-  };
-  return llvm::all_of(op->getOperandTypes(), fits) &&
-         llvm::all_of(op->getResultTypes(), fits);
-}
-
 namespace {
-
-/// What an exponential reaches without passing a contraction.
-struct Reach {
-  Reach(Operation *exponential, Operation *scores);
-  /// Contractions with the number of the operand that is not reached.
-  PairProducts products;
-  /// Contractions of two operands that are reached, of which one has as many
-  /// elements as the scores, with the number of the other: of cotangents that
-  /// are divided by a sum.
-  PairProducts closed;
-  bool isSummed = false;
-};
 
 /// An attention and what makes its exponents.
 struct Found {
@@ -73,7 +50,9 @@ private:
   void visit(Operation *exponential);
   std::optional<Found> matchProduct(Operation *scores,
                                     std::pair<Operation *, unsigned> end,
-                                    std::optional<Refusal> &refusal);
+                                    std::optional<Refusal> &refusal,
+                                    bool keepsFills = false);
+  void eraseUnused(ArrayRef<ScoreFunction> functions);
   void report(const GradientMatch &gradients, StringRef name);
   void report(Operation *exponential, const Refusal &refusal);
   void report(const AttentionMatch &match, const ScoreFunction &function,
@@ -84,49 +63,6 @@ private:
 };
 
 } // namespace
-
-Reach::Reach(Operation *exponential, Operation *scores) {
-  llvm::SetVector<Operation *> reached;
-  reached.insert(exponential);
-  llvm::SetVector<Operation *> ends;
-  for (size_t i = 0; i < reached.size(); ++i) {
-    for (Operation *user : reached[i]->getUsers()) {
-      if (user->getBlock() != exponential->getBlock() ||
-          user->hasTrait<OpTrait::IsTerminator>())
-        continue;
-      if (contracts(user))
-        ends.insert(user);
-      else
-        reached.insert(user);
-    }
-    isSummed |= reductionKind(reached[i]) == "stablehlo.add";
-  }
-  auto isReached = [&](Value value) {
-    Operation *op = value.getDefiningOp();
-    return op && reached.contains(op);
-  };
-  SmallVector<Operation *> ordered(ends.begin(), ends.end());
-  llvm::sort(ordered,
-             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  for (Operation *end : ordered) {
-    bool left = isReached(end->getOperand(0)),
-         right = isReached(end->getOperand(1));
-    if (!isStatic(end))
-      continue;
-    if (left != right) {
-      products.push_back({end, left ? 1 : 0});
-      continue;
-    }
-    auto isPairs = [&](unsigned operand) {
-      auto count = [](Value value) {
-        return cast<RankedTensorType>(value.getType()).getNumElements();
-      };
-      return count(end->getOperand(operand)) == count(scores->getResult(0));
-    };
-    if (isPairs(0) != isPairs(1))
-      closed.push_back({end, isPairs(0) ? 1 : 0});
-  }
-}
 
 /// "file:line" of the innermost source location, or "".
 static std::string describe(Location location) {
@@ -222,10 +158,9 @@ findEscape(ArrayRef<AttentionMatch> matches,
   return std::nullopt;
 }
 
-std::optional<Found>
-ImportAttentionPass::matchProduct(Operation *scores,
-                                  std::pair<Operation *, unsigned> end,
-                                  std::optional<Refusal> &refusal) {
+std::optional<Found> ImportAttentionPass::matchProduct(
+    Operation *scores, std::pair<Operation *, unsigned> end,
+    std::optional<Refusal> &refusal, bool keepsFills) {
   auto [product, valueOperand] = end;
   // As a scaled product first, which kernels are fastest at.
   bool hasZeros = false;
@@ -236,6 +171,7 @@ ImportAttentionPass::matchProduct(Operation *scores,
       break;
     AttentionMatcher matcher(scores, product, valueOperand, inputs);
     matcher.keepsZeros = keepsZeros;
+    matcher.keepsFills = keepsFills;
     std::optional<AttentionMatch> match = matcher.run();
     hasZeros = matcher.hasZeros;
     ScoreFunction function;
@@ -276,6 +212,18 @@ static func::FuncOp placeGradient(OwningOpRef<func::FuncOp> &function,
   return placed;
 }
 
+/// Erases score functions that no attention has.
+void ImportAttentionPass::eraseUnused(ArrayRef<ScoreFunction> functions) {
+  // Several may have the same one.
+  llvm::SetVector<Operation *> unused;
+  for (ScoreFunction made : functions)
+    if (made.function &&
+        SymbolTable::symbolKnownUseEmpty(made.function, getOperation()))
+      unused.insert(made.function);
+  for (Operation *function : unused)
+    function->erase();
+}
+
 void ImportAttentionPass::visit(Operation *exponential) {
   if (done.contains(exponential))
     return;
@@ -306,26 +254,39 @@ void ImportAttentionPass::visit(Operation *exponential) {
   std::optional<GradientMatch> gradients;
   std::optional<Refusal> noGradient;
   OwningOpRef<func::FuncOp> slopes;
-  bool mayHaveGradients =
-      matches.size() == 1 && (!others.empty() || !functions[0].terms.empty());
-  if (mayHaveGradients) {
+  bool hidesGradients = false;
+  auto differentiate = [&](AttentionMatch &match, ScoreFunction &function) {
     // Rows that no sample of the result was.
-    if (matches[0].empty == EmptyRow::Never && meetsEmptyRows(matches[0]))
-      matches[0].empty = EmptyRow::Nan;
-    GradientMatcher matcher(matches[0], others, functions[0].terms);
+    if (match.empty == EmptyRow::Never && meetsEmptyRows(match))
+      match.empty = EmptyRow::Nan;
+    GradientMatcher matcher(match, others, function.terms);
     gradients = matcher.run();
     noGradient = matcher.refusal;
-    if (func::FuncOp score = functions[0].function; gradients && score) {
+    hidesGradients = matcher.hidesGradients;
+    if (gradients && function.function) {
       slopes = differentiateScore(
-          score, llvm::map_to_vector(gradients->sums(),
-                                     [](const auto &sum) { return sum.term; }));
+          function.function,
+          llvm::map_to_vector(gradients->sums(),
+                              [](const auto &sum) { return sum.term; }));
       if (!*slopes) {
         noGradient = {"its score function has no derivative that is known",
-                      score.getLoc()};
+                      match.product->getLoc()};
         gradients.reset();
       }
     }
-    requestForm(matches[0], matches[0].results.back().value);
+    requestForm(match, match.results.back().value);
+  };
+  if (matches.size() == 1 && (!others.empty() || !functions[0].terms.empty()))
+    differentiate(matches[0], functions[0]);
+  if (hidesGradients) {
+    eraseUnused(functions);
+    std::pair<Operation *, unsigned> end = {matches[0].product,
+                                            matches[0].valueOperand};
+    if (auto again = matchProduct(scores, end, refusal, /*keepsFills=*/true)) {
+      matches[0] = std::move(again->match);
+      functions[0] = again->function;
+      differentiate(matches[0], functions[0]);
+    }
   }
   if (!matches.empty()) {
     refusal = findEscape(matches, gradients);
@@ -336,14 +297,7 @@ void ImportAttentionPass::visit(Operation *exponential) {
                       exponential->getLoc()};
   }
   if (refusal) {
-    // Several may have the same one.
-    llvm::SetVector<Operation *> unused;
-    for (ScoreFunction &made : functions)
-      if (made.function &&
-          SymbolTable::symbolKnownUseEmpty(made.function, getOperation()))
-        unused.insert(made.function);
-    for (Operation *function : unused)
-      function->erase();
+    eraseUnused(functions);
     return report(exponential, *refusal);
   }
 

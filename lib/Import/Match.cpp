@@ -16,6 +16,7 @@ AttentionMatcher::AttentionMatcher(Operation *scores, Operation *product,
                                    unsigned valueOperand, Inputs inputs)
     : scores(scores), product(product), inputs(inputs) {
   match.product = product;
+  match.valueOperand = valueOperand;
   match.component =
       std::make_unique<Component>(scores, product, valueOperand, inputs);
 }

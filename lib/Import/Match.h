@@ -33,6 +33,7 @@ struct ScoreMatch {
 /// same of what a function makes of the scores.
 struct AttentionMatch {
   Operation *product = nullptr;
+  unsigned valueOperand = 0;
   std::unique_ptr<Component> component;
   AttentionAxes axes;
   sprt::algebra::Bands bands;
@@ -80,6 +81,9 @@ public:
   /// Whether pairs of weight 0 are dropped from what the softmax is multiplied
   /// with, but not from its sums; and whether there are such pairs.
   bool keepsZeros = false, hasZeros = false;
+  /// Whether pairs hidden by large finite fills are seen, with those as they
+  /// are, so that rows of nothing else need no care.
+  bool keepsFills = false;
   std::optional<Refusal> refusal;
 
 private:

@@ -36,7 +36,9 @@ LogicalResult AttentionMatcher::matchScore() {
           keys = labels.size(match.axes.key);
   match.bands = mask.bands;
   ScoreMatch &score = match.score.emplace();
-  if (analysis.finish(!match.bands.emptyRows(queries, keys).empty())) {
+  bool hasEmptyRows = !match.bands.emptyRows(queries, keys).empty();
+  if (analysis.finish(hasEmptyRows) &&
+      !(keepsFills && std::isfinite(analysis.hidesUpTo))) {
     for (auto [threshold, truth] :
          llvm::zip_equal(mask.readableThresholds(), analysis.settled))
       if (truth)
@@ -48,8 +50,10 @@ LogicalResult AttentionMatcher::matchScore() {
           sprt::algebra::unboundedAbove, false}});
   }
   match.scale = scoreScale();
-  score.hidesUpTo = analysis.hidesUpTo;
-  score.absorbs = analysis.absorbs;
+  if (!keepsFills) {
+    score.hidesUpTo = analysis.hidesUpTo;
+    score.absorbs = analysis.absorbs;
+  }
   score.weights = analysis.weights;
   if (succeeded(verifyResults(mask)))
     return settleEmptyRows();
