@@ -119,7 +119,7 @@ def main() -> int:
     args = harness.arguments(__doc__).parse_args()
     tools = harness.Tools(args.build, args.work)
     grid = [(name, fill, plan) for name in MASKS for fill in FILLS for plan in PLANS]
-    grid = harness.sampled(grid, 10 if args.quick else 60, args)
+    grid = harness.sampled(grid, 8 if args.quick else 40, args)
     programs = {each: program(tools, *each) for each in sorted({each[:2] for each in grid})}
     return harness.hold_all(
         tools, (harness.Case(programs[name, fill], plan, attentions=2) for name, fill, plan in grid), args
