@@ -37,12 +37,24 @@ static Value scale(OpBuilder &builder, Location location, Value value,
       splat(builder, location, typeOf(value), factor));
 }
 
-/// A contraction whose operands begin with `batch` common dimensions.
+/// The contraction of a value [batch, rows, kvHeads, ...] with another one that
+/// has batch and kvHeads too.
 static Value contract(OpBuilder &builder, Location location, Value left,
-                      Value right, ArrayRef<int64_t> shape,
-                      ArrayRef<int64_t> leftBatch, ArrayRef<int64_t> rightBatch,
+                      Value right, ArrayRef<int64_t> rightBatch,
                       ArrayRef<int64_t> leftBound,
                       ArrayRef<int64_t> rightBound) {
+  SmallVector<int64_t> leftBatch = {0, 2}, shape;
+  for (int64_t dim : leftBatch)
+    shape.push_back(typeOf(left).getDimSize(dim));
+  auto addOthers = [&](Value operand, ArrayRef<int64_t> batch,
+                       ArrayRef<int64_t> bound) {
+    for (auto [dim, size] : llvm::enumerate(typeOf(operand).getShape()))
+      if (!llvm::is_contained(batch, int64_t(dim)) &&
+          !llvm::is_contained(bound, int64_t(dim)))
+        shape.push_back(size);
+  };
+  addOthers(left, leftBatch, leftBound);
+  addOthers(right, rightBatch, rightBound);
   auto dims = stablehlo::DotDimensionNumbersAttr::get(
       builder.getContext(), leftBatch, rightBatch, leftBound, rightBound);
   return stablehlo::DotGeneralOp::create(
@@ -143,7 +155,7 @@ Value EmptyRowGradients::ofValues() {
                    {0, 2, 3});
 }
 
-/// What the mean of values is not.
+/// Values without their mean.
 Value EmptyRowGradients::centred() {
   ArrayRef<int64_t> shape = typeOf(value).getShape();
   Value mean = broadcast(builder, location, means(builder, location, value),
@@ -152,35 +164,27 @@ Value EmptyRowGradients::centred() {
 }
 
 Value EmptyRowGradients::ofQueries(double slope) {
-  ArrayRef<int64_t> rows = typeOf(query).getShape(),
-                    keys = typeOf(key).getShape();
-  int64_t columns = typeOf(value).getDimSize(3);
+  ArrayRef<int64_t> rows = typeOf(query).getShape();
+  SmallVector<int64_t> whole = {rows[0], rows[1], rows[2] * rows[3], rows[4]};
   if (!isMean)
-    return notNumbers({rows[0], rows[1], rows[2] * rows[3], rows[4]},
-                      /*perQuery=*/true);
-  Value moment =
-      contract(builder, location, centred(), key,
-               {keys[0], keys[2], columns, keys[3]}, {0, 2}, {0, 2}, {1}, {1});
-  moment = scale(builder, location, moment, slope / double(keys[1]));
-  Value gradient = contract(builder, location, cotangent, moment,
-                            {rows[0], rows[2], rows[1], rows[3], rows[4]},
-                            {0, 2}, {0, 1}, {4}, {2});
+    return notNumbers(whole, /*perQuery=*/true);
+  Value moment = contract(builder, location, centred(), key, {0, 2}, {1}, {1});
+  moment = scale(builder, location, moment,
+                 slope / double(typeOf(key).getDimSize(1)));
+  Value gradient =
+      contract(builder, location, cotangent, moment, {0, 1}, {4}, {2});
   gradient = transpose(builder, location, gradient, {0, 2, 1, 3, 4});
-  return reshape(builder, location, gradient,
-                 {rows[0], rows[1], rows[2] * rows[3], rows[4]});
+  return reshape(builder, location, gradient, whole);
 }
 
 Value EmptyRowGradients::ofKeys(double slope) {
   ArrayRef<int64_t> keys = typeOf(key).getShape();
-  int64_t columns = typeOf(value).getDimSize(3);
   if (!isMean)
     return notNumbers(keys, /*perQuery=*/false);
-  Value moment = contract(builder, location, cotangent, query,
-                          {keys[0], keys[2], columns, keys[3]}, {0, 2}, {0, 2},
-                          {1, 3}, {1, 3});
+  Value moment =
+      contract(builder, location, cotangent, query, {0, 2}, {1, 3}, {1, 3});
   moment = scale(builder, location, moment, slope / double(keys[1]));
   Value gradient =
-      contract(builder, location, centred(), moment,
-               {keys[0], keys[2], keys[1], keys[3]}, {0, 2}, {0, 1}, {3}, {2});
+      contract(builder, location, centred(), moment, {0, 1}, {3}, {2});
   return transpose(builder, location, gradient, {0, 2, 1, 3});
 }

@@ -150,3 +150,38 @@ Value LoopPair::carry(Value value) {
   backward = appendCarried(backward, value);
   return behind().getArguments().back();
 }
+
+Value LoopPair::handOver(Value made, Residual model, Operation *reader) {
+  auto type = cast<RankedTensorType>(made.getType());
+  SmallVector<int64_t> row = {1}, all = {forwardCount.trips};
+  llvm::append_range(row, type.getShape());
+  llvm::append_range(all, type.getShape());
+  auto startsOf = [&](OperandRange some) {
+    SmallVector<Value> starts(row.size(), some[1]);
+    starts[0] = some[0];
+    return starts;
+  };
+  Location location = made.getLoc();
+  OpBuilder builder(forward);
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  Value none = stablehlo::ConstantOp::create(
+      builder, location, cast<ElementsAttr>(builder.getZeroAttr(scalar)));
+  none = stablehlo::BroadcastInDimOp::create(builder, location, type.clone(all),
+                                             none, ArrayRef<int64_t>());
+  forward = appendCarried(forward, none);
+  Operation *end = ahead().getTerminator();
+  builder.setInsertionPoint(end);
+  Value value =
+      stablehlo::ReshapeOp::create(builder, location, type.clone(row), made);
+  value = stablehlo::DynamicUpdateSliceOp::create(
+      builder, location, type.clone(all), ahead().getArguments().back(), value,
+      startsOf(model.update.getStartIndices()));
+  end->setOperand(end->getNumOperands() - 1, value);
+
+  Value stack = carry(forward->getResults().back());
+  builder.setInsertionPoint(reader);
+  value = stablehlo::DynamicSliceOp::create(
+      builder, location, type.clone(row), stack,
+      startsOf(model.read.getStartIndices()), row);
+  return stablehlo::ReshapeOp::create(builder, location, type, value);
+}

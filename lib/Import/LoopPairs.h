@@ -29,6 +29,9 @@ public:
   bool startsAtTrip(OperandRange starts, bool inForward) const;
   /// Hands a value outside both loops on to the backward's body.
   Value carry(Value value);
+  /// Saves a value of the forward's body by trip as `model` is, and reads it
+  /// before `reader`, where the indices of `model` are known.
+  Value handOver(Value made, Residual model, Operation *reader);
 
   stablehlo::WhileOp forward, backward;
   CountedLoop forwardCount, backwardCount;

@@ -22,6 +22,8 @@ void sp::buildImportPipeline(OpPassManager &manager, Checkpoint checkpoint) {
   manager.addNestedPass<func::FuncOp>(createJoinProductsPass());
   manager.addNestedPass<func::FuncOp>(createRecomputeResidualsPass());
   manager.addPass(createSimplifyLoopsPass());
+  manager.addNestedPass<func::FuncOp>(createRepeatResidualsPass());
+  manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createSplitConcatenationsPass());
   manager.addPass(createImportAttentionPass());
   manager.addNestedPass<func::FuncOp>(

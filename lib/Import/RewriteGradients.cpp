@@ -122,8 +122,9 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
       attention.getPerHead(), attention.getPair(), attention.getTable(),
       attention.getBands(), attention.getScaleAttr(), symbol,
       attention.getNameAttr(), PlanAttr());
-  // Dead where no row can be empty.
-  EmptyRowGradients rows(builder, location, attention, cotangent);
+  std::optional<EmptyRowGradients> rows;
+  if (isPart(Gradient::Value))
+    rows.emplace(builder, location, attention, cotangent);
   double slope = gradients.emptySlope * match.scale;
   for (const GradientMatch::Result &result : gradients.results) {
     Value value;
@@ -143,9 +144,9 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
       if (isPart(result.of))
         value = stablehlo::AddOp::create(
             builder, location, value,
-            result.of == Gradient::Query ? rows.ofQueries(slope)
-            : result.of == Gradient::Key ? rows.ofKeys(slope)
-                                         : rows.ofValues());
+            result.of == Gradient::Query ? rows->ofQueries(slope)
+            : result.of == Gradient::Key ? rows->ofKeys(slope)
+                                         : rows->ofValues());
     }
     value = rearranger.convert(value, elementOf(result.value));
     value = rearranger.rearrange(value, form, result.labels);

@@ -39,9 +39,6 @@ static double elementTangent(Operation *op, const ElementFunction &function,
   auto times = [](double factor, double tangent) {
     return tangent == 0 ? 0 : factor * tangent;
   };
-  auto choose = [&](unsigned i, unsigned j) {
-    return a[i] == a[j] ? (t[i] + t[j]) / 2 : function(a) == a[i] ? t[i] : t[j];
-  };
   if (llvm::all_of(t, [](double tangent) { return tangent == 0; }) ||
       isa<stablehlo::CeilOp, stablehlo::FloorOp, stablehlo::SignOp,
           stablehlo::RoundOp, stablehlo::RoundNearestEvenOp>(op))
@@ -58,8 +55,10 @@ static double elementTangent(Operation *op, const ElementFunction &function,
       .Case([&](stablehlo::DivOp) {
         return times(1 / a[1], t[0]) - times(a[0] / a[1] / a[1], t[1]);
       })
-      .Case<stablehlo::MaxOp, stablehlo::MinOp>(
-          [&](Operation *) { return choose(0, 1); })
+      .Case<stablehlo::MaxOp, stablehlo::MinOp>([&](Operation *) {
+        return a[0] == a[1] ? (t[0] + t[1]) / 2
+                            : t[function(a) == a[0] ? 0 : 1];
+      })
       .Default([&](Operation *) { return difference(function, a, t); });
 }
 

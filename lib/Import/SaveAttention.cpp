@@ -75,44 +75,6 @@ static void report(AttentionOp again, AttentionOp first) {
       << ", whose result is saved";
 }
 
-/// A result by trip: saved where it is made, and read where `again` is.
-static Value saveAndRead(LoopPair &loops, Value made, Value again) {
-  Residual model = loops.residuals.front();
-  auto type = cast<RankedTensorType>(made.getType());
-  SmallVector<int64_t> row = {1}, all = {loops.forwardCount.trips};
-  llvm::append_range(row, type.getShape());
-  llvm::append_range(all, type.getShape());
-  auto startsOf = [&](OperandRange some) {
-    SmallVector<Value> starts(row.size(), some[1]);
-    starts[0] = some[0];
-    return starts;
-  };
-  Location location = made.getLoc();
-  OpBuilder builder(loops.forward);
-  auto scalar = RankedTensorType::get({}, type.getElementType());
-  Value none = stablehlo::ConstantOp::create(
-      builder, location, cast<ElementsAttr>(builder.getZeroAttr(scalar)));
-  none = stablehlo::BroadcastInDimOp::create(builder, location, type.clone(all),
-                                             none, ArrayRef<int64_t>());
-  loops.forward = appendCarried(loops.forward, none);
-  Operation *end = loops.ahead().getTerminator();
-  builder.setInsertionPoint(end);
-  Value value =
-      stablehlo::ReshapeOp::create(builder, location, type.clone(row), made);
-  value = stablehlo::DynamicUpdateSliceOp::create(
-      builder, location, type.clone(all), loops.ahead().getArguments().back(),
-      value, startsOf(model.update.getStartIndices()));
-  end->setOperand(end->getNumOperands() - 1, value);
-
-  loops.backward =
-      appendCarried(loops.backward, loops.forward->getResults().back());
-  builder.setInsertionPoint(again.getDefiningOp());
-  value = stablehlo::DynamicSliceOp::create(
-      builder, location, type.clone(row), loops.behind().getArguments().back(),
-      startsOf(model.read.getStartIndices()), row);
-  return stablehlo::ReshapeOp::create(builder, location, type, value);
-}
-
 namespace {
 
 struct SaveAttentionPass : sp::impl::SaveAttentionPassBase<SaveAttentionPass> {
@@ -193,7 +155,8 @@ private:
       for (auto [made, old] :
            {std::pair<Value, Value>(saved.getResult(), again.getResult()),
             {saved.getLse(), again.getLse()}})
-        old.replaceAllUsesWith(saveAndRead(loops, made, old));
+        old.replaceAllUsesWith(
+            loops.handOver(made, loops.residuals.front(), again));
       again.erase();
       return true;
     }

@@ -118,7 +118,14 @@ def main() -> int:
     """Run a sample, or with --all the whole product."""
     args = harness.arguments(__doc__).parse_args()
     tools = harness.Tools(args.build, args.work)
-    grid = [(name, fill, plan) for name in MASKS for fill in FILLS for plan in PLANS]
+    # Half replaced and half added, an infinite fill makes some gradients of a row NaN: not taken.
+    grid = [
+        (name, fill, plan)
+        for name in MASKS
+        for fill in FILLS
+        for plan in PLANS
+        if (name, fill) != ("chosen_and_added", "infinite")
+    ]
     grid = harness.sampled(grid, 8 if args.quick else 40, args)
     programs = {each: program(tools, *each) for each in sorted({each[:2] for each in grid})}
     return harness.hold_all(

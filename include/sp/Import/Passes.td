@@ -114,6 +114,20 @@ def RecomputeResidualsPass : Pass<"sp-recompute-residuals", "func::FuncOp"> {
   }];
 }
 
+def RepeatResidualsPass : Pass<"sp-repeat-residuals", "func::FuncOp"> {
+  let summary = "Save what a loop repeats for another before it is repeated";
+  let description = [{
+    What a trip of a scan broadcasts, as keys of grouped queries by `jnp.repeat`,
+    its gradient reads as it was before, and broadcasts again.
+    ```mlir
+    // forward, saved by trip                // backward
+    %r = stablehlo.broadcast_in_dim %k, ...  %r = stablehlo.dynamic_slice %saved_r, %at, ...
+    // becomes                               %k = stablehlo.dynamic_slice %saved_k, %at, ...
+    // %k saved by trip                      %r = stablehlo.broadcast_in_dim %k, ...
+    ```
+  }];
+}
+
 def JoinProductsPass : Pass<"sp-join-products", "func::FuncOp"> {
   let summary = "Make one product of scores that are a sum of products";
   let description = [{

@@ -161,6 +161,19 @@ def scan(x, w):
     return jax.lax.scan(lambda x, w: (layer(x, w), None), x, w)[0]
 
 
+@gradients(1, 1, X, shaped(3, HEADS * SIZE, (HEADS + 2 * KV_HEADS) * SIZE))
+def scan_repeated(x, w):
+    """The loop in reverse reads keys and values as they were before each went to its heads."""
+
+    def layer(x, w):
+        heads = (x @ w).reshape(BATCH, LENGTH, HEADS + 2 * KV_HEADS, SIZE)
+        q, k, v = jnp.split(heads, (HEADS, HEADS + KV_HEADS), axis=2)
+        k, v = (jnp.repeat(each, HEADS // KV_HEADS, axis=2) for each in (k, v))
+        return x + attend(q, k, v).reshape(x.shape), None
+
+    return jax.lax.scan(layer, x, w)[0]
+
+
 @gradients(2, 1, X, shaped(3, HEADS * SIZE, 3 * HEADS * SIZE))
 def scan_recomputed(x, w):
     return jax.lax.scan(jax.checkpoint(lambda x, w: (layer(x, w), None)), x, w)[0]
