@@ -19,6 +19,7 @@ Made = tuple[Callable[..., Any], tuple, tuple[int, int]]
 BATCH, TOKENS, LAYERS, VOCABULARY, HEADS, KV_HEADS, SIZE, HIDDEN = 3, 29, 2, 19, 4, 2, 6, 20
 WIDTH = HEADS * SIZE
 CAUSAL = np.tril(np.ones((TOKENS, TOKENS), bool))
+DISTANCE = np.abs(np.arange(TOKENS)[:, None] - np.arange(TOKENS))
 
 
 def parameters(dtype: str = "float64") -> dict:
@@ -56,10 +57,11 @@ def layer_norm(x: jax.Array, scale: jax.Array, shift: jax.Array) -> jax.Array:
     return (x - mean) * jax.lax.rsqrt(jnp.var(x, -1, keepdims=True) + 1e-6) * (1 + scale) + shift
 
 
-def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+def attention(q: jax.Array, k: jax.Array, v: jax.Array, bias: jax.Array | None = None) -> jax.Array:
     """Causal, of grouped queries; its softmax is in f32 or better."""
     k, v = (jnp.repeat(x, HEADS // KV_HEADS, axis=2) for x in (k, v))
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / SIZE**0.5
+    scores = scores if bias is None else scores + bias
     weights = jax.nn.softmax(jnp.where(CAUSAL, scores, -jnp.inf).astype(jnp.promote_types(q.dtype, "f4")))
     return jnp.einsum("bhqk,bkhd->bqhd", weights.astype(q.dtype), v)
 
@@ -104,6 +106,12 @@ def layer(x: jax.Array, weights: dict, attend: Callable[..., jax.Array] = attent
     return x + jax.nn.silu(y @ weights["up"]) @ weights["down"]
 
 
+def sloped(x: jax.Array, weights: dict) -> jax.Array:
+    """A layer that learns how fast each head forgets what is far."""
+    bias = -jax.nn.softplus(weights["slopes"])[:, None, None] * DISTANCE
+    return layer(x, weights, partial(attention, bias=bias))
+
+
 def hidden(weights: dict, tokens: jax.Array, each: Callable[..., jax.Array] = layer) -> list[jax.Array]:
     """What goes into each layer, and what comes out of the last."""
     states = [weights["embedding"][tokens] + weights["positions"][: tokens.shape[1]]]
@@ -133,18 +141,33 @@ def of_layers(each: Callable[..., jax.Array], forward: int, dtype: str = "float6
     return jax.value_and_grad(loss), (parameters(dtype), ids()), (forward, LAYERS)
 
 
-def scanned(wrap: Callable[..., Any], forward: int) -> Made:
-    """A scan over stacked layers."""
+def scanned(
+    wrap: Callable[..., Any], forward: int, each: Callable[..., jax.Array] = layer, **more: np.ndarray
+) -> Made:
+    """A scan over stacked layers; more: of their weights."""
 
     def loss(weights: dict, tokens: jax.Array) -> jax.Array:
         stack = weights["layers"]
         x = hidden(weights | {"layers": []}, tokens)[0]
-        x, _ = jax.lax.scan(wrap(lambda x, each: (layer(x, each), None)), x, stack)
+        x, _ = jax.lax.scan(wrap(lambda x, weights: (each(x, weights), None)), x, stack)
         return entropy(rms_norm(x, weights["norm"]), weights["head"], tokens)
 
     weights = parameters()
-    weights["layers"] = jax.tree.map(lambda *each: np.stack(each), *weights["layers"])
+    weights["layers"] = jax.tree.map(lambda *some: np.stack(some), *weights["layers"]) | more
     return jax.value_and_grad(loss), (weights, ids()), (forward, 1)
+
+
+def tabled() -> Made:
+    """T5's table by distance, which all layers share."""
+
+    def loss(weights: dict, tokens: jax.Array) -> jax.Array:
+        far = jnp.log(jnp.maximum(DISTANCE, 1) / 4.5) / np.log(40 / 4.5)
+        bucket = jnp.where(DISTANCE < 4, DISTANCE, jnp.minimum(4 + (far * 4).astype(jnp.int32), 7))
+        attend = partial(attention, bias=weights["table"][bucket].transpose(2, 0, 1))
+        return loss_of(weights, tokens, partial(layer, attend=attend))
+
+    table = np.random.default_rng(2).standard_normal((8, HEADS))
+    return jax.value_and_grad(loss), (parameters() | {"table": table}, ids()), (LAYERS, LAYERS)
 
 
 def accumulated(in_loop: bool) -> Made:
@@ -253,6 +276,10 @@ TRAINING: dict[str, Callable[[], Made]] = {
     # Repeated keys are saved, so that the backward computes the attention of them again.
     "scan": partial(scanned, lambda body: body, 2),
     "scan-remat": partial(scanned, jax.checkpoint, 2),
+    "slopes": lambda: scanned(
+        jax.checkpoint, 2, sloped, slopes=np.random.default_rng(2).standard_normal((LAYERS, HEADS))
+    ),
+    "table": tabled,
     "accumulated-loop": partial(accumulated, True),
     "accumulated": partial(accumulated, False),
     "frozen": frozen,
