@@ -102,6 +102,8 @@ class Attention:
                 scores = part.value(scores)
             elif part.role == "added":
                 scores = scores + split(part.value(*own)).astype(scores.dtype)
+            elif part.role == "factor":
+                scores = scores * split(part.value(*own)).astype(scores.dtype)
             elif part.role == "visible":
                 hidden.append(split(part.value(*own)))
             elif part.role == "weight":

@@ -51,7 +51,8 @@ class Case:
     dv: int = 0
     type: str = "float64"
     spelling: str = "repeated"
-    # 1: the gradients of queries, keys, values and sinks too.
+    # 1: the gradients of queries, keys, values and sinks too; 2: and of all else that is
+    # learned; 3: of what is learned alone.
     grad: int = 0
     seed: int = 0
 
@@ -79,6 +80,11 @@ class Case:
         """The parts, at the sizes of the case."""
         sizes = scores.Sizes(self.b, self.h, self.s, self.keys, self.type, self.seed)
         return scores.parts(self.mask, sizes)
+
+    @property
+    def has_terms(self) -> bool:
+        """Whether scores read what may be learned."""
+        return bool(set(scores.learned(self.made)) - set(scores.learned(self.made, ("sink",))))
 
     @property
     def shown(self) -> bool:
@@ -173,12 +179,8 @@ class Case:
 
     def learned(self) -> tuple[int, ...]:
         """Numbers of the arguments that gradients are with respect to."""
-        numbers, number = [0, 1, 2], 3
-        for part in self.made:
-            if part.role == "sink":
-                numbers.append(number)
-            number += len(part.arrays)
-        return tuple(numbers)
+        numbers = scores.learned(self.made, ("sink",) if self.grad == 1 else ())
+        return (*(() if self.grad == 3 else (0, 1, 2)), *(3 + number for number in numbers))
 
     def _forward(self) -> tuple[Callable[..., Any], tuple]:
         attention = self.attention()
@@ -210,6 +212,8 @@ class Case:
             case = replace(case, placement="head-first")
         if case.target == "cuda":
             case = replace(case, grad=0)
+        if case.grad > 1 and not case.has_terms:
+            case = replace(case, grad=1)
         if not case.grad or case.strategy in ("none", "ulysses", "allgather"):
             case = replace(case, backward="")
         most = max(1, case.kv // case.exchanging())

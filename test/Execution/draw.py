@@ -17,7 +17,7 @@ HEAD_SIZES = (1, 2, 4, 5, 8, 8, 16, 16, 24, 32, 33, 64)
 BIASES = ("1111", "b11k", "1hqk", "11qk", "bhqk", "1h1k", "bh11", "b1qk", "111k", "1hq1")
 # Positions decide the first of these; twice what is most usual.
 POSITIONAL = (*scores.POSITIONS, "causal")
-OTHER = (*(name for name in scores.PARTS if name not in scores.POSITIONS), "bias")
+OTHER = (*(name for name in scores.PARTS if name not in {*scores.POSITIONS, *scores.LEARNED}), "bias")
 # A second part is one of these as often as any of the others.
 COMMON = ("causal", "causal", "documents", "window", "bias", "segments", "padding")
 
@@ -95,7 +95,16 @@ def case(random: Random) -> cases.Case:
         names.remove("full")
     mask = "+".join(part(random, name, drawn) for name in names)
     backward = random.choice(("", "kv", "q", "q"))
-    return replace(drawn, mask=mask, backward=backward).settled()
+    drawn = replace(drawn, mask=mask, backward=backward)
+    return (learning(random, drawn) if drawn.grad else drawn).settled()
+
+
+def learning(random: Random, case: cases.Case) -> cases.Case:
+    """The case with gradients of what its scores read, now and then of more than that."""
+    more = random.choice((*scores.LEARNED, "alibi", "t5"))
+    if random.random() < 0.2 and more not in case.parts:
+        case = replace(case, mask="+".join([*case.parts, more]))
+    return replace(case, grad=random.choice((1, 2, 2, 3)))
 
 
 def stream(seed: int) -> Iterator[cases.Case]:

@@ -2,10 +2,13 @@
 
 As run_matrix.py, with the gradients of queries, keys and values beside every result. One
 program per length holds every combination of mask, groups and type whose rows all see a key,
-and attentions with sinks, of which there are gradients too.
+and attentions with sinks, of which there are gradients too. Another one holds attentions with
+biases, slopes and a table that are learned; where those travel, queries do not.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import jax
 
@@ -40,13 +43,17 @@ LAYOUTS = ("contiguous", "zigzag", "striped")
 TOLERANCE = {"float64": 1e-9, "float32": 2e-5, "bfloat16": 2**-6}
 
 
-def program(tools: harness.Tools, length: int, kv_heads: int) -> tuple[harness.Program, int]:
+def program(tools: harness.Tools, length: int, kv_heads: int, terms: bool) -> harness.Program:
     """All attentions over one length that have so many kv heads, with their gradients."""
-    kinds = [kind for kind in attentions.every(2) if is_filled(kind, length)] + with_sinks(length)
+    plain = [kind for kind in attentions.every(2) if is_filled(kind, length)]
+    kinds = with_terms(length) if terms else plain + with_sinks(length)
     kinds = [kind for kind in kinds if kind.kv_heads >= kv_heads]
     made = [
         cases.differentiated(
-            kind, kind.arrays(length, length, seed), seed, (0, 1, 2, 3) if kind.parts else (0, 1, 2)
+            kind,
+            kind.arrays(length, length, seed),
+            seed,
+            (0, 1, 2, *(3 + number for number in scores.learned(kind.parts))),
         )
         for seed, kind in enumerate(kinds)
     ]
@@ -55,22 +62,40 @@ def program(tools: harness.Tools, length: int, kv_heads: int) -> tuple[harness.P
         return [fn(*each) for (fn, _), each in zip(made, arguments, strict=True)]
 
     arguments = [each for _, each in made]
-    return tools.program(f"gradients-{length}-{kv_heads}", model, arguments), len(kinds)
+    return tools.program(f"gradients-{length}-{kv_heads}{'-terms' * terms}", model, arguments)
 
 
 def with_sinks(length: int) -> list[attentions.Attention]:
     """A sink a head beside masks of positions and, behind it, of an input."""
-
-    def parts(text: str, dtype: str) -> tuple[scores.Part, ...]:
-        return scores.parts(text, scores.Sizes(2, 4, length, length, dtype))
-
     return [
-        attentions.Attention(4, 2, 8, True, "float64", 2, parts=parts("sinks", "float64")),
-        attentions.Attention(4, 4, 16, True, "bfloat16", 2, parts=parts("sinks", "bfloat16"), repeated=False),
-        attentions.Attention(
-            4, 4, 8, False, "float32", 2, masks.window(6, 0), parts("sinks+padding", "float32")
-        ),
+        learning(length, "sinks", 4, 2, 8, True, "float64"),
+        learning(length, "sinks", 4, 4, 16, True, "bfloat16", repeated=False),
+        learning(length, "sinks+padding", 4, 4, 8, False, "float32", mask=masks.window(6, 0)),
     ]
+
+
+def with_terms(length: int) -> list[attentions.Attention]:
+    """Biases, slopes and a table, by heads that share keys or do not."""
+    return [
+        learning(length, "bias:1hqk+alibi", 4, 4, 8, True, "float64"),
+        learning(length, "bias:b11k", 4, 4, 16, False, "bfloat16", mask=masks.window(6, 3)),
+        learning(length, "t5+padding", 4, 2, 8, True, "float32", repeated=False),
+    ]
+
+
+def learning(
+    length: int,
+    text: str,
+    heads: int,
+    kv_heads: int,
+    head_size: int,
+    causal: bool,
+    dtype: str,
+    **more: Any,
+) -> attentions.Attention:
+    """With parts of scores by their text."""
+    parts = scores.parts(text, scores.Sizes(2, heads, length, length, dtype))
+    return attentions.Attention(heads, kv_heads, head_size, causal, dtype, 2, parts=parts, **more)
 
 
 def is_filled(kind: attentions.Attention, length: int) -> bool:
@@ -102,17 +127,20 @@ def main() -> int:
     ]
     grid = harness.sampled(grid, 3 if args.quick else 10, args)
     kv_heads = {each: 4 if any("groups" in option for option in each[4]) else 1 for each in grid}
-    programs = {key: program(tools, *key) for key in sorted({(each[3], kv_heads[each]) for each in grid})}
+    learned = [each for each in grid if "--backward=q" not in each[4]]
+    learned = harness.sampled(learned, 1 if args.quick else 3, args)
+    chosen = [(each, (each[3], kv_heads[each], False)) for each in grid]
+    chosen += [(each, (each[3], kv_heads[each], True)) for each in learned]
+    programs = {key: program(tools, *key) for key in sorted({key for _, key in chosen})}
     return harness.hold_all(
         tools,
         (
             harness.Case(
-                programs[length, kv_heads[each]][0],
+                programs[key],
                 (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--layout={layout}", *options),
                 tolerance=TOLERANCE,
             )
-            for each in grid
-            for strategy, layout, ranks, length, options in (each,)
+            for (strategy, layout, ranks, _, options), key in chosen
         ),
         args,
     )

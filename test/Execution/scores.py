@@ -37,8 +37,8 @@ class Sizes:
 class Part:
     """One thing that happens to scores.
 
-    role: `cap` maps the scores; `added`, `visible` and `weight`, which multiplies what
-    the softmax gives, are values of four dimensions (batch, heads, queries, keys), each
+    role: `cap` maps the scores; `added`, `factor`, `visible` and `weight`, which multiplies
+    what the softmax gives, are values of four dimensions (batch, heads, queries, keys), each
     maybe one; `sink` gives one value a head.
     value: takes the part's arrays, which are inputs of the model.
     """
@@ -164,6 +164,45 @@ def relative(sizes: Sizes) -> Part:
     return Part("added", value, (normal(sizes, 6, 16, sizes.heads),))
 
 
+def table(sizes: Sizes) -> Part:
+    """A row of a table, an input, for every distance."""
+
+    def value(table: jax.Array) -> jax.Array:
+        i, j = masks.grid(sizes.queries, sizes.keys)
+        return table[i - j + sizes.keys - 1].transpose(2, 0, 1)[None]
+
+    return Part("added", value, (normal(sizes, 8, sizes.queries + sizes.keys - 1, sizes.heads),))
+
+
+def kerple(sizes: Sizes) -> Part:
+    """Logarithms of distances with two numbers a head, both inputs."""
+
+    def value(p: jax.Array) -> jax.Array:
+        a, b = (jnp.exp(p[:, each])[None, :, None, None] for each in range(2))
+        return -a * jnp.log1p(b * distance(sizes))
+
+    return Part("added", value, (normal(sizes, 9, sizes.heads, 2),))
+
+
+def scale(sizes: Sizes) -> Part:
+    """A factor a head, near one, an input."""
+    return Part("factor", lambda t: jnp.exp(t / 4)[None, :, None, None], (normal(sizes, 10, sizes.heads),))
+
+
+def forget(sizes: Sizes) -> Part:
+    """What is forgotten from a key to a query: sums of logarithms of gates, which are inputs."""
+    number = iter((11, 12))
+
+    def row(tokens: int) -> np.ndarray:
+        return normal(sizes, next(number), sizes.batch, sizes.heads, tokens)
+
+    def value(q: jax.Array, k: jax.Array | None = None) -> jax.Array:
+        q, k = (jnp.cumsum(jax.nn.log_sigmoid(x), -1) for x in (q, q if k is None else k))
+        return q[..., None] - k[..., None, :]
+
+    return Part("added", value, pair(sizes, row))
+
+
 def cap(sizes: Sizes, limit: int) -> Part:
     """Scores bounded by a tanh."""
     return Part("cap", lambda scores: jnp.tanh(scores / limit) * limit)
@@ -222,8 +261,24 @@ PARTS: dict[str, Maker] = POSITIONS | {
     "sinks": sinks,
     "dropout": dropout,
     "windows": windows,
+    "table": table,
+    "kerple": kerple,
+    "scale": scale,
+    "forget": forget,
 }
+# More that models learn.
+LEARNED = ("table", "kerple", "scale", "forget")
 SHAPED = ("mask", "bias", "dropout")
+
+
+def learned(chosen: tuple[Part, ...], roles: tuple[str, ...] = ()) -> tuple[int, ...]:
+    """Numbers of the floats among the arrays of parts; with roles, of parts that have one of them."""
+    arrays = [(part.role, array) for part in chosen for array in part.arrays]
+    return tuple(
+        number
+        for number, (role, array) in enumerate(arrays)
+        if jnp.issubdtype(array.dtype, jnp.floating) and (not roles or role in roles)
+    )
 
 
 def parts(text: str, sizes: Sizes) -> tuple[Part, ...]:

@@ -34,10 +34,10 @@ def simpler(case: cases.Case) -> Iterator[cases.Case]:
         ("layout", "contiguous"),
         ("fill", "inf"),
         ("spelling", "repeated"),
-        ("grad", 0),
         ("seed", 0),
     ):
         yield replace(case, **{name: plain})
+    yield from (replace(case, grad=grad) for grad in range(case.grad))
     for name, order in (("strategy", SIMPLEST), ("type", cases.TYPES)):
         yield from (replace(case, **{name: plain}) for plain in order[: order.index(getattr(case, name))])
     for index, part in enumerate(case.parts):
