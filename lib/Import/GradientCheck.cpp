@@ -115,6 +115,11 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
       isNothingOnly = true;
       continue;
     }
+    bool isSomething = llvm::any_of(actual->data, [](double element) {
+      return std::fabs(element) > smallest;
+    });
+    if (isOfTerm && isSomething && llvm::all_of(expected, isNone))
+      return std::nullopt;
     if (saysNothing)
       continue;
     if (isNothing && kind == Gradient::Sink)

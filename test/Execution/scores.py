@@ -197,7 +197,8 @@ def forget(sizes: Sizes) -> Part:
         return normal(sizes, next(number), sizes.batch, sizes.heads, tokens)
 
     def value(q: jax.Array, k: jax.Array | None = None) -> jax.Array:
-        q, k = (jnp.cumsum(jax.nn.log_sigmoid(x), -1) for x in (q, q if k is None else k))
+        gates = (x.astype(jnp.promote_types(x.dtype, "f4")) for x in (q, q if k is None else k))
+        q, k = (jnp.cumsum(jax.nn.log_sigmoid(x), -1) for x in gates)
         return q[..., None] - k[..., None, :]
 
     return Part("added", value, pair(sizes, row))
