@@ -148,6 +148,13 @@ static Value convertTo(OpBuilder &builder, Location loc, Value value,
              : stablehlo::ConvertOp::create(builder, loc, type, value);
 }
 
+/// Whether a place may be added to many times, each of which would round.
+static bool addsRepeatedly(Operation *op) {
+  auto scatter = dyn_cast<stablehlo::ScatterOp>(op);
+  return scatter && !scatter.getUniqueIndices() &&
+         isa<stablehlo::AddOp>(scatter.getUpdateComputation().front().front());
+}
+
 /// Makes `op` add in f32, so that partial sums of narrow numbers are rounded
 /// once, behind the last sum.
 static void addInF32(OpBuilder &builder, Operation *op) {
@@ -253,8 +260,10 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
   }
   SmallVector<Value> results(local->getResults());
   SmallVector<Type> types(local->getResultTypes());
-  if (isReduced && assignment.reductions[0].first.reduction == Reduction::Sum &&
-      llvm::all_of(types, isNarrow))
+  bool isSum = isReduced
+                   ? assignment.reductions[0].first.reduction == Reduction::Sum
+                   : addsRepeatedly(op);
+  if (isSum && llvm::all_of(types, isNarrow))
     addInF32(builder, local);
   reduce(op, assignment, results);
   if (init) {

@@ -115,3 +115,31 @@ module @onto_a_table_and_in_its_place {
     return %t, %u : tensor<50x4xf32>, tensor<50x4xf32>
   }
 }
+
+// -----
+
+// A place is added to in f32 on a single rank too, unless each is added to once.
+// CHECK-LABEL: module @table_in_bf16
+// CHECK: %[[WIDE:.*]] = stablehlo.convert %{{.*}} : (tensor<9x4xbf16>) -> tensor<9x4xf32>
+// CHECK: %[[SUM:.*]] = "stablehlo.scatter"(%{{.*}}, %{{.*}}, %[[WIDE]])
+// CHECK: }) : (tensor<5x4xf32>, tensor<9x1xi32>, tensor<9x4xf32>) -> tensor<5x4xf32>
+// CHECK: stablehlo.convert %[[SUM]] : (tensor<5x4xf32>) -> tensor<5x4xbf16>
+// CHECK: }) : (tensor<5x4xbf16>, tensor<9x1xi32>, tensor<9x4xbf16>) -> tensor<5x4xbf16>
+module @table_in_bf16 {
+  sp.mesh @mesh <["sp" = 1]> sequence "sp"
+  func.func @main(%ids: tensor<9x1xi32>, %g: tensor<9x4xbf16>) -> (tensor<5x4xbf16>, tensor<5x4xbf16>) {
+    %c = stablehlo.constant dense<0.0> : tensor<bf16>
+    %zero = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<bf16>) -> tensor<5x4xbf16>
+    %t = "stablehlo.scatter"(%zero, %ids, %g) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+      %s = stablehlo.add %a, %b : tensor<bf16>
+      stablehlo.return %s : tensor<bf16>
+    }) : (tensor<5x4xbf16>, tensor<9x1xi32>, tensor<9x4xbf16>) -> tensor<5x4xbf16>
+    %u = "stablehlo.scatter"(%zero, %ids, %g) <{unique_indices = true, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+      %s = stablehlo.add %a, %b : tensor<bf16>
+      stablehlo.return %s : tensor<bf16>
+    }) : (tensor<5x4xbf16>, tensor<9x1xi32>, tensor<9x4xbf16>) -> tensor<5x4xbf16>
+    return %t, %u : tensor<5x4xbf16>, tensor<5x4xbf16>
+  }
+}

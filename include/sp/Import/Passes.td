@@ -180,7 +180,11 @@ def ImportAttentionPass : Pass<"sp-import-attention", "ModuleOp"> {
     a head or a pair is handed over as a term. Gradients beside an
     attention become `sp.attention_backward`, with the derivative of the score
     function, `@score_0_gradient`, and what rows give the gradient of a sink
-    operations on result, cotangent and sums. Anything else stays as it is, and a remark of this pass's category says what stopped it.
+    operations on result, cotangent and sums. Gradients of terms are results of
+    it too, summed over the queries or keys that their readers do not keep; where
+    no term explains what is read, it is the gradient of the score, from which
+    the program goes on itself. Anything else stays as it is, and a remark of this
+    pass's category says what stopped it.
     ```mlir
     %s = stablehlo.dot_general %q, %k, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] ...
     ...                                    // scale, mask, softmax

@@ -54,7 +54,8 @@ def LocalizePass : Pass<"sp-localize", "::mlir::ModuleOp"> {
     not token-local is reduced or gathered over the axis, with a remark that
     names the operation and the bytes a rank sends for it. Partial results are
     reduced once, over all axes that deal what they are made of; partial sums of
-    numbers of 16 bits are made and added in f32, then rounded.
+    numbers of 16 bits, and sums of a scatter, are made and added in f32, then
+    rounded.
 
     ```mlir
     // Before
