@@ -9,8 +9,8 @@ func.func private @gradient(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %
 // A sum over queries goes from group to group and is reduced once; rows of their
 // own go home with their group, within the ranks that exchange heads.
 // CHECK-LABEL: func.func @main(
-// CHECK: %[[SUM:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<1x1x8x6xf32>
-// CHECK: %[[ROWS:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<1x3x2x6xf32>
+// CHECK-DAG: %[[SUM:.*]] = stablehlo.broadcast_in_dim %{{.*}}, dims = [] : (tensor<f32>) -> tensor<1x1x8x6xf32>
+// CHECK-DAG: %[[ROWS:.*]] = stablehlo.broadcast_in_dim %{{.*}}, dims = [] : (tensor<f32>) -> tensor<1x3x2x6xf32>
 // CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %[[A:.*]]:2 = sp.attend_backward({{.*}} onto_terms(%[[ROWS]], %[[SUM]])
 // CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %[[B:.*]]:2 = sp.attend_backward({{.*}} onto_terms(%[[A]]#0, %[[A]]#1)
 // CHECK: %[[FIRST:.*]] = sp.all_to_all %[[B]]#0 rows <zigzag 6 on "sp" of 4 split 2> onto <zigzag 6 on "sp:(1)2" of 2> heads <contiguous 4 on "sp:(2)2" of 2> of 4 to_rows : tensor<1x3x2x6xf32> -> tensor<1x2x4x6xf32>

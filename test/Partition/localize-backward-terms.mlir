@@ -12,8 +12,8 @@ func.func private @gradient(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %
 }
 
 // RING-LABEL: func.func @main(
-// RING: %[[SUM:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<1x1x4x1xf32>
-// RING: %[[ROWS:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<1x3x4x17xf32>
+// RING-DAG: %[[SUM:.*]] = stablehlo.broadcast_in_dim %{{.*}}, dims = [] : (tensor<f32>) -> tensor<1x1x4x1xf32>
+// RING-DAG: %[[ROWS:.*]] = stablehlo.broadcast_in_dim %{{.*}}, dims = [] : (tensor<f32>) -> tensor<1x3x4x17xf32>
 // RING: %{{.*}}, %{{.*}}, %{{.*}}, %[[FIRST:.*]]:2 = sp.attend_backward({{.*}} onto_terms(%[[ROWS]], %[[SUM]]) score @gradient
 // RING: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[P:.*]] = %[[FIRST]]#0, %[[W:.*]] = %[[FIRST]]#1, %
 // RING: %{{.*}}, %{{.*}}, %{{.*}}, %[[STEP:.*]]:2 = sp.attend_backward({{.*}} onto_terms(%[[P]], %[[W]]) score @gradient
