@@ -130,6 +130,8 @@ class Case:
             if getattr(case, name) not in choices:
                 raise ValueError(f"expected {name} of {', '.join(choices)} but got '{getattr(case, name)}'")
         case.attention()
+        if case.grad > 1 and not case.has_terms:
+            raise ValueError(f"expected a part that is learned with grad={case.grad} but got '{case.mask}'")
         return case
 
     def mesh(self) -> str:
