@@ -50,9 +50,11 @@ void GradientFormula::fillRow(double *weights, double *slopes, double &sunk) {
                   : match.empty == EmptyRow::Nan ? std::nan("")
                                                  : 0;
     std::fill_n(weights, keys, each);
+    // Without a score function what hides pairs cuts them off.
+    bool mayPass = match.empty == EmptyRow::Nan && cotangent && exponents;
     forEachKey([&](size_t k) {
-      bool isCut = !cotangent || exponents->slope(point.coordinates()) == 0;
-      slopes[k] = match.empty == EmptyRow::Nan && !isCut ? each : 0;
+      bool isCut = !mayPass || exponents->slope(point.coordinates()) == 0;
+      slopes[k] = isCut ? 0 : each;
     });
     return;
   }
