@@ -101,7 +101,7 @@ def case(random: Random) -> cases.Case:
 
 def learning(random: Random, case: cases.Case) -> cases.Case:
     """The case with gradients of what its scores read, now and then of more than that."""
-    more = random.choice((*scores.LEARNED, "alibi", "t5"))
+    more = random.choice(scores.LEARNED)
     if random.random() < 0.2 and more not in case.parts:
         case = replace(case, mask="+".join([*case.parts, more]))
         # It adds up rows' sums of slopes: nothing, but for the result's rounding in what they subtract.

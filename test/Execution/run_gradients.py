@@ -128,7 +128,7 @@ def main() -> int:
     grid = harness.sampled(grid, 3 if args.quick else 10, args)
     kv_heads = {each: 4 if any("groups" in option for option in each[4]) else 1 for each in grid}
     learned = [each for each in grid if "--backward=q" not in each[4]]
-    learned = harness.sampled(learned, 1 if args.quick else 3, args)
+    learned = harness.sampled(learned, 0 if args.quick else 2, args)
     chosen = [(each, (each[3], kv_heads[each], False)) for each in grid]
     chosen += [(each, (each[3], kv_heads[each], True)) for each in learned]
     programs = {key: program(tools, *key) for key in sorted({key for _, key in chosen})}
