@@ -59,9 +59,10 @@ void SampleEvaluator::drawLeaf(const Node *node, Samples &result) {
   auto coin = [&] { return (generator() & 1) != 0; };
   Type type = node->elementType();
   // Data may be what a mask is made of: numbers of a mask in every other draw,
-  // integers that are often equal, and positions.
+  // integers that are often equal, and positions. Exact gradients are not to be
+  // a multiple of others just where data is one.
   bool isOperand = node->role != Role::None && node->role != Role::Data;
-  bool isMask = !isOperand && (coin() || truths);
+  bool isMask = !isOperand && ((coin() && !isExact) || truths);
   for (double &value : result.data) {
     if (type.isInteger(1) || (isa<FloatType>(type) && isMask))
       value = truths.value_or(coin());
