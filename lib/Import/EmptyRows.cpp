@@ -124,8 +124,6 @@ Value EmptyRowGradients::grouped(Value ofQueries, AttentionOp attention) {
   return reshape(builder, location, inSums(ofQueries, attention), shape);
 }
 
-/// NaN where rows are empty and 0 elsewhere in a gradient of that shape,
-/// [batch, queries or any, heads or kvHeads, any].
 Value EmptyRowGradients::notNumbers(ArrayRef<int64_t> shape, bool perQuery) {
   ArrayRef<int64_t> own = typeOf(isEmpty).getShape();
   RankedTensorType rows = typeOf(cotangent).clone(own);

@@ -37,9 +37,11 @@ public:
   Value ofValues();
   Value ofQueries(double slope);
   Value ofKeys(double slope);
+  /// NaN where rows are empty and 0 elsewhere in a gradient of that shape,
+  /// [batch, queries or any, heads or kvHeads, any].
+  Value notNumbers(ArrayRef<int64_t> shape, bool perQuery);
 
 private:
-  Value notNumbers(ArrayRef<int64_t> shape, bool perQuery);
   Value inSums(Value operand, AttentionOp attention);
   Value grouped(Value ofQueries, AttentionOp attention);
   Value centred();

@@ -56,6 +56,8 @@ struct GradientMatch {
     Labels labels;
     double factor;
     TermSum sum = {}; ///< what a term's is made of
+    /// Of a term's: whether rows that are NaN reach it.
+    bool hasEmptyRows = false;
   };
   SmallVector<Result, 3> results;
   /// Those that the results are made of, each once.

@@ -118,7 +118,7 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
     bool isSomething = llvm::any_of(actual->data, [](double element) {
       return std::fabs(element) > smallest;
     });
-    if (isOfTerm && isSomething && llvm::all_of(expected, isNone))
+    if (saysNothing && isSomething)
       return std::nullopt;
     if (saysNothing)
       continue;

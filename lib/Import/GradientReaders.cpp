@@ -79,14 +79,20 @@ GradientMatcher::readTerm(const Node *node) {
       if (some != ArrayRef(by))
         llvm::append_range(others, some);
     std::optional<GradientMatch::Result> result;
-    if (slopeOfEmptyRows(match, by, others) != 0.0)
+    std::optional<double> emptySlope = slopeOfEmptyRows(match, by, others);
+    bool hasEmptyRows = emptySlope != 0.0;
+    if (!emptySlope || (hasEmptyRows && match.empty != EmptyRow::Nan))
       return result;
     if (std::optional<double> factor =
             gradientFactor(match, node, Gradient::Term, by,
                            component.anchor(pairs), cotangentOperand, others))
-      result = {Gradient::Term, node->value, node->labels, *factor,
+      result = {Gradient::Term,
+                node->value,
+                node->labels,
+                *factor,
                 TermSum{number, llvm::is_contained(over, *match.axes.query),
-                        llvm::is_contained(over, match.axes.key)}};
+                        llvm::is_contained(over, match.axes.key)},
+                hasEmptyRows};
     return result;
   };
   for (auto [number, term] : llvm::enumerate(terms))

@@ -126,6 +126,12 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
   if (isPart(Gradient::Value))
     rows.emplace(builder, location, attention, cotangent);
   double slope = gradients.emptySlope * match.scale;
+  auto add = [&](Value a, Value b) -> Value {
+    return stablehlo::AddOp::create(builder, location, a, b);
+  };
+  auto shapeOf = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  };
   for (const GradientMatch::Result &result : gradients.results) {
     Value value;
     Labels form;
@@ -134,19 +140,19 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
       form = {axes.batch, query, heads};
     } else if (result.of == Gradient::Term) {
       form = formOf(match, heads, result.sum);
-      value = sumOthers(
-          builder, rearranger,
-          backward.getDTerms()[llvm::find(sums, result.sum) - sums.begin()],
-          labels, form, result.labels);
+      value = backward.getDTerms()[llvm::find(sums, result.sum) - sums.begin()];
+      if (result.hasEmptyRows)
+        value =
+            add(value, rows->notNumbers(shapeOf(value), result.sum.perQuery));
+      value =
+          sumOthers(builder, rearranger, value, labels, form, result.labels);
     } else {
       value = backward->getResult(unsigned(result.of));
       form = forms[unsigned(result.of)];
       if (isPart(result.of))
-        value = stablehlo::AddOp::create(
-            builder, location, value,
-            result.of == Gradient::Query ? rows->ofQueries(slope)
-            : result.of == Gradient::Key ? rows->ofKeys(slope)
-                                         : rows->ofValues());
+        value = add(value, result.of == Gradient::Query ? rows->ofQueries(slope)
+                           : result.of == Gradient::Key ? rows->ofKeys(slope)
+                                                        : rows->ofValues());
     }
     value = rearranger.convert(value, elementOf(result.value));
     value = rearranger.rearrange(value, form, result.labels);
