@@ -185,3 +185,15 @@ Value LoopPair::handOver(Value made, Residual model, Operation *reader) {
       startsOf(model.read.getStartIndices()), row);
   return stablehlo::ReshapeOp::create(builder, location, type, value);
 }
+
+bool mlir::sp::changeLoopPair(Operation *root,
+                              llvm::function_ref<bool(LoopPair &)> change) {
+  SmallVector<stablehlo::WhileOp> loops;
+  root->walk([&](stablehlo::WhileOp loop) { loops.push_back(loop); });
+  for (stablehlo::WhileOp forward : loops)
+    for (stablehlo::WhileOp backward : loops)
+      if (std::optional<LoopPair> pair = LoopPair::find(forward, backward))
+        if (change(*pair))
+          return true;
+  return false;
+}

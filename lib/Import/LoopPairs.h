@@ -43,6 +43,11 @@ private:
   std::optional<Residual> readResidual(unsigned result, unsigned operand);
 };
 
+/// Hands pairs of loops below `root` to `change` until it has changed one,
+/// after which the others may be no more what they were. Whether it has.
+bool changeLoopPair(Operation *root,
+                    llvm::function_ref<bool(LoopPair &)> change);
+
 /// The loop with more carried values, handed on unchanged; the old one is gone.
 stablehlo::WhileOp appendCarried(stablehlo::WhileOp loop, ValueRange initial);
 

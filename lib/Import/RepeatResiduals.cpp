@@ -74,21 +74,8 @@ namespace {
 struct RepeatResidualsPass
     : sp::impl::RepeatResidualsPassBase<RepeatResidualsPass> {
   void runOnOperation() override {
-    while (narrowOne())
+    while (changeLoopPair(getOperation(), narrow))
       ;
-  }
-
-private:
-  bool narrowOne() {
-    SmallVector<stablehlo::WhileOp> loops;
-    getOperation().walk(
-        [&](stablehlo::WhileOp loop) { loops.push_back(loop); });
-    for (stablehlo::WhileOp forward : loops)
-      for (stablehlo::WhileOp backward : loops)
-        if (std::optional<LoopPair> pair = LoopPair::find(forward, backward))
-          if (narrow(*pair))
-            return true;
-    return false;
   }
 };
 

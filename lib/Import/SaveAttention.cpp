@@ -82,7 +82,8 @@ struct SaveAttentionPass : sp::impl::SaveAttentionPassBase<SaveAttentionPass> {
 
   void runOnOperation() override {
     bool any = false;
-    while (saveOne())
+    while (changeLoopPair(getOperation(),
+                          [&](LoopPair &loops) { return save(loops); }))
       any = true;
     if (!throughBarriers)
       return;
@@ -97,18 +98,6 @@ struct SaveAttentionPass : sp::impl::SaveAttentionPassBase<SaveAttentionPass> {
   }
 
 private:
-  bool saveOne() {
-    SmallVector<stablehlo::WhileOp> loops;
-    getOperation().walk(
-        [&](stablehlo::WhileOp loop) { loops.push_back(loop); });
-    for (stablehlo::WhileOp forward : loops)
-      for (stablehlo::WhileOp backward : loops)
-        if (std::optional<LoopPair> pair = LoopPair::find(forward, backward))
-          if (save(*pair))
-            return true;
-    return false;
-  }
-
   /// Whether two attentions of one trip are the same, whichever of their
   /// queries and scale has a constant factor.
   static bool isSame(const LoopPair &loops, ValueNumbers &numbers,

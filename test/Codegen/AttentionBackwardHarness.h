@@ -4,6 +4,7 @@
 #define SP_TEST_CODEGEN_ATTENTIONBACKWARDHARNESS_H
 
 #include "AttentionArray.h"
+#include <numeric>
 #include <optional>
 
 namespace attention_test {
@@ -40,6 +41,16 @@ struct BackwardProblem : Scoring {
   std::vector<sprt_slice> slices;
   /// What there is before, with strides as a term's of pairs.
   std::vector<TermArray> termGradients;
+
+  /// So many rows, at positions from 0 on.
+  void resize(int64_t newQueries, int64_t newKeys) {
+    queries = newQueries;
+    keys = newKeys;
+    queryPositions.resize(queries);
+    keyPositions.resize(keys);
+    std::iota(queryPositions.begin(), queryPositions.end(), 0);
+    std::iota(keyPositions.begin(), keyPositions.end(), 0);
+  }
 
   int64_t kvFirst() const { return headFirst * kvTotal / headsTotal; }
   int64_t kvHead(int64_t head) const {

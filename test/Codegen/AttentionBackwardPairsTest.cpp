@@ -135,14 +135,7 @@ TEST_P(AttentionBackwardPairs, WeightsOfPairs) {
 
 /// A soft cap of a head's with a bias, segments, and dropout.
 static BackwardProblem mix(BackwardProblem p, int64_t queries, int64_t keys) {
-  p.queries = queries;
-  p.keys = keys;
-  p.queryPositions.resize(queries);
-  p.keyPositions.resize(keys);
-  for (int64_t row = 0; row < queries; ++row)
-    p.queryPositions[row] = static_cast<int32_t>(row);
-  for (int64_t row = 0; row < keys; ++row)
-    p.keyPositions[row] = static_cast<int32_t>(row);
+  p.resize(queries, keys);
   p.kernel.perQuery = p.kernel.perKey = p.kernel.perHead = 1;
   p.kernel.pair = 2;
   p.terms = {

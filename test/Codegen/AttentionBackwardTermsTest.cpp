@@ -139,14 +139,7 @@ static const char *const kMixed = R"(
 // Pairs that are hidden have derivatives that are no numbers.
 static BackwardProblem mixed(BackwardProblem p, TermElement element,
                              int64_t queries, int64_t keys) {
-  p.queries = queries;
-  p.keys = keys;
-  p.queryPositions.resize(queries);
-  p.keyPositions.resize(keys);
-  for (int64_t row = 0; row < queries; ++row)
-    p.queryPositions[row] = static_cast<int32_t>(row);
-  for (int64_t row = 0; row < keys; ++row)
-    p.keyPositions[row] = static_cast<int32_t>(row);
+  p.resize(queries, keys);
   p.kernel.perQuery = p.kernel.perKey = p.kernel.perHead = 1;
   p.kernel.pair = 2;
   std::array<int64_t, 4> ofPairs = {queries * keys, 0, keys, 1};

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from live import report
 
 BATCH, LENGTH, KEYS, HEADS, KV_HEADS, SIZE = 2, 13, 17, 4, 2, 8
 CASES = []
@@ -254,11 +255,5 @@ def check(function, arguments, count, pairs):
     return None
 
 
-def main():
-    failures = [failure for case in CASES if (failure := check(*case))]
-    print("\n".join(failures) or f"{len(CASES)} functions, all as expected")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(CASES, check))

@@ -4,6 +4,7 @@ import sys
 
 import jax
 import jax.numpy as jnp
+from live import report
 from live_gradients import (
     BATCH,
     CASES,
@@ -208,11 +209,5 @@ for mistake in ("no sink", "squares", "no other"):
     gradients(0, 0, Q, Q, Q, SINKS)(by_hand(mistake))
 
 
-def main():
-    failures = [failure for case in CASES if (failure := check(*case))]
-    print("\n".join(failures) or f"{len(CASES)} functions, all as expected")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(CASES, check))

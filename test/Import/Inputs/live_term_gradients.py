@@ -9,6 +9,7 @@ import sys
 
 import jax
 import jax.numpy as jnp
+from live import report
 from live_gradients import BATCH, HALF, HEADS, KV, KV_HEADS, LENGTH, SIZE, Q, imported, mask, shaped
 
 CASES = []
@@ -247,11 +248,5 @@ def check(function, arguments, of, sums, taken):
     return None
 
 
-def main():
-    failures = [failure for case in CASES if (failure := check(*case))]
-    print("\n".join(failures) or f"{len(CASES)} functions, all as expected")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(CASES, check))
