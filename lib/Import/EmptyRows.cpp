@@ -88,7 +88,8 @@ Value mlir::sp::meanOfValues(OpBuilder &builder, Location location,
 }
 
 EmptyRowGradients::EmptyRowGradients(OpBuilder &builder, Location location,
-                                     AttentionOp attention, Value cotangent)
+                                     AttentionOp attention, Value cotangent,
+                                     ArrayRef<sprt::algebra::Interval> unseen)
     : builder(builder), location(location),
       isMean(attention.getEmpty() == Empty::Mean),
       query(grouped(attention.getQuery(), attention)),
@@ -97,16 +98,43 @@ EmptyRowGradients::EmptyRowGradients(OpBuilder &builder, Location location,
   Value all = grouped(cotangent, attention);
   RankedTensorType rows = typeOf(all);
   ArrayRef<int64_t> shape = rows.getShape();
-  Value greatest = numberOfSums(builder, location, attention.getLse(), 0);
-  RankedTensorType flat = typeOf(greatest);
-  isEmpty = stablehlo::CompareOp::create(
-      builder, location, greatest,
-      splat(builder, location, flat, -std::numeric_limits<double>::infinity()),
-      stablehlo::ComparisonDirection::EQ);
-  isEmpty = reshape(builder, location, isEmpty, shape.drop_back());
+  isEmpty = attention.getScore()
+                ? reshape(builder, location, withoutSums(attention),
+                          shape.drop_back())
+                : inside(unseen, shape.drop_back());
   Value own = broadcast(builder, location, isEmpty, shape, {0, 1, 2, 3});
   this->cotangent = stablehlo::SelectOp::create(
       builder, location, rows, own, all, splat(builder, location, rows, 0));
+}
+
+/// Where the greatest exponent is none, [batch, queries, heads].
+Value EmptyRowGradients::withoutSums(AttentionOp attention) {
+  Value greatest = numberOfSums(builder, location, attention.getLse(), 0);
+  Value none = splat(builder, location, typeOf(greatest),
+                     -std::numeric_limits<double>::infinity());
+  return stablehlo::CompareOp::create(builder, location, greatest, none,
+                                      stablehlo::ComparisonDirection::EQ);
+}
+
+/// Where the position in dimension 1 lies in one of the intervals.
+Value EmptyRowGradients::inside(ArrayRef<sprt::algebra::Interval> rows,
+                                ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, builder.getI32Type());
+  Value position = stablehlo::IotaOp::create(builder, location, type, 1);
+  auto compare = [&](int64_t bound, stablehlo::ComparisonDirection direction) {
+    Value limit = splat(builder, location, type, bound);
+    return stablehlo::CompareOp::create(builder, location, position, limit,
+                                        direction);
+  };
+  Value any;
+  for (sprt::algebra::Interval interval : rows) {
+    Value in = stablehlo::AndOp::create(
+        builder, location,
+        compare(interval.begin, stablehlo::ComparisonDirection::GE),
+        compare(interval.end, stablehlo::ComparisonDirection::LT));
+    any = any ? stablehlo::OrOp::create(builder, location, any, in) : in;
+  }
+  return any;
 }
 
 Value EmptyRowGradients::inSums(Value operand, AttentionOp attention) {

@@ -5,6 +5,8 @@
 
 #include "sp/IR/SP.h"
 
+#include "sprt/algebra/Ranges.h"
+
 #include "mlir/IR/Builders.h"
 
 namespace mlir::sp {
@@ -14,9 +16,9 @@ namespace mlir::sp {
 Value meanOfValues(OpBuilder &builder, Location location, Value values,
                    int64_t heads, Type element);
 
-/// What such rows of an attention with a score function, those where its lse
-/// begins with -inf, add to gradients, in the type of lse. With a mean each of
-/// the K pairs of a row i has P = 1 / K:
+/// What such rows add to gradients, in the type of lse: with a score function
+/// those where its lse begins with -inf, without one those that bands hide from
+/// all keys. With a mean each of the K pairs of a row i has P = 1 / K:
 ///
 ///     dV_k = sum_i dO_i / K
 ///
@@ -30,9 +32,10 @@ Value meanOfValues(OpBuilder &builder, Location location, Value values,
 /// `slope` is 0.
 class EmptyRowGradients {
 public:
-  /// The cotangent is [batch, queries, heads, dv].
+  /// The cotangent is [batch, queries, heads, dv]; bands hide `rows`.
   EmptyRowGradients(OpBuilder &builder, Location location,
-                    AttentionOp attention, Value cotangent);
+                    AttentionOp attention, Value cotangent,
+                    ArrayRef<sprt::algebra::Interval> rows);
 
   Value ofValues();
   Value ofQueries(double slope);
@@ -43,6 +46,8 @@ public:
 
 private:
   Value inSums(Value operand, AttentionOp attention);
+  Value withoutSums(AttentionOp attention);
+  Value inside(ArrayRef<sprt::algebra::Interval> rows, ArrayRef<int64_t> shape);
   Value grouped(Value ofQueries, AttentionOp attention);
   Value centred();
 

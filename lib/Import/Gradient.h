@@ -96,6 +96,9 @@ private:
   LogicalResult matchProduct(Operation *product, unsigned leafOperand);
   void findPairsOfTerms();
   LogicalResult readPairs();
+  /// Whether a value is a form of the result.
+  bool isForm(mlir::Value value) const;
+  void stopAtMultiples();
   bool arePairsTied() const;
   LogicalResult tiePairs();
   std::optional<Gradient> kindOf(const Anchor &product) const;

@@ -27,7 +27,8 @@ bool mlir::sp::meetsEmptyRows(const AttentionMatch &match) {
 std::optional<double>
 mlir::sp::slopeOfEmptyRows(const AttentionMatch &match, const Node *by,
                            ArrayRef<const Node *> others) {
-  if (!match.hasPartOfEmptyRows())
+  // What bands alone hide takes the place of scores.
+  if (!match.score || !match.hasPartOfEmptyRows())
     return 0;
   std::optional<double> known;
   for (const SampleDraw &draw : samplesOf(match, seed)) {
@@ -81,7 +82,7 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
                                                ArrayRef<const Node *> others) {
   const Component &component = *match.component;
   std::optional<double> known;
-  bool isNothingOnly = false;
+  bool isNothingOnly = false, isNanOnly = true;
   bool isOfTerm = kind == Gradient::Term;
   for (SampleDraw draw : samplesOf(match, seed)) {
     draw.isExact = isOfTerm;
@@ -107,6 +108,8 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
     bool saysNothing = false;
     std::vector<double> expected = formula.gradient(node, kind);
     std::optional<double> factor = ratio(actual->data, expected, saysNothing);
+    auto isNan = [](double element) { return std::isnan(element); };
+    isNanOnly &= llvm::all_of(expected, isNan);
     auto isNone = [](double element) { return std::fabs(element) < tolerance; };
     bool isNothing = llvm::all_of(actual->data, isNone);
     // Rows of softmax gradients sum up to nothing.
@@ -129,5 +132,5 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
       return std::nullopt;
     known = factor;
   }
-  return isNothingOnly && !known ? 1 : known;
+  return (isNothingOnly || isNanOnly) && !known ? 1 : known;
 }

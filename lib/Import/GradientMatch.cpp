@@ -90,20 +90,6 @@ void GradientMatcher::findPairsOfTerms() {
 /// What dP is made of: the values and the cotangent, which is a leaf wherever
 /// it is met.
 LogicalResult GradientMatcher::readPairs() {
-  auto isResult = [&](Value value) {
-    return llvm::any_of(match.results, [&](const SourceChain::Link &result) {
-      return result.value == value;
-    });
-  };
-  // A multiple of the result, as of a square loss, is a value of its own.
-  for (const SourceChain::Link &result : match.results)
-    for (Operation *user : result.value.getUsers())
-      if (isa<stablehlo::MulOp, stablehlo::DivOp>(user) &&
-          llvm::any_of(user->getOperands(), [&](Value factor) {
-            return factor.getDefiningOp<stablehlo::BroadcastInDimOp>() &&
-                   !isResult(factor);
-          }))
-        component.stopAt(user->getResult(0));
   component.addPairs(pairs);
   if (!component.request(pairs->getResult(0))) {
     refusal = component.refusal();
@@ -120,10 +106,28 @@ LogicalResult GradientMatcher::readPairs() {
                   pairs->getLoc());
   cotangentOperand = isOfValues(0) ? 1 : 0;
   Value root = anchor.chains[cotangentOperand].links.back().value;
-  if (isResult(root))
+  if (isForm(root))
     return refuse("its cotangent is its own result", pairs->getLoc());
   component.stopAt(root);
   return success();
+}
+
+bool GradientMatcher::isForm(Value value) const {
+  return llvm::any_of(match.results, [&](const SourceChain::Link &result) {
+    return result.value == value;
+  });
+}
+
+/// A multiple of the result, as of a square loss, is a value of its own.
+void GradientMatcher::stopAtMultiples() {
+  for (const SourceChain::Link &result : match.results)
+    for (Operation *user : result.value.getUsers())
+      if (isa<stablehlo::MulOp, stablehlo::DivOp>(user) &&
+          llvm::any_of(user->getOperands(), [&](Value factor) {
+            return factor.getDefiningOp<stablehlo::BroadcastInDimOp>() &&
+                   !isForm(factor);
+          }))
+        component.stopAt(user->getResult(0));
 }
 
 /// Whether the cotangent is known, and dP sums over the axes of values.
@@ -175,6 +179,8 @@ LogicalResult GradientMatcher::tieLeaf(const Anchor &product,
     // Nothing else tells which axes of it are those of values.
     gradients.cotangent = product.chains[leafOperand];
     cotangent = gradients.cotangent.links.back();
+    if (isForm(cotangent->value))
+      return refuse("its cotangent is its own result", product.op->getLoc());
     Axes columns, shared = labels.resolve(
                       flatten(component.leaf(match.axes.queryRole)->labels));
     for (AxisId axis : labels.resolve(flatten(cotangent->labels)))
@@ -329,18 +335,11 @@ std::optional<GradientMatch> GradientMatcher::run() {
     return std::nullopt;
   }
   gradients.emptySlope = *emptySlope;
-  bool hasEmptyRows = !match.bands
-                           .emptyRows(match.axes.queryLength(component.labels),
-                                      component.labels.size(match.axes.key))
-                           .empty();
-  // With a score function its sums tell which rows these are.
-  hasEmptyRows &= !hasSink && !match.score && match.empty != EmptyRow::Zero;
-  if (!match.axes.query || hasEmptyRows) {
-    (void)refuse(hasEmptyRows ? "its gradients meet rows without a visible key"
-                              : "its gradients meet a single query",
-                 location);
+  if (!match.axes.query) {
+    (void)refuse("its gradients meet a single query", location);
     return std::nullopt;
   }
+  stopAtMultiples();
   if (pairs && failed(readPairs()))
     return std::nullopt;
   if (!pairs && !terms.empty())

@@ -387,12 +387,8 @@ LogicalResult AttentionMatcher::matchProduct() {
   }
   match.bands = mask.bands;
   match.scale = mask.scale;
-  const AxisLabels &labels = match.component->labels;
-  bool mayBeEmpty = !match.bands
-                         .emptyRows(match.axes.queryLength(labels),
-                                    labels.size(match.axes.key))
-                         .empty();
-  if (mayBeEmpty && mask.fills.contains(int(Fill::Additive)))
+  if (!match.rowsWithoutKeys().empty() &&
+      mask.fills.contains(int(Fill::Additive)))
     return refuse("its finite additive mask leaves rows without a visible key",
                   product->getLoc());
   return verifyResults(mask);

@@ -40,9 +40,15 @@ struct AttentionMatch {
   double scale = 0;
   EmptyRow empty = EmptyRow::Never;
   std::optional<ScoreMatch> score;
-  /// Whether rows whose keys a score function hides add to gradients.
+  /// Queries that no key is visible to, by their positions alone.
+  std::vector<sprt::algebra::Interval> rowsWithoutKeys() const {
+    return bands.emptyRows(axes.queryLength(component->labels),
+                           component->labels.size(axes.key));
+  }
+  /// Whether rows without a visible key add to gradients.
   bool hasPartOfEmptyRows() const {
-    return score && (empty == EmptyRow::Mean || empty == EmptyRow::Nan);
+    return (score || !rowsWithoutKeys().empty()) &&
+           (empty == EmptyRow::Mean || empty == EmptyRow::Nan);
   }
   /// What the mask consists of: all that may depend on positions.
   std::set<NodeKey> comparisons;

@@ -120,11 +120,12 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
       operands[1], operands[2], attention.getResult(), attention.getLse(),
       cotangent, attention.getPerQuery(), attention.getPerKey(),
       attention.getPerHead(), attention.getPair(), attention.getTable(),
-      attention.getBands(), attention.getScaleAttr(), symbol,
-      attention.getNameAttr(), PlanAttr());
+      toAttr(builder.getContext(), match.bands), attention.getScaleAttr(),
+      symbol, attention.getNameAttr(), PlanAttr());
   std::optional<EmptyRowGradients> rows;
   if (isPart(Gradient::Value))
-    rows.emplace(builder, location, attention, cotangent);
+    rows.emplace(builder, location, attention, cotangent,
+                 match.rowsWithoutKeys());
   double slope = gradients.emptySlope * match.scale;
   auto add = [&](Value a, Value b) -> Value {
     return stablehlo::AddOp::create(builder, location, a, b);

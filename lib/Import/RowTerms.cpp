@@ -14,10 +14,12 @@ static RankedTensorType typeOf(Value value) {
 static Value number(OpBuilder &builder, Location location, Type element,
                     double value) {
   auto scalar = RankedTensorType::get({}, element);
+  Attribute attribute =
+      element.isInteger()
+          ? Attribute(builder.getIntegerAttr(element, int64_t(value)))
+          : builder.getFloatAttr(element, value);
   return stablehlo::ConstantOp::create(
-      builder, location,
-      DenseElementsAttr::get(scalar,
-                             Attribute(builder.getFloatAttr(element, value))));
+      builder, location, DenseElementsAttr::get(scalar, attribute));
 }
 
 Value mlir::sp::splat(OpBuilder &builder, Location location,

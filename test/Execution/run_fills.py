@@ -1,4 +1,4 @@
-"""Gradients beside masks in every spelling, where data hides all keys of some rows.
+"""Gradients beside masks in every spelling, where data or positions hide all keys of some rows.
 
 Such rows give what the program's own precision makes of its fills: the mean of all values where
 large finite ones absorb the scores, NaN where they are infinite. Results are compared with JAX's.
@@ -88,6 +88,25 @@ def chosen_and_added(scores: jax.Array, visible: jax.Array, fill: float) -> jax.
 @mask
 def capped_and_added(scores: jax.Array, visible: jax.Array, fill: float) -> jax.Array:
     return added(2 * jnp.tanh(scores / 2), visible, fill)
+
+
+@mask
+def before(scores: jax.Array, visible: jax.Array, fill: float) -> jax.Array:
+    i, j = jnp.arange(LENGTH)[:, None], jnp.arange(LENGTH)
+    return jnp.where((j <= i - 3) & (j > i - 9), scores, fill)
+
+
+@mask
+def in_documents(scores: jax.Array, visible: jax.Array, fill: float) -> jax.Array:
+    document = np.arange(LENGTH) // 4
+    same = document[:, None] == document
+    return jnp.where(same & (document != 2) & (visible > 0)[:, None, None], scores, fill)
+
+
+@mask
+def in_documents_of_constants(scores: jax.Array, visible: jax.Array, fill: float) -> jax.Array:
+    document = np.arange(LENGTH) // 4
+    return jnp.where((document[:, None] == document) & (document % 3 != 2), scores, fill)
 
 
 def program(tools: harness.Tools, name: str, fill: str) -> harness.Program:
