@@ -80,7 +80,6 @@ int64_t CpuRank::peakBytes() const {
 
 Status CpuRank::place(const Placement &placement, const std::byte *global,
                       std::byte *local) {
-  arena.preferLargePages(local, placement.localBytes());
   placement.scatter(global, local, 0, placement.localBytes());
   return Status::success();
 }

@@ -16,14 +16,10 @@ public:
   ~Region();
 
   /// Reserves `size` bytes (page aligned). Pages cost nothing until they are
-  /// touched, which `prefault` does at once.
+  /// touched, which `prefault` does at once; otherwise they are of 2 MiB
+  /// wherever these fit into the region whole, if the system has them: rows
+  /// that lie far apart, and copies, then need few translations.
   Status map(int64_t size, bool prefault = false);
-
-  /// Asks for pages of 2 MiB where they fit into [from, from + length) whole,
-  /// so that no other byte counts as touched with them: for memory that is
-  /// written from end to end. Rows that lie far apart then need few
-  /// translations.
-  void preferLargePages(std::byte *from, int64_t length) const;
 
   std::byte *data() const { return base; }
   int64_t size() const { return bytes; }
