@@ -78,7 +78,8 @@ Operation *findPairs(Operation *scores, Operation *forward,
 /// The product of weights and values that a program without results of an
 /// attention leaves out, as an operation; null where there is no such program.
 /// `products` are all contractions of its pairs.
-Operation *spellOutProduct(Operation *scores, const PairProducts &products);
+Operation *spellOutProduct(Operation *scores, Operation *exponential,
+                           const PairProducts &products);
 
 /// Decides whether `products` are gradients of the attention `match`, of whose
 /// component they become a part. `terms` are what its score function reads.

@@ -249,7 +249,7 @@ void ImportAttentionPass::visit(Operation *exponential) {
   llvm::append_range(others, reach.closed);
   // A program of gradients alone leaves the result out.
   if (matches.empty())
-    if (Operation *product = spellOutProduct(scores, others))
+    if (Operation *product = spellOutProduct(scores, exponential, others))
       take({product, 1});
   std::optional<GradientMatch> gradients;
   std::optional<Refusal> noGradient;

@@ -7,10 +7,14 @@
 //   %dv = dot_general %p, %do            %o = dot_general %p, %v
 //   %dp = dot_general %do, %v      ->    %dv = ..., %dp = ...
 //
+// Without dV there may be no P either, but its powers E = exp(S - max) and
+// their sums: then O = E V / sum(E).
+//
 //===----------------------------------------------------------------------===//
 
 #include "Gradient.h"
 #include "Rearranger.h"
+#include "RowTerms.h"
 
 #include "sp/StableHLO/StableHLO.h"
 
@@ -38,10 +42,12 @@ static Labels spread(std::initializer_list<Axes> parts) {
   return labels;
 }
 
+/// The product of weights, which may be powers that are not yet divided by
+/// their sums, and values.
 static Operation *multiply(const AxisLabels &labels, Value weights,
                            const Labels &ofWeights, Value values,
-                           const Labels &ofValues,
-                           ArrayRef<AxisId> ofCotangent) {
+                           const Labels &ofValues, ArrayRef<AxisId> ofCotangent,
+                           bool arePowers) {
   Axes all = labels.resolve(flatten(ofWeights)),
        value = labels.resolve(flatten(ofValues));
   Axes both = common(all, value);
@@ -69,14 +75,68 @@ static Operation *multiply(const AxisLabels &labels, Value weights,
   auto dims = stablehlo::DotDimensionNumbersAttr::get(
       builder.getContext(), range(0, shared), range(0, shared),
       range(shared + rows.size(), keys.size()), range(shared, keys.size()));
-  Labels result = spread({batch, rows, columns});
-  return stablehlo::DotGeneralOp::create(
-      builder, location,
-      RankedTensorType::get(rearranger.shapeOf(result), element), lhs, rhs,
-      dims, /*precision_config=*/ArrayAttr(), stablehlo::DotAlgorithmAttr());
+  auto type = RankedTensorType::get(
+      rearranger.shapeOf(spread({batch, rows, columns})), element);
+  auto product = stablehlo::DotGeneralOp::create(
+      builder, location, type, lhs, rhs, dims,
+      /*precision_config=*/ArrayAttr(), stablehlo::DotAlgorithmAttr());
+  if (!arePowers)
+    return product;
+  Value sums =
+      sumOver(builder, location, lhs, range(shared + rows.size(), keys.size()));
+  sums = stablehlo::BroadcastInDimOp::create(builder, location, type, sums,
+                                             range(0, shared + rows.size()));
+  stablehlo::DivOp::create(builder, location, product, sums);
+  return product;
 }
 
-Operation *mlir::sp::spellOutProduct(Operation *scores,
+/// The dimensions over which the program itself sums powers up.
+static ArrayRef<int64_t> summedDims(Operation *powers) {
+  for (Operation *user : powers->getUsers()) {
+    if (reductionKind(user) == "stablehlo.add")
+      return cast<stablehlo::ReduceOp>(user).getDimensions();
+    if (isa<stablehlo::ConvertOp>(user))
+      if (ArrayRef<int64_t> dims = summedDims(user); !dims.empty())
+        return dims;
+  }
+  return {};
+}
+
+/// Of a gradient without dV, by any contraction that is made of dP.
+static Operation *multiplyPowers(Operation *scores, Operation *exponential,
+                                 Operation *pairs,
+                                 const PairProducts &products) {
+  ArrayRef<int64_t> dims = summedDims(exponential);
+  if (dims.size() != 1 || products.empty())
+    return nullptr;
+  auto [product, leaf] = products.front();
+  Component component(scores, product, leaf, Inputs::Any);
+  component.addPairs(pairs);
+  if (!component.request(product->getResult(0)))
+    return nullptr;
+  const AxisLabels &labels = component.labels;
+  auto powers = llvm::find_if(component.all(), [&](const auto &node) {
+    return node->value == exponential->getResult(0);
+  });
+  if (powers == component.all().end())
+    return nullptr;
+  Labels ofPowers = labels.resolveDims((*powers)->labels);
+  const Anchor *both = component.anchor(pairs);
+  const Axes &keys = ofPowers[dims[0]];
+  auto hasKeys = [&](unsigned operand) {
+    return sharesAny(labels.resolve(flatten(both->labels[operand])), keys);
+  };
+  if (hasKeys(0) == hasKeys(1))
+    return nullptr;
+  unsigned values = hasKeys(0) ? 0 : 1;
+  return multiply(labels, exponential->getResult(0), ofPowers,
+                  pairs->getOperand(values),
+                  labels.resolveDims(both->labels[values]),
+                  labels.resolve(flatten(both->labels[1 - values])),
+                  /*arePowers=*/true);
+}
+
+Operation *mlir::sp::spellOutProduct(Operation *scores, Operation *exponential,
                                      const PairProducts &products) {
   Operation *pairs = findPairs(scores, nullptr, products);
   if (!pairs)
@@ -109,7 +169,8 @@ Operation *mlir::sp::spellOutProduct(Operation *scores,
     return multiply(labels, product->getOperand(1 - leaf),
                     labels.resolveDims(weights->labels[1 - leaf]),
                     pairs->getOperand(values),
-                    labels.resolveDims(both->labels[values]), ofCotangent);
+                    labels.resolveDims(both->labels[values]), ofCotangent,
+                    /*arePowers=*/false);
   }
-  return nullptr;
+  return multiplyPowers(scores, exponential, pairs, products);
 }

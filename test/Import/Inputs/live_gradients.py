@@ -2,7 +2,7 @@
 
 Each function is differentiated with respect to all its arguments, or to some. The
 product of its result with a random cotangent is what is differentiated, so that
-the program holds forward and backward. Where gradients are found, no value over
+the program holds forward and backward, or gradients alone. Where gradients are found, no value over
 two sequences may be left: lengths are primes that no other size has.
 """
 
@@ -28,11 +28,12 @@ X = shaped(BATCH, LENGTH, HEADS * SIZE)
 HALF = shaped(BATCH, LENGTH, HEADS, SIZE, dtype=jnp.bfloat16)
 
 
-def gradients(forwards, backwards, *arguments, of=None):
-    """`of`: numbers of the arguments that are differentiated; default: all."""
+def gradients(forwards, backwards, *arguments, of=None, alone=False):
+    """`of`: numbers of the arguments that are differentiated; default: all. `alone`: without the value."""
 
     def register(function):
-        CASES.append((function, arguments, of or tuple(range(len(arguments))), forwards, backwards))
+        of_all = tuple(range(len(arguments)))
+        CASES.append((function, arguments, of or of_all, alone, forwards, backwards))
         return function
 
     return register
@@ -147,6 +148,16 @@ def of_values(q, k, v):
     return attend(q, k, v)
 
 
+for some in ((0,), (1,), (0, 1), (0, 2), (0, 1, 2)):
+    gradients(1, 1, Q, KV, KV, of=some, alone=True)(library)
+gradients(1, 1, HALF, HALF, HALF, of=(0,), alone=True)(half)
+
+
+@gradients(1, 1, Q, Q, Q, of=(1,), alone=True)
+def of_keys_alone(q, k, v):
+    return attend(q, k, v)
+
+
 @gradients(1, 1, Q)
 def of_one_input(x):
     return attend(x, x, x)
@@ -222,20 +233,21 @@ for mistake in ("later mask", "no mask", "keys", "no sums", "twice", "result"):
     gradients(0, 0, Q, Q, Q)(by_hand(mistake))
 
 
-def imported(function, arguments, of):
-    """What sp-opt makes of value and gradients, as a finished process."""
+def imported(function, arguments, of, alone=False):
+    """What sp-opt makes of gradients, and the value unless they are alone, as a finished process."""
     result = jax.eval_shape(function, *arguments)
 
     def loss(*values):
         return (function(*values[:-1]) * values[-1]).sum()
 
     cotangent = shaped(*result.shape, dtype=result.dtype)
-    text = jax.jit(jax.value_and_grad(loss, of)).lower(*arguments, cotangent).as_text()
+    differentiate = jax.grad if alone else jax.value_and_grad
+    text = jax.jit(differentiate(loss, of)).lower(*arguments, cotangent).as_text()
     return subprocess.run(["sp-opt", "--sp-import-pipeline"], input=text, capture_output=True, text=True)
 
 
-def check(function, arguments, of, forwards, backwards):
-    output = imported(function, arguments, of)
+def check(function, arguments, of, alone, forwards, backwards):
+    output = imported(function, arguments, of, alone)
     if output.returncode != 0:
         return f"{function.__name__}: {output.stderr}"
     found = output.stdout.count("sp.attention("), output.stdout.count("sp.attention_backward(")
