@@ -7,6 +7,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -39,6 +40,24 @@ TEST_P(Run, ringEqualsReferenceForAnyRanksAndLengths) {
         ASSERT_EQ(runner.run({x}), "");
         EXPECT_EQ(runner.results[0], ringSumReference(ranks, length, kind, x));
       }
+}
+
+TEST(SharedCores, ranksRunTheirStreamsInOneThread) {
+  // More threads than cores, so that ranks share these.
+  int threads = static_cast<int>(std::thread::hardware_concurrency()) + 1;
+  for (int64_t ranks : {1, 2, 3}) {
+    SCOPED_TRACE(std::to_string(ranks) + " ranks");
+    std::vector<float> x = ramp(static_cast<size_t>(7 * kRingWidth));
+    Runner runner(ringSum(ranks, 7, LayoutKind::zigzag), threads);
+    ASSERT_EQ(runner.run({x}), "");
+    EXPECT_EQ(runner.results[0],
+              ringSumReference(ranks, 7, LayoutKind::zigzag, x));
+    sprt_command_statistics shift = {};
+    shift.size = sizeof shift;
+    ASSERT_EQ(take(sprt_session_command_statistics(runner.session, 4, &shift)),
+              "");
+    EXPECT_EQ(shift.runs, ranks - 1);
+  }
 }
 
 TEST_P(Run, bytesSentCountValidRowsOnly) {

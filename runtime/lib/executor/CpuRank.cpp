@@ -8,7 +8,8 @@
 
 namespace sprt {
 
-Status CpuRank::allocate(int threads) {
+Status CpuRank::allocate(int threads, bool sharesCores) {
+  hasOneThread = sharesCores;
   if (Status failure = arena.map(program.plan->arena_bytes))
     return failure;
   arenaData = arena.data();
@@ -28,7 +29,7 @@ void CpuRank::beginRun(bool keepTrace) {
   communicator->beginRun(keepTrace);
   events = std::make_unique<EventBoard>(program.plan->events, kStreams);
   for (int stream = 0; stream < kStreams; ++stream)
-    if (!program.usesStream[stream])
+    if (!program.usesStream[stream] || (hasOneThread && stream > 0))
       events->finish(stream);
 }
 
@@ -43,6 +44,8 @@ static Status graver(Status a, Status b) {
 }
 
 Status CpuRank::execute() {
+  if (hasOneThread)
+    return StreamRun(*this).run();
   Status failures[kStreams];
   std::vector<std::thread> threads;
   auto run = [&](int stream) {

@@ -15,8 +15,9 @@ class CpuRank : public Rank {
 public:
   using Rank::Rank;
 
-  /// Reserves arena and scratch memory and starts `threads` - 1 helpers.
-  Status allocate(int threads);
+  /// Reserves arena and scratch memory and starts `threads` - 1 helpers. All
+  /// streams have one thread if the rank `sharesCores` with others.
+  Status allocate(int threads, bool sharesCores);
 
   void beginRun(bool tracing) override;
   Status execute() override;
@@ -43,6 +44,7 @@ public:
   std::map<std::tuple<int32_t, int64_t, int64_t>, SliceTable> slices[kStreams];
 
 private:
+  bool hasOneThread = false; ///< for all streams
   Region arena;
   std::vector<Region> scratches;
 };

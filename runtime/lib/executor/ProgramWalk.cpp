@@ -197,19 +197,24 @@ Status ProgramWalk::sendRecv(const Step &step,
   if (moved.to == rank.number && moved.from == rank.number)
     return move(moved.incoming, moved.outgoing);
   int channel = static_cast<int>(step.command->stream);
-  RequestPtr sent, received;
+  Requests requests;
   if (!moved.outgoing.empty())
     if (Status failure = rank.communicator->send(
-            moved.to, channel, std::move(moved.outgoing), sent))
+            moved.to, channel, std::move(moved.outgoing), requests.sent))
       return failure;
   if (!moved.incoming.empty())
     if (Status failure = rank.communicator->receive(
-            moved.from, channel, std::move(moved.incoming), received))
+            moved.from, channel, std::move(moved.incoming), requests.received))
       return failure;
-  if (received)
-    if (Status failure = rank.communicator->order(*received))
-      return failure;
-  return sent ? rank.communicator->order(*sent) : Status::success();
+  return settle(step, std::move(requests));
+}
+
+Status ProgramWalk::complete(Requests &requests) {
+  for (RequestPtr *request : {&requests.received, &requests.sent})
+    if (*request)
+      if (Status failure = rank.communicator->order(**request))
+        return failure;
+  return Status::success();
 }
 
 Status ProgramWalk::copy(const plan::CopyT &copy) {

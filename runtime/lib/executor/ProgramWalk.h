@@ -28,6 +28,11 @@ struct Transfer {
   Message outgoing, incoming;
 };
 
+/// The two halves of a transfer under way, either of which may be none.
+struct Requests {
+  RequestPtr received, sent;
+};
+
 /// A collective's messages: one for each member of the group, or one for all.
 struct GroupMessages {
   Group group;
@@ -63,6 +68,12 @@ protected:
   virtual Status fill(std::byte *target, uint8_t value, int64_t bytes) = 0;
   virtual Status write(std::byte *target,
                        const std::vector<std::byte> &bytes) = 0;
+  /// What `step` has posted has to be complete before anything that waits for
+  /// the command.
+  virtual Status settle(const Step &, Requests requests) {
+    return complete(requests);
+  }
+  Status complete(Requests &requests);
   /// The command that `step` is.
   Status work(const Step &step);
 

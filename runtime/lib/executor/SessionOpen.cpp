@@ -186,7 +186,7 @@ Status Session::openOnCpu(const sprt_session_options &options) {
     int64_t number = end->rank();
     auto rank =
         std::make_unique<CpuRank>(program, number, std::move(end), control);
-    if (Status failure = rank->allocate(threads))
+    if (Status failure = rank->allocate(threads, sharesCores))
       return failure;
     ranks.push_back(std::move(rank));
   }

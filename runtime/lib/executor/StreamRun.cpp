@@ -4,6 +4,8 @@ namespace sprt {
 
 Status StreamRun::run() {
   Status failure = walk(program.steps);
+  for (int each = 0; each < kStreams && !failure; ++each)
+    failure = completePosted(static_cast<plan::Stream>(each));
   if (failure)
     rank.control.stop(rank.number);
   cpu.events->finish(number);
@@ -21,7 +23,7 @@ Status StreamRun::visit(const Step &step) {
 
 Status StreamRun::enter(const Step &step) {
   const plan::CommandT &command = *step.command;
-  bool own = command.stream == stream;
+  bool own = isOwn(command);
   if (!isCompound(command))
     return own ? located(perform(step), step) : Status::success();
 
@@ -37,14 +39,14 @@ Status StreamRun::enter(const Step &step) {
   if (runs)
     if (Status failure = control(step))
       return failure;
-  if (own && command.records >= 0)
-    cpu.events->record(static_cast<uint32_t>(command.records));
+  if (own)
+    record(command);
   return Status::success();
 }
 
 Status StreamRun::decide(const Step &step, const plan::ViewT &view,
                          plan::DType type, int64_t &out_value) {
-  if (step.command->stream != stream)
+  if (!isOwn(*step.command))
     return cpu.events->awaitDecision(number, decisions++, out_value);
   if (rank.control.stopped.load(std::memory_order_relaxed))
     return fail(SPRT_FAILED).asConsequence() << "stopped";
@@ -59,10 +61,56 @@ Status StreamRun::decide(const Step &step, const plan::ViewT &view,
 }
 
 Status StreamRun::await(const plan::CommandT &command) {
-  for (uint32_t event : command.waits)
+  // What a stream does comes after what it did.
+  if (Status failure = completePosted(command.stream))
+    return failure;
+  for (uint32_t event : command.waits) {
+    for (const std::optional<Posted> &each : posted)
+      if (each && each->step->command->records == static_cast<int64_t>(event))
+        if (Status failure = completePosted(each->step->command->stream))
+          return failure;
     if (Status failure = cpu.events->await(number, event, recorded[event]))
       return failure;
+  }
   return Status::success();
+}
+
+Status StreamRun::settle(const Step &step, Requests requests) {
+  if (stream)
+    return complete(requests);
+  posted[static_cast<int>(step.command->stream)] =
+      Posted{&step, counters, std::move(requests), Clock::now(), Clock::now()};
+  return Status::success();
+}
+
+Status StreamRun::completePosted(plan::Stream of) {
+  std::optional<Posted> &mine = posted[static_cast<int>(of)];
+  if (!mine)
+    return Status::success();
+  Posted done = std::move(*mine);
+  mine.reset();
+  if (Status failure = complete(done.requests))
+    return located(std::move(failure), *done.step, done.counters);
+  note(*done.step, done.counters, done.arrived, done.begin);
+  return Status::success();
+}
+
+void StreamRun::note(const Step &step, const std::vector<int64_t> &at,
+                     Clock::time_point arrived, Clock::time_point begin) {
+  Clock::time_point end = Clock::now();
+  CommandTime &time = rank.times[static_cast<size_t>(step.id)];
+  ++time.runs;
+  time.seconds += std::chrono::duration<double>(end - begin).count();
+  time.waitSeconds += std::chrono::duration<double>(begin - arrived).count();
+  if (rank.tracing)
+    rank.trace[static_cast<int>(step.command->stream)].push_back(
+        {step.id, at.empty() ? -1 : at.back(), begin, end});
+  record(*step.command);
+}
+
+void StreamRun::record(const plan::CommandT &command) {
+  if (command.records >= 0)
+    cpu.events->record(static_cast<uint32_t>(command.records));
 }
 
 Status StreamRun::perform(const Step &step) {
@@ -78,20 +126,18 @@ Status StreamRun::perform(const Step &step) {
   bool runs = true;
   if (Status failure = enabled(command, runs))
     return failure;
-  if (runs) {
-    if (Status failure = work(step))
-      return failure;
-    Clock::time_point end = Clock::now();
-    CommandTime &time = rank.times[static_cast<size_t>(step.id)];
-    ++time.runs;
-    time.seconds += std::chrono::duration<double>(end - begin).count();
-    time.waitSeconds += std::chrono::duration<double>(begin - arrived).count();
-    if (rank.tracing)
-      rank.trace[number].push_back(
-          {step.id, counters.empty() ? -1 : counters.back(), begin, end});
+  if (!runs) {
+    record(command);
+    return Status::success();
   }
-  if (command.records >= 0)
-    cpu.events->record(static_cast<uint32_t>(command.records));
+  if (Status failure = work(step))
+    return failure;
+  if (std::optional<Posted> &mine = posted[static_cast<int>(command.stream)]) {
+    mine->arrived = arrived;
+    mine->begin = begin;
+    return Status::success();
+  }
+  note(step, counters, arrived, begin);
   return Status::success();
 }
 

@@ -1,23 +1,56 @@
-/// One stream of one rank on the CPU: walks the program in order and runs its
-/// own commands.
+/// One stream of one rank on the CPU, or all of them: walks the program in
+/// order and runs its own commands.
+///
+/// Where ranks have to share cores, one thread runs all streams of a rank. A
+/// transfer is then posted where the program has it, and completed where its
+/// event is waited for, or its stream goes on. That place is the same for all
+/// ranks, so that the one which is behind all others never waits for them.
+///
+///     comm       shift .............. (done)          shift  post
+///     compute    ready  attend  wait(shift)     ->    attend
+///                                                     wait   complete the
+///                                                     shift
 #ifndef SPRT_LIB_EXECUTOR_STREAMRUN_H
 #define SPRT_LIB_EXECUTOR_STREAMRUN_H
 
 #include "executor/CpuRank.h"
 #include "executor/ProgramWalk.h"
 
+#include <optional>
+
 namespace sprt {
 
 class StreamRun : public ProgramWalk {
 public:
-  StreamRun(CpuRank &rank, plan::Stream stream)
+  /// Without a stream: of all.
+  explicit StreamRun(CpuRank &rank, std::optional<plan::Stream> stream = {})
       : ProgramWalk(rank), cpu(rank), stream(stream),
-        number(static_cast<int>(stream)), recorded(program.plan->events) {}
+        number(static_cast<int>(stream.value_or(plan::Stream::compute))),
+        recorded(program.plan->events) {}
 
   /// The status names rank, command and step.
   Status run();
 
 private:
+  /// A SendRecv that has been posted but not completed.
+  struct Posted {
+    const Step *step;
+    std::vector<int64_t> counters; ///< where it was posted
+    Requests requests;
+    Clock::time_point arrived, begin;
+  };
+
+  bool isOwn(const plan::CommandT &command) const {
+    return !stream || command.stream == *stream;
+  }
+  Status settle(const Step &step, Requests requests) override;
+  /// Completes what a stream has posted, if anything.
+  Status completePosted(plan::Stream of);
+  /// The command is done: its times, and its event.
+  void note(const Step &step, const std::vector<int64_t> &at,
+            Clock::time_point arrived, Clock::time_point begin);
+  void record(const plan::CommandT &command);
+
   Status visit(const Step &step) override;
   /// All streams walk into a Loop, While or Case.
   Status enter(const Step &step);
@@ -53,9 +86,10 @@ private:
   Status reduceRows(const plan::ReduceScatterT &reduce) override;
 
   CpuRank &cpu;
-  const plan::Stream stream;
-  const int number;
-  std::vector<int64_t> recorded; ///< recorders passed, by event
+  const std::optional<plan::Stream> stream;
+  const int number;                       ///< of the stream, or the first
+  std::optional<Posted> posted[kStreams]; ///< of a run of all streams
+  std::vector<int64_t> recorded;          ///< recorders passed, by event
   size_t decisions = 0;
 };
 
