@@ -77,7 +77,8 @@ Operation *findPairs(Operation *scores, Operation *forward,
 
 /// The product of weights and values that a program without results of an
 /// attention leaves out, as an operation; null where there is no such program.
-/// `products` are all contractions of its pairs.
+/// `products` are all contractions of its pairs; without weights the powers of
+/// `exponential` are taken, divided by their sums.
 Operation *spellOutProduct(Operation *scores, Operation *exponential,
                            const PairProducts &products);
 

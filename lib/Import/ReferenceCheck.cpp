@@ -32,9 +32,7 @@ void mlir::sp::samplePositions(AttentionMatch &match,
     for (int64_t step = -1; step <= 1; ++step)
       add(set, position + step, size);
   };
-  std::vector<sprt::algebra::Interval> unseen =
-      match.bands.emptyRows(numQueries, numKeys);
-  for (const sprt::algebra::Interval &rows : unseen)
+  for (const sprt::algebra::Interval &rows : match.rowsWithoutKeys())
     add(q, rows.begin, numQueries);
   for (int64_t position : {int64_t(0), numQueries / 2, numQueries - 1})
     add(q, position, numQueries);

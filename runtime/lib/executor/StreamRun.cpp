@@ -79,7 +79,7 @@ Status StreamRun::settle(const Step &step, Requests requests) {
   if (stream)
     return complete(requests);
   posted[static_cast<int>(step.command->stream)] =
-      Posted{&step, counters, std::move(requests), Clock::now(), Clock::now()};
+      Posted{&step, counters, std::move(requests), {}, {}};
   return Status::success();
 }
 

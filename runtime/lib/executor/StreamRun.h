@@ -8,8 +8,7 @@
 ///
 ///     comm       shift .............. (done)          shift  post
 ///     compute    ready  attend  wait(shift)     ->    attend
-///                                                     wait   complete the
-///                                                     shift
+///                                                     wait   completes it
 #ifndef SPRT_LIB_EXECUTOR_STREAMRUN_H
 #define SPRT_LIB_EXECUTOR_STREAMRUN_H
 
@@ -37,7 +36,7 @@ private:
     const Step *step;
     std::vector<int64_t> counters; ///< where it was posted
     Requests requests;
-    Clock::time_point arrived, begin;
+    Clock::time_point arrived, begin; ///< set by `perform`
   };
 
   bool isOwn(const plan::CommandT &command) const {
