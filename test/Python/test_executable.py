@@ -96,6 +96,16 @@ def test_artifact_is_kept_and_loaded_again(tmp_path):
     close(spmlir.Executable(path)(*arrays()), expected())
 
 
+def test_artifact_compiled_in_place_of_another_is_the_new_one(tmp_path):
+    x, path = np.arange(6, dtype=np.float32), tmp_path / "model.spx"
+    programs = [
+        spmlir.compile(spmlir.export(lambda x, factor=factor: x * factor, x), mesh={"sp": 2}, output=path)
+        for factor in (2.0, 3.0, 5.0)
+    ]
+    for program, factor in zip(programs, (2.0, 3.0, 5.0), strict=True):
+        np.testing.assert_array_equal(program(x)[0], x * factor)
+
+
 def test_damaged_artifact_is_refused(tmp_path):
     path = tmp_path / "model.spx"
     path.write_bytes(b"nothing of the kind")

@@ -5,6 +5,7 @@
 
 #include "program/Program.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -102,6 +103,19 @@ Status findData(void *library, const char *symbol, uint64_t size,
   return Status::success();
 }
 
+/// A spelling of `path` that was never loaded: dlopen takes a name that it
+/// knows for what it loaded by it, though another file may have come in its
+/// place.
+std::string newSpelling(const std::string &path) {
+  static std::atomic<uint64_t> loads = 1;
+  size_t fileBegin = path.rfind('/') + 1;
+  // A name without a slash would be searched for in the library path.
+  std::string name = fileBegin == 0 ? "./" : path.substr(0, fileBegin);
+  for (uint64_t digits = loads++; digits > 0; digits /= 2)
+    name += digits % 2 == 0 ? "/" : "./";
+  return name + path.substr(fileBegin);
+}
+
 sprt_kernel findKernel(const char *symbol, void *library) {
   return reinterpret_cast<sprt_kernel>(dlsym(library, symbol));
 }
@@ -121,9 +135,7 @@ Status Program::load(const std::string &path) {
     if (Status failure = checkTrailer(file))
       return std::move(failure).within(path);
   }
-  // A name without a slash would be searched for in the library path.
-  std::string name = path.find('/') == std::string::npos ? "./" + path : path;
-  library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  library = dlopen(newSpelling(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return fail(SPRT_DAMAGED) << path << ": " << dlerror();
   const void *planSize = nullptr;
