@@ -66,11 +66,7 @@ public:
 
   /// From a byte to the one about kAheadBytes on, 0 where runs are long. At the
   /// end of a dimension it may lie elsewhere.
-  int64_t ahead() const {
-    if (outer == 0 || run >= kShortRun)
-      return 0;
-    return message[piece].strides[outer - 1] * ((kAheadBytes + run - 1) / run);
-  }
+  int64_t ahead() const { return aheadBytes; }
 
   void advance(int64_t bytes) {
     at += bytes;
@@ -94,22 +90,26 @@ private:
       run *= from.counts[outer - 1];
       --outer;
     }
+    bool isShort = outer > 0 && run < kShortRun;
+    aheadBytes =
+        isShort ? from.strides[outer - 1] * ((kAheadBytes + run - 1) / run) : 0;
     std::fill(index, index + 3, 0);
-    at = from.base;
+    beginRun(from.base);
+  }
+
+  void beginRun(std::byte *data) {
+    begin = at = data;
     remaining = run;
   }
 
   void nextRun() {
     const Piece &from = message[piece];
+    std::byte *data = begin;
     for (int dim = outer; dim-- > 0;) {
-      if (++index[dim] < from.counts[dim]) {
-        int64_t offset = 0;
-        for (int i = 0; i < outer; ++i)
-          offset += index[i] * from.strides[i];
-        at = from.base + offset;
-        remaining = run;
-        return;
-      }
+      data += from.strides[dim];
+      if (++index[dim] < from.counts[dim])
+        return beginRun(data);
+      data -= from.counts[dim] * from.strides[dim];
       index[dim] = 0;
     }
     ++piece;
@@ -122,6 +122,8 @@ private:
   int64_t index[3] = {0, 0, 0};
   int64_t run = 0;
   int64_t remaining = 0;
+  int64_t aheadBytes = 0;
+  std::byte *begin = nullptr; ///< of the run
   std::byte *at = nullptr;
 };
 
