@@ -233,10 +233,29 @@ static AffineMap offsetOf(Value value) {
       .getValue();
 }
 
-/// Whether a value's place is among the constants.
+/// A value that lies where this one does and is known before: the operand of a
+/// reshape, or what a loop begins with. Nothing where there is none.
+static Value earlierInPlace(Value value) {
+  if (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
+    return reshape.getOperand();
+  auto argument = dyn_cast<BlockArgument>(value);
+  Operation *op =
+      argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+  unsigned number = argument ? argument.getArgNumber()
+                             : cast<OpResult>(value).getResultNumber();
+  if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
+    return loop->getOperand(number);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return loop
+        .getInitArgs()[argument ? number - loop.getNumInductionVars() : number];
+  return {};
+}
+
+/// Whether a value's place is among the constants: a loop carries those that it
+/// does not change where they are.
 static bool isConstantData(Value value) {
-  while (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
-    value = reshape.getOperand();
+  while (Value earlier = earlierInPlace(value))
+    value = earlier;
   return value.getDefiningOp<stablehlo::ConstantOp>() != nullptr;
 }
 

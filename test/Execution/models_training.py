@@ -66,6 +66,9 @@ def attention(q: jax.Array, k: jax.Array, v: jax.Array, bias: jax.Array | None =
     return jnp.einsum("bhqk,bkhd->bqhd", weights.astype(q.dtype), v)
 
 
+by_library = partial(jax.nn.dot_product_attention, is_causal=True)
+
+
 @jax.custom_vjp
 def by_hand(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
     """The same with gradients written out."""
@@ -189,6 +192,18 @@ def accumulated(in_loop: bool) -> Made:
     return step, (parameters(), ids(2)), (count, count)
 
 
+def added_up() -> Made:
+    """Gradients of losses that a scan over micro-batches adds up."""
+
+    def loss(weights: dict, batches: jax.Array) -> jax.Array:
+        def add(total: jax.Array, tokens: jax.Array) -> tuple:
+            return total + loss_of(weights, tokens), None
+
+        return jax.lax.scan(add, jnp.zeros((), weights["head"].dtype), batches)[0]
+
+    return jax.value_and_grad(loss), (parameters(), ids(2)), (LAYERS, LAYERS)
+
+
 def frozen() -> Made:
     """All below the last layer stays as it is."""
 
@@ -276,12 +291,14 @@ TRAINING: dict[str, Callable[[], Made]] = {
     # Keys are saved as they were before they are repeated.
     "scan": partial(scanned, lambda body: body, 1),
     "scan-remat": partial(scanned, jax.checkpoint, 2),
+    "scan-library": partial(scanned, lambda body: body, 1, partial(layer, attend=by_library)),
     "slopes": lambda: scanned(
         jax.checkpoint, 2, sloped, slopes=np.random.default_rng(2).standard_normal((LAYERS, HEADS))
     ),
     "table": tabled,
     "accumulated-loop": partial(accumulated, True),
     "accumulated": partial(accumulated, False),
+    "added-up": added_up,
     "frozen": frozen,
     "in-part": in_part,
     "tied": tied,
