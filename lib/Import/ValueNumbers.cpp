@@ -27,14 +27,35 @@ unsigned ValueNumbers::number(Value value) {
   return known[value] = made;
 }
 
+Value ValueNumbers::savedAs(Value value) const {
+  if (loops)
+    for (const Residual &residual : loops->residuals)
+      if (llvm::is_contained(residual.uses, value))
+        return residual.saved;
+  return {};
+}
+
+Value ValueNumbers::unshaped(Value value) const {
+  while (true) {
+    value = lookThroughLoops(value);
+    if (Value saved = savedAs(value))
+      value = saved;
+    else if (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
+      value = reshape.getOperand();
+    else
+      return value;
+  }
+}
+
 unsigned ValueNumbers::numberOf(OpResult value) {
   Operation *op = value.getOwner();
   if (throughBarriers && isa<stablehlo::OptimizationBarrierOp>(op))
     return number(op->getOperand(value.getResultNumber()));
-  if (loops)
-    for (const Residual &residual : loops->residuals)
-      if (llvm::is_contained(residual.uses, value))
-        return number(residual.saved);
+  if (Value saved = savedAs(value))
+    return number(saved);
+  if (Value source = unshaped(value);
+      source != value && source.getType() == value.getType())
+    return number(source);
   std::optional<Key> key = keyOf(value);
   if (!key)
     return fresh();
@@ -70,7 +91,8 @@ std::optional<ValueNumbers::Key> ValueNumbers::keyOf(OpResult value) {
     attributes.erase("name");
   key.push_back(
       attributes.getDictionary(op->getContext()).getAsOpaquePointer());
+  bool reshapes = isa<stablehlo::ReshapeOp>(op);
   for (Value operand : op->getOperands())
-    key.push_back(asKey(number(operand)));
+    key.push_back(asKey(number(reshapes ? unshaped(operand) : operand)));
   return key;
 }

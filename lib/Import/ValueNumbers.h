@@ -10,7 +10,7 @@ namespace mlir::sp {
 /// Numbers that are equal only for values that are: made by the same operations
 /// of the same inputs. In a loop and its reverse, those of one trip: what was
 /// saved has the number of what is read, and rows of an array the number of the
-/// row of their trip.
+/// row of their trip, and a reshape back that of what was reshaped.
 class ValueNumbers {
 public:
   /// `loops` may be null. `throughBarriers`: barriers keep numbers.
@@ -24,6 +24,10 @@ private:
   unsigned numberOf(OpResult value);
   /// Nothing where nothing is known of an operation but that it is itself.
   std::optional<Key> keyOf(OpResult value);
+  /// What the forward saved of a value that the backward reads, or null.
+  Value savedAs(Value value) const;
+  /// What a value is before all its reshapes.
+  Value unshaped(Value value) const;
   unsigned fresh() { return next++; }
 
   const LoopPair *loops;
