@@ -334,7 +334,7 @@ Node *Component::peel(Value value, ArrayRef<Axes> wanted, Anchor &anchor,
   chain.links.push_back({value, Labels(wanted)});
   // A source may be taken in any form of it, so that one with many is cut off.
   bool isLong = nodes.size() + chain.links.size() > maxNodes;
-  if (!isLong && !stops.contains(value))
+  if (!isLong && !stops.contains(value) && !wholes.contains(value))
     if (Node *scaled = peelFactor(value, wanted, anchor, index); scaled || why)
       return scaled;
   bool follow =

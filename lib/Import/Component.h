@@ -99,6 +99,8 @@ public:
   const Anchor *anchor(Operation *op) const;
   /// Makes a value a leaf wherever it is met.
   void stopAt(mlir::Value root) { stops.insert(root); }
+  /// Leaves an operand of contractions its factors.
+  void keepWhole(mlir::Value root) { wholes.insert(root); }
 
   /// The node of `value` over axes of its own, or null (see `refusal`).
   Node *request(mlir::Value value);
@@ -171,6 +173,7 @@ private:
   std::vector<std::unique_ptr<Node>> nodes;
   std::map<Key, Node *> known;
   llvm::SmallPtrSet<mlir::Value, 2> stops;
+  llvm::SmallPtrSet<mlir::Value, 4> wholes;
   /// Numbers of leaves: equal for one value over the same axes.
   std::map<Key, unsigned> leafNumbers;
   /// What reductions sum over, kept across restarts.

@@ -56,8 +56,10 @@ GradientMatcher::GradientMatcher(const AttentionMatch &match,
       hasSink(match.score && !findSinks(component, match.axes.key).empty()),
       terms(terms) {
   Role roles[3] = {match.axes.queryRole, match.axes.keyRole, Role::Value};
-  for (unsigned i = 0; i < 3; ++i)
+  for (unsigned i = 0; i < 3; ++i) {
     roots[i] = component.chain(roles[i]).links.back();
+    component.keepWhole(roots[i].value);
+  }
 }
 
 LogicalResult GradientMatcher::refuse(const Twine &reason, Location location) {

@@ -233,6 +233,15 @@ for mistake in ("later mask", "no mask", "keys", "no sums", "twice", "result"):
     gradients(0, 0, Q, Q, Q)(by_hand(mistake))
 
 
+@gradients(1, 1, Q, Q, Q, shaped(HEADS), shaped(BATCH, LENGTH))
+def of_cosines(q, k, v, temperatures, positions):
+    """Queries and keys are quotients, and scores have more factors than these."""
+    q, k = (x / jnp.linalg.norm(x, axis=-1, keepdims=True) for x in (q, k))
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * jnp.exp(temperatures)[:, None, None]
+    near = jnp.abs(positions[:, None, :, None] - positions[:, None, None, :]) < 1
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(jnp.where(near, scores, -1e9)), v)
+
+
 def imported(function, arguments, of, alone=False):
     """What sp-opt makes of gradients, and the value unless they are alone, as a finished process."""
     result = jax.eval_shape(function, *arguments)
