@@ -146,18 +146,18 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   spread
       ->add_option("--heads", options.heads,
                    "2d: ranks that exchange heads, beside a ring")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   spread
       ->add_option("--inner", options.inner,
                    "double-ring, 2d: ranks of an inner ring")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   spread->add_flag(
       "--bidirectional", options.bidirectional,
       "ring, double-ring, 2d: a ring that turns both ways at once");
   spread
       ->add_option("--head-groups", options.headGroups,
                    "ulysses, 2d, allgather: one moves while another computes")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   spread
       ->add_option("--placement", options.placement,
                    "head-first or context-first: which neighbours do")

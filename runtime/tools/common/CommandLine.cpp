@@ -20,7 +20,27 @@ bool parseRange(const std::string &text, int64_t &low, int64_t &high) {
          CLI::detail::lexical_cast(text.substr(dots + 2), high) && low <= high;
 }
 
+/// A number that `holds`, or "expected `what`".
+CLI::Validator numberThat(bool (*holds)(double), const char *what) {
+  return CLI::Validator(
+      [=](const std::string &text) -> std::string {
+        double number;
+        if (CLI::detail::lexical_cast(text, number) && holds(number))
+          return "";
+        return std::string("expected ") + what + " but got \"" + text + "\"";
+      },
+      "");
+}
+
 } // namespace
+
+CLI::Validator notNegative() {
+  return numberThat([](double x) { return x >= 0; }, "a number of at least 0");
+}
+
+CLI::Validator positive() {
+  return numberThat([](double x) { return x > 0; }, "a number above 0");
+}
 
 void addDataOptions(CLI::App &app, DataOptions &options) {
   CLI::Option *inputs =
@@ -30,7 +50,7 @@ void addDataOptions(CLI::App &app, DataOptions &options) {
           ->group("Data");
   app.add_option("--random-inputs", options.seed,
                  "reproducible inputs from this seed")
-      ->check(CLI::NonNegativeNumber)
+      ->check(notNegative())
       ->excludes(inputs)
       ->option_text("SEED")
       ->group("Data");

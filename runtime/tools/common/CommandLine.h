@@ -13,6 +13,10 @@ namespace sprt::tools {
 /// How a tool ends: done, the input or a check failed, or wrong usage.
 enum ExitCode { kDone = 0, kFailed = 1, kWrongUsage = 2 };
 
+/// Checks of numbers whose bounds CLI11's own would print in 309 digits.
+CLI::Validator notNegative();
+CLI::Validator positive();
+
 /// Where arguments come from and results go.
 struct DataOptions {
   std::string inputs;

@@ -96,11 +96,11 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
       ->group("Data");
   app.add_option("--rtol", options.rtol,
                  "largest |a-b| / max|b| (by type: f64 1e-10, f32 1e-5)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(notNegative())
       ->option_text("X")
       ->group("Data");
   app.add_option("--atol", options.atol, "largest |a-b| allowed besides")
-      ->check(CLI::NonNegativeNumber)
+      ->check(notNegative())
       ->option_text("X")
       ->group("Data");
 
@@ -125,7 +125,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
       ->group("Execution");
   app.add_option("--timeout", options.timeout,
                  "how long a rank waits for another (300)")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->option_text("SECONDS")
       ->group("Execution");
   app.add_option("--inject", options.inject, "fail or stall there, for tests")
