@@ -80,6 +80,13 @@ void Component::addPairs(Operation *pairs) {
   anchors.push_back(makeAnchor(pairs, Role::Factor, Role::Factor));
 }
 
+void Component::keepAxes(Operation *contraction, unsigned leafOperand) {
+  for (Anchor &anchor : anchors)
+    if (anchor.op == contraction)
+      anchor.keepsAxes[leafOperand] = true;
+  restart();
+}
+
 const Anchor *Component::anchor(Operation *op) const {
   auto found = llvm::find_if(
       anchors, [&](const Anchor &anchor) { return anchor.op == op; });
@@ -286,6 +293,15 @@ Node *Component::buildAnchor(Anchor &anchor, ArrayRef<Axes> wanted) {
   return node;
 }
 
+/// Whether an operation repeats what it is made of.
+static bool repeats(Operation *op) {
+  auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op);
+  return broadcast &&
+         cast<RankedTensorType>(broadcast.getOperand().getType())
+                 .getNumElements() <
+             cast<RankedTensorType>(broadcast.getType()).getNumElements();
+}
+
 /// Whether a reshape takes away that a row of an array is one of many, as loops
 /// read what they are over: the row is what the model means.
 static bool isRow(Operation *op) {
@@ -339,6 +355,7 @@ Node *Component::peel(Value value, ArrayRef<Axes> wanted, Anchor &anchor,
       return scaled;
   bool follow =
       op && !isLong && !isRow(op) && !stops.contains(value) &&
+      !(anchor.keepsAxes[index] && repeats(op)) &&
       (isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
            stablehlo::BroadcastInDimOp, sdy::ShardingConstraintOp>(op) ||
        (isa<stablehlo::CustomCallOp>(op) && isIdentity(op)) ||

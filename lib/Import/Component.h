@@ -77,6 +77,8 @@ struct Anchor {
   /// Axes of the operands and of the result.
   Labels labels[3];
   Axes bound;
+  /// Leaves that have all these axes, whatever they were broadcast from.
+  bool keepsAxes[2] = {};
   // Of the last request:
   Node *node = nullptr;
   Node *leaves[2] = {};
@@ -95,6 +97,9 @@ public:
   /// constant factor of a leaf is no part of it.
   void addProduct(Operation *product, unsigned leafOperand);
   void addPairs(Operation *pairs);
+  /// Gives a leaf all the axes that its contraction reads, also where it is a
+  /// number or a row that was broadcast, and forgets nodes.
+  void keepAxes(Operation *contraction, unsigned leafOperand);
   /// The anchor of a contraction, or null.
   const Anchor *anchor(Operation *op) const;
   /// Makes a value a leaf wherever it is met.

@@ -93,10 +93,14 @@ void GradientMatcher::findPairsOfTerms() {
 /// it is met.
 LogicalResult GradientMatcher::readPairs() {
   component.addPairs(pairs);
-  if (!component.request(pairs->getResult(0))) {
+  auto request = [&]() -> LogicalResult {
+    if (component.request(pairs->getResult(0)))
+      return success();
     refusal = component.refusal();
     return failure();
-  }
+  };
+  if (failed(request()))
+    return failure();
   const Anchor &anchor = *component.anchor(pairs);
   Value values = roots[unsigned(Gradient::Value)].value;
   auto isOfValues = [&](unsigned operand) {
@@ -107,6 +111,9 @@ LogicalResult GradientMatcher::readPairs() {
                   "the attention's values",
                   pairs->getLoc());
   cotangentOperand = isOfValues(0) ? 1 : 0;
+  component.keepAxes(pairs, cotangentOperand);
+  if (failed(request()))
+    return failure();
   Value root = anchor.chains[cotangentOperand].links.back().value;
   if (isForm(root))
     return refuse("its cotangent is its own result", pairs->getLoc());
@@ -283,12 +290,16 @@ LogicalResult GradientMatcher::matchForms(Operation *product,
 
 LogicalResult GradientMatcher::matchProduct(Operation *product,
                                             unsigned leafOperand) {
+  auto request = [&]() -> LogicalResult {
+    if (requestForm(match, product->getResult(0)))
+      return success();
+    if (!refusal)
+      refusal = component.refusal();
+    return failure();
+  };
   for (bool isTied : {false, true}) {
-    if (!requestForm(match, product->getResult(0))) {
-      if (!refusal)
-        refusal = component.refusal();
+    if (failed(request()))
       return failure();
-    }
     const Anchor &anchor = *component.anchor(product);
     if (!isWhole(match))
       return refuse("a contraction of its pairs reads a part of them",
@@ -298,6 +309,11 @@ LogicalResult GradientMatcher::matchProduct(Operation *product,
       return refuse("a contraction of its pairs sums over neither queries nor "
                     "keys",
                     product->getLoc());
+    if (*kind == Gradient::Value && !cotangent) {
+      component.keepAxes(product, leafOperand);
+      if (failed(request()))
+        return failure();
+    }
     if (isTied)
       return matchForms(product, leafOperand, *kind);
     if ((pairs && failed(tiePairs())) ||

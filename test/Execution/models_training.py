@@ -15,9 +15,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from decoder import (
+    BATCH,
     DISTANCE,
     HEADS,
+    KV_HEADS,
     LAYERS,
+    SIZE,
+    TOKENS,
     attention,
     by_hand,
     by_library,
@@ -67,6 +71,13 @@ def tabled() -> Made:
 
     table = np.random.default_rng(2).standard_normal((8, HEADS))
     return jax.value_and_grad(loss), (parameters() | {"table": table}, ids()), (LAYERS, LAYERS)
+
+
+def summed() -> Made:
+    """Gradients of the sum of attention's result, whose cotangent is a number."""
+    rng = np.random.default_rng(3)
+    q, k, v = (rng.standard_normal((BATCH, TOKENS, heads, SIZE)) for heads in (HEADS, KV_HEADS, KV_HEADS))
+    return jax.value_and_grad(lambda *qkv: attention(*qkv).sum(), (0, 1, 2)), (q, k, v), (1, 1)
 
 
 def accumulated(in_loop: bool) -> Made:
@@ -192,6 +203,7 @@ TRAINING: dict[str, Callable[[], Made]] = {
         jax.checkpoint, 2, sloped, slopes=np.random.default_rng(2).standard_normal((LAYERS, HEADS))
     ),
     "table": tabled,
+    "sum": summed,
     "accumulated-loop": partial(accumulated, True),
     "accumulated": partial(accumulated, False),
     "added-up": added_up,

@@ -158,6 +158,22 @@ def of_keys_alone(q, k, v):
     return attend(q, k, v)
 
 
+def of_sum(axes):
+    """A number, or one a batch, head or row, is what gradients begin with."""
+
+    def summed(q, k, v):
+        return library(q, k, v).sum(axes)
+
+    return summed
+
+
+for axes in ((0, 1, 2, 3), (1, 2, 3), (3,), (1,)):
+    gradients(1, 1, Q, KV, KV)(of_sum(axes))
+for some in ((0,), (2,), (0, 1)):
+    gradients(1, 1, Q, KV, KV, of=some)(of_sum((0, 1, 2, 3)))
+gradients(1, 1, Q, KV, KV, of=(0, 1), alone=True)(of_sum((0, 1, 2, 3)))
+
+
 @gradients(1, 1, Q)
 def of_one_input(x):
     return attend(x, x, x)
