@@ -191,10 +191,11 @@ PlanAttr PlanAttr::withQueriesTravel(bool travel) const {
              getBidirectional(), travel);
 }
 
+int64_t PlanAttr::getSplit() const { return getRing() > 1 ? getHeads() : 1; }
+
 LayoutAttr PlanAttr::getRows(int64_t length) const {
-  int64_t split = getRing() > 1 ? getHeads() : 1;
   return LayoutAttr::get(getContext(), getLayout(), length, getAxis(),
-                         getRanks(), split);
+                         getRanks(), getSplit());
 }
 
 LayoutAttr PlanAttr::getRingRows(int64_t length) const {

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlannedAttention.h"
+#include "JointChoice.h"
 #include "sp/Plan/Passes.h"
 
 #include "mlir/IR/Remarks.h"
@@ -35,7 +35,8 @@ struct PlanAttentionPass
   PlanAttr makePlan(StringRef name, LayoutKind kind, const Factors &factors);
   FailureOr<Factors> chooseFactors(ArrayRef<PlannedAttention> attentions);
   FailureOr<LayoutKind> chooseLayout(ArrayRef<PlannedAttention> attentions);
-  PlanAttr cheapest(const PlannedAttention &op, LayoutKind kind);
+  /// What --strategy=auto chooses from.
+  Candidates findCandidates(const PlannedAttention &op, LayoutKind kind);
   /// The plan, with what travels in the ring of its gradients.
   PlanAttr chooseTravelling(const PlannedAttention &op, PlanAttr plan);
   LogicalResult explainTravelling(const PlannedAttention &op, PlanAttr plan);
@@ -235,16 +236,12 @@ LogicalResult PlanAttentionPass::explainTravelling(const PlannedAttention &op,
   return success();
 }
 
-PlanAttr PlanAttentionPass::cheapest(const PlannedAttention &op,
-                                     LayoutKind kind) {
-  int64_t batch = localBatch(op);
-  struct Candidate {
-    PlanAttr plan;
-    int64_t bytes;
-    double work; ///< visible pairs of all heads of the busiest rank
-  };
-  std::vector<Candidate> candidates;
-  int64_t heads = op.heads;
+Candidates PlanAttentionPass::findCandidates(const PlannedAttention &op,
+                                             LayoutKind kind) {
+  int64_t batch = localBatch(op), heads = op.heads;
+  if (op.plan)
+    return {{op.plan, op.estimateBytes(op.plan, batch), 0}};
+  Candidates candidates;
   auto consider = [&](StringRef name, const Factors &factors) {
     PlanAttr plan = chooseTravelling(op, makePlan(name, kind, factors));
     candidates.push_back(
@@ -268,17 +265,7 @@ PlanAttr PlanAttentionPass::cheapest(const PlannedAttention &op,
   for (int64_t factor = 2; factor < ranks && factor <= heads; ++factor)
     if (ranks % factor == 0)
       consider("2d", {factor, 0, 1});
-  // Heads that leave ranks idle cost more than bytes.
-  constexpr double tolerated = 1.25;
-  double least = candidates.front().work;
-  for (const Candidate &candidate : candidates)
-    least = std::min(least, candidate.work);
-  const Candidate *best = nullptr;
-  for (const Candidate &candidate : candidates)
-    if (candidate.work <= tolerated * least &&
-        (!best || candidate.bytes < best->bytes))
-      best = &candidate;
-  return best->plan;
+  return candidates;
 }
 
 /// Neighbouring processes are neighbours in the ring, which then varies faster
@@ -343,16 +330,22 @@ void PlanAttentionPass::runOnOperation() {
   FailureOr<Factors> factors = chooseFactors(attentions);
   if (failed(factors))
     return signalPassFailure();
-  for (PlannedAttention &op : attentions) {
+  bool counts = strategy == "auto" && meshOp.getSequence();
+  SmallVector<Candidates> candidates;
+  if (counts)
+    for (const PlannedAttention &op : attentions)
+      candidates.push_back(findCandidates(op, *kind));
+  SmallVector<PlanAttr> chosen =
+      counts ? choosePlans(attentions, candidates) : SmallVector<PlanAttr>();
+  for (auto [i, op] : llvm::enumerate(attentions)) {
     if (op.plan) {
       op.setPlan(op.plan);
       continue;
     }
-    bool counts = strategy == "auto" && meshOp.getSequence();
     if (strategy == "allgather")
       factors->groups = gatheredGroups(op);
     PlanAttr plan =
-        counts ? cheapest(op, *kind)
+        counts ? chosen[i]
                : chooseTravelling(op, makePlan(strategy, *kind, *factors));
     op.setPlan(plan);
     placeProcesses(plan);
@@ -368,7 +361,12 @@ void PlanAttentionPass::runOnOperation() {
     remark::passed(op.getLoc(),
                    remark::RemarkOpts::name("Planned").category(DEBUG_TYPE))
         << op.getName() << ": " << text
-        << (counts ? ", chosen by counted bytes" : ", as asked for");
+        << (!counts ? ", as asked for"
+            : plan == cheapest(candidates[i]).plan
+                ? ", chosen by counted bytes"
+                : ", chosen by counted bytes "
+                  "of all attentions of its "
+                  "sequence");
     if (failed(explainTravelling(op, plan)))
       return signalPassFailure();
   }

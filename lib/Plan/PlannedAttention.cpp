@@ -9,12 +9,16 @@ PlannedAttention::PlannedAttention(AttentionOp op)
     : ops{op}, counted{op}, batch(op.getQuery().getType().getDimSize(0)),
       heads(op.getQuery().getType().getDimSize(2)),
       kvHeads(op.getKey().getType().getDimSize(2)),
+      queries(op.getQuery().getType().getDimSize(1)),
+      keys(op.getKey().getType().getDimSize(1)),
       plan(op.getPlan().value_or(PlanAttr())) {}
 
 PlannedAttention::PlannedAttention(AttentionBackwardOp op)
     : ops{op}, counted{op}, batch(op.getQuery().getType().getDimSize(0)),
       heads(op.getQuery().getType().getDimSize(2)),
       kvHeads(op.getKey().getType().getDimSize(2)),
+      queries(op.getQuery().getType().getDimSize(1)),
+      keys(op.getKey().getType().getDimSize(1)),
       plan(op.getPlan().value_or(PlanAttr())) {}
 
 std::string PlannedAttention::getName() const {
@@ -65,12 +69,18 @@ template <typename OpT> static SmallVector<TypeRange> typesOfTerms(OpT op) {
           op.getTable().getTypes()};
 }
 
+/// Whether scales are equal but for what rounding leaves of one in each loop.
+static bool areClose(double a, double b) {
+  return std::fabs(a - b) <= 1e-6 * std::fabs(a);
+}
+
 /// Whether these could be the gradients of an attention.
 static bool fits(AttentionBackwardOp backward, AttentionOp forward) {
   return forward.getScore().has_value() == backward.getScore().has_value() &&
          typesOfTerms(forward) == typesOfTerms(backward) &&
          forward.getBands() == backward.getBands() &&
-         forward.getScale() == backward.getScale() &&
+         areClose(forward.getScale().convertToDouble(),
+                  backward.getScale().convertToDouble()) &&
          forward.getQuery().getType() == backward.getQuery().getType() &&
          forward.getKey().getType() == backward.getKey().getType() &&
          forward.getValue().getType() == backward.getValue().getType();

@@ -37,6 +37,8 @@ struct PlannedAttention {
   SmallVector<Operation *> ops;
   std::vector<CountedAttention> counted;
   int64_t batch, heads, kvHeads;
+  /// Positions of queries and of keys.
+  int64_t queries, keys;
   /// Of the first of them; null before it has one.
   PlanAttr plan;
 };

@@ -101,6 +101,23 @@ def local_and_global(tokens: int, dtype: str) -> Made:
     return model, (normal(1, 2, tokens, WIDTH, dtype=dtype), layers), 3
 
 
+def few_and_many(tokens: int, dtype: str) -> Made:
+    """Causal layers of four, one and two kv heads, for which other strategies are cheapest."""
+
+    def model(x: jax.Array, layers: list) -> jax.Array:
+        for layer, kv_heads in zip(layers, (4, 1, 2), strict=True):
+            y = layer_norm(x)
+            q = (y @ layer["q"]).reshape(*x.shape[:2], HEADS, SIZE)
+            k, v = (
+                (y @ layer[name][:, : kv_heads * SIZE]).reshape(*x.shape[:2], kv_heads, SIZE) for name in "kv"
+            )
+            x = x + jax.nn.dot_product_attention(q, k, v, is_causal=True).reshape(x.shape) @ layer["o"]
+        return x
+
+    layers = [weights(seed, dtype) for seed in (5, 15, 25)]
+    return model, (normal(1, 2, tokens, WIDTH, dtype=dtype), layers), 3
+
+
 def translator(tokens: int, dtype: str) -> Made:
     """An encoder, and a decoder that attends to itself and to the encoder."""
 
@@ -185,6 +202,7 @@ MODELS: dict[str, Callable[[int, str], Made]] = {
     "gpt2": gpt2,
     "gemma": gemma,
     "local-and-global": local_and_global,
+    "few-and-many": few_and_many,
     "translator": translator,
     "padded-translator": padded_translator,
     "vit": vit,

@@ -60,6 +60,26 @@ def scanned(
     return jax.value_and_grad(loss), (weights, ids()), (forward, 1)
 
 
+def dropped() -> Made:
+    """Dropout behind each of scanned layers, whose mask the backward computes again or saves."""
+
+    def each(x: jax.Array, weights: dict) -> jax.Array:
+        y = layer(x, weights)
+        return jnp.where(jax.random.bernoulli(weights["key"], 0.9, y.shape), y / 0.9, 0)
+
+    key = np.arange(2 * LAYERS, dtype=np.uint32).reshape(LAYERS, 2)
+
+    def loss(weights: dict, key: jax.Array, tokens: jax.Array) -> jax.Array:
+        x = hidden(weights | {"layers": []}, tokens)[0]
+        stack = weights["layers"] | {"key": key}
+        x, _ = jax.lax.scan(lambda x, weights: (each(x, weights), None), x, stack)
+        return entropy(rms_norm(x, weights["norm"]), weights["head"], tokens)
+
+    weights = parameters()
+    weights["layers"] = jax.tree.map(lambda *some: np.stack(some), *weights["layers"])
+    return jax.value_and_grad(loss), (weights, key, ids()), (1, 1)
+
+
 def tabled() -> Made:
     """T5's table by distance, which all layers share."""
 
@@ -202,6 +222,7 @@ TRAINING: dict[str, Callable[[], Made]] = {
     "slopes": lambda: scanned(
         jax.checkpoint, 2, sloped, slopes=np.random.default_rng(2).standard_normal((LAYERS, HEADS))
     ),
+    "dropout": dropped,
     "table": tabled,
     "sum": summed,
     "accumulated-loop": partial(accumulated, True),

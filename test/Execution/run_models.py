@@ -26,8 +26,8 @@ PLANS = (
     ("--mesh=sp=5", "--strategy=ring", "--layout=striped"),
     ("--mesh=dp=2,sp=3", "--strategy=ring"),
     ("--mesh=dp=2,sp=2", "--strategy=ulysses"),
-    ("--mesh=sp=7", "--strategy=auto"),
-    ("--mesh=sp=8", "--strategy=allgather"),
+    ("--mesh=sp=6", "--strategy=auto"),
+    ("--mesh=sp=7", "--strategy=allgather"),
     ("--mesh=sp=1", "--strategy=none"),
 )
 # Files of models beside models.py.

@@ -20,6 +20,7 @@ PLANS = (
     ("--mesh=sp=4", "--strategy=ulysses"),
     ("--mesh=dp=2,sp=4", "--strategy=2d", "--heads=2"),
     ("--mesh=sp=5", "--strategy=allgather"),
+    ("--mesh=sp=6", "--strategy=auto"),
 )
 TOLERANCE = {"float64": 1e-9}
 # 2^-6 a layer, as in run_gradients.py; the loss of bf16 is f32.

@@ -197,6 +197,9 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     int64_t getHopsBack() const { return getInner() - 1 - getHopsOn(); }
     /// The same plan where queries travel, or keys do.
     PlanAttr withQueriesTravel(bool travel) const;
+    /// Ranks that hold parts of what one rank has in the ring: 1 without both a
+    /// ring and ranks that share heads.
+    int64_t getSplit() const;
     /// How the positions of a sequence are dealt to all ranks.
     LayoutAttr getRows(int64_t length) const;
     /// How they are dealt to the ring, once heads are exchanged for rows.
