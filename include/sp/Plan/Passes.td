@@ -30,8 +30,10 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
   let summary = "Choose a strategy and a layout for every attention";
   let description = [{
     A plan that an attention already has is kept. `auto` takes the strategy of
-    which a rank sends fewest bytes, the ring where all-gather sends as many; one
-    layout serves every attention of a sequence, zigzag where a mask is causal.
+    which a rank sends fewest bytes, the ring where all-gather sends as many. One
+    layout serves every attention of a sequence, zigzag where a mask is causal;
+    `2d` deals rows otherwise than the rest, so that attentions of a sequence take
+    it together, where they all send fewer bytes then, or none of them does.
     `2d` without `heads` gives a ring owner as many ranks as there are kv heads, at
     most, so that none is copied. A `bidirectional` ring has all blocks after half
     as many steps, of two blocks each; in a double ring it is the inner one.
