@@ -144,6 +144,13 @@ mlir::sp::readModel(std::unique_ptr<llvm::MemoryBuffer> text,
                           "spmlir.Exported.load reads portable artifacts";
     return nullptr;
   }
+  bool isCompressed = read.starts_with("\x1f\x8b");
+  if (isCompressed || read.take_front(1024).contains('\0')) {
+    *error = name.str() + ": expected StableHLO as text but got " +
+             (isCompressed ? "a compressed file; gunzip it first"
+                           : "binary data; spmlir.export writes text");
+    return nullptr;
+  }
   if (std::optional<size_t> place = findDeepNesting(read)) {
     size_t line = read.take_front(*place).count('\n') + 1;
     *error = name.str() + ":" + std::to_string(line) + ": expected at most " +
