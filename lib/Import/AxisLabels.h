@@ -45,6 +45,7 @@ public:
   AxisId derive(ArrayRef<AxisId> base, int64_t start, int64_t stride,
                 int64_t size);
 
+  size_t count() const { return axes.size(); }
   int64_t size(AxisId axis) const { return axes[axis].size; }
   const Derivation *derivation(AxisId axis) const;
 

@@ -43,6 +43,10 @@ struct Node {
   }
 };
 
+inline bool hasTruths(const Node *node) {
+  return node->elementType().isInteger(1);
+}
+
 /// What a node repeats by broadcasts only, or the node itself.
 const Node *narrowest(const Node *node);
 

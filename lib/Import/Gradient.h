@@ -108,6 +108,7 @@ private:
                         Gradient kind);
   LogicalResult matchForms(Operation *product, unsigned leafOperand,
                            Gradient kind);
+  LogicalResult refuseForms(Operation *product);
   bool isOver(const Node *node, Gradient kind) const;
   void noteOperations();
   void matchReaders();

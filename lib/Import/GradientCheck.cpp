@@ -24,6 +24,15 @@ bool mlir::sp::meetsEmptyRows(const AttentionMatch &match) {
   return isMet;
 }
 
+/// What of an exponent is differentiated by, but for what depends on scores.
+static SmallVector<const Node *> openedBy(const Node *by,
+                                          ArrayRef<const Node *> others) {
+  SmallVector<const Node *> opened(others);
+  if (by && !by->scored)
+    opened.push_back(by);
+  return opened;
+}
+
 std::optional<double>
 mlir::sp::slopeOfEmptyRows(const AttentionMatch &match, const Node *by,
                            ArrayRef<const Node *> others) {
@@ -31,7 +40,7 @@ mlir::sp::slopeOfEmptyRows(const AttentionMatch &match, const Node *by,
   if (!match.score || !match.hasPartOfEmptyRows())
     return 0;
   std::optional<double> known;
-  for (const SampleDraw &draw : samplesOf(match, seed)) {
+  for (const SampleDraw &draw : samplesOf(match, seed, openedBy(by, others))) {
     GradientFormula formula(match, draw);
     if (!formula.isKnown(by, others))
       return std::nullopt;
@@ -84,7 +93,10 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
   std::optional<double> known;
   bool isNothingOnly = false, isNanOnly = true;
   bool isOfTerm = kind == Gradient::Term;
-  for (SampleDraw draw : samplesOf(match, seed)) {
+  SmallVector<const Node *> opened;
+  if (isOfTerm)
+    opened = openedBy(with, others);
+  for (SampleDraw draw : samplesOf(match, seed, opened)) {
     draw.isExact = isOfTerm;
     GradientFormula formula(match, draw);
     formula.query = formula.view(component.leaf(match.axes.queryRole));

@@ -25,8 +25,8 @@ bool GradientFormula::isOfFills(double greatest) const {
 /// What the pairs of the point's query are multiplied with.
 void GradientFormula::fillRow(double *weights, double *slopes, double &sunk) {
   Extent feature = over(match.axes.feature), values = over(match.axes.value);
-  size_t keys = match.keys.size();
-  int64_t query = match.queries[point.get(*match.axes.query)];
+  size_t keys = draw.plan->keys.size();
+  int64_t query = draw.plan->queries[point.get(*match.axes.query)];
   auto forEachKey = [&](function_ref<void(size_t)> body) {
     for (size_t k = 0; k < keys; ++k) {
       point.set(match.axes.key, k);
@@ -36,7 +36,7 @@ void GradientFormula::fillRow(double *weights, double *slopes, double &sunk) {
   double sink = exponents ? exponents->sink(point.coordinates()) : none;
   double greatest = sink;
   forEachKey([&](size_t k) {
-    weights[k] = exponent(query, match.keys[k], feature);
+    weights[k] = exponent(query, draw.plan->keys[k], feature);
     slopes[k] = 0;
     greatest = std::max(greatest, weights[k]);
   });
@@ -91,7 +91,7 @@ void GradientFormula::fillRow(double *weights, double *slopes, double &sunk) {
 }
 
 void GradientFormula::fillPairs() {
-  size_t queries = match.queries.size(), keys = match.keys.size();
+  size_t queries = draw.plan->queries.size(), keys = draw.plan->keys.size();
   weights.assign(queries * keys, 0);
   slopes.assign(queries * keys, 0);
   sunk.assign(queries, 0);
@@ -121,8 +121,8 @@ std::vector<double> GradientFormula::gradient(const Node *node, Gradient kind) {
   Extent columns = over(kind == Gradient::Value ? axes.value : axes.feature);
   point.forEach(over(heads), [&] {
     fillPairs();
-    size_t keys = match.keys.size();
-    for (size_t q = 0; q < match.queries.size(); ++q) {
+    size_t keys = draw.plan->keys.size();
+    for (size_t q = 0; q < draw.plan->queries.size(); ++q) {
       point.set(query, q);
       if (kind == Gradient::Sink)
         result[offset()] += sunk[q];
@@ -138,7 +138,7 @@ std::vector<double> GradientFormula::gradient(const Node *node, Gradient kind) {
     const std::vector<double> &pairs =
         kind == Gradient::Value ? weights : slopes;
     point.forEach(columns, [&] {
-      for (size_t q = 0; q < match.queries.size(); ++q)
+      for (size_t q = 0; q < draw.plan->queries.size(); ++q)
         for (size_t k = 0; k < keys; ++k) {
           point.set(query, q);
           point.set(key, k);
@@ -162,9 +162,9 @@ void GradientFormula::forEachEmptyRow(function_ref<void()> body) {
   point.forEach(over(rows), [&] {
     double greatest = exponents->sink(point.coordinates());
     point.forEach(keys, [&] {
-      greatest = std::max(greatest,
-                          exponent(match.queries[point.get(*axes.query)],
-                                   match.keys[point.get(axes.key)], feature));
+      greatest = std::max(
+          greatest, exponent(draw.plan->queries[point.get(*axes.query)],
+                             draw.plan->keys[point.get(axes.key)], feature));
     });
     if (greatest == none)
       body();

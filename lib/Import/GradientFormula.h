@@ -46,7 +46,7 @@ private:
 class GradientFormula {
 public:
   GradientFormula(const AttentionMatch &match, const SampleDraw &draw)
-      : match(match), labels(match.component->labels),
+      : match(match), draw(draw), labels(match.component->labels),
         evaluator(labels, draw.seed) {
     prepareSamples(match, draw, evaluator);
     if (match.score)
@@ -96,6 +96,7 @@ private:
   }
 
   const AttentionMatch &match;
+  SampleDraw draw;
   const AxisLabels &labels;
   SampleEvaluator evaluator;
   std::optional<PairExponents> exponents;

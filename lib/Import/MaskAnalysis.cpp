@@ -12,8 +12,6 @@ using namespace mlir;
 using namespace mlir::sp;
 
 static constexpr unsigned maxComparisons = 8;
-/// A finite fill above this is a score: its weight need not vanish.
-static constexpr double largestFill = -9e3;
 static constexpr double tolerance = 1e-9;
 
 LogicalResult MaskAnalysis::refuse(const Twine &reason, Location location) {
@@ -205,10 +203,12 @@ std::optional<bool> MaskAnalysis::classify(SampleEvaluator &evaluator) {
   return true;
 }
 
-std::optional<bool> MaskAnalysis::visible(unsigned truths) {
+std::optional<bool> MaskAnalysis::visible(unsigned truths, int64_t query,
+                                          int64_t key) {
   auto entry = known.find(truths);
   if (entry != known.end())
     return entry->second;
+  kinds.push_back({query, key});
   if (score) {
     std::optional<bool> result = score->visible(truths);
     if (result)
@@ -235,6 +235,7 @@ std::optional<bool> MaskAnalysis::visible(unsigned truths) {
     evaluator.force(threshold.node, threshold.values[truth]);
   }
   evaluator.dropRowValues(axes.key);
+  evaluator.judge(readings);
   std::optional<bool> result = classify(evaluator);
   if (result)
     known[truths] = *result;
@@ -293,7 +294,10 @@ LogicalResult MaskAnalysis::cut() {
           if (threshold.kind != Kind::Constant && threshold.truth(position))
             truths |= 1u << i;
         }
-        std::optional<bool> shown = visible(truths);
+        int64_t query0 =
+            std::max(query.first, key.first - difference.second + 1);
+        std::optional<bool> shown = visible(
+            truths, query0, std::max(key.first, query0 + difference.first));
         if (!shown)
           return refuse("its weights are not the exponential of a constant "
                         "times the product of queries and keys",
@@ -325,9 +329,19 @@ LogicalResult MaskAnalysis::cut() {
   return success();
 }
 
-LogicalResult MaskAnalysis::cutPairs() {
+void MaskAnalysis::settle() {
+  llvm::SmallPtrSet<const Node *, 8> nodes;
+  for (const Threshold &threshold : thresholds)
+    nodes.insert(threshold.node);
+  readings = std::make_shared<Readings>(component, axes.key, nodes);
+  known.clear();
+  kinds.clear();
   if (score)
-    score->setThresholds(thresholds);
+    score->setThresholds(thresholds, readings);
+}
+
+LogicalResult MaskAnalysis::cutPairs() {
+  settle();
   auto isOfPairs = [](const Threshold &threshold) {
     return threshold.kind == Kind::Pair;
   };
@@ -341,9 +355,8 @@ LogicalResult MaskAnalysis::cutPairs() {
   llvm::erase_if(thresholds, isOfPairs);
   for (std::vector<int64_t> *cuts : {&queryCuts, &keyCuts, &differenceCuts})
     cuts->clear();
-  known.clear();
   refusal.reset();
-  score->setThresholds(thresholds);
+  settle();
   return cut();
 }
 

@@ -157,6 +157,8 @@ public:
   /// Positions next to which visibility changes: of queries, keys, and of
   /// (key - query).
   std::vector<int64_t> queryCuts, keyCuts, differenceCuts;
+  /// A pair for all that thresholds do not tell apart from it.
+  std::vector<std::pair<int64_t, int64_t>> kinds;
   ArrayRef<Threshold> readableThresholds() const { return thresholds; }
   std::optional<Refusal> refusal;
 
@@ -165,11 +167,12 @@ private:
   LogicalResult readThresholds();
   LogicalResult readThreshold(const Comparison &comparison);
   LogicalResult readLinear(const Comparison &comparison);
+  void settle();
   LogicalResult cutPairs();
   LogicalResult cut();
   LogicalResult cutByRow();
-  /// Whether the pairs with these truths are visible.
-  std::optional<bool> visible(unsigned truths);
+  /// Whether the pairs with these truths are visible, of which this is one.
+  std::optional<bool> visible(unsigned truths, int64_t query, int64_t key);
   std::optional<bool> classify(SampleEvaluator &evaluator);
   std::optional<Fill> readFill(SampleEvaluator &evaluator);
   LogicalResult refuse(const Twine &reason, Location location);
@@ -179,6 +182,7 @@ private:
   ArrayRef<Comparison> comparisons;
   std::vector<Threshold> thresholds;
   ScoreAnalysis *score = nullptr;
+  std::shared_ptr<Readings> readings;
   DenseMap<unsigned, bool> known;
 };
 

@@ -141,7 +141,7 @@ LogicalResult MaskAnalysis::cutByRow() {
         for (auto [i, threshold] : llvm::enumerate(thresholds))
           if (threshold.kind != Kind::Constant && threshold.truthOf(query, key))
             truths |= 1U << i;
-        std::optional<bool> shown = visible(truths);
+        std::optional<bool> shown = visible(truths, query, key);
         isKnown &= shown.has_value();
         return shown.value_or(false);
       });

@@ -177,8 +177,8 @@ LogicalResult AttentionMatcher::chooseQuery(ArrayRef<AxisId> leftOnly,
   Axes candidates(compared.empty() ? leftOnly : ArrayRef<AxisId>(compared));
   // A sink is one of heads, unless nothing else can be queries.
   Axes others = candidates;
-  for (const Node *sink : findSinks(*match.component, axes.key))
-    for (AxisId axis : labels.resolve(flatten(sink->labels)))
+  for (const Sink &sink : findSinks(*match.component, axes.key))
+    for (AxisId axis : labels.resolve(flatten(sink.node->labels)))
       llvm::erase(others, axis);
   if (!others.empty())
     candidates = others;
@@ -311,59 +311,18 @@ bool mlir::sp::hasKnownPositions(const AttentionMatch &match, const Node *node,
          });
 }
 
-/// Whether an operation gives another form of its operand, on elements or
-/// layout in the same block.
-static bool isForm(Operation *user, Value value) {
-  bool follows = isElementwise(user) || isIdentity(user) ||
-                 isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
-                     stablehlo::BroadcastInDimOp>(user) ||
-                 reductionKind(user) == "stablehlo.add";
-  return follows && user->getNumResults() == 1 &&
-         user->getBlock() == value.getParentBlock();
-}
-
-Operation *mlir::sp::nextForm(Value value) {
-  if (!value.hasOneUse())
-    return nullptr;
-  Operation *user = *value.user_begin();
-  return isForm(user, value) ? user : nullptr;
-}
-
-LogicalResult AttentionMatcher::verifyResults(const MaskAnalysis &mask) {
-  samplePositions(match, mask);
-  ReferenceCheck check(match);
-  SmallVector<Value> open = {product->getResult(0)};
-  for (unsigned step = 0; step < maxResultSteps && !open.empty(); ++step) {
-    Value value = open.pop_back_val();
-    Component::Snapshot before = match.component->save();
-    const Node *node = requestBoth(value);
-    bool isKnown =
-        node && isWhole(match) && hasKnownPositions(match, node, inputs);
-    EmptyRow empty = match.empty;
-    bool isEqual = isKnown && check.equals(node, empty);
-    if (isEqual) {
-      match.empty = empty;
-      match.results.push_back({value, node->labels});
-      open.clear();
-      if (Operation *next = nextForm(value))
-        open = {next->getResult(0)};
-      continue;
+LogicalResult AttentionMatcher::checkTypes() {
+  for (Role role : {Role::Left, Role::Right, Role::Value}) {
+    Value root = match.component->chain(role).links.back().value;
+    Type type = getElementTypeOrSelf(root.getType());
+    if (!type.isF64() && !type.isF32() && !type.isBF16() && !type.isF16()) {
+      std::string text;
+      llvm::raw_string_ostream(text) << type;
+      return refuse("its queries, keys or values are numbers of " + text +
+                        ", not of f64, f32, bf16 or f16",
+                    root.getLoc());
     }
-    if (!isKnown || !match.results.empty()) {
-      match.component->restore(before);
-      continue;
-    }
-    // Gradients may read what is not normalised yet too.
-    for (Operation *user : value.getUsers())
-      if (isForm(user, value))
-        open.push_back(user->getResult(0));
   }
-  if (match.results.empty())
-    return refuse("its result differs from an attention over the same queries, "
-                  "keys and values",
-                  product->getLoc());
-  // The graph of the last form that matched.
-  requestBoth(match.results.back().value);
   return success();
 }
 
@@ -372,7 +331,7 @@ std::optional<AttentionMatch> AttentionMatcher::run() {
     refusal = match.component->refusal();
     return std::nullopt;
   }
-  if (failed(readAxes()))
+  if (failed(readAxes()) || failed(checkTypes()))
     return std::nullopt;
   if (failed(inputs == Inputs::Any ? matchScore() : matchProduct()))
     return std::nullopt;
@@ -387,6 +346,7 @@ LogicalResult AttentionMatcher::matchProduct() {
   }
   match.bands = mask.bands;
   match.scale = mask.scale;
+  match.settled = match.comparisons;
   if (!match.rowsWithoutKeys().empty() &&
       mask.fills.contains(int(Fill::Additive)))
     return refuse("its finite additive mask leaves rows without a visible key",

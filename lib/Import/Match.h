@@ -50,8 +50,9 @@ struct AttentionMatch {
     return (score || !rowsWithoutKeys().empty()) &&
            (empty == EmptyRow::Mean || empty == EmptyRow::Nan);
   }
-  /// What the mask consists of: all that may depend on positions.
-  std::set<NodeKey> comparisons;
+  /// What the mask consists of: all that may depend on positions. Of these the
+  /// ones whose cuts are known, so that samples stand for all positions.
+  std::set<NodeKey> comparisons, settled;
   /// Positions that stand for all others.
   std::vector<int64_t> queries, keys;
   /// Values that hold the result, from the contraction on, with their axes.
@@ -105,6 +106,8 @@ private:
   double scoreScale() const;
   LogicalResult matchProduct();
   LogicalResult refuse(const Twine &reason, Location location);
+  LogicalResult refuseDifference();
+  LogicalResult checkTypes();
 
   Operation *scores, *product;
   Inputs inputs;
@@ -112,22 +115,7 @@ private:
   std::vector<Comparison> comparisons;
 };
 
-/// Chooses positions of a match: its ends, and both sides of what its mask
-/// cuts.
-void samplePositions(AttentionMatch &match, const MaskAnalysis &mask);
-/// One draw of all that is no position: random, but boolean data may have one
-/// truth everywhere.
-struct SampleDraw {
-  uint64_t seed;
-  std::optional<bool> truths;
-  /// Nothing is rounded to the program's types, as derivatives by data need.
-  bool isExact = false;
-};
-/// As many draws as decide whether two nodes are equal.
-SmallVector<SampleDraw> samplesOf(const AttentionMatch &match, uint64_t seed);
-/// Has an evaluator look at the positions of a match.
-void prepareSamples(const AttentionMatch &match, const SampleDraw &draw,
-                    SampleEvaluator &evaluator);
+struct SampleDraw;
 
 /// Compares a node with the reference on sampled positions.
 class ReferenceCheck {

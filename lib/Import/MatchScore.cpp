@@ -12,17 +12,17 @@ LogicalResult AttentionMatcher::matchScore() {
   if (!findExponential(*match.component, match.axes.key))
     return refuse("its weights are not made of one exponential",
                   product->getLoc());
-  SmallVector<const Node *> sinks = findSinks(*match.component, match.axes.key);
+  SmallVector<Sink> sinks = findSinks(*match.component, match.axes.key);
   if (sinks.size() > 1)
     return refuse("it has more than one sink", product->getLoc());
   Axes heads = labels.resolve(match.axes.sharedHeads);
   llvm::append_range(heads, labels.resolve(match.axes.groups));
-  for (const Node *sink : sinks)
-    for (AxisId axis : labels.resolve(flatten(sink->labels)))
+  for (const Sink &sink : sinks)
+    for (AxisId axis : labels.resolve(flatten(sink.node->labels)))
       if (!llvm::is_contained(heads, axis))
         return refuse("its sink differs by another axis than heads",
-                      sink->value.getLoc());
-  ScoreAnalysis analysis(*match.component, match.axes, comparisons);
+                      sink.node->value.getLoc());
+  ScoreAnalysis analysis(*match.component, match.axes);
   analysis.keepsZeros = keepsZeros;
   MaskAnalysis mask(*match.component, match.axes, comparisons);
   mask.setScore(&analysis);
@@ -35,6 +35,8 @@ LogicalResult AttentionMatcher::matchScore() {
   int64_t queries = match.axes.queryLength(labels),
           keys = labels.size(match.axes.key);
   match.bands = mask.bands;
+  for (const Threshold &threshold : mask.readableThresholds())
+    match.settled.insert(keyOf(labels, threshold.node));
   ScoreMatch &score = match.score.emplace();
   bool hasEmptyRows = !match.bands.emptyRows(queries, keys).empty();
   if (analysis.finish(hasEmptyRows) &&

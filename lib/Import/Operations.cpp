@@ -89,6 +89,14 @@ bool mlir::sp::isIdentity(Operation *op) {
              sdy::ShardingConstraintOp>(op);
 }
 
+bool mlir::sp::isMove(Operation *op) {
+  return isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
+             stablehlo::TransposeOp, stablehlo::SliceOp,
+             stablehlo::DynamicSliceOp, stablehlo::ReverseOp,
+             stablehlo::ConcatenateOp, stablehlo::PadOp>(op) ||
+         (isIdentity(op) && !isa<stablehlo::ReducePrecisionOp>(op));
+}
+
 bool mlir::sp::widens(Operation *op) {
   auto from = cast<RankedTensorType>(op->getOperand(0).getType());
   auto to = cast<RankedTensorType>(op->getResult(0).getType());

@@ -24,6 +24,8 @@ bool isElementwise(Operation *op);
 /// Whether the op returns its operands as they are (sharding constraints,
 /// barriers, reduce_precision).
 bool isIdentity(Operation *op);
+/// Whether the op only moves, repeats, leaves out or joins elements.
+bool isMove(Operation *op);
 /// Whether a conversion keeps every value of its operand.
 bool widens(Operation *conversion);
 /// The single operation of a reduction's body ("stablehlo.add"), or "".

@@ -2,6 +2,8 @@
 
 #include "PairExponents.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::sp;
 
@@ -40,12 +42,21 @@ PairExponents::PairExponents(const AttentionMatch &match,
     return;
   }
   exponentNode = made->exponent();
+  Readings &readings = *draw.plan->readings;
+  bool hasWeights = match.score->weights != ScoreAnalysis::Weights::None;
+  if (!readings.isOfPairs(exponentNode, nullptr) ||
+      (hasWeights && !readings.isOfPairs(component.weights(), made->node))) {
+    known = false;
+    return;
+  }
   exponents = evaluate(exponentNode);
-  if (match.score->weights != ScoreAnalysis::Weights::None)
+  if (hasWeights)
     factors = evaluate(component.weights(), made->node);
-  SmallVector<const Node *> found = findSinks(component, match.axes.key);
-  if (!found.empty())
-    sinks = evaluate(found.front());
+  SmallVector<Sink> found = findSinks(component, match.axes.key);
+  if (!found.empty()) {
+    sinks = evaluate(found.front().node);
+    arePowers = found.front().isPower;
+  }
 }
 
 double PairExponents::exponent(const Coordinates &at) const {
@@ -62,8 +73,10 @@ double PairExponents::factor(const Coordinates &at) const {
 }
 
 double PairExponents::sink(const Coordinates &at) const {
-  return sinks.view ? sinks.view->at(at)
-                    : -std::numeric_limits<double>::infinity();
+  if (!sinks.view)
+    return -std::numeric_limits<double>::infinity();
+  double sink = sinks.view->at(at);
+  return arePowers ? std::log(sink) : sink;
 }
 
 bool PairExponents::findSlopes(const Node *by, ArrayRef<const Node *> others) {

@@ -2,7 +2,7 @@
 #ifndef SP_LIB_IMPORT_PAIREXPONENTS_H
 #define SP_LIB_IMPORT_PAIREXPONENTS_H
 
-#include "Match.h"
+#include "SamplePlan.h"
 
 namespace mlir::sp {
 
@@ -41,6 +41,7 @@ private:
   SampleDraw draw;
   const Node *exponentNode = nullptr;
   bool known = true;
+  bool arePowers = false; ///< sinks
   Part exponents, factors, sinks, slopes;
 };
 

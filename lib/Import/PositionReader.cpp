@@ -277,8 +277,6 @@ LogicalResult PositionReader::visit(const Node *node) {
     if (!isInner && (addSteps(node) || addTable(node)))
       return success();
   }
-  if (isContraction(node->op) && contracts(node->op))
-    return success();
   for (const Node *operand : node->operands)
     if (failed(visit(operand)))
       return failure();

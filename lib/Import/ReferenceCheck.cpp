@@ -15,54 +15,6 @@ using namespace mlir;
 using namespace mlir::sp;
 
 static constexpr double tolerance = 1e-9;
-static constexpr unsigned draws = 2;
-static constexpr size_t maxPositions = 40;
-
-void mlir::sp::samplePositions(AttentionMatch &match,
-                               const MaskAnalysis &mask) {
-  const AxisLabels &labels = match.component->labels;
-  int64_t numQueries = match.axes.queryLength(labels);
-  int64_t numKeys = labels.size(match.axes.key);
-  std::set<int64_t> q, k;
-  auto add = [](std::set<int64_t> &set, int64_t position, int64_t size) {
-    if (position >= 0 && position < size && set.size() < maxPositions)
-      set.insert(position);
-  };
-  auto addAround = [&](std::set<int64_t> &set, int64_t position, int64_t size) {
-    for (int64_t step = -1; step <= 1; ++step)
-      add(set, position + step, size);
-  };
-  for (const sprt::algebra::Interval &rows : match.rowsWithoutKeys())
-    add(q, rows.begin, numQueries);
-  for (int64_t position : {int64_t(0), numQueries / 2, numQueries - 1})
-    add(q, position, numQueries);
-  for (int64_t position : {int64_t(0), numKeys / 3, numKeys - 1})
-    add(k, position, numKeys);
-  for (int64_t cut : mask.queryCuts)
-    addAround(q, cut, numQueries);
-  for (int64_t cut : mask.keyCuts)
-    addAround(k, cut, numKeys);
-  // Each query meets keys on both sides of each cut in (key - query).
-  std::set<int64_t> some(q);
-  for (int64_t cut : mask.differenceCuts) {
-    for (int64_t query : some)
-      addAround(k, query + cut, numKeys);
-    addAround(q, -cut, numQueries);
-  }
-  // And at least one that it sees, if it sees any.
-  for (int64_t query : q)
-    for (const sprt::algebra::Band &band : match.bands.bands()) {
-      if (query < band.q0 || query >= band.q1)
-        continue;
-      int64_t low =
-          band.lo == sprt::algebra::unboundedBelow ? band.k0 : query + band.lo;
-      int64_t key = std::max(band.k0, low);
-      if (sprt::algebra::visible(band, query, key))
-        k.insert(key);
-    }
-  match.queries.assign(q.begin(), q.end());
-  match.keys.assign(k.begin(), k.end());
-}
 
 bool ReferenceCheck::equals(const Node *node, EmptyRow &empty) const {
   return llvm::all_of(samplesOf(match, 101), [&](const SampleDraw &draw) {
@@ -70,47 +22,10 @@ bool ReferenceCheck::equals(const Node *node, EmptyRow &empty) const {
   });
 }
 
-SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
-                                            uint64_t seed) {
-  SmallVector<SampleDraw> samples;
-  // Data has more cases than numbers; all true and all false are two of them.
-  for (unsigned draw = 0; draw < (match.score ? 3 * draws : draws); ++draw)
-    samples.push_back({seed++, std::nullopt});
-  if (match.score)
-    for (bool truth : {false, true})
-      samples.push_back({seed++, truth});
-  return samples;
-}
-
-/// Three samples of an axis: its ends and something between.
-static std::vector<int64_t> threePositions(int64_t size) {
-  std::set<int64_t> positions = {0, size / 2, size - 1};
-  return {positions.begin(), positions.end()};
-}
-
 static bool near(double actual, double expected) {
   if (std::isnan(expected))
     return std::isnan(actual);
   return std::fabs(actual - expected) <= tolerance * (1 + std::fabs(expected));
-}
-
-void mlir::sp::prepareSamples(const AttentionMatch &match,
-                              const SampleDraw &draw,
-                              SampleEvaluator &evaluator) {
-  const AxisLabels &labels = match.component->labels;
-  const AttentionAxes &axes = match.axes;
-  for (const Axes *some : {&axes.batch, &axes.sharedHeads, &axes.groups,
-                           &axes.feature, &axes.value})
-    for (AxisId axis : labels.resolve(*some))
-      evaluator.setPositions(axis, threePositions(labels.size(axis)));
-  if (axes.query)
-    evaluator.setPositions(*axes.query, match.queries);
-  evaluator.setPositions(axes.key, match.keys);
-  if (match.score)
-    evaluator.releaseData(*match.component);
-  evaluator.keepExact(draw.isExact);
-  if (draw.truths)
-    evaluator.setTruths(*draw.truths);
 }
 
 bool ReferenceCheck::equalsOnce(const Node *node, EmptyRow &empty,
@@ -168,10 +83,10 @@ bool ReferenceCheck::equalsOnce(const Node *node, EmptyRow &empty,
       double exponent, value, factor;
     };
     SmallVector<Pair> pairs;
-    for (auto [index, key] : llvm::enumerate(match.keys)) {
+    for (auto [index, key] : llvm::enumerate(draw.plan->keys)) {
       at[axes.key] = index;
       double value = viewV.at(at);
-      row.mean += value / double(match.keys.size());
+      row.mean += value / double(draw.plan->keys.size());
       if (!match.bands.visible(query, key))
         continue;
       double exponent = exponentAt();
@@ -194,7 +109,8 @@ bool ReferenceCheck::equalsOnce(const Node *node, EmptyRow &empty,
     for (auto [axis, index] : llvm::zip_equal(outer, *walk))
       at[axis] = index;
     walk.next();
-    Row row = formula(axes.query ? match.queries[at.lookup(*axes.query)] : 0);
+    Row row =
+        formula(axes.query ? draw.plan->queries[at.lookup(*axes.query)] : 0);
     if (row.weights > 0) {
       if (!near(result, row.sum / row.weights))
         return false;

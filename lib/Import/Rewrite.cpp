@@ -163,11 +163,13 @@ AttentionOp mlir::sp::replaceAttention(const AttentionMatch &match,
     if (empty == Empty::Mean && score.function)
       score.mean =
           meanOfValues(builder, location, operands[2], shape[2], computed);
-    SmallVector<const Node *> sinks = findSinks(*match.component, axes.key);
-    if (!sinks.empty())
-      score.sink =
-          rearranger.rearrange(rearranger.convert(sinks[0]->value, computed),
-                               sinks[0]->labels, {heads});
+    SmallVector<Sink> sinks = findSinks(*match.component, axes.key);
+    if (!sinks.empty()) {
+      Value sink = rearranger.convert(sinks[0].node->value, computed);
+      if (sinks[0].isPower)
+        sink = stablehlo::LogOp::create(builder, location, sink);
+      score.sink = rearranger.rearrange(sink, sinks[0].node->labels, {heads});
+    }
   }
   Type lse;
   if (leavesSums) {

@@ -1,8 +1,10 @@
 //===- SampleEvaluator.cpp - A component on a few positions ---------------===//
 
-#include "SampleEvaluator.h"
+#include "SampleOrder.h"
 
 #include "sp/StableHLO/StableHLO.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -94,9 +96,7 @@ const Samples *SampleEvaluator::evaluate(const Node *node) {
   auto isForced = forced.find(node);
   if (isForced != forced.end())
     llvm::fill(result->data, isForced->second);
-  else if (released.contains(node))
-    drawLeaf(node, *result);
-  else if (!compute(node, *result))
+  else if (!computeAsRead(node, *result))
     result = nullptr;
   else if (!node->scored && !node->random &&
            !(isExact && isa<FloatType>(node->elementType())))
@@ -104,11 +104,79 @@ const Samples *SampleEvaluator::evaluate(const Node *node) {
   return (values[node] = std::move(result)).get();
 }
 
+bool SampleEvaluator::computeAsRead(const Node *node, Samples &result) {
+  if (readings && node->role == Role::Data)
+    return drawAny(node, result), true;
+  switch (readings ? readings->of(node) : Reading::Computed) {
+  case Reading::Any:
+    // Row values are shifts where they are dropped.
+    return isRow(node) ? compute(node, result) : (drawAny(node, result), true);
+  case Reading::Exact:
+    return computeExactly(node, result);
+  case Reading::Shifted:
+    if (!compute(node, result))
+      return false;
+    if (!dropRows)
+      shift(node, result);
+    return true;
+  case Reading::Ordered:
+  case Reading::Computed:
+    return compute(node, result);
+  }
+  return false;
+}
+
+bool SampleEvaluator::computeExactly(const Node *node, Samples &result) {
+  if (!exact) {
+    exact = std::make_unique<SampleEvaluator>(labels, seed);
+    exact->sampled = sampled;
+  }
+  const Samples *samples = exact->evaluate(node);
+  if (samples)
+    result.data = samples->data;
+  return samples != nullptr;
+}
+
+/// Finite numbers that hide nothing and still leave no weight, as fills of
+/// -1e4 are, stand for any: where scores are as far apart they count.
+static double drawFill(double number) {
+  return number > largestFill && number < -50 ? std::cos(number) : number;
+}
+
+const Samples *SampleEvaluator::fillsDrawn(const Node *node,
+                                           const Samples *samples) {
+  std::unique_ptr<Samples> &drawn = drawnFills[node];
+  if (!drawn) {
+    drawn = std::make_unique<Samples>(*samples);
+    for (double &number : drawn->data)
+      number = drawFill(number);
+  }
+  return drawn.get();
+}
+
+bool SampleEvaluator::operandsOf(const Node *node,
+                                 SmallVectorImpl<const Samples *> &operands) {
+  bool meetsFills =
+      readings && node->scored &&
+      isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::SelectOp,
+          stablehlo::MaxOp, stablehlo::MinOp, stablehlo::ClampOp,
+          stablehlo::ConcatenateOp, stablehlo::PadOp>(node->op);
+  for (const Node *operand : node->operands) {
+    const Samples *samples = evaluate(operand);
+    if (!samples)
+      return false;
+    bool isFill = meetsFills && !operand->scored && !operand->random &&
+                  isa<FloatType>(operand->elementType());
+    operands.push_back(isFill ? fillsDrawn(operand, samples) : samples);
+  }
+  return true;
+}
+
 bool SampleEvaluator::compute(const Node *node, Samples &result) {
   Operation *op = node->op;
   auto operands = [&](const Node *operand) { return evaluate(operand); };
   if (node->role != Role::None)
-    return drawLeaf(node, result), true;
+    return drawOperand(node, result), true;
   if (isElementwise(op))
     return computeElementwise(node, result);
   if (isa<stablehlo::ReduceOp>(op))
@@ -125,24 +193,64 @@ bool SampleEvaluator::compute(const Node *node, Samples &result) {
 }
 
 bool SampleEvaluator::computeElementwise(const Node *node, Samples &result) {
+  if (const Node *sum =
+          dropRows ? sumBesidePower(labels, node, keys) : nullptr) {
+    const Samples *own = evaluate(sum);
+    if (own)
+      result.data = own->data;
+    return own != nullptr;
+  }
   if (isDroppedRow(node)) {
     llvm::fill(result.data, 0.0);
     return true;
   }
+  if (isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::ClampOp,
+          stablehlo::AbsOp, stablehlo::SignOp, stablehlo::CompareOp>(
+          node->op) &&
+      isa<FloatType>(node->operands.back()->elementType()))
+    return computeOrdered(node, result);
   ElementFunction function = elementFunction(node->op);
-  if (!function)
-    return false;
   SmallVector<const Samples *, 3> operands;
-  for (const Node *operand : node->operands) {
-    operands.push_back(evaluate(operand));
-    if (!operands.back())
-      return false;
-  }
+  if (!function || !operandsOf(node, operands))
+    return false;
   SmallVector<double, 3> arguments(operands.size());
   for (auto [i, value] : llvm::enumerate(result.data)) {
     for (auto [argument, operand] : llvm::zip_equal(arguments, operands))
       argument = operand->data[operand->data.size() == 1 ? 0 : i];
     value = function(arguments);
+  }
+  return !readings || settles(node, operands, result);
+}
+
+/// What an operation gives in the program's type but not in f64. False where a
+/// draw says nothing: powers that vanish here need not elsewhere.
+bool SampleEvaluator::settles(const Node *node,
+                              ArrayRef<const Samples *> operands,
+                              Samples &result) {
+  if (isa<stablehlo::ExpOp>(node->op)) {
+    bool isAny = false, isLost = true;
+    for (auto [argument, power] :
+         llvm::zip_equal(operands[0]->data, result.data)) {
+      if (!(argument > largestFill))
+        continue;
+      isAny = true;
+      isLost &= power == 0;
+    }
+    return !isAny || !isLost;
+  }
+  if (!isa<stablehlo::AddOp>(node->op))
+    return true;
+  // An epsilon is lost beside 1.
+  auto type = dyn_cast<FloatType>(node->elementType());
+  for (unsigned i : {0U, 1U}) {
+    std::optional<double> epsilon = readings->number(node->operands[1 - i]);
+    if (!type || !epsilon || !readings->isSumFromOne(node->operands[i]) ||
+        std::fabs(*epsilon) > std::ldexp(1.0, -int(type.getFPMantissaWidth())))
+      continue;
+    for (auto [j, sum] : llvm::enumerate(result.data)) {
+      double own = operands[i]->data[operands[i]->data.size() == 1 ? 0 : j];
+      sum = own == 0 ? sum : own;
+    }
   }
   return true;
 }

@@ -1,7 +1,7 @@
 #ifndef SP_LIB_IMPORT_SAMPLEEVALUATOR_H
 #define SP_LIB_IMPORT_SAMPLEEVALUATOR_H
 
-#include "Component.h"
+#include "Readings.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -23,7 +23,8 @@ struct Samples {
 /// samples of its axes, as the reference it is compared with does. Positions
 /// and tables are rounded to the program's own types, everything else is not.
 /// What leaves hold depends on the seed only, so that evaluators of one seed
-/// see the same program.
+/// see the same program. One that judges draws what samples may not decide (see
+/// Readings) as well.
 class SampleEvaluator {
 public:
   SampleEvaluator(const AxisLabels &labels, uint64_t seed)
@@ -39,12 +40,11 @@ public:
   void keepExact(bool exact) { isExact = exact; }
   /// A node that stays as it is whatever a tangent is by.
   void hold(const Node *node) { held.insert(node); }
-  /// A node that may be anything, as a leaf.
-  void release(const Node *node) { released.insert(node); }
-  /// Releases comparisons of data: what is compared may have values that no
-  /// sample has.
-  void releaseData(const Component &component);
-  /// Gives every boolean leaf, and every number of a mask, this truth.
+  /// Takes nodes as they are read there.
+  void judge(std::shared_ptr<Readings> by) { readings = std::move(by); }
+  /// Multiplies the left operand of scores.
+  void setMagnitude(double factor) { magnitude = factor; }
+  /// Gives every truth of data this value.
   void setTruths(bool truth) { truths = truth; }
   /// Row sums become 1 and row maxima 0, which leaves what the weights are
   /// before they are normalised; what a sink adds to a sum becomes 0.
@@ -67,19 +67,36 @@ private:
   /// What a node's operands are there.
   using Operands = llvm::function_ref<const Samples *(const Node *)>;
 
+  bool computeAsRead(const Node *node, Samples &result);
   bool compute(const Node *node, Samples &result);
+  bool computeExactly(const Node *node, Samples &result);
+  void drawAny(const Node *node, Samples &result);
+  void shift(const Node *node, Samples &result);
+  bool computeOrdered(const Node *node, Samples &result);
+  bool computeOrderedTangents(const Node *node, const Node *by,
+                              Samples &result);
+  bool operandsOf(const Node *node, SmallVectorImpl<const Samples *> &operands);
+  bool settles(const Node *node, ArrayRef<const Samples *> operands,
+               Samples &result);
+  const Samples *fillsDrawn(const Node *node, const Samples *samples);
+  friend class ElementDraw;
+  friend class Projection;
+  friend class SampleOrder;
   bool computeElementwise(const Node *node, Samples &result);
   bool computeReduce(const Node *node, Samples &result);
   bool computeProduct(const Node *node, Samples &result);
   bool computeConstant(const Node *node, Samples &result);
   bool computeJoin(const Node *node, Samples &result, Operands operands);
   bool computeLookup(const Node *node, Samples &result);
-  void drawLeaf(const Node *node, Samples &result);
+  void drawOperand(const Node *node, Samples &result);
   bool computeMove(const Node *node, Samples &result, Operands operands);
   bool computeTangent(const Node *node, const Node *by, Samples &result);
   bool computeElementTangents(const Node *node, const Node *by,
                               Samples &result);
   bool runsOverKeys(const Node *node) const;
+  bool isRow(const Node *node) const {
+    return dropRows && node->scored && !runsOverKeys(node);
+  }
   bool isDropped(const Node *node);
   bool isDroppedRow(const Node *node);
   int64_t count(AxisId axis) const;
@@ -89,11 +106,15 @@ private:
   uint64_t seed;
   llvm::DenseMap<AxisId, std::vector<int64_t>> sampled;
   llvm::DenseMap<const Node *, double> forced;
-  llvm::SmallPtrSet<const Node *, 4> released, held;
+  llvm::SmallPtrSet<const Node *, 4> held;
+  std::shared_ptr<Readings> readings;
+  std::unique_ptr<SampleEvaluator> exact; ///< judges nothing
+  double magnitude = 1;
   std::optional<bool> truths;
   bool dropRows = false, isExact = false;
   AxisId keys = 0;
-  llvm::DenseMap<const Node *, std::unique_ptr<Samples>> values;
+  llvm::DenseMap<const Node *, std::unique_ptr<Samples>> values, extremes,
+      drawnFills;
   llvm::DenseMap<std::pair<const Node *, const Node *>,
                  std::unique_ptr<Samples>>
       tangents;

@@ -1,8 +1,10 @@
 //===- SampleSources.cpp - What samples are made of -----------------------===//
 
-#include "SampleEvaluator.h"
+#include "SampleOrder.h"
 
 #include "sp/StableHLO/StableHLO.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -34,46 +36,40 @@ double SampleView::at(const DenseMap<AxisId, int64_t> &coordinates) const {
   return samples.data[offset];
 }
 
-/// Whether a leaf of data is in what a node is made of.
-static bool readsData(const Node *node, DenseMap<const Node *, bool> &known) {
-  auto [entry, isNew] = known.try_emplace(node, node->role == Role::Data);
-  if (!isNew)
-    return entry->second;
-  bool reads = node->role == Role::Data;
-  for (const Node *operand : node->operands)
-    reads = readsData(operand, known) || reads;
-  return known[node] = reads;
+void SampleEvaluator::drawAny(const Node *node, Samples &result) {
+  const Node *source = readings->source(node);
+  ElementDraw draw(*this, node, source, readings->identity(node));
+  Type type = node->elementType();
+  bool isPositive = readings->isNonNegative(source);
+  for (auto [i, value] : llvm::enumerate(result.data)) {
+    uint64_t bits = draw.bits(i) >> 8;
+    if (type.isInteger(1))
+      value = truths.value_or(bits % 2 == 0);
+    else if (isa<FloatType>(type))
+      value = isPositive ? std::fabs(draw.number(i)) : draw.number(i);
+    else
+      // Often equal, or positions.
+      value = double(bits % 2 ? bits / 2 % 3 : bits / 2 % 100);
+  }
+  if (!source->scored && !isExact)
+    roundTo(source->elementType(), result.data);
 }
 
-void SampleEvaluator::releaseData(const Component &component) {
-  DenseMap<const Node *, bool> known;
-  for (const std::unique_ptr<Node> &node : component.all())
-    if (!node->scored && isa_and_nonnull<stablehlo::CompareOp>(node->op) &&
-        !forced.count(node.get()) && readsData(node.get(), known))
-      release(node.get());
+/// Adds any number to the extremes of rows, but to those of fills alone.
+void SampleEvaluator::shift(const Node *node, Samples &result) {
+  extremes[node] = std::make_unique<Samples>(result);
+  ElementDraw draw(*this, node, node, readings->identity(node));
+  for (auto [i, value] : llvm::enumerate(result.data))
+    if (std::isfinite(value))
+      value += draw.number(i);
 }
 
-void SampleEvaluator::drawLeaf(const Node *node, Samples &result) {
+void SampleEvaluator::drawOperand(const Node *node, Samples &result) {
   std::mt19937_64 generator(seed * 0x9E3779B97F4A7C15 + node->number);
   std::uniform_real_distribution<double> draw(0.25, 1.75);
-  auto coin = [&] { return (generator() & 1) != 0; };
-  Type type = node->elementType();
-  // Data may be what a mask is made of: numbers of a mask in every other draw,
-  // integers that are often equal, and positions. Exact gradients are not to be
-  // a multiple of others just where data is one.
-  bool isOperand = node->role != Role::None && node->role != Role::Data;
-  bool isMask = !isOperand && ((coin() && !isExact) || truths);
-  for (double &value : result.data) {
-    if (type.isInteger(1) || (isa<FloatType>(type) && isMask))
-      value = truths.value_or(coin());
-    else if (isa<FloatType>(type))
-      value = draw(generator) * (coin() ? 1.0 : -1.0);
-    else
-      value = coin() ? double(generator() % 3) : double(generator() % 100);
-  }
-  // As what is made of it will be.
-  if (!isOperand)
-    roundTo(type, result.data);
+  double factor = node->role == Role::Left ? magnitude : 1.0;
+  for (double &value : result.data)
+    value = draw(generator) * ((generator() & 1) != 0 ? factor : -factor);
 }
 
 static double numberAt(DenseElementsAttr elements, int64_t index) {

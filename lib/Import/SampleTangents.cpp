@@ -40,8 +40,8 @@ static double elementTangent(Operation *op, const ElementFunction &function,
     return tangent == 0 ? 0 : factor * tangent;
   };
   if (llvm::all_of(t, [](double tangent) { return tangent == 0; }) ||
-      isa<stablehlo::CeilOp, stablehlo::FloorOp, stablehlo::SignOp,
-          stablehlo::RoundOp, stablehlo::RoundNearestEvenOp>(op))
+      isa<stablehlo::CeilOp, stablehlo::FloorOp, stablehlo::RoundOp,
+          stablehlo::RoundNearestEvenOp>(op))
     return 0;
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case([&](stablehlo::AddOp) { return t[0] + t[1]; })
@@ -55,11 +55,13 @@ static double elementTangent(Operation *op, const ElementFunction &function,
       .Case([&](stablehlo::DivOp) {
         return times(1 / a[1], t[0]) - times(a[0] / a[1] / a[1], t[1]);
       })
-      .Case<stablehlo::MaxOp, stablehlo::MinOp>([&](Operation *) {
-        return a[0] == a[1] ? (t[0] + t[1]) / 2
-                            : t[function(a) == a[0] ? 0 : 1];
-      })
       .Default([&](Operation *) { return difference(function, a, t); });
+}
+
+/// Operations whose derivative follows from what they give, so that this may
+/// be any number: y (1 - y) and 1 - y^2.
+static bool isSaturating(Operation *op) {
+  return isa_and_nonnull<stablehlo::LogisticOp, stablehlo::TanhOp>(op);
 }
 
 /// Whether a node is made of another.
@@ -87,8 +89,10 @@ const Samples *SampleEvaluator::tangent(const Node *node, const Node *by) {
 
 bool SampleEvaluator::computeTangent(const Node *node, const Node *by,
                                      Samples &result) {
-  bool isGiven = forced.count(node) || released.contains(node) ||
-                 held.contains(node) || node->role != Role::None ||
+  bool isAny = readings && readings->of(node) == Reading::Any;
+  bool isGiven = forced.count(node) || held.contains(node) ||
+                 node->role != Role::None ||
+                 (isAny && !isSaturating(node->op)) ||
                  !isa<FloatType>(node->elementType());
   DenseMap<const Node *, bool> made;
   if (node == by || isGiven || !isMadeOf(node, by, made)) {
@@ -114,6 +118,20 @@ bool SampleEvaluator::computeElementTangents(const Node *node, const Node *by,
                                              Samples &result) {
   if (isDroppedRow(node)) {
     llvm::fill(result.data, 0.0);
+    return true;
+  }
+  if (isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::ClampOp,
+          stablehlo::AbsOp, stablehlo::SignOp>(node->op))
+    return computeOrderedTangents(node, by, result);
+  if (isSaturating(node->op)) {
+    const Samples *own = evaluate(node),
+                  *change = tangent(node->operands[0], by);
+    if (!own || !change)
+      return false;
+    bool isTanh = isa<stablehlo::TanhOp>(node->op);
+    for (auto [element, y, t] :
+         llvm::zip_equal(result.data, own->data, change->data))
+      element = t * (isTanh ? 1 - y * y : y * (1 - y));
     return true;
   }
   ElementFunction function = elementFunction(node->op);

@@ -17,10 +17,17 @@ struct Exponential {
 std::optional<Exponential> findExponential(const Component &component,
                                            AxisId keys);
 
-/// The exponentials without keys that a row sum consists of beside that one:
-/// what sinks add. Each is exp(sink - shift); returns the sinks.
-SmallVector<const Node *> findSinks(const Component &component, AxisId keys);
+/// What a row sum has beside the exponentials of pairs: exp(sink - shift), or a
+/// number that is not negative, which is the power of a sink of its logarithm.
+struct Sink {
+  const Node *node = nullptr;
+  bool isPower = false; ///< the node is exp(sink)
 
+  bool operator==(const Sink &other) const {
+    return node == other.node && isPower == other.isPower;
+  }
+};
+SmallVector<Sink> findSinks(const Component &component, AxisId keys);
 /// Exponents of pairs without weight.
 struct HiddenExponents {
   bool hasInfinite = false, hasFinite = false;
@@ -40,12 +47,12 @@ struct HiddenExponents {
 /// and an empty row gives the mean.
 class ScoreAnalysis {
 public:
-  ScoreAnalysis(Component &component, const AttentionAxes &axes,
-                ArrayRef<Comparison> comparisons)
-      : component(component), axes(axes), comparisons(comparisons) {}
+  ScoreAnalysis(Component &component, const AttentionAxes &axes)
+      : component(component), axes(axes) {}
 
   /// Takes thresholds that could be read; the others may be anything.
-  void setThresholds(ArrayRef<Threshold> known);
+  void setThresholds(ArrayRef<Threshold> known,
+                     std::shared_ptr<Readings> readings);
   /// Whether a pair is visible to some inputs where the thresholds have these
   /// truths; nothing if that cannot be evaluated.
   std::optional<bool> visible(unsigned truths);
@@ -73,9 +80,8 @@ private:
 
   Component &component;
   const AttentionAxes &axes;
-  ArrayRef<Comparison> comparisons;
   ArrayRef<Threshold> thresholds;
-  SmallVector<const Node *> free;
+  std::shared_ptr<Readings> readings;
   std::vector<unsigned> shown;
   HiddenExponents byBands, byData;
   bool isWeighted = false;

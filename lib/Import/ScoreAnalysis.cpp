@@ -11,11 +11,8 @@ using namespace mlir;
 using namespace mlir::sp;
 
 static constexpr unsigned draws = 6;
-/// Exponents up to this hide a pair whatever its row's other exponents are.
-static constexpr double largestFill = -9e3;
-/// A fill up to this absorbs scores in f32: its last place is 64.
-static constexpr double largestAbsorbing = -9e8;
-/// How far apart what is left of absorbed scores may be.
+/// How far apart what is left of scores may be that fills absorb: in f32 the
+/// last place of the largest of these is 64.
 static constexpr double absorbedScores = 64;
 
 static bool runsOver(const AxisLabels &labels, const Node *node, AxisId axis) {
@@ -44,10 +41,26 @@ std::optional<Exponential> mlir::sp::findExponential(const Component &component,
   return found.node ? std::optional(found) : std::nullopt;
 }
 
-SmallVector<const Node *> mlir::sp::findSinks(const Component &component,
-                                              AxisId keys) {
-  SmallVector<const Node *> sinks;
+SmallVector<Sink> mlir::sp::findSinks(const Component &component, AxisId keys) {
+  SmallVector<Sink> sinks;
+  auto add = [&](const Node *node, bool isPower) {
+    Sink sink = {narrowest(node), isPower};
+    while (isa_and_nonnull<stablehlo::ConvertOp>(sink.node->op) &&
+           widens(sink.node->op))
+      sink.node = narrowest(sink.node->operands[0]);
+    if (!llvm::is_contained(sinks, sink))
+      sinks.push_back(sink);
+  };
+  std::optional<Readings> readings;
   for (const std::unique_ptr<Node> &node : component.all()) {
+    if (const Node *sum = sumBesidePower(component.labels, node.get(), keys)) {
+      const Node *power = node->operands[node->operands[0] == sum ? 1 : 0];
+      if (!readings)
+        readings.emplace(component, keys, llvm::SmallPtrSet<const Node *, 8>());
+      if (readings->isNonNegative(power) && readings->number(power) != 0.0)
+        add(power, /*isPower=*/true);
+      continue;
+    }
     if (!node->scored || !isa_and_nonnull<stablehlo::ExpOp>(node->op) ||
         runsOver(component.labels, node.get(), keys))
       continue;
@@ -59,13 +72,8 @@ SmallVector<const Node *> mlir::sp::findSinks(const Component &component,
          isa<stablehlo::ReshapeOp, stablehlo::ConvertOp,
              stablehlo::BroadcastInDimOp, stablehlo::SubtractOp>(shifted->op)))
       shifted = shifted->operands[0];
-    if (shifted->scored)
-      continue;
-    const Node *sink = narrowest(shifted);
-    while (isa_and_nonnull<stablehlo::ConvertOp>(sink->op) && widens(sink->op))
-      sink = narrowest(sink->operands[0]);
-    if (!llvm::is_contained(sinks, sink))
-      sinks.push_back(sink);
+    if (!shifted->scored)
+      add(shifted, /*isPower=*/false);
   }
   return sinks;
 }
@@ -80,18 +88,14 @@ void HiddenExponents::add(double exponent) {
   hasFinite = true;
 }
 
-void ScoreAnalysis::setThresholds(ArrayRef<Threshold> known) {
+void ScoreAnalysis::setThresholds(ArrayRef<Threshold> known,
+                                  std::shared_ptr<Readings> by) {
   thresholds = known;
+  readings = std::move(by);
   settled.assign(known.size(), std::nullopt);
   shown.clear();
   byBands = byData = {};
   isWeighted = false;
-  free.clear();
-  for (const Comparison &comparison : comparisons)
-    if (llvm::none_of(known, [&](const Threshold &threshold) {
-          return threshold.node == comparison.node;
-        }))
-      free.push_back(comparison.node);
 }
 
 /// Positions from all over an axis.
@@ -121,9 +125,7 @@ bool ScoreAnalysis::draw(unsigned truths, unsigned number, bool &isShown) {
       bool truth = constant ? threshold.first : (truths >> i) & 1;
       evaluator.force(threshold.node, threshold.values[truth]);
     }
-    for (const Node *node : free)
-      evaluator.release(node);
-    evaluator.releaseData(component);
+    evaluator.judge(readings);
     evaluator.dropRowValues(axes.key);
   };
   uint64_t seed = 1009 + truths * draws + number;
@@ -199,19 +201,25 @@ std::optional<bool> ScoreAnalysis::visible(unsigned truths) {
 }
 
 /// Whether an exponent is made of numbers of queries, keys or pairs, which may
-/// be a mask as deep as the fill; those that are only compared are none.
+/// be a mask as deep as the fill; those that are only compared, and shifts of
+/// rows, are none.
 bool ScoreAnalysis::hasNumbersOfRows(const Node *exponent) const {
   llvm::SmallPtrSet<const Node *, 16> seen;
   SmallVector<const Node *> open = {exponent};
   while (!open.empty()) {
     const Node *node = open.pop_back_val();
-    if (!seen.insert(node).second || !isa<FloatType>(node->elementType()))
+    if (!seen.insert(node).second || node->elementType().isInteger(1))
       continue;
-    llvm::append_range(open, node->operands);
-    if (node->role == Role::Data &&
+    if (node->scored && !runsOver(component.labels, node, axes.key))
+      continue;
+    bool isNumber = !node->scored && (node->role == Role::Data ||
+                                      readings->of(node) == Reading::Any);
+    if (isNumber &&
         (runsOver(component.labels, node, axes.key) ||
          (axes.query && runsOver(component.labels, node, *axes.query))))
       return true;
+    if (!isNumber)
+      llvm::append_range(open, node->operands);
   }
   return false;
 }
@@ -233,7 +241,7 @@ bool ScoreAnalysis::finish(bool hasEmptyRows) {
   // Fills that add up leave those of a row apart that are fewest.
   double least = std::min(byData.least, byBands.least);
   absorbs = !isUniform && type.getIntOrFloatBitWidth() <= 32 &&
-            greatest <= largestAbsorbing && greatest - least <= absorbedScores;
+            greatest - least <= absorbedScores;
   if (!isUniform && !absorbs)
     return false;
   hidesUpTo = greatest / 2;

@@ -21,7 +21,8 @@ class ScoreBuilder {
 public:
   ScoreBuilder(const AttentionMatch &match, Type element)
       : match(match), component(*match.component), labels(component.labels),
-        element(element), builder(match.product->getContext()),
+        readings(component, match.axes.key, {}), element(element),
+        builder(match.product->getContext()),
         location(match.product->getLoc()) {}
 
   std::optional<ScoreFunction> build();
@@ -60,6 +61,7 @@ private:
   const AttentionMatch &match;
   const Component &component;
   const AxisLabels &labels;
+  Readings readings;
   Type element;
   OpBuilder builder;
   Location location;

@@ -200,8 +200,21 @@ std::optional<Element> ScoreBuilder::emitElementwise(const Node *node) {
   }
   Type type = typeOf(node);
   if (isa<stablehlo::ConvertOp>(node->op) && node->scored &&
-      isa<FloatType>(type))
-    return Element{materialise(operands[0], type), 0};
+      isa<FloatType>(type)) {
+    Element same{materialise(operands[0], type), 0};
+    bool isExact = !isa<FloatType>(node->operands[0]->elementType()) ||
+                   widens(node->op) ||
+                   readings.keepsPrecision(node->elementType());
+    if (isExact)
+      return same;
+    // Other types than bf16 have fewer exponents, too.
+    if (!node->elementType().isBF16())
+      return std::nullopt;
+    return Element{stablehlo::ReducePrecisionOp::create(
+                       builder, location, same.value, /*exponentBits=*/8,
+                       /*mantissaBits=*/7),
+                   0};
+  }
   SmallVector<Value> values;
   for (auto [operand, from] : llvm::zip_equal(operands, node->operands)) {
     Type own = from->elementType();
@@ -303,7 +316,7 @@ std::optional<Element> ScoreBuilder::emitOperation(const Node *node) {
   Operation *op = node->op;
   if (!op)
     return std::nullopt;
-  if (isElementwise(op))
+  if (isElementwise(op) || isa<stablehlo::ReducePrecisionOp>(op))
     return emitElementwise(node);
   if (auto iota = dyn_cast<stablehlo::IotaOp>(op)) {
     MaybeElement index = emitIndex(node->labels[iota.getIotaDimension()]);
@@ -337,6 +350,8 @@ std::optional<Element> ScoreBuilder::emitScored(const Node *node) {
     return Element{
         Value(), sums && llvm::is_contained(inner, match.axes.key) ? 1.0 : 0.0};
   }
+  if (const Node *sum = sumBesidePower(labels, node, match.axes.key))
+    return emit(sum);
   if (isa<stablehlo::ExpOp>(node->op) && !hasKeys)
     return Element{Value(), 0.0};
   if (isa<stablehlo::MaxOp, stablehlo::MinOp>(node->op) && !hasKeys) {

@@ -1,0 +1,105 @@
+//===- GradientForms.cpp - Which values hold a gradient -------------------===//
+//
+//   %0 = dot_general %ds, %k            a multiple of a gradient: a form
+//   %1 = multiply %0, 0.125             the gradient itself, which is replaced
+//   %2 = reduce(%1) over groups         another form
+//
+//===----------------------------------------------------------------------===//
+
+#include "Gradient.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+/// Whether a node has the axes of a gradient.
+bool GradientMatcher::isOver(const Node *node, Gradient kind) const {
+  const AxisLabels &labels = component.labels;
+  const AttentionAxes &axes = match.axes;
+  Axes expected = axes.batch;
+  llvm::append_range(expected, axes.sharedHeads);
+  if (kind != Gradient::Key && kind != Gradient::Value) {
+    llvm::append_range(expected, axes.groups);
+    expected.push_back(*axes.query);
+  }
+  if (kind != Gradient::Query && kind != Gradient::Sink)
+    expected.push_back(axes.key);
+  if (kind < Gradient::Sink)
+    llvm::append_range(expected,
+                       kind == Gradient::Value ? axes.value : axes.feature);
+  expected = labels.resolve(expected);
+  Axes own = labels.resolve(flatten(node->labels));
+  auto covers = [&](const Axes &a, const Axes &b) {
+    return llvm::all_of(a, [&](AxisId axis) {
+      return labels.size(axis) == 1 || llvm::is_contained(b, axis);
+    });
+  };
+  // Sums of a term's are over any of the axes.
+  return covers(own, expected) &&
+         (kind == Gradient::Term || covers(expected, own));
+}
+
+/// The operations of the last request, which a match replaces.
+void GradientMatcher::noteOperations() {
+  gradients.operations.insert_range(operationsOf(match));
+}
+
+/// Names what the forward does not have and no gradient of it, if there is
+/// such.
+LogicalResult GradientMatcher::refuseForms(Operation *product) {
+  StringRef reason = "a contraction of its pairs is none of its gradients";
+  const Node *node = requestForm(match, product->getResult(0));
+  Readings readings(component, match.axes.key, {});
+  const Node *any = node
+                        ? readings.findAny(node,
+                                           [&](const Node *other) {
+                                             return forward.contains(other->op);
+                                           })
+                        : nullptr;
+  if (!any)
+    return refuse(reason, product->getLoc());
+  return refuse(reason + ", as '" + any->op->getName().getStringRef() +
+                    "' acts on its pairs",
+                any->op->getLoc());
+}
+
+/// Follows the forms of a gradient to the last that is a multiple of it.
+LogicalResult GradientMatcher::matchForms(Operation *product,
+                                          unsigned leafOperand, Gradient kind) {
+  SmallVector<GradientMatch::Result> forms;
+  Value value = product->getResult(0);
+  for (unsigned step = 0; step < maxResultSteps; ++step) {
+    Component::Snapshot before = component.save();
+    const Node *node = requestForm(match, value);
+    bool isKnown =
+        node && isWhole(match) &&
+        hasKnownPositions(match, node,
+                          match.score ? Inputs::Any : Inputs::Operands);
+    std::optional<double> factor;
+    if (isKnown && isOver(node, kind))
+      factor = gradientFactor(match, node, kind,
+                              component.anchor(product)->leaves[leafOperand],
+                              component.anchor(pairs), cotangentOperand);
+    if (factor)
+      forms.push_back({kind, value, node->labels, *factor});
+    if (!isKnown || (!factor && !forms.empty())) {
+      component.restore(before);
+      break;
+    }
+    Operation *next = nextForm(value);
+    if (!next)
+      break;
+    value = next->getResult(0);
+  }
+  if (forms.empty())
+    return refuseForms(product);
+  // The gradient itself rather than a multiple of it, the later the better.
+  auto exact = llvm::find_if(llvm::reverse(forms), [](const auto &form) {
+    return std::fabs(form.factor - 1) < 1e-12;
+  });
+  gradients.results.push_back(exact != forms.rend() ? *exact : forms.back());
+  requestForm(match, gradients.results.back().value);
+  noteOperations();
+  return success();
+}

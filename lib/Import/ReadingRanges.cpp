@@ -1,0 +1,108 @@
+//===- ReadingRanges.cpp - What is known of numbers without samples -------===//
+//
+//   exp(s - max(s))             in [0, 1], and 1 somewhere in each row
+//   reduce add of these         0 in rows without keys, and from 1 on elsewhere
+//
+// which decides guards (`sum == 0`, `maximum(sum, 1e-9)`, `sum + 1e-9`).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Readings.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+bool Readings::isNonNegative(const Node *node) {
+  auto [entry, isNew] = nonNegative.try_emplace(node, false);
+  if (!isNew)
+    return entry->second;
+  bool result = false;
+  Operation *op = node->op;
+  auto all = [&](ArrayRef<Node *> operands) {
+    return llvm::all_of(
+        operands, [&](const Node *operand) { return isNonNegative(operand); });
+  };
+  if (std::optional<double> uniform = number(node))
+    result = *uniform >= 0;
+  else if (hasTruths(node))
+    result = true;
+  else if (!op || node->role != Role::None || node->operands.empty())
+    result = false;
+  else if (isa<stablehlo::ExpOp>(op) ||
+           (isa<stablehlo::AbsOp>(op) &&
+            (of(node) == Reading::Any || isNonNegative(node->operands[0]))))
+    result = true;
+  else if (isa<stablehlo::MulOp>(op))
+    result = node->operands[0] == node->operands[1] || all(node->operands);
+  else if (isa<stablehlo::SelectOp>(op))
+    result = all(ArrayRef(node->operands).drop_front());
+  else if (isa<stablehlo::ReduceOp>(op))
+    result = !reductionKind(op).empty() && of(node) == Reading::Computed &&
+             all(node->operands);
+  else if (isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::ConvertOp,
+               stablehlo::SqrtOp>(op) ||
+           isMove(op))
+    result = all(node->operands);
+  return nonNegative[node] = result;
+}
+
+/// The row that a value is the maximum of, behind guards for rows without keys;
+/// null if it is none.
+static const Node *rowOfMaximum(const Readings &readings, const Node *node) {
+  for (node = readings.source(node); node->op && node->role == Role::None;
+       node = readings.source(node)) {
+    if (reductionKind(node->op) == "stablehlo.maximum")
+      return node;
+    if (isa<stablehlo::SelectOp>(node->op) && node->operands[1]->scored)
+      node = node->operands[1];
+    else if (isa<stablehlo::MaxOp>(node->op))
+      node = node->operands[node->operands[0]->scored ? 0 : 1];
+    else
+      return nullptr;
+  }
+  return nullptr;
+}
+
+bool Readings::isSumFromOne(const Node *node) {
+  node = source(node);
+  if (!node->op || reductionKind(node->op) != "stablehlo.add")
+    return false;
+  const Node *power = source(node->operands[0]);
+  if (!isa_and_nonnull<stablehlo::ExpOp>(power->op))
+    return false;
+  const Node *difference = source(power->operands[0]);
+  if (!isa_and_nonnull<stablehlo::SubtractOp>(difference->op))
+    return false;
+  const Node *maximum = rowOfMaximum(*this, difference->operands[1]);
+  if (!maximum)
+    return false;
+  auto sorted = [&](const Node *reduce) {
+    Axes axes = labels.resolve(reduce->bound);
+    llvm::sort(axes);
+    return axes;
+  };
+  return identity(maximum->operands[0]) == identity(difference->operands[0]) &&
+         sorted(maximum) == sorted(node);
+}
+
+const Node *mlir::sp::sumBesidePower(const AxisLabels &labels, const Node *node,
+                                     AxisId keys) {
+  auto isOverKeys = [&](const Node *other) {
+    return llvm::is_contained(labels.resolve(flatten(other->labels)), keys);
+  };
+  if (!isa_and_nonnull<stablehlo::AddOp>(node->op) || !node->scored ||
+      isOverKeys(node))
+    return nullptr;
+  for (unsigned i : {0U, 1U}) {
+    const Node *sum = narrowest(node->operands[i]);
+    while (isa_and_nonnull<stablehlo::ConvertOp>(sum->op))
+      sum = narrowest(sum->operands[0]);
+    if (!node->operands[1 - i]->scored && sum->scored &&
+        reductionKind(sum->op) == "stablehlo.add" &&
+        isOverKeys(sum->operands[0]))
+      return node->operands[i];
+  }
+  return nullptr;
+}

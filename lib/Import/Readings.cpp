@@ -1,0 +1,360 @@
+//===- Readings.cpp - What samples may decide of a node -------------------===//
+
+#include "Readings.h"
+#include "SampleEvaluator.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::sp;
+
+/// Operations that are analytic wherever they are defined.
+static bool isAnalytic(Operation *op) {
+  return isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp,
+             stablehlo::DivOp, stablehlo::NegOp, stablehlo::ExpOp,
+             stablehlo::Expm1Op, stablehlo::CosineOp, stablehlo::SineOp>(op);
+}
+
+/// Operations that are analytic where their operand is positive.
+static bool isAnalyticOfPositive(Operation *op) {
+  return isa<stablehlo::LogOp, stablehlo::Log1pOp, stablehlo::SqrtOp,
+             stablehlo::RsqrtOp, stablehlo::CbrtOp, stablehlo::PowOp>(op);
+}
+
+static bool isLogical(Operation *op) {
+  return isa<stablehlo::AndOp, stablehlo::OrOp, stablehlo::XorOp,
+             stablehlo::NotOp>(op);
+}
+
+/// Operations that choose by an order of two operands.
+static bool isOrdering(Operation *op) {
+  return isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::ClampOp,
+             stablehlo::AbsOp, stablehlo::SignOp, stablehlo::CompareOp>(op);
+}
+
+/// Whether a reduction is over single elements, each of which it leaves.
+static bool isOfSingles(const AxisLabels &labels, const Node *node) {
+  StringRef kind = reductionKind(node->op);
+  return (kind == "stablehlo.add" || kind == "stablehlo.maximum" ||
+          kind == "stablehlo.minimum") &&
+         llvm::all_of(labels.resolve(node->bound),
+                      [&](AxisId axis) { return labels.size(axis) == 1; });
+}
+
+Readings::Readings(const Component &component, AxisId keys,
+                   llvm::SmallPtrSet<const Node *, 8> settled,
+                   ArrayRef<const Node *> opened)
+    : labels(component.labels), keys(keys), settled(std::move(settled)),
+      opened(opened.begin(), opened.end()) {
+  for (Role role : {Role::Left, Role::Right, Role::Value})
+    if (const Node *leaf = component.leaf(role))
+      if (auto type = dyn_cast<FloatType>(leaf->elementType()))
+        operandTypes.push_back(type);
+}
+
+bool Readings::keepsPrecision(Type type) const {
+  auto real = dyn_cast<FloatType>(type);
+  // Softmax in f32 is how libraries compute it, of f64 too.
+  if (!real || real.isF32())
+    return bool(real);
+  return llvm::any_of(operandTypes, [&](FloatType operand) {
+    const llvm::fltSemantics &own = real.getFloatSemantics(),
+                             &other = operand.getFloatSemantics();
+    return real.getFPMantissaWidth() >= operand.getFPMantissaWidth() &&
+           llvm::APFloat::semanticsMaxExponent(own) >=
+               llvm::APFloat::semanticsMaxExponent(other);
+  });
+}
+
+bool Readings::hasBelow(const Node *node, DenseMap<const Node *, bool> &found,
+                        llvm::function_ref<bool(const Node *)> is) {
+  auto [entry, isNew] = found.try_emplace(node, false);
+  if (!isNew)
+    return entry->second;
+  bool has = is(node);
+  for (const Node *operand : node->operands)
+    has = hasBelow(operand, found, is) || has;
+  return found[node] = has;
+}
+
+/// Whether a node has no more values than the truths that it is made of.
+bool Readings::isOfTruths(const Node *node) {
+  auto [entry, isNew] = ofTruths.try_emplace(node, false);
+  if (!isNew)
+    return entry->second;
+  bool result = hasTruths(node) || settled.contains(node) || number(node);
+  if (!result && node->op && node->role == Role::None && !node->scored &&
+      !node->random && !node->operands.empty()) {
+    StringRef kind = reductionKind(node->op);
+    bool keeps = isElementwise(node->op) || isMove(node->op) ||
+                 kind == "stablehlo.maximum" || kind == "stablehlo.minimum" ||
+                 (kind == "stablehlo.add" && isCounted(node->value));
+    result = keeps && llvm::all_of(node->operands, [&](const Node *operand) {
+               return isOfTruths(operand);
+             });
+  }
+  return ofTruths[node] = result;
+}
+
+/// Whether a node is a truth as a number, or bits of such.
+bool Readings::isBit(const Node *node) {
+  auto [entry, isNew] = bits.try_emplace(node, false);
+  if (!isNew || node->role != Role::None || !node->op || node->operands.empty())
+    return entry->second;
+  Operation *op = node->op;
+  bool isTruth = isa<stablehlo::ConvertOp>(op) && hasTruths(node->operands[0]);
+  bool keeps = isMove(op) ||
+               isa<stablehlo::AndOp, stablehlo::OrOp, stablehlo::MulOp>(op);
+  bool result = isTruth || (keeps && llvm::all_of(node->operands,
+                                                  [&](const Node *operand) {
+                                                    return isBit(operand);
+                                                  }));
+  return bits[node] = result;
+}
+
+/// Whether a node joins bits and integers of data, of which 0 and the last bit
+/// decide whether it is 0.
+bool Readings::isFlags(const Node *node) {
+  while (node->role == Role::None && node->op && node->operands.size() == 1 &&
+         isMove(node->op))
+    node = node->operands[0];
+  return node->role == Role::None && !node->scored &&
+         isa<IntegerType>(node->elementType()) && !hasTruths(node) &&
+         isa_and_nonnull<stablehlo::AndOp, stablehlo::MulOp>(node->op) &&
+         (isBit(node->operands[0]) || isBit(node->operands[1]));
+}
+
+/// Whether all that is asked of a sum of truths is whether it is 0.
+bool Readings::isCounted(Value value) const {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp>(user))
+      return isCounted(user->getResult(0));
+    auto compare = dyn_cast<stablehlo::CompareOp>(user);
+    if (!compare)
+      return false;
+    Value other =
+        compare.getLhs() == value ? compare.getRhs() : compare.getLhs();
+    if (auto broadcast = other.getDefiningOp<stablehlo::BroadcastInDimOp>())
+      other = broadcast.getOperand();
+    auto constant = other.getDefiningOp<stablehlo::ConstantOp>();
+    if (!constant)
+      return false;
+    Attribute zero =
+        Builder(user->getContext())
+            .getZeroAttr(cast<ShapedType>(constant.getType()).getElementType());
+    auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+    return splat && splat.getSplatValue<Attribute>() == zero;
+  });
+}
+
+Reading Readings::of(const Node *node) {
+  auto found = readings.find(node);
+  if (found != readings.end())
+    return found->second;
+  Reading reading = Reading::Computed;
+  if (node->role != Role::None)
+    reading = Reading::Computed; // drawn as what it is
+  else if (settled.contains(node))
+    reading = Reading::Exact;
+  else if (opened.contains(node))
+    reading = Reading::Any;
+  else
+    reading = node->scored || node->random ? ofScored(node) : ofInput(node);
+  return readings[node] = reading;
+}
+
+Reading Readings::ofScored(const Node *node) {
+  Operation *op = node->op;
+  if (isMove(op) || isOfSingles(labels, node) || isAnalytic(op) ||
+      isContraction(op))
+    return Reading::Computed;
+  if (isLogical(op) && hasTruths(node))
+    return Reading::Computed;
+  if (isa<stablehlo::SelectOp>(op))
+    return Reading::Computed;
+  if (isAnalyticOfPositive(op)) {
+    // Whole powers are products.
+    std::optional<double> power =
+        isa<stablehlo::PowOp>(op) ? number(node->operands[1]) : std::nullopt;
+    bool isProduct = power && *power == std::trunc(*power);
+    return isProduct || isNonNegative(node->operands[0]) ? Reading::Computed
+                                                         : Reading::Any;
+  }
+  // A row's maximum is infinite where the row is empty.
+  if (isa<stablehlo::IsFiniteOp>(op) && !runsOverKeys(node))
+    return Reading::Computed;
+  if (isOrdering(op))
+    return isa<FloatType>(node->operands.back()->elementType())
+               ? Reading::Ordered
+               : Reading::Any;
+  if (isa<stablehlo::ConvertOp>(op)) {
+    Type from = node->operands[0]->elementType(), to = node->elementType();
+    bool isExact = isa<FloatType>(to) &&
+                   (from.isInteger(1) || widens(op) || keepsPrecision(to));
+    return isExact ? Reading::Computed : Reading::Any;
+  }
+  if (isa<stablehlo::ReduceOp>(op)) {
+    StringRef kind = reductionKind(op);
+    bool isSum = kind == "stablehlo.add" && isa<FloatType>(node->elementType());
+    bool isOfTruths =
+        hasTruths(node) && (kind == "stablehlo.and" || kind == "stablehlo.or");
+    if (isSum || isOfTruths)
+      return Reading::Computed;
+    bool isExtreme = kind == "stablehlo.maximum" || kind == "stablehlo.minimum";
+    return isExtreme && isa<FloatType>(node->elementType()) ? Reading::Shifted
+                                                            : Reading::Any;
+  }
+  return Reading::Any;
+}
+
+/// What does not depend on scores is a variable where it meets what does, but
+/// for what decides which pairs are visible.
+Reading Readings::ofInput(const Node *node) {
+  Operation *op = node->op;
+  bool isOfKnown = !node->operands.empty() &&
+                   llvm::all_of(node->operands, [&](const Node *operand) {
+                     return isOfTruths(operand);
+                   });
+  if (number(node))
+    return Reading::Computed;
+  if (hasTruths(node)) {
+    StringRef kind = reductionKind(op);
+    bool combines = isLogical(op) || isMove(op) ||
+                    isa<stablehlo::SelectOp>(op) || kind == "stablehlo.or" ||
+                    kind == "stablehlo.and";
+    bool asksFlags =
+        isa<stablehlo::CompareOp>(op) &&
+        ((isFlags(node->operands[0]) && number(node->operands[1]) == 0.0) ||
+         (isFlags(node->operands[1]) && number(node->operands[0]) == 0.0));
+    asksFlags |= isa<stablehlo::ConvertOp>(op) && isFlags(node->operands[0]);
+    return combines || isOfKnown || asksFlags ? Reading::Computed
+                                              : Reading::Any;
+  }
+  if (isOfTruths(node) || isFlags(node))
+    return Reading::Computed;
+  // What something is differentiated by is followed as scores are.
+  auto isOpened = [&](const Node *below) { return opened.contains(below); };
+  if (hasBelow(node, ofOpened, isOpened))
+    return ofScored(node);
+  auto decides = [&](const Node *below) {
+    return settled.contains(below) || hasTruths(below);
+  };
+  if (isMove(op) || isOfSingles(labels, node))
+    return Reading::Computed;
+  bool follows =
+      isAnalytic(op) || isa<stablehlo::SelectOp, stablehlo::ConvertOp>(op);
+  return follows && hasBelow(node, decided, decides) ? Reading::Computed
+                                                     : Reading::Any;
+}
+
+std::optional<double> Readings::number(const Node *node) {
+  if (node->scored || node->random || !node->elementType().isIntOrFloat())
+    return std::nullopt;
+  auto [entry, isNew] = numbers.try_emplace(node, std::nullopt);
+  if (!isNew || !isUniform(node->value))
+    return entry->second;
+  SampleEvaluator evaluator(labels, 0);
+  if (const Samples *samples = evaluator.evaluate(node))
+    entry->second = samples->data[0];
+  return entry->second;
+}
+
+const Node *Readings::source(const Node *node) const {
+  auto isPassed = [&](Operation *op) {
+    if (isa<stablehlo::ConvertOp>(op))
+      return isa<FloatType>(node->elementType()) &&
+             isa<FloatType>(node->operands[0]->elementType()) &&
+             (widens(op) || keepsPrecision(node->elementType()));
+    return isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
+               stablehlo::TransposeOp>(op) ||
+           isOfSingles(labels, node) ||
+           (isIdentity(op) && !isa<stablehlo::ReducePrecisionOp>(op));
+  };
+  while (node->role == Role::None && node->op && !node->operands.empty() &&
+         !opened.contains(node) && isPassed(node->op))
+    node = node->operands[0];
+  return node;
+}
+
+unsigned Readings::identity(const Node *of) {
+  const Node *node = source(of);
+  auto found = identities.find(node);
+  if (found != identities.end())
+    return found->second;
+  std::vector<uint64_t> key;
+  auto add = [&](const void *pointer) { key.push_back(uintptr_t(pointer)); };
+  if (std::optional<double> uniform = number(node))
+    return identities[node] = identity(*uniform);
+  if (node->role != Role::None || !node->op || opened.contains(node)) {
+    key = {1, uint64_t(node->role), node->number};
+  } else {
+    add(node->op->getName().getAsOpaquePointer());
+    add(node->op->getAttrDictionary().getAsOpaquePointer());
+    add(node->elementType().getAsOpaquePointer());
+    key.push_back(llvm::hash_value(reductionKind(node->op)));
+    auto addAxes = [&](const Axes &axes) {
+      key.push_back(axes.size());
+      key.insert(key.end(), axes.begin(), axes.end());
+    };
+    addAxes(labels.resolve(flatten(node->labels)));
+    addAxes(labels.resolve(node->bound));
+    for (const Node *operand : node->operands)
+      key.push_back(identity(operand));
+  }
+  return identities[node] = numberOf(std::move(key));
+}
+
+unsigned Readings::identity(double number) {
+  // Zeros are equal.
+  return numberOf({0, llvm::bit_cast<uint64_t>(number + 0.0)});
+}
+
+unsigned Readings::numberOf(std::vector<uint64_t> key) {
+  return numbersOfKeys.try_emplace(std::move(key), numbersOfKeys.size())
+      .first->second;
+}
+
+bool Readings::isOfPairs(const Node *of, const Node *power) {
+  auto isReplaced = [&](const Node *node) {
+    return node == power ||
+           (node->scored && (!runsOverKeys(node) ||
+                             isa_and_nonnull<stablehlo::ReduceOp>(node->op)));
+  };
+  DenseMap<const Node *, bool> found;
+  SmallVector<const Node *> open = {of};
+  llvm::SmallPtrSet<const Node *, 16> seen;
+  while (!open.empty()) {
+    const Node *node = open.pop_back_val();
+    if (!node->scored || isReplaced(node) || !seen.insert(node).second)
+      continue;
+    Reading reading = this->of(node);
+    if ((reading == Reading::Any || reading == Reading::Ordered) &&
+        hasBelow(node, found, isReplaced))
+      return false;
+    llvm::append_range(open, node->operands);
+  }
+  return true;
+}
+
+const Node *
+Readings::findAny(const Node *of,
+                  llvm::function_ref<bool(const Node *)> isLeftOut) {
+  SmallVector<const Node *> open = {of};
+  llvm::SmallPtrSet<const Node *, 16> seen;
+  const Node *widest = nullptr;
+  auto count = [](const Node *node) { return llvm::product_of(node->shape()); };
+  for (size_t i = 0; i < open.size(); ++i) {
+    const Node *node = open[i];
+    if (!node->scored || !seen.insert(node).second ||
+        (isLeftOut && isLeftOut(node)))
+      continue;
+    Reading reading = this->of(node);
+    if ((reading == Reading::Any || reading == Reading::Ordered) &&
+        (!widest || count(node) > count(widest)))
+      widest = node;
+    llvm::append_range(open, node->operands);
+  }
+  return widest;
+}

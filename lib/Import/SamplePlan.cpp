@@ -1,0 +1,165 @@
+//===- SamplePlan.cpp - Positions and draws of a match --------------------===//
+
+#include "SamplePlan.h"
+
+#include <cmath>
+#include <set>
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static constexpr unsigned draws = 4;
+/// What scaled scores are about, draw by draw.
+static constexpr double magnitudes[] = {3, 0.3, 1, 30};
+static constexpr size_t maxPositions = 40;
+
+void mlir::sp::samplePositions(AttentionMatch &match,
+                               const MaskAnalysis &mask) {
+  const AxisLabels &labels = match.component->labels;
+  int64_t numQueries = match.axes.queryLength(labels);
+  int64_t numKeys = labels.size(match.axes.key);
+  std::set<int64_t> q, k;
+  auto add = [](std::set<int64_t> &set, int64_t position, int64_t size) {
+    if (position >= 0 && position < size && set.size() < maxPositions)
+      set.insert(position);
+  };
+  auto addAround = [&](std::set<int64_t> &set, int64_t position, int64_t size) {
+    for (int64_t step = -1; step <= 1; ++step)
+      add(set, position + step, size);
+  };
+  for (auto [query, key] : mask.kinds) {
+    q.insert(query);
+    k.insert(key);
+  }
+  for (const sprt::algebra::Interval &rows : match.rowsWithoutKeys())
+    add(q, rows.begin, numQueries);
+  for (int64_t position : {int64_t(0), numQueries / 2, numQueries - 1})
+    add(q, position, numQueries);
+  for (int64_t position : {int64_t(0), numKeys / 3, numKeys - 1})
+    add(k, position, numKeys);
+  for (int64_t cut : mask.queryCuts)
+    addAround(q, cut, numQueries);
+  for (int64_t cut : mask.keyCuts)
+    addAround(k, cut, numKeys);
+  // Each query meets keys on both sides of each cut in (key - query).
+  std::set<int64_t> some(q);
+  for (int64_t cut : mask.differenceCuts) {
+    for (int64_t query : some)
+      addAround(k, query + cut, numKeys);
+    addAround(q, -cut, numQueries);
+  }
+  // And at least one that it sees, if it sees any.
+  for (int64_t query : q)
+    for (const sprt::algebra::Band &band : match.bands.bands()) {
+      if (query < band.q0 || query >= band.q1)
+        continue;
+      int64_t low =
+          band.lo == sprt::algebra::unboundedBelow ? band.k0 : query + band.lo;
+      int64_t key = std::max(band.k0, low);
+      if (sprt::algebra::visible(band, query, key))
+        k.insert(key);
+    }
+  match.queries.assign(q.begin(), q.end());
+  match.keys.assign(k.begin(), k.end());
+}
+
+/// Positions of an axis on both sides of where a value made of several parts,
+/// as concatenations and paddings are, goes over from one to the next.
+static void addSeams(const AxisLabels &labels, AxisId axis,
+                     std::set<int64_t> &positions) {
+  int64_t size = labels.size(axis);
+  for (AxisId other = 0; other < labels.count(); ++other) {
+    const AxisLabels::Derivation *derived = labels.derivation(other);
+    if (!derived || labels.resolve(derived->base) != Axes{axis})
+      continue;
+    std::set<int64_t> inner = {-1, 0, labels.size(other) - 1,
+                               labels.size(other)};
+    addSeams(labels, other, inner);
+    for (int64_t place : inner) {
+      int64_t at = (place - derived->start) / derived->stride;
+      for (int64_t position = at - 1; position <= at + 1; ++position)
+        if (position >= 0 && position < size)
+          positions.insert(position);
+    }
+  }
+}
+
+static std::vector<int64_t> withSeams(const AxisLabels &labels, AxisId axis,
+                                      ArrayRef<int64_t> chosen) {
+  std::set<int64_t> positions(chosen.begin(), chosen.end());
+  addSeams(labels, axis, positions);
+  return {positions.begin(), positions.end()};
+}
+
+/// Ends of an axis, something between, and seams.
+static std::vector<int64_t> somePositions(const AxisLabels &labels,
+                                          AxisId axis) {
+  int64_t size = labels.size(axis);
+  return withSeams(labels, axis, {0, size / 2, size - 1});
+}
+
+/// How fast exponents grow with scaled scores, about; 1 where they are those.
+static double slopeOfExponents(const AttentionMatch &match) {
+  const Component &component = *match.component;
+  std::optional<Exponential> exponential =
+      match.score && component.productNode()
+          ? findExponential(component, match.axes.key)
+          : std::nullopt;
+  if (!exponential)
+    return 1;
+  SampleEvaluator evaluator(component.labels, 1);
+  evaluator.dropRowValues(match.axes.key);
+  const Samples *slopes =
+      evaluator.tangent(exponential->exponent(), component.scoresNode());
+  double slope = slopes ? std::fabs(slopes->data[0]) : 0;
+  return std::isfinite(slope) && slope > 0 ? slope : 1;
+}
+
+SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
+                                            uint64_t seed,
+                                            ArrayRef<const Node *> opened) {
+  const AxisLabels &labels = match.component->labels;
+  llvm::SmallPtrSet<const Node *, 8> settled;
+  for (const std::unique_ptr<Node> &node : match.component->all())
+    if (match.settled.count(keyOf(labels, node.get())))
+      settled.insert(node.get());
+  auto plan = std::make_shared<SamplePlan>();
+  plan->readings = std::make_shared<Readings>(*match.component, match.axes.key,
+                                              settled, opened);
+  plan->queries = match.axes.query
+                      ? withSeams(labels, *match.axes.query, match.queries)
+                      : match.queries;
+  plan->keys = withSeams(labels, match.axes.key, match.keys);
+  double slope = slopeOfExponents(match);
+  SmallVector<SampleDraw> samples;
+  // Data has more cases than numbers; all true and all false are two of them.
+  for (unsigned draw = 0; draw < (match.score ? draws + 2 : draws); ++draw)
+    samples.push_back(
+        {plan, seed++, std::nullopt, magnitudes[draw % draws] / slope});
+  for (bool truth : {false, true})
+    samples.push_back({plan, seed++, truth, magnitudes[0] / slope});
+  return samples;
+}
+
+void mlir::sp::prepareSamples(const AttentionMatch &match,
+                              const SampleDraw &draw,
+                              SampleEvaluator &evaluator) {
+  const AxisLabels &labels = match.component->labels;
+  const AttentionAxes &axes = match.axes;
+  for (const Axes *some : {&axes.batch, &axes.sharedHeads, &axes.groups,
+                           &axes.feature, &axes.value})
+    for (AxisId axis : labels.resolve(*some))
+      evaluator.setPositions(axis, somePositions(labels, axis));
+  if (axes.query)
+    evaluator.setPositions(*axes.query, draw.plan->queries);
+  evaluator.setPositions(axes.key, draw.plan->keys);
+  evaluator.judge(draw.plan->readings);
+  double products = 1;
+  for (AxisId axis : labels.resolve(axes.feature))
+    products *= double(evaluator.positions(axis).size());
+  evaluator.setMagnitude(draw.magnitude /
+                         (std::sqrt(products) * std::fabs(match.scale)));
+  evaluator.keepExact(draw.isExact);
+  if (draw.truths)
+    evaluator.setTruths(*draw.truths);
+}

@@ -1,0 +1,191 @@
+"""Attentions with one operation that acts on some data only: what is kept, and what is refused.
+
+`KINDS` says of each how many attentions are found of its forward and of its gradients, and
+what the remark names where there are none. Their arguments are such that the operation acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+BATCH, TOKENS, HEADS, SIZE = 2, 23, 5, 8
+# Gradients of queries, keys and values with a forward.
+TWO = 2
+
+
+@dataclass(frozen=True)
+class Kind:
+    """forward, backward: attentions found without and with gradients; named: by the remark if none is."""
+
+    fn: Callable[..., jax.Array]
+    forward: int
+    backward: int
+    named: str
+    inputs: tuple[np.ndarray, ...]
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """q, k and v, whose scores are between about -60 and 60, and what the operation reads.
+
+        Multiples of 1/8, so that scores are exact in f32 and fall on the same side of every bound.
+        """
+        rng = np.random.default_rng(0)
+        drawn = (rng.standard_normal((BATCH, TOKENS, HEADS, SIZE)) for _ in range(3))
+        return (*(np.round(16 * each).astype(np.float32) / 8 for each in drawn), *self.inputs)
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def kind(forward: int, backward: int, named: str = "", *inputs: np.ndarray) -> Callable:
+    """Registers a function of q, k, v and the inputs."""
+
+    def register(fn: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+        KINDS[fn.__name__] = Kind(fn, forward, backward, named, inputs)
+        return fn
+
+    return register
+
+
+def scores_of(q: jax.Array, k: jax.Array) -> jax.Array:
+    return jnp.einsum("bqhd,bkhd->bhqk", q, k)
+
+
+def weigh(weights: jax.Array, v: jax.Array) -> jax.Array:
+    return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
+
+
+def of_scores(function: Callable[[jax.Array], jax.Array]) -> Callable[..., jax.Array]:
+    """Softmax of what a function makes of scores."""
+    return lambda q, k, v: weigh(jax.nn.softmax(function(scores_of(q, k))), v)
+
+
+def of_weights(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    """What a function makes of softmax, and of further inputs."""
+    return lambda q, k, v, *rest: weigh(function(jax.nn.softmax(scores_of(q, k)), *rest), v)
+
+
+def of_powers(function: Callable[[jax.Array, jax.Array], jax.Array]) -> Callable[..., jax.Array]:
+    """What a function makes of sums of exp(s), the greatest of which is 1 with `shifted`."""
+
+    def attend(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+        scores = scores_of(q, k)
+        return weigh(function(scores, jax.lax.stop_gradient(scores.max(-1, keepdims=True))), v)
+
+    return attend
+
+
+def normed(powers: jax.Array, bound: Callable[[jax.Array], jax.Array]) -> jax.Array:
+    return powers / bound(powers.sum(-1, keepdims=True))
+
+
+def straight(backward: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    """A softmax whose gradient by scores goes through a function."""
+
+    def attend(q: jax.Array, k: jax.Array, v: jax.Array, *rest: jax.Array) -> jax.Array:
+        @jax.custom_vjp
+        def same(scores: jax.Array) -> jax.Array:
+            return scores
+
+        same.defvjp(lambda scores: (scores, None), lambda _, slopes: (backward(slopes, *rest),))
+        return weigh(jax.nn.softmax(same(scores_of(q, k))), v)
+
+    return attend
+
+
+def add(name: str, fn: Callable[..., jax.Array], forward: int, backward: int, named: str = "") -> None:
+    """One that needs no more inputs."""
+    KINDS[name] = Kind(fn, forward, backward, named, ())
+
+
+# What acts before the softmax on single pairs is a score function.
+add("clip_scores", of_scores(lambda s: jnp.clip(s, -5, 5)), 1, TWO)
+add("minimum_scores", of_scores(lambda s: jnp.minimum(s, 5)), 1, TWO)
+add("high_scores_hidden", of_scores(lambda s: jnp.where(s > 5, -1e30, s)), 1, TWO)
+add("high_products_hidden", of_scores(lambda s: jnp.where(s > 20, -1e9, 0.3 * s)), 1, TWO)
+# Its derivative at 0 is none that a maximum has.
+add("relu_scores", of_scores(jax.nn.relu), 1, 0, "compare")
+add("finite_scores", of_scores(lambda s: jnp.where(jnp.isfinite(s), s, 0.0)), 1, TWO)
+add("rounded_scores", of_scores(lambda s: jax.lax.reduce_precision(s, 8, 7)), 1, 0, "reduce_precision")
+add("row_bounded_scores", of_scores(lambda s: jnp.maximum(s, s.max(-1, keepdims=True) - 4)), 0, 0, "maximum")
+add("key_bounded_shift", of_scores(lambda s: s - jnp.maximum(s.max(-2, keepdims=True), 8)), 0, 0, "maximum")
+# Fills that scores come near are scores.
+add("small_fill", of_scores(lambda s: jnp.where(jnp.tril(jnp.ones((TOKENS, TOKENS), bool)), s, -20)), 1, TWO)
+# What acts behind it is refused, unless it is a factor that reads no weight.
+add("minimum_weights", of_weights(lambda p: jnp.minimum(p, 0.5)), 0, 0, "minimum")
+add("small_weights_dropped", of_weights(lambda p: jnp.where(p < 1e-3, 0, p)), 0, 0, "compare")
+add("rounded_weights", of_weights(lambda p: jnp.round(100 * p) / 100), 0, 0, "round_nearest_even")
+add("one_head", of_weights(lambda p: p * jnp.where(jnp.arange(HEADS) == 1, 2.0, 1.0)[:, None, None]), 1, TWO)
+add(
+    "one_head_of_constants",
+    of_weights(lambda p: p * jnp.asarray(np.array([1, 2, 1, 1, 1], np.float32))[:, None, None]),
+    1,
+    TWO,
+)
+add("one_query", of_weights(lambda p: p * jnp.where(jnp.arange(TOKENS) == 7, 2.0, 1.0)[:, None]), 1, TWO)
+add(
+    "squares_of_one_head",
+    of_weights(lambda p: jnp.concatenate([p[:, :1], p[:, 1:2] ** 2, p[:, 2:]], 1)),
+    0,
+    0,
+    "a part of its scores",
+)
+# Sums: an epsilon without a maximum is a sink, one beside a maximum is lost or refused.
+add("epsilon", of_powers(lambda s, m: normed(jnp.exp(s / 8), lambda sums: sums + 1e-3)), 1, TWO)
+add("tiny_epsilon", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda sums: sums + 1e-9)), 1, TWO)
+add("epsilon_of_maxima", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda sums: sums + 1e-4)), 0, 0, "")
+add("tiny_floor", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda x: jnp.maximum(x, 1e-9))), 1, TWO)
+add("floor", of_powers(lambda s, m: normed(jnp.exp(s / 8), lambda x: jnp.maximum(x, 50))), 0, 0, "maximum")
+add(
+    "clipped_exponents",
+    of_powers(lambda s, m: normed(jnp.exp(jnp.clip(s - m, -8, 3)), lambda sums: sums)),
+    0,
+    0,
+    "minimum",
+)
+# Gradients.
+add("clipped_slopes", straight(lambda g: jnp.clip(g, -0.1, 0.1)), 1, 0, "minimum")
+add(
+    "slopes_of_one_query",
+    straight(lambda g: g * jnp.where(jnp.arange(TOKENS) == 7, 2.0, 1.0)[:, None]),
+    1,
+    0,
+    "",
+)
+
+TOKEN = np.random.default_rng(1).integers(0, 1000, (BATCH, TOKENS), dtype=np.int32)
+
+
+@kind(1, TWO, "", TOKEN)
+def factor_of_tokens(q: jax.Array, k: jax.Array, v: jax.Array, token: jax.Array) -> jax.Array:
+    factor = (1 + (token >> 7)).astype(jnp.float32)
+    return of_weights(lambda p: p * factor[:, None, None, :])(q, k, v)
+
+
+@kind(1, TWO, "", np.int32(2500))
+def factor_of_steps(q: jax.Array, k: jax.Array, v: jax.Array, step: jax.Array) -> jax.Array:
+    return of_weights(lambda p: p * jnp.maximum(1, step // 1000).astype(jnp.float32))(q, k, v)
+
+
+@kind(1, 0, "", np.int32(40))
+def fading_slopes(q: jax.Array, k: jax.Array, v: jax.Array, step: jax.Array) -> jax.Array:
+    fade = jnp.minimum(1, (step + 900) / 1000).astype(jnp.float32)
+    return straight(lambda g: g * fade)(q, k, v)
+
+
+@kind(1, TWO, "", (TOKEN % 5 > 0).astype(np.uint8))
+def joined_flags(q: jax.Array, k: jax.Array, v: jax.Array, flags: jax.Array) -> jax.Array:
+    """As torch_xla prints masks."""
+    earlier = jnp.tril(jnp.ones((TOKENS, TOKENS), bool)).astype(jnp.uint8)
+    visible = (earlier & flags.at[:, 0].set(1)[:, None]) != 0
+    return of_scores(lambda s: jnp.where(visible[:, None], s, -jnp.inf))(q, k, v)
+
+
+@kind(0, 0, "i32")
+def integers(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+    scores = scores_of(*(x.astype(jnp.int32) for x in (q, k))).astype(jnp.float32)
+    return weigh(jax.nn.softmax(scores), v)
