@@ -93,6 +93,10 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
   std::optional<double> known;
   bool isNothingOnly = false, isNanOnly = true;
   bool isOfTerm = kind == Gradient::Term;
+  // Slopes are of values and cotangents, which only a second contraction has.
+  bool needsSlopes = kind != Gradient::Value;
+  if (needsSlopes && !pairs)
+    return std::nullopt;
   SmallVector<const Node *> opened;
   if (isOfTerm)
     opened = openedBy(with, others);
@@ -103,7 +107,6 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
     formula.key = formula.view(component.leaf(match.axes.keyRole));
     if (!isOfTerm)
       formula.factor = formula.view(with);
-    bool needsSlopes = kind != Gradient::Value;
     if (needsSlopes) {
       formula.cotangent = formula.view(pairs->leaves[cotangentOperand]);
       formula.value = formula.view(pairs->leaves[1 - cotangentOperand]);

@@ -134,6 +134,14 @@ add(
     0,
     "a part of its scores",
 )
+# Squares of weights meet keys as a gradient's pairs do.
+add(
+    "weights_and_squares",
+    lambda q, k, v: of_weights(lambda p: p)(q, k, v) + of_weights(lambda p: p**2)(q, k, k),
+    0,
+    0,
+    "its",
+)
 # Sums: an epsilon without a maximum is a sink, one beside a maximum is lost or refused.
 add("epsilon", of_powers(lambda s, m: normed(jnp.exp(s / 8), lambda sums: sums + 1e-3)), 1, TWO)
 add("tiny_epsilon", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda sums: sums + 1e-9)), 1, TWO)
