@@ -40,10 +40,15 @@ public:
     ringKeys = toAlgebra(plan.getRingRows(v[1]));
     queriesTravel = plan.getQueriesTravel() && op.queryPartBytes > 0;
     ringBands = queriesTravel ? bands.transposed() : bands;
+    members.resize(plan.getHeads());
     for (int64_t group = 0; group < plan.getGroups(); ++group) {
       int64_t count = plan.getKvGroup(group, v[2]).second;
-      groups.push_back({count, Layout(Kind::contiguous, count * q[2] / v[2],
-                                      plan.getHeads())});
+      addGroup(count,
+               Layout(Kind::contiguous, count * q[2] / v[2], plan.getHeads()));
+    }
+    for (const Member &member : members) {
+      allHeads += member.heads;
+      allKvHeads += member.kvHeads;
     }
   }
 
@@ -105,16 +110,16 @@ public:
   }
   int64_t gradientBytes(int64_t source, int64_t member) const {
     return ringBlocks().count(source) * batch *
-           (queriesTravel ? headsOf(member) * op.queryPartBytes
-                          : kvHeadsOf(member) * op.keyPartBytes);
+           (queriesTravel ? members[member].heads * op.queryPartBytes
+                          : members[member].kvHeads * op.keyPartBytes);
   }
 
   /// Of the block of a ring owner, as member `member` of its group holds it.
   int64_t blockBytes(int64_t source, int64_t member) const {
     return ringBlocks().count(source) *
            (queriesTravel
-                ? batch * headsOf(member) * op.queryBytes + queryTermBytes
-                : rowBytes(kvHeadsOf(member)));
+                ? batch * members[member].heads * op.queryBytes + queryTermBytes
+                : rowBytes(members[member].kvHeads));
   }
 
 private:
@@ -127,55 +132,48 @@ private:
     return batch * kvHeads * op.keyBytes + keyTermBytes;
   }
 
-  /// Query heads and kv heads of a member, over all groups.
-  int64_t headsOf(int64_t member) const {
-    int64_t count = 0;
-    for (const auto &[kvHeads, heads] : groups)
-      count += heads.count(member);
-    return count;
-  }
-  int64_t kvHeadsOf(int64_t member) const {
-    int64_t held = 0;
-    for (const auto &[kvHeads, heads] : groups)
-      held += sprt::algebra::heldHeads(heads, member, kvHeads).size();
-    return held;
-  }
+  /// What a member of the exchange of heads has, over all groups.
+  struct Member {
+    int64_t heads = 0;
+    int64_t kvHeads = 0;
+    /// Of one row of gradients of keys on their way back from it, in one
+    /// element of the batch.
+    int64_t keyResultBytes = 0;
+  };
 
-  /// Of one row of gradients of keys on their way back from a member. Where
-  /// several hold a kv head all send as many parts, the most that one holds.
-  int64_t keyResultBytes(int64_t member) const {
-    int64_t bytes = 0;
-    for (const auto &[count, heads] : groups) {
-      int64_t held = 0, most = 0;
-      for (int64_t other = 0; other < plan.getHeads(); ++other) {
-        int64_t own = sprt::algebra::heldHeads(heads, other, count).size();
-        held += own;
-        most = std::max(most, own);
-      }
-      bytes += held > count
-                   ? most * op.keyPartBytes
-                   : sprt::algebra::heldHeads(heads, member, count).size() *
-                         op.keysToRows;
+  void addGroup(int64_t kvHeads, const Layout &heads) {
+    int64_t held = 0, most = 0;
+    for (int64_t i = 0; i < plan.getHeads(); ++i) {
+      int64_t own = sprt::algebra::heldHeads(heads, i, kvHeads).size();
+      members[i].heads += heads.count(i);
+      members[i].kvHeads += own;
+      held += own;
+      most = std::max(most, own);
     }
-    return batch * bytes;
+    // Where several hold a kv head all send as many parts, the most that one
+    // holds.
+    for (int64_t i = 0; i < plan.getHeads(); ++i)
+      members[i].keyResultBytes +=
+          held > kvHeads
+              ? most * op.keyPartBytes
+              : int64_t(sprt::algebra::heldHeads(heads, i, kvHeads).size()) *
+                    op.keysToRows;
   }
 
   int64_t headBytes(int64_t rank) const {
-    int64_t own = rank % plan.getHeads(), bytes = 0;
+    const Member &own = members[rank % plan.getHeads()];
+    int64_t peers = plan.getHeads() - 1;
     // A plain exchange joins all owners, one beside a ring those of its owner.
-    int64_t first = plan.getRing() > 1 ? rank - own : 0;
-    for (int64_t peer = 0; peer < plan.getHeads(); ++peer) {
-      if (peer == own)
-        continue;
-      int64_t queryBytes = batch * headsOf(peer) * op.queriesToHeads;
-      bytes += queries.count(rank) * (queryBytes + termsToHeads.first);
-      bytes += keys.count(rank) *
-               (batch * kvHeadsOf(peer) * op.keysToHeads + termsToHeads.second);
-      bytes +=
-          batch * queries.count(first + peer) * headsOf(own) * op.queriesToRows;
-      bytes += keys.count(first + peer) * keyResultBytes(own);
-    }
-    return bytes;
+    int64_t owner = plan.getRing() > 1 ? rank / plan.getHeads() : 0;
+    int64_t rows = queries.count(rank), keyRows = keys.count(rank);
+    int64_t peerRows = ringQueries.count(owner) - rows,
+            peerKeyRows = ringKeys.count(owner) - keyRows;
+    return rows * (batch * (allHeads - own.heads) * op.queriesToHeads +
+                   peers * termsToHeads.first) +
+           keyRows * (batch * (allKvHeads - own.kvHeads) * op.keysToHeads +
+                      peers * termsToHeads.second) +
+           batch * (peerRows * own.heads * op.queriesToRows +
+                    peerKeyRows * own.keyResultBytes);
   }
 
   const CountedAttention &op;
@@ -190,8 +188,8 @@ private:
   int64_t keyTermBytes = 0, queryTermBytes = 0;
   std::pair<int64_t, int64_t> termsToHeads;
   Layout queries, keys, ringQueries, ringKeys;
-  /// The kv heads of each group, and how its query heads are dealt.
-  std::vector<std::pair<int64_t, Layout>> groups;
+  std::vector<Member> members;
+  int64_t allHeads = 0, allKvHeads = 0; ///< of all members together
 };
 
 } // namespace
@@ -295,17 +293,20 @@ std::vector<AttentionCost> mlir::sp::attentionCosts(const CountedAttention &op,
   for (int64_t rank = 0; rank < ranks; ++rank)
     costs[rank] = {counter.bytesSent(rank), counter.area(rank)};
   int64_t members = plan.getHeads();
+  SmallVector<int64_t> blockBytes(members), gradientBytes(members);
   for (int64_t source = 0; ring > 1 && source < ring; ++source) {
-    counter.forEachSend(source, [&](int64_t sender) {
-      for (int64_t member = 0; member < members; ++member)
-        costs[sender * members + member].bytesSent +=
-            counter.blockBytes(source, member);
-    });
-    counter.forEachGradientSend(source, [&](int64_t sender) {
-      for (int64_t member = 0; member < members; ++member)
-        costs[sender * members + member].bytesSent +=
-            counter.gradientBytes(source, member);
-    });
+    for (int64_t member = 0; member < members; ++member) {
+      blockBytes[member] = counter.blockBytes(source, member);
+      gradientBytes[member] = counter.gradientBytes(source, member);
+    }
+    auto add = [&](ArrayRef<int64_t> bytes) {
+      return [&costs, bytes, members](int64_t sender) {
+        for (int64_t member = 0; member < members; ++member)
+          costs[sender * members + member].bytesSent += bytes[member];
+      };
+    };
+    counter.forEachSend(source, add(blockBytes));
+    counter.forEachGradientSend(source, add(gradientBytes));
   }
   return costs;
 }
