@@ -2,7 +2,9 @@
 //
 // Runs the program on places instead of numbers: every read must find what was
 // written for it, communication from its start to its wait. Loops run as often
-// as slots take to come round, branches one after the other.
+// as slots take to come round, branches one after the other. Where a `while`
+// repeats its body, those inside run once: places do not depend on their
+// iterations, so all that a second one can meet was met the first time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +13,8 @@
 #include "sp/IR/Program.h"
 #include "sp/IR/Storage.h"
 #include "sp/Memory/Passes.h"
+
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_VERIFYMEMORYPASS
@@ -56,6 +60,8 @@ private:
   DenseMap<Value, Held> held;
   /// Counters of the `scf.for` loops around, outermost first.
   SmallVector<int64_t> counters;
+  /// Whether a `while` around has run its body before.
+  bool isRepeated = false;
 };
 
 FailureOr<int64_t> PlaceRun::offsetOf(Operation *op, StringRef name,
@@ -203,7 +209,9 @@ LogicalResult PlaceRun::runFor(scf::ForOp loop) {
 LogicalResult PlaceRun::runWhile(stablehlo::WhileOp loop) {
   SmallVector<Held> carried = lookup(loop->getOperands());
   Block &cond = loop.getCond().front(), &body = loop.getBody().front();
-  for (int64_t step = 0; step < 3; ++step) {
+  llvm::SaveAndRestore repeating(isRepeated, isRepeated);
+  for (int64_t step = 0, steps = isRepeated ? 1 : 3; step < steps; ++step) {
+    isRepeated |= step > 0;
     if (failed(bind(loop, "sp.arg_offsets", cond.getArguments(), carried)) ||
         failed(runBlock(cond)) ||
         failed(bind(loop, "sp.arg_offsets", body.getArguments(), carried)) ||
