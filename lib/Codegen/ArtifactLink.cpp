@@ -1,6 +1,5 @@
 // Objects, plan and constants -> one ELF shared object with a trailer. Linking
-// happens in a directory of its own beside nothing of the user's; the finished
-// file is renamed into place, so that a reader never sees half of it.
+// happens in a directory of its own beside nothing of the user's.
 
 #include "sp/Codegen/ArtifactLink.h"
 
@@ -27,24 +26,20 @@ static FailureOr<std::string> findLinker(std::string &error) {
   return failure();
 }
 
-/// `shown` is what a diagnostic calls the file, if not by its path.
-static LogicalResult writeFile(const Twine &path,
-                               ArrayRef<ArrayRef<char>> pieces,
-                               std::string &error, StringRef shown = "") {
+static LogicalResult writeFile(const Twine &path, ArrayRef<char> bytes,
+                               std::string &error) {
   std::error_code code;
   std::string name = path.str();
   llvm::raw_fd_ostream stream(name, code);
   if (!code) {
-    for (ArrayRef<char> piece : pieces)
-      stream.write(piece.data(), piece.size());
+    stream.write(bytes.data(), bytes.size());
     stream.close();
     code = stream.error();
     stream.clear_error();
   }
   if (!code)
     return success();
-  error = "cannot write '" + (shown.empty() ? name : shown.str()) +
-          "': " + code.message();
+  error = "cannot write '" + name + "': " + code.message();
   return failure();
 }
 
@@ -67,8 +62,8 @@ static LogicalResult runLinker(StringRef linker,
   return failure();
 }
 
-/// Appends padding and trailer to the linked object at `linked`, for `path`.
-static LogicalResult seal(StringRef linked, StringRef sealed, StringRef path,
+/// The linked object at `linked` with padding and trailer.
+static LogicalResult seal(StringRef linked, SmallVectorImpl<char> &artifact,
                           std::string &error) {
   auto buffer = llvm::MemoryBuffer::getFile(linked);
   if (!buffer) {
@@ -76,17 +71,18 @@ static LogicalResult seal(StringRef linked, StringRef sealed, StringRef path,
         "cannot read '" + linked.str() + "': " + buffer.getError().message();
     return failure();
   }
-  std::string content = (*buffer)->getBuffer().str();
-  content.resize((content.size() + 31) / 32 * 32, '\0');
+  StringRef content = (*buffer)->getBuffer();
+  artifact.assign(content.begin(), content.end());
+  artifact.resize((artifact.size() + 31) / 32 * 32, '\0');
   ::sprt::ArtifactTrailer trailer =
-      ::sprt::makeTrailer(content.data(), content.size());
-  ArrayRef<char> end(reinterpret_cast<const char *>(&trailer), sizeof trailer);
-  return writeFile(sealed,
-                   {ArrayRef<char>(content.data(), content.size()), end}, error,
-                   path);
+      ::sprt::makeTrailer(artifact.data(), artifact.size());
+  const auto *end = reinterpret_cast<const char *>(&trailer);
+  artifact.append(end, end + sizeof trailer);
+  return success();
 }
 
-LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
+LogicalResult linkArtifact(const ArtifactParts &parts,
+                           SmallVectorImpl<char> &artifact,
                            std::string &error) {
   FailureOr<std::string> linker = findLinker(error);
   if (failed(linker))
@@ -126,7 +122,7 @@ LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
   std::string empty = inFolder("empty.o");
   SmallVector<char, 0> nothing;
   if (failed(emitDataObject({}, nothing, error)) ||
-      failed(writeFile(empty, {nothing}, error)))
+      failed(writeFile(empty, nothing, error)))
     return failure();
   SmallVector<StringRef> libraries = {"libm.so.6"};
   if (parts.isEmulated)
@@ -155,28 +151,18 @@ LogicalResult linkArtifact(const ArtifactParts &parts, StringRef path,
                                         linked};
   for (auto [number, object] : llvm::enumerate(parts.objects)) {
     std::string name = inFolder("object" + Twine(number) + ".o");
-    if (failed(writeFile(name, {object}, error)))
+    if (failed(writeFile(name, object, error)))
       return failure();
     arguments.push_back(name);
   }
   arguments.push_back(inFolder("data.o"));
   arguments.push_back("--no-as-needed");
   arguments.append(stubs);
-  if (failed(writeFile(inFolder("data.o"), {data}, error)) ||
+  if (failed(writeFile(inFolder("data.o"), data, error)) ||
       failed(runLinker(*linker, arguments, inFolder("log"), error)))
     return failure();
 
-  std::string sealed = (path + ".partial").str();
-  if (failed(seal(linked, sealed, path, error))) {
-    (void)llvm::sys::fs::remove(sealed);
-    return failure();
-  }
-  if (std::error_code code = llvm::sys::fs::rename(sealed, path)) {
-    (void)llvm::sys::fs::remove(sealed);
-    error = "cannot write '" + path.str() + "': " + code.message();
-    return failure();
-  }
-  return success();
+  return seal(linked, artifact, error);
 }
 
 } // namespace mlir::sp

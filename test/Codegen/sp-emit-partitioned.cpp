@@ -87,7 +87,12 @@ static bool emit(MLIRContext &context) {
     parts.objects.push_back(object);
   parts.plan = program->plan;
   parts.constants = program->constants;
-  return succeeded(linkArtifact(parts, output, error)) || report(error);
+  SmallVector<char, 0> artifact;
+  if (failed(linkArtifact(parts, artifact, error)))
+    return report(error);
+  sprt_status *status =
+      sprt_file_write(output.c_str(), artifact.data(), artifact.size());
+  return !status || report(sprt_status_text(status));
 }
 
 int main(int argc, char **argv) {

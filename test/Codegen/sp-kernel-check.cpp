@@ -269,7 +269,12 @@ int main(int argc, char **argv) {
     part = object;
     parts.objects.push_back(part);
     parts.plan = llvm::ArrayRef<char>("none", 4);
-    (void)sp::linkArtifact(parts, path, error);
+    SmallVector<char, 0> artifact;
+    if (succeeded(sp::linkArtifact(parts, artifact, error))) {
+      std::error_code code;
+      llvm::raw_fd_ostream(path, code).write(artifact.data(), artifact.size());
+      error = code ? code.message() : "";
+    }
   }
   void *library = error.empty() ? dlopen(path.c_str(), RTLD_NOW) : nullptr;
   if (!library) {

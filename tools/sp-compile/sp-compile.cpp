@@ -1,5 +1,6 @@
 //===- sp-compile.cpp - StableHLO to a program for every rank -------------===//
 
+#include "CommandLine.h"
 #include "Explain.h"
 #include "Options.h"
 #include "Stages.h"
@@ -19,10 +20,10 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <chrono>
-#include <fstream>
 
 using namespace mlir;
 using namespace mlir::sp;
+using namespace sprt::tools;
 
 namespace {
 
@@ -84,6 +85,16 @@ LogicalResult Compilation::checkMemory(ModuleOp module, int64_t peakBytes) {
          << "; more ranks along the sequence, or --strategy=ring, need less";
 }
 
+static LogicalResult writeFile(const std::string &path, StringRef bytes) {
+  sprt_status *status =
+      sprt_file_write(path.c_str(), bytes.data(), bytes.size());
+  if (!status)
+    return success();
+  llvm::errs() << "sp-compile: error: " << sprt_status_text(status) << "\n";
+  sprt_status_free(status);
+  return failure();
+}
+
 LogicalResult Compilation::writeArtifact(const EmittedProgram &program) {
   ArtifactParts parts;
   for (const auto &object : program.objects)
@@ -93,9 +104,11 @@ LogicalResult Compilation::writeArtifact(const EmittedProgram &program) {
   parts.plan = program.plan;
   parts.constants = program.constants;
   parts.isEmulated = options.cuda && options.cuda->emulation;
+  SmallVector<char, 0> artifact;
   std::string error;
-  if (succeeded(linkArtifact(parts, options.output, error)))
-    return success();
+  if (succeeded(linkArtifact(parts, artifact, error)))
+    return writeFile(options.output,
+                     StringRef(artifact.data(), artifact.size()));
   llvm::errs() << "sp-compile: error: " << error << "\n";
   return failure();
 }
@@ -137,15 +150,11 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
     printExplanation(log, report, stopsAt("spx") ? llvm::outs() : llvm::errs());
   if (options.report.empty())
     return success();
-  std::ofstream file(options.report);
   // Names and locations are the model's and may hold any bytes.
   using nlohmann::json;
-  file << report.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
-  if (file.good())
-    return success();
-  llvm::errs() << "sp-compile: error: cannot write report '" << options.report
-               << "'\n";
-  return failure();
+  return writeFile(options.report,
+                   report.dump(1, ' ', false, json::error_handler_t::replace) +
+                       "\n");
 }
 
 /// Keeps what a report says of the attentions, which Partition consumes.
@@ -218,8 +227,11 @@ static int compile(const CompileOptions &options) {
   // The model's own lines say enough; printing the whole operation buries them.
   context.printOpOnDiagnostic(false);
 
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file = openModel(options.model, &error);
+  std::string error = checkOutputs(
+      {options.emit == "spx" ? options.output : "", options.report});
+  std::unique_ptr<llvm::MemoryBuffer> file;
+  if (error.empty())
+    file = openModel(options.model, &error);
   if (!file) {
     llvm::errs() << "sp-compile: error: " << error << "\n";
     return 1;
@@ -248,7 +260,13 @@ int main(int argc, char **argv) {
   try {
     std::optional<int> status;
     CompileOptions options = parseOptions(argc, argv, status);
-    return status ? *status : compile(options);
+    if (status)
+      return *status;
+    int exitCode = compile(options);
+    llvm::outs().flush();
+    std::error_code lost = llvm::outs().error();
+    llvm::outs().clear_error();
+    return finishPrinting("sp-compile", exitCode, lost);
   } catch (const std::exception &failure) { // of a library: out of memory
     llvm::errs() << "sp-compile: error: " << failure.what() << "\n";
     return 1;

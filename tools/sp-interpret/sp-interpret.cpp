@@ -124,7 +124,9 @@ static int evaluate(const Options &options, func::FuncOp function) {
 }
 
 static int run(const Options &options) {
-  std::string error;
+  std::string error = checkOutputs({options.saveInputs, options.outputs});
+  if (!error.empty())
+    return fail(error);
   std::unique_ptr<llvm::MemoryBuffer> file =
       sp::openModel(options.model, &error);
   if (!file)
@@ -163,7 +165,11 @@ static int interpret(int argc, char **argv) {
     return *status;
   if (std::string wrong = checkDataOptions(options); !wrong.empty())
     return refuse(app, wrong);
-  return run(options);
+  int status = run(options);
+  llvm::outs().flush();
+  std::error_code lost = llvm::outs().error();
+  llvm::outs().clear_error();
+  return finishPrinting("sp-interpret", status, lost);
 }
 
 int main(int argc, char **argv) {

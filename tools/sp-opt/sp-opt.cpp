@@ -3,7 +3,6 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
@@ -14,8 +13,9 @@
 #include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/Passes.h"
 #include "sp/Verify/Passes.h"
+#include "sprt/files.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
 
 /// The one place where each stage adds its passes and pipelines.
 static void registerOurPasses() {
@@ -48,17 +48,24 @@ int main(int argc, char **argv) {
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> input =
       mlir::sp::openModel(inputPath, &error);
-  std::unique_ptr<llvm::ToolOutputFile> output;
-  if (input)
-    output = mlir::openOutputFile(outputPath, &error);
-  if (!output) {
+  if (!input) {
     llvm::errs() << "sp-opt: error: " << error << "\n";
     return 1;
   }
-  mlir::LogicalResult done =
-      mlir::MlirOptMain(output->os(), std::move(input), registry,
-                        mlir::MlirOptMainConfig::createFromCLOptions());
-  if (mlir::succeeded(done))
-    output->keep();
-  return mlir::asMainReturnCode(done);
+  std::string text;
+  llvm::raw_string_ostream held(text);
+  bool prints = outputPath == "-";
+  mlir::LogicalResult done = mlir::MlirOptMain(
+      prints ? static_cast<llvm::raw_ostream &>(llvm::outs()) : held,
+      std::move(input), registry,
+      mlir::MlirOptMainConfig::createFromCLOptions());
+  if (prints || mlir::failed(done))
+    return mlir::asMainReturnCode(done);
+  sprt_status *status =
+      sprt_file_write(outputPath.c_str(), text.data(), text.size());
+  if (!status)
+    return 0;
+  llvm::errs() << "sp-opt: error: " << sprt_status_text(status) << "\n";
+  sprt_status_free(status);
+  return 1;
 }

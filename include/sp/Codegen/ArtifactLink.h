@@ -4,6 +4,7 @@
 
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
@@ -22,10 +23,11 @@ struct ArtifactParts {
   bool isEmulated = false;        ///< objects need the C++ library
 };
 
-/// Writes the ELF shared object described in `sprt/artifact.h` to `path`, with
-/// ld.lld from LLVM's tools or the PATH. The same parts give the same bytes. On
-/// failure nothing is left behind and `error` says why.
-LogicalResult linkArtifact(const ArtifactParts &parts, llvm::StringRef path,
+/// Makes the ELF shared object described in `sprt/artifact.h`, with ld.lld from
+/// LLVM's tools or the PATH. The same parts give the same bytes. On failure
+/// nothing is left behind and `error` says why.
+LogicalResult linkArtifact(const ArtifactParts &parts,
+                           llvm::SmallVectorImpl<char> &artifact,
                            std::string &error);
 
 } // namespace mlir::sp

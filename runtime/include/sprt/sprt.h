@@ -8,6 +8,7 @@
 #define SPRT_SPRT_H
 
 #include "sprt/arrays.h"
+#include "sprt/files.h"
 #include "sprt/kernel.h"
 #include "sprt/steps.h"
 #include "sprt/types.h"

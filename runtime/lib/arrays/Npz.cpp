@@ -1,6 +1,7 @@
 // .npz: a zip archive with one .npy member per array.
 
 #include "arrays/Arrays.h"
+#include "support/OutputFile.h"
 #include "support/Types.h"
 
 #include <cerrno>
@@ -120,9 +121,13 @@ Status readNpz(const std::string &path, NamedArrays &out_arrays) {
   return Status::success();
 }
 
-Status writeNpz(const NamedArrays &arrays, const std::string &path) {
+namespace {
+
+/// Errors speak of `path`, for which the archive at `draft` is meant.
+Status writeArchive(const NamedArrays &arrays, const std::string &draft,
+                    const std::string &path) {
   int code = 0;
-  Archive archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
+  Archive archive(zip_open(draft.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
   if (!archive)
     return openFailure(path, code);
   // Members refer to these until the archive is closed.
@@ -162,13 +167,21 @@ Status writeNpz(const NamedArrays &arrays, const std::string &path) {
       return fail(SPRT_IO) << path << ": \"" << array.name
                            << "\": " << zip_strerror(archive.get());
   }
-  if (arrays.empty())
-    return fail(SPRT_INVALID_ARGUMENT) << path << ": no arrays to write";
   zip_t *closing = archive.release();
   if (zip_close(closing) == 0)
     return Status::success();
   archive.reset(closing);
   return fail(SPRT_IO) << path << ": " << zip_strerror(closing);
+}
+
+} // namespace
+
+Status writeNpz(const NamedArrays &arrays, const std::string &path) {
+  if (arrays.empty())
+    return fail(SPRT_INVALID_ARGUMENT) << path << ": no arrays to write";
+  return writeOutput(path, [&](const std::string &draft) {
+    return writeArchive(arrays, draft, path);
+  });
 }
 
 } // namespace sprt

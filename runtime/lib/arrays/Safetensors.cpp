@@ -2,6 +2,7 @@
 // data.
 
 #include "arrays/Arrays.h"
+#include "support/OutputFile.h"
 #include "support/Types.h"
 
 #include <cerrno>
@@ -142,16 +143,12 @@ Status writeSafetensors(const NamedArrays &arrays, const std::string &path) {
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
   uint64_t headerBytes = text.size();
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char *>(&headerBytes), sizeof headerBytes);
-  file << text;
+  std::vector<std::string_view> pieces = {
+      {reinterpret_cast<const char *>(&headerBytes), sizeof headerBytes}, text};
   for (const NamedArray &array : arrays)
-    file.write(reinterpret_cast<const char *>(array.data.data()),
-               static_cast<std::streamsize>(array.data.size()));
-  file.close();
-  if (!file)
-    return fail(SPRT_IO) << path << ": " << std::strerror(errno);
-  return Status::success();
+    pieces.emplace_back(reinterpret_cast<const char *>(array.data.data()),
+                        array.data.size());
+  return writeOutput(path, pieces);
 }
 
 } // namespace sprt

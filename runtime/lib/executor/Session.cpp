@@ -1,9 +1,9 @@
 #include "executor/Session.h"
 
 #include "communicator/World.h"
+#include "support/OutputFile.h"
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 #include <thread>
 
@@ -194,17 +194,13 @@ Status Session::writeTrace(const std::string &path) const {
     for (const std::unique_ptr<Rank> &rank : ranks)
       texts.push_back(traceText(*rank, origin));
   }
-  std::ofstream file(path);
-  const char *separator = "{\"traceEvents\": [\n";
+  std::vector<std::string_view> pieces;
   for (const std::string &text : texts) {
-    file << separator << text;
-    separator = ",\n";
+    pieces.push_back(pieces.empty() ? "{\"traceEvents\": [\n" : ",\n");
+    pieces.push_back(text);
   }
-  file << "\n]}\n";
-  file.close();
-  if (!file)
-    return fail(SPRT_IO) << path << ": the trace cannot be written";
-  return Status::success();
+  pieces.push_back("\n]}\n");
+  return writeOutput(path, pieces);
 }
 
 } // namespace sprt

@@ -1,5 +1,8 @@
 #include "CommandLine.h"
 
+#include "sprt/files.h"
+
+#include <cerrno>
 #include <cstdio>
 
 namespace sprt::tools {
@@ -82,6 +85,29 @@ std::string checkDataOptions(DataOptions &options) {
     if (std::string wrong = checkArrayFile(*file); !wrong.empty())
       return wrong;
   return "";
+}
+
+std::string checkOutputs(std::initializer_list<std::string> files) {
+  for (const std::string &file : files) {
+    sprt_status *status =
+        file.empty() ? nullptr : sprt_file_check(file.c_str());
+    if (!status)
+      continue;
+    std::string text = sprt_status_text(status);
+    sprt_status_free(status);
+    return text;
+  }
+  return "";
+}
+
+int finishPrinting(const char *tool, int status, std::error_code lost) {
+  if (!lost && (std::fflush(stdout) != 0 || std::ferror(stdout)))
+    lost = std::error_code(errno, std::generic_category());
+  if (!lost)
+    return status;
+  std::fprintf(stderr, "%s: error: standard output: cannot be written: %s\n",
+               tool, lost.message().c_str());
+  return kFailed;
 }
 
 int refuse(const CLI::App &app, const std::string &text, int status) {

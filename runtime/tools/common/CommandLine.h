@@ -3,8 +3,10 @@
 #define SPRT_TOOLS_COMMON_COMMANDLINE_H
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 
@@ -34,6 +36,14 @@ std::string checkDataOptions(DataOptions &options);
 /// "expected a name that ends in ..." if `file` is neither empty nor such a
 /// name, or "".
 std::string checkArrayFile(const std::string &file);
+
+/// What keeps one of these files from being written, or ""; those without a
+/// name are passed over. To be asked before work that they would end.
+std::string checkOutputs(std::initializer_list<std::string> files);
+
+/// Ends output that was printed: `status`, or kFailed after a diagnostic where
+/// some of it was lost, as another stream than stdout may know.
+int finishPrinting(const char *tool, int status, std::error_code lost = {});
 
 /// Parses a command line; returns the exit status if there is nothing to run,
 /// and has then printed why. An unknown option is told before a missing one.

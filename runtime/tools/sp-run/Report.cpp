@@ -4,7 +4,6 @@
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <numeric>
 #include <sstream>
 
@@ -186,12 +185,9 @@ bool writeReport(const sprt_program *program, const sprt_session *session,
     for (double value : timings.values)
       report["stepValues"].push_back(number(value));
   }
-  std::ofstream file(options.report);
   // Names are the model's and may hold any bytes.
-  file << report.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
-  file.close();
-  if (file)
-    return true;
-  printError(options.report + ": the report cannot be written");
-  return false;
+  std::string text =
+      report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return !failed(
+      sprt_file_write(options.report.c_str(), text.data(), text.size()));
 }

@@ -59,6 +59,14 @@ int run(Options options) {
   if (options.steps > 0 && !applyFeeds(loaded, created, options))
     return kFailed;
 
+  if (speaks)
+    if (std::string wrong = checkOutputs({options.saveInputs, options.outputs,
+                                          options.trace, options.report});
+        !wrong.empty()) {
+      printError(wrong);
+      return kFailed;
+    }
+
   Options mine = options;
   if (!speaks)
     mine.saveInputs.clear();
@@ -96,5 +104,5 @@ int main(int argc, char **argv) {
   int exitCode = kDone;
   if (!parseOptions(argc, argv, options, exitCode))
     return exitCode;
-  return run(options);
+  return finishPrinting("sp-run", run(options));
 }
