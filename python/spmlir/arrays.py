@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,13 +23,14 @@ def as_numpy(array: Any) -> np.ndarray:
     """View `array` as NumPy in row-major order, without a copy where that is possible.
 
     array: a NumPy array, a scalar, or anything that speaks DLPack or the buffer
-        protocol (JAX and torch arrays on the CPU); bf16 included.
+        protocol (JAX and torch arrays on the CPU); bf16 and JAX's typed keys included.
     Raises TypeError for anything else, and for arrays on another device.
     """
     if isinstance(array, (np.ndarray, np.generic, bool, int, float)):
         return np.asarray(array, order="C")
     if type(array).__module__.partition(".")[0] == "torch":
         return _from_torch(array)
+    array = key_data(array)
     try:
         # JAX arrays on the CPU hand out their own memory this way, bf16 too.
         result = np.asarray(array, order="C")
@@ -40,6 +42,16 @@ def as_numpy(array: Any) -> np.ndarray:
         return np.asarray(np.from_dlpack(array), order="C")
     except Exception as error:
         raise TypeError(f"expected an array on the CPU but got {type(array).__name__}: {error}") from error
+
+
+def key_data(array: Any) -> Any:
+    """The words of a typed key of `jax.random.key`, which a program takes in its place; else `array`."""
+    jax = sys.modules.get("jax")
+    if jax is None or isinstance(array, np.ndarray):
+        return array
+    dtype = getattr(array, "dtype", None)
+    is_key = dtype is not None and jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
+    return jax.random.key_data(array) if is_key else array
 
 
 def save_arrays(path: str | os.PathLike[str], prefix: str, arrays: Sequence[np.ndarray]) -> None:

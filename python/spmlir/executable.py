@@ -72,7 +72,8 @@ class Executable:
 
         arrays: one per input, of its type and global shape: NumPy arrays, or whatever
             speaks DLPack (JAX and torch arrays on the CPU), read in place where they are
-            dense. Python scalars take the input's type.
+            dense. Python scalars take the input's type. Typed keys of JAX are given as
+            such or as words of uint32, and returned as words.
         Raises TypeError for arrays of the wrong number or kind, RunError for a wrong type
         or shape and when a rank fails or waits too long.
         """

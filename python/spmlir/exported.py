@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import save_arrays
+from .arrays import key_data, save_arrays
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ def export(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exported:
 
     args, kwargs: example arguments, as for `fn`: any tree of arrays, scalars or
         `jax.ShapeDtypeStruct`; its leaves become `@main`'s arguments in tree order,
-        used or not. With any ShapeDtypeStruct among them `inputs` is None.
+        used or not. A typed key of `jax.random.key` becomes its words of uint32. With
+        any ShapeDtypeStruct among them `inputs` is None.
     Raises whatever JAX raises when it cannot trace `fn`, and ImportError without JAX.
     """
     import jax
@@ -77,7 +78,7 @@ def lower(jitted: Any, args: tuple, kwargs: dict) -> Exported:
     inputs = None
     if not any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in leaves):
         # What JAX makes of Python scalars and, unless x64 is enabled, of 64-bit arrays.
-        inputs = tuple(np.asarray(jax.numpy.asarray(leaf)) for leaf in leaves)
+        inputs = tuple(np.asarray(jax.numpy.asarray(key_data(leaf))) for leaf in leaves)
     return Exported(lowered.as_text(debug_info=True), inputs)
 
 

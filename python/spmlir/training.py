@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import runtime
+from .arrays import as_numpy, key_data
 from .compiler import compile
 from .executable import Executable
 from .exported import Exported, lower
@@ -74,6 +75,7 @@ class TrainStep:
         """What the last step made of the donated arguments, as NumPy arrays of global shape.
 
         One argument's tree, or a tuple of trees where a sequence of arguments was donated.
+        Typed keys of `jax.random.key` are such keys again.
         """
         if self._state is None:
             state = [np.empty(result.shape, result.dtype) for result in self.program.results[:-1]]
@@ -101,16 +103,22 @@ class _Layout:
             numbers = range(count, count + len(jax.tree.leaves(arg)))
             (self.state if number in self.donated else self.batch).extend(numbers)
             count = numbers.stop
+        state = jax.tree.leaves(tuple(args[number] for number in self.donated))
+        self._key_kinds = {
+            number: jax.random.key_impl(leaf)
+            for number, leaf in enumerate(state)
+            if key_data(leaf) is not leaf
+        }
         self._state_tree = jax.tree.structure(tuple(args[number] for number in self.donated))
         batch = tuple(arg for number, arg in enumerate(args) if number not in self.donated)
         self._batch_tree = jax.tree.structure(batch)
-        self._batch_types = [np.asarray(jax.numpy.asarray(leaf)).dtype for leaf in jax.tree.leaves(batch)]
+        self._batch_types = [
+            np.asarray(jax.numpy.asarray(key_data(leaf))).dtype for leaf in jax.tree.leaves(batch)
+        ]
 
     def flatten(self, batch: tuple) -> list[np.ndarray]:
         """The arrays of a batch, in the order of `@main`'s arguments."""
         import jax
-
-        from .arrays import as_numpy
 
         leaves, tree = jax.tree.flatten(batch)
         if tree != self._batch_tree:
@@ -124,7 +132,10 @@ class _Layout:
         """The donated arguments made of their arrays."""
         import jax
 
-        trees = jax.tree.unflatten(self._state_tree, state)
+        leaves: list[Any] = list(state)
+        for number, kind in self._key_kinds.items():
+            leaves[number] = jax.random.wrap_key_data(leaves[number], impl=kind)
+        trees = jax.tree.unflatten(self._state_tree, leaves)
         return trees[0] if self._single else trees
 
 

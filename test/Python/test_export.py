@@ -75,3 +75,26 @@ def test_anything_else_is_refused(tmp_path):
         spmlir.Exported.load(path)
     with pytest.raises(ValueError, match="not a StableHLO artifact that this jaxlib reads"):
         spmlir.Exported.load(b"ML\xefR nothing else")
+
+
+def test_typed_keys_are_taken_as_their_words():
+    def dropped(key, x):
+        return jax.random.split(key)[1], jax.random.bernoulli(key, 0.5, x.shape) * x
+
+    key, x = jax.random.key(3), np.arange(12, dtype=np.float32)
+    exported = spmlir.export(dropped, key, x)
+    words = np.asarray(jax.random.key_data(key))
+    np.testing.assert_array_equal(exported.inputs[0], words)
+    program = spmlir.compile(exported, mesh={"sp": 1})
+    next_key, expected = dropped(key, x)
+    for given in (key, words):
+        got_key, got = program(given, x)
+        np.testing.assert_array_equal(got_key, np.asarray(jax.random.key_data(next_key)))
+        np.testing.assert_array_equal(got, np.asarray(expected))
+
+
+def test_a_batch_of_keys_of_another_kind_is_its_words():
+    keys = jax.random.split(jax.random.key(3, impl="rbg"), 2)
+    exported = spmlir.export(lambda keys: jax.random.key_data(keys), keys)
+    assert "%arg0: tensor<2x4xui32>" in exported.text
+    np.testing.assert_array_equal(exported.inputs[0], np.asarray(jax.random.key_data(keys)))

@@ -142,3 +142,20 @@ def test_wrong_numbers_and_shapes_alone_are_refused():
             simple(donate)
     with pytest.raises(TypeError, match="expected arrays for the state"):
         spmlir.train_step(descend, *[jax.ShapeDtypeStruct((2,), np.float32)] * 3, mesh="sp=1")
+
+
+def test_typed_keys_are_state_and_batch():
+    def step(state, key):
+        weights, own = state
+        own, used = jax.random.split(own)
+        noise = jax.random.normal(used, weights.shape) + jax.random.normal(key, weights.shape)
+        return jnp.sum(weights), (weights + noise, own)
+
+    state, key = (jnp.ones(5), jax.random.key(1)), jax.random.key(2)
+    trainer = spmlir.train_step(step, state, key, mesh={"sp": 1})
+    for _ in range(2):
+        loss, state = step(state, key)
+        assert trainer.step(key) == pytest.approx(float(loss), rel=1e-5)
+    weights, own = trainer.state
+    np.testing.assert_allclose(weights, state[0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(jax.random.key_data(own), jax.random.key_data(state[1]))
