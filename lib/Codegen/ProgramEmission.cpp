@@ -99,6 +99,12 @@ mlir::sp::printCudaKernels(ModuleOp module, const Target &target, bool asPtx) {
   return kernels->print(asPtx);
 }
 
+int64_t mlir::sp::placedBytesOf(ModuleOp module) {
+  Operation *main = module.lookupSymbol("main");
+  return main->getAttrOfType<IntegerAttr>("sp.arena_bytes").getInt() +
+         main->getAttrOfType<IntegerAttr>("sp.constant_bytes").getInt();
+}
+
 FailureOr<int64_t> mlir::sp::scratchBytesOf(ModuleOp module,
                                             const Target &target) {
   FailureOr<func::FuncOp> func = findMain(module);

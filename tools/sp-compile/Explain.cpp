@@ -158,6 +158,12 @@ json mlir::sp::describeAttentions(ModuleOp module) {
   return list;
 }
 
+int64_t mlir::sp::constantBytesOf(ModuleOp module) {
+  return module.lookupSymbol("main")
+      ->getAttrOfType<IntegerAttr>("sp.constant_bytes")
+      .getInt();
+}
+
 json mlir::sp::makeReport(ModuleOp module, json attentions,
                           const EmittedProgram &program, double seconds) {
   MeshOp meshOp = getMesh(module);
@@ -168,13 +174,14 @@ json mlir::sp::makeReport(ModuleOp module, json attentions,
   int64_t arenaBytes = module.lookupSymbol("main")
                            ->getAttrOfType<IntegerAttr>("sp.arena_bytes")
                            .getInt();
+  int64_t constantBytes = constantBytesOf(module);
   bool isExact = true;
   for (const Promise &promise : promisesOf(module)) {
     bytes.push_back(promise.bytesSent);
     flops.push_back(promise.flops);
     // The arena of a GPU is there as a whole.
     int64_t arena = program.isCuda ? arenaBytes : promise.touchedBytes;
-    peak.push_back(arena + program.scratchBytes);
+    peak.push_back(arena + program.scratchBytes + constantBytes);
     isExact &= promise.isExact;
   }
   return {{"version", 1},
@@ -187,6 +194,7 @@ json mlir::sp::makeReport(ModuleOp module, json attentions,
           {"bytesSentPerRank", bytes},
           {"flopsPerRank", flops},
           {"peakBytesPerRank", peak},
+          {"constantBytes", constantBytes},
           {"bytesAreExact", isExact}};
 }
 
@@ -261,6 +269,10 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
              : " an iteration of loops of unknown count")
      << ", computes " << range(report["flopsPerRank"])
      << " FLOPs of products and attention, needs "
-     << range(report["peakBytesPerRank"]) << " bytes\n";
+     << range(report["peakBytesPerRank"]) << " bytes";
+  if (report["constantBytes"] != 0)
+    os << ", " << report["constantBytes"].get<int64_t>()
+       << " of them for constants";
+  os << "\n";
   printDecisions(log, os);
 }

@@ -27,6 +27,10 @@ private:
 /// The attentions of a module that has passed Plan, as the report lists them.
 nlohmann::json describeAttentions(ModuleOp module);
 
+/// What the constants of a module take that has passed Memory: weights, say,
+/// that the model captures. Every rank has them.
+int64_t constantBytesOf(ModuleOp module);
+
 /// The report of a compilation; `attentions` from describeAttentions, `module`
 /// past Memory.
 nlohmann::json makeReport(ModuleOp module, nlohmann::json attentions,

@@ -87,9 +87,7 @@ static FailureOr<Trial> tryGroups(ModuleOp module, ArrayRef<Stage> stages,
   FailureOr<int64_t> scratch = scratchBytesOf(module, target);
   if (failed(scratch))
     return failure();
-  auto arena =
-      module.lookupSymbol("main")->getAttrOfType<IntegerAttr>("sp.arena_bytes");
-  trial.bytes = arena.getInt() + *scratch;
+  trial.bytes = placedBytesOf(module) + *scratch;
   return trial;
 }
 

@@ -2,15 +2,18 @@
 
 #include "CommandLine.h"
 #include "Explain.h"
+#include "Memory.h"
 #include "Options.h"
 #include "Stages.h"
 
 #include "sp/Codegen/ArtifactLink.h"
 #include "sp/Codegen/ProgramEmission.h"
 #include "sp/IR/SP.h"
+#include "sp/IR/Storage.h"
 #include "sp/Import/Passes.h"
 #include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/Passes.h"
+#include "sp/StableHLO/StableHLO.h"
 #include "sprt/sprt.h"
 
 #include "mlir/InitAllDialects.h"
@@ -45,6 +48,7 @@ private:
   LogicalResult import(ModuleOp module);
   void noteAttentions(ModuleOp module);
   LogicalResult checkMemory(ModuleOp module, int64_t peakBytes);
+  LogicalResult checkConstants(ModuleOp module);
   LogicalResult emit(ModuleOp module, const Target &target);
   LogicalResult writeArtifact(const EmittedProgram &program);
 
@@ -78,11 +82,33 @@ LogicalResult Compilation::checkMemory(ModuleOp module, int64_t peakBytes) {
   InFlightDiagnostic diagnostic = module.emitError();
   diagnostic << "expected a rank to need at most " << *options.memoryLimit
              << " bytes but the plan needs " << peakBytes;
+  if (int64_t constants = constantBytesOf(module))
+    diagnostic << ", " << constants << " of them for constants";
   if (gatherGroups > 1)
     diagnostic << ", the least, with heads gathered in " << gatherGroups
                << " groups";
   return diagnostic
          << "; more ranks along the sequence, or --strategy=ring, need less";
+}
+
+/// Whether this machine can write down the constants of a program.
+LogicalResult Compilation::checkConstants(ModuleOp module) {
+  Operation *main = module.lookupSymbol("main");
+  int64_t bytes = constantBytesOf(module), available = availableMemory();
+  if (bytes <= available)
+    return success();
+  Operation *largest = main;
+  int64_t most = 0;
+  main->walk([&](stablehlo::ConstantOp op) {
+    if (int64_t own = storageBytes(op.getType()); own > most) {
+      most = own;
+      largest = op;
+    }
+  });
+  return largest->emitError()
+         << "expected the constants of the program to fit in the " << available
+         << " bytes of memory that are available but they take " << bytes
+         << ", this one " << most << "; make large ones arguments";
 }
 
 static LogicalResult writeFile(const std::string &path, StringRef bytes) {
@@ -121,12 +147,14 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
       llvm::outs() << *text;
     return text;
   }
-  FailureOr<EmittedProgram> program = emitProgram(module, target);
-  if (failed(program))
+  // Constants are written out: what does not fit is known before.
+  int64_t placedBytes = placedBytesOf(module);
+  if (failed(checkMemory(module, placedBytes)) ||
+      failed(checkConstants(module)))
     return failure();
-  auto arena =
-      module.lookupSymbol("main")->getAttrOfType<IntegerAttr>("sp.arena_bytes");
-  if (failed(checkMemory(module, arena.getInt() + program->scratchBytes)))
+  FailureOr<EmittedProgram> program = emitProgram(module, target);
+  if (failed(program) ||
+      failed(checkMemory(module, placedBytes + program->scratchBytes)))
     return failure();
   if (stopsAt("commands")) {
     char *text = nullptr;

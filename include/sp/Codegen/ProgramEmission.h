@@ -44,6 +44,9 @@ FailureOr<EmittedProgram> emitProgram(ModuleOp module, const Target &target);
 FailureOr<std::string> printCudaKernels(ModuleOp module, const Target &target,
                                         bool asPtx);
 
+/// What a rank needs before its kernels run: its arena and its constants.
+int64_t placedBytesOf(ModuleOp module);
+
 /// The scratch memory that `emitProgram` would say a thread needs. Generates no
 /// machine code.
 FailureOr<int64_t> scratchBytesOf(ModuleOp module, const Target &target);

@@ -51,7 +51,8 @@ SPRT_API const char *sprt_program_mesh(const sprt_program *program);
 /// "cpu" or "cuda": the executor that runs it.
 SPRT_API const char *sprt_program_target(const sprt_program *program);
 SPRT_API int64_t sprt_program_command_count(const sprt_program *program);
-/// What a rank's peak memory is promised not to exceed: arena and scratch.
+/// What a rank's peak memory is promised not to exceed: arena, scratch and
+/// constants.
 SPRT_API int64_t sprt_program_peak_bytes(const sprt_program *program);
 
 /// An input or result as the user sees it: global.

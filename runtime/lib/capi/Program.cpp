@@ -83,7 +83,8 @@ int64_t sprt_program_command_count(const sprt_program *program) {
   return static_cast<int64_t>(program->stepOf.size());
 }
 int64_t sprt_program_peak_bytes(const sprt_program *program) {
-  return program->plan->arena_bytes + program->plan->scratch_bytes;
+  return program->plan->arena_bytes + program->plan->scratch_bytes +
+         program->plan->constant_bytes;
 }
 int64_t sprt_program_input_count(const sprt_program *program) {
   return static_cast<int64_t>(program->inputs.size());

@@ -200,7 +200,9 @@ Status Session::receiveResult(Rank &rank, size_t result, std::byte *global) {
 }
 
 RankReport Session::reportOf(const Rank &rank) {
-  return {rank.communicator->bytesSent(), rank.peakBytes(), rank.seconds};
+  // Each rank needs the constants, though those of one process share them.
+  int64_t peakBytes = rank.peakBytes() + rank.program.plan->constant_bytes;
+  return {rank.communicator->bytesSent(), peakBytes, rank.seconds};
 }
 
 Status Session::gatherReports(Rank &rank, const Group &everyone) {
