@@ -82,9 +82,10 @@ TEST(Arrays, everyTruncationAndFlippedByteIsReadOrRefused) {
                         std::istreambuf_iterator<char>());
     std::string damagedPath =
         pathOf(npz ? "damaged.npz" : "damaged.safetensors");
+    NamedArrays arrays;
     auto read = [&](const std::string &bytes) {
       std::ofstream(damagedPath, std::ios::binary) << bytes;
-      NamedArrays arrays;
+      arrays.clear();
       return npz ? readNpz(damagedPath, arrays)
                  : readSafetensors(damagedPath, arrays);
     };
@@ -93,11 +94,83 @@ TEST(Arrays, everyTruncationAndFlippedByteIsReadOrRefused) {
     for (size_t at = 0; at < content.size(); ++at) {
       std::string damaged = content;
       damaged[at] = static_cast<char>(damaged[at] ^ 0x81);
-      // Refused or read: the point is that it returns.
       if (Status refused = read(damaged))
         EXPECT_NE(refused->text, "");
+      // Only .npz has a checksum: there, what is read is what was written.
+      else if (npz && !arrays.empty())
+        EXPECT_TRUE(arrays[0].data == small[0].data &&
+                    arrays[0].shape == small[0].shape)
+            << at;
     }
   }
+}
+
+TEST(Arrays, aFlippedBitNamesItsArray) {
+  NamedArrays arrays(2), read;
+  for (size_t i = 0; i < 2; ++i) {
+    arrays[i].name = i ? "second" : "first";
+    arrays[i].shape = {1000};
+    arrays[i].data.resize(4000);
+  }
+  std::string path = pathOf("flipped.npz");
+  ASSERT_FALSE(writeNpz(arrays, path));
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(6000);
+  file.put(1);
+  file.close();
+  Status refused = readNpz(path, read);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->text,
+            path + ": \"second\": the data is damaged: CRC error");
+}
+
+/// A .safetensors file with this header and as many bytes of data.
+Status readHeader(const std::string &header, size_t dataBytes,
+                  NamedArrays &out_arrays) {
+  std::string path = pathOf("header.safetensors");
+  uint64_t length = header.size();
+  std::ofstream(path, std::ios::binary)
+          .write(reinterpret_cast<const char *>(&length), sizeof length)
+      << header << std::string(dataBytes, 'x');
+  return readSafetensors(path, out_arrays);
+}
+
+// Each name was looked for among all others: as many took a minute.
+TEST(Safetensors, manyNamesAreRead) {
+  NamedArrays written(300000), read;
+  for (size_t i = 0; i < written.size(); ++i) {
+    written[i].name = "layers." + std::to_string(i) + ".weight";
+    written[i].dtype = SPRT_U8;
+    written[i].shape = {1};
+    written[i].data = {static_cast<std::byte>(i)};
+  }
+  std::string path = pathOf("many.safetensors");
+  ASSERT_FALSE(writeSafetensors(written, path));
+  sprt_arrays *arrays = nullptr;
+  ASSERT_EQ(take(sprt_arrays_read(path.c_str(), &arrays)), "");
+  ASSERT_EQ(sprt_arrays_count(arrays), 300000);
+  for (size_t i = 0; i < written.size(); ++i)
+    ASSERT_EQ(sprt_arrays_find(arrays, written[i].name.c_str()),
+              static_cast<int64_t>(i));
+  sprt_arrays_free(arrays);
+}
+
+TEST(Safetensors, dataIsNotSharedNorTheHeaderEndless) {
+  NamedArrays read;
+  Status shared =
+      readHeader(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
+                 R"("b":{"dtype":"U8","shape":[3],"data_offsets":[2,5]}})",
+                 5, read);
+  ASSERT_TRUE(shared);
+  EXPECT_NE(shared->text.find("\"b\" shares data with \"a\""),
+            std::string::npos)
+      << shared->text;
+  Status endless =
+      readHeader("{" + std::string(100'000'000, ' ') + "}", 0, read);
+  ASSERT_TRUE(endless);
+  EXPECT_NE(endless->text.find("expected a header of at most 100000000 bytes"),
+            std::string::npos)
+      << endless->text;
 }
 
 TEST(Npy, headersOfNumpyAreUnderstood) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace sprt {
@@ -44,6 +45,8 @@ void toRowMajor(const std::vector<int64_t> &shape, size_t elementBytes,
 
 struct sprt_arrays {
   sprt::NamedArrays list;
+  /// By name; of those with one name the first.
+  std::unordered_map<std::string, int64_t> index;
 };
 
 #endif // SPRT_LIB_ARRAYS_ARRAYS_H

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include <sys/stat.h>
 #include <zip.h>
 
 namespace sprt {
@@ -47,6 +48,16 @@ bool readExactly(zip_file_t *file, void *data, size_t size) {
   return true;
 }
 
+/// Whether a member can be as large as the archive says: what is stored takes
+/// its own size in the file, and deflate makes at most 1 032 bytes of one.
+bool isPlausible(const zip_stat_t &stat, uint64_t fileBytes) {
+  constexpr uint64_t kMostOfOne = 1032;
+  return stat.comp_size <= fileBytes &&
+         (stat.comp_method == ZIP_CM_STORE
+              ? stat.size == stat.comp_size
+              : stat.size / kMostOfOne <= stat.comp_size);
+}
+
 Status readMember(zip_file_t *file, uint64_t size, NamedArray &array) {
   unsigned char prefix[8];
   if (!readExactly(file, prefix, sizeof prefix) ||
@@ -82,6 +93,11 @@ Status readMember(zip_file_t *file, uint64_t size, NamedArray &array) {
   if (!readExactly(file, array.data.data(), bytes))
     return fail(SPRT_DAMAGED)
            << "the data cannot be read: " << zip_file_strerror(file);
+  // The checksum is compared where the data ends.
+  char behind = 0;
+  if (zip_fread(file, &behind, 1) != 0)
+    return fail(SPRT_DAMAGED)
+           << "the data is damaged: " << zip_file_strerror(file);
   if (header.fortranOrder)
     toRowMajor(array.shape, sprt_dtype_size(array.dtype), array.data);
   return Status::success();
@@ -94,14 +110,18 @@ Status readNpz(const std::string &path, NamedArrays &out_arrays) {
   Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
   if (!archive)
     return openFailure(path, code);
+  struct stat file = {};
+  if (stat(path.c_str(), &file) != 0)
+    return fail(SPRT_IO) << path << ": " << std::strerror(errno);
+  auto fileBytes = static_cast<uint64_t>(file.st_size);
   zip_int64_t entries = zip_get_num_entries(archive.get(), 0);
   for (zip_int64_t i = 0; i < entries; ++i) {
-    zip_stat_t stat;
-    if (zip_stat_index(archive.get(), static_cast<zip_uint64_t>(i), 0, &stat) !=
-            0 ||
-        !stat.name)
+    zip_stat_t found;
+    if (zip_stat_index(archive.get(), static_cast<zip_uint64_t>(i), 0,
+                       &found) != 0 ||
+        !found.name)
       return fail(SPRT_DAMAGED) << path << ": " << zip_strerror(archive.get());
-    std::string name = stat.name;
+    std::string name = found.name;
     if (name.size() < kSuffix.size() ||
         name.substr(name.size() - kSuffix.size()) != kSuffix)
       return fail(SPRT_DAMAGED)
@@ -114,7 +134,12 @@ Status readNpz(const std::string &path, NamedArrays &out_arrays) {
     if (!member)
       return fail(SPRT_DAMAGED)
              << path << ": \"" << name << "\": " << zip_strerror(archive.get());
-    if (Status failure = readMember(member.get(), stat.size, array))
+    if (!isPlausible(found, fileBytes))
+      return fail(SPRT_DAMAGED)
+             << path << ": \"" << array.name << "\": expected " << found.size
+             << " bytes of " << found.comp_size << " in a file of " << fileBytes
+             << "; the file is truncated or damaged";
+    if (Status failure = readMember(member.get(), found.size, array))
       return std::move(failure).within(path + ": \"" + array.name + "\"");
     out_arrays.push_back(std::move(array));
   }

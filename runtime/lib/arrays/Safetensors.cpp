@@ -5,9 +5,11 @@
 #include "support/OutputFile.h"
 #include "support/Types.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
@@ -15,7 +17,10 @@ namespace sprt {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
+
+/// The format's own bound, some 500 000 arrays.
+constexpr uint64_t kMostHeaderBytes = 100'000'000;
 
 struct TypeName {
   const char *name;
@@ -41,13 +46,20 @@ std::string nameOf(sprt_dtype dtype) {
   return "";
 }
 
-Status parseEntry(const std::string &name, const Json &entry,
-                  uint64_t dataBytes, NamedArray &array, uint64_t &out_begin) {
-  if (!entry.is_object() || !entry.contains("dtype") ||
-      !entry.contains("shape") || !entry.contains("data_offsets"))
+/// An array of the header, and where its data is.
+struct Entry {
+  NamedArray array;
+  uint64_t begin = 0, end = 0;
+};
+
+Status parseEntry(const std::string &name, const Json &json, uint64_t dataBytes,
+                  Entry &entry) {
+  if (!json.is_object() || !json.contains("dtype") || !json.contains("shape") ||
+      !json.contains("data_offsets"))
     return fail(SPRT_DAMAGED)
            << "the header lacks dtype, shape or data_offsets";
-  std::string type = entry["dtype"].get<std::string>();
+  NamedArray &array = entry.array;
+  std::string type = json["dtype"].get<std::string>();
   bool known = false;
   for (const TypeName &candidate : kNames)
     if (type == candidate.name) {
@@ -58,8 +70,8 @@ Status parseEntry(const std::string &name, const Json &entry,
     return fail(SPRT_UNSUPPORTED)
            << "elements of type \"" << type << "\" are not supported";
   array.name = name;
-  array.shape = entry["shape"].get<std::vector<int64_t>>();
-  auto offsets = entry["data_offsets"].get<std::vector<uint64_t>>();
+  array.shape = json["shape"].get<std::vector<int64_t>>();
+  auto offsets = json["data_offsets"].get<std::vector<uint64_t>>();
   std::optional<int64_t> count = elementCount(array.shape);
   uint64_t bytes = 0;
   if (offsets.size() != 2 || offsets[0] > offsets[1] ||
@@ -70,8 +82,34 @@ Status parseEntry(const std::string &name, const Json &entry,
     return fail(SPRT_DAMAGED)
            << "shape " << shapeText(array.shape) << " of " << type
            << " does not fit its data_offsets, or the file is truncated";
-  out_begin = offsets[0];
-  array.data.resize(bytes);
+  entry.begin = offsets[0];
+  entry.end = offsets[1];
+  return Status::success();
+}
+
+/// The arrays of the header in the order of their data.
+Status parseHeader(const std::string &text, uint64_t dataBytes,
+                   std::vector<Entry> &out_entries) {
+  Json header = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!header.is_object())
+    return fail(SPRT_DAMAGED) << "the header is not a JSON object";
+  for (const auto &[name, json] : header.items()) {
+    if (name == "__metadata__")
+      continue;
+    if (Status failure =
+            parseEntry(name, json, dataBytes, out_entries.emplace_back()))
+      return std::move(failure).within("\"" + name + "\"");
+  }
+  std::sort(out_entries.begin(), out_entries.end(),
+            [](const Entry &a, const Entry &b) {
+              return std::tie(a.begin, a.end, a.array.name) <
+                     std::tie(b.begin, b.end, b.array.name);
+            });
+  for (size_t i = 1; i < out_entries.size(); ++i)
+    if (out_entries[i].begin < out_entries[i - 1].end)
+      return fail(SPRT_DAMAGED)
+             << "\"" << out_entries[i].array.name << "\" shares data with \""
+             << out_entries[i - 1].array.name << "\"";
   return Status::success();
 }
 
@@ -79,28 +117,27 @@ Status readAll(std::ifstream &file, uint64_t fileBytes,
                NamedArrays &out_arrays) {
   uint64_t headerBytes = 0;
   file.read(reinterpret_cast<char *>(&headerBytes), sizeof headerBytes);
-  if (!file || headerBytes > fileBytes - sizeof headerBytes)
+  if (!file || headerBytes > fileBytes - sizeof headerBytes ||
+      headerBytes > kMostHeaderBytes)
     return fail(SPRT_DAMAGED)
-           << "expected a header within " << fileBytes << " bytes";
+           << "expected a header of at most " << kMostHeaderBytes
+           << " bytes within " << fileBytes << " but got " << headerBytes;
   std::string text(headerBytes, '\0');
   file.read(text.data(), static_cast<std::streamsize>(headerBytes));
-  Json header = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!file || !header.is_object())
-    return fail(SPRT_DAMAGED) << "the header is not a JSON object";
+  if (!file)
+    return fail(SPRT_DAMAGED) << "the header cannot be read";
   uint64_t dataStart = sizeof headerBytes + headerBytes;
-  for (const auto &[name, entry] : header.items()) {
-    if (name == "__metadata__")
-      continue;
-    NamedArray array;
-    uint64_t begin = 0;
-    if (Status failure =
-            parseEntry(name, entry, fileBytes - dataStart, array, begin))
-      return std::move(failure).within("\"" + name + "\"");
-    file.seekg(static_cast<std::streamoff>(dataStart + begin));
+  std::vector<Entry> entries;
+  if (Status failure = parseHeader(text, fileBytes - dataStart, entries))
+    return failure;
+  for (Entry &entry : entries) {
+    NamedArray &array = entry.array;
+    array.data.resize(entry.end - entry.begin);
+    file.seekg(static_cast<std::streamoff>(dataStart + entry.begin));
     file.read(reinterpret_cast<char *>(array.data.data()),
               static_cast<std::streamsize>(array.data.size()));
     if (!file)
-      return fail(SPRT_DAMAGED) << "\"" << name << "\" cannot be read";
+      return fail(SPRT_DAMAGED) << "\"" << array.name << "\" cannot be read";
     out_arrays.push_back(std::move(array));
   }
   return Status::success();
@@ -126,7 +163,7 @@ Status readSafetensors(const std::string &path, NamedArrays &out_arrays) {
 }
 
 Status writeSafetensors(const NamedArrays &arrays, const std::string &path) {
-  Json header = Json::object();
+  std::string text;
   uint64_t offset = 0;
   for (const NamedArray &array : arrays) {
     std::string type = nameOf(array.dtype);
@@ -134,13 +171,14 @@ Status writeSafetensors(const NamedArrays &arrays, const std::string &path) {
       return fail(SPRT_UNSUPPORTED)
              << path << ": the format has no elements of type "
              << sprt_dtype_name(array.dtype) << "; write an .npz file";
-    header[array.name] = {
-        {"dtype", type},
-        {"shape", array.shape},
-        {"data_offsets", {offset, offset + array.data.size()}}};
+    Json entry = {{"dtype", type},
+                  {"shape", array.shape},
+                  {"data_offsets", {offset, offset + array.data.size()}}};
+    text += (text.empty() ? "{" : ",") + Json(array.name).dump() + ":" +
+            entry.dump();
     offset += array.data.size();
   }
-  std::string text = header.dump();
+  text += text.empty() ? "{}" : "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');
   uint64_t headerBytes = text.size();
   std::vector<std::string_view> pieces = {

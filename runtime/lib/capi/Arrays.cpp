@@ -41,6 +41,8 @@ sprt_status *sprt_arrays_read(const char *path, sprt_arrays **out_arrays) {
     if (Status failure = npz ? readNpz(path, arrays->list)
                              : readSafetensors(path, arrays->list))
       return failure;
+    for (size_t i = 0; i < arrays->list.size(); ++i)
+      arrays->index.emplace(arrays->list[i].name, static_cast<int64_t>(i));
     *out_arrays = arrays.release();
     return Status::success();
   });
@@ -72,10 +74,8 @@ sprt_status *sprt_arrays_get(const sprt_arrays *arrays, int64_t index,
 }
 
 int64_t sprt_arrays_find(const sprt_arrays *arrays, const char *name) {
-  for (size_t i = 0; i < arrays->list.size(); ++i)
-    if (arrays->list[i].name == name)
-      return static_cast<int64_t>(i);
-  return -1;
+  auto found = arrays->index.find(name);
+  return found == arrays->index.end() ? -1 : found->second;
 }
 
 sprt_status *sprt_arrays_add(sprt_arrays *arrays, const char *name,
@@ -102,6 +102,7 @@ sprt_status *sprt_arrays_add(sprt_arrays *arrays, const char *name,
     added.data.resize(static_cast<size_t>(*count) * elementBytes);
     if (array->data && !added.data.empty())
       std::memcpy(added.data.data(), array->data, added.data.size());
+    arrays->index.emplace(name, sprt_arrays_count(arrays));
     arrays->list.push_back(std::move(added));
     return Status::success();
   });
