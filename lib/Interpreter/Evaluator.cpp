@@ -1,5 +1,6 @@
 //===- Evaluator.cpp - Walks a program and calls its operations -----------===//
 #include "Evaluator.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::interpreter;
@@ -42,6 +43,29 @@ bool Handlers::isElementwise(Operation *op) const {
   return it != entries.end() && it->second.elementwise;
 }
 
+LogicalResult interpreter::checkMemory(Location location, StringRef what,
+                                       TypeRange types, int64_t limitBytes) {
+  // In double precision, where no product of sizes overflows.
+  double bytes = 0;
+  for (Type type : types) {
+    auto tensor = cast<RankedTensorType>(type);
+    double size = bytesPerElement(*storageOf(tensor.getElementType()));
+    for (int64_t extent : tensor.getShape())
+      size *= double(extent);
+    bytes += size;
+  }
+  double others = double(Tensor::liveBytes());
+  if (bytes + others <= double(limitBytes))
+    return success();
+  InFlightDiagnostic diagnostic = emitError(location);
+  diagnostic << "expected " << what << " of types (" << types
+             << ") to fit in memory, " << limitBytes << " bytes, but they take "
+             << llvm::formatv("{0:F0}", bytes).str();
+  if (others > 0)
+    diagnostic << " beside " << Tensor::liveBytes() << " of other values";
+  return diagnostic;
+}
+
 LogicalResult Evaluator::checkResultTypes(Operation *op) {
   for (Type type : op->getResultTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -51,15 +75,9 @@ LogicalResult Evaluator::checkResultTypes(Operation *op) {
              << "has a result of type " << type
              << ", which is not evaluated: expected a static tensor of "
                 "integers, floats or complex numbers";
-    double bytes = 16;
-    for (int64_t size : tensor.getShape())
-      bytes *= size;
-    if (bytes > double(options.tensorLimitBytes))
-      return op->emitOpError()
-             << "has a result of type " << type << ", above the limit of "
-             << options.tensorLimitBytes << " bytes a tensor";
   }
-  return success();
+  return checkMemory(op->getLoc(), "results", op->getResultTypes(),
+                     options.memoryLimitBytes);
 }
 
 /// What holds for every value: it has its type, or it is many scalars in one

@@ -3,6 +3,7 @@
 #include "Numerics.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/MathExtras.h"
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -36,11 +37,15 @@ SmallVector<int64_t> interpreter::stridesOf(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-static int64_t bytesPerElement(Storage storage) {
+int64_t interpreter::bytesPerElement(Storage storage) {
   return dispatch(storage, [](auto tag) -> int64_t {
     return sizeof(typename decltype(tag)::type);
   });
 }
+
+static std::atomic<int64_t> allocatedBytes{0};
+
+int64_t Tensor::liveBytes() { return allocatedBytes; }
 
 /// 64-byte aligned memory whose pages are not touched.
 static std::shared_ptr<void> allocate(int64_t bytes) {
@@ -48,7 +53,11 @@ static std::shared_ptr<void> allocate(int64_t bytes) {
   void *memory = std::aligned_alloc(64, rounded);
   if (!memory)
     llvm::report_bad_alloc_error("not enough memory for a tensor");
-  return std::shared_ptr<void>(memory, std::free);
+  allocatedBytes += int64_t(rounded);
+  return std::shared_ptr<void>(memory, [rounded](void *freed) {
+    allocatedBytes -= int64_t(rounded);
+    std::free(freed);
+  });
 }
 
 Tensor::Tensor(RankedTensorType type)

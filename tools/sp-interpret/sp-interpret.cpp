@@ -1,6 +1,7 @@
 //===- sp-interpret.cpp - Evaluates a StableHLO module --------------------===//
 #include "Arrays.h"
 #include "CommandLine.h"
+#include "Memory.h"
 #include "Printing.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -12,7 +13,6 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
-#include <unistd.h>
 
 using namespace mlir;
 using namespace mlir::interpreter;
@@ -93,10 +93,13 @@ static int evaluate(const Options &options, func::FuncOp function) {
   EvaluationOptions evaluation;
   if (options.precision == "program")
     evaluation.precision = Precision::Program;
-  evaluation.tensorLimitBytes =
-      int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  evaluation.memoryLimitBytes = availableMemory();
   FailureOr<Parameters> parameters = parametersOf(function);
   if (failed(parameters))
+    return kFailed;
+  if (failed(checkMemory(function.getLoc(), "arguments",
+                         function.getArgumentTypes(),
+                         evaluation.memoryLimitBytes)))
     return kFailed;
   std::string error;
   FailureOr<SmallVector<Tensor>> inputs =

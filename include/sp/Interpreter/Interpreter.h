@@ -21,8 +21,8 @@ enum class Precision {
 
 struct EvaluationOptions {
   Precision precision = Precision::F64;
-  /// A tensor above this size is a diagnostic instead of an attempt.
-  int64_t tensorLimitBytes = int64_t(1) << 40;
+  /// Values that together take more are a diagnostic instead of an attempt.
+  int64_t memoryLimitBytes = int64_t(1) << 40;
 };
 
 /// Evaluates a function of `func`, `stablehlo`, `chlo` and `sdy` operations on
@@ -32,6 +32,11 @@ struct EvaluationOptions {
 FailureOr<SmallVector<Tensor>>
 evaluateFunction(func::FuncOp function, ArrayRef<Tensor> arguments,
                  const EvaluationOptions &options = {});
+
+/// Whether values of these types can be held beside those there are. A failure
+/// is a diagnostic at `location`, where they are `what`: "arguments".
+LogicalResult checkMemory(Location location, StringRef what, TypeRange types,
+                          int64_t limitBytes);
 
 /// Evaluates one operation that uses no value from outside but its operands.
 FailureOr<SmallVector<Tensor>>

@@ -25,6 +25,8 @@ enum class Storage : uint8_t { Bool, Signed, Unsigned, Float, Complex };
 /// The storage of an element type; nothing for a type that is not evaluated.
 std::optional<Storage> storageOf(Type elementType);
 
+int64_t bytesPerElement(Storage storage);
+
 /// Carries a C++ type as a value.
 template <typename T> struct Tag {
   using type = T;
@@ -57,6 +59,9 @@ public:
   Tensor() = default;
   /// A tensor with unset elements. `type` is static and storageOf knows it.
   explicit Tensor(RankedTensorType type);
+
+  /// What the elements of all tensors of this process take.
+  static int64_t liveBytes();
 
   /// The tensor an attribute describes. Fails for resources whose value is not
   /// in the file, with the reason in `reason`.

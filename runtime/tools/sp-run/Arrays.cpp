@@ -1,5 +1,7 @@
 #include "Arrays.h"
 
+#include "Memory.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
@@ -141,6 +143,37 @@ bool findArray(const sprt_arrays *file, const std::string &path,
         ", or " + std::to_string(steps) + "x" + expected + " for the steps,";
   printError(path + ": expected \"" + name + "\" of " + expected + " but got " +
              describe(out_array.dtype, out_array.dimensions, out_array.shape));
+  return false;
+}
+
+bool checkMemory(const sprt_program *program) {
+  // In double precision, where no product of sizes overflows.
+  double arrays = 0;
+  auto add = [&](const sprt_parameter &parameter) {
+    double bytes = static_cast<double>(sprt_dtype_size(parameter.dtype));
+    for (int32_t d = 0; d < parameter.dimensions; ++d)
+      bytes *= static_cast<double>(parameter.shape[d]);
+    arrays += bytes;
+  };
+  for (int64_t i = 0; i < sprt_program_input_count(program); ++i)
+    add(inputOf(program, i));
+  for (int64_t i = 0; i < sprt_program_result_count(program); ++i)
+    add(resultOf(program, i));
+  bool onGpus = std::string(sprt_program_target(program)) == "cuda";
+  auto rank =
+      onGpus ? 0.0 : static_cast<double>(sprt_program_peak_bytes(program));
+  int64_t available = availableMemory();
+  if (arrays + rank <= static_cast<double>(available))
+    return true;
+  char needed[100];
+  std::snprintf(needed, sizeof needed, "%.0f for inputs and results", arrays);
+  std::string text = "expected to need at most the " +
+                     std::to_string(available) +
+                     " bytes of memory that are available but got " + needed;
+  if (!onGpus)
+    text += " and " + std::to_string(sprt_program_peak_bytes(program)) +
+            " for a rank";
+  printError(text);
   return false;
 }
 

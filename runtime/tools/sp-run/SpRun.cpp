@@ -44,6 +44,8 @@ int run(Options options) {
     return kFailed;
   ProgramPtr program(loaded);
 
+  if (!checkMemory(loaded))
+    return kFailed;
   bool onGpus = std::string(sprt_program_target(loaded)) == "cuda";
   if (std::string wrong = chooseCommunicator(onGpus, options); !wrong.empty()) {
     printError(wrong);
