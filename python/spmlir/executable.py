@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-import weakref
-from ctypes import byref, c_void_p
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from . import runtime
 from .arrays import as_numpy
+from .sessions import Session, SessionPool
 
 
 class Executable:
@@ -20,11 +20,14 @@ class Executable:
 
     Call it with global arrays: it cuts them for the ranks and puts results together.
     An artifact holds native code: load only those whose origin you trust.
+    Threads may call one program at once: each run has memory and ranks of its own, which
+    are kept for later calls. Ctrl-C ends a run, and the program may be called again.
 
     path: a `model.spx`.
     threads_per_rank: 0 shares the machine's cores among the ranks.
     timeout: seconds that a rank waits for another before the run ends with RunError.
     trace: keep the events of each run, for `write_trace`.
+    sessions: how many runs may be under way at once; another caller waits until one is done.
     report: the JSON file that sp-compile wrote with `--report`, if any.
     keep: an object that must live as long as the program, such as its temporary folder.
     Raises RunError when the file is missing, damaged, of another ABI version or for
@@ -45,18 +48,17 @@ class Executable:
         threads_per_rank: int = 0,
         timeout: float = 300.0,
         trace: bool = False,
+        sessions: int = 4,
         report: str | os.PathLike[str] | None = None,
         keep: object = None,
     ) -> None:
         """Load the program; see the class for the arguments."""
-        self._session: c_void_p | None = None
-        self._release_session: weakref.finalize | None = None
-        self._session_options = (threads_per_rank, timeout, trace)
+        self._options = (threads_per_rank, timeout, trace)
         self._keep = keep
-        self._program = c_void_p()
+        self._program = runtime.load_program(path)
+        # Not `self.open_session`: the pool must not keep the Executable.
+        self._pool = SessionPool(functools.partial(Session, self._program, *self._options), sessions)
         library = runtime.library()
-        library.sprt_program_load(os.fsencode(path), byref(self._program))
-        weakref.finalize(self, library.sprt_program_free, self._program)
         self.ranks: int = library.sprt_program_ranks(self._program)
         self.mesh: str = library.sprt_program_mesh(self._program).decode()
         self.inputs = tuple(self.Parameter(*found) for found in runtime.parameters(self._program, "input"))
@@ -75,7 +77,8 @@ class Executable:
             dense. Python scalars take the input's type. Typed keys of JAX are given as
             such or as words of uint32, and returned as words.
         Raises TypeError for arrays of the wrong number or kind, RunError for a wrong type
-        or shape and when a rank fails or waits too long.
+        or shape and when a rank fails or waits too long, and what a signal handler raises
+        meanwhile, such as KeyboardInterrupt.
         """
         if len(arrays) != len(self.inputs):
             raise TypeError(f"expected {len(self.inputs)} arrays but got {len(arrays)}")
@@ -84,44 +87,36 @@ class Executable:
             for array, parameter in zip(arrays, self.inputs, strict=True)
         ]
         results = [np.empty(parameter.shape, parameter.dtype) for parameter in self.results]
-        if self._session is None:
-            self._session = self.open_session()
-            free = runtime.library().sprt_session_free
-            self._release_session = weakref.finalize(self, free, self._session)
+        session = self._pool.take()
         try:
-            runtime.run(self._session, inputs, results)
-        except runtime.RunError:
-            # A failed session may not run again; the next call opens another.
-            self._release_session()
-            self._session = None
-            raise
+            session.step(inputs, results)
+        finally:
+            self._pool.give_back(session)
         return tuple(results)
 
-    def open_session(self) -> c_void_p:
-        """Another session, for the functions of `spmlir.runtime`; the caller frees it."""
-        return runtime.open_session(self._program, *self._session_options)
+    def open_session(self) -> Session:
+        """Another session, beside those that calls use."""
+        return Session(self._program, *self._options)
 
     @property
     def last_run(self) -> dict | None:
-        """What the last run did, with the keys of sp-run's report, or None before it."""
-        if self._session is None:
-            return None
-        ranks = [runtime.rank_statistics(self._session, rank) for rank in range(self.ranks)]
-        return {
-            "ranks": self.ranks,
-            "seconds": runtime.library().sprt_session_seconds(self._session),
-            "bytesSentPerRank": [rank.bytes_sent for rank in ranks],
-            "peakBytesPerRank": [rank.peak_bytes for rank in ranks],
-        }
+        """What the run that ended last did, with the keys of sp-run's report.
+
+        None before one, after one that failed, and while another thread's takes its place.
+        """
+        with self._pool.last() as session:
+            return session.report(self.ranks) if session is not None and session.steps else None
 
     def write_trace(self, path: str | os.PathLike[str]) -> None:
-        """Write the last run's events as a Chrome/Perfetto trace.
+        """Write the events of the run that ended last as a Chrome/Perfetto trace.
 
-        Raises ValueError unless the program was loaded with `trace=True` and has run.
+        Raises ValueError unless the program was loaded with `trace=True` and has run, and while
+        another thread's run takes its place.
         """
-        if self._session is None or not self._session_options[2]:
-            raise ValueError("expected a program that was loaded with trace=True and has run")
-        runtime.library().sprt_session_write_trace(self._session, os.fsencode(path))
+        with self._pool.last() as session:
+            if session is None or not session.steps or not self._options[2]:
+                raise ValueError("expected a program that was loaded with trace=True and has run")
+            session.write_trace(path)
 
 
 def _list(parameters: tuple[Executable.Parameter, ...]) -> str:

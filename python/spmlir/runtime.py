@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
+import weakref
 from collections.abc import Sequence
 from ctypes import (
     POINTER,
@@ -100,9 +102,10 @@ _SIGNATURES = {
     "sprt_session_options_init": (None, POINTER(_SessionOptions)),
     "sprt_session_create": (_STATUS, c_void_p, POINTER(_SessionOptions), _HANDLE),
     "sprt_session_free": (None, c_void_p),
-    "sprt_session_run": (_STATUS, c_void_p, POINTER(_Array), c_int64, POINTER(_Array), c_int64),
+    "sprt_session_runs": (c_int64, c_void_p),
     "sprt_session_feed": (_STATUS, c_void_p, c_int64, c_int64),
-    "sprt_session_step": (_STATUS, c_void_p, POINTER(_Array), c_int64, POINTER(_Array), c_int64),
+    "sprt_session_start": (_STATUS, c_void_p, POINTER(_Array), c_int64, POINTER(_Array), c_int64),
+    "sprt_session_wait": (_STATUS, c_void_p, c_double, POINTER(c_int32)),
     "sprt_session_collect": (_STATUS, c_void_p, POINTER(_Array), c_int64),
     "sprt_session_rank_statistics": (_STATUS, c_void_p, c_int64, POINTER(_RankStatistics)),
     "sprt_session_seconds": (c_double, c_void_p),
@@ -165,7 +168,19 @@ def parameters(program: c_void_p, kind: str) -> list[tuple[str, np.dtype, tuple[
     return found
 
 
-def open_session(program: c_void_p, threads_per_rank: int, timeout: float, trace: bool) -> c_void_p:
+class Program(c_void_p):
+    """A loaded `sprt_program`, which goes when nobody refers to it any more."""
+
+
+def load_program(path: str | os.PathLike[str]) -> Program:
+    """Load an artifact. Raises RunError when it is missing, damaged or not for this machine."""
+    program = Program()
+    library().sprt_program_load(os.fsencode(path), byref(program))
+    weakref.finalize(program, library().sprt_program_free, c_void_p(program.value))
+    return program
+
+
+def open_session(program: Program, threads_per_rank: int, timeout: float, trace: bool) -> c_void_p:
     """A session whose ranks are threads of this process."""
     options = _SessionOptions(size=ctypes.sizeof(_SessionOptions))
     library().sprt_session_options_init(byref(options))
@@ -177,20 +192,23 @@ def open_session(program: c_void_p, threads_per_rank: int, timeout: float, trace
     return session
 
 
-def run(session: c_void_p, inputs: list[np.ndarray], results: list[np.ndarray]) -> None:
-    """Run once; `results` are written in place. Other Python threads go on meanwhile."""
-    given = (_Array * len(inputs))(*map(describe, inputs))
-    wanted = (_Array * len(results))(*map(describe, results))
-    library().sprt_session_run(session, given, len(inputs), wanted, len(results))
-
-
-def step(
+def start(
     session: c_void_p, inputs: Sequence[np.ndarray | None], results: Sequence[np.ndarray | None]
 ) -> None:
-    """Run the next step; None stands for an input that is fed or kept, and for a result left there."""
+    """Begin the next step; None stands for an input that is fed or kept, and for a result left there.
+
+    The arrays must live until `wait` has said that it is done.
+    """
     given = (_Array * len(inputs))(*map(_describe_any, inputs))
     wanted = (_Array * len(results))(*map(_describe_any, results))
-    library().sprt_session_step(session, given, len(inputs), wanted, len(results))
+    library().sprt_session_start(session, given, len(inputs), wanted, len(results))
+
+
+def wait(session: c_void_p, seconds: float) -> bool:
+    """Whether no run is under way, after so many seconds at most. Raises RunError when it has failed."""
+    done = c_int32()
+    library().sprt_session_wait(session, seconds, byref(done))
+    return bool(done.value)
 
 
 def collect(session: c_void_p, results: Sequence[np.ndarray | None]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,17 @@ from .compiler import compile
 from .executable import Executable
 from .exported import Exported, lower
 
+# A step that is done so soon after Ctrl-C is not thrown away.
+_PATIENCE_SECONDS = 0.5
+
 
 class TrainStep:
     """A compiled training step; what it trains stays on the ranks from step to step.
 
-    `train_step` makes it. Steps after one that failed with a rank raise RunError.
+    `train_step` makes it. It belongs to one thread at a time: a call while another thread's
+    is under way raises RunError and changes nothing. Ctrl-C lets a step end that takes less
+    than another half second, and its state stays; a longer one is ended, and its state is lost.
+    Steps after one that was so ended, or failed with a rank, raise RunError.
 
     exported: the step as StableHLO text with donated state, and the first step's inputs. Its
         results are the state, then the loss.
@@ -31,12 +38,13 @@ class TrainStep:
         self.exported = exported
         self.program = program
         self._layout = layout
-        self._inputs: list[np.ndarray | None] = list(exported.inputs or ())
-        self._state: list[np.ndarray] | None = [self._inputs[i] for i in layout.state]
+        self._initial: list[np.ndarray] = list(exported.inputs or ())
+        # State, and after how many steps it was that.
+        self._gathered = (0, [self._initial[i] for i in layout.state])
+        self._using = threading.RLock()
         self._session = program.open_session()
-        weakref.finalize(self, runtime.library().sprt_session_free, self._session)
         for result, number in enumerate(layout.state):
-            runtime.library().sprt_session_feed(self._session, result, number)
+            self._session.feed(result, number)
 
     def step(self, *batch: Any) -> float:
         """Run one step and return its loss.
@@ -46,14 +54,13 @@ class TrainStep:
         Raises TypeError for another number or structure, RunError for another type or shape
         and when a rank fails; the state is then what it was unless a rank failed.
         """
-        inputs = list(self._inputs)
-        for number, array in zip(self._layout.batch, self._layout.flatten(batch), strict=True):
-            inputs[number] = array
-        loss = np.empty((), self.program.results[-1].dtype)
-        runtime.step(self._session, inputs, [None] * len(self._layout.state) + [loss])
-        self._inputs = [None] * len(inputs)
-        self._state = None
-        return float(loss)
+        with self._alone():
+            inputs = list(self._initial) if self._session.steps == 0 else [None] * len(self._initial)
+            for number, array in zip(self._layout.batch, self._layout.flatten(batch), strict=True):
+                inputs[number] = array
+            loss = np.empty((), self.program.results[-1].dtype)
+            self._session.step(inputs, [None] * len(self._layout.state) + [loss], _PATIENCE_SECONDS)
+            return float(loss)
 
     def run(self, batches: Iterable[Any], progress: bool = True) -> list[float]:
         """Run a step for each batch and return the losses.
@@ -64,10 +71,11 @@ class TrainStep:
         Raises what `step` raises.
         """
         losses = []
-        for batch in batches:
-            losses.append(self.step(*batch) if isinstance(batch, tuple) else self.step(batch))
-            if progress and sys.stderr.isatty():
-                print(f"step {len(losses)}: {losses[-1]:.8g}", file=sys.stderr)
+        with self._alone():
+            for batch in batches:
+                losses.append(self.step(*batch) if isinstance(batch, tuple) else self.step(batch))
+                if progress and sys.stderr.isatty():
+                    print(f"step {len(losses)}: {losses[-1]:.8g}", file=sys.stderr)
         return losses
 
     @property
@@ -76,12 +84,32 @@ class TrainStep:
 
         One argument's tree, or a tuple of trees where a sequence of arguments was donated.
         Typed keys of `jax.random.key` are such keys again.
+        Raises RunError where the state is lost, and while another thread trains.
         """
-        if self._state is None:
-            state = [np.empty(result.shape, result.dtype) for result in self.program.results[:-1]]
-            runtime.collect(self._session, [*state, None])
-            self._state = state
-        return self._layout.unflatten(self._state)
+        with self._alone():
+            if self._gathered[0] != self._session.steps:
+                state = [np.empty(result.shape, result.dtype) for result in self.program.results[:-1]]
+                self._session.collect([*state, None])
+                self._gathered = (self._session.steps, state)
+            return self._layout.unflatten(self._gathered[1])
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """While the block runs no other thread may call; this one may."""
+        if not self._using.acquire(blocking=False):
+            raise runtime.RunError(
+                "expected one thread at a time to train but another one is in a step of this TrainStep; "
+                "make one for each thread, or take turns"
+            )
+        try:
+            if not self._session.usable:
+                raise runtime.RunError(
+                    "a step has failed or was interrupted, and the state is lost with it; "
+                    "make another TrainStep from a state that you have"
+                )
+            yield
+        finally:
+            self._using.release()
 
 
 class _Layout:

@@ -1,6 +1,9 @@
 """spmlir.train_step against JAX, step by step."""
 
+import signal
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -159,3 +162,82 @@ def test_typed_keys_are_state_and_batch():
     weights, own = trainer.state
     np.testing.assert_allclose(weights, state[0], rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(jax.random.key_data(own), jax.random.key_data(state[1]))
+
+
+def test_another_thread_is_refused_while_one_trains():
+    trainer, (w, bias, x) = simple()
+    refused = []
+
+    def meddle():
+        for call in (lambda: trainer.step(x), lambda: trainer.state, lambda: trainer.run([x])):
+            with pytest.raises(spmlir.RunError, match="expected one thread at a time to train") as error:
+                call()
+            refused.append(error)
+
+    def batches():
+        for _ in range(3):
+            other = threading.Thread(target=meddle)
+            other.start()
+            other.join()
+            # The thread that trains may look at what it made.
+            assert len(trainer.state) == 2
+            yield x
+
+    losses = trainer.run(batches())
+    assert len(refused) == 9
+    for ours in losses:
+        loss, w, bias = descend(w, bias, x)
+        assert ours == pytest.approx(float(loss), rel=1e-5)
+    other = threading.Thread(target=lambda: losses.append(trainer.step(x)))
+    other.start()
+    other.join()
+    assert losses[3] < losses[2]
+
+
+class AlarmError(Exception):
+    """What the signal's handler raises."""
+
+
+@pytest.fixture
+def alarm():
+    """Makes a signal come: alarm(seconds)."""
+
+    def handle(*_):
+        raise AlarmError
+
+    before = signal.signal(signal.SIGALRM, handle)
+    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def count(state, turns):
+    """The loss is the count so far; a step takes as long as `turns` says."""
+    waste = jax.lax.fori_loop(0, turns, lambda _, x: jnp.sin(x), jnp.ones(1000))
+    return state, state + 1 + 0 * waste[0]
+
+
+def test_a_signal_between_short_steps_leaves_the_state(alarm):
+    trainer = spmlir.train_step(count, np.float32(0), np.int32(100), mesh="sp=2")
+    for _ in range(5):
+        alarm(0.1)
+        with pytest.raises(AlarmError):
+            while True:
+                trainer.step(np.int32(100))
+        state = trainer.state
+        assert state > 0 and trainer.step(np.int32(1)) == state
+        assert trainer.state == state + 1
+
+
+def test_a_signal_ends_a_long_step_and_its_state_is_lost(alarm):
+    trainer = spmlir.train_step(count, np.float32(0), np.int32(100), mesh="sp=2")
+    trainer.step(np.int32(1))
+    alarm(0.2)
+    start = time.monotonic()
+    with pytest.raises(AlarmError):
+        trainer.step(np.int32(2**30))
+    # Half a second is what the step still has; the rest is the machine's.
+    assert time.monotonic() - start < 2.5
+    for call in (lambda: trainer.step(np.int32(1)), lambda: trainer.state):
+        with pytest.raises(spmlir.RunError, match="was interrupted, and the state is lost with it"):
+            call()

@@ -41,8 +41,8 @@ std::vector<std::vector<float>>
 backwardReference(const BackwardRing &ring,
                   const std::vector<std::vector<float>> &inputs);
 
-/// How often kernels were called.
-extern std::atomic<int> backwardCalls;
+/// Tiles of kernels.
+extern std::atomic<int> backwardTilesDone;
 
 } // namespace sprt::test
 

@@ -1,9 +1,22 @@
 /// The C ABI of the runtime: load a program, run it on ranks, read what it did.
 ///
-/// Handles are opaque. A program is immutable once loaded and may be shared by
-/// threads and sessions; it must outlive its sessions. A session is used by one
-/// thread at a time. Pointers returned by queries belong to the handle.
+/// Handles are opaque. Pointers returned by queries belong to the handle.
 /// Structs begin with their size: set it to sizeof before the call.
+///
+/// Which thread may call what:
+///
+///   - A program is immutable once loaded. Any thread may call anything of it
+///     at any time but sprt_program_free, before which its sessions are freed.
+///   - A session does one thing at a time, on whichever thread. A call while
+///     another one or a run is under way changes nothing and returns SPRT_BUSY;
+///     threads that want to run at once have a session each, of one program.
+///     Any thread may call sprt_session_interrupt, sprt_session_rank,
+///     sprt_session_communicator, sprt_session_seconds, sprt_session_runs and
+///     sprt_session_fed_by at any time. sprt_session_free ends what is under
+///     way, and waits for it; no call may begin once it has.
+///   - A status and a set of arrays (sprt/arrays.h) are used by one thread at a
+///     time.
+///   - No call may be made by a signal handler.
 #ifndef SPRT_SPRT_H
 #define SPRT_SPRT_H
 
@@ -118,8 +131,8 @@ SPRT_API void sprt_session_options_init(sprt_session_options *out_options);
 SPRT_API sprt_status *sprt_session_create(const sprt_program *program,
                                           const sprt_session_options *options,
                                           sprt_session **out_session);
-/// After a failed run under MPI this ends every process of the world, once
-/// the others had time to report.
+/// Ends a run that is under way. After a failed run under MPI this ends every
+/// process of the world, once the others had time to report.
 SPRT_API void sprt_session_free(sprt_session *session);
 
 /// The rank that this process speaks for: 0, or the one that it is. Results,

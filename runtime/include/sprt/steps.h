@@ -1,4 +1,5 @@
-/// Steps of a training: one program that a session runs again and again.
+/// Steps of a training: one program that a session runs again and again; and
+/// runs that their caller need not wait for.
 ///
 /// Results of a step are inputs of the next one, and stay on their ranks
 /// meanwhile. The result that is an input of the next step *feeds* it.
@@ -40,6 +41,31 @@ SPRT_API sprt_status *sprt_session_step(sprt_session *session,
 SPRT_API sprt_status *sprt_session_collect(sprt_session *session,
                                            sprt_array *results,
                                            int64_t resultCount);
+
+/// Ends the run, step or collection that is under way, if any: the call that
+/// waits for it returns SPRT_INTERRUPTED as soon as every rank has left its
+/// kernel, which ranks on CPUs do within a fraction of a second, or success
+/// where it was done before. The session may not run again.
+SPRT_API void sprt_session_interrupt(sprt_session *session);
+
+/// Begins what sprt_session_step does, and returns; a first step
+/// that is given all inputs is a run. The memory of inputs and results, not the
+/// structs, belongs to the run until sprt_session_wait has said that it is
+/// done.
+SPRT_API sprt_status *sprt_session_start(sprt_session *session,
+                                         const sprt_array *inputs,
+                                         int64_t inputCount,
+                                         sprt_array *results,
+                                         int64_t resultCount);
+/// Sleeps until the run that sprt_session_start began is done, but no longer
+/// than `seconds` unless these are negative. `out_done`: 0 while it goes on;
+/// else it has ended, if there was one, and the status is its own.
+SPRT_API sprt_status *sprt_session_wait(sprt_session *session, double seconds,
+                                        int32_t *out_done);
+
+/// Runs and steps that are done; -1 once something has failed or was
+/// interrupted, after which the session may not run again.
+SPRT_API int64_t sprt_session_runs(const sprt_session *session);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,9 @@ typedef enum sprt_code {
   SPRT_DAMAGED = 3,     ///< an artifact or array file is not what it claims
   SPRT_UNSUPPORTED = 4, ///< this runtime or machine cannot do it
   SPRT_TIMEOUT = 5,     ///< a rank waited longer than its limit
-  SPRT_FAILED = 6       ///< a rank failed while running
+  SPRT_FAILED = 6,      ///< a rank failed while running
+  SPRT_INTERRUPTED = 7, ///< sprt_session_interrupt ended the run
+  SPRT_BUSY = 8         ///< another call uses the session
 } sprt_code;
 
 SPRT_API sprt_code sprt_status_code(const sprt_status *status);

@@ -7,14 +7,22 @@ using namespace sprt;
 namespace {
 
 /// The argument that may not be NULL but is, or NULL.
-const char *findMissing(const sprt_session *session, const sprt_array *inputs,
-                        int64_t inputCount, const sprt_array *results,
-                        int64_t resultCount) {
-  if (!session)
-    return "session";
+const char *findMissing(const sprt_array *inputs, int64_t inputCount,
+                        const sprt_array *results, int64_t resultCount) {
   if (inputCount > 0 && !inputs)
     return "inputs";
   return resultCount > 0 && !results ? "results" : nullptr;
+}
+
+/// `body` as the only call that uses the session.
+template <typename Body>
+sprt_status *alone(const sprt_session *session, const Body &body) {
+  return guarded([&]() -> Status {
+    if (!session)
+      return nullArgument("session");
+    Session::Claim claim(*session);
+    return claim.failure ? std::move(claim.failure) : body(claim);
+  });
 }
 
 } // namespace
@@ -58,9 +66,9 @@ const char *sprt_session_communicator(const sprt_session *session) {
 sprt_status *sprt_session_run(sprt_session *session, const sprt_array *inputs,
                               int64_t inputCount, sprt_array *results,
                               int64_t resultCount) {
-  return guarded([&]() -> Status {
+  return alone(session, [&](auto &) -> Status {
     if (const char *missing =
-            findMissing(session, inputs, inputCount, results, resultCount))
+            findMissing(inputs, inputCount, results, resultCount))
       return nullArgument(missing);
     return session->run(inputs, inputCount, results, resultCount);
   });
@@ -68,11 +76,8 @@ sprt_status *sprt_session_run(sprt_session *session, const sprt_array *inputs,
 
 sprt_status *sprt_session_feed(sprt_session *session, int64_t result,
                                int64_t input) {
-  return guarded([&]() -> Status {
-    if (!session)
-      return nullArgument("session");
-    return session->feed(result, input);
-  });
+  return alone(session,
+               [&](auto &) -> Status { return session->feed(result, input); });
 }
 
 int64_t sprt_session_fed_by(const sprt_session *session, int64_t input) {
@@ -82,19 +87,52 @@ int64_t sprt_session_fed_by(const sprt_session *session, int64_t input) {
 sprt_status *sprt_session_step(sprt_session *session, const sprt_array *inputs,
                                int64_t inputCount, sprt_array *results,
                                int64_t resultCount) {
-  return guarded([&]() -> Status {
+  return alone(session, [&](auto &) -> Status {
     if (const char *missing =
-            findMissing(session, inputs, inputCount, results, resultCount))
+            findMissing(inputs, inputCount, results, resultCount))
       return nullArgument(missing);
     return session->step(inputs, inputCount, results, resultCount);
   });
 }
 
+sprt_status *sprt_session_start(sprt_session *session, const sprt_array *inputs,
+                                int64_t inputCount, sprt_array *results,
+                                int64_t resultCount) {
+  return alone(session, [&](Session::Claim &claim) -> Status {
+    if (const char *missing =
+            findMissing(inputs, inputCount, results, resultCount))
+      return nullArgument(missing);
+    if (Status failure =
+            session->start(inputs, inputCount, results, resultCount))
+      return failure;
+    claim.keepRunning();
+    return Status::success();
+  });
+}
+
+sprt_status *sprt_session_wait(sprt_session *session, double seconds,
+                               int32_t *out_done) {
+  return guarded([&]() -> Status {
+    if (!session || !out_done)
+      return nullArgument(session ? "out_done" : "session");
+    bool done = true;
+    Status failure = session->wait(seconds, done);
+    *out_done = done;
+    return failure;
+  });
+}
+
+int64_t sprt_session_runs(const sprt_session *session) { return session->runs; }
+
+void sprt_session_interrupt(sprt_session *session) {
+  if (session)
+    session->interrupt();
+}
+
 sprt_status *sprt_session_collect(sprt_session *session, sprt_array *results,
                                   int64_t resultCount) {
-  return guarded([&]() -> Status {
-    if (const char *missing =
-            findMissing(session, nullptr, 0, results, resultCount))
+  return alone(session, [&](auto &) -> Status {
+    if (const char *missing = findMissing(nullptr, 0, results, resultCount))
       return nullArgument(missing);
     return session->collect(results, resultCount);
   });
@@ -103,7 +141,7 @@ sprt_status *sprt_session_collect(sprt_session *session, sprt_array *results,
 sprt_status *
 sprt_session_rank_statistics(const sprt_session *session, int64_t rank,
                              sprt_rank_statistics *out_statistics) {
-  return guarded([&]() -> Status {
+  return alone(session, [&](auto &) -> Status {
     if (out_statistics->size != sizeof *out_statistics)
       return wrongSize("sprt_rank_statistics", sizeof *out_statistics,
                        out_statistics->size);
@@ -122,7 +160,7 @@ sprt_session_rank_statistics(const sprt_session *session, int64_t rank,
 sprt_status *
 sprt_session_command_statistics(const sprt_session *session, int64_t command,
                                 sprt_command_statistics *out_statistics) {
-  return guarded([&]() -> Status {
+  return alone(session, [&](auto &) -> Status {
     if (out_statistics->size != sizeof *out_statistics)
       return wrongSize("sprt_command_statistics", sizeof *out_statistics,
                        out_statistics->size);
@@ -149,7 +187,7 @@ double sprt_session_seconds(const sprt_session *session) {
 
 sprt_status *sprt_session_write_trace(const sprt_session *session,
                                       const char *path) {
-  return guarded([&]() -> Status {
+  return alone(session, [&](auto &) -> Status {
     if (!path)
       return nullArgument("path");
     return session->writeTrace(path);

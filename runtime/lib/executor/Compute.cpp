@@ -8,6 +8,27 @@
 
 namespace sprt {
 
+namespace {
+
+/// How much of a tile of gradients is done between two looks at whether the run
+/// goes on: pairs of queries and keys times elements of both, a tenth of a
+/// second or so.
+constexpr algebra::Area kPartWork = algebra::Area(1) << 32;
+/// Blocks of keys that kernels work on are no larger, or divide it.
+constexpr int64_t kKeyBlock = 512;
+
+/// Keys of a tile that do at a time, where each pair is `work`.
+int64_t keysAtOnce(const std::vector<sprt_slice> &slices, int64_t keys,
+                   int64_t work) {
+  algebra::Area parts =
+      algebra::area(slices) * static_cast<algebra::Area>(work) / kPartWork + 1;
+  algebra::Area blocks =
+      static_cast<algebra::Area>(keys) / parts / kKeyBlock + 1;
+  return static_cast<int64_t>(blocks) * kKeyBlock;
+}
+
+} // namespace
+
 Status StreamRun::launch(const plan::LaunchT &launch) {
   constexpr size_t kFew = 32;
   void *few[kFew];
@@ -121,16 +142,14 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
     return failure;
 
   sprt_kernel kernel = program.kernels[attend.kernel];
-  if (table.order.empty()) {
-    kernel(buffers.data(), sizes.data(), 0, pairs * blocks, cpu.scratch(0));
-    return Status::success();
-  }
   // Job i is block order[i / pairs] of pair i mod pairs: heavy blocks start
   // first.
   cpu.pool->run(pairs * blocks, [&](int64_t first, int64_t last, int worker) {
-    for (int64_t job = first; job < last; ++job) {
-      int64_t tile =
-          job % pairs * blocks + table.order[static_cast<size_t>(job / pairs)];
+    for (int64_t job = first; job < last && !cpu.pool->stopped(); ++job) {
+      int64_t tile = job;
+      if (!table.order.empty())
+        tile = job % pairs * blocks +
+               table.order[static_cast<size_t>(job / pairs)];
       kernel(buffers.data(), sizes.data(), tile, tile + 1, cpu.scratch(worker));
     }
   });
@@ -145,10 +164,9 @@ Status StreamRun::attendBackward(const Step &step,
   std::vector<void *> buffers(SPRT_BACKWARD_BUFFERS);
   if (Status failure = resolve(backward, shape, buffers))
     return failure;
-  const SliceTable &table = slicesOf(step, backward, shape).first;
+  SliceTable &table = slicesOf(step, backward, shape).first;
   if (table.slices.empty() && !backward.init_queries && !backward.init_keys)
     return Status::success();
-  buffers[SPRT_BACKWARD_SLICES] = const_cast<sprt_slice *>(table.slices.data());
   buffers[SPRT_BACKWARD_QUERY_POSITIONS] =
       const_cast<int32_t *>(table.queryPositions.data());
   buffers[SPRT_BACKWARD_KEY_POSITIONS] =
@@ -164,9 +182,6 @@ Status StreamRun::attendBackward(const Step &step,
   sizes[SPRT_BACKWARD_HEADS_TOTAL] = backward.heads_total;
   sizes[SPRT_BACKWARD_KV_FIRST] = shape.kvFirst;
   sizes[SPRT_BACKWARD_KV_TOTAL] = backward.kv_total;
-  sizes[SPRT_BACKWARD_SLICE_COUNT] = static_cast<int64_t>(table.slices.size());
-  sizes[SPRT_BACKWARD_INIT_QUERIES] = backward.init_queries;
-  sizes[SPRT_BACKWARD_INIT_KEYS] = backward.init_keys;
   std::memcpy(&sizes[SPRT_BACKWARD_SCALE], &backward.scale,
               sizeof backward.scale);
   auto to = sizes.begin() + SPRT_BACKWARD_Q_STRIDES;
@@ -180,9 +195,27 @@ Status StreamRun::attendBackward(const Step &step,
       return failure;
 
   sprt_kernel kernel = program.kernels[backward.kernel];
+  if (table.parts.empty())
+    table.parts =
+        splitKeys(table.slices, shape.keys,
+                  keysAtOnce(table.slices, shape.keys,
+                             (shape.heads + shape.kvHeads - 1) / shape.kvHeads *
+                                 (backward.head_size + backward.value_size)));
+  auto runPart = [&](size_t number, int64_t tile, std::byte *scratch) {
+    std::vector<sprt_slice> &part = table.parts[number];
+    std::vector<void *> ownBuffers = buffers;
+    std::vector<int64_t> ownSizes = sizes;
+    ownBuffers[SPRT_BACKWARD_SLICES] = part.data();
+    ownSizes[SPRT_BACKWARD_SLICE_COUNT] = static_cast<int64_t>(part.size());
+    ownSizes[SPRT_BACKWARD_INIT_QUERIES] = backward.init_queries && number == 0;
+    ownSizes[SPRT_BACKWARD_INIT_KEYS] = backward.init_keys && number == 0;
+    kernel(ownBuffers.data(), ownSizes.data(), tile, tile + 1, scratch);
+  };
   cpu.pool->run(shape.batch * shape.kvHeads, [&](int64_t first, int64_t last,
                                                  int worker) {
-    kernel(buffers.data(), sizes.data(), first, last, cpu.scratch(worker));
+    for (int64_t tile = first; tile < last; ++tile)
+      for (size_t i = 0; i < table.parts.size() && !cpu.pool->stopped(); ++i)
+        runPart(i, tile, cpu.scratch(worker));
   });
   return Status::success();
 }

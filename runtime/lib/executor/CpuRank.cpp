@@ -20,7 +20,7 @@ Status CpuRank::allocate(int threads, bool sharesCores) {
     if (Status failure =
             region.map(program.plan->scratch_bytes, /*prefault=*/true))
       return failure;
-  pool = std::make_unique<TilePool>(threads);
+  pool = std::make_unique<TilePool>(threads, &control.stopped);
   return Status::success();
 }
 

@@ -19,6 +19,10 @@ namespace {
 
 /// Rows of c that a thread computes at a time, at least.
 constexpr int64_t kRowBlock = 64;
+/// Products and sums between two looks at whether the run goes on: so many that
+/// reading b again costs nothing beside them.
+constexpr double kPieceWork = 5e10;
+constexpr double kMostRounds = 1024;
 
 struct Primitive {
   dnnl::matmul matmul;
@@ -241,8 +245,13 @@ Status runGemm(const plan::GemmT &gemm, const GemmData &data, TilePool &pool) {
   bool byBatch = shape.batch >= pool.threads();
   int64_t total = byBatch ? shape.batch : shape.m;
   int64_t least = byBatch ? 1 : kRowBlock;
-  int64_t pieces = std::clamp<int64_t>(total / least, 1, pool.threads());
-  if (pool.threads() == 1 || pieces == 1)
+  double work = static_cast<double>(shape.batch) * double(shape.m) *
+                double(shape.n) * double(shape.k);
+  int64_t rounds = 1 + static_cast<int64_t>(std::min(
+                           kMostRounds, work / pool.threads() / kPieceWork));
+  int64_t pieces =
+      std::clamp<int64_t>(total / least, 1, rounds * pool.threads());
+  if (pieces == 1)
     return multiply(shape, data);
 
   int64_t inBytes =

@@ -4,49 +4,13 @@
 #include "support/OutputFile.h"
 
 #include <algorithm>
-#include <system_error>
-#include <thread>
-
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace sprt {
 
-namespace {
-
-/// How long a rank that shares its core should be left on it at a time.
-constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(20);
-
-/// Asks the scheduler for such slices, for this thread: attention works out of
-/// the core's own cache, which another rank has filled when it comes back.
-/// Linux before 6.12 does not heed it.
-void askForSlices() {
-  struct {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime, deadline, period;
-  } attributes;
-  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
-      attributes.policy != SCHED_OTHER)
-    return;
-  attributes.runtime = static_cast<uint64_t>(kSlice.count());
-  syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
-
-} // namespace
-
-Session::~Session() {
-  // Local ranks must be gone before the world that carries their messages.
-  ranks.clear();
-}
-
 Status Session::run(const sprt_array *inputs, int64_t inputCount,
                     sprt_array *results, int64_t resultCount) {
-  if (failed)
-    return fail(SPRT_FAILED) << "this session has failed; create a new one";
+  if (Status failure = checkAlive())
+    return failure;
   if (Status failure = checkInputs(inputs, inputCount, /*mayKeep=*/false))
     return failure;
   if (Status failure = prepareResults(results, resultCount))
@@ -55,52 +19,37 @@ Status Session::run(const sprt_array *inputs, int64_t inputCount,
                  std::vector<bool>(program.results.size(), true));
 }
 
-Status Session::execute(const sprt_array *inputs, sprt_array *results,
-                        const std::vector<bool> &wanted) {
-  for (std::unique_ptr<Rank> &rank : ranks)
-    rank->beginRun(tracing);
-  Status failure = onRanks(
-      [&](Rank &rank) { return runRank(rank, inputs, results, wanted); });
-  hasRun = true;
-  if (!failed)
-    summarise();
-  return failure;
+Status Session::execute(const sprt_array *inputs, const sprt_array *results,
+                        std::vector<bool> wanted) {
+  beginExecution(inputs, results, std::move(wanted));
+  return finishExecution();
 }
 
-Status Session::onRanks(const std::function<Status(Rank &)> &body) {
+void Session::beginExecution(const sprt_array *inputs,
+                             const sprt_array *results,
+                             std::vector<bool> wanted) {
   for (std::unique_ptr<Rank> &rank : ranks)
-    rank->beginThread();
-  std::vector<Status> statuses(ranks.size());
-  std::vector<std::thread> threads;
-  try {
-    for (size_t i = 0; i < ranks.size(); ++i)
-      threads.emplace_back([&, i] {
-        if (sharesCores)
-          askForSlices();
-        statuses[i] = body(*ranks[i]);
-        // A rank that others ended is not to blame.
-        if (statuses[i])
-          control.stop(statuses[i]->consequence ? -1 : ranks[i]->number);
-        ranks[i]->endThread();
-      });
-  } catch (const std::system_error &error) {
-    size_t first = threads.size();
-    statuses[first] = fail(SPRT_FAILED).about(ranks[first]->number)
-                      << "rank " << ranks[first]->number
-                      << ": no thread for it: " << error.what();
-    control.stop(ranks[first]->number);
-  }
-  for (std::thread &thread : threads)
-    thread.join();
-  for (Status &status : statuses)
-    explain(status);
-  Status failure = merge(std::move(statuses));
-  failed = static_cast<bool>(failure);
+    rank->beginRun(tracing);
+  std::vector<sprt_array> given(inputs, inputs + program.inputs.size());
+  std::vector<sprt_array> asked(results, results + program.results.size());
+  begin([this, given, asked, wanted = std::move(wanted)](Rank &rank) {
+    return runRank(rank, given.data(), asked.data(), wanted);
+  });
+}
+
+Status Session::finishExecution() {
+  Status failure = finish();
+  hasRun = true;
+  if (!failure)
+    summarise();
+  if (runs >= 0)
+    ++runs;
   return failure;
 }
 
 Status Session::runRank(Rank &rank, const sprt_array *inputs,
-                        sprt_array *results, const std::vector<bool> &wanted) {
+                        const sprt_array *results,
+                        const std::vector<bool> &wanted) {
   Communicator &communicator = *rank.communicator;
   Group everyone = allRanks(communicator);
   std::string who = "rank " + std::to_string(rank.number);
@@ -131,45 +80,16 @@ Status Session::runRank(Rank &rank, const sprt_array *inputs,
   return Status::success();
 }
 
-void Session::explain(Status &status) const {
-  if (!status || !status->consequence)
-    return;
-  int64_t culprit = distributed() ? world->culprit() : control.culprit.load();
-  if (culprit < 0)
-    return;
-  status->text += " because rank " + std::to_string(culprit) + " ended the run";
-  if (status->peer < 0)
-    status->peer = culprit;
-}
-
-Status Session::merge(std::vector<Status> statuses) const {
-  constexpr size_t kMostLines = 16;
-  Status merged;
-  size_t failures = 0;
-  for (bool consequence : {false, true})
-    for (Status &status : statuses) {
-      if (!status || status->consequence != consequence)
-        continue;
-      if (++failures == 1)
-        merged = Status(*status.operator->());
-      else if (failures <= kMostLines)
-        merged->text += "\n" + status->text;
-    }
-  if (failures > kMostLines)
-    merged->text +=
-        "\nand " + std::to_string(failures - kMostLines) + " more ranks";
-  return merged;
-}
-
 void Session::summarise() {
   if (!distributed()) {
     reports.clear();
     for (const std::unique_ptr<Rank> &rank : ranks)
       reports.push_back(reportOf(*rank));
   }
-  seconds = 0;
+  double longest = 0;
   for (const RankReport &report : reports)
-    seconds = std::max(seconds, report.seconds);
+    longest = std::max(longest, report.seconds);
+  seconds = longest;
   times.assign(program.stepOf.size(), {});
   for (const std::unique_ptr<Rank> &rank : ranks)
     for (size_t command = 0; command < times.size(); ++command) {

@@ -6,6 +6,8 @@
 #include "executor/Trace.h"
 #include "sprt/sprt.h"
 
+#include <thread>
+
 namespace sprt {
 
 /// What one rank reports of a run; travels to rank 0 as bytes.
@@ -35,16 +37,51 @@ public:
               int64_t resultCount);
   Status collect(sprt_array *results, int64_t resultCount);
 
+  /// These are documented at `sprt_session_start` and its neighbours.
+  Status start(const sprt_array *inputs, int64_t inputCount,
+               sprt_array *results, int64_t resultCount);
+  Status wait(double limitSeconds, bool &out_done);
+  void interrupt();
+
   Status writeTrace(const std::string &path) const;
+
+  /// By nobody, by a call, by a run that goes on between calls, by a call that
+  /// waits for it.
+  enum Use { idle, called, running, awaited };
+  /// One call that uses the session, or `failure` while another one does.
+  class Claim {
+  public:
+    explicit Claim(const Session &session, Use from = idle)
+        : failure(session.claim(from)), session(session), holds(!failure) {}
+    Claim(const Claim &) = delete;
+    Claim &operator=(const Claim &) = delete;
+    ~Claim() {
+      if (holds)
+        session.release(next);
+    }
+    /// The session stays in use: a run goes on after the call.
+    void keepRunning() { next = running; }
+
+    Status failure;
+
+  private:
+    const Session &session;
+    bool holds;
+    Use next = idle;
+  };
 
   const Program &program;
   std::string communicator;
   int64_t speaker = 0; ///< the rank that this process speaks for
   std::vector<RankReport> reports;
   std::vector<CommandTime> times; ///< of the slowest local rank, by command
-  double seconds = 0;
+  std::atomic<double> seconds{0};
+  std::atomic<int64_t> runs{0}; ///< that are done; -1 after a failure
 
 private:
+  Status claim(Use from) const;
+  void release(Use next) const;
+
   Status checkOptions(const sprt_session_options &options) const;
   static std::chrono::duration<double>
   limitOf(const sprt_session_options &options);
@@ -65,18 +102,29 @@ private:
   Status prepareResults(sprt_array *results, int64_t count) const;
   /// Checks results of which only those with data are asked for.
   Status checkResults(const sprt_array *results, int64_t count) const;
+  /// Inputs and results of the next step.
+  Status checkStep(const sprt_array *inputs, int64_t inputCount,
+                   const sprt_array *results, int64_t resultCount) const;
+  /// That no run has failed or was interrupted.
+  Status checkAlive() const;
   /// One execution: `wanted` results come to rank 0.
-  Status execute(const sprt_array *inputs, sprt_array *results,
-                 const std::vector<bool> &wanted);
+  Status execute(const sprt_array *inputs, const sprt_array *results,
+                 std::vector<bool> wanted);
+  void beginExecution(const sprt_array *inputs, const sprt_array *results,
+                      std::vector<bool> wanted);
+  Status finishExecution();
   /// Calls `body` for every local rank, on a thread each.
-  Status onRanks(const std::function<Status(Rank &)> &body);
+  void begin(std::function<Status(Rank &)> body);
+  void runThread(size_t index);
+  /// Waits for these threads; one status for all.
+  Status finish();
   /// The whole life of one local rank in a run.
-  Status runRank(Rank &rank, const sprt_array *inputs, sprt_array *results,
-                 const std::vector<bool> &wanted);
+  Status runRank(Rank &rank, const sprt_array *inputs,
+                 const sprt_array *results, const std::vector<bool> &wanted);
   Status placeInputs(Rank &rank, const sprt_array *inputs) const;
   /// Moves results to the inputs without data that they feed.
   Status feedInputs(Rank &rank, const sprt_array *inputs) const;
-  Status collectResults(Rank &rank, sprt_array *results,
+  Status collectResults(Rank &rank, const sprt_array *results,
                         const std::vector<bool> &wanted);
   Status bufferOf(const Rank &rank, const ParameterInfo &info,
                   std::byte *&out_data) const;
@@ -100,10 +148,21 @@ private:
   std::vector<std::vector<bool>> holders;   ///< by result, then by rank
   bool tracing = false;
   bool sharesCores = false; ///< ranks of this process outnumber its cores
-  bool failed = false;
   bool hasRun = false;
-  std::vector<int64_t> feeds; ///< by input: the result that is it next, or -1
+  /// By input: the result that is it next, or -1.
+  std::vector<std::atomic<int64_t>> feeds;
   std::vector<std::string> traces; ///< of every rank, where ranks are processes
+
+  /// Of what the local ranks do now.
+  std::function<Status(Rank &)> work;
+  std::vector<std::thread> threads;
+  std::vector<Status> statuses;
+
+  mutable std::mutex mutex; ///< of what follows
+  mutable std::condition_variable changed;
+  mutable Use use = idle;
+  size_t working = 0; ///< ranks that have not done `work`
+  bool interrupted = false;
 };
 
 } // namespace sprt

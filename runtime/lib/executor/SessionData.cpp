@@ -131,7 +131,7 @@ Status Session::placeInputs(Rank &rank, const sprt_array *inputs) const {
   return Status::success();
 }
 
-Status Session::collectResults(Rank &rank, sprt_array *results,
+Status Session::collectResults(Rank &rank, const sprt_array *results,
                                const std::vector<bool> &wanted) {
   for (size_t i = 0; i < program.results.size(); ++i) {
     if (!wanted[i])

@@ -124,7 +124,9 @@ Status Session::open(const sprt_session_options &options) {
   for (const ParameterInfo &result : program.results)
     if (Status failure = firstHolders(program, result, holders.emplace_back()))
       return failure;
-  feeds.assign(program.inputs.size(), -1);
+  feeds = std::vector<std::atomic<int64_t>>(program.inputs.size());
+  for (std::atomic<int64_t> &each : feeds)
+    each = -1;
   for (size_t i = 0; i < feeds.size(); ++i)
     if (int64_t result = program.inputs[i].parameter->donated_to; result >= 0)
       if (Status failure = feed(result, static_cast<int64_t>(i)))

@@ -163,7 +163,7 @@ Status Session::feed(int64_t result, int64_t input) {
 
 int64_t Session::fedBy(int64_t input) const {
   bool known = input >= 0 && input < static_cast<int64_t>(feeds.size());
-  return known ? feeds[static_cast<size_t>(input)] : -1;
+  return known ? feeds[static_cast<size_t>(input)].load() : -1;
 }
 
 Status Session::feedInputs(Rank &rank, const sprt_array *inputs) const {
@@ -186,28 +186,42 @@ Status Session::feedInputs(Rank &rank, const sprt_array *inputs) const {
   return Moves(rank, std::move(moves)).run();
 }
 
-Status Session::step(const sprt_array *inputs, int64_t inputCount,
-                     sprt_array *results, int64_t resultCount) {
-  if (failed)
-    return fail(SPRT_FAILED) << "this session has failed; create a new one";
+Status Session::checkStep(const sprt_array *inputs, int64_t inputCount,
+                          const sprt_array *results,
+                          int64_t resultCount) const {
+  if (Status failure = checkAlive())
+    return failure;
   if (Status failure = checkInputs(inputs, inputCount, /*mayKeep=*/hasRun))
     return failure;
-  if (Status failure = checkResults(results, resultCount))
+  return checkResults(results, resultCount);
+}
+
+Status Session::step(const sprt_array *inputs, int64_t inputCount,
+                     sprt_array *results, int64_t resultCount) {
+  if (Status failure = checkStep(inputs, inputCount, results, resultCount))
     return failure;
   return execute(inputs, results, withData(results, resultCount));
 }
 
+Status Session::start(const sprt_array *inputs, int64_t inputCount,
+                      sprt_array *results, int64_t resultCount) {
+  if (Status failure = checkStep(inputs, inputCount, results, resultCount))
+    return failure;
+  beginExecution(inputs, results, withData(results, resultCount));
+  return Status::success();
+}
+
 Status Session::collect(sprt_array *results, int64_t resultCount) {
-  if (failed)
-    return fail(SPRT_FAILED) << "this session has failed; create a new one";
+  if (Status failure = checkAlive())
+    return failure;
   if (!hasRun)
     return fail(SPRT_INVALID_ARGUMENT)
            << "expected a run before its results are collected";
   if (Status failure = checkResults(results, resultCount))
     return failure;
   std::vector<bool> wanted = withData(results, resultCount);
-  return onRanks(
-      [&](Rank &rank) { return collectResults(rank, results, wanted); });
+  begin([&](Rank &rank) { return collectResults(rank, results, wanted); });
+  return finish();
 }
 
 } // namespace sprt

@@ -52,6 +52,23 @@ bool narrowBound(int64_t bound, int64_t stride, int64_t first, int64_t last,
 
 } // namespace
 
+std::vector<std::vector<sprt_slice>>
+splitKeys(const std::vector<sprt_slice> &slices, int64_t keys, int64_t count) {
+  if (count >= keys)
+    return {slices};
+  std::vector<std::vector<sprt_slice>> parts;
+  for (int64_t first = 0; first < keys; first += count) {
+    std::vector<sprt_slice> &part = parts.emplace_back();
+    for (sprt_slice slice : slices) {
+      slice.k0 = std::max(slice.k0, first);
+      slice.k1 = std::min(slice.k1, first + count);
+      if (slice.k0 < slice.k1)
+        part.push_back(slice);
+    }
+  }
+  return parts;
+}
+
 bool narrowSlice(const sprt_slice &from, cuda::Slice &out_slice) {
   cuda::Slice &to = out_slice;
   to.uniform = from.uniform != 0;

@@ -13,6 +13,8 @@ struct SliceTable {
   std::vector<sprt_slice> slices;
   /// Blocks of queries, as they begin.
   std::vector<int64_t> order;
+  /// The same by ranges of keys, where a step does one range after another.
+  std::vector<std::vector<sprt_slice>> parts;
   /// Of local rows, where a score function reads them.
   std::vector<int32_t> queryPositions, keyPositions;
 };
@@ -22,6 +24,10 @@ struct SliceTable {
 std::vector<int64_t> orderBlocks(const std::vector<sprt_slice> &slices,
                                  int64_t queries, int64_t block,
                                  plan::BlockOrder order);
+
+/// The slices of `count` keys after another, at least one part.
+std::vector<std::vector<sprt_slice>>
+splitKeys(const std::vector<sprt_slice> &slices, int64_t keys, int64_t count);
 
 /// The slice as GPUs read it; false where 32 bits do not hold it.
 bool narrowSlice(const sprt_slice &slice, cuda::Slice &out_slice);

@@ -132,6 +132,9 @@ Status StreamRun::perform(const Step &step) {
   }
   if (Status failure = work(step))
     return failure;
+  // Kernels may have left tiles undone.
+  if (rank.control.stopped.load(std::memory_order_relaxed))
+    return fail(SPRT_FAILED).asConsequence() << "stopped";
   if (std::optional<Posted> &mine = posted[static_cast<int>(command.stream)]) {
     mine->arrived = arrived;
     mine->begin = begin;

@@ -5,7 +5,10 @@
 
 namespace sprt {
 
-TilePool::TilePool(int threads) {
+/// Of a pool without helpers: how often it looks whether it is to stop.
+static constexpr int64_t kChunks = 16;
+
+TilePool::TilePool(int threads, const std::atomic<bool> *stop) : stop(stop) {
   // A machine that has no more threads gets by with fewer.
   try {
     for (int worker = 1; worker < threads; ++worker)
@@ -25,8 +28,8 @@ TilePool::~TilePool() {
     helper.join();
 }
 
-void TilePool::drain(Job &job, int worker) {
-  for (;;) {
+void TilePool::drain(Job &job, int worker) const {
+  while (!stopped()) {
     int64_t first = job.next.fetch_add(job.grain, std::memory_order_relaxed);
     if (first >= job.tiles)
       return;
@@ -36,8 +39,9 @@ void TilePool::drain(Job &job, int worker) {
 
 void TilePool::run(int64_t tiles, const Work &work) {
   if (helpers.empty() || tiles <= 1) {
-    if (tiles > 0)
-      work(0, tiles, 0);
+    int64_t grain = (tiles + kChunks - 1) / kChunks;
+    for (int64_t first = 0; first < tiles && !stopped(); first += grain)
+      work(first, std::min(first + grain, tiles), 0);
     return;
   }
   Job current{

@@ -2,7 +2,9 @@
 ///
 /// The caller is worker 0 and starts at once; helpers sleep between jobs and
 /// join when they wake, so that a short job costs its caller one wake-up call.
-/// Tiles are handed out in order, in small chunks: put the heaviest first.
+/// Tiles are handed out in order, in small chunks: put the heaviest first. Once
+/// `stop` is set no more are: the run has ended, and what they make is not
+/// read.
 #ifndef SPRT_LIB_EXECUTOR_TILEPOOL_H
 #define SPRT_LIB_EXECUTOR_TILEPOOL_H
 
@@ -21,14 +23,18 @@ public:
   /// work(first, last, worker) does tiles [first, last).
   using Work = std::function<void(int64_t, int64_t, int)>;
 
-  explicit TilePool(int threads);
+  explicit TilePool(int threads, const std::atomic<bool> *stop = nullptr);
   TilePool(const TilePool &) = delete;
   TilePool &operator=(const TilePool &) = delete;
   ~TilePool();
 
   int threads() const { return static_cast<int>(helpers.size()) + 1; }
 
-  /// Returns once all tiles are done. One thread at a time may call.
+  /// For work that takes long between two chunks.
+  bool stopped() const { return stop && stop->load(std::memory_order_relaxed); }
+
+  /// Returns once all tiles are done, or none is handed out. One thread at a
+  /// time may call.
   void run(int64_t tiles, const Work &work);
 
 private:
@@ -40,9 +46,10 @@ private:
     int active; ///< helpers inside, guarded by the mutex
   };
 
-  static void drain(Job &job, int worker);
+  void drain(Job &job, int worker) const;
   void help(int worker);
 
+  const std::atomic<bool> *const stop;
   std::mutex mutex;
   std::condition_variable started;
   std::condition_variable finished;
