@@ -49,7 +49,8 @@ protected:
 
 TEST_F(Sockets, aPortThatIsTakenIsAStatus) {
   Socket other;
-  ASSERT_FALSE(Socket::listen(address.host, address.port, other));
+  ASSERT_FALSE(
+      Socket::listen(address.host, address.port, Socket::nobody, other));
   EXPECT_EQ(join({0}, 2).front(),
             "process 0: port " + std::to_string(address.port) +
                 " of 127.0.0.1: Address already in use; name a port that is "
@@ -71,36 +72,6 @@ TEST_F(Sockets, processZeroThatDoesNotComeIsAStatus) {
   std::string text = join({1}, 2, 0.2).front();
   EXPECT_EQ(text.find("process 1: process 0 does not answer (port "), 0U)
       << text;
-}
-
-TEST_F(Sockets, strangersAreIgnored) {
-  Socket silent, loud;
-  std::thread strangers([&] {
-    while (Socket::connect(address.host, address.port, silent))
-      std::this_thread::yield();
-    EXPECT_FALSE(Socket::connect(address.host, address.port, loud));
-    std::vector<char> noise(4096, 'x');
-    Frame frame;
-    frame.magic = 0;
-    frame.bytes = static_cast<int64_t>(noise.size());
-    EXPECT_FALSE(loud.send(frame, noise.data(),
-                           Clock::now() + std::chrono::seconds(5),
-                           std::atomic<bool>(false)));
-  });
-  std::thread late([&] {
-    strangers.join();
-    SocketWorld::Address mine = address;
-    std::shared_ptr<World> world;
-    mine.process = 1;
-    mine.processes = 2;
-    EXPECT_FALSE(SocketWorld::join(mine, SocketWorld::Limit(30), world));
-  });
-  SocketWorld::Address mine = address;
-  mine.processes = 2;
-  std::shared_ptr<World> world;
-  Status failure = SocketWorld::join(mine, SocketWorld::Limit(30), world);
-  EXPECT_FALSE(failure) << failure->text;
-  late.join();
 }
 
 TEST_F(Sockets, whoIsDoneIsWaitedForNoLonger) {
@@ -157,10 +128,12 @@ TEST_F(Sockets, ranksMayBeNumberedAnew) {
 }
 
 TEST(Environment, sayWhoAProcessIs) {
-  constexpr const char *kNames[] = {"RANK",        "WORLD_SIZE", "MASTER_ADDR",
-                                    "MASTER_PORT", "LOCAL_RANK", "SPRT_PORT"};
+  constexpr const char *kNames[] = {
+      "RANK",       "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
+      "LOCAL_RANK", "SPRT_PORT",  "SPRT_SECRET", "LOCAL_WORLD_SIZE"};
   auto read = [&](std::vector<const char *> values,
                   SocketWorld::Address &address) {
+    values.resize(std::size(kNames));
     for (size_t i = 0; i < std::size(kNames); ++i)
       values[i] ? setenv(kNames[i], values[i], 1) : unsetenv(kNames[i]);
     Status failure = SocketWorld::readAddress(address);
@@ -178,6 +151,21 @@ TEST(Environment, sayWhoAProcessIs) {
   EXPECT_EQ(read({"0", "1", "node", "29500", nullptr, "40000"}, address), "");
   EXPECT_EQ(address.port, 40000);
   EXPECT_EQ(address.localRank, -1);
+  EXPECT_EQ(address.secret, "");
+  EXPECT_EQ(address.audience, Socket::nobody);
+  EXPECT_EQ(
+      read({"0", "2", "node", "29500", "0", nullptr, nullptr, "2"}, address),
+      "");
+  EXPECT_EQ(address.audience, Socket::machine);
+  EXPECT_EQ(
+      read({"0", "2", "node", "29500", "0", nullptr, nullptr, "1"}, address),
+      "");
+  EXPECT_EQ(address.audience, Socket::nobody);
+  EXPECT_EQ(
+      read({"0", "2", "node", "29500", "0", nullptr, "sesame", "1"}, address),
+      "");
+  EXPECT_EQ(address.secret, "sesame");
+  EXPECT_EQ(address.audience, Socket::everybody);
   EXPECT_EQ(read({"8", "8", "node", "29500", "1", nullptr}, address),
             "expected a number from 0 to 7 in RANK of the environment but got "
             "\"8\"");

@@ -127,7 +127,10 @@ SPRT_API void sprt_session_options_init(sprt_session_options *out_options);
 /// With "mpi" and "nccl" this process is one rank, and every process creates
 /// and runs its session alike. "nccl" finds the others through MPI under
 /// mpirun, else through RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT of the
-/// environment; it connects to the port after MASTER_PORT, or to SPRT_PORT.
+/// environment; it connects to the port after MASTER_PORT, or to SPRT_PORT,
+/// which process 0 opens on the interface of MASTER_ADDR. Processes prove to
+/// each other that they know SPRT_SECRET of the environment, a text of the
+/// run's own; connections that do not are dropped.
 SPRT_API sprt_status *sprt_session_create(const sprt_program *program,
                                           const sprt_session_options *options,
                                           sprt_session **out_session);

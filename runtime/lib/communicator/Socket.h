@@ -6,21 +6,24 @@
 
 #include <atomic>
 
+struct addrinfo;
+
 namespace sprt {
 
 /// What precedes the bytes of anything sent; the processes of a run are of one
 /// kind of machine.
 struct Frame {
   enum Kind : uint32_t {
-    data,    ///< a message of `channel`
-    hello,   ///< of `from`, one of `to` processes
-    welcome, ///< everybody is there
-    refusal, ///< and why, as text
-    failure, ///< the run of `from` has failed, or `from` has died
-    farewell ///< `from` is done
+    data,     ///< a message of `channel`
+    hello,    ///< of `from`, one of `to` processes
+    welcome,  ///< everybody is there
+    refusal,  ///< and why, as text
+    failure,  ///< the run of `from` has failed, or `from` has died
+    farewell, ///< `from` is done
+    challenge ///< to whoever has connected: say who you are
   };
   static constexpr uint32_t kMagic = 0x54525053; // "SPRT"
-  static constexpr uint32_t kVersion = 1;
+  static constexpr uint32_t kVersion = 2;
 
   uint32_t magic = kMagic;
   uint32_t version = kVersion;
@@ -43,9 +46,14 @@ public:
   int descriptor() const { return handle; }
   void close();
 
-  /// A socket that listens on a port of the addresses that `host` may be
-  /// reached at, which are this machine's own.
-  static Status listen(const std::string &host, int port, Socket &out_socket);
+  /// Whom to listen to where a host's name does not say on which interface, as
+  /// it means loopback on this machine, or another machine's address: to
+  /// nobody, to this machine, to everybody.
+  enum Audience { nobody, machine, everybody };
+  /// A socket that listens on a port of the interface that has an address of
+  /// `host`.
+  static Status listen(const std::string &host, int port, Audience otherwise,
+                       Socket &out_socket);
   /// Tries once.
   static Status connect(const std::string &host, int port, Socket &out_socket);
   /// The next process that connects, or none.
@@ -61,11 +69,15 @@ private:
                  const std::atomic<bool> &stop) const;
   /// Makes calls return at once.
   void prepare() const;
+  /// False, and errno, where the address or port is not free for us.
+  static bool listenAt(const addrinfo &address, bool takesBoth,
+                       Socket &out_socket);
 
   int handle = -1;
 };
 
-/// A frame that arrives bit by bit.
+/// A frame that arrives bit by bit. It takes memory as its bytes come, whatever
+/// it says of their number.
 class Arrival {
 public:
   /// No message is larger, whatever arrives.
@@ -82,9 +94,12 @@ public:
 
   Frame frame;
   std::vector<std::byte> payload;
+  int64_t most;
 
 private:
-  int64_t most;
+  /// Room for more of a payload; false where there is no memory.
+  bool grow(size_t wanted);
+
   size_t got = 0; ///< of the frame, then of the payload
   bool inPayload = false;
 };

@@ -13,6 +13,12 @@ namespace sprt {
 namespace {
 
 constexpr auto kRetry = std::chrono::milliseconds(50);
+/// How long a connection may take to say who it is, and how many may do so at
+/// once: others wait at the port.
+constexpr auto kIntroduction = std::chrono::seconds(10);
+constexpr size_t kStrangers = 256;
+/// What process 0 says before its welcome is no longer, in bytes.
+constexpr int64_t kLongestText = 4096;
 /// How long a refusal may take to be sent.
 constexpr auto kRefusal = std::chrono::seconds(2);
 
@@ -81,6 +87,13 @@ Status SocketWorld::readAddress(Address &out_address) {
       return failure;
   address.port = static_cast<int>(port);
   address.host = std::getenv("MASTER_ADDR");
+  if (const char *secret = std::getenv("SPRT_SECRET"))
+    address.secret = secret;
+  const char *here = std::getenv("LOCAL_WORLD_SIZE");
+  address.audience = !address.secret.empty() ? Socket::everybody
+                     : here && here == std::to_string(address.processes)
+                         ? Socket::machine
+                         : Socket::nobody;
   out_address = std::move(address);
   return Status::success();
 }
@@ -133,110 +146,180 @@ Status SocketWorld::refuse(const Status &reason, const Socket &other) {
   return Status(*reason.operator->());
 }
 
+Status SocketWorld::greet(const Socket &listener,
+                          std::vector<Stranger> &strangers) const {
+  Stranger stranger;
+  stranger.socket = listener.accept();
+  if (!stranger.socket.isOpen())
+    return Status::success();
+  if (Status failure = drawNonce(stranger.challenge))
+    return failure;
+  Frame frame;
+  frame.kind = Frame::challenge;
+  frame.bytes = static_cast<int64_t>(stranger.challenge.size());
+  stranger.limit = Clock::now() + kIntroduction;
+  // Whoever has gone again is no loss.
+  if (!stranger.socket.send(frame, stranger.challenge.data(), Clock::now(),
+                            closing))
+    strangers.push_back(std::move(stranger));
+  return Status::success();
+}
+
+Status SocketWorld::admit(const Address &address, Stranger &stranger) {
+  const Frame &frame = stranger.arrival.frame;
+  Greeting greeting;
+  if (frame.kind != Frame::hello || frame.bytes != sizeof greeting)
+    return Status::success();
+  std::memcpy(&greeting, stranger.arrival.payload.data(), sizeof greeting);
+  if (!equal(greeting.proof, prove(address.secret, frame, stranger.challenge,
+                                   greeting.nonce))) {
+    ++turnedAway;
+    return Status::success();
+  }
+  if (frame.version != Frame::kVersion)
+    return fail(SPRT_FAILED)
+           << "process " << frame.from << " runs another version of sp-mlir";
+  if (frame.to != ranks)
+    return fail(SPRT_INVALID_ARGUMENT) << "expected WORLD_SIZE " << ranks
+                                       << " of every process but process "
+                                       << frame.from << " has " << frame.to;
+  if (frame.from <= 0 || frame.from >= ranks || links.count(frame.from))
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected a RANK of its own for every process but two have "
+           << frame.from;
+  auto link = std::make_unique<Link>();
+  Frame welcome;
+  welcome.kind = Frame::welcome;
+  welcome.to = frame.from;
+  link->welcome =
+      prove(address.secret, welcome, stranger.challenge, greeting.nonce);
+  link->socket = std::move(stranger.socket);
+  links[frame.from] = std::move(link);
+  return Status::success();
+}
+
+Status SocketWorld::missing(const Address &address) const {
+  std::vector<int64_t> numbers;
+  for (int64_t other = 1; other < ranks; ++other)
+    if (!links.count(other))
+      numbers.push_back(other);
+  Failure failure(SPRT_TIMEOUT);
+  failure << "expected " << ranks << " processes at port " << address.port
+          << " but " << numbers.size() << " have not come: ranks "
+          << list(numbers);
+  if (turnedAway > 0)
+    failure << "; " << turnedAway << " came with another SPRT_SECRET";
+  return failure;
+}
+
 Status SocketWorld::gather(const Address &address, Clock::time_point end) {
   Socket listener;
-  if (Status failure = Socket::listen(address.host, address.port, listener)) {
-    failure->text += "; name a port that is free in SPRT_PORT";
+  if (Status failure = Socket::listen(address.host, address.port,
+                                      address.audience, listener))
     return failure;
-  }
-  // Connections that have not said who they are: anybody may connect.
-  struct Stranger {
-    Socket socket;
-    Arrival arrival{/*most=*/0};
-  };
   std::vector<Stranger> strangers;
   while (static_cast<int64_t>(links.size()) + 1 < ranks) {
-    if (Clock::now() > end) {
-      std::vector<int64_t> missing;
-      for (int64_t other = 1; other < ranks; ++other)
-        if (!links.count(other))
-          missing.push_back(other);
-      return refuse(fail(SPRT_TIMEOUT)
-                        << "expected " << ranks << " processes at port "
-                        << address.port << " but " << missing.size()
-                        << " have not come: ranks " << list(missing),
-                    Socket());
-    }
-    std::vector<pollfd> wanted = {{listener.descriptor(), POLLIN, 0}};
+    Clock::time_point now = Clock::now();
+    if (now > end)
+      return refuse(missing(address), Socket());
+    std::vector<pollfd> wanted;
     for (const Stranger &stranger : strangers)
       wanted.push_back({stranger.socket.descriptor(), POLLIN, 0});
+    if (strangers.size() < kStrangers)
+      wanted.push_back({listener.descriptor(), POLLIN, 0});
     poll(wanted.data(), wanted.size(), millisecondsUntil(end));
     for (size_t i = strangers.size(); i-- > 0;) {
       Stranger &stranger = strangers[i];
       Arrival::Progress progress = stranger.arrival.read(stranger.socket);
-      if (progress == Arrival::more)
+      if (progress == Arrival::more && now < stranger.limit)
         continue;
-      const Frame &frame = stranger.arrival.frame;
-      if (progress == Arrival::complete && frame.kind == Frame::hello) {
-        if (frame.version != Frame::kVersion)
-          return refuse(fail(SPRT_FAILED) << "process " << frame.from
-                                          << " runs another version of sp-mlir",
-                        stranger.socket);
-        if (frame.to != ranks)
-          return refuse(fail(SPRT_INVALID_ARGUMENT)
-                            << "expected WORLD_SIZE " << ranks
-                            << " of every process but process " << frame.from
-                            << " has " << frame.to,
-                        stranger.socket);
-        if (frame.from <= 0 || frame.from >= ranks || links.count(frame.from))
-          return refuse(fail(SPRT_INVALID_ARGUMENT)
-                            << "expected a RANK of its own for every process "
-                               "but two have "
-                            << frame.from,
-                        stranger.socket);
-        auto link = std::make_unique<Link>();
-        link->socket = std::move(stranger.socket);
-        links[frame.from] = std::move(link);
-      }
+      if (progress == Arrival::complete)
+        if (Status failure = admit(address, stranger))
+          return refuse(failure, stranger.socket);
       strangers.erase(strangers.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    if (Socket socket = listener.accept(); socket.isOpen())
-      strangers.emplace_back().socket = std::move(socket);
+    if (strangers.size() < kStrangers)
+      if (Status failure = greet(listener, strangers))
+        return failure;
   }
-  Frame frame;
-  frame.kind = Frame::welcome;
-  for (auto &[number, link] : links)
-    if (Status failure = link->socket.send(frame, nullptr, end, closing))
+  for (auto &[number, link] : links) {
+    Frame frame;
+    frame.kind = Frame::welcome;
+    frame.to = number;
+    frame.bytes = static_cast<int64_t>(link->welcome.size());
+    if (Status failure =
+            link->socket.send(frame, link->welcome.data(), end, closing))
       return std::move(failure).within("with process " +
                                        std::to_string(number));
+  }
   return Status::success();
 }
 
+Status SocketWorld::hear(const Address &address, Frame::Kind kind, size_t bytes,
+                         Clock::time_point end) {
+  Link &link = *links[0];
+  Arrival::Progress progress = Arrival::more;
+  bool isKnown = kind == Frame::welcome;
+  while ((progress = link.arrival.read(link.socket)) == Arrival::more) {
+    if (Clock::now() > end)
+      return fail(SPRT_TIMEOUT).about(address.process, 0)
+             << (isKnown ? "process 0 waits for others at port "
+                         : "nobody says anything at port ")
+             << address.port;
+    pollfd wanted = {link.socket.descriptor(), POLLIN, 0};
+    poll(&wanted, 1, millisecondsUntil(end));
+  }
+  const Arrival &arrival = link.arrival;
+  if (progress == Arrival::complete && arrival.frame.kind == Frame::refusal)
+    return fail(SPRT_FAILED).about(address.process, 0) << std::string(
+               reinterpret_cast<const char *>(arrival.payload.data()),
+               arrival.payload.size());
+  if (progress == Arrival::complete && arrival.frame.kind == kind &&
+      arrival.payload.size() == bytes)
+    return Status::success();
+  return fail(SPRT_FAILED).about(address.process, 0)
+         << "process 0 has ended, "
+         << (isKnown ? "has another SPRT_SECRET than this process, " : "")
+         << "or port " << address.port << " of " << address.host
+         << " is another program's; name one that is free in SPRT_PORT";
+}
+
 Status SocketWorld::reach(const Address &address, Clock::time_point end) {
-  auto link = std::make_unique<Link>();
+  Link &link = *(links[0] = std::make_unique<Link>());
   while (Status failure =
-             Socket::connect(address.host, address.port, link->socket)) {
+             Socket::connect(address.host, address.port, link.socket)) {
     if (Clock::now() > end)
       return fail(SPRT_TIMEOUT).about(address.process, 0)
              << "process 0 does not answer (" << failure->text
              << "); set SPRT_PORT to another port if MASTER_ADDR is right";
     std::this_thread::sleep_for(kRetry);
   }
-  Frame frame;
-  frame.kind = Frame::hello;
-  frame.from = address.process;
-  frame.to = address.processes;
-  if (Status failure = link->socket.send(frame, nullptr, end, closing))
+  link.arrival.most = kLongestText;
+  Nonce challenge;
+  if (Status failure = hear(address, Frame::challenge, challenge.size(), end))
+    return failure;
+  std::memcpy(challenge.data(), link.arrival.payload.data(), challenge.size());
+  Greeting greeting;
+  if (Status failure = drawNonce(greeting.nonce))
+    return failure;
+  Frame hello;
+  hello.kind = Frame::hello;
+  hello.from = address.process;
+  hello.to = address.processes;
+  hello.bytes = sizeof greeting;
+  greeting.proof = prove(address.secret, hello, challenge, greeting.nonce);
+  if (Status failure = link.socket.send(hello, &greeting, end, closing))
     return std::move(failure).within("with process 0");
-  Arrival &arrival = link->arrival;
-  Arrival::Progress progress = Arrival::more;
-  while ((progress = arrival.read(link->socket)) == Arrival::more) {
-    if (Clock::now() > end)
-      return fail(SPRT_TIMEOUT).about(address.process, 0)
-             << "process 0 waits for others at port " << address.port;
-    pollfd wanted = {link->socket.descriptor(), POLLIN, 0};
-    poll(&wanted, 1, millisecondsUntil(end));
-  }
-  if (progress == Arrival::lost)
+  Digest proof;
+  if (Status failure = hear(address, Frame::welcome, proof.size(), end))
+    return failure;
+  std::memcpy(proof.data(), link.arrival.payload.data(), proof.size());
+  if (!equal(proof, prove(address.secret, link.arrival.frame, challenge,
+                          greeting.nonce)))
     return fail(SPRT_FAILED).about(address.process, 0)
-           << "process 0 has ended, or port " << address.port << " of "
-           << address.host
-           << " is another program's; name one that is free in SPRT_PORT";
-  if (arrival.frame.kind == Frame::refusal)
-    return fail(SPRT_FAILED).about(address.process, 0)
-           << std::string(reinterpret_cast<char *>(arrival.payload.data()),
-                          arrival.payload.size());
-  links[0] = std::move(link);
+           << "port " << address.port << " of " << address.host
+           << " is another program's, which does not know SPRT_SECRET";
+  link.arrival.most = Arrival::kLargestMessage;
   return Status::success();
 }
 
