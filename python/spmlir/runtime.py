@@ -102,6 +102,7 @@ _SIGNATURES = {
     "sprt_session_options_init": (None, POINTER(_SessionOptions)),
     "sprt_session_create": (_STATUS, c_void_p, POINTER(_SessionOptions), _HANDLE),
     "sprt_session_free": (None, c_void_p),
+    "sprt_session_interrupt": (None, c_void_p),
     "sprt_session_runs": (c_int64, c_void_p),
     "sprt_session_feed": (_STATUS, c_void_p, c_int64, c_int64),
     "sprt_session_start": (_STATUS, c_void_p, POINTER(_Array), c_int64, POINTER(_Array), c_int64),
@@ -176,7 +177,9 @@ def load_program(path: str | os.PathLike[str]) -> Program:
     """Load an artifact. Raises RunError when it is missing, damaged or not for this machine."""
     program = Program()
     library().sprt_program_load(os.fsencode(path), byref(program))
-    weakref.finalize(program, library().sprt_program_free, c_void_p(program.value))
+    free = weakref.finalize(program, library().sprt_program_free, c_void_p(program.value))
+    # When Python ends, a thread may still run it.
+    free.atexit = False
     return program
 
 

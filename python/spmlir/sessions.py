@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import queue
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from ctypes import c_void_p
@@ -16,6 +18,8 @@ from . import runtime
 
 # How long a run goes on before Python looks whether a signal has come.
 _LOOK_SECONDS = 0.1
+# How long Python waits at its end for runs of threads that it does not wait for.
+_EXIT_SECONDS = 2.0
 
 
 class Session:
@@ -33,6 +37,9 @@ class Session:
         self._handle = runtime.open_session(program, threads_per_rank, timeout, trace)
         # The program is an argument so that it lives as long.
         self.close = weakref.finalize(self, _free, self._handle, program)
+        # When Python ends, threads that it no longer runs may still be in a call.
+        self.close.atexit = False
+        _sessions.add(self)
 
     @property
     def steps(self) -> int:
@@ -78,6 +85,17 @@ class Session:
                     self.close()
             raise
         self._memory = None
+
+    def end(self, limit: float) -> None:
+        """End a run that any thread waits for, within so many seconds."""
+        runtime.library().sprt_session_interrupt(self._handle)
+        end = time.monotonic() + limit
+        while runtime.library().sprt_session_runs(self._handle) >= 0 and time.monotonic() < end:
+            # Refused while another thread waits, which then is told.
+            with contextlib.suppress(runtime.RunError):
+                if runtime.wait(self._handle, _LOOK_SECONDS):
+                    return
+            time.sleep(_LOOK_SECONDS / 10)
 
     def collect(self, results: Sequence[np.ndarray | None]) -> None:
         """Write results of the last step in place, but those that are None."""
@@ -160,6 +178,16 @@ class SessionPool:
         """Wake one thread that waits; whoever takes a session and leaves others wakes the next."""
         if self._returned.empty():
             self._returned.put(None)
+
+
+_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_runs() -> None:
+    for session in list(_sessions):
+        if session.close.alive:
+            session.end(_EXIT_SECONDS)
 
 
 def _free(handle: c_void_p, _program: runtime.Program) -> None:
