@@ -15,7 +15,7 @@ struct Move {
   int64_t bytes;
   bool isDone = false;
   bool isSaved = false;
-  std::vector<std::byte> saved; ///< what the source held
+  std::vector<std::byte> saved = {}; ///< what the source held
   size_t readers = 0; ///< moves to come that read what this one overwrites
 
   bool overwrites(const Move &other) const {
