@@ -1,5 +1,6 @@
 //===- Evaluator.cpp - Walks a program and calls its operations -----------===//
 #include "Evaluator.h"
+#include "RoundingErrors.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -108,7 +109,10 @@ FailureOr<Tensors> Evaluator::evaluate(Operation *op, Tensors operands) {
     return op->emitOpError() << "is not evaluated";
   if (failed(checkResultTypes(op)))
     return failure();
-  FailureOr<Tensors> results = (*handler)(op, operands, *this);
+  FailureOr<Tensors> results =
+      options.errors
+          ? evaluateWithErrors(*handler, op, std::move(operands), *this)
+          : (*handler)(op, operands, *this);
   if (succeeded(results) &&
       failed(checkTensors(op, op->getResultTypes(), *results, "results")))
     return failure();

@@ -133,6 +133,14 @@ public:
     });
     return fn();
   }
+  /// Runs `fn` with floats as f64 and without errors.
+  template <typename Fn> auto exactly(Fn fn) {
+    EvaluationOptions outer = options;
+    options.precision = Precision::F64;
+    options.errors = false;
+    llvm::scope_exit leave([&] { options = outer; });
+    return fn();
+  }
   /// The device that is being evaluated: 0 outside of manual computations.
   int64_t getDevice() const { return device; }
   Scope *getScope() const { return scope; }

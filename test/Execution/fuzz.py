@@ -28,16 +28,6 @@ import harness
 import scores
 import shrink
 
-# By type: errors that are always allowed, and the most that is where the interpreter,
-# rounding every result to its type, errs as much.
-LIMITS = {"float64": (1e-10, 1e-10), "float32": (1e-5, 1e-3), "bfloat16": (2**-7, 0.05)}
-# Of gradients, relative to the largest entry.
-GRADIENT_LIMITS = {"float64": 1e-9, "float32": 2e-5, "bfloat16": 2**-6}
-# What rounding leaves of terms of gradients that cancel, relative to the largest term.
-CANCELLED = {"float64": 2**-49, "float32": 2**-20, "bfloat16": 2**-20}
-# The same of gradients that are nothing, as of a bias that all keys share: what is subtracted from
-# slopes is a sum over a result that is rounded to its type.
-NOTHING = CANCELLED | {"bfloat16": 2**-9}
 NOT_TAKEN = "expected an attention for strategy"
 KEYS_TRAVEL = "expected keys and values to travel"
 ATTEMPTS = 150
@@ -71,7 +61,7 @@ class Fuzzer:
             program = self._program(tools, case)
             results, promised, measured = self._execute(tools, program, case)
             found = bool(promised["attentions"])
-            problems = self._compare(tools, program, case, results)
+            problems = harness.compare(results, program)
             wrong = bool(problems)
             problems += harness.broken(promised, measured)
             if not found and case.positional and (case.differentiable if case.grad else case.shown):
@@ -106,15 +96,9 @@ class Fuzzer:
         jax.config.update("jax_enable_x64", True)
         fn, arguments = case.model()
         spmlir.export(fn, *arguments).save(self.work)
-        model, inputs = self.work / "model.mlir", self.work / "inputs.npz"
-        return harness.Program(model, inputs, [], self._interpret(tools, "f64"))
-
-    def _interpret(self, tools: harness.Tools, precision: str) -> list[np.ndarray]:
-        """What sp-interpret computes."""
-        outputs = self.work / f"{precision}.npz"
-        options = f"--inputs={self.work / 'inputs.npz'}", f"--outputs={outputs}", f"--precision={precision}"
-        tools.run("sp-interpret", self.work / "model.mlir", *options)
-        return harness.load_results(outputs)
+        tools.interpret(self.work)
+        rounded = harness.load_results(self.work / "rounded.npz")
+        return tools.made(self.work, [harness.as_type(each, case.type) for each in rounded])
 
     def _execute(
         self, tools: harness.Tools, program: harness.Program, case: cases.Case
@@ -132,64 +116,6 @@ class Fuzzer:
                 raise
         options = (case.mesh(), "--strategy=auto", *case.targeting())
         return tools.execute(harness.Case(program, options, device=case.device()))
-
-    def _compare(
-        self, tools: harness.Tools, program: harness.Program, case: cases.Case, results: list[np.ndarray]
-    ) -> list[str]:
-        """What is wrong with the results."""
-        if [x.shape for x in results] != [x.shape for x in program.reference]:
-            shapes = [x.shape for x in program.reference]
-            return [f"expected results of {shapes} but got {[x.shape for x in results]}"]
-        least, most = LIMITS[case.type]
-        if case.grad:
-            least = max(least, GRADIENT_LIMITS[case.type])
-        problems, rounded = [], None
-        for number, (result, reference) in enumerate(zip(results, program.reference, strict=True)):
-            scale = rounding(program, case, number) / least if case.grad else 0.0
-            error = harness.relative(as_type(result, case.type), reference, least=scale)
-            if error <= least:
-                continue
-            if case.type == "float64":
-                problems.append(f"result{number}: error {error:.2e} > {least:.2e}")
-                continue
-            rounded = rounded or self._interpret(tools, "program")
-            own = as_type(rounded[number], case.type)
-            theirs = harness.relative(own, reference, least=scale)
-            limit = max(least, min(harness.BF16_FACTOR * theirs, most))
-            error = harness.relative(as_type(result, case.type), reference, own, least=scale)
-            if error > limit:
-                problems.append(
-                    f"result{number}: error {error:.2e} > {limit:.2e} (by operation {theirs:.2e})"
-                )
-        return problems
-
-
-def rounding(program: harness.Program, case: cases.Case, number: int) -> float:
-    """What rounding may leave of terms that cancel in a result of a program with gradients."""
-    largest = largest_term(program, case)
-    argument = case.learned()[number - 1] if number else 0
-    if argument < 3:
-        return CANCELLED[case.type] * largest
-    reference = program.reference[number]
-    vanishes = np.abs(reference).max(initial=0) < CANCELLED["float64"] * largest * case.b * case.h * case.s
-    rows = max(1, case.b * case.h * case.s / max(1, reference.size))
-    return (NOTHING if vanishes else CANCELLED)[case.type] * largest * np.sqrt(rows)
-
-
-def largest_term(program: harness.Program, case: cases.Case) -> float:
-    """About the largest product of a cotangent, a value and a key or query."""
-    with np.load(program.inputs) as file:
-        cotangent, q, k, v = (
-            np.abs(as_type(file[f"arg{i}"], case.type).astype(np.float64)).max(initial=0) for i in range(4)
-        )
-    return float(cotangent * v * max(q, k))
-
-
-def as_type(array: np.ndarray, dtype: str) -> np.ndarray:
-    """An array of a file, in which bf16 has no name."""
-    import ml_dtypes
-
-    return array.view(ml_dtypes.bfloat16) if dtype == "bfloat16" and array.dtype.itemsize == 2 else array
 
 
 def examine(task: tuple[Path, Path, cases.Case]) -> Outcome:

@@ -17,14 +17,14 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
-BF16_FACTOR = 1.5
+import rounding
+
 # Measured peak memory over the promise, at least; at most 1.
 PEAK_FLOOR = 0.95
 TIMEOUT_SECONDS = 240
@@ -45,13 +45,16 @@ class CaseError(Exception):
 class Program:
     """A program on disk with its references.
 
-    results: what unsharded JAX computed; reference: what sp-interpret computed in f64.
+    results: what unsharded JAX computed; the others of sp-interpret: reference: in f64;
+    rounded: in the program's types; errors: what rounding may do to each element.
     """
 
     model: Path
     inputs: Path
     results: list[np.ndarray]
     reference: list[np.ndarray]
+    rounded: list[np.ndarray]
+    errors: list[np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,6 @@ class Case:
     attentions: int | None = None
     device: int | None = None
     check: Callable[[dict, dict], None] | None = None
-    # Sharded f32 models sum in another order layer after layer.
-    tolerance: dict[str, float] = field(default_factory=lambda: TOLERANCE)
 
     def emulated(self, seed: int) -> Case:
         """The same for GPUs, on an emulated one that orders its work by `seed`."""
@@ -126,12 +127,25 @@ class Tools:
                 stamp.unlink(missing_ok=True)
                 self._make(folder, fn, args)
                 stamp.write_text(digest.hexdigest())
+        return self.made(folder, load_results(folder / "results.npz"))
+
+    def made(self, folder: Path, results: list[np.ndarray]) -> Program:
+        """The program in a folder, with results of their types and what `interpret` left there."""
         return Program(
             folder / "model.mlir",
             folder / "inputs.npz",
-            load_results(folder / "results.npz"),
+            results,
             load_results(folder / "reference.npz"),
+            load_results(folder / "rounded.npz"),
+            load_results(folder / "errors.npz", "error"),
         )
+
+    def interpret(self, folder: Path) -> None:
+        """What sp-interpret says of a folder's program: reference.npz, rounded.npz and errors.npz."""
+        model, inputs = folder / "model.mlir", f"--inputs={folder / 'inputs.npz'}"
+        self.run("sp-interpret", model, inputs, f"--outputs={folder / 'reference.npz'}")
+        options = (f"--outputs={folder / 'rounded.npz'}", f"--errors={folder / 'errors.npz'}")
+        self.run("sp-interpret", model, inputs, "--precision=program", *options)
 
     def _make(self, folder: Path, fn: Callable[..., Any], args: Sequence[Any]) -> None:
         import jax
@@ -140,8 +154,7 @@ class Tools:
 
         results = [np.asarray(result) for result in jax.tree.leaves(jax.jit(fn)(*args))]
         spmlir.export(fn, *args).save(folder, results)
-        arguments = [f"--inputs={folder / 'inputs.npz'}", f"--outputs={folder / 'reference.npz'}"]
-        self.run("sp-interpret", folder / "model.mlir", *arguments)
+        self.interpret(folder)
 
     def execute(self, case: Case) -> tuple[list[np.ndarray], dict, dict]:
         """Compile and run; return the results and both reports."""
@@ -167,7 +180,7 @@ class Tools:
     def hold(self, case: Case) -> None:
         """Raise CaseError unless the case holds."""
         results, promised, measured = self.execute(case)
-        problems = compare(results, case.program, case.tolerance)
+        problems = compare(results, case.program)
         problems += broken(promised, measured)
         found = len(promised["attentions"])
         if case.attentions is not None and found != case.attentions:
@@ -200,56 +213,41 @@ def read_report(path: Path) -> dict:
     return json.loads(path.read_text())
 
 
-def load_results(path: Path) -> list[np.ndarray]:
+def load_results(path: Path, name: str = "result") -> list[np.ndarray]:
     """result0, result1, … of an npz file."""
     with np.load(path) as file:
-        return [file[f"result{i}"] for i in range(len(file.files))]
+        return [file[f"{name}{i}"] for i in range(len(file.files))]
 
 
-def compare(results: list[np.ndarray], program: Program, tolerance: dict[str, float]) -> list[str]:
-    """What is wrong with `results`: shapes, types, and errors beyond tolerance."""
+def as_type(array: np.ndarray, dtype: str) -> np.ndarray:
+    """An array of a file, in which bf16 has no name."""
     import ml_dtypes
 
+    return array.view(ml_dtypes.bfloat16) if dtype == "bfloat16" and array.dtype.itemsize == 2 else array
+
+
+def compare(results: list[np.ndarray], program: Program) -> list[str]:
+    """What is wrong with `results`: shapes, types, and elements that rounding.py does not let pass."""
     problems = []
     if len(results) != len(program.results):
         return [f"expected {len(program.results)} results but got {len(results)}"]
-    for i, (got, jax_result, reference) in enumerate(
-        zip(results, program.results, program.reference, strict=True)
+    for i, (got, theirs, *expected) in enumerate(
+        zip(results, program.results, program.reference, program.rounded, program.errors, strict=True)
     ):
-        if jax_result.dtype.itemsize == 2 and jax_result.dtype.kind == "V":
-            jax_result = jax_result.view(ml_dtypes.bfloat16)
-            got = got.view(ml_dtypes.bfloat16)
-        if got.shape != jax_result.shape or got.dtype != jax_result.dtype:
-            problems.append(f"result{i} is {got.dtype}{got.shape}, not {jax_result.dtype}{jax_result.shape}")
+        # JAX's bf16 comes back without a name, as no other type does.
+        dtype = "bfloat16" if theirs.dtype.kind == "V" else theirs.dtype.name
+        got, theirs, rounded = (as_type(x, dtype) for x in (got, theirs, expected[1]))
+        if got.shape != theirs.shape or got.dtype != theirs.dtype:
+            problems.append(f"result{i} is {got.dtype}{got.shape}, not {theirs.dtype}{theirs.shape}")
             continue
         if got.dtype.kind in "iub":
-            if not np.array_equal(got, reference.astype(got.dtype)):
+            if not np.array_equal(got, expected[0].astype(got.dtype)):
                 problems.append(f"result{i}: integers differ")
             continue
-        error, theirs = relative(got, reference), relative(jax_result, reference)
-        limit = tolerance.get(got.dtype.name, BF16_FACTOR * theirs)
-        if not error <= limit:
-            problems.append(
-                f"result{i} {got.dtype}{got.shape}: error {error:.2e} > {limit:.2e} (JAX {theirs:.2e})"
-            )
+        wrong = rounding.problem(got, rounding.Expected(expected[0], rounded, expected[2], theirs))
+        if wrong:
+            problems.append(f"result{i} {got.dtype}{got.shape}: {wrong}")
     return problems
-
-
-def relative(a: np.ndarray, *references: np.ndarray, least: float = 0.0) -> float:
-    """max|a-b| / max(max|b|, least), each element against the nearest of the references.
-
-    Infinite where an element is NaN and no reference is, or the other way round.
-    """
-    a = a.astype(np.float64)
-    if a.size == 0:
-        return 0.0
-    differences = []
-    for b in (reference.astype(np.float64) for reference in references):
-        alike = np.isnan(a) == np.isnan(b)
-        with np.errstate(invalid="ignore"):
-            differences.append(np.where(alike, np.nan_to_num(np.abs(a - b), nan=0.0), np.inf))
-    scale = np.nanmax(np.abs(references[0].astype(np.float64)), initial=max(least, np.finfo(np.float64).tiny))
-    return float(np.minimum.reduce(differences).max() / scale)
 
 
 def arguments(description: str) -> argparse.ArgumentParser:

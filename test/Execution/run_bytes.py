@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import attentions
 import cases as drawn
 import harness
-from run_gradients import TOLERANCE
 
 LENGTH = 64
 
@@ -102,7 +101,7 @@ def gradient_cases(tools: harness.Tools) -> Iterator[harness.Case]:
             options = ("--mesh=sp=4", "--strategy=ring", "--layout=zigzag")
             every = (*options, f"--backward={option}") if option else options
             check = gradients_equal(option, 4, kind)
-            yield harness.Case(program, every, attentions=2, tolerance=TOLERANCE, check=check)
+            yield harness.Case(program, every, attentions=2, check=check)
 
 
 def main() -> int:

@@ -163,19 +163,15 @@ def main() -> int:
                 program,
                 (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--checkpoint={choice}"),
                 check=counted(forward, backward),
-                tolerance={"float32": 2e-5},
             )
             for strategy, ranks in (("none", 1), ("ring", 3), ("ulysses", 4), ("allgather", 5))
             for choice, forward in choices.items()
         ]
     cases = harness.sampled(cases, 6 if args.quick else 20, args)
     # Gradients summed over both axes, and in f32 whatever the weights are.
-    for dtype, mesh, strategy, tolerance in (
-        ("float32", "sp=3", "ring", {"float32": 2e-5}),
-        ("bfloat16", "dp=2,sp=3", "allgather", {}),
-    ):
+    for dtype, mesh, strategy in (("float32", "sp=3", "ring"), ("bfloat16", "dp=2,sp=3", "allgather")):
         options = (f"--mesh={mesh}", f"--strategy={strategy}")
-        cases.append(harness.Case(step(tools, dtype), options, attentions=2, tolerance=tolerance))
+        cases.append(harness.Case(step(tools, dtype), options, attentions=2))
     problem = disorder(tools)
     print(problem, end="")
     return harness.hold_all(tools, cases, args) or bool(problem)

@@ -50,8 +50,6 @@ PLANS = (
     ("--mesh=sp=4", "--strategy=ulysses"),
     ("--mesh=sp=4", "--strategy=allgather"),
 )
-# Torch is the reference, itself in float32.
-TOLERANCE = {"float32": 2e-5}
 
 
 def unpacked(tools: harness.Tools, name: str) -> harness.Program:
@@ -63,29 +61,8 @@ def unpacked(tools: harness.Tools, name: str) -> harness.Program:
     with np.load(FOLDER / f"{name}.npz") as arrays:
         for key, path in (("arg", "inputs"), ("result", "results")):
             np.savez(folder / f"{path}.npz", **{n: arrays[n] for n in arrays.files if n.startswith(key)})
-    results = harness.load_results(folder / "results.npz")
-    return harness.Program(folder / "model.mlir", folder / "inputs.npz", results, results)
-
-
-def interpreted(tools: harness.Tools, program: harness.Program) -> list[str]:
-    """What is wrong with sp-interpret's results."""
-    outputs = program.model.parent / "reference.npz"
-    try:
-        tools.run(
-            "sp-interpret",
-            program.model,
-            "--precision=program",
-            f"--inputs={program.inputs}",
-            f"--outputs={outputs}",
-        )
-    except harness.CaseError as failure:
-        return [str(failure)]
-    problems = []
-    for i, (got, theirs) in enumerate(zip(harness.load_results(outputs), program.results, strict=True)):
-        error = harness.relative(got, theirs)
-        if not error <= TOLERANCE["float32"]:
-            problems.append(f"sp-interpret {program.model}: result{i} differs from torch's by {error:.2e}")
-    return problems
+    tools.interpret(folder)
+    return tools.made(folder, harness.load_results(folder / "results.npz"))
 
 
 def main() -> int:
@@ -109,13 +86,14 @@ def main() -> int:
     if args.quick:
         grid = random.Random(args.seed).sample(grid, 6)
     programs = {name: unpacked(tools, name) for name, _, _ in grid}
-    problems = [problem for program in programs.values() for problem in interpreted(tools, program)]
+    problems = [
+        f"torch, {name}: {problem}"
+        for name, program in programs.items()
+        for problem in harness.compare(program.results, program)
+    ]
     for problem in problems:
         print(problem, file=sys.stderr)
-    cases = [
-        harness.Case(programs[name], plan, FAMILIES[family], tolerance=TOLERANCE)
-        for name, family, plan in grid
-    ]
+    cases = [harness.Case(programs[name], plan, FAMILIES[family]) for name, family, plan in grid]
     return harness.hold_all(tools, cases, args) or bool(problems)
 
 

@@ -20,7 +20,7 @@ using namespace sprt::tools;
 
 namespace {
 struct Options : DataOptions {
-  std::string model, function = "main", precision = "f64";
+  std::string model, function = "main", precision = "f64", errors;
 };
 } // namespace
 
@@ -52,6 +52,12 @@ static void describe(CLI::App &app, Options &options) {
       ->option_text("NAME")
       ->group("Evaluation");
   addDataOptions(app, options);
+  app.add_option(
+         "--errors", options.errors,
+         "write error0, error1, …: what rounding may do to each element "
+         "of the results, with --precision=program")
+      ->option_text("FILE.npz")
+      ->group("Data");
   app.footer("Examples:\n"
              "  sp-interpret model.mlir --inputs=in.npz --outputs=ref.npz\n"
              "  sp-interpret model.mlir --random-inputs=1 "
@@ -70,6 +76,21 @@ static Tensor asStored(const Tensor &tensor, Precision precision) {
   else if (tensor.getStorage() != Storage::Float)
     return tensor;
   return tensor.withType(RankedTensorType::get(tensor.getShape(), element));
+}
+
+/// Errors as f64; of integers, which have none, zeros.
+static Tensor errorsOf(const Tensor &result) {
+  auto type = RankedTensorType::get(
+      result.getShape(), Float64Type::get(result.getType().getContext()));
+  if (!result.getErrors())
+    return Tensor::splat<double>(type, 0);
+  if (result.getStorage() == Storage::Float)
+    return result.getErrors()->withType(type);
+  Tensor errors(type);
+  llvm::transform(result.getErrors()->elements<std::complex<double>>(),
+                  errors.mutableElements<double>().begin(),
+                  [](std::complex<double> x) { return x.real(); });
+  return errors;
 }
 
 static FailureOr<SmallVector<Tensor>> inputsFor(const Options &options,
@@ -94,6 +115,7 @@ static int evaluate(const Options &options, func::FuncOp function) {
   if (options.precision == "program")
     evaluation.precision = Precision::Program;
   evaluation.memoryLimitBytes = availableMemory();
+  evaluation.errors = !options.errors.empty();
   FailureOr<Parameters> parameters = parametersOf(function);
   if (failed(parameters))
     return kFailed;
@@ -114,6 +136,11 @@ static int evaluate(const Options &options, func::FuncOp function) {
       evaluateFunction(function, std::move(arguments), evaluation);
   if (failed(results))
     return kFailed;
+  if (evaluation.errors) {
+    SmallVector<Tensor> errors = llvm::map_to_vector(*results, errorsOf);
+    if (failed(writeArrays(options.errors, "error", errors, error)))
+      return fail(error);
+  }
   for (Tensor &result : *results)
     result = asStored(result, evaluation.precision);
   if (options.outputs.empty()) {
@@ -167,6 +194,11 @@ static int interpret(int argc, char **argv) {
   if (std::optional<int> status = parseCommandLine(app, argc, argv))
     return *status;
   if (std::string wrong = checkDataOptions(options); !wrong.empty())
+    return refuse(app, wrong);
+  if (!options.errors.empty() && options.precision != "program")
+    return refuse(app, "expected --precision=program with --errors: f64 is "
+                       "rounded as f64 whatever the program's types are");
+  if (std::string wrong = checkArrayFile(options.errors); !wrong.empty())
     return refuse(app, wrong);
   int status = run(options);
   llvm::outs().flush();

@@ -23,6 +23,10 @@ struct EvaluationOptions {
   Precision precision = Precision::F64;
   /// Values that together take more are a diagnostic instead of an attempt.
   int64_t memoryLimitBytes = int64_t(1) << 40;
+  /// Results of floats carry errors (Tensor::getErrors): for each element about
+  /// the root mean square of what rounding does to it, wherever the program's
+  /// operations are reordered or fused. Takes about five times as long.
+  bool errors = false;
 };
 
 /// Evaluates a function of `func`, `stablehlo`, `chlo` and `sdy` operations on

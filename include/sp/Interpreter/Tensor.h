@@ -120,12 +120,21 @@ public:
   /// be written once element i has been read.
   Tensor takeFor(RankedTensorType newType);
 
+  /// With EvaluationOptions::errors: what rounding may have done to each
+  /// element, in as many elements of the same type; null: nothing.
+  const Tensor *getErrors() const { return errors.get(); }
+  void setErrors(Tensor values) {
+    errors = std::make_shared<const Tensor>(std::move(values));
+  }
+  void clearErrors() { errors.reset(); }
+
 private:
   void makeUnique();
 
   RankedTensorType type;
   Storage storage = Storage::Bool;
   std::shared_ptr<void> buffer;
+  std::shared_ptr<const Tensor> errors;
 };
 
 /// Row-major strides, in elements, of a shape.
