@@ -80,6 +80,25 @@ FailureOr<CPUTarget> resolveCPUTarget(StringRef name, std::string &error) {
   return target;
 }
 
+LogicalResult chooseBF16Products(StringRef name, CPUTarget &target,
+                                 std::string &error) {
+  if (name == "fastest")
+    return success();
+  target.bf16Dots = name == "dots";
+  if (name == "conversions")
+    return success();
+  if (!target.bf16Dots) {
+    error = "expected --bf16 to be fastest, dots or conversions but got '" +
+            name.str() + "'";
+    return failure();
+  }
+  if (llvm::is_contained(target.features, "avx512bf16"))
+    return success();
+  error = "expected a cpu with AVX512-BF16 for --bf16=dots; --bf16=conversions "
+          "runs on any";
+  return failure();
+}
+
 static std::string featureString(const CPUTarget &target) {
   std::string text;
   for (const std::string &feature : target.features)

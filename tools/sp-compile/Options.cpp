@@ -187,6 +187,10 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   machine->add_option("--cpu", options.cpu, "native, x86-64-v3 or x86-64-v4")
       ->capture_default_str();
   machine
+      ->add_option("--bf16", options.bf16,
+                   "fastest, dots or conversions: how attention multiplies it")
+      ->capture_default_str();
+  machine
       ->add_option("--precision", options.precision, "default, or f64 to check")
       ->capture_default_str();
   machine->add_option(

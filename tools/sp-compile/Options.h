@@ -22,7 +22,7 @@ struct CompileOptions {
   bool bidirectional = false;
   std::vector<std::string> shard;
   std::optional<CudaTarget> cuda; ///< of --target=cuda
-  std::string cpu = "native", precision = "default";
+  std::string cpu = "native", bf16 = "fastest", precision = "default";
   std::string emit = "spx", report;
   /// Bytes a rank may use, if limited.
   std::optional<int64_t> memoryLimit;

@@ -222,7 +222,7 @@ LogicalResult Compilation::run(ModuleOp module) {
     return success();
   std::string error;
   FailureOr<CPUTarget> cpu = resolveCPUTarget(options.cpu, error);
-  if (failed(cpu)) {
+  if (failed(cpu) || failed(chooseBF16Products(options.bf16, *cpu, error))) {
     llvm::errs() << "sp-compile: error: " << error << "\n";
     return failure();
   }

@@ -15,13 +15,19 @@ struct CPUTarget {
   std::string tune; ///< processor whose scheduling model is used
   std::vector<std::string> features; ///< LLVM names: avx2, fma, avx512f, ...
   unsigned vectorBits = 256;         ///< preferred vector width
-  bool bf16Dots = false; ///< bf16 dot products outrun f32 multiply-adds
+  bool bf16Dots = false;             ///< attention multiplies bf16 in pairs
 };
 
 /// Resolves `native`, `x86-64-v3` or `x86-64-v4`; fails, with a text in
 /// `error`, for any other name. `features` is complete: the code uses nothing
 /// else, so a machine that has them can run it.
 FailureOr<CPUTarget> resolveCPUTarget(StringRef name, std::string &error);
+
+/// How attention multiplies bf16, by the name that `--bf16` takes: `dots`,
+/// which need AVX512-BF16; `conversions` to f32, on any machine; `fastest`
+/// leaves what resolveCPUTarget found. Fails with a text in `error`.
+LogicalResult chooseBF16Products(StringRef name, CPUTarget &target,
+                                 std::string &error);
 
 /// Compiles `kernels` (LLVM dialect only) into an ELF object in `object`. Every
 /// public function keeps its name as its symbol.
