@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import attentions
+import magnitudes
 import scores
 
 STRATEGIES = ("auto", "none", "allgather", "ulysses", "ring", "double-ring", "2d")
@@ -54,6 +55,10 @@ class Case:
     # 1: the gradients of queries, keys, values and sinks too; 2: and of all else that is
     # learned; 3: of what is learned alone.
     grad: int = 0
+    # The largest score and a factor of values; 0: as drawn. What rows hold that masks hide: `k:nan`.
+    scores: float = 0
+    values: float = 0
+    hidden: str = ""
     seed: int = 0
 
     @property
@@ -104,7 +109,11 @@ class Case:
     def text(self) -> str:
         """Fields that are not at their defaults."""
         values = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
-        return ",".join(f"{name}={value}" for name, value, default in values if value != default)
+        return ",".join(
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value, default in values
+            if value != default
+        )
 
     @staticmethod
     def parse(text: str) -> Case:
@@ -115,7 +124,7 @@ class Case:
             name, _, value = each.partition("=")
             if name not in types:
                 raise ValueError(f"expected a field of {', '.join(types)} but got '{name}'")
-            given[name] = int(value) if types[name] == "int" else value
+            given[name] = {"int": int, "float": float}.get(types[name], str)(value)
         case = Case(**given)
         for name, choices in (
             ("strategy", STRATEGIES),
@@ -126,6 +135,7 @@ class Case:
             ("fill", attentions.FILLS),
             ("type", TYPES),
             ("spelling", SPELLINGS),
+            ("hidden", magnitudes.HIDDEN),
         ):
             if getattr(case, name) not in choices:
                 raise ValueError(f"expected {name} of {', '.join(choices)} but got '{getattr(case, name)}'")
@@ -187,6 +197,7 @@ class Case:
     def _forward(self) -> tuple[Callable[..., Any], tuple]:
         attention = self.attention()
         arrays = attention.arrays(self.s, self.keys, self.seed)
+        arrays = magnitudes.magnified(arrays, self.made, self.scores, self.values, self.hidden)
         if self.spelling != "heads-first":
             return attention, arrays
 

@@ -8,12 +8,33 @@ from random import Random
 
 import attentions
 import cases
+import magnitudes
 import scores
 
 LENGTHS = (1, 2, 3, 5, 7, 8, 13, 16, 17, 24, 31, 32, 37, 45, 48, 61, 64, 67)
-LONG = (96, 127, 128, 130, 191, 257)
-HEADS = ((1, 1), (2, 2), (4, 4), (4, 2), (4, 1), (6, 2), (5, 1), (7, 7), (7, 1), (8, 4), (9, 3), (20, 4))
+LONG = (96, 127, 128, 130, 191, 257, 300, 509)
+HEADS = (
+    (1, 1),
+    (2, 2),
+    (4, 4),
+    (4, 2),
+    (4, 1),
+    (6, 2),
+    (5, 1),
+    (7, 7),
+    (7, 1),
+    (8, 4),
+    (9, 3),
+    (20, 4),
+    (24, 8),
+    (33, 1),
+)
 HEAD_SIZES = (1, 2, 4, 5, 8, 8, 16, 16, 24, 32, 33, 64)
+SCORES = (1e-3, 30, 300, 1e4)
+# The last are denormals of f32 and bf16, or underflow.
+VALUES = (1e30, 1e-30, 1e-39, 1e-42)
+# How often rows that masks hide hold NaN or infinity.
+HIDDEN = 0.0
 BIASES = ("1111", "b11k", "1hqk", "11qk", "bhqk", "1h1k", "bh11", "b1qk", "111k", "1hq1")
 # Positions decide the first of these; twice what is most usual.
 POSITIONAL = (*scores.POSITIONS, "causal")
@@ -83,6 +104,9 @@ def case(random: Random) -> cases.Case:
         type=random.choice(cases.TYPES),
         spelling=random.choice(cases.SPELLINGS),
         grad=int(random.random() < 0.35),
+        scores=random.choice(SCORES) if random.random() < 0.15 else 0,
+        values=random.choice(VALUES) if random.random() < 0.15 else 0,
+        hidden=random.choice(magnitudes.HIDDEN) if random.random() < HIDDEN else "",
         seed=random.randint(0, 999),
     )
     names = [random.choice(POSITIONAL if random.random() < 0.7 else OTHER)]

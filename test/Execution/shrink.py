@@ -34,6 +34,9 @@ def simpler(case: cases.Case) -> Iterator[cases.Case]:
         ("layout", "contiguous"),
         ("fill", "inf"),
         ("spelling", "repeated"),
+        ("scores", 0),
+        ("values", 0),
+        ("hidden", ""),
         ("seed", 0),
     ):
         yield replace(case, **{name: plain})
