@@ -25,6 +25,11 @@ const std::string kBusy =
 /// A session of a ring of 4, and its arrays.
 struct Ring : Runner {
   Ring() : Runner(ringSum(4, kLength, plan::LayoutKind::contiguous)) {}
+  ~Ring() {
+    // A run that is under way reads what goes next.
+    sprt_session_free(session);
+    session = nullptr;
+  }
 
   /// Rank 2 stalls, until the run is ended.
   std::string openStalling() {
