@@ -2,6 +2,7 @@
 
 #include "SampleEvaluator.h"
 
+#include "sp/Interpreter/Interpreter.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -185,6 +186,15 @@ ElementFunction mlir::sp::elementFunction(Operation *op) {
   if (isa<stablehlo::BitcastConvertOp>(op))
     return bitcastFunction(getElementTypeOrSelf(op->getOperand(0).getType()),
                            result);
+  if (auto reduce = dyn_cast<stablehlo::ReducePrecisionOp>(op)) {
+    auto type = cast<FloatType>(result);
+    int exponent = reduce.getExponentBits(),
+        mantissa = reduce.getMantissaBits();
+    return [=](ArrayRef<double> a) {
+      return interpreter::reducePrecision(a[0], type, std::min(exponent, 11),
+                                          std::min(mantissa, 52));
+    };
+  }
   if (name == "select")
     return [](ArrayRef<double> a) { return a[0] != 0 ? a[1] : a[2]; };
   if (name == "clamp")

@@ -177,7 +177,7 @@ bool SampleEvaluator::compute(const Node *node, Samples &result) {
   auto operands = [&](const Node *operand) { return evaluate(operand); };
   if (node->role != Role::None)
     return drawOperand(node, result), true;
-  if (isElementwise(op))
+  if (isElementwise(op) || isa<stablehlo::ReducePrecisionOp>(op))
     return computeElementwise(node, result);
   if (isa<stablehlo::ReduceOp>(op))
     return computeReduce(node, result);

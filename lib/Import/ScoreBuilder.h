@@ -33,6 +33,7 @@ private:
   /// Nothing where the node has no form pair by pair.
   MaybeElement emit(const Node *node);
   MaybeElement emitScored(const Node *node);
+  MaybeElement emitReduction(const Node *node);
   MaybeElement emitInput(const Node *node);
   MaybeElement emitOperation(const Node *node);
   MaybeElement emitElementwise(const Node *node);

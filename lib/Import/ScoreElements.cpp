@@ -39,110 +39,6 @@ Value ScoreBuilder::materialise(const Element &from, Type type) {
                                       from.value);
 }
 
-//===----------------------------------------------------------------------===//
-// Positions
-//===----------------------------------------------------------------------===//
-
-template <typename OpT> Element ScoreBuilder::binary(Element a, Element b) {
-  Type i32 = builder.getI32Type();
-  if (!a.isNumber() || !b.isNumber())
-    return {OpT::create(builder, location, materialise(a, i32),
-                        materialise(b, i32)),
-            0};
-  double number = std::is_same_v<OpT, stablehlo::AddOp>   ? a.number + b.number
-                  : std::is_same_v<OpT, stablehlo::MulOp> ? a.number * b.number
-                  : std::is_same_v<OpT, stablehlo::DivOp>
-                      ? std::floor(a.number / b.number)
-                      : std::fmod(a.number, b.number);
-  return {Value(), number};
-}
-
-Element ScoreBuilder::clampTo(Element index, int64_t size) {
-  if (index.isNumber())
-    return {Value(), std::clamp(index.number, 0.0, double(size - 1))};
-  Type type = getElementTypeOrSelf(index.value);
-  return {stablehlo::ClampOp::create(builder, location, index.value.getType(),
-                                     number(type, 0), index.value,
-                                     number(type, double(size - 1))),
-          0};
-}
-
-/// A term that counts sequences: no argument of the function says which it is.
-Element ScoreBuilder::batchIndex(AxisId axis) {
-  auto [known, isNew] = sequences.try_emplace(axis);
-  if (isNew) {
-    Type i32 = builder.getI32Type();
-    OpBuilder outside(match.product);
-    Value index = stablehlo::IotaOp::create(
-        outside, location, RankedTensorType::get({labels.size(axis)}, i32), 0);
-    known->second = {
-        addArgument({ScoreTerm::Kind::PerHead, index, Labels{Axes{axis}}},
-                    scalar(i32)),
-        0};
-  }
-  return known->second;
-}
-
-std::optional<Element> ScoreBuilder::emitAxis(AxisId axis) {
-  int64_t size = labels.size(axis);
-  if (const AxisLabels::Derivation *derived = labels.derivation(axis)) {
-    MaybeElement base = emitIndex(derived->base);
-    if (!base)
-      return std::nullopt;
-    Element own = *base;
-    if (derived->stride != 1)
-      own = binary<stablehlo::MulOp>(own, {Value(), double(derived->stride)});
-    if (derived->start != 0)
-      own = binary<stablehlo::AddOp>(own, {Value(), double(derived->start)});
-    return clampTo(own, size);
-  }
-  if (size == 1)
-    return Element{};
-  if (axis == match.axes.key)
-    return Element{key, 0};
-  if (axis == match.axes.query)
-    return Element{query, 0};
-  if (llvm::is_contained(labels.resolve(match.axes.batch), axis))
-    return batchIndex(axis);
-  Axes heads = labels.resolve(match.axes.sharedHeads);
-  llvm::append_range(heads, labels.resolve(match.axes.groups));
-  const auto *found = llvm::find(heads, axis);
-  if (found == heads.end())
-    return std::nullopt;
-  int64_t inner = 1;
-  for (AxisId other : ArrayRef<AxisId>(found + 1, heads.end()))
-    inner *= labels.size(other);
-  Element index{head, 0};
-  if (inner > 1)
-    index = binary<stablehlo::DivOp>(index, {Value(), double(inner)});
-  if (found != heads.begin())
-    index = binary<stablehlo::RemOp>(index, {Value(), double(size)});
-  return index;
-}
-
-std::optional<Element> ScoreBuilder::emitIndex(ArrayRef<AxisId> dim) {
-  Element index;
-  bool isFirst = true;
-  for (AxisId axis : labels.resolve(dim)) {
-    MaybeElement own = emitAxis(axis);
-    if (!own)
-      return std::nullopt;
-    if (isFirst) {
-      index = *own;
-      isFirst = false;
-      continue;
-    }
-    index =
-        binary<stablehlo::MulOp>(index, {Value(), double(labels.size(axis))});
-    index = binary<stablehlo::AddOp>(index, *own);
-  }
-  return index;
-}
-
-//===----------------------------------------------------------------------===//
-// Operations
-//===----------------------------------------------------------------------===//
-
 std::optional<Element> ScoreBuilder::fold(const Node *node,
                                           ArrayRef<Element> operands) {
   if (llvm::all_of(operands, [](const Element &e) { return e.isNumber(); })) {
@@ -335,6 +231,47 @@ std::optional<Element> ScoreBuilder::emitOperation(const Node *node) {
   return moves ? emit(node->operands[0]) : std::nullopt;
 }
 
+/// Whether a truth says that a pair is visible (or hidden), as its score is not
+/// (or is) -inf; nothing where it says something else.
+static std::optional<bool> saysVisible(Readings &readings, const Node *node) {
+  node = readings.source(node);
+  if (isa_and_nonnull<stablehlo::NotOp>(node->op)) {
+    std::optional<bool> inner = saysVisible(readings, node->operands[0]);
+    return inner ? std::optional(!*inner) : std::nullopt;
+  }
+  auto compare = dyn_cast_or_null<stablehlo::CompareOp>(node->op);
+  double none = -std::numeric_limits<double>::infinity();
+  if (!compare || readings.number(node->operands[1]) != none)
+    return std::nullopt;
+  using Direction = stablehlo::ComparisonDirection;
+  Direction direction = compare.getComparisonDirection();
+  if (direction == Direction::EQ)
+    return false;
+  return direction == Direction::NE || direction == Direction::GT
+             ? std::optional(true)
+             : std::nullopt;
+}
+
+/// What a reduction over a row is in rows that see a key: extremes and what
+/// shifts are dropped, sums are what weights are divided by.
+std::optional<Element> ScoreBuilder::emitReduction(const Node *node) {
+  StringRef kind = reductionKind(node->op);
+  if (hasTruths(node)) {
+    std::optional<bool> visible = saysVisible(readings, node->operands[0]);
+    if (visible == true && kind == "stablehlo.or")
+      return Element{Value(), 1.0};
+    if (visible == false && kind == "stablehlo.and")
+      return Element{Value(), 0.0};
+    return std::nullopt;
+  }
+  if (!isa<FloatType>(node->elementType()))
+    return std::nullopt;
+  Axes inner = labels.resolve(flatten(node->operands[0]->labels));
+  bool sums =
+      kind == "stablehlo.add" && llvm::is_contained(inner, match.axes.key);
+  return Element{Value(), sums ? 1.0 : 0.0};
+}
+
 std::optional<Element> ScoreBuilder::emitScored(const Node *node) {
   bool hasKeys =
       llvm::is_contained(labels.resolve(flatten(node->labels)), match.axes.key);
@@ -343,17 +280,19 @@ std::optional<Element> ScoreBuilder::emitScored(const Node *node) {
   if (node == one)
     return Element{Value(), 1.0};
   // As row values are dropped in SampleEvaluator.
-  if (isa<stablehlo::ReduceOp>(node->op)) {
-    bool sums = reductionKind(node->op) == "stablehlo.add" &&
-                isa<FloatType>(node->elementType());
-    Axes inner = labels.resolve(flatten(node->operands[0]->labels));
-    return Element{
-        Value(), sums && llvm::is_contained(inner, match.axes.key) ? 1.0 : 0.0};
-  }
+  if (isa<stablehlo::ReduceOp>(node->op))
+    return emitReduction(node);
   if (const Node *sum = sumBesidePower(labels, node, match.axes.key))
     return emit(sum);
   if (isa<stablehlo::ExpOp>(node->op) && !hasKeys)
     return Element{Value(), 0.0};
+  // A multiple of a dropped value is dropped, whatever inputs make the factor.
+  if (isa<stablehlo::MulOp>(node->op))
+    for (const Node *operand : node->operands)
+      if (operand->scored)
+        if (MaybeElement factor = emit(operand);
+            factor && factor->isNumber() && factor->number == 0)
+          return factor;
   if (isa<stablehlo::MaxOp, stablehlo::MinOp>(node->op) && !hasKeys) {
     bool isShift = true;
     for (const Node *operand : node->operands) {

@@ -96,10 +96,8 @@ static FailureOr<Tensor> bitcastOp(stablehlo::BitcastConvertOp op,
 // reduce_precision
 //===----------------------------------------------------------------------===//
 
-/// To `mantissaBits` and the exponent range of `exponentBits`, without
-/// subnormals: a format as wide in the exponent as `type` keeps type's own.
-static double reducePrecision(double x, FloatType type, int exponentBits,
-                              int mantissaBits) {
+double interpreter::reducePrecision(double x, FloatType type, int exponentBits,
+                                    int mantissaBits) {
   x = roundToType(x, type);
   if (!std::isfinite(x) || x == 0)
     return x;

@@ -15,7 +15,6 @@ import numpy as np
 
 import cases
 import draw
-import fuzz
 import harness
 import models_training
 import near_program
@@ -23,6 +22,8 @@ import run_models
 
 HEADS = ((5, 5), (6, 2), (7, 7), (8, 4), (5, 1), (9, 3), (2, 2), (4, 2))
 LENGTHS = (7, 13, 17, 24, 31, 37, 48)
+# What is left of sums that cancel, relative to their largest terms.
+CANCELLED = {"float64": 2**-49, "float32": 2**-20, "bfloat16": 2**-20}
 SCALES = (0.3, 1, 1, 1, 3, 8, 30, 1000)
 # Dropout's bits are a loop of hundreds of operations, and there is no attention in one query.
 WITHOUT = ("dropout", "bf16")
@@ -91,7 +92,7 @@ def drawn(random_: random.Random) -> Base:
     q, k, v = (float(np.abs(each.astype("f8")).max(initial=0)) for each in arguments[:3])
     # A cotangent is at most about 4; what many queries share is a sum.
     largest = 4 * v * max(q, k, 1) * np.sqrt(case.b * case.h * case.s)
-    left = fuzz.CANCELLED[case.type] * largest
+    left = CANCELLED[case.type] * largest
     rounding = (0.0, *(left for _ in case.learned())) if case.grad else ()
     return replace(base, forward=(forward, arguments), differentiate=differentiate, rounding=rounding)
 

@@ -47,6 +47,12 @@ FailureOr<SmallVector<Tensor>>
 evaluateOperation(Operation *op, ArrayRef<Tensor> operands,
                   const EvaluationOptions &options = {});
 
+/// A number of `type` to `mantissaBits` and the exponent range of
+/// `exponentBits`, without subnormals: a format as wide in the exponent as
+/// `type` keeps type's own.
+double reducePrecision(double x, FloatType type, int exponentBits,
+                       int mantissaBits);
+
 } // namespace mlir::interpreter
 
 #endif // SP_INTERPRETER_INTERPRETER_H
