@@ -76,7 +76,7 @@ double PairExponents::sink(const Coordinates &at) const {
   if (!sinks.view)
     return -std::numeric_limits<double>::infinity();
   double sink = sinks.view->at(at);
-  return arePowers ? std::log(sink) : sink;
+  return arePowers ? std::log(drawnFill(sink)) : sink;
 }
 
 bool PairExponents::findSlopes(const Node *by, ArrayRef<const Node *> others) {

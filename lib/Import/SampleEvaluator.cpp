@@ -137,10 +137,13 @@ bool SampleEvaluator::computeExactly(const Node *node, Samples &result) {
   return samples != nullptr;
 }
 
-/// Finite numbers that hide nothing and still leave no weight, as fills of
-/// -1e4 are, stand for any: where scores are as far apart they count.
-static double drawFill(double number) {
-  return number > largestFill && number < -50 ? std::cos(number) : number;
+double mlir::sp::drawnFill(double number) {
+  if (number > largestFill && number < -50)
+    return std::cos(number);
+  double size = std::fabs(number);
+  if (size == 0 || size > smallestSeen)
+    return number;
+  return std::copysign(0.25 + std::fabs(std::cos(1 / size)), number);
 }
 
 const Samples *SampleEvaluator::fillsDrawn(const Node *node,
@@ -149,7 +152,7 @@ const Samples *SampleEvaluator::fillsDrawn(const Node *node,
   if (!drawn) {
     drawn = std::make_unique<Samples>(*samples);
     for (double &number : drawn->data)
-      number = drawFill(number);
+      number = drawnFill(number);
   }
   return drawn.get();
 }

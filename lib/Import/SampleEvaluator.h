@@ -120,6 +120,13 @@ private:
       tangents;
 };
 
+/// What a number that is added to scores, or takes their place, is on samples.
+/// Finite fills that hide nothing and still leave no weight, as -1e4 is, and
+/// what is lost beside numbers of about 1, stand for any: where scores are as
+/// far apart, or values as small, they count.
+double drawnFill(double number);
+constexpr double smallestSeen = 1e-5;
+
 /// Reads samples of a node by the coordinates of its axes.
 class SampleView {
 public:

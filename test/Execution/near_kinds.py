@@ -144,6 +144,7 @@ add(
 )
 # Sums: an epsilon without a maximum is a sink, one beside a maximum is lost or refused.
 add("epsilon", of_powers(lambda s, m: normed(jnp.exp(s / 8), lambda sums: sums + 1e-3)), 1, TWO)
+add("epsilon_of_negative_scores", of_powers(lambda s, m: normed(jnp.exp(s - 20), lambda x: x + 1e-6)), 1, TWO)
 add("tiny_epsilon", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda sums: sums + 1e-9)), 1, TWO)
 add("epsilon_of_maxima", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda sums: sums + 1e-4)), 0, 0, "")
 add("tiny_floor", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda x: jnp.maximum(x, 1e-9))), 1, TWO)
@@ -164,6 +165,8 @@ add(
     0,
     "",
 )
+
+add("tiny_slopes", straight(lambda g: g + 1e-9), 1, 0, "")
 
 TOKEN = np.random.default_rng(1).integers(0, 1000, (BATCH, TOKENS), dtype=np.int32)
 
