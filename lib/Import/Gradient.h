@@ -30,6 +30,9 @@ namespace mlir::sp {
 /// term sums of what pairs give.
 enum class Gradient { Query, Key, Value, Sink, Term };
 
+/// How far from 1 a factor may be that is 1: equality is decided no closer.
+constexpr double sameFactor = 1e-9;
+
 /// Contractions of pairs with the number of the operand that is not made of
 /// them.
 using PairProducts = SmallVector<std::pair<Operation *, unsigned>>;

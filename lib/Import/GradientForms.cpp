@@ -96,7 +96,7 @@ LogicalResult GradientMatcher::matchForms(Operation *product,
     return refuseForms(product);
   // The gradient itself rather than a multiple of it, the later the better.
   auto exact = llvm::find_if(llvm::reverse(forms), [](const auto &form) {
-    return std::fabs(form.factor - 1) < 1e-12;
+    return std::fabs(form.factor - 1) < sameFactor;
   });
   gradients.results.push_back(exact != forms.rend() ? *exact : forms.back());
   requestForm(match, gradients.results.back().value);

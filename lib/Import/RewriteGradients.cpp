@@ -12,7 +12,7 @@ using namespace mlir::sp;
 
 static Value scaled(OpBuilder &builder, Location location, Value value,
                     double factor) {
-  if (std::fabs(factor - 1) < 1e-12)
+  if (std::fabs(factor - 1) < sameFactor)
     return value;
   auto type = cast<RankedTensorType>(value.getType());
   auto scalar = RankedTensorType::get({}, type.getElementType());

@@ -55,6 +55,13 @@ static double elementTangent(Operation *op, const ElementFunction &function,
       .Case([&](stablehlo::DivOp) {
         return times(1 / a[1], t[0]) - times(a[0] / a[1] / a[1], t[1]);
       })
+      .Case([&](stablehlo::ExpOp) { return function(a) * t[0]; })
+      .Case([&](stablehlo::Expm1Op) { return (function(a) + 1) * t[0]; })
+      .Case([&](stablehlo::LogOp) { return t[0] / a[0]; })
+      .Case([&](stablehlo::Log1pOp) { return t[0] / (1 + a[0]); })
+      .Case([&](stablehlo::SqrtOp) { return t[0] / (2 * function(a)); })
+      .Case(
+          [&](stablehlo::RsqrtOp) { return -function(a) / (2 * a[0]) * t[0]; })
       .Default([&](Operation *) { return difference(function, a, t); });
 }
 
