@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import models_differential
 from decoder import (
     BATCH,
     DISTANCE,
@@ -234,6 +235,7 @@ TRAINING: dict[str, Callable[[], Made]] = {
     "auxiliary": with_auxiliary,
     "clipped": clipped,
     "adamw": optimized,
+    **models_differential.TRAINING,
 }
 # The first two arguments become the first two results.
 STEPS = ("clipped", "adamw")

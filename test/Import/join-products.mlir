@@ -5,14 +5,13 @@
 
 // CHECK-LABEL: func.func @rotary
 // CHECK-SAME: (%[[Q0:.*]]: tensor<2x8x4x6xf32>, %[[K0:.*]]: tensor<2x8x4x6xf32>, %[[Q1:.*]]: tensor<2x8x4x3xf32>, %[[K1:.*]]: tensor<2x8x3xf32>)
+// CHECK: %[[KR:.*]] = stablehlo.broadcast_in_dim %[[K1]], dims = [0, 2, 3] : (tensor<2x8x3xf32>) -> tensor<2x4x8x3xf32>
+// CHECK: %[[KL:.*]] = stablehlo.transpose %[[K0]], dims = [0, 2, 1, 3]
+// CHECK: %[[QL:.*]] = stablehlo.transpose %[[Q0]], dims = [0, 2, 1, 3]
 // CHECK: %[[SCALED:.*]] = stablehlo.multiply %[[Q1]], %{{.*}} : tensor<2x8x4x3xf32>
-// CHECK: stablehlo.transpose %[[Q0]], dims = [0, 2, 1, 3]
-// CHECK: stablehlo.transpose %[[SCALED]], dims = [0, 2, 1, 3]
-// CHECK: %[[Q:.*]] = stablehlo.concatenate %{{.*}}, %{{.*}}, dim = 3 : (tensor<2x4x8x6xf32>, tensor<2x4x8x3xf32>) -> tensor<2x4x8x9xf32>
-// CHECK: stablehlo.transpose %[[K0]], dims = [0, 2, 1, 3]
-// CHECK: stablehlo.transpose %[[K1]], dims = [0, 1, 2]
-// CHECK: stablehlo.broadcast_in_dim %{{.*}}, dims = [0, 2, 3] : (tensor<2x8x3xf32>) -> tensor<2x4x8x3xf32>
-// CHECK: %[[K:.*]] = stablehlo.concatenate %{{.*}}, %{{.*}}, dim = 3 : (tensor<2x4x8x6xf32>, tensor<2x4x8x3xf32>) -> tensor<2x4x8x9xf32>
+// CHECK: %[[QR:.*]] = stablehlo.transpose %[[SCALED]], dims = [0, 2, 1, 3]
+// CHECK: %[[Q:.*]] = stablehlo.concatenate %[[QL]], %[[QR]], dim = 3 : (tensor<2x4x8x6xf32>, tensor<2x4x8x3xf32>) -> tensor<2x4x8x9xf32>
+// CHECK: %[[K:.*]] = stablehlo.concatenate %[[KL]], %[[KR]], dim = 3 : (tensor<2x4x8x6xf32>, tensor<2x4x8x3xf32>) -> tensor<2x4x8x9xf32>
 // CHECK: stablehlo.dot_general %[[Q]], %[[K]], batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3]
 // CHECK-SAME: -> tensor<2x4x8x8xf32>
 // CHECK-NOT: stablehlo.dot_general

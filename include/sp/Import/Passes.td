@@ -167,6 +167,28 @@ def SplitConcatenationsPass : Pass<"sp-split-concatenations", "func::FuncOp"> {
   }];
 }
 
+def SplitSumsPass : Pass<"sp-split-sums", "func::FuncOp"> {
+  let summary = "Split products of values with sums of softmaxes";
+  let description = [{
+    A product of values with a difference or a weighted sum of several softmaxes
+    (differential attention) becomes that of their products; what a softmax is
+    multiplied by, without being known for each pair, multiplies its product.
+    Softmaxes that are parts of one, taken apart by slices of heads, stay in one
+    product whose values are repeated. Gradients follow: each softmax has a product
+    of its cotangent and values of its own, parts of one share it, and the gradient
+    of a factor is a sum over features of its product instead of one over pairs.
+    ```mlir
+    %p = stablehlo.subtract %p0, %scaled : tensor<8x8xf32>            // %lambda * %p1
+    %r = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    // becomes
+    %0 = stablehlo.dot_general %p0, %v, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    %1 = stablehlo.dot_general %p1, %v, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    %2 = stablehlo.multiply %1, %l : tensor<8x4xf32>                  // of %lambda
+    %r = stablehlo.subtract %0, %2 : tensor<8x4xf32>
+    ```
+  }];
+}
+
 def ImportAttentionPass : Pass<"sp-import-attention", "ModuleOp"> {
   let summary = "Find attention by its meaning";
   let description = [{
