@@ -41,11 +41,8 @@ struct Node {
   Type elementType() const {
     return cast<RankedTensorType>(value.getType()).getElementType();
   }
+  bool hasTruths() const { return elementType().isInteger(1); }
 };
-
-inline bool hasTruths(const Node *node) {
-  return node->elementType().isInteger(1);
-}
 
 /// What a node repeats by broadcasts only, or the node itself.
 const Node *narrowest(const Node *node);

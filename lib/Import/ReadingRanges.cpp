@@ -26,7 +26,7 @@ bool Readings::isNonNegative(const Node *node) {
   };
   if (std::optional<double> uniform = number(node))
     result = *uniform >= 0;
-  else if (hasTruths(node))
+  else if (node->hasTruths())
     result = true;
   else if (!op || node->role != Role::None || node->operands.empty())
     result = false;

@@ -84,7 +84,7 @@ bool Readings::isOfTruths(const Node *node) {
   auto [entry, isNew] = ofTruths.try_emplace(node, false);
   if (!isNew)
     return entry->second;
-  bool result = hasTruths(node) || settled.contains(node) || number(node);
+  bool result = node->hasTruths() || settled.contains(node) || number(node);
   if (!result && node->op && node->role == Role::None && !node->scored &&
       !node->random && !node->operands.empty()) {
     StringRef kind = reductionKind(node->op);
@@ -104,7 +104,8 @@ bool Readings::isBit(const Node *node) {
   if (!isNew || node->role != Role::None || !node->op || node->operands.empty())
     return entry->second;
   Operation *op = node->op;
-  bool isTruth = isa<stablehlo::ConvertOp>(op) && hasTruths(node->operands[0]);
+  bool isTruth =
+      isa<stablehlo::ConvertOp>(op) && node->operands[0]->hasTruths();
   bool keeps = isMove(op) ||
                isa<stablehlo::AndOp, stablehlo::OrOp, stablehlo::MulOp>(op);
   bool result = isTruth || (keeps && llvm::all_of(node->operands,
@@ -121,7 +122,7 @@ bool Readings::isFlags(const Node *node) {
          isMove(node->op))
     node = node->operands[0];
   return node->role == Role::None && !node->scored &&
-         isa<IntegerType>(node->elementType()) && !hasTruths(node) &&
+         isa<IntegerType>(node->elementType()) && !node->hasTruths() &&
          isa_and_nonnull<stablehlo::AndOp, stablehlo::MulOp>(node->op) &&
          (isBit(node->operands[0]) || isBit(node->operands[1]));
 }
@@ -170,7 +171,7 @@ Reading Readings::ofScored(const Node *node) {
   if (isMove(op) || isOfSingles(labels, node) || isAnalytic(op) ||
       isContraction(op))
     return Reading::Computed;
-  if (isLogical(op) && hasTruths(node))
+  if (isLogical(op) && node->hasTruths())
     return Reading::Computed;
   if (isa<stablehlo::SelectOp>(op))
     return Reading::Computed;
@@ -198,8 +199,8 @@ Reading Readings::ofScored(const Node *node) {
   if (isa<stablehlo::ReduceOp>(op)) {
     StringRef kind = reductionKind(op);
     bool isSum = kind == "stablehlo.add" && isa<FloatType>(node->elementType());
-    bool isOfTruths =
-        hasTruths(node) && (kind == "stablehlo.and" || kind == "stablehlo.or");
+    bool isOfTruths = node->hasTruths() &&
+                      (kind == "stablehlo.and" || kind == "stablehlo.or");
     if (isSum || isOfTruths)
       return Reading::Computed;
     bool isExtreme = kind == "stablehlo.maximum" || kind == "stablehlo.minimum";
@@ -219,7 +220,7 @@ Reading Readings::ofInput(const Node *node) {
                    });
   if (number(node))
     return Reading::Computed;
-  if (hasTruths(node)) {
+  if (node->hasTruths()) {
     StringRef kind = reductionKind(op);
     bool combines = isLogical(op) || isMove(op) ||
                     isa<stablehlo::SelectOp>(op) || kind == "stablehlo.or" ||
@@ -239,7 +240,7 @@ Reading Readings::ofInput(const Node *node) {
   if (hasBelow(node, ofOpened, isOpened))
     return ofScored(node);
   auto decides = [&](const Node *below) {
-    return settled.contains(below) || hasTruths(below);
+    return settled.contains(below) || below->hasTruths();
   };
   if (isMove(op) || isOfSingles(labels, node))
     return Reading::Computed;

@@ -256,7 +256,7 @@ static std::optional<bool> saysVisible(Readings &readings, const Node *node) {
 /// shifts are dropped, sums are what weights are divided by.
 std::optional<Element> ScoreBuilder::emitReduction(const Node *node) {
   StringRef kind = reductionKind(node->op);
-  if (hasTruths(node)) {
+  if (node->hasTruths()) {
     std::optional<bool> visible = saysVisible(readings, node->operands[0]);
     if (visible == true && kind == "stablehlo.or")
       return Element{Value(), 1.0};
