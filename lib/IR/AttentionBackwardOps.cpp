@@ -87,6 +87,13 @@ LogicalResult AttentionBackwardOp::verify() {
            << getKey().getType() << ", " << getValue().getType() << ", "
            << getOutput().getType() << ", " << getDOutput().getType() << " and "
            << getLse().getType();
+  // (C7)
+  if (Value cotangent = getDLse())
+    if (cotangent.getType() !=
+        lseOf.clone(getQuery().getType().getShape().drop_back()))
+      return emitOpError() << "expected the cotangent of lse to be [batch, "
+                              "queries, heads] of lse's element type but got "
+                           << cotangent.getType();
   // (C1), (C2), (C3)
   if (failed(verifyGradients(*this)) || failed(verifyKvHeads(*this)) ||
       failed(verifyBands(*this, q[1], k[1])))

@@ -245,6 +245,10 @@ SmallVector<Factor> ofAttentionBackward(AttentionBackwardOp op) {
                               factor(1, {0, 3, 4, 5}, {0}),
                               factor(1, {1, 2}, {1, 2})};
   addTerms(op, factors);
+  for (OpOperand &cotangent : op.getDLseMutable()) {
+    factors.batch.operands.push_back({cotangent.getOperandNumber(), 0});
+    factors.queries.operands.push_back({cotangent.getOperandNumber(), 1});
+  }
   for (OpResult term : op->getResults().take_back(op.getDTerms().size())) {
     factors.batch.results.push_back({term.getResultNumber(), 0});
     if (shapeOf(term)[1] == shapeOf(op.getQuery())[1])

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LogSumExp.h"
 #include "Reach.h"
 
 #include "sp/IR/SP.h"
@@ -151,10 +152,14 @@ findEscape(ArrayRef<AttentionMatch> matches,
   for (Operation &op : *matches.front().product->getBlock())
     for (Operation *user : op.getUsers())
       if (inside.contains(&op) && !results.contains(&op) &&
-          !inside.contains(user) && !isOpTriviallyDead(user))
+          !inside.contains(user) && !isa<LogSumExpOp>(user) &&
+          !isOpTriviallyDead(user))
         return Refusal{"its scores or weights are used again by '" +
                            user->getName().getStringRef().str() + "'",
                        user->getLoc()};
+  for (const AttentionMatch &match : matches)
+    if (std::optional<Refusal> refusal = refuseLogSumExps(match, gradients))
+      return refusal;
   return std::nullopt;
 }
 
@@ -301,13 +306,21 @@ void ImportAttentionPass::visit(Operation *exponential) {
     return report(exponential, *refusal);
   }
 
+  bool readsSums = false;
   for (auto [match, function] : llvm::zip_equal(matches, functions)) {
     std::string name = "layer" + std::to_string(found++);
     for (Operation *op : operationsOf(match))
       done.insert(op);
     report(match, function, name);
-    AttentionOp attention =
-        replaceAttention(match, name, function, gradients.has_value());
+    bool isRead = !logSumExpsOf(match).empty();
+    bool leavesSums = gradients || isRead;
+    readsSums |= isRead;
+    if (gradients)
+      readsSums |= llvm::any_of(gradients->operations, [](Operation *op) {
+        return isa<AddLogSumExpGradientOp>(op);
+      });
+    AttentionOp attention = replaceAttention(match, name, function, leavesSums);
+    replaceLogSumExps(match, attention);
     if (!gradients)
       continue;
     done.insert_range(gradients->operations);
@@ -315,6 +328,8 @@ void ImportAttentionPass::visit(Operation *exponential) {
     replaceGradients(match, *gradients, attention,
                      placeGradient(slopes, getOperation()));
   }
+  if (readsSums)
+    sortBlock(*scores->getBlock());
 }
 
 /// Writes exp(-m), which a sink of 0 adds to the sum of exp(s - m), as
@@ -351,4 +366,5 @@ void ImportAttentionPass::runOnOperation() {
   for (Operation *exponential : exponentials)
     visit(exponential);
   eraseDead(getOperation());
+  lowerLogSumExps(getOperation());
 }

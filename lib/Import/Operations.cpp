@@ -2,6 +2,7 @@
 
 #include "Operations.h"
 
+#include "sp/IR/SP.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -85,8 +86,9 @@ bool mlir::sp::isElementwise(Operation *op) {
 bool mlir::sp::isIdentity(Operation *op) {
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
     return call.getCallTargetName() == "Sharding" && op->getNumOperands() == 1;
+  // What a cotangent of lse adds is none of what gradients of the result are.
   return isa<stablehlo::OptimizationBarrierOp, stablehlo::ReducePrecisionOp,
-             sdy::ShardingConstraintOp>(op);
+             sdy::ShardingConstraintOp, AddLogSumExpGradientOp>(op);
 }
 
 bool mlir::sp::isMove(Operation *op) {
@@ -225,7 +227,9 @@ Operation *mlir::sp::findScores(Operation *exponential) {
       return op;
     for (Value operand : op->getOperands()) {
       Operation *source = operand.getDefiningOp();
-      if (source && source->getBlock() == exponential->getBlock() &&
+      // What is made of logarithms of sums is no softmax of their scores.
+      if (source && !isa<LogSumExpOp>(source) &&
+          source->getBlock() == exponential->getBlock() &&
           source->getNumRegions() <= 1 && seen.insert(source).second)
         open.push_back(source);
     }

@@ -25,6 +25,7 @@ void sp::buildImportPipeline(OpPassManager &manager, Checkpoint checkpoint) {
   manager.addNestedPass<func::FuncOp>(createRepeatResidualsPass());
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createSplitConcatenationsPass());
+  manager.addNestedPass<func::FuncOp>(createFindLogSumExpsPass());
   manager.addNestedPass<func::FuncOp>(createSplitSumsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addPass(createImportAttentionPass());

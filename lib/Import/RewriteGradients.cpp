@@ -2,6 +2,7 @@
 
 #include "EmptyRows.h"
 #include "Gradient.h"
+#include "LogSumExp.h"
 #include "Rearranger.h"
 #include "RowTerms.h"
 
@@ -120,6 +121,7 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
       operands[1], operands[2], attention.getResult(), attention.getLse(),
       cotangent, attention.getPerQuery(), attention.getPerKey(),
       attention.getPerHead(), attention.getPair(), attention.getTable(),
+      cotangentOfSums(builder, match, gradients, elementOf(attention.getLse())),
       toAttr(builder.getContext(), match.bands), attention.getScaleAttr(),
       symbol, attention.getNameAttr(), PlanAttr());
   std::optional<EmptyRowGradients> rows;

@@ -12,10 +12,10 @@
 //            q, do, lse, delta = shift,     where queries travel
 //            dq follows
 //
-// delta = rowsum(do * o) is made of local rows before anything moves, so that o
-// stays. Gradients are in the state's type until they are whole, and rounded
-// once. Those of terms stay with the queries: with rows of their own they go
-// the way of dq, sums over queries are summed over ranks in the end.
+// delta = rowsum(do * o) - dlse is made of local rows before anything moves, so
+// that o stays. Gradients are in the state's type until they are whole, and
+// rounded once. Those of terms stay with the queries: with rows of their own
+// they go the way of dq, sums over queries are summed over ranks in the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,8 @@ public:
       : builder(builder), op(backward.op), loc(op.getLoc()),
         plan(op.getPlan().value_or(PlanAttr())),
         here{{{backward.query, backward.cotangent, backward.lse,
-               makeDelta(backward.output, backward.cotangent)},
+               makeDelta(backward.output, backward.cotangent,
+                         backward.lseCotangent)},
               backward.terms.perQuery,
               {}},
              {{backward.key, backward.value}, backward.terms.perKey, {}},
@@ -114,12 +115,17 @@ private:
             roundValue(whole.value), whole.terms};
   }
 
-  /// One number a query and head.
-  Value makeDelta(Value output, Value cotangent) {
+  /// One number a query and head. Gradients of scores are weights times what
+  /// their products with values get, less delta: where lse has a cotangent,
+  /// more by that.
+  Value makeDelta(Value output, Value cotangent, Value ofLse) {
     Value left = convert(cotangent, stateType()),
           right = convert(output, stateType());
     Value product = stablehlo::MulOp::create(builder, loc, left, right);
-    return sumDim(builder, loc, product, 3);
+    Value delta = sumDim(builder, loc, product, 3);
+    if (!ofLse)
+      return delta;
+    return stablehlo::SubtractOp::create(builder, loc, delta, ofLse);
   }
 
   /// Attends the groups of heads that `bring` brings, and joins what `giveBack`

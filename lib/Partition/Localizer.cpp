@@ -211,6 +211,8 @@ void Localizer::localizeAttentionBackward(AttentionBackwardOp op) {
   local.output = ofRows(op.getOutput(), dealt.queryDim);
   local.lse = ofRows(op.getLse(), dealt.queryDim);
   local.cotangent = ofRows(op.getDOutput(), dealt.queryDim);
+  if (op.getDLse())
+    local.lseCotangent = ofRows(op.getDLse(), dealt.queryDim);
   local.terms = localizeTerms(op, dealt);
   local.queries = dealt.queries;
   local.keys = dealt.keys;

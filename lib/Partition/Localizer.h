@@ -122,6 +122,8 @@ SoftmaxState emitAttention(OpBuilder &builder, const LocalAttention &attention);
 struct LocalBackward {
   AttentionBackwardOp op;
   Value query, key, value, output, lse, cotangent;
+  /// Null where lse has none.
+  Value lseCotangent;
   LayoutAttr queries, keys;
   LocalTerms terms;
 };

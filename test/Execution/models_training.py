@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import models_differential
+import models_sums
 from decoder import (
     BATCH,
     DISTANCE,
@@ -236,6 +237,7 @@ TRAINING: dict[str, Callable[[], Made]] = {
     "clipped": clipped,
     "adamw": optimized,
     **models_differential.TRAINING,
+    **models_sums.TRAINING,
 }
 # The first two arguments become the first two results.
 STEPS = ("clipped", "adamw")

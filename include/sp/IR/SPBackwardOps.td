@@ -40,6 +40,9 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
     sum over queries or keys. For each the score function ends in one result more,
     the derivative of the exponent by that element.
 
+    `d_lse` is the cotangent of the logarithms of sums where the program reads them:
+    each query's adds to what its exponents get, as weights are their gradients.
+
     (C1) operands agree in batch, lengths, heads and sizes as those of `sp.attention`
     do, and each gradient has the shape of its operand.
     (C2) kvHeads is at most heads.
@@ -48,6 +51,7 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
     (C5) terms, score function and lse are as in `sp.attention`, with the slope and
     the derivatives among the function's results.
     (C6) gradients of terms have those shapes and lse's element type.
+    (C7) `d_lse` is `[batch, queries, heads]` and has lse's element type.
     ```mlir
     %dq, %dk, %dv = sp.attention_backward(%q, %k, %v) of(%o, %lse) by(%do)
        bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.250000e-01 {name = "layer0"}
@@ -58,14 +62,15 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
   let arguments = !con((ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key, 4DTensorOf<[AnyFloat]>:$value,
                             4DTensorOf<[AnyFloat]>:$output, TensorRankOf<[F32, F64], [3, 4]>:$lse,
                             4DTensorOf<[AnyFloat]>:$d_output), terms,
-                       (ins Sp_BandsAttr:$bands, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
+                       (ins Optional<3DTensorOf<[F32, F64]>>:$d_lse, Sp_BandsAttr:$bands, F64Attr:$scale,
+                            OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan));
   let results = (outs 4DTensorOf<[AnyFloat]>:$d_query, 4DTensorOf<[AnyFloat]>:$d_key,
                       4DTensorOf<[AnyFloat]>:$d_value, Variadic<4DTensorOf<[F32, F64]>>:$d_terms);
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` `of` `(` $output `,` $lse `)` `by` `(` $d_output `)`
   }] # termsText # [{
-    `bands` $bands `scale` $scale (`plan` $plan^)? attr-dict `:`
+    (`lse` `(` $d_lse^ `:` type($d_lse) `)`)? `bands` $bands `scale` $scale (`plan` $plan^)? attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `,` type($output) `,` type($lse) `,` type($d_output) `)` `->`
     `(` type($d_query) `,` type($d_key) `,` type($d_value) `)` (`terms` `(` type($d_terms)^ `)`)?
   }];

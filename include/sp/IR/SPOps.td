@@ -306,5 +306,6 @@ def Sp_WaitOp : Sp_Op<"wait"> {
 
 include "sp/IR/SPBackwardOps.td"
 include "sp/IR/SPCommunicationOps.td"
+include "sp/IR/SPLogSumExpOps.td"
 
 #endif // SP_IR_SPOPS_TD

@@ -167,6 +167,24 @@ def SplitConcatenationsPass : Pass<"sp-split-concatenations", "func::FuncOp"> {
   }];
 }
 
+def FindLogSumExpsPass : Pass<"sp-find-log-sum-exps", "func::FuncOp"> {
+  let summary = "Name logarithms of sums of exponentials of scores";
+  let description = [{
+    The logarithm of a sum of exponentials that the program reads beside its softmax,
+    or instead (z-loss, states of rings of its own), is named, and so is what its
+    cotangent adds to the gradient of scores.
+    ```mlir
+    %e = stablehlo.exponential %shifted : tensor<8x8xf32>            // %s - %m
+    %r = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+    %log = stablehlo.log %r : tensor<8xf32>
+    %l = stablehlo.add %log, %m : tensor<8xf32>
+    // becomes
+    %l = sp.log_sum_exp %s along 1 : tensor<8x8xf32> -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["sp::SpDialect"];
+}
+
 def SplitSumsPass : Pass<"sp-split-sums", "func::FuncOp"> {
   let summary = "Split products of values with sums of softmaxes";
   let description = [{
