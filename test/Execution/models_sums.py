@@ -121,6 +121,5 @@ TRAINING = {
     "sums-masked": lambda: trained(masked, (2, 2)),
     "sums-by-hand": lambda: trained(by_hand, (2, 2)),
     "sums-capped": lambda: trained(capped, (2, 2)),
-    "sums-merged": lambda: trained(merged, (4, 4)),
     "sums-remat": lambda: trained(masked, (4, 2), remat=True),
 }

@@ -79,7 +79,7 @@ def chosen(what: str) -> Set:
         return Set({name: partial(spelled, name) for name in spellings.SPELLINGS}, sample=6)
     # JAX's own function computes scores in float32 whatever it is given; nnx calls it.
     # Products with epilogues are in 16 or 32 bits.
-    has_bf16 = what in ("library", "flax", "perceptrons", "differential", "sums")
+    has_bf16 = what in ("library", "flax", "perceptrons", "differential")
     dtypes = ("float32", "bfloat16") if has_bf16 else ("float32", "float64")
     return Set(importlib.import_module(f"models_{what}").MODELS, dtypes)
 
