@@ -47,7 +47,9 @@ def clip(draw: Draw) -> Change:
 
 def threshold(draw: Draw) -> Change:
     bound, above = draw.bound(), draw.random.random() < 0.5
-    other = draw.random.choice((0.0, -1e9, -1e30, "bound", "half", "-inf"))
+    # An infinite value of a hidden key is not read here (README).
+    infinite = ("-inf",) if draw.place.role == "scores" else ()
+    other = draw.random.choice((0.0, -1e9, -1e30, "bound", "half", *infinite))
     if draw.place.role in ("weights", "slopes", "cotangents"):
         other = draw.random.choice((0.0, 0.0, "bound", "half"))
 
@@ -101,7 +103,8 @@ def one_bias(draw: Draw) -> Change:
     number = draw.size() * draw.random.choice((1, -1, 3))
     name = "bias"
     if draw.place.role in ("scores", "terms") and draw.random.random() < 0.3:
-        number = draw.random.choice((-math.inf, -1e30, -1e9, -1e4, -100, 100))
+        infinite = (-math.inf,) if draw.place.role == "scores" else ()
+        number = draw.random.choice((*infinite, -1e30, -1e9, -1e4, -100, 100))
         name = f"bias {number:g}"
     return Change(f"{name} {how}", lambda x: x + jnp.where(here(), x.dtype.type(number), x.dtype.type(0)))
 
