@@ -134,6 +134,7 @@ private:
     return std::tie(gradients.results, gradients.operations, explained);
   }
   LogicalResult findPlace();
+  LogicalResult checkLogSumExps();
   LogicalResult refuse(const Twine &reason, Location location);
 
   const AttentionMatch &match;

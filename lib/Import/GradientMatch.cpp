@@ -267,6 +267,31 @@ LogicalResult GradientMatcher::findPlace() {
   return success();
 }
 
+/// What the logarithms of sums add is added to slopes of exponents, not to a
+/// multiple of them.
+LogicalResult GradientMatcher::checkLogSumExps() {
+  auto isOwn = [&](AddLogSumExpGradientOp sum) {
+    Component::Snapshot before = component.save();
+    const Node *node = requestForm(match, sum.getGradient());
+    std::optional<Exponential> exponential =
+        match.score ? findExponential(component, match.axes.key) : std::nullopt;
+    const Node *by =
+        exponential ? exponential->exponent() : component.scoresNode();
+    std::optional<double> factor;
+    if (node && by && pairs && component.anchor(pairs)->node)
+      factor = gradientFactor(match, node, Gradient::Term, by,
+                              component.anchor(pairs), cotangentOperand);
+    component.restore(before);
+    return factor && std::fabs(*factor - 1) < sameFactor;
+  };
+  for (Operation *op : gradients.operations)
+    if (auto sum = dyn_cast<AddLogSumExpGradientOp>(op); sum && !isOwn(sum))
+      return refuse("the gradient of logarithms of its sums is added to a "
+                    "multiple of the gradients of its exponents",
+                    op->getLoc());
+  return success();
+}
+
 std::optional<GradientMatch> GradientMatcher::run() {
   Location location = match.product->getLoc();
   pairs = findPairs(scores, match.product, products);
@@ -305,7 +330,8 @@ std::optional<GradientMatch> GradientMatcher::run() {
     }
   if (!gradients.results.empty() || !terms.empty())
     matchReaders();
-  if (gradients.results.empty() || failed(findPlace()))
+  if (gradients.results.empty() || failed(findPlace()) ||
+      failed(checkLogSumExps()))
     return std::nullopt;
   for (const GradientMatch::Result &result : gradients.results)
     for (const GradientMatch::Result &other : gradients.results)

@@ -317,6 +317,26 @@ unsigned Readings::numberOf(std::vector<uint64_t> key) {
       .first->second;
 }
 
+/// Whether a node is the same for all keys of a row, by what it is made of.
+bool Readings::isOfRow(const Node *of) {
+  const Node *node = source(of);
+  if (!runsOverKeys(node))
+    return true;
+  auto [entry, isNew] = ofRow.try_emplace(node, false);
+  if (!isNew || !node->op || node->role != Role::None ||
+      node->operands.empty() || !isElementwise(node->op))
+    return entry->second;
+  bool result = llvm::all_of(
+      node->operands, [&](const Node *operand) { return isOfRow(operand); });
+  return ofRow[node] = result;
+}
+
+bool Readings::isShifted(const Node *node) {
+  return isa_and_nonnull<stablehlo::SubtractOp>(node->op) &&
+         runsOverKeys(node) && node->operands[1]->scored &&
+         isOfRow(node->operands[1]);
+}
+
 bool Readings::isOfPairs(const Node *of, const Node *power) {
   auto isReplaced = [&](const Node *node) {
     return node == power ||

@@ -70,6 +70,8 @@ public:
   /// Whether a conversion to the type keeps as much of a number as an operand
   /// has, or f32.
   bool keepsPrecision(Type type) const;
+  /// Whether a node is its first operand less a value of the row.
+  bool isShifted(const Node *node);
   /// Whether a node can be written down pair by pair, without `power` and
   /// values of rows: nothing in it chooses or rounds by these.
   bool isOfPairs(const Node *node, const Node *power);
@@ -89,6 +91,7 @@ private:
   bool hasBelow(const Node *node, DenseMap<const Node *, bool> &known,
                 llvm::function_ref<bool(const Node *)> is);
   bool isOfTruths(const Node *node);
+  bool isOfRow(const Node *node);
   bool isBit(const Node *node);
   bool isFlags(const Node *node);
   bool isCounted(mlir::Value value) const;
@@ -100,7 +103,8 @@ private:
   DenseMap<const Node *, Reading> readings;
   DenseMap<const Node *, unsigned> identities;
   std::map<std::vector<uint64_t>, unsigned> numbersOfKeys;
-  DenseMap<const Node *, bool> decided, ofOpened, ofTruths, nonNegative, bits;
+  DenseMap<const Node *, bool> decided, ofOpened, ofTruths, nonNegative, bits,
+      ofRow;
   DenseMap<const Node *, std::optional<double>> numbers;
 };
 

@@ -196,6 +196,12 @@ bool SampleEvaluator::compute(const Node *node, Samples &result) {
 }
 
 bool SampleEvaluator::computeElementwise(const Node *node, Samples &result) {
+  if (dropRows && readings && readings->isShifted(node)) {
+    const Samples *own = evaluate(node->operands[0]);
+    if (own)
+      result.data = own->data;
+    return own != nullptr;
+  }
   if (const Node *sum =
           dropRows ? sumBesidePower(labels, node, keys) : nullptr) {
     const Samples *own = evaluate(sum);

@@ -127,6 +127,12 @@ bool SampleEvaluator::computeElementTangents(const Node *node, const Node *by,
     llvm::fill(result.data, 0.0);
     return true;
   }
+  if (dropRows && readings && readings->isShifted(node)) {
+    const Samples *own = tangent(node->operands[0], by);
+    if (own)
+      result.data = own->data;
+    return own != nullptr;
+  }
   if (isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::ClampOp,
           stablehlo::AbsOp, stablehlo::SignOp>(node->op))
     return computeOrderedTangents(node, by, result);

@@ -286,13 +286,8 @@ std::optional<Element> ScoreBuilder::emitScored(const Node *node) {
     return emit(sum);
   if (isa<stablehlo::ExpOp>(node->op) && !hasKeys)
     return Element{Value(), 0.0};
-  // A multiple of a dropped value is dropped, whatever inputs make the factor.
-  if (isa<stablehlo::MulOp>(node->op))
-    for (const Node *operand : node->operands)
-      if (operand->scored)
-        if (MaybeElement factor = emit(operand);
-            factor && factor->isNumber() && factor->number == 0)
-          return factor;
+  if (readings.isShifted(node))
+    return emit(node->operands[0]);
   if (isa<stablehlo::MaxOp, stablehlo::MinOp>(node->op) && !hasKeys) {
     bool isShift = true;
     for (const Node *operand : node->operands) {

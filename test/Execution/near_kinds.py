@@ -171,6 +171,15 @@ add("tiny_slopes", straight(lambda g: g + 1e-9), 1, 0, "")
 TOKEN = np.random.default_rng(1).integers(0, 1000, (BATCH, TOKENS), dtype=np.int32)
 
 
+@kind(1, TWO, "", np.float32([-np.inf] + [0.5] * (TOKENS - 1)))
+def shift_of_inputs(q: jax.Array, k: jax.Array, v: jax.Array, factor: jax.Array) -> jax.Array:
+    """The maximum times a number of each query, which may be no number where nothing is left."""
+    scores = scores_of(q, k)
+    shift = jax.lax.stop_gradient(scores.max(-1, keepdims=True)) * jnp.maximum(factor, 0.4)[:, None]
+    powers = jnp.exp(scores - shift)
+    return weigh(powers / powers.sum(-1, keepdims=True), v)
+
+
 @kind(1, TWO, "", TOKEN)
 def factor_of_tokens(q: jax.Array, k: jax.Array, v: jax.Array, token: jax.Array) -> jax.Array:
     factor = (1 + (token >> 7)).astype(jnp.float32)
