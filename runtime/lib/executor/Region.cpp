@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 namespace sprt {
@@ -11,32 +12,24 @@ namespace sprt {
 static const auto kPage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 static constexpr size_t kLargePage = size_t(2) << 20;
 
+/// What kernels want of their buffers.
+static constexpr size_t kAlignment = 64;
+
+static size_t roundUp(size_t size, size_t grain) {
+  return (size + grain - 1) / grain * grain;
+}
+
 Region::~Region() {
   if (base)
-    munmap(base, static_cast<size_t>(bytes));
+    munmap(pages - kPage, pageBytes + 2 * kPage);
 }
 
-/// Address space without memory, or null.
-static std::byte *reserve(size_t size, int flags) {
-  void *mapped =
-      mmap(nullptr, size, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
-  return mapped == MAP_FAILED ? nullptr : static_cast<std::byte *>(mapped);
-}
-
-/// The same, beginning with a large page.
-static std::byte *reserveAligned(size_t size) {
-  std::byte *mapped = reserve(size + kLargePage, 0);
-  if (!mapped)
-    return nullptr;
-  size_t before = -reinterpret_cast<uintptr_t>(mapped) % kLargePage;
-  // What lies behind begins with a page.
-  size_t kept = (size + kPage - 1) / kPage * kPage;
-  if (before > 0)
-    munmap(mapped, before);
-  if (size_t after = size + kLargePage - before; after > kept)
-    munmap(mapped + before + kept, after - kept);
-  return mapped + before;
+/// What this machine could ever hold at once.
+static uint64_t machineBytes() {
+  struct sysinfo info = {};
+  if (sysinfo(&info) != 0)
+    return UINT64_MAX;
+  return (uint64_t(info.totalram) + info.totalswap) * info.mem_unit;
 }
 
 Status Region::map(int64_t size, bool prefault) {
@@ -44,11 +37,30 @@ Status Region::map(int64_t size, bool prefault) {
     return Status::success();
   auto length = static_cast<size_t>(size);
   bool isLarge = !prefault && length >= kLargePage;
-  base = isLarge ? reserveAligned(length)
-                 : reserve(length, prefault ? MAP_POPULATE : 0);
-  if (!base)
+  size_t grain = isLarge ? kLargePage : kPage, kept = roundUp(length, kPage);
+  size_t whole = kept + kPage + grain;
+  void *mapped = MAP_FAILED;
+  if (length <= machineBytes())
+    mapped = mmap(nullptr, whole, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                      (prefault ? MAP_POPULATE : 0),
+                  -1, 0);
+  if (mapped == MAP_FAILED)
     return fail(SPRT_FAILED)
            << "this machine cannot reserve " << size << " bytes for a rank";
+  auto *first = static_cast<std::byte *>(mapped);
+  size_t before = roundUp(reinterpret_cast<uintptr_t>(first) + kPage, grain) -
+                  reinterpret_cast<uintptr_t>(first);
+  pages = first + before;
+  pageBytes = kept;
+  if (before > kPage)
+    munmap(first, before - kPage);
+  if (size_t after = whole - before - kept; after > kPage)
+    munmap(pages + kept + kPage, after - kPage);
+  mprotect(pages - kPage, kPage, PROT_NONE);
+  mprotect(pages + kept, kPage, PROT_NONE);
+  // A small region ends with its last page, so that nobody may read behind it.
+  base = isLarge ? pages : pages + kept - roundUp(length, kAlignment);
   bytes = size;
   // A wish: where it is not granted, nothing is lost.
   if (isLarge)
@@ -59,16 +71,17 @@ Status Region::map(int64_t size, bool prefault) {
 int64_t Region::residentBytes() const {
   if (!base)
     return 0;
-  auto page = static_cast<int64_t>(kPage);
-  std::vector<unsigned char> pages(
-      static_cast<size_t>((bytes + page - 1) / page));
-  if (mincore(base, static_cast<size_t>(bytes), pages.data()) != 0)
+  std::vector<unsigned char> resident(pageBytes / kPage);
+  if (mincore(pages, pageBytes, resident.data()) != 0)
     return bytes;
-  int64_t resident = 0;
-  for (size_t i = 0; i < pages.size(); ++i)
-    if (pages[i] & 1)
-      resident += std::min(page, bytes - static_cast<int64_t>(i) * page);
-  return resident;
+  auto page = static_cast<int64_t>(kPage), first = pages - base,
+       sum = int64_t(0);
+  for (size_t i = 0; i < resident.size(); ++i) {
+    int64_t begin = first + static_cast<int64_t>(i) * page;
+    if (resident[i] & 1)
+      sum += std::min(begin + page, bytes) - std::max<int64_t>(begin, 0);
+  }
+  return sum;
 }
 
 } // namespace sprt

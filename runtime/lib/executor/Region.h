@@ -1,4 +1,5 @@
-/// Zeroed memory whose touched part can be measured: arenas and scratch.
+/// Zeroed memory whose touched part can be measured: arenas and scratch. A page
+/// that nobody may touch lies before and behind it.
 #ifndef SPRT_LIB_EXECUTOR_REGION_H
 #define SPRT_LIB_EXECUTOR_REGION_H
 
@@ -15,7 +16,7 @@ public:
   Region &operator=(const Region &) = delete;
   ~Region();
 
-  /// Reserves `size` bytes (page aligned). Pages cost nothing until they are
+  /// Reserves `size` bytes, 64-byte aligned. Pages cost nothing until they are
   /// touched, which `prefault` does at once; otherwise they are of 2 MiB
   /// wherever these fit into the region whole, if the system has them: rows
   /// that lie far apart, and copies, then need few translations.
@@ -28,6 +29,8 @@ public:
 
 private:
   std::byte *base = nullptr;
+  std::byte *pages = nullptr; ///< that hold it
+  size_t pageBytes = 0;
   int64_t bytes = 0;
 };
 
