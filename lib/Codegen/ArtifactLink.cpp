@@ -93,7 +93,8 @@ LogicalResult linkArtifact(const ArtifactParts &parts,
                                sizeof planSize);
   SmallVector<DataSymbol> symbols = {
       {::sprt::kPlanSymbol, parts.plan, 64},
-      {::sprt::kPlanSizeSymbol, planSizeBytes, 8}};
+      {::sprt::kPlanSizeSymbol, planSizeBytes, 8},
+      {::sprt::kSignaturesSymbol, parts.signatures, 64}};
   if (!parts.constants.empty())
     symbols.push_back({::sprt::kConstantsSymbol, parts.constants, 64});
   for (const auto &[name, bytes] : parts.images)

@@ -19,6 +19,8 @@ public:
   KernelInfo lookup(StringRef symbol) const { return known.lookup(symbol); }
   /// That a thread of any kernel needs.
   int64_t scratchBytes() const;
+  /// What they touch: plan.fbs' Signatures, with their size before them.
+  std::vector<char> signatures() const;
 
   /// Generates machine code.
   virtual LogicalResult emitInto(EmittedProgram &program) = 0;

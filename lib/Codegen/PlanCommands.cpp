@@ -6,6 +6,7 @@
 #include "sp/IR/Program.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
+#include "sprt/types.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -227,7 +228,7 @@ FailureOr<plan::PlanT> PlanWriter::write(const EmittedProgram &program) {
   mesh = getMesh(module);
   if (!func || !mesh)
     return module.emitError() << "expected @main and a mesh";
-  plan.version = 1;
+  plan.version = SPRT_ABI_VERSION;
   plan.model = module.getName().value_or("main").str();
   plan.features = program.features;
   plan.target = program.isCuda ? plan::Target::cuda : plan::Target::cpu;

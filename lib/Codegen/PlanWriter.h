@@ -49,6 +49,8 @@ public:
   using ExprPtr = std::unique_ptr<sprt::plan::ExprT>;
   using ViewPtr = std::unique_ptr<sprt::plan::ViewT>;
 
+  static sprt::plan::DType dtype(Type type);
+
 private:
   LogicalResult writeBlock(Block &block, Commands &into);
   LogicalResult writeOp(Operation *op, Commands &into);
@@ -129,7 +131,6 @@ private:
   uint32_t layoutNumber(LayoutAttr layout);
   uint32_t factorNumber(StringRef axis);
   std::vector<sprt::plan::Band> bandList(ArrayAttr bands);
-  static sprt::plan::DType dtype(Type type);
 
   ModuleOp module;
   KernelLookup lookup;

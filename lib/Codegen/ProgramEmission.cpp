@@ -72,6 +72,7 @@ FailureOr<EmittedProgram> mlir::sp::emitProgram(ModuleOp module,
   if (failed(plan))
     return failure();
 
+  program.signatures = kernels->signatures();
   program.scratchBytes = plan->scratch_bytes;
   program.constants.resize(plan->constant_bytes);
   WalkResult walked =

@@ -25,7 +25,9 @@ class Executable:
 
     path: a `model.spx`.
     threads_per_rank: 0 shares the machine's cores among the ranks.
-    timeout: seconds that a rank waits for another before the run ends with RunError.
+    timeout: seconds that a rank waits for another, and that a loop or a kernel of the
+        program may take, before the run ends with RunError; without it, a rank waits
+        300 seconds and computes for ever.
     trace: keep the events of each run, for `write_trace`.
     sessions: how many runs may be under way at once; another caller waits until one is done.
     report: the JSON file that sp-compile wrote with `--report`, if any.
@@ -46,7 +48,7 @@ class Executable:
         path: str | os.PathLike[str],
         *,
         threads_per_rank: int = 0,
-        timeout: float = 300.0,
+        timeout: float | None = None,
         trace: bool = False,
         sessions: int = 4,
         report: str | os.PathLike[str] | None = None,

@@ -25,7 +25,7 @@ import numpy as np
 from .arrays import bfloat16
 from .locations import find_library
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 
 class RunError(Exception):
@@ -183,12 +183,12 @@ def load_program(path: str | os.PathLike[str]) -> Program:
     return program
 
 
-def open_session(program: Program, threads_per_rank: int, timeout: float, trace: bool) -> c_void_p:
+def open_session(program: Program, threads_per_rank: int, timeout: float | None, trace: bool) -> c_void_p:
     """A session whose ranks are threads of this process."""
     options = _SessionOptions(size=ctypes.sizeof(_SessionOptions))
     library().sprt_session_options_init(byref(options))
     options.threads_per_rank = threads_per_rank
-    options.timeout_seconds = timeout
+    options.timeout_seconds = 0.0 if timeout is None else timeout
     options.trace = int(trace)
     session = c_void_p()
     library().sprt_session_create(program, byref(options), byref(session))

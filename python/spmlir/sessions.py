@@ -30,7 +30,9 @@ class Session:
     close: a function that ends a run under way and frees everything.
     """
 
-    def __init__(self, program: runtime.Program, threads_per_rank: int, timeout: float, trace: bool) -> None:
+    def __init__(
+        self, program: runtime.Program, threads_per_rank: int, timeout: float | None, trace: bool
+    ) -> None:
         """Reserve memory and start threads; see Executable for the arguments."""
         # What a run under way reads and writes.
         self._memory: object = None

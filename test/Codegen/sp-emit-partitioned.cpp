@@ -86,6 +86,7 @@ static bool emit(MLIRContext &context) {
   for (const auto &object : program->objects)
     parts.objects.push_back(object);
   parts.plan = program->plan;
+  parts.signatures = program->signatures;
   parts.constants = program->constants;
   SmallVector<char, 0> artifact;
   if (failed(linkArtifact(parts, artifact, error)))

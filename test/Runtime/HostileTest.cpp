@@ -85,7 +85,7 @@ TEST_P(SpoiledPlan, isRefusedWithItsReason) {
 
 const Spoiled kSpoiled[] = {
     {"version", [](plan::PlanT &plan) { plan.version = 7; },
-     "expected a plan of version 1 but got 7"},
+     "expected a plan of version 2 but got 7"},
     {"ranks", [](plan::PlanT &plan) { plan.ranks = 0; }, "ranks but got 0"},
     {"factor", [](plan::PlanT &plan) { plan.factors[0]->size = 3; },
      "does not divide 4 ranks"},

@@ -1,5 +1,6 @@
 // Makes the artifact that the tests of sp-run run, without a compiler:
-//   sprt-ring-artifact plan FILE      writes the plan of a ring of 4
+//   sprt-ring-artifact plan FILE      writes the plan of a ring of 4, and
+//                                     what kernels touch to FILE.signatures
 //   sprt-ring-artifact cuda FILE      the same for GPUs
 //   sprt-ring-artifact sums FILE      for GPUs, sums of 4 ranks
 //   sprt-ring-artifact seal SO SPX    appends the trailer
@@ -77,6 +78,29 @@ sprt::test::PlanBuilder sums() {
   return builder;
 }
 
+/// What the kernel touches, in the words of the plan: it adds its first buffer
+/// to its second one.
+std::vector<uint8_t> signatures(const sprt::plan::PlanT &plan) {
+  using namespace sprt;
+  plan::SignaturesT table;
+  if (!plan.kernels.empty()) {
+    const plan::LaunchT &launch =
+        *plan.commands[2]->operation.AsLoop()->body[2]->operation.AsLaunch();
+    auto signature = std::make_unique<plan::SignatureT>();
+    signature->symbol = plan.kernels[0]->symbol;
+    signature->threads = plan.kernels[0]->threads;
+    signature->shared_bytes = plan.kernels[0]->shared_bytes;
+    signature->tiles = launch.tiles;
+    for (size_t i = 0; i < launch.buffers.size(); ++i)
+      signature->operands.emplace_back(launch.buffers[i]->bytes, i == 1);
+    table.kernels.push_back(std::move(signature));
+  }
+  flatbuffers::FlatBufferBuilder builder;
+  builder.FinishSizePrefixed(plan::Signatures::Pack(builder, &table));
+  return {builder.GetBufferPointer(),
+          builder.GetBufferPointer() + builder.GetSize()};
+}
+
 bool age(const char *from, const char *to) {
   std::string content = readFile(from);
   if (content.size() < sizeof(sprt::ArtifactTrailer))
@@ -100,8 +124,13 @@ int main(int argc, char **argv) {
             : sprt::test::ringSum(4, 10, sprt::plan::LayoutKind::zigzag);
     if (verb != "plan")
       targetGpu(builder);
-    std::vector<uint8_t> plan = builder.bytes();
-    return writeFile(argv[2], plan.data(), plan.size()) ? 0 : 1;
+    std::vector<uint8_t> plan = builder.bytes(),
+                         known = signatures(builder.plan);
+    return writeFile(argv[2], plan.data(), plan.size()) &&
+                   writeFile((std::string(argv[2]) + ".signatures").c_str(),
+                             known.data(), known.size())
+               ? 0
+               : 1;
   }
   if (verb == "seal" && argc == 4)
     return seal(argv[2], argv[3]) ? 0 : 1;

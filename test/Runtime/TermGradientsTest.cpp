@@ -51,7 +51,8 @@ PlanBuilder termGradients() {
   plan::AttendBackwardT step;
   for (auto *one : {&step.q, &step.k, &step.v, &step.d_out, &step.lse,
                     &step.delta, &step.dq, &step.dk, &step.dv})
-    *one = view(builder.arena(2 * kMost * kHeld * 4), 2 * kMost * kHeld * 4);
+    // Of two batches.
+    *one = view(builder.arena(4 * kMost * kHeld * 4), 4 * kMost * kHeld * 4);
   for (auto *strides :
        {&step.q_strides, &step.k_strides, &step.v_strides, &step.d_out_strides,
         &step.lse_strides, &step.delta_strides, &step.dq_strides,
@@ -133,7 +134,7 @@ TEST(TermGradients, areNamedInTheText) {
   sprt_buffer_free(text);
   EXPECT_THAT_CONTAINS(
       whole,
-      " term=arena[896; 16] d_term=arena[576; 144] d_term=arena[768; 96]");
+      " term=arena[1472; 16] d_term=arena[1152; 144] d_term=arena[1344; 96]");
 }
 
 /// A step that `change` spoils, and what the status says, at load or in the

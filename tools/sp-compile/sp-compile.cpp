@@ -128,6 +128,7 @@ LogicalResult Compilation::writeArtifact(const EmittedProgram &program) {
   for (const EmittedImage &image : program.images)
     parts.images.emplace_back(image.symbol, image.bytes);
   parts.plan = program.plan;
+  parts.signatures = program.signatures;
   parts.constants = program.constants;
   parts.isEmulated = options.cuda && options.cuda->emulation;
   SmallVector<char, 0> artifact;

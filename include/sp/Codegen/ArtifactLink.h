@@ -18,9 +18,10 @@ struct ArtifactParts {
   std::vector<llvm::ArrayRef<char>> objects;
   /// Code for GPUs, by symbol.
   std::vector<std::pair<std::string, llvm::ArrayRef<char>>> images;
-  llvm::ArrayRef<char> plan;      ///< FlatBuffers bytes
-  llvm::ArrayRef<char> constants; ///< may be empty
-  bool isEmulated = false;        ///< objects need the C++ library
+  llvm::ArrayRef<char> plan;       ///< FlatBuffers bytes
+  llvm::ArrayRef<char> signatures; ///< likewise, size first
+  llvm::ArrayRef<char> constants;  ///< may be empty
+  bool isEmulated = false;         ///< objects need the C++ library
 };
 
 /// Makes the ELF shared object described in `sprt/artifact.h`, with ld.lld from

@@ -30,7 +30,8 @@ struct EmittedProgram {
   std::vector<EmittedImage> images;
   std::vector<std::string> features; ///< that the objects need of a CPU
   bool isCuda = false;
-  std::vector<char> plan; ///< FlatBuffers, see plan.fbs
+  std::vector<char> plan;       ///< FlatBuffers, see plan.fbs
+  std::vector<char> signatures; ///< of kernels, see `sprt/artifact.h`
   std::vector<char> constants;
   int64_t kernels = 0;
   int64_t scratchBytes = 0; ///< of one thread

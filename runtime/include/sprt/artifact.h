@@ -7,6 +7,9 @@
 /// The object defines, with default visibility,
 ///   sprt_plan        the FlatBuffers plan, 16-byte aligned bytes
 ///   sprt_plan_size   uint64_t, its length
+///   sprt_signatures  what every kernel touches: plan.fbs' table Signatures
+///   with
+///                    its size before it, 16-byte aligned bytes
 ///   sprt_constants   constant data, 64-byte aligned; absent when there is none
 /// and one function per kernel of the plan (sprt/kernel.h). Of a plan for GPUs
 /// it defines every image instead, as data under the image's symbol, and host
@@ -35,6 +38,7 @@ inline constexpr char kTrailerMagic[8] = {'S', 'P', 'X', 'T',
                                           'R', 'A', 'I', 'L'};
 inline constexpr const char *kPlanSymbol = "sprt_plan";
 inline constexpr const char *kPlanSizeSymbol = "sprt_plan_size";
+inline constexpr const char *kSignaturesSymbol = "sprt_signatures";
 inline constexpr const char *kConstantsSymbol = "sprt_constants";
 
 /// XXH64 with seed 0 (llvm::xxHash64 gives the same).

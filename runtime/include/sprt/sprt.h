@@ -50,7 +50,9 @@ typedef sprt_kernel (*sprt_kernel_lookup)(const char *symbol, void *context);
 
 /// A program from a plan in memory. The plan is copied; `constants` (64-byte
 /// aligned, at least as long as the plan says, NULL when it has none) must
-/// outlive the program. `lookup` is called before this returns.
+/// outlive the program. `lookup` is called before this returns. Only an
+/// artifact says what its kernels touch: here the caller answers for what the
+/// plan hands to them.
 SPRT_API sprt_status *sprt_program_create(const void *plan, size_t planBytes,
                                           const void *constants,
                                           sprt_kernel_lookup lookup,
@@ -108,8 +110,10 @@ typedef struct sprt_session_options {
   const char *communicator;
   const char *executor;     ///< "cpu" or "cuda"; NULL: what the program is for
   int32_t threads_per_rank; ///< 0: the cores divided by this machine's ranks
-  double timeout_seconds;   ///< how long a rank waits for another; 0: 300
-  int32_t trace;            ///< 1: keep events for sprt_session_write_trace
+  /// How long a rank waits for another, and how long a loop or a kernel of it
+  /// may take; 0: it waits 300 s and computes for ever.
+  double timeout_seconds;
+  int32_t trace;       ///< 1: keep events for sprt_session_write_trace
   int64_t inject_rank; ///< -1: none; else this rank fails at inject_command
   int64_t inject_command;
   int32_t inject_stall; ///< 1: it stalls there instead of failing

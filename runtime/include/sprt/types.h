@@ -17,7 +17,7 @@ extern "C" {
 
 /// Grows when a struct, a symbol or the plan changes so that old artifacts no
 /// longer run; an artifact carries the one it was built for.
-#define SPRT_ABI_VERSION 1
+#define SPRT_ABI_VERSION 2
 
 /// Every call that can fail returns NULL (success) or a status, which the
 /// caller frees. Its text names values, and rank, command, step and peer where
@@ -30,7 +30,7 @@ typedef enum sprt_code {
   SPRT_IO = 2,               ///< a file cannot be read or written
   SPRT_DAMAGED = 3,     ///< an artifact or array file is not what it claims
   SPRT_UNSUPPORTED = 4, ///< this runtime or machine cannot do it
-  SPRT_TIMEOUT = 5,     ///< a rank waited longer than its limit
+  SPRT_TIMEOUT = 5,     ///< a rank waited or computed longer than its limit
   SPRT_FAILED = 6,      ///< a rank failed while running
   SPRT_INTERRUPTED = 7, ///< sprt_session_interrupt ended the run
   SPRT_BUSY = 8         ///< another call uses the session

@@ -134,7 +134,9 @@ sprt_status *sprt_plan_text(const void *plan, size_t planBytes,
       return nullArgument(plan ? "out_text" : "plan");
     std::unique_ptr<sprt::plan::PlanT> unpacked;
     std::vector<algebra::Layout> layouts;
-    if (Status failure = sprt::unpackPlan(plan, planBytes, unpacked, layouts))
+    if (Status failure =
+            sprt::unpackPlan(plan, planBytes,
+                             /*signatures=*/nullptr, unpacked, layouts))
       return failure;
     return copyText(planText(*unpacked), out_text);
   });

@@ -1,9 +1,73 @@
 // What commands of attention mean for one rank at one step.
 
 #include "executor/ProgramWalk.h"
+#include "program/Extent.h"
 #include "sprt/types.h"
 
 namespace sprt {
+
+namespace {
+
+int64_t sizeOf(plan::DType type) {
+  return static_cast<int64_t>(sprt_dtype_size(static_cast<sprt_dtype>(type)));
+}
+
+/// Elements [batch, row, head, inner] of an operand or result of attention.
+struct Operand {
+  const char *name;
+  const plan::ViewT *view;
+  const std::vector<int64_t> &strides;
+  int64_t rows, heads, inner, elementBytes;
+};
+
+Status checkOperand(const Operand &operand, int64_t batch) {
+  Extent extent{{batch, operand.rows, operand.heads, 1},
+                {},
+                operand.inner * operand.elementBytes};
+  for (size_t dim = 0; dim < 3; ++dim)
+    extent.strides[dim] = operand.strides[dim] * operand.elementBytes;
+  return checkExtent(extent, operand.view->bytes,
+                     "\"" + std::string(operand.name) + "\"");
+}
+
+/// What a score function reads of a term for one rank's rows and heads.
+Extent extentOf(const plan::ScoreTermT &term, const plan::TermForm &form,
+                const AttendShape &shape, int64_t positions) {
+  int64_t size = sizeOf(form.type());
+  bool isPair = form.kind() == plan::TermKind::pair;
+  Extent extent{{1, 1, 1, 1}, {}, size};
+  for (size_t dim = 0; dim < 4; ++dim)
+    extent.strides[dim] = term.strides[dim] * size;
+  if (form.kind() == plan::TermKind::table) {
+    extent.inner = form.elements() * size;
+    return extent;
+  }
+  extent.counts[0] = shape.batch;
+  if (form.kind() == plan::TermKind::head || isPair)
+    extent.counts[1] = shape.heads;
+  if (form.kind() == plan::TermKind::query || isPair)
+    extent.counts[2] = shape.queries;
+  if (form.kind() == plan::TermKind::key)
+    extent.counts[3] = shape.keys;
+  if (isPair)
+    extent.counts[3] = positions;
+  return extent;
+}
+
+Status checkTerm(const plan::ScoreTermT &term, Extent extent,
+                 const AttendShape &shape, const char *what) {
+  if (extent.isEmpty())
+    return Status::success();
+  // The rank begins at its own first head.
+  algebra::Area before = static_cast<algebra::Area>(shape.headFirst) *
+                         static_cast<algebra::Area>(term.head_bytes);
+  if (before > static_cast<algebra::Area>(term.view->bytes))
+    before = static_cast<algebra::Area>(term.view->bytes);
+  extent.inner += static_cast<int64_t>(before);
+  return checkExtent(extent, term.view->bytes, what, /*areApart=*/false);
+}
+
+} // namespace
 
 template <typename TableT>
 Status ProgramWalk::pairsOf(const TableT &attend,
@@ -18,9 +82,15 @@ Status ProgramWalk::pairsOf(const TableT &attend,
         {attend.keys->owner.get(), &shape.keyOwner}})
     if (Status failure = evaluate(*expression, scope, *out))
       return failure;
-  shape.queries =
-      program.layouts[attend.queries->layout].count(shape.queryOwner);
-  shape.keys = program.layouts[attend.keys->layout].count(shape.keyOwner);
+  const algebra::Layout &queries = program.layouts[attend.queries->layout],
+                        &keys = program.layouts[attend.keys->layout];
+  // Whoever is no owner holds nothing, as owner -1 does.
+  for (auto [owner, layout] : {std::pair(&shape.queryOwner, &queries),
+                               std::pair(&shape.keyOwner, &keys)})
+    if (*owner < 0 || *owner >= layout->ranks())
+      *owner = -1;
+  shape.queries = queries.count(shape.queryOwner);
+  shape.keys = keys.count(shape.keyOwner);
   if (shape.batch < 0 || shape.heads < 0 || shape.headFirst < 0 ||
       shape.headFirst > attend.heads_total - shape.heads || shape.kvFirst < 0 ||
       shape.kvFirst > attend.kv_total)
@@ -32,13 +102,72 @@ Status ProgramWalk::pairsOf(const TableT &attend,
   return Status::success();
 }
 
+template <typename TableT>
+Status ProgramWalk::checkTerms(const TableT &attend,
+                               const AttendShape &shape) const {
+  const plan::SignatureT *signature = program.signatureOf[attend.kernel];
+  if (!signature)
+    return Status::success();
+  int64_t positions = program.layouts[attend.keys->layout].length();
+  for (size_t i = 0; i < attend.terms.size(); ++i) {
+    const plan::ScoreTermT &term = *attend.terms[i];
+    const plan::TermForm &form = signature->terms[i];
+    if (Status failure = checkTerm(term, extentOf(term, form, shape, positions),
+                                   shape, "a term of a score function"))
+      return failure;
+    std::byte *data = nullptr;
+    if (Status failure = rank.resolve(*term.view, scope, data))
+      return failure;
+    int64_t size = sizeOf(form.type());
+    if (reinterpret_cast<intptr_t>(data) % size != 0 ||
+        term.head_bytes % size != 0)
+      return fail(SPRT_DAMAGED)
+             << "a term of a score function is not aligned to " << size
+             << " bytes";
+  }
+  return Status::success();
+}
+
 Status ProgramWalk::shapeOf(const plan::AttendT &attend,
                             AttendShape &out_shape) const {
-  if (Status failure = pairsOf(attend, out_shape))
+  AttendShape &shape = out_shape;
+  if (Status failure = pairsOf(attend, shape))
     return failure;
-  out_shape.blocks =
-      (out_shape.queries + attend.query_block - 1) / attend.query_block;
-  return Status::success();
+  shape.blocks = (shape.queries + attend.query_block - 1) / attend.query_block;
+  if (shape.heads == 0 || shape.queries == 0)
+    shape.batch = 0;
+  if (shape.batch == 0)
+    return Status::success();
+
+  int64_t firstKv =
+      algebra::kvHeadOf(shape.headFirst, attend.heads_total, attend.kv_total);
+  shape.kvHeads = algebra::kvHeadOf(shape.headFirst + shape.heads - 1,
+                                    attend.heads_total, attend.kv_total) -
+                  shape.kvFirst + 1;
+  if (firstKv < shape.kvFirst)
+    return fail(SPRT_DAMAGED)
+           << "kv heads from " << shape.kvFirst << " of " << attend.kv_total
+           << " for query heads from " << shape.headFirst << " of "
+           << attend.heads_total;
+  // Of an unknown kernel no element is smaller.
+  const plan::SignatureT *signature = program.signatureOf[attend.kernel];
+  int64_t size = signature ? sizeOf(signature->type) : 2;
+  int64_t state = std::max<int64_t>(size, 4);
+  int64_t numbers = signature && signature->sums ? 2 : 1;
+  for (const Operand &operand :
+       {Operand{"q", attend.q.get(), attend.q_strides, shape.queries,
+                shape.heads, attend.head_size, size},
+        Operand{"k", attend.k.get(), attend.k_strides, shape.keys,
+                shape.kvHeads, attend.head_size, size},
+        Operand{"v", attend.v.get(), attend.v_strides, shape.keys,
+                shape.kvHeads, attend.value_size, size},
+        Operand{"out", attend.out.get(), attend.o_strides, shape.queries,
+                shape.heads, attend.value_size, state},
+        Operand{"lse", attend.lse.get(), attend.lse_strides, shape.queries,
+                shape.heads, numbers, state}})
+    if (Status failure = checkOperand(operand, shape.batch))
+      return failure;
+  return checkTerms(attend, shape);
 }
 
 Status ProgramWalk::shapeOf(const plan::AttendBackwardT &backward,
@@ -49,10 +178,11 @@ Status ProgramWalk::shapeOf(const plan::AttendBackwardT &backward,
   if (Status failure = evaluate(*backward.kv_heads, scope, shape.kvHeads))
     return failure;
   auto kvHeadOf = [&](int64_t head) {
-    return static_cast<__int128>(head) * backward.kv_total /
-           backward.heads_total;
+    return algebra::kvHeadOf(head, backward.heads_total, backward.kv_total);
   };
   int64_t last = shape.headFirst + shape.heads - 1, tiles = 0;
+  if (shape.keys == 0 && (shape.heads == 0 || shape.queries == 0))
+    shape.batch = 0;
   bool isHeld =
       shape.heads == 0 || (kvHeadOf(shape.headFirst) >= shape.kvFirst &&
                            kvHeadOf(last) - shape.kvFirst < shape.kvHeads);
@@ -63,104 +193,81 @@ Status ProgramWalk::shapeOf(const plan::AttendBackwardT &backward,
            << backward.kv_total << " for " << shape.heads
            << " query heads from " << shape.headFirst << " of "
            << backward.heads_total << ", batch " << shape.batch;
-  return Status::success();
+  return checkTerms(backward, shape);
 }
 
 Status ProgramWalk::resolve(const plan::AttendBackwardT &backward,
                             const AttendShape &shape,
                             std::vector<void *> &out_buffers) const {
-  struct Buffer {
-    const char *name;
-    const plan::ViewT *view;
-    const std::vector<int64_t> &strides;
-    int64_t rows, heads, inner;
-    bool isOperand; ///< of the operands' type
-  };
-  const Buffer buffers[] = {
+  int64_t size = sizeOf(backward.type), wide = std::max<int64_t>(size, 4);
+  const Operand operands[] = {
       {"q", backward.q.get(), backward.q_strides, shape.queries, shape.heads,
-       backward.head_size, true},
+       backward.head_size, size},
       {"k", backward.k.get(), backward.k_strides, shape.keys, shape.kvHeads,
-       backward.head_size, true},
+       backward.head_size, size},
       {"v", backward.v.get(), backward.v_strides, shape.keys, shape.kvHeads,
-       backward.value_size, true},
+       backward.value_size, size},
       {"do", backward.d_out.get(), backward.d_out_strides, shape.queries,
-       shape.heads, backward.value_size, true},
+       shape.heads, backward.value_size, size},
       {"lse", backward.lse.get(), backward.lse_strides, shape.queries,
-       shape.heads, backward.scored ? 2 : 1, false},
+       shape.heads, backward.scored ? 2 : 1, wide},
       {"delta", backward.delta.get(), backward.delta_strides, shape.queries,
-       shape.heads, 1, false},
+       shape.heads, 1, wide},
       {"dq", backward.dq.get(), backward.dq_strides, shape.queries, shape.heads,
-       backward.head_size, false},
+       backward.head_size, wide},
       {"dk", backward.dk.get(), backward.dk_strides, shape.keys, shape.kvHeads,
-       backward.head_size, false},
+       backward.head_size, wide},
       {"dv", backward.dv.get(), backward.dv_strides, shape.keys, shape.kvHeads,
-       backward.value_size, false}};
-  static_assert(std::size(buffers) == SPRT_BACKWARD_SLICES);
-  std::byte *begins[std::size(buffers)];
-  algebra::Area size = sprt_dtype_size(static_cast<sprt_dtype>(backward.type));
-  for (size_t i = 0; i < std::size(buffers); ++i) {
-    const Buffer &buffer = buffers[i];
-    if (Status failure = aligned(*buffer.view, begins[i]))
+       backward.value_size, wide}};
+  static_assert(std::size(operands) == SPRT_BACKWARD_SLICES);
+  std::vector<Taken> taken;
+  for (size_t i = 0; i < std::size(operands); ++i) {
+    const Operand &operand = operands[i];
+    std::byte *begin = nullptr;
+    if (Status failure = aligned(*operand.view, begin))
       return failure;
-    out_buffers[i] = begins[i];
-    int64_t counts[] = {shape.batch, buffer.rows, buffer.heads};
-    algebra::Area elements = static_cast<algebra::Area>(buffer.inner);
-    for (size_t dim = 0; dim < std::size(counts); ++dim)
-      elements += static_cast<algebra::Area>(counts[dim] - 1) *
-                  static_cast<algebra::Area>(buffer.strides[dim]);
-    bool isEmpty = std::count(std::begin(counts), std::end(counts), 0) != 0;
-    algebra::Area bytes =
-        elements * (buffer.isOperand ? size : std::max<algebra::Area>(size, 4));
-    if (!isEmpty && bytes > static_cast<algebra::Area>(buffer.view->bytes))
-      return fail(SPRT_DAMAGED)
-             << "\"" << buffer.name << "\" of " << algebra::toString(bytes)
-             << " bytes does not fit into its buffer of " << buffer.view->bytes;
+    out_buffers[i] = begin;
+    if (Status failure = checkOperand(operand, shape.batch))
+      return failure;
+    taken.push_back({operand.name, begin, operand.view->bytes});
     for (size_t other = 0; other < i && i >= SPRT_BACKWARD_DQ; ++other)
-      if (begins[i] < begins[other] + buffers[other].view->bytes &&
-          begins[other] < begins[i] + buffer.view->bytes)
+      if (taken[i].overlaps(taken[other]))
         return fail(SPRT_DAMAGED)
-               << "\"" << buffer.name << "\" overlaps with \""
-               << buffers[other].name << "\"";
+               << "\"" << operand.name << "\" overlaps with \""
+               << taken[other].name << "\"";
   }
-  std::vector<Extent> others;
-  for (size_t i = 0; i < std::size(buffers); ++i)
-    others.push_back({buffers[i].name, begins[i], buffers[i].view->bytes});
-  return checkTermGradients(backward, shape, std::move(others));
+  return checkTermGradients(backward, shape, std::move(taken));
 }
 
 Status ProgramWalk::checkTermGradients(const plan::AttendBackwardT &backward,
                                        const AttendShape &shape,
-                                       std::vector<Extent> others) const {
+                                       std::vector<Taken> others) const {
   auto resolved = [&](const char *name, const plan::ScoreTermT &term,
-                      Extent &out_extent) {
-    out_extent = {name, nullptr, term.view->bytes};
-    return rank.resolve(*term.view, scope, out_extent.begin);
+                      Taken &out_taken) {
+    out_taken = {name, nullptr, term.view->bytes};
+    return rank.resolve(*term.view, scope, out_taken.begin);
   };
   if (!backward.term_gradients.empty())
     for (const auto &term : backward.terms)
       if (Status failure = resolved("a term", *term, others.emplace_back()))
         return failure;
-  algebra::Area size = std::max<algebra::Area>(
-      sprt_dtype_size(static_cast<sprt_dtype>(backward.type)), 4);
+  // Each pair of a query row and a key position may have its own.
+  plan::DType type =
+      backward.type == plan::DType::f64 ? plan::DType::f64 : plan::DType::f32;
+  plan::TermForm form(plan::TermKind::pair, type, 1);
+  int64_t positions = program.layouts[backward.keys->layout].length();
   for (const auto &term : backward.term_gradients) {
-    Extent own;
+    Taken own;
     if (Status failure = resolved("a gradient of a term", *term, own))
       return failure;
-    // Of each batch, head, query row and key position.
-    int64_t counts[] = {shape.batch, shape.heads, shape.queries,
-                        program.layouts[backward.keys->layout].length()};
-    algebra::Area last = 0;
-    for (size_t dim = 0; dim < std::size(counts); ++dim)
-      last += static_cast<algebra::Area>(counts[dim] - 1) *
-              static_cast<algebra::Area>(term->strides[dim]);
-    algebra::Area bytes = static_cast<algebra::Area>(shape.headFirst) *
-                              static_cast<algebra::Area>(term->head_bytes) +
-                          (last + 1) * size;
-    bool isEmpty = std::count(std::begin(counts), std::end(counts), 0) != 0;
-    if (!isEmpty && bytes > static_cast<algebra::Area>(own.bytes))
-      return fail(SPRT_DAMAGED)
-             << "a gradient of a term of " << algebra::toString(bytes)
-             << " bytes does not fit into its buffer of " << own.bytes;
+    if (Status failure =
+            checkTerm(*term, extentOf(*term, form, shape, positions), shape,
+                      "a gradient of a term"))
+      return failure;
+    if (reinterpret_cast<intptr_t>(own.begin) % sizeOf(type) != 0 ||
+        term->head_bytes % sizeOf(type) != 0)
+      return fail(SPRT_DAMAGED) << "a gradient of a term is not aligned to "
+                                << sizeOf(type) << " bytes";
     // Threads share them out.
     for (auto [count, stride, name] :
          {std::tuple(shape.batch, term->strides[0], "batches"),
@@ -170,9 +277,8 @@ Status ProgramWalk::checkTermGradients(const plan::AttendBackwardT &backward,
                << "expected a gradient of a term to have elements of its own "
                   "for each of "
                << count << " " << name;
-    for (const Extent &other : others)
-      if (own.begin < other.begin + other.bytes &&
-          other.begin < own.begin + own.bytes)
+    for (const Taken &other : others)
+      if (own.overlaps(other))
         return fail(SPRT_DAMAGED)
                << "a gradient of a term overlaps with \"" << other.name << "\"";
     others.push_back(own);

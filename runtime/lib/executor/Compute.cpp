@@ -29,6 +29,31 @@ int64_t keysAtOnce(const std::vector<sprt_slice> &slices, int64_t keys,
 
 } // namespace
 
+Status StreamRun::compute(int64_t tiles, const TilePool::Work &work) {
+  cpu.pool->run(tiles, work);
+  return cpu.pool->isLate() ? tooLong("a kernel") : Status::success();
+}
+
+Status StreamRun::checkApart(const plan::LaunchT &launch,
+                             void *const *buffers) const {
+  const plan::SignatureT *signature = program.signatureOf[launch.kernel];
+  if (!signature)
+    return Status::success();
+  auto takenBy = [&](size_t i) {
+    return Taken{"", static_cast<std::byte *>(buffers[i]),
+                 signature->operands[i].bytes()};
+  };
+  for (size_t i = 0; i < launch.buffers.size(); ++i)
+    for (size_t other = 0; signature->operands[i].written() && other < i;
+         ++other)
+      if (takenBy(i).overlaps(takenBy(other)))
+        return fail(SPRT_DAMAGED)
+               << "buffer " << i << " of kernel \"" << signature->symbol
+               << "\", which it writes, overlaps with "
+               << "buffer " << other;
+  return Status::success();
+}
+
 Status StreamRun::launch(const plan::LaunchT &launch) {
   constexpr size_t kFew = 32;
   void *few[kFew];
@@ -44,11 +69,12 @@ Status StreamRun::launch(const plan::LaunchT &launch) {
       return failure;
     buffers[i] = data;
   }
+  if (Status failure = checkApart(launch, buffers))
+    return failure;
   sprt_kernel kernel = program.kernels[launch.kernel];
-  cpu.pool->run(launch.tiles, [&](int64_t first, int64_t last, int worker) {
+  return compute(launch.tiles, [&](int64_t first, int64_t last, int worker) {
     kernel(buffers, nullptr, first, last, cpu.scratch(worker));
   });
-  return Status::success();
 }
 
 template <typename TableT>
@@ -144,7 +170,7 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
   sprt_kernel kernel = program.kernels[attend.kernel];
   // Job i is block order[i / pairs] of pair i mod pairs: heavy blocks start
   // first.
-  cpu.pool->run(pairs * blocks, [&](int64_t first, int64_t last, int worker) {
+  return compute(pairs * blocks, [&](int64_t first, int64_t last, int worker) {
     for (int64_t job = first; job < last && !cpu.pool->stopped(); ++job) {
       int64_t tile = job;
       if (!table.order.empty())
@@ -153,7 +179,6 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
       kernel(buffers.data(), sizes.data(), tile, tile + 1, cpu.scratch(worker));
     }
   });
-  return Status::success();
 }
 
 Status StreamRun::attendBackward(const Step &step,
@@ -211,17 +236,18 @@ Status StreamRun::attendBackward(const Step &step,
     ownSizes[SPRT_BACKWARD_INIT_KEYS] = backward.init_keys && number == 0;
     kernel(ownBuffers.data(), ownSizes.data(), tile, tile + 1, scratch);
   };
-  cpu.pool->run(shape.batch * shape.kvHeads, [&](int64_t first, int64_t last,
-                                                 int worker) {
+  return compute(shape.batch * shape.kvHeads, [&](int64_t first, int64_t last,
+                                                  int worker) {
     for (int64_t tile = first; tile < last; ++tile)
       for (size_t i = 0; i < table.parts.size() && !cpu.pool->stopped(); ++i)
         runPart(i, tile, cpu.scratch(worker));
   });
-  return Status::success();
 }
 
 Status StreamRun::multiply(const plan::GemmT &gemm, const GemmData &data) {
-  return runGemm(gemm, data, *cpu.pool);
+  if (Status failure = runGemm(gemm, data, *cpu.pool))
+    return failure;
+  return cpu.pool->isLate() ? tooLong("a product") : Status::success();
 }
 
 Status StreamRun::move(const Message &target, const Message &source) {

@@ -27,6 +27,7 @@ Status CpuRank::allocate(int threads, bool sharesCores) {
 void CpuRank::beginRun(bool keepTrace) {
   Rank::beginRun(keepTrace);
   communicator->beginRun(keepTrace);
+  pool->setLimit(control.limit);
   events = std::make_unique<EventBoard>(program.plan->events, kStreams);
   for (int stream = 0; stream < kStreams; ++stream)
     if (!program.usesStream[stream] || (hasOneThread && stream > 0))

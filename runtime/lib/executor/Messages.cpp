@@ -2,13 +2,24 @@
 
 #include "executor/ProgramWalk.h"
 
+#include "program/Extent.h"
 #include "sprt/algebra/Heads.h"
+#include "sprt/types.h"
 
 #include <algorithm>
 
 namespace sprt {
 
 namespace {
+
+/// What is reduced must lie as whole elements do.
+Status checkAligned(const std::byte *data, plan::DType type) {
+  size_t size = sprt_dtype_size(static_cast<sprt_dtype>(type));
+  if (reinterpret_cast<uintptr_t>(data) % size != 0)
+    return fail(SPRT_DAMAGED)
+           << "what is reduced is not aligned to " << size << " bytes";
+  return Status::success();
+}
 
 /// Heads of a tensor with `headCount` heads that a member of the group holds.
 algebra::Interval heldHeads(const Program &program,
@@ -76,26 +87,16 @@ Status ProgramWalk::strided(const plan::StridedT &strided, int64_t rows,
   piece.inner = strided.inner_bytes;
   if (heads < 0)
     return fail(SPRT_DAMAGED) << "a block of " << heads << " heads";
-  int64_t end = piece.inner;
-  bool overflow = false;
-  for (int dim = 0; dim < 3; ++dim) {
-    int64_t reach = 0;
-    overflow |= __builtin_mul_overflow(piece.counts[dim] - 1,
-                                       piece.strides[dim], &reach);
-    overflow |= __builtin_add_overflow(end, reach, &end);
-    if (piece.counts[dim] == 0) {
-      piece.inner = 0;
-      out_piece = piece;
-      return Status::success();
-    }
-  }
-  if (overflow || end > strided.view->bytes)
-    return fail(SPRT_DAMAGED)
-           << "a block of " << strided.batch << "x" << rows << "x" << heads
-           << "x" << strided.inner_bytes
-           << " bytes does not fit into its buffer of " << strided.view->bytes;
+  Extent extent{{strided.batch, rows, heads, 1},
+                {strided.batch_stride, strided.row_stride, strided.head_stride},
+                strided.inner_bytes};
+  if (extent.isEmpty())
+    piece.inner = 0;
   out_piece = piece;
-  return Status::success();
+  return checkExtent(extent, strided.view->bytes,
+                     "a block of " + std::to_string(strided.batch) + "x" +
+                         std::to_string(rows) + "x" + std::to_string(heads) +
+                         "x" + std::to_string(strided.inner_bytes));
 }
 
 bool ProgramWalk::isNeeded(const Step &step, const plan::NeedsT &needs,
@@ -124,6 +125,9 @@ ProgramWalk::blocks(const Step &step, const plan::SendRecvT &transfer,
     if (Status failure = evaluate(*block->heads, scope, heads))
       return failure;
     const algebra::Layout &layout = program.layouts[block->rows->layout];
+    // Whoever is no owner holds nothing.
+    if (owner < 0 || owner >= layout.ranks())
+      continue;
     if (transfer.needs &&
         !isNeeded(step, *transfer.needs, layout, owner, receiver))
       continue;
@@ -227,6 +231,8 @@ Status ProgramWalk::resolve(const plan::AllReduceT &reduce, Message &out_data) {
     std::byte *data = nullptr;
     if (Status failure = rank.resolve(*view, scope, data))
       return failure;
+    if (Status failure = checkAligned(data, reduce.type))
+      return failure;
     out_data.push_back(denseMessage(data, view->bytes).front());
   }
   return Status::success();
@@ -243,6 +249,9 @@ Status ProgramWalk::resolve(const plan::ReduceScatterT &reduce,
   if (Status failure =
           strided(*reduce.target, rows.count(group.index), 1, target))
     return failure;
+  for (const Piece &piece : {source, target})
+    if (Status failure = checkAligned(piece.base, reduce.type))
+      return failure;
   for (int64_t member = 0; member < group.size(); ++member)
     out_messages.outgoing.push_back(
         select(source, {rows, member, true}, {0, 1}, 0));

@@ -2,6 +2,7 @@
 
 #include "executor/Gemm.h"
 #include "executor/SliceTable.h"
+#include "sprt/types.h"
 
 #include <cstring>
 
@@ -23,10 +24,35 @@ bool ProgramWalk::isCompound(const plan::CommandT &command) {
 Status ProgramWalk::control(const Step &step) {
   const plan::OperationUnion &operation = step.command->operation;
   if (const plan::LoopT *body = operation.AsLoop())
-    return loop(step, *body);
+    return withLimit([&] { return loop(step, *body); });
   if (const plan::WhileT *body = operation.AsWhile())
-    return whileLoop(step, *body);
+    return withLimit([&] { return whileLoop(step, *body); });
   return choose(step, *operation.AsCase());
+}
+
+Status ProgramWalk::tooLong(const char *what) const {
+  return fail(SPRT_TIMEOUT)
+         << what << " has taken more than " << rank.control.limit->count()
+         << " s; --timeout=<seconds> lets it take longer";
+}
+
+Status ProgramWalk::withLimit(const std::function<Status()> &loop) {
+  if (loopEnd || !rank.control.limit)
+    return loop();
+  loopEnd = Clock::now() +
+            std::chrono::duration_cast<Clock::duration>(*rank.control.limit);
+  Status failure = loop();
+  loopEnd.reset();
+  return failure;
+}
+
+Status ProgramWalk::checkTime(const Step &step) const {
+  // A body that leaves this stream nothing to do must still end with the run.
+  if (rank.control.stopped.load(std::memory_order_relaxed))
+    return located(fail(SPRT_FAILED).asConsequence() << "stopped", step);
+  if (loopEnd && Clock::now() > *loopEnd)
+    return located(tooLong("a loop"), step);
+  return Status::success();
 }
 
 Status ProgramWalk::loop(const Step &step, const plan::LoopT &loop) {
@@ -41,9 +67,8 @@ Status ProgramWalk::loop(const Step &step, const plan::LoopT &loop) {
     counters.back() = counter;
     if (Status failure = walk(step.body))
       return failure;
-    // A body that leaves this stream nothing to do must still end with the run.
-    if (rank.control.stopped.load(std::memory_order_relaxed))
-      return located(fail(SPRT_FAILED).asConsequence() << "stopped", step);
+    if (Status failure = checkTime(step))
+      return failure;
   }
   counters.pop_back();
   return Status::success();
@@ -60,6 +85,8 @@ Status ProgramWalk::whileLoop(const Step &step, const plan::WhileT &loop) {
     if (!more)
       return Status::success();
     if (Status failure = walk(step.body))
+      return failure;
+    if (Status failure = checkTime(step))
       return failure;
   }
 }
@@ -186,6 +213,14 @@ Status ProgramWalk::gemm(const plan::GemmT &gemm) {
       return failure;
   if (Status failure = rank.resolve(*gemm.c, scope, c))
     return failure;
+  for (auto [data, type] : {std::pair(a, gemm.type),
+                            {b, gemm.type},
+                            {bias, gemm.out_type},
+                            {c, gemm.out_type}})
+    if (size_t size = sprt_dtype_size(static_cast<sprt_dtype>(type));
+        reinterpret_cast<uintptr_t>(data) % size != 0)
+      return fail(SPRT_DAMAGED)
+             << "an operand of a gemm is not aligned to " << size << " bytes";
   return multiply(gemm, {a, b, bias, c});
 }
 

@@ -5,7 +5,10 @@
 #define SPRT_LIB_EXECUTOR_PROGRAMWALK_H
 
 #include "executor/Rank.h"
+#include "sprt/algebra/Heads.h"
 #include "sprt/kernel.h"
+
+#include <optional>
 
 namespace sprt {
 
@@ -14,12 +17,23 @@ struct GemmData;
 /// The numbers of one step of attention or of its gradients.
 struct AttendShape {
   int64_t batch = 0, heads = 0, headFirst = 0, kvFirst = 0;
-  int64_t kvHeads = 0; ///< of gradients
+  int64_t kvHeads = 0; ///< from kvFirst on
   int64_t queryOwner = 0, keyOwner = 0;
   int64_t queries = 0, keys = 0; ///< valid local rows
   int64_t blocks = 0;            ///< of queries
 
   int64_t pairs() const { return batch * heads; }
+};
+
+/// Memory that something of a command has to itself.
+struct Taken {
+  const char *name;
+  std::byte *begin;
+  int64_t bytes;
+
+  bool overlaps(const Taken &other) const {
+    return begin < other.begin + other.bytes && other.begin < begin + bytes;
+  }
 };
 
 /// A SendRecv of one rank at one step.
@@ -81,6 +95,7 @@ protected:
   static bool isCompound(const plan::CommandT &command);
   /// Walks into a Loop, While or Case.
   Status control(const Step &step);
+  Status tooLong(const char *what) const;
   static int64_t decisionOf(plan::DType type, const std::byte *data);
 
   /// Fails or stalls where a test wants it.
@@ -118,20 +133,20 @@ protected:
   const Program &program;
   std::vector<int64_t> counters;
   Scope scope;
+  /// When the outermost loop under way has taken too long, if there is a limit.
+  std::optional<Clock::time_point> loopEnd;
 
 private:
   /// Of attention and its gradients: all but blocks and kv heads.
   template <typename TableT>
   Status pairsOf(const TableT &attend, AttendShape &out_shape) const;
-  struct Extent {
-    const char *name;
-    std::byte *begin;
-    int64_t bytes;
-  };
+  /// That a score function reads nothing beside its terms.
+  template <typename TableT>
+  Status checkTerms(const TableT &attend, const AttendShape &shape) const;
   /// That each lies in its buffer and overlaps with no other one.
   Status checkTermGradients(const plan::AttendBackwardT &backward,
                             const AttendShape &shape,
-                            std::vector<Extent> others) const;
+                            std::vector<Taken> others) const;
 
   Status gemm(const plan::GemmT &gemm);
   Status sendRecv(const Step &step, const plan::SendRecvT &transfer);
@@ -139,6 +154,10 @@ private:
   Status fill(const plan::FillT &fill);
   Status rowsTable(const plan::RowsTableT &table);
 
+  /// A loop that counts its own time, or is part of one that does.
+  Status withLimit(const std::function<Status()> &loop);
+  /// That its time is not over, and nobody ended the run.
+  Status checkTime(const Step &step) const;
   Status loop(const Step &step, const plan::LoopT &loop);
   Status whileLoop(const Step &step, const plan::WhileT &loop);
   Status choose(const Step &step, const plan::CaseT &choice);

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 namespace sprt {
@@ -26,6 +27,8 @@ struct RunControl {
   std::atomic<bool> stopped{false};
   /// The first local rank that failed, or -1.
   std::atomic<int64_t> culprit{-1};
+  /// How long a loop or a kernel may take, if not for ever.
+  std::optional<std::chrono::duration<double>> limit;
   std::mutex mutex;
   std::condition_variable stopping;
   std::function<void()> interruptRanks;

@@ -111,6 +111,9 @@ Status Session::open(const sprt_session_options &options) {
       world->announceFailure();
     return failure;
   }
+  // Whoever computes long need not be stuck: only a caller knows.
+  if (options.timeout_seconds > 0)
+    control.limit = limitOf(options);
   for (std::unique_ptr<Rank> &rank : ranks) {
     rank->communicator->timeout = limitOf(options);
     rank->injection = injectionOf(options);

@@ -61,6 +61,11 @@ private:
   Status perform(const Step &step);
   Status await(const plan::CommandT &command);
 
+  /// Tiles of a kernel, for as long as the session lets a rank compute.
+  Status compute(int64_t tiles, const TilePool::Work &work);
+  /// That what a kernel writes is nobody else's: its code relies on that.
+  Status checkApart(const plan::LaunchT &launch, void *const *buffers) const;
+
   Status launch(const plan::LaunchT &launch) override;
   Status attend(const Step &step, const plan::AttendT &attend) override;
   Status attendBackward(const Step &step,

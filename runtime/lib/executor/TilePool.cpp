@@ -28,16 +28,29 @@ TilePool::~TilePool() {
     helper.join();
 }
 
-void TilePool::drain(Job &job, int worker) const {
-  while (!stopped()) {
+bool TilePool::stopped() {
+  if (stop && stop->load(std::memory_order_relaxed))
+    return true;
+  if (limit && std::chrono::steady_clock::now() > end)
+    late = true;
+  return late;
+}
+
+void TilePool::drain(Job &job, int worker) {
+  for (;;) {
     int64_t first = job.next.fetch_add(job.grain, std::memory_order_relaxed);
-    if (first >= job.tiles)
+    if (first >= job.tiles || stopped())
       return;
     (*job.work)(first, std::min(first + job.grain, job.tiles), worker);
   }
 }
 
 void TilePool::run(int64_t tiles, const Work &work) {
+  late = false;
+  if (limit)
+    end =
+        std::chrono::steady_clock::now() +
+        std::chrono::duration_cast<std::chrono::steady_clock::duration>(*limit);
   if (helpers.empty() || tiles <= 1) {
     int64_t grain = (tiles + kChunks - 1) / kChunks;
     for (int64_t first = 0; first < tiles && !stopped(); first += grain)

@@ -3,16 +3,18 @@
 /// The caller is worker 0 and starts at once; helpers sleep between jobs and
 /// join when they wake, so that a short job costs its caller one wake-up call.
 /// Tiles are handed out in order, in small chunks: put the heaviest first. Once
-/// `stop` is set no more are: the run has ended, and what they make is not
-/// read.
+/// `stop` is set, or the limit is over, no more are: the run has ended, and
+/// what they make is not read.
 #ifndef SPRT_LIB_EXECUTOR_TILEPOOL_H
 #define SPRT_LIB_EXECUTOR_TILEPOOL_H
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -30,12 +32,19 @@ public:
 
   int threads() const { return static_cast<int>(helpers.size()) + 1; }
 
-  /// For work that takes long between two chunks.
-  bool stopped() const { return stop && stop->load(std::memory_order_relaxed); }
+  /// How long each run may take, if not for ever. Between two runs.
+  void setLimit(std::optional<std::chrono::duration<double>> seconds) {
+    limit = seconds;
+  }
+
+  /// For work that takes long between two chunks, which is then left undone.
+  bool stopped();
 
   /// Returns once all tiles are done, or none is handed out. One thread at a
   /// time may call.
   void run(int64_t tiles, const Work &work);
+  /// Whether the last run has left work undone because of the limit.
+  bool isLate() const { return late; }
 
 private:
   struct Job {
@@ -46,10 +55,13 @@ private:
     int active; ///< helpers inside, guarded by the mutex
   };
 
-  void drain(Job &job, int worker) const;
+  void drain(Job &job, int worker);
   void help(int worker);
 
   const std::atomic<bool> *const stop;
+  std::optional<std::chrono::duration<double>> limit;
+  std::chrono::steady_clock::time_point end; ///< of a run that has a limit
+  std::atomic<bool> late{false};
   std::mutex mutex;
   std::condition_variable started;
   std::condition_variable finished;

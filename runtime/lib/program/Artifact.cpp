@@ -103,6 +103,19 @@ Status findData(void *library, const char *symbol, uint64_t size,
   return Status::success();
 }
 
+/// What the artifact's kernels touch: a table behind its size.
+Status readSignatures(void *library, Signatures &out_signatures) {
+  const void *data = nullptr;
+  uint32_t size = 0;
+  if (Status failure = findData(library, kSignaturesSymbol, sizeof size, data))
+    return failure;
+  std::memcpy(&size, data, sizeof size);
+  uint64_t whole = sizeof size + uint64_t(size);
+  if (Status failure = findData(library, kSignaturesSymbol, whole, data))
+    return failure;
+  return out_signatures.read(data, whole);
+}
+
 /// A spelling of `path` that was never loaded: dlopen takes a name that it
 /// knows for what it loaded by it, though another file may have come in its
 /// place.
@@ -147,9 +160,12 @@ Status Program::load(const std::string &path) {
   std::memcpy(&size, planSize, sizeof size);
   if (Status failure = findData(library, kPlanSymbol, size, planData))
     return std::move(failure).within(path);
+  auto known = std::make_unique<Signatures>();
+  if (Status failure = readSignatures(library, *known))
+    return std::move(failure).within(path);
   const void *constantData = dlsym(library, kConstantsSymbol);
-  if (Status failure =
-          create(planData, size, constantData, findKernel, library))
+  if (Status failure = create(planData, size, constantData, findKernel, library,
+                              std::move(known)))
     return std::move(failure).within(path);
   for (const auto &image : plan->images) {
     const void *data = nullptr;

@@ -125,6 +125,14 @@ Status checkExpression(const plan::ExprT *expression,
   return Status::success();
 }
 
+bool isConstant(const plan::ExprT &expression) {
+  for (const plan::Term &term : expression.terms)
+    if (term.op() == ExprOp::coordinate || term.op() == ExprOp::counter ||
+        term.op() == ExprOp::rows)
+      return false;
+  return true;
+}
+
 Status evaluate(const plan::ExprT &expression, const Scope &scope,
                 int64_t &out_value) {
   int64_t stack[kMaxExpressionDepth];

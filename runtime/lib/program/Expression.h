@@ -32,6 +32,9 @@ struct ExpressionLimits {
 Status checkExpression(const plan::ExprT *expression,
                        const ExpressionLimits &limits, const std::string &what);
 
+/// Whether it is the same for every rank and step.
+bool isConstant(const plan::ExprT &expression);
+
 /// Evaluates a checked expression. Overflow and division by zero are errors.
 Status evaluate(const plan::ExprT &expression, const Scope &scope,
                 int64_t &out_value);

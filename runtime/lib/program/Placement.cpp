@@ -54,6 +54,10 @@ Status Placement::create(const Program &program, const ParameterInfo &info,
   const auto &dims = info.parameter->dims;
   int64_t elementBytes = static_cast<int64_t>(sprt_dtype_size(info.dtype));
   placement.bytes = *elementCount(info.localShape) * elementBytes;
+  if (placement.bytes == 0) {
+    out_placement = std::move(placement);
+    return Status::success();
+  }
 
   // Trailing dimensions that no rank cuts move as one run.
   size_t mapped = dims.size();

@@ -71,7 +71,7 @@ describe(const std::vector<std::unique_ptr<plan::ParameterT>> &parameters) {
 
 } // namespace
 
-Status unpackPlan(const void *bytes, size_t size,
+Status unpackPlan(const void *bytes, size_t size, const Signatures *signatures,
                   std::unique_ptr<plan::PlanT> &out_plan,
                   std::vector<algebra::Layout> &out_layouts) {
   // FlatBuffers wants its root aligned; artifacts promise it, memory may not.
@@ -91,7 +91,7 @@ Status unpackPlan(const void *bytes, size_t size,
            << unpacked->version
            << "; use the runtime that belongs to the compiler, or compile "
               "again";
-  if (Status failure = validatePlan(*unpacked, out_layouts))
+  if (Status failure = validatePlan(*unpacked, signatures, out_layouts))
     return std::move(failure).within("damaged plan");
   out_plan = std::move(unpacked);
   return Status::success();
@@ -149,9 +149,14 @@ Status Program::findImages(sprt_kernel_lookup lookup, void *context) {
 }
 
 Status Program::create(const void *bytes, size_t size, const void *constantData,
-                       sprt_kernel_lookup lookup, void *context) {
-  if (Status failure = unpackPlan(bytes, size, plan, layouts))
+                       sprt_kernel_lookup lookup, void *context,
+                       std::unique_ptr<Signatures> known) {
+  signatures = std::move(known);
+  if (Status failure = unpackPlan(bytes, size, signatures.get(), plan, layouts))
     return failure;
+  for (const auto &kernel : plan->kernels)
+    signatureOf.push_back(signatures ? signatures->find(kernel->symbol)
+                                     : nullptr);
   if (Status failure = checkFeatures())
     return failure;
   if (plan->constant_bytes > 0 && !constantData)

@@ -3,6 +3,7 @@
 #define SPRT_LIB_PROGRAM_PROGRAM_H
 
 #include "program/Expression.h"
+#include "program/Signatures.h"
 #include "sprt/algebra/Bands.h"
 #include "sprt/cuda/Emulated.h"
 #include "sprt/sprt.h"
@@ -45,9 +46,11 @@ public:
 
   /// Loads model.spx after checking its trailer.
   Status load(const std::string &path);
-  /// Takes a plan from memory.
+  /// Takes a plan from memory. With `signatures` its kernels are checked
+  /// against them; without, whoever has made both answers for them.
   Status create(const void *bytes, size_t size, const void *constantData,
-                sprt_kernel_lookup lookup, void *context);
+                sprt_kernel_lookup lookup, void *context,
+                std::unique_ptr<Signatures> signatures = nullptr);
 
   int64_t ranks() const { return plan->ranks; }
   /// How many streams the plan uses.
@@ -68,6 +71,8 @@ public:
   std::vector<algebra::Bands> bandsOf;
   bool isForCuda() const { return plan->target == plan::Target::cuda; }
 
+  /// By kernel; null where whoever made it answers for it.
+  std::vector<const plan::SignatureT *> signatureOf;
   /// By kernel, of a program for the CPU.
   std::vector<sprt_kernel> kernels;
   /// By kernel, of a program for GPUs: attention, and the others. Null where it
@@ -91,15 +96,16 @@ private:
               std::vector<Step> &out);
   void collect(const std::vector<Step> &steps);
 
+  std::unique_ptr<Signatures> signatures;
   void *library = nullptr; ///< dlopen's handle
 };
 
 /// Whether every index, size and expression of a plan makes sense.
-Status validatePlan(const plan::PlanT &plan,
+Status validatePlan(const plan::PlanT &plan, const Signatures *signatures,
                     std::vector<algebra::Layout> &out_layouts);
 
 /// Verifies the bytes of a plan, unpacks it and validates it.
-Status unpackPlan(const void *bytes, size_t size,
+Status unpackPlan(const void *bytes, size_t size, const Signatures *signatures,
                   std::unique_ptr<plan::PlanT> &out_plan,
                   std::vector<algebra::Layout> &out_layouts);
 

@@ -38,13 +38,19 @@ Status checkMesh(const plan::PlanT &plan) {
   if (plan.ranks < 1 || plan.ranks > kMaxRanks)
     return fail(SPRT_DAMAGED)
            << "expected 1 to " << kMaxRanks << " ranks but got " << plan.ranks;
+  int64_t counted = 1; // by whole axes
   for (const auto &factor : plan.factors) {
     if (!factor || factor->size < 1 || factor->stride < 1 ||
         factor->size > plan.ranks || factor->stride > plan.ranks ||
         plan.ranks % (factor->size * factor->stride) != 0)
       return fail(SPRT_DAMAGED)
              << "a mesh factor does not divide " << plan.ranks << " ranks";
+    if (!factor->is_part)
+      counted = std::min(counted * factor->size, plan.ranks + 1);
   }
+  if (counted != plan.ranks)
+    return fail(SPRT_DAMAGED)
+           << "the axes of the mesh do not count " << plan.ranks << " ranks";
   return checkProcesses(plan);
 }
 
@@ -131,10 +137,10 @@ Status checkAtom(const plan::PlanT &plan, const plan::AtomT *atom,
 }
 } // namespace
 
-Status checkSize(int64_t value, const char *what, int64_t least) {
-  if (value < least || value > kMaxBytes)
+Status checkSize(int64_t value, const char *what, int64_t least, int64_t most) {
+  if (value < least || value > most)
     return fail(SPRT_DAMAGED) << "expected " << what << " of " << least
-                              << " to " << kMaxBytes << " but got " << value;
+                              << " to " << most << " but got " << value;
   return Status::success();
 }
 
@@ -147,17 +153,24 @@ Status checkParameter(const plan::PlanT &plan,
   int64_t local = static_cast<int64_t>(
       sprt_dtype_size(static_cast<sprt_dtype>(parameter->type)));
   int64_t global = local;
+  bool isEmpty = false;
   for (const auto &dim : parameter->dims) {
     if (!dim || dim->atoms.empty())
       return fail(SPRT_DAMAGED) << "\"" << name << "\" has an empty dimension";
     for (const auto &atom : dim->atoms) {
       if (Status failure = checkAtom(plan, atom.get(), name))
         return failure;
-      if (__builtin_mul_overflow(local, atom->local_size, &local) ||
-          __builtin_mul_overflow(global, atom->size, &global))
+      isEmpty |= atom->local_size == 0;
+      // Nor do the others overflow beside a dimension of none.
+      if (__builtin_mul_overflow(local, std::max<int64_t>(atom->local_size, 1),
+                                 &local) ||
+          __builtin_mul_overflow(global, std::max<int64_t>(atom->size, 1),
+                                 &global))
         return fail(SPRT_DAMAGED) << "the size of \"" << name << "\" overflows";
     }
   }
+  if (isEmpty)
+    local = 0;
   if (isInput && parameter->view->space != plan::Space::arena)
     return fail(SPRT_DAMAGED)
            << "input \"" << name << "\" lies in constant memory";
@@ -174,7 +187,7 @@ Status checkParameter(const plan::PlanT &plan,
                          "the offset of \"" + name + "\"");
 }
 
-Status validatePlan(const plan::PlanT &plan,
+Status validatePlan(const plan::PlanT &plan, const Signatures *signatures,
                     std::vector<algebra::Layout> &out_layouts) {
   if (Status failure = checkMesh(plan))
     return failure;
@@ -206,7 +219,10 @@ Status validatePlan(const plan::PlanT &plan,
   for (const auto &result : plan.results)
     if (Status failure = checkParameter(plan, result.get(), /*isInput=*/false))
       return failure;
-  return CommandValidator(plan).check(plan.commands);
+  CommandValidator validator(plan, out_layouts, signatures);
+  if (Status failure = validator.checkSignatures())
+    return failure;
+  return validator.check(plan.commands);
 }
 
 } // namespace sprt

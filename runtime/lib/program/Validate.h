@@ -3,18 +3,30 @@
 #define SPRT_LIB_PROGRAM_VALIDATE_H
 
 #include "program/Expression.h"
+#include "program/Signatures.h"
 
 namespace sprt {
 
 /// Upper bound of sizes and offsets: far above any machine, far below overflow.
 inline constexpr int64_t kMaxBytes = int64_t(1) << 46;
+/// Of heads, so that a product of two numbers of them does not overflow.
+inline constexpr int64_t kMaxHeads = INT32_MAX;
+/// What positions in a table of them have to fit in.
+inline constexpr int64_t kMaxPosition = INT32_MAX;
 inline constexpr int kMaxNesting = 64;
 
 /// Validates commands against a plan; text of failures names the command.
 class CommandValidator {
 public:
-  explicit CommandValidator(const plan::PlanT &plan)
-      : plan(plan), recorder(plan.events, -1) {}
+  /// Without signatures kernels do what the plan says of them.
+  CommandValidator(const plan::PlanT &plan,
+                   const std::vector<algebra::Layout> &layouts,
+                   const Signatures *signatures)
+      : plan(plan), layouts(layouts), signatures(signatures),
+        recorder(plan.events, -1) {}
+
+  /// That every kernel is described, and launched as it was made.
+  Status checkSignatures() const;
 
   Status check(const std::vector<std::unique_ptr<plan::CommandT>> &commands);
 
@@ -24,9 +36,20 @@ private:
   Status check(const plan::LaunchT &launch);
   Status check(const plan::AttendT &attend);
   Status checkForCuda(const plan::AttendT &attend);
+  /// The signature is null where there are none.
+  Status checkKernel(uint32_t kernel, plan::KernelKind kind,
+                     int64_t scratchBytes,
+                     const plan::SignatureT *&out_signature);
+  Status checkOperands(const plan::LaunchT &launch,
+                       const plan::SignatureT &signature);
+  Status checkAttention(const plan::AttendT &attend,
+                        const plan::SignatureT &signature);
+  Status checkAttention(const plan::AttendBackwardT &backward,
+                        const plan::SignatureT &signature);
   Status check(const plan::AttendBackwardT &backward);
   /// What attention and its gradients share.
-  template <typename TableT> Status checkPairs(const TableT &attend);
+  template <typename TableT>
+  Status checkPairs(const TableT &attend, plan::KernelKind kind);
   /// What a score function reads, or its gradients; there is a head.
   Status checkTerms(const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms,
                     int64_t headsTotal, bool areWritten);
@@ -54,6 +77,8 @@ private:
   Status checkReduction(plan::DType type, plan::Reduction kind);
 
   const plan::PlanT &plan;
+  const std::vector<algebra::Layout> &layouts;
+  const Signatures *signatures;
   std::vector<int> recorder; ///< stream that records an event, or -1
   size_t counters = 0;       ///< enclosing loops
   int nesting = 0;
@@ -65,7 +90,8 @@ template <typename E> bool isEnum(E value) {
 }
 
 /// 0 <= value <= kMaxBytes, or a failure that names it.
-Status checkSize(int64_t value, const char *what, int64_t least = 0);
+Status checkSize(int64_t value, const char *what, int64_t least = 0,
+                 int64_t most = kMaxBytes);
 
 /// Three of them, each checked so.
 Status checkStrides(const std::vector<int64_t> &strides, const char *what);

@@ -42,14 +42,12 @@ Status CommandValidator::checkTerms(
 }
 
 template <typename TableT>
-Status CommandValidator::checkPairs(const TableT &attend) {
-  if (attend.kernel >= plan.kernels.size())
-    return fail(SPRT_DAMAGED)
-           << "kernel " << attend.kernel << " of " << plan.kernels.size();
-  if (attend.scratch_bytes < 0 || attend.scratch_bytes > plan.scratch_bytes)
-    return fail(SPRT_DAMAGED)
-           << "scratch of " << attend.scratch_bytes
-           << " bytes, the plan promises " << plan.scratch_bytes;
+Status CommandValidator::checkPairs(const TableT &attend,
+                                    plan::KernelKind kind) {
+  const plan::SignatureT *signature = nullptr;
+  if (Status failure =
+          checkKernel(attend.kernel, kind, attend.scratch_bytes, signature))
+    return failure;
   for (const plan::ViewT *view :
        {attend.q.get(), attend.k.get(), attend.v.get()})
     if (Status failure =
@@ -69,10 +67,22 @@ Status CommandValidator::checkPairs(const TableT &attend) {
       return failure;
   for (int64_t value : {attend.heads_total, attend.kv_total, attend.head_size,
                         attend.value_size})
-    if (Status failure = checkSize(value, "a size of attention", 1))
+    if (Status failure = checkSize(value, "a size of attention", 1, kMaxHeads))
+      return failure;
+  if (signature)
+    if (Status failure = checkAttention(attend, *signature))
       return failure;
   if (!attend.scored && !attend.terms.empty())
     return fail(SPRT_DAMAGED) << "terms without a score function";
+  if (Status failure = checkSize(layouts[attend.keys->layout].maxCount(),
+                                 "keys of a rank", 0, kMaxPosition))
+    return failure;
+  for (uint32_t layout : {attend.queries->layout, attend.keys->layout})
+    if (attend.scored)
+      if (Status failure =
+              checkSize(layouts[layout].length(),
+                        "positions for a score function", 0, kMaxPosition))
+        return failure;
   if (Status failure = checkTerms(attend.terms, attend.heads_total,
                                   /*areWritten=*/false))
     return failure;
@@ -80,7 +90,7 @@ Status CommandValidator::checkPairs(const TableT &attend) {
 }
 
 Status CommandValidator::check(const plan::AttendT &attend) {
-  if (Status failure = checkPairs(attend))
+  if (Status failure = checkPairs(attend, plan::KernelKind::attend))
     return failure;
   for (const plan::ViewT *view : {attend.out.get(), attend.lse.get()})
     if (Status failure =
@@ -100,7 +110,7 @@ Status CommandValidator::check(const plan::AttendT &attend) {
 }
 
 Status CommandValidator::check(const plan::AttendBackwardT &backward) {
-  if (Status failure = checkPairs(backward))
+  if (Status failure = checkPairs(backward, plan::KernelKind::attendBackward))
     return failure;
   for (const plan::ViewT *view :
        {backward.d_out.get(), backward.lse.get(), backward.delta.get()})

@@ -1,29 +1,10 @@
+#include "program/Extent.h"
 #include "program/Validate.h"
 #include "sprt/types.h"
 
 #include <set>
 
 namespace sprt {
-
-namespace {
-/// Bytes from the first to behind the last element, or -1 on overflow.
-int64_t extentBytes(const int64_t (&counts)[3],
-                    const std::vector<int64_t> &strides, size_t elementBytes) {
-  int64_t last = 0;
-  for (int i = 0; i < 3; ++i) {
-    int64_t reach = 0;
-    if (__builtin_mul_overflow(counts[i] - 1, strides[static_cast<size_t>(i)],
-                               &reach) ||
-        __builtin_add_overflow(last, reach, &last))
-      return -1;
-  }
-  int64_t bytes = 0;
-  return __builtin_mul_overflow(last + 1, static_cast<int64_t>(elementBytes),
-                                &bytes)
-             ? -1
-             : bytes;
-}
-} // namespace
 
 Status CommandValidator::checkExpr(const plan::ExprT *expression,
                                    const char *what) {
@@ -57,7 +38,18 @@ Status CommandValidator::checkView(const plan::ViewT *view, const char *what,
     return fail(SPRT_DAMAGED)
            << "expected " << what << " of " << leastBytes << " to " << space
            << " bytes but got " << view->bytes;
-  return checkExpr(view->offset.get(), what);
+  if (Status failure = checkExpr(view->offset.get(), what))
+    return failure;
+  // Of every rank and step alike: what runs would say at the command.
+  int64_t offset = 0;
+  if (!isConstant(*view->offset))
+    return Status::success();
+  if (Status failure = evaluate(*view->offset, Scope(), offset))
+    return failure;
+  if (offset < 0 || offset > space - view->bytes)
+    return fail(SPRT_DAMAGED) << what << " from byte " << offset << " to "
+                              << offset + view->bytes << " of " << space;
+  return Status::success();
 }
 
 Status CommandValidator::checkStrided(const plan::StridedT *strided,
@@ -82,19 +74,16 @@ Status CommandValidator::checkRows(const plan::RowsT *rows, const char *what) {
 }
 
 Status CommandValidator::check(const plan::LaunchT &launch) {
-  if (launch.kernel >= plan.kernels.size())
-    return fail(SPRT_DAMAGED)
-           << "kernel " << launch.kernel << " of " << plan.kernels.size();
+  const plan::SignatureT *signature = nullptr;
+  if (Status failure = checkKernel(launch.kernel, plan::KernelKind::launch,
+                                   launch.scratch_bytes, signature))
+    return failure;
   if (Status failure = checkSize(launch.tiles, "tiles"))
     return failure;
-  if (launch.scratch_bytes < 0 || launch.scratch_bytes > plan.scratch_bytes)
-    return fail(SPRT_DAMAGED)
-           << "scratch of " << launch.scratch_bytes
-           << " bytes, the plan promises " << plan.scratch_bytes;
   for (const auto &buffer : launch.buffers)
     if (Status failure = checkView(buffer.get(), "a buffer", /*written=*/false))
       return failure;
-  return Status::success();
+  return signature ? checkOperands(launch, *signature) : Status::success();
 }
 
 Status CommandValidator::check(const plan::GemmT &gemm) {
@@ -123,13 +112,21 @@ Status CommandValidator::check(const plan::GemmT &gemm) {
                 true}}) {
     if (Status failure = checkStrides(operand.strides, "a gemm"))
       return failure;
-    int64_t bytes = extentBytes(
-        {gemm.batch, operand.rows, operand.columns}, operand.strides,
+    auto element = static_cast<int64_t>(
         sprt_dtype_size(static_cast<sprt_dtype>(operand.type)));
-    if (bytes < 0)
-      return fail(SPRT_DAMAGED) << "the size of a gemm operand overflows";
+    Extent extent{{gemm.batch, operand.rows, operand.columns, 1}, {}, element};
+    for (size_t dim = 0; dim < 3; ++dim)
+      extent.strides[dim] = operand.strides[dim] * element;
     if (Status failure =
-            checkView(operand.view, "a gemm operand", operand.written, bytes))
+            checkView(operand.view, "a gemm operand", operand.written))
+      return failure;
+    // What is written is apart, and what is read but for the batch.
+    if (Status failure = checkExtent(extent, operand.view->bytes,
+                                     "a gemm operand", operand.written))
+      return failure;
+    extent.counts[0] = 1;
+    if (Status failure =
+            checkExtent(extent, operand.view->bytes, "a gemm operand"))
       return failure;
   }
   if (!isEnum(gemm.activation))
@@ -211,7 +208,7 @@ Status CommandValidator::check(const plan::ExchangeT &exchange) {
             checkExpr(exchange.owner.get(), "the owner of an exchange"))
       return failure;
   for (int64_t heads : {exchange.heads_total, exchange.head_count})
-    if (Status failure = checkSize(heads, "heads", 1))
+    if (Status failure = checkSize(heads, "heads", 1, kMaxHeads))
       return failure;
   if (exchange.head_layout >= 0) {
     if (Status failure = checkLayout(exchange.head_layout, "an exchange"))
@@ -260,8 +257,11 @@ Status CommandValidator::check(const plan::AllReduceT &reduce) {
   // An axis and a part of it, or one twice, would count ranks twice.
   std::set<uint32_t> factors(reduce.factors.begin(), reduce.factors.end());
   bool hasPart = false;
-  for (uint32_t factor : factors)
+  int64_t members = 1;
+  for (uint32_t factor : factors) {
     hasPart |= plan.factors[factor]->is_part;
+    members = std::min(members * plan.factors[factor]->size, plan.ranks + 1);
+  }
   bool isOne = reduce.factors.size() == 1;
   if (factors.size() != reduce.factors.size() || factors.empty() ||
       (hasPart && !isOne))
@@ -270,6 +270,9 @@ Status CommandValidator::check(const plan::AllReduceT &reduce) {
            << reduce.factors.size() << " factors, "
            << (hasPart ? "some of them parts of axes"
                        : "not all of them different");
+  if (members > plan.ranks)
+    return fail(SPRT_DAMAGED)
+           << "an all-reduce of more than all " << plan.ranks << " ranks";
   if (Status failure = checkReduction(reduce.type, reduce.kind))
     return failure;
   if (reduce.views.empty())
@@ -313,6 +316,12 @@ Status CommandValidator::check(const plan::ReduceScatterT &reduce) {
       reduce.source->inner_bytes % element != 0)
     return fail(SPRT_DAMAGED) << "source and target of a reduce-scatter differ "
                                  "in batch or element";
+  for (const plan::StridedT *rows : {reduce.source.get(), reduce.target.get()})
+    for (int64_t stride : {rows->batch_stride, rows->row_stride})
+      if (stride % element != 0)
+        return fail(SPRT_DAMAGED) << "a reduce-scatter of rows " << stride
+                                  << " bytes apart, not of whole "
+                                  << plan::EnumNameDType(reduce.type);
   return Status::success();
 }
 
@@ -331,6 +340,10 @@ Status CommandValidator::check(const plan::RowsTableT &table) {
   int64_t element = static_cast<int64_t>(
       sprt_dtype_size(static_cast<sprt_dtype>(table.type)));
   int64_t count = table.query == plan::RowsQuery::count ? 1 : table.count;
+  int64_t most = layouts[table.rows->layout].maxCount();
+  if (table.query == plan::RowsQuery::positions && most > count)
+    return fail(SPRT_DAMAGED)
+           << "a table of " << count << " positions for " << most << " rows";
   int64_t bytes = 0;
   if (__builtin_mul_overflow(count, element, &bytes))
     return fail(SPRT_DAMAGED) << "the size of a table overflows";

@@ -124,7 +124,8 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
       ->option_text("N")
       ->group("Execution");
   app.add_option("--timeout", options.timeout,
-                 "how long a rank waits for another (300)")
+                 "how long a rank waits for another (300), and how "
+                 "long a loop or a kernel of it may take (for ever)")
       ->check(positive())
       ->option_text("SECONDS")
       ->group("Execution");

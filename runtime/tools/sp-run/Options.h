@@ -22,7 +22,7 @@ struct Options : DataOptions {
   std::string executor;     ///< empty: what the program is for
   std::string device;       ///< empty: the first
   int threads = 0;
-  double timeout = 300;
+  double timeout = 0; ///< 0: not given
   std::string inject;
   int64_t injectRank = -1;
   int64_t injectCommand = 0;
