@@ -5,6 +5,8 @@
 //   sprt-ring-artifact sums FILE      for GPUs, sums of 4 ranks
 //   sprt-ring-artifact seal SO SPX    appends the trailer
 //   sprt-ring-artifact age SPX OUT    writes a copy that claims a newer ABI
+//   sprt-ring-artifact edit SPX OUT   writes a copy of the ring for CPUs whose
+//                                     kernel is asked for a tile too many
 
 #include "Programs.h"
 #include "sprt/artifact.h"
@@ -28,13 +30,17 @@ bool writeFile(const char *path, const void *data, size_t size) {
   return static_cast<bool>(file);
 }
 
-bool seal(const char *from, const char *to) {
-  std::string content = readFile(from);
+/// Writes what lies before a trailer, and the trailer that fits.
+bool writeSealed(std::string content, const char *to) {
   content.resize((content.size() + 31) / 32 * 32);
   sprt::ArtifactTrailer trailer =
       sprt::makeTrailer(content.data(), content.size());
   content.append(reinterpret_cast<const char *>(&trailer), sizeof trailer);
   return writeFile(to, content.data(), content.size());
+}
+
+bool seal(const char *from, const char *to) {
+  return writeSealed(readFile(from), to);
 }
 
 /// Code for a GPU that there is not: RingKernels.c has it.
@@ -78,14 +84,22 @@ sprt::test::PlanBuilder sums() {
   return builder;
 }
 
+/// The launch of a ring's plan.
+sprt::plan::LaunchT &launchOf(const sprt::plan::PlanT &plan) {
+  return *plan.commands[2]->operation.AsLoop()->body[2]->operation.AsLaunch();
+}
+
+sprt::test::PlanBuilder ring() {
+  return sprt::test::ringSum(4, 10, sprt::plan::LayoutKind::zigzag);
+}
+
 /// What the kernel touches, in the words of the plan: it adds its first buffer
 /// to its second one.
 std::vector<uint8_t> signatures(const sprt::plan::PlanT &plan) {
   using namespace sprt;
   plan::SignaturesT table;
   if (!plan.kernels.empty()) {
-    const plan::LaunchT &launch =
-        *plan.commands[2]->operation.AsLoop()->body[2]->operation.AsLaunch();
+    const plan::LaunchT &launch = launchOf(plan);
     auto signature = std::make_unique<plan::SignatureT>();
     signature->symbol = plan.kernels[0]->symbol;
     signature->threads = plan.kernels[0]->threads;
@@ -113,15 +127,28 @@ bool age(const char *from, const char *to) {
   return writeFile(to, content.data(), content.size());
 }
 
+bool edit(const char *from, const char *to) {
+  std::string content = readFile(from);
+  if (content.size() < sizeof(sprt::ArtifactTrailer))
+    return false;
+  content.resize(content.size() - sizeof(sprt::ArtifactTrailer));
+  sprt::test::PlanBuilder builder = ring();
+  std::vector<uint8_t> was = builder.bytes();
+  ++launchOf(builder.plan).tiles;
+  std::vector<uint8_t> now = builder.bytes();
+  size_t at = content.find(std::string(was.begin(), was.end()));
+  if (at == std::string::npos || was.size() != now.size())
+    return false;
+  content.replace(at, now.size(), std::string(now.begin(), now.end()));
+  return writeSealed(std::move(content), to);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   std::string verb = argc > 1 ? argv[1] : "";
   if ((verb == "plan" || verb == "cuda" || verb == "sums") && argc == 3) {
-    sprt::test::PlanBuilder builder =
-        verb == "sums"
-            ? sums()
-            : sprt::test::ringSum(4, 10, sprt::plan::LayoutKind::zigzag);
+    sprt::test::PlanBuilder builder = verb == "sums" ? sums() : ring();
     if (verb != "plan")
       targetGpu(builder);
     std::vector<uint8_t> plan = builder.bytes(),
@@ -136,5 +163,7 @@ int main(int argc, char **argv) {
     return seal(argv[2], argv[3]) ? 0 : 1;
   if (verb == "age" && argc == 4)
     return age(argv[2], argv[3]) ? 0 : 1;
+  if (verb == "edit" && argc == 4)
+    return edit(argv[2], argv[3]) ? 0 : 1;
   return 2;
 }
