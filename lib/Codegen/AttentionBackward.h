@@ -110,16 +110,27 @@ SmallVector<Value> multiply(
     BackwardEmitter &e, const Scalars &a, Value row, Value vectors, Value from,
     Value to, ValueRange sums,
     function_ref<void(Value)> prefetch = [](Value) {});
-/// The same added to memory. Where a scalar is 0 nothing is added, if its
-/// vectors may hold elements that are not finite.
+/// Whether the pair is there, i1, that row `i` of a tile and element `index` of
+/// the contraction make.
+using IsThere = function_ref<Value(Value i, Value index)>;
+/// The same added to memory; nothing of pairs that are not there, if vectors
+/// may hold elements that are not finite.
 void addProduct(BackwardEmitter &e, Value isFinite, const Scalars &a, Value row,
-                Value vectors, Value from, Value to, Value target);
+                Value vectors, Value from, Value to, Value target,
+                IsThere isThere);
+/// Stores rows of keys, two vectors each, as scalars of a product over queries
+/// for a panel and a key.
+void storeFactors(BackwardEmitter &e, const Matrix &factors, Value panel,
+                  Value row, ValueRange values);
+/// Stores a tile of rows of keys as scalars of a product over keys.
+void storeColumns(BackwardEmitter &e, const Matrix &columns, Value row,
+                  ValueRange values);
 SmallVector<Value> loadTile(BackwardEmitter &e, Value address);
 void storeTile(BackwardEmitter &e, ValueRange tile, Value address);
-/// Elements of a tile times factors, 0 where the factor is, whatever a hidden
-/// pair's element is.
+/// Elements of a tile times factors; 0, whatever the element is, where a factor
+/// has the bits of `none`.
 SmallVector<Value> timesFactors(BackwardEmitter &e, ValueRange factors,
-                                ValueRange tile);
+                                ValueRange tile, Value none);
 
 /// Adds what the block's queries add to the gradients of the keys, and to their
 /// own. The block's bounds are set, `seen` in keys.

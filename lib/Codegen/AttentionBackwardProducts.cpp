@@ -25,12 +25,12 @@ SmallVector<Value> attention::multiply(BackwardEmitter &e, const Scalars &a,
                   prefetch);
 }
 
-/// The same to memory, one element of the tile after the other, and where a
-/// scalar is 0 nothing is added.
-static void multiplyNonzero(BackwardEmitter &e, const Scalars &a, Value row,
-                            Value vectors, Value from, Value to, Value target) {
+/// The same to memory, one element of the tile after the other, and nothing is
+/// added of a pair that is not there.
+static void multiplyVisible(BackwardEmitter &e, const Scalars &a, Value row,
+                            Value vectors, Value from, Value to, Value target,
+                            IsThere isThere) {
   const Registers &r = e.registers;
-  Value zero = e.constant(0);
   e.loop(e.integer(0), e.integer(r.tile), 1, [&](Value i) {
     for (int64_t half = 0; half < 2; ++half) {
       Value address = vectorAt(e, target, i, half);
@@ -41,10 +41,13 @@ static void multiplyNonzero(BackwardEmitter &e, const Scalars &a, Value row,
                 e.splat(e.load(e.scalarType, a.at(e, e.add(row, i), step)));
             Value x = e.load(e.vectorType, vectorAt(e, vectors, step, half));
             Value sum = so[0];
-            for (auto [factor, element] :
-                 llvm::zip_equal(e.elementsOf(scalar), e.elementsOf(x)))
-              sum = e.select(e.equal(factor, zero), sum,
-                             e.fma(factor, element, sum));
+            for (auto [number, factor, element] :
+                 llvm::enumerate(e.elementsOf(scalar), e.elementsOf(x))) {
+              Value index = e.add(e.mul(step, e.integer(r.pair)),
+                                  e.integer(static_cast<int64_t>(number)));
+              sum =
+                  e.select(isThere(i, index), e.fma(factor, element, sum), sum);
+            }
             return {sum};
           })[0];
       e.store(sum, address);
@@ -68,19 +71,22 @@ void attention::storeTile(BackwardEmitter &e, ValueRange tile, Value address) {
 }
 
 SmallVector<Value> attention::timesFactors(BackwardEmitter &e,
-                                           ValueRange factors,
-                                           ValueRange tile) {
-  Value zero = e.constant(0);
+                                           ValueRange factors, ValueRange tile,
+                                           Value none) {
+  auto words = VectorType::get(e.registers.lanes, e.laneType);
+  none = arith::BitcastOp::create(e, words, none);
   SmallVector<Value> products;
-  for (auto [factor, x] : llvm::zip_equal(factors, tile))
-    products.push_back(
-        e.select(e.equal(factor, zero), zero, e.mulf(factor, x)));
+  for (auto [factor, x] : llvm::zip_equal(factors, tile)) {
+    Value bits = arith::BitcastOp::create(e, words, factor);
+    Value isNone = e.compare(arith::CmpIPredicate::eq, bits, none);
+    products.push_back(e.select(isNone, e.constant(0), e.mulf(factor, x)));
+  }
   return products;
 }
 
 void attention::addProduct(BackwardEmitter &e, Value isFinite, const Scalars &a,
                            Value row, Value vectors, Value from, Value to,
-                           Value target) {
+                           Value target, IsThere isThere) {
   e.ifElse(
       isFinite, TypeRange(),
       [&] {
@@ -90,7 +96,42 @@ void attention::addProduct(BackwardEmitter &e, Value isFinite, const Scalars &a,
         return SmallVector<Value>();
       },
       [&] {
-        multiplyNonzero(e, a, row, vectors, from, to, target);
+        multiplyVisible(e, a, row, vectors, from, to, target, isThere);
         return SmallVector<Value>();
       });
+}
+
+/// Where scalars of a product over queries lie for a panel and a key.
+static Value factorsAt(BackwardEmitter &e, const Matrix &factors, Value panel,
+                       Value row) {
+  const Registers &r = e.registers;
+  if (r.pair == 1)
+    return factors.row(e, panel, row);
+  // Two panels' words are a plane.
+  Value pair = e.integer(2);
+  Value address = factors.row(e, arith::DivUIOp::create(e, panel, pair), row);
+  Value half = arith::RemUIOp::create(e, panel, pair);
+  return e.at(address, e.mul(half, e.integer(r.lanes)), e.scalarType);
+}
+
+void attention::storeFactors(BackwardEmitter &e, const Matrix &factors,
+                             Value panel, Value row, ValueRange values) {
+  const Registers &r = e.registers;
+  Value address = factorsAt(e, factors, panel, row);
+  if (r.pair == 1)
+    return storeTile(e, values, address);
+  for (size_t i = 0; i < values.size(); i += 2)
+    e.store(e.roundToRow(values[i], values[i + 1]),
+            e.at(address, static_cast<int64_t>(i) / 2 * r.panel, e.scalarType));
+}
+
+void attention::storeColumns(BackwardEmitter &e, const Matrix &columns,
+                             Value row, ValueRange values) {
+  const Registers &r = e.registers;
+  Value address = columns.row(e, e.integer(0), e.steps(row));
+  for (int64_t i = 0; i < r.tile; i += r.pair)
+    for (int64_t half = 0; half < 2; ++half)
+      e.store(
+          e.roundToPairs(values[2 * i + half], values[2 * i + 2 + half]),
+          e.at(address, i / r.pair * r.panel + half * r.lanes, e.scalarType));
 }

@@ -123,10 +123,19 @@ SmallVector<Value> TermSums::factorsOf(unsigned number, Value row) {
   llvm_unreachable("unknown factors");
 }
 
+/// What stands for no factor of gradient `number`.
+Value TermSums::noneOf(unsigned number) {
+  return e.shape.terms[number].kind == TermShape::Factors::powers
+             ? e.constant(0)
+             : e.mark();
+}
+
 void TermSums::addTile(Value row, ValueRange tile,
                        MutableArrayRef<Value> sums) {
   for (unsigned number = 0; number < e.shape.terms.size(); ++number)
-    addTile(number, row, timesFactors(e, factorsOf(number, row), tile), sums);
+    addTile(number, row,
+            timesFactors(e, factorsOf(number, row), tile, noneOf(number)),
+            sums);
 }
 
 void TermSums::addTile(unsigned number, Value row, ValueRange tile,

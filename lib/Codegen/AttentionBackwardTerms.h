@@ -29,6 +29,7 @@ public:
 
 private:
   SmallVector<Value> factorsOf(unsigned number, Value row);
+  Value noneOf(unsigned number);
   void addTile(unsigned number, Value row, ValueRange tile,
                MutableArrayRef<Value> sums);
   void addPairs(unsigned number, Value count);

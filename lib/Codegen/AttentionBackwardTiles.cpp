@@ -8,8 +8,9 @@
 //   dV and dK per tile of keys, over the queries of the block
 //
 // A hidden pair's P and dS are 0, which hides a factor unless that is infinite
-// or NaN. Blocks with such elements take products that pass over zeros.
+// or NaN. Blocks with such elements take products that pass over such pairs.
 #include "AttentionBackwardTerms.h"
+#include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -24,15 +25,14 @@ static SmallVector<Value> zeroTile(BackwardEmitter &e) {
 /// `hidden` where a lane does not see its key, if the band's edge crosses the
 /// tile.
 static SmallVector<Value> maskTile(BackwardEmitter &e, const Sight &sight,
-                                   Value key, ValueRange values,
-                                   double hidden = 0) {
+                                   Value key, ValueRange values, Value hidden) {
   return e.ifElse(
       crossesEdge(e, sight, key), values.getTypes(),
       [&] {
         SmallVector<Value> masked;
         for (auto [value, visible] :
              llvm::zip_equal(values, visibleLanes(e, sight, key)))
-          masked.push_back(e.select(visible, value, e.constant(hidden)));
+          masked.push_back(e.select(visible, value, hidden));
         return masked;
       },
       [&] { return llvm::to_vector(values); });
@@ -55,43 +55,6 @@ static Value halfOf(BackwardEmitter &e, Value area, const Panel &panel,
 /// Steps of a contraction over `size` columns; those beyond are zero.
 static int64_t stepsOf(const Registers &r, int64_t size) {
   return llvm::alignTo(llvm::divideCeil(size, r.pair), r.unroll);
-}
-
-/// Where scalars of a product over queries lie for a panel and a key.
-static Value factorsAt(BackwardEmitter &e, const Matrix &factors, Value panel,
-                       Value row) {
-  const Registers &r = e.registers;
-  if (r.pair == 1)
-    return factors.row(e, panel, row);
-  // Two panels' words are a plane.
-  Value pair = e.integer(2);
-  Value address = factors.row(e, arith::DivUIOp::create(e, panel, pair), row);
-  Value half = arith::RemUIOp::create(e, panel, pair);
-  return e.at(address, e.mul(half, e.integer(r.lanes)), e.scalarType);
-}
-
-/// Stores rows of keys, two vectors each, as such scalars.
-static void storeFactors(BackwardEmitter &e, const Matrix &factors, Value panel,
-                         Value row, ValueRange values) {
-  const Registers &r = e.registers;
-  Value address = factorsAt(e, factors, panel, row);
-  if (r.pair == 1)
-    return storeTile(e, values, address);
-  for (size_t i = 0; i < values.size(); i += 2)
-    e.store(e.roundToRow(values[i], values[i + 1]),
-            e.at(address, static_cast<int64_t>(i) / 2 * r.panel, e.scalarType));
-}
-
-/// Stores a tile of rows of keys as scalars of a product over keys.
-static void storeColumns(BackwardEmitter &e, const Matrix &columns, Value row,
-                         ValueRange values) {
-  const Registers &r = e.registers;
-  Value address = columns.row(e, e.integer(0), e.steps(row));
-  for (int64_t i = 0; i < r.tile; i += r.pair)
-    for (int64_t half = 0; half < 2; ++half)
-      e.store(
-          e.roundToPairs(values[2 * i + half], values[2 * i + 2 + half]),
-          e.at(address, i / r.pair * r.panel + half * r.lanes, e.scalarType));
 }
 
 /// q · k of the tile of keys at `row`.
@@ -126,14 +89,14 @@ static void raisePowers(BackwardEmitter &e, const BackwardTile &tile,
     // The difference is rounded once, not the scores.
     for (int64_t i = 0; i < 2 * s.tile; ++i)
       sums[i] = raise(e, e.fma(sums[i], tile.scale, least[i % 2]));
-    sums = maskTile(e, panel.sight, e.add(firstKey, row), sums);
+    sums = maskTile(e, panel.sight, e.add(firstKey, row), sums, e.constant(0));
     storeTile(e, sums, tile.powers.row(e, panel.plane, row));
     if (s.pair == 2)
       storeFactors(e, tile.powerFactors, panel.number, row, sums);
   });
 }
 
-/// Scores of the tile of keys at `row`, -inf where hidden. Asks meanwhile for
+/// Scores of the tile of keys at `row`, marked where hidden. Asks meanwhile for
 /// elements of pairs of the keys that are laid out after these.
 static void scoreTile(BackwardEmitter &e, const BackwardTile &tile,
                       const Panel &panel, ScorePass &pass, Value firstKey,
@@ -149,16 +112,22 @@ static void scoreTile(BackwardEmitter &e, const BackwardTile &tile,
                    [&](Value step) { prefetchAhead(e, ahead, step); });
   for (Value &sum : sums)
     sum = e.mulf(sum, tile.scale);
-  sums = maskTile(e, panel.sight, e.add(firstKey, row), sums,
-                  -std::numeric_limits<double>::infinity());
+  sums = maskTile(e, panel.sight, e.add(firstKey, row), sums, e.mark());
   storeTile(e, sums, tile.slopes.row(e, e.integer(0), row));
+}
+
+/// Whether a derivative of 0 may stand for a selection of something else, of
+/// which the model passes on 0 whatever it gets.
+static bool selects(BackwardEmitter &e) {
+  return e.score.function
+      .walk([](stablehlo::SelectOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
 }
 
 /// Makes P, slopes and weights of the scores of key `row`.
 static void raiseRow(BackwardEmitter &e, const BackwardTile &tile,
                      const Panel &panel, ScorePass &pass, Value row) {
   Value zero = e.constant(0);
-  Value none = e.constant(-std::numeric_limits<double>::infinity());
   auto at = [&](const Matrix &matrix, int64_t half) {
     return vectorAt(e, matrix.base, row, half);
   };
@@ -168,16 +137,22 @@ static void raiseRow(BackwardEmitter &e, const BackwardTile &tile,
     SmallVector<Value> made = pass.apply(score, half);
     // As in the forward: what no band shows stays hidden, whatever the function
     // makes of it.
-    Value isHidden =
-        arith::OrIOp::create(e, e.equal(score, none), e.equal(made[0], none));
+    Value isHidden = e.isMark(score);
     Value greatest = halfOf(e, tile.lse, panel, half);
     Value power = e.mulf(raise(e, e.subf(made[0], greatest)),
                          halfOf(e, tile.inverse, panel, half));
+    // In P 0 is for hidden pairs where terms read it, -0 for others.
+    bool isRead = llvm::any_of(e.shape.terms, [](const TermShape &term) {
+      return term.kind == TermShape::Factors::powers;
+    });
+    if (isRead)
+      power = e.select(e.equal(power, zero), e.constant(-0.0), power);
     power = e.select(isHidden, zero, power);
-    Value isNone = e.equal(power, zero);
     auto times = [&](Value derivative) {
-      Value isFlat = arith::OrIOp::create(e, isNone, e.equal(derivative, zero));
-      return e.select(isFlat, zero, e.mulf(power, derivative));
+      Value isFlat = isHidden;
+      if (selects(e))
+        isFlat = arith::OrIOp::create(e, isFlat, e.equal(derivative, zero));
+      return e.select(isFlat, e.mark(), e.mulf(power, derivative));
     };
     e.store(times(made[1]), at(tile.slopes, half));
     for (auto [term, place] : llvm::zip_equal(e.shape.terms, tile.terms))
@@ -217,7 +192,7 @@ static void scaleTile(BackwardEmitter &e, const BackwardTile &tile,
   SmallVector<Value> powers = loadTile(e, tile.powers.row(e, panel.plane, row));
   for (auto [i, sum] : llvm::enumerate(sums))
     sum = e.mulf(e.mulf(powers[i], tile.scale), e.subf(sum, delta[i % 2]));
-  sums = maskTile(e, panel.sight, e.add(firstKey, row), sums);
+  sums = maskTile(e, panel.sight, e.add(firstKey, row), sums, e.constant(0));
 }
 
 /// The same with a score function, and what the pairs give for terms.
@@ -236,7 +211,7 @@ static void scaleScored(BackwardEmitter &e, const BackwardTile &tile, Value row,
     sum = e.subf(sum, delta[i % 2]);
   }
   terms.addTile(row, sums, termSums);
-  sums = timesFactors(e, load(tile.slopes), sums);
+  sums = timesFactors(e, load(tile.slopes), sums, e.mark());
   for (Value &sum : sums)
     sum = e.mulf(sum, tile.scale);
 }
@@ -289,6 +264,20 @@ static void lookAhead(BackwardEmitter &e, const QueryHead &head,
   prefetchRows(e, head.dO, first, s.valueSize);
 }
 
+/// i1: query `index` of the block sees key `row` of the block of keys.
+static Value sees(BackwardEmitter &e, const BackwardTile &tile,
+                  const KeyBlock &keys, Value index, Value row) {
+  Value key = e.add(keys.first, row);
+  if (e.laneType.getWidth() < 64)
+    key = arith::TruncIOp::create(e, e.laneType, key);
+  auto bound = [&](Value area) {
+    return e.load(e.laneType, e.at(area, index, e.laneType));
+  };
+  return arith::AndIOp::create(
+      e, e.compare(Predicate::sle, bound(tile.lower), key),
+      e.compare(Predicate::slt, key, bound(tile.upper)));
+}
+
 /// dQ of a panel, to memory.
 static void addQueryGradients(BackwardEmitter &e, const BackwardTile &tile,
                               const QueryHead &head, const QueryBlock &block,
@@ -304,7 +293,11 @@ static void addQueryGradients(BackwardEmitter &e, const BackwardTile &tile,
       storeTile(e, zeroTile(e), target);
       Value lane = e.add(e.mul(panel.plane, e.integer(s.panel)), row);
       addProduct(e, keys.isFinite, {tile.scoreColumns, /*isTransposed=*/true},
-                 lane, vectors, e.steps(panel.from), e.steps(panel.to), target);
+                 lane, vectors, e.steps(panel.from), e.steps(panel.to), target,
+                 [&](Value i, Value key) {
+                   return sees(e, tile, keys, e.add(e.add(firstLane, row), i),
+                               key);
+                 });
     });
   });
   Value no = arith::ConstantIntOp::create(e, 0, 1);
@@ -313,7 +306,8 @@ static void addQueryGradients(BackwardEmitter &e, const BackwardTile &tile,
 
 /// Adds the product of P or dS with rows of the block's queries to a gradient
 /// of the keys.
-static void addKeyGradients(BackwardEmitter &e, const Matrix &scalars,
+static void addKeyGradients(BackwardEmitter &e, const BackwardTile &tile,
+                            const KeyBlock &keys, const Matrix &scalars,
                             const Matrix &vectors, const Matrix &target,
                             int64_t size, Value from, Value to,
                             const QueryBlock &block, Value isFinite) {
@@ -323,7 +317,9 @@ static void addKeyGradients(BackwardEmitter &e, const Matrix &scalars,
     Value base = vectors.plane(e, plane);
     e.loop(from, to, s.tile, [&](Value row) {
       addProduct(e, isFinite, {scalars}, row, base, e.integer(0), steps,
-                 target.row(e, plane, row));
+                 target.row(e, plane, row), [&](Value i, Value query) {
+                   return sees(e, tile, keys, query, e.add(row, i));
+                 });
     });
   });
 }
@@ -378,9 +374,11 @@ void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
         addQueryGradients(e, tile, head, block, keys, panel);
       });
     });
-    addKeyGradients(e, tile.powerFactors, tile.outputRows, tile.valueGradients,
-                    s.valuePad, firstRow, endRow, block, isFinite);
-    addKeyGradients(e, tile.scoreFactors, tile.queryRows, tile.keyGradients,
-                    s.headPad, firstRow, endRow, block, isFinite);
+    addKeyGradients(e, tile, keys, tile.powerFactors, tile.outputRows,
+                    tile.valueGradients, s.valuePad, firstRow, endRow, block,
+                    isFinite);
+    addKeyGradients(e, tile, keys, tile.scoreFactors, tile.queryRows,
+                    tile.keyGradients, s.headPad, firstRow, endRow, block,
+                    isFinite);
   });
 }

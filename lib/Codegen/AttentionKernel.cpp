@@ -295,20 +295,21 @@ Value Launch::hasWork(const Tile &tile) {
 static void attendSlice(Emitter &e, const Tile &tile, const Slice &slice) {
   const Shape &s = e.shape;
   std::pair<Value, Value> seen = boundSlice(e, queryBlockOf(e, tile), slice);
+  noteSight(e, tile);
   Value upper = seen.second;
   Value first = e.alignDown(seen.first, s.tile);
   e.loop(first, upper, s.keyBlock, [&](Value firstKey) {
     Value count = e.least(e.alignUp(e.sub(upper, firstKey), s.tile),
                           e.integer(s.keyBlock));
-    packKeys(e, tile, firstKey, count);
+    Value largest = packKeys(e, tile, firstKey, count);
     // The next tile most often begins with the same keys.
     Next next;
     next.key = e.add(firstKey, e.integer(s.keyBlock));
     next.isTile = e.compare(arith::CmpIPredicate::sge, next.key, upper);
     next.key = e.select(next.isTile, first, next.key);
-    e.loop(e.integer(0), tile.panels, 1, [&](Value panel) {
-      attendPanel(e, tile, panel, firstKey, count, next, slice.uniform);
-    });
+    PackedKeys block{firstKey, count, largest, next, slice.uniform};
+    e.loop(e.integer(0), tile.panels, 1,
+           [&](Value panel) { attendPanel(e, tile, panel, block); });
   });
 }
 

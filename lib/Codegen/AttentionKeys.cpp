@@ -9,21 +9,51 @@ using namespace mlir::sp::attention;
 using OfCell = function_ref<Value(Value row, Value column)>;
 
 /// Stores what `read` gives for rows [0, valid) of `size` columns, then zeros
-/// up to row `count`, in vectors of `type`; `target` gives addresses.
-static void packRows(Emitter &e, Value valid, Value count, int64_t size,
-                     VectorType type, OfCell read, OfCell target) {
+/// up to row `count`, in vectors of `type`; `target` gives addresses. Returns
+/// what `note` makes of `noted` and of each vector in turn.
+static SmallVector<Value>
+packRows(Emitter &e, Value valid, Value count, int64_t size, VectorType type,
+         OfCell read, OfCell target, ValueRange noted = {},
+         function_ref<Value(Value noted, Value vector)> note = {}) {
   int64_t chunk = type.getNumElements();
-  e.loop(e.integer(0), valid, 1, [&](Value row) {
-    e.loop(e.integer(0), e.integer(size), chunk, [&](Value column) {
-      e.store(read(row, column), target(row, column));
-    });
-  });
+  SmallVector<Value> made =
+      e.loop(e.integer(0), valid, 1, noted, [&](Value row, ValueRange carried) {
+        return e.loop(e.integer(0), e.integer(size), chunk, carried,
+                      [&](Value column, ValueRange so) {
+                        Value vector = read(row, column);
+                        e.store(vector, target(row, column));
+                        SmallVector<Value> next;
+                        if (note)
+                          next.push_back(note(so[0], vector));
+                        return next;
+                      });
+      });
   e.loop(valid, count, 1, [&](Value row) {
     e.loop(e.integer(0), e.integer(size), chunk, [&](Value column) {
       e.store(arith::ConstantOp::create(e, e.getZeroAttr(type)),
               target(row, column));
     });
   });
+  return made;
+}
+
+/// The larger of `most` and the magnitudes of words' elements, as bits of the
+/// compute type.
+static Value noteMagnitudes(Emitter &e, Value most, Value words) {
+  Value bits = e.magnitudes(words);
+  if (e.shape.pair == 2) {
+    // A bfloat16 is the upper half of a float.
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(
+          e, SplatElementsAttr::get(cast<VectorType>(bits.getType()),
+                                    APInt(32, static_cast<uint64_t>(value))));
+    };
+    Value second = arith::AndIOp::create(e, bits, number(0x7FFF0000));
+    Value first = arith::ShLIOp::create(
+        e, arith::AndIOp::create(e, bits, number(0x7FFF)), number(16));
+    bits = arith::MaxSIOp::create(e, first, second);
+  }
+  return arith::MaxSIOp::create(e, most, bits);
 }
 
 /// Values [column, column + tile) of the keys of step `step`, as words.
@@ -48,8 +78,8 @@ static Value readValues(Emitter &e, const Rows &rows, Value first, Value valid,
   return e.joinHalves(even, e.select(isValid, odd, none));
 }
 
-void attention::packKeys(Emitter &e, const Tile &tile, Value first,
-                         Value count) {
+Value attention::packKeys(Emitter &e, const Tile &tile, Value first,
+                          Value count) {
   const Shape &s = e.shape;
   Value valid = e.least(count, e.sub(tile.keys, first));
   Value keys = e.at(tile.scratch, s.keys, e.getI8Type());
@@ -68,7 +98,8 @@ void attention::packKeys(Emitter &e, const Tile &tile, Value first,
         Value index = e.add(e.mul(row, e.integer(s.headWords)), word);
         return e.at(keys, index, e.scalarType);
       });
-  packRows(
+  auto none = VectorType::get(s.tile, e.laneType);
+  Value most = packRows(
       e, e.steps(e.add(valid, e.integer(s.pair - 1))), e.steps(count),
       s.valueSize, VectorType::get(s.tile, e.scalarType),
       [&](Value step, Value column) {
@@ -78,7 +109,12 @@ void attention::packKeys(Emitter &e, const Tile &tile, Value first,
         Value index = e.add(e.mul(column, e.integer(s.stripe / s.tile)),
                             e.mul(step, e.integer(s.tile)));
         return e.at(values, index, e.scalarType);
-      });
+      },
+      Value(arith::ConstantOp::create(e, e.getZeroAttr(none))),
+      [&](Value most, Value words) {
+        return noteMagnitudes(e, most, words);
+      })[0];
+  return vector::ReductionOp::create(e, vector::CombiningKind::MAXSI, most);
 }
 
 // Packing alone would wait for memory: rows are cut and far apart, which the

@@ -171,7 +171,8 @@ void attention::loadState(Emitter &e, const Tile &tile) {
 /// Replaces the group's entry state by that on exit and returns the factor of
 /// the output, null where that is 1: what turns it into a mean, 0 for rows that
 /// have seen no key; or, where sums are kept and values met rounded powers,
-/// what makes the sum of powers its divisor.
+/// what makes the sum of powers its divisor. Rows that saw nothing but scores
+/// of -inf have no sum, and NaN for a mean, as the model has.
 static Value finishRows(Emitter &e, const Tile &tile, const Group &group) {
   const Shape &s = e.shape;
   auto read = [&](int64_t area) {
@@ -180,20 +181,25 @@ static Value finishRows(Emitter &e, const Tile &tile, const Group &group) {
   Value sum = read(s.rowSum), maximum = read(s.rowMax);
   Value entry = read(s.rowState);
   Value zero = e.constant(0), one = e.constant(1);
-  Value isEmpty = e.equal(sum, zero);
+  Value none = e.constant(-std::numeric_limits<double>::infinity());
+  Value hasNoSum = e.equal(sum, zero);
+  Value isEmpty = e.score ? hasNoSum : e.equal(maximum, none);
   // A row that saw no key since entry keeps its lse bit for bit.
   Value isKept = arith::AndIOp::create(
       e, e.equal(sum, one),
       e.equal(maximum, e.mulf(entry, e.constant(llvm::numbers::log2e))));
-  Value lse =
-      e.keepsSums ? maximum : e.select(isKept, entry, e.log(maximum, sum));
-  Value none = e.constant(-std::numeric_limits<double>::infinity());
+  // A maximum passes over NaN; a sum does not.
+  Value nan = e.constant(std::numeric_limits<double>::quiet_NaN());
+  Value lse = e.keepsSums
+                  ? e.addf(maximum, e.subf(sum, sum))
+                  : e.select(isKept, entry,
+                             e.select(hasNoSum, nan, e.log(maximum, sum)));
   e.store(e.select(isEmpty, none, lse), perQuery(e, tile, s.rowState, group));
   bool isRounded = s.weightSum != s.rowSum;
   if (e.keepsSums && !isRounded)
     return Value();
   Value weights = isRounded ? read(s.weightSum) : sum;
-  return e.select(isEmpty, zero,
+  return e.select(e.keepsSums ? hasNoSum : isEmpty, zero,
                   arith::DivFOp::create(e, e.keepsSums ? sum : one, weights));
 }
 

@@ -39,7 +39,8 @@ void loadState(Emitter &e, const Tile &tile);
 /// Normalises the state and writes it to o and lse.
 void storeState(Emitter &e, const Tile &tile);
 /// Packs keys and values [first, first + count), zero beyond the valid rows.
-void packKeys(Emitter &e, const Tile &tile, Value first, Value count);
+/// Returns the largest magnitude of the values, as bits of the compute type.
+Value packKeys(Emitter &e, const Tile &tile, Value first, Value count);
 /// What a panel asks for at register tile `row` of its block, so that it is
 /// near when it is packed: its share of the next block's rows and of the next
 /// tile's.
@@ -49,10 +50,36 @@ SmallVector<Ahead> lookAhead(Emitter &e, const Tile &tile, Value panel,
 /// The tile's queries, with its areas for bounds.
 QueryBlock queryBlockOf(Emitter &e, const Tile &tile);
 
-/// Attends one panel to the packed keys [firstKey, firstKey + count); `next`
-/// comes after them.
-void attendPanel(Emitter &e, const Tile &tile, Value panel, Value firstKey,
-                 Value count, const Next &next, Value uniform);
+/// The packed keys [first, first + count) of a slice; `next` comes after them.
+struct PackedKeys {
+  Value first, count;
+  Value largest; ///< of the values, as packKeys returns it
+  Next next;
+  Value uniform; ///< the slice's
+};
+
+/// Lets the state of queries that see keys of the slice differ from the empty
+/// one, whatever their scores are.
+void noteSight(Emitter &e, const Tile &tile);
+/// Attends one panel to a block of keys.
+void attendPanel(Emitter &e, const Tile &tile, Value panel,
+                 const PackedKeys &block);
+
+/// The panel at work: addresses in scratch memory and its ranges of keys.
+struct Panel {
+  Value queries, output, scores, weights, keys, values;
+  Value rowMax, rowSum, weightSum;
+  Sight sight;
+};
+/// `maxima`, or more of rows whose sums could overflow with the values of keys
+/// [from, to) of the block; they were `before`.
+SmallVector<Value> liftMaxima(Emitter &e, const Panel &p,
+                              const PackedKeys &block, Value from, Value to,
+                              ValueRange before, ValueRange maxima);
+/// Rescales the output and adds the powers of keys [from, to) times their
+/// values.
+void addValues(Emitter &e, const Panel &p, const PackedKeys &block, Value from,
+               Value to, ValueRange rescale);
 
 } // namespace mlir::sp::attention
 

@@ -2,7 +2,7 @@
 //
 //   scores  8 keys x 2 vectors of queries in registers, over the head size
 //   powers  one pass over the scores
-//   output  8 value columns x 2 vectors of queries in registers, over the keys
+//   output  AttentionValues.cpp
 //
 // A tile that a band's edge crosses is masked in its epilogue, so its
 // arithmetic is that of every other tile.
@@ -13,15 +13,6 @@ using namespace mlir::sp;
 using namespace mlir::sp::attention;
 
 using Predicate = arith::CmpIPredicate;
-
-namespace {
-/// The panel at work: addresses in scratch memory and its ranges of keys.
-struct Panel {
-  Value queries, output, scores, weights, keys, values;
-  Value rowMax, rowSum, weightSum;
-  Sight sight;
-};
-} // namespace
 
 static Panel locatePanel(Emitter &e, const Tile &tile, Value panel) {
   const Shape &s = e.shape;
@@ -53,12 +44,38 @@ QueryBlock attention::queryBlockOf(Emitter &e, const Tile &tile) {
           area(s.lower),   area(s.upper), area(s.ranges)};
 }
 
-/// Sets the scores of keys that a query does not see to -inf.
+void attention::noteSight(Emitter &e, const Tile &tile) {
+  // A score function hides keys by -inf: a row without others is empty.
+  if (e.score)
+    return;
+  auto laneVector = VectorType::get(e.shape.lanes, e.laneType);
+  Value least =
+      e.constant(e.scalarType.isF64() ? std::numeric_limits<double>::lowest()
+                                      : std::numeric_limits<float>::lowest());
+  e.loop(e.integer(0), tile.panels, 1, [&](Value panel) {
+    Panel p = locatePanel(e, tile, panel);
+    for (int64_t half = 0; half < 2; ++half) {
+      auto bound = [&](Value area) {
+        return e.load(laneVector, e.at(area, half * e.shape.lanes, e.laneType));
+      };
+      Value sees =
+          e.compare(Predicate::slt, bound(p.sight.lower), bound(p.sight.upper));
+      Value address = vectorAt(e, p.rowMax, e.integer(0), half);
+      Value maximum = e.load(e.vectorType, address);
+      e.store(e.select(sees, e.larger(least, maximum), maximum), address);
+    }
+  });
+}
+
+/// Hides the scores of keys that a query does not see: they are marked for a
+/// score function, else -inf.
 static SmallVector<Value> maskTile(Emitter &e, const Panel &p, Value firstKey,
                                    Value uniform, ValueRange scores) {
   Value none = e.constant(-std::numeric_limits<double>::infinity());
   Value isUniform = e.compare(Predicate::ne, uniform, e.integer(0));
   Value zero = e.constant(0);
+  if (e.score)
+    none = e.select(isUniform, none, e.mark());
   SmallVector<Value> masked;
   for (auto [score, visible] :
        llvm::zip_equal(scores, visibleLanes(e, p.sight, firstKey)))
@@ -122,7 +139,7 @@ static SmallVector<Value> applyScore(Emitter &e, const Tile &tile,
                                pass.apply(e.mulf(product, tile.product), half);
                            // Keys that no band shows stay hidden, whatever the
                            // function makes of it.
-                           Value isHidden = e.equal(product, none);
+                           Value isHidden = e.isMark(product);
                            Value exponent = e.select(isHidden, none, made[0]);
                            e.store(exponent, address);
                            if (made.size() == 2)
@@ -174,47 +191,18 @@ static SmallVector<Value> raiseBlock(Emitter &e, const Panel &p, Value from,
   });
 }
 
-/// Rescales the output and adds the powers [from, to) times their values.
-static void addValues(Emitter &e, const Panel &p, Value from, Value to,
-                      ValueRange rescale) {
-  const Shape &s = e.shape;
-  e.loop(e.integer(0), e.integer(s.valueSize), s.tile, [&](Value column) {
-    Value values = e.at(p.values, e.mul(column, e.integer(s.stripe / s.tile)),
-                        e.scalarType);
-    auto element = [&](int64_t i, int64_t half) {
-      return vectorAt(e, p.output, e.add(column, e.integer(i)), half);
-    };
-    SmallVector<Value> sums;
-    for (int64_t i = 0; i < s.tile; ++i)
-      for (int64_t half = 0; half < 2; ++half)
-        sums.push_back(
-            e.mulf(e.load(e.vectorType, element(i, half)), rescale[half]));
-    Value following = e.at(values, s.stripe, e.scalarType);
-    sums = contract(e, e.steps(from), e.steps(to), sums, p.scores,
-                    {[&](Value step) {
-                       return e.at(values, e.mul(step, e.integer(s.tile)),
-                                   e.scalarType);
-                     },
-                     /*row=*/1, /*step=*/s.tile},
-                    [&](Value step) { prefetchFactors(e, following, step); });
-    for (int64_t i = 0; i < s.tile; ++i)
-      for (int64_t half = 0; half < 2; ++half)
-        e.store(sums[2 * i + half], element(i, half));
-  });
-}
-
 void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
-                            Value firstKey, Value count, const Next &next,
-                            Value uniform) {
+                            const PackedKeys &block) {
   const Shape &s = e.shape;
+  Value firstKey = block.first, uniform = block.uniform;
   Panel p = locatePanel(e, tile, panel);
   Value zero = e.integer(0);
   Value from, to;
-  std::tie(from, to) = clipSight(e, p.sight, firstKey, count);
+  std::tie(from, to) = clipSight(e, p.sight, firstKey, block.count);
   e.ifThen(e.compare(Predicate::slt, from, to), [&] {
     SmallVector<Value> scores =
         scoreBlock(e, p, firstKey, from, to, uniform, [&](Value row) {
-          SmallVector<Ahead> all = lookAhead(e, tile, panel, row, next);
+          SmallVector<Ahead> all = lookAhead(e, tile, panel, row, block.next);
           if (e.score.pair)
             all.append(
                 ScorePass(e, tile.score, panel)
@@ -234,15 +222,21 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
               clearWeights(e, p, from, to);
             return scores;
           });
-    SmallVector<Value> safe, rescale;
+    SmallVector<Value> before, maxima, safe, rescale;
     for (int64_t half = 0; half < 2; ++half) {
-      Value before = e.load(e.vectorType, vectorAt(e, p.rowMax, zero, half));
-      Value maximum = e.larger(e.mulf(scores[half], tile.scale), before);
+      Value address = vectorAt(e, p.rowMax, zero, half);
+      before.push_back(e.load(e.vectorType, address));
+      maxima.push_back(
+          e.larger(e.mulf(scores[half], tile.scale), before[half]));
+    }
+    maxima = liftMaxima(e, p, block, from, to, before, maxima);
+    for (int64_t half = 0; half < 2; ++half) {
       // -inf - -inf is NaN, but a row without keys has only zero powers.
       Value none = e.constant(-std::numeric_limits<double>::infinity());
-      safe.push_back(e.select(e.equal(maximum, none), e.constant(0), maximum));
-      rescale.push_back(e.power(e.subf(before, safe[half])));
-      e.store(maximum, vectorAt(e, p.rowMax, zero, half));
+      safe.push_back(
+          e.select(e.equal(maxima[half], none), e.constant(0), maxima[half]));
+      rescale.push_back(e.power(e.subf(before[half], safe[half])));
+      e.store(maxima[half], vectorAt(e, p.rowMax, zero, half));
     }
     SmallVector<Value> powers = raiseBlock(e, p, from, to, tile.scale, safe);
     auto addSums = [&](Value area, int64_t first) {
@@ -256,6 +250,6 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
     addSums(p.rowSum, 0);
     if (s.pair == 2)
       addSums(p.weightSum, 2);
-    addValues(e, p, from, to, rescale);
+    addValues(e, p, block, from, to, rescale);
   });
 }

@@ -1,5 +1,7 @@
 #include "VectorEmitter.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -200,6 +202,35 @@ Value VectorEmitter::steps(Value elements) {
 
 Value VectorEmitter::equal(Value a, Value b) {
   return arith::CmpFOp::create(*this, arith::CmpFPredicate::OEQ, a, b);
+}
+
+Value VectorEmitter::mark() {
+  return arith::BitcastOp::create(
+      *this, vectorType,
+      integers(bitsOf(std::numeric_limits<double>::infinity()) + 1));
+}
+
+Value VectorEmitter::isMark(Value x) {
+  Value bits = arith::BitcastOp::create(
+      *this, VectorType::get(registers.lanes, laneType), x);
+  return compare(arith::CmpIPredicate::eq, bits,
+                 integers(bitsOf(std::numeric_limits<double>::infinity()) + 1));
+}
+
+Value VectorEmitter::magnitudes(Value x) {
+  auto type = cast<VectorType>(x.getType());
+  auto words = VectorType::get(type.getShape(), laneType);
+  Value all = arith::ConstantOp::create(
+      *this, SplatElementsAttr::get(
+                 words, APInt::getSignedMaxValue(laneType.getWidth())));
+  return arith::AndIOp::create(*this, arith::BitcastOp::create(*this, words, x),
+                               all);
+}
+
+int64_t VectorEmitter::bitsOf(double number) const {
+  if (scalarType.isF64())
+    return llvm::bit_cast<int64_t>(number);
+  return llvm::bit_cast<int32_t>(static_cast<float>(number));
 }
 
 Value VectorEmitter::larger(Value a, Value b) {

@@ -86,6 +86,15 @@ public:
   /// The steps of a contraction over `elements`.
   Value steps(Value elements);
   Value equal(Value a, Value b);
+  /// What marks a pair that is not there: a signalling NaN, which no arithmetic
+  /// yields. `isMark` compares bits.
+  Value mark();
+  Value isMark(Value x);
+  /// x as integers of its width, without the sign: ordered as magnitudes, where
+  /// NaN is beyond infinity.
+  Value magnitudes(Value x);
+  /// Bits of a non-negative number of the compute type.
+  int64_t bitsOf(double number) const;
   /// a > b ? a : b, one instruction: b where either is NaN.
   Value larger(Value a, Value b);
   /// Lanes below `count`; null when `size` is a multiple of `lanes`, so that a

@@ -72,9 +72,11 @@ static Value transpose(OpBuilder &builder, Location location, Value value,
 }
 
 /// Means over keys of values [batch, keys, kvHeads, dv]: [batch, kvHeads, dv].
+/// Their sum could overflow.
 static Value means(OpBuilder &builder, Location location, Value values) {
-  return divide(builder, location, sumOver(builder, location, values, 1),
-                double(typeOf(values).getDimSize(1)));
+  Value shares =
+      divide(builder, location, values, double(typeOf(values).getDimSize(1)));
+  return sumOver(builder, location, shares, 1);
 }
 
 Value mlir::sp::meanOfValues(OpBuilder &builder, Location location,
@@ -107,12 +109,11 @@ EmptyRowGradients::EmptyRowGradients(OpBuilder &builder, Location location,
       builder, location, rows, own, all, splat(builder, location, rows, 0));
 }
 
-/// Where the greatest exponent is none, [batch, queries, heads].
+/// Where the sum of powers is 0, [batch, queries, heads].
 Value EmptyRowGradients::withoutSums(AttentionOp attention) {
-  Value greatest = numberOfSums(builder, location, attention.getLse(), 0);
-  Value none = splat(builder, location, typeOf(greatest),
-                     -std::numeric_limits<double>::infinity());
-  return stablehlo::CompareOp::create(builder, location, greatest, none,
+  Value sum = numberOfSums(builder, location, attention.getLse(), 1);
+  Value none = splat(builder, location, typeOf(sum), 0);
+  return stablehlo::CompareOp::create(builder, location, sum, none,
                                       stablehlo::ComparisonDirection::EQ);
 }
 

@@ -71,12 +71,8 @@ bool AttentionState::hasEmptyRows() {
 Value AttentionState::emptyRow(RankedTensorType type, const HeadRange &heads) {
   if (!hasEmptyRows() || op.getEmpty() == Empty::Zero)
     return Value();
-  if (op.getEmpty() == Empty::Nan) {
-    auto element = cast<FloatType>(type.getElementType());
-    return splat(
-        builder, loc, type,
-        FloatAttr::get(element, APFloat::getNaN(element.getFloatSemantics())));
-  }
+  if (op.getEmpty() == Empty::Nan)
+    return nan(type);
   if (!mean)
     return Value();
   Value own = takeHeads(mean, 2, heads);
@@ -101,17 +97,37 @@ Value AttentionState::numberOf(Value sums, int64_t index) {
   return stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), part);
 }
 
+Value AttentionState::nan(RankedTensorType type) {
+  return splat(builder, loc, type,
+               builder.getFloatAttr(type.getElementType(),
+                                    std::numeric_limits<double>::quiet_NaN()));
+}
+
+Value AttentionState::isEqual(Value value, double number) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Value other = splat(builder, loc, type,
+                      builder.getFloatAttr(type.getElementType(), number));
+  return stablehlo::CompareOp::create(builder, loc, value, other,
+                                      stablehlo::ComparisonDirection::EQ);
+}
+
+/// Rows of -inf, in `greatest` or in lse. Without a score function those who
+/// saw only scores of -inf differ: they have the lowest number and no sum, of
+/// which the division makes NaN.
+Value AttentionState::sawNothing(Value greatest) {
+  return isEqual(greatest, -std::numeric_limits<double>::infinity());
+}
+
 /// Rows that saw no key give 0.
 Value AttentionState::dividedBySum(SoftmaxState state) {
   auto type = cast<RankedTensorType>(state.output.getType());
   Value divisor = sum(state.lse);
   if (hasEmptyRows()) {
     auto sumType = cast<RankedTensorType>(divisor.getType());
-    Type element = type.getElementType();
-    Value zero = splat(builder, loc, sumType, builder.getZeroAttr(element));
-    Value one = splat(builder, loc, sumType, builder.getOneAttr(element));
-    Value isEmpty = stablehlo::CompareOp::create(
-        builder, loc, divisor, zero, stablehlo::ComparisonDirection::EQ);
+    Value one =
+        splat(builder, loc, sumType, builder.getOneAttr(type.getElementType()));
+    Value isEmpty =
+        op.getScore() ? isEqual(divisor, 0) : sawNothing(greatest(state.lse));
     divisor = stablehlo::SelectOp::create(builder, loc, isEmpty, one, divisor);
   }
   divisor = stablehlo::BroadcastInDimOp::create(builder, loc, type, divisor,
@@ -119,17 +135,32 @@ Value AttentionState::dividedBySum(SoftmaxState state) {
   return stablehlo::DivOp::create(builder, loc, state.output, divisor);
 }
 
+/// NaN for rows whose visible keys a score function hides by -inf: their powers
+/// are NaN in the model, and so are gradients where they are not selected away.
+Value AttentionState::notEmpty(Value sums) {
+  auto type = cast<RankedTensorType>(sums.getType());
+  return stablehlo::SelectOp::create(builder, loc, sawNothing(sums), nan(type),
+                                     sums);
+}
+
 /// Of the sum of exponentials: `sums` without a score function have exponents
-/// in base 2.
+/// in base 2. NaN where scores of -inf are all that a row saw.
 Value AttentionState::logarithm(Value sums) {
   Value greatest = this->greatest(sums), sum = this->sum(sums);
   auto type = cast<RankedTensorType>(sum.getType());
+  Value empty = hasEmptyRows() ? sawNothing(greatest) : Value();
+  Value none = greatest;
+  sum = stablehlo::SelectOp::create(builder, loc, isEqual(sum, 0), nan(type),
+                                    sum);
   Value ln2 =
       splat(builder, loc, type,
             builder.getFloatAttr(type.getElementType(), llvm::numbers::ln2));
   greatest = stablehlo::MulOp::create(builder, loc, greatest, ln2);
   Value log = stablehlo::LogOp::create(builder, loc, sum);
-  return stablehlo::AddOp::create(builder, loc, greatest, log);
+  Value lse = stablehlo::AddOp::create(builder, loc, greatest, log);
+  return empty ? stablehlo::SelectOp::create(builder, loc, empty, none, lse)
+                     .getResult()
+               : lse;
 }
 
 SoftmaxState AttentionState::finalize(SoftmaxState state,
@@ -139,14 +170,7 @@ SoftmaxState AttentionState::finalize(SoftmaxState state,
   if (Value instead = emptyRow(type, heads)) {
     // A row that saw no key has -inf, which only then equals the fill.
     Value lse = keepsSums ? greatest(state.lse) : state.lse;
-    auto lseType = cast<RankedTensorType>(lse.getType());
-    const llvm::fltSemantics &semantics =
-        cast<FloatType>(type.getElementType()).getFloatSemantics();
-    Value infinity = splat(builder, loc, lseType,
-                           FloatAttr::get(type.getElementType(),
-                                          APFloat::getInf(semantics, true)));
-    Value empty = stablehlo::CompareOp::create(
-        builder, loc, lse, infinity, stablehlo::ComparisonDirection::EQ);
+    Value empty = sawNothing(lse);
     Value mask = stablehlo::BroadcastInDimOp::create(
         builder, loc,
         RankedTensorType::get(type.getShape(), builder.getI1Type()), empty,
@@ -157,6 +181,10 @@ SoftmaxState AttentionState::finalize(SoftmaxState state,
   if (element != type.getElementType())
     output =
         stablehlo::ConvertOp::create(builder, loc, type.clone(element), output);
-  bool hasLogarithm = op.getLse() && keepsSums && !op.getScore();
-  return {output, hasLogarithm ? logarithm(state.lse) : state.lse};
+  if (!op.getLse())
+    return {output, state.lse};
+  if (op.getScore())
+    return {output,
+            op.getEmpty() == Empty::Nan ? notEmpty(state.lse) : state.lse};
+  return {output, keepsSums ? logarithm(state.lse) : state.lse};
 }

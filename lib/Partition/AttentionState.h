@@ -33,6 +33,11 @@ private:
   Value greatest(Value sums) { return numberOf(sums, 0); }
   Value sum(Value sums) { return numberOf(sums, 1); }
   Value numberOf(Value sums, int64_t index);
+  Value notEmpty(Value sums);
+  Value nan(RankedTensorType type);
+  /// i1 of each element.
+  Value isEqual(Value value, double number);
+  Value sawNothing(Value greatest);
   Value dividedBySum(SoftmaxState state);
   Value logarithm(Value sums);
   bool hasEmptyRows();

@@ -117,11 +117,18 @@ private:
 
   /// One number a query and head. Gradients of scores are weights times what
   /// their products with values get, less delta: where lse has a cotangent,
-  /// more by that.
+  /// more by that. The model sums p * dp over keys: where do is infinite that
+  /// is NaN, or it is infinite as all dp, and dp - delta is NaN.
   Value makeDelta(Value output, Value cotangent, Value ofLse) {
     Value left = convert(cotangent, stateType()),
           right = convert(output, stateType());
     Value product = stablehlo::MulOp::create(builder, loc, left, right);
+    auto type = cast<RankedTensorType>(left.getType());
+    Value zero =
+        splat(builder, loc, type, builder.getZeroAttr(type.getElementType()));
+    product = stablehlo::AddOp::create(
+        builder, loc, product,
+        stablehlo::MulOp::create(builder, loc, left, zero));
     Value delta = sumDim(builder, loc, product, 3);
     if (!ofLse)
       return delta;

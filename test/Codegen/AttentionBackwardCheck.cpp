@@ -126,8 +126,6 @@ void BackwardRun::check(double tolerance) {
             if (!isVisible(slice, a, key))
               continue;
             Scored scored = scoreOf(dot(query, keys[key]), b, h, a, key);
-            if (p.score && scored.exponent == none)
-              continue;
             double power = std::exp(scored.exponent - base) / sum;
             gradV.add(b, key, kv, power * scored.weight, out);
             double mean = delta.get(delta.index(b, a, h));
@@ -137,9 +135,9 @@ void BackwardRun::check(double tolerance) {
               if (scored.derivatives[i] != 0)
                 terms[i].values[terms[i].place(b, h, a, p.keyPositions[key])] +=
                     exponent * scored.derivatives[i];
-            if (scored.slope == 0)
-              continue;
-            double score = exponent * scored.slope * p.scale;
+            // A selection passes on 0, which its key and query multiply.
+            double score =
+                scored.slope == 0 ? 0 : exponent * scored.slope * p.scale;
             gradQ.add(b, a, h, score, keys[key]);
             gradK.add(b, key, kv, score, query);
           }

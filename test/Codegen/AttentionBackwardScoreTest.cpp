@@ -73,7 +73,8 @@ TEST_P(AttentionBackwardScore, HeadsAndPositions) {
 // What is said of queries, keys and heads
 //===----------------------------------------------------------------------===//
 
-// Padding, whose elements and terms may be anything.
+// Padding, whose elements and terms may be anything: a NaN or infinity in its
+// keys is in the gradients of queries, as 0 * NaN, and nowhere else.
 TEST_P(AttentionBackwardScore, PaddingOfKeys) {
   for (double bad : {0.0, kNaN, kInfinity}) {
     SCOPED_TRACE(bad);
@@ -81,7 +82,9 @@ TEST_P(AttentionBackwardScore, PaddingOfKeys) {
     %none = stablehlo.constant dense<$NONE> : $T
     %scaled = stablehlo.multiply %s, %x : $T
     %e = stablehlo.select %m, %scaled, %none : tensor<i1>, $T
-    return %e, %x : $T, $T)");
+    %zero = stablehlo.constant dense<0.0> : $T
+    %slope = stablehlo.select %m, %x, %zero : tensor<i1>, $T
+    return %e, %slope : $T, $T)");
     p.kernel.perKey = 2;
     p.terms = {random(TermElement::i1, {kKeys, 0, 0, 1}, 2 * kKeys),
                random(ownElement(), {kKeys, 0, 0, 1}, 2 * kKeys)};
@@ -91,7 +94,7 @@ TEST_P(AttentionBackwardScore, PaddingOfKeys) {
     p.score = [&](double s, const Pair &at) {
       double factor = p.terms[1].at(at.batch, 0, 0, at.key);
       bool isKept = p.terms[0].at(at.batch, 0, 0, at.key) != 0;
-      return Scored{isKept ? s * factor : -kInfinity, 1, factor};
+      return Scored{isKept ? s * factor : -kInfinity, 1, isKept ? factor : 0};
     };
     BackwardRun run(p);
     for (int64_t batch = 0; batch < 2; ++batch)

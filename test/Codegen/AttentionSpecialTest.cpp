@@ -77,12 +77,35 @@ TYPED_TEST(AttentionSpecial, ScoreOfMinusInfinityHidesItsKey) {
   Case<TypeParam> c;
   c.k[0] = -kInfinity;
   c.run(band(kRows, kRows, kNoLow, 0));
-  EXPECT_EQ(c.o[0], 0);
-  EXPECT_EQ(c.lse[0], -kInfinity);
+  EXPECT_TRUE(std::isnan(c.o[0]));
+  EXPECT_TRUE(std::isnan(c.lse[0]));
   for (int64_t row = 1; row < kRows; ++row) {
     EXPECT_NEAR(c.o[row * kSize], 1, 1e-6);
     EXPECT_NEAR(c.lse[row], 2 + std::log(row), 1e-5);
   }
+}
+
+TYPED_TEST(AttentionSpecial, ValuesReachThoseWhoSeeThem) {
+  for (double bad : {kNaN, kInfinity}) {
+    Case<TypeParam> c;
+    c.v[21 * kSize + 5] = bad;
+    c.run(band(kRows, kRows, kNoLow, 0));
+    for (int64_t row = 0; row < kRows; ++row)
+      for (int64_t i = 0; i < kSize; ++i)
+        EXPECT_EQ(std::isfinite(c.o[row * kSize + i]), row < 21 || i != 5)
+            << row << ", " << i;
+  }
+}
+
+TYPED_TEST(AttentionSpecial, MeansOfLargeValuesAreLarge) {
+  Case<TypeParam> c;
+  TypeParam large = std::numeric_limits<TypeParam>::max() / 2;
+  std::fill(c.v.begin(), c.v.end(), large);
+  c.run(band(kRows, kRows));
+  for (TypeParam mean : c.o)
+    EXPECT_NEAR(mean / large, 1, 1e-6);
+  for (int64_t row = 0; row < kRows; ++row)
+    EXPECT_NEAR(c.lse[row], 2 + std::log(kRows), 1e-5);
 }
 
 TYPED_TEST(AttentionSpecial, UntouchedRowsKeepTheirBits) {

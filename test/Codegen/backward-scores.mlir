@@ -60,7 +60,7 @@ func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j
   return %e, %weight : tensor<f32>, tensor<f32>
 }
 
-// The slope of a pair that is hidden is no number.
+// A pair that is hidden has a derivative of 0, as a selection gives.
 func.func private @score_0_gradient(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<i32>, %b: tensor<i32>, %w: tensor<f32>, %p: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
   %two = stablehlo.constant dense<2.0> : tensor<f32>
   %half = stablehlo.divide %s, %two : tensor<f32>
@@ -86,8 +86,7 @@ func.func private @score_0_gradient(%s: tensor<f32>, %h: tensor<i32>, %i: tensor
   %one = stablehlo.constant dense<1.0> : tensor<f32>
   %square = stablehlo.multiply %tanh, %tanh : tensor<f32>
   %falls = stablehlo.subtract %one, %square : tensor<f32>
-  %nan = stablehlo.constant dense<0x7FC00000> : tensor<f32>
-  %slope = stablehlo.select %same, %falls, %nan : tensor<i1>, tensor<f32>
+  %slope = stablehlo.select %same, %falls, %zero : tensor<i1>, tensor<f32>
   return %e, %slope, %weight : tensor<f32>, tensor<f32>, tensor<f32>
 }
 

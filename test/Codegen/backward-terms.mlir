@@ -44,7 +44,7 @@ func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j
   return %e, %weight : tensor<f32>, tensor<f32>
 }
 
-// The derivatives of a pair that is hidden are no numbers.
+// A pair that is hidden has a derivative of 0, as a selection gives.
 func.func private @score_0_gradient(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %x: tensor<f32>, %y: tensor<f32>, %w: tensor<f32>, %p: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
   %tanh = stablehlo.tanh %s : tensor<f32>
   %xy = stablehlo.multiply %x, %y : tensor<f32>
@@ -69,9 +69,8 @@ func.func private @score_0_gradient(%s: tensor<f32>, %h: tensor<i32>, %i: tensor
   %one = stablehlo.constant dense<1.0> : tensor<f32>
   %square = stablehlo.multiply %tanh, %tanh : tensor<f32>
   %falls = stablehlo.subtract %one, %square : tensor<f32>
-  %nan = stablehlo.constant dense<0x7FC00000> : tensor<f32>
-  %slope = stablehlo.select %same, %falls, %nan : tensor<i1>, tensor<f32>
-  %by_x = stablehlo.select %same, %y, %nan : tensor<i1>, tensor<f32>
+  %slope = stablehlo.select %same, %falls, %zero : tensor<i1>, tensor<f32>
+  %by_x = stablehlo.select %same, %y, %zero : tensor<i1>, tensor<f32>
   return %e, %slope, %weight, %one, %by_x, %x, %distance : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
 

@@ -8,7 +8,7 @@
 // CHECK-LABEL: module @added
 // CHECK: %[[O:.*]], %[[LSE:.*]] = sp.attention(%arg0, %arg1, %arg2) {{.*}} mean({{.*}} bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi 0>] {{.*}} empty mean
 // CHECK: %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = sp.attention_backward(
-// CHECK: stablehlo.slice %[[LSE]] [0:2, 0:6, 0:4, 0:1]
+// CHECK: stablehlo.slice %[[LSE]] [0:2, 0:6, 0:4, 1:2]
 // CHECK: stablehlo.compare EQ
 // CHECK: %[[DO:.*]] = stablehlo.select {{.*}} : tensor<2x6x4x1x8xi1>
 // CHECK: stablehlo.dot_general %[[DO]], %{{.*}}, batching_dims = [0, 2] x [0, 2], contracting_dims = [1, 3] x [1, 3]

@@ -109,7 +109,7 @@ module @padding {
 // CHECK-LABEL: module @causal_padding
 // CHECK: %[[O:.*]], %[[LSE:.*]] = sp.attention({{.*}}) score @score_0 {{.*}} mean({{.*}}) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi 0>]
 // CHECK: %{{.*}}, %{{.*}}, %[[DV:.*]] = sp.attention_backward({{.*}}) of(%[[O]], %[[LSE]]) by(%arg4) score @score_0_gradient
-// CHECK: %[[GREATEST:.*]] = stablehlo.slice %[[LSE]] [0:2, 0:6, 0:4, 0:1]
+// CHECK: %[[GREATEST:.*]] = stablehlo.slice %[[LSE]] [0:2, 0:6, 0:4, 1:2]
 // CHECK: %[[EMPTY:.*]] = stablehlo.compare EQ, %{{.*}}, %{{.*}} : (tensor<2x6x4xf32>, tensor<2x6x4xf32>)
 // CHECK: stablehlo.select {{.*}} : tensor<2x6x4x1x8xi1>
 // CHECK: stablehlo.reduce({{.*}}) applies stablehlo.add across dimensions = [1, 3]

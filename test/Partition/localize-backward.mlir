@@ -25,18 +25,23 @@ func.func @main(%q: tensor<2x13x4x8xbf16>, %k: tensor<2x17x2x8xbf16>, %v: tensor
   // RING: %[[ROUNDED:.*]] = stablehlo.convert %[[MEAN]]
   // RING: %[[GREATEST:.*]] = stablehlo.slice %[[L]] [0:1, 0:3, 0:4, 0:1]
   // RING: %[[M:.*]] = stablehlo.reshape %[[GREATEST]]
+  // Scores of -inf alone have no sum, and NaN for its logarithm.
+  // RING: %[[HAS:.*]] = stablehlo.compare EQ, %[[N]], %{{.*}}
+  // RING: %[[ANY:.*]] = stablehlo.select %[[HAS]], %{{.*}}, %[[N]]
   // RING: %[[NATURAL:.*]] = stablehlo.multiply %[[M]], %{{.*}}
-  // RING: %[[LOG:.*]] = stablehlo.log %[[N]]
+  // RING: %[[LOG:.*]] = stablehlo.log %[[ANY]]
   // RING: %[[LSE:.*]] = stablehlo.add %[[NATURAL]], %[[LOG]]
   // GATHER: %[[KF:.*]] = sp.all_gather %[[K]] dim 1
   // GATHER: %[[O:.*]], %[[L:.*]] = sp.attend(%[[Q]], %[[KF]],
   // GATHER: %[[ROUNDED:.*]] = stablehlo.convert %[[O]]
 
-  // delta is made of local rows.
+  // delta is made of local rows, NaN where the cotangent is not finite.
   // CHECK: %[[A:.*]] = stablehlo.convert %[[DO]] : (tensor<1x3x4x4xbf16>) -> tensor<1x3x4x4xf32>
   // CHECK: %[[B:.*]] = stablehlo.convert %[[ROUNDED]]
   // CHECK: %[[AB:.*]] = stablehlo.multiply %[[A]], %[[B]]
-  // CHECK: %[[DELTA:.*]] = stablehlo.reduce(%[[AB]] init: %{{.*}}) applies stablehlo.add across dimensions = [3] : (tensor<1x3x4x4xf32>, tensor<f32>) -> tensor<1x3x4xf32>
+  // CHECK: %[[ZERO:.*]] = stablehlo.multiply %[[A]], %{{.*}}
+  // CHECK: %[[TERMS:.*]] = stablehlo.add %[[AB]], %[[ZERO]]
+  // CHECK: %[[DELTA:.*]] = stablehlo.reduce(%[[TERMS]] init: %{{.*}}) applies stablehlo.add across dimensions = [3] : (tensor<1x3x4x4xf32>, tensor<f32>) -> tensor<1x3x4xf32>
 
   // Keys travel as in the forward, without being kept from there; gradients of
   // a block follow it, and the last hop brings them home.
