@@ -33,8 +33,9 @@ HEAD_SIZES = (1, 2, 4, 5, 8, 8, 16, 16, 24, 32, 33, 64)
 SCORES = (1e-3, 30, 300, 1e4)
 # The last are denormals of f32 and bf16, or underflow.
 VALUES = (1e30, 1e-30, 1e-39, 1e-42)
-# How often rows that masks hide hold NaN or infinity.
-HIDDEN = 0.0
+# How often rows that inputs hide hold NaN or infinity. Those that positions hide are not read, and a
+# factor that a part learns has 0 * NaN for its gradient in the model where here nothing is added.
+HIDDEN = 0.15
 BIASES = ("1111", "b11k", "1hqk", "11qk", "bhqk", "1h1k", "bh11", "b1qk", "111k", "1hq1")
 # Positions decide the first of these; twice what is most usual.
 POSITIONAL = (*scores.POSITIONS, "causal")
@@ -106,7 +107,6 @@ def case(random: Random) -> cases.Case:
         grad=int(random.random() < 0.35),
         scores=random.choice(SCORES) if random.random() < 0.15 else 0,
         values=random.choice(VALUES) if random.random() < 0.15 else 0,
-        hidden=random.choice(magnitudes.HIDDEN) if random.random() < HIDDEN else "",
         seed=random.randint(0, 999),
     )
     names = [random.choice(POSITIONAL if random.random() < 0.7 else OTHER)]
@@ -120,7 +120,12 @@ def case(random: Random) -> cases.Case:
     mask = "+".join(part(random, name, drawn) for name in names)
     backward = random.choice(("", "kv", "q", "q"))
     drawn = replace(drawn, mask=mask, backward=backward)
-    return (learning(random, drawn) if drawn.grad else drawn).settled()
+    drawn = (learning(random, drawn) if drawn.grad else drawn).settled()
+    seen = [name.split(":")[0] for name in drawn.parts]
+    readable = drawn.grad < 2 and not {*seen} & {*scores.POSITIONS} - {"full"}
+    if readable and random.random() < HIDDEN:
+        drawn = replace(drawn, hidden=random.choice(magnitudes.HIDDEN[1:]))
+    return drawn
 
 
 def learning(random: Random, case: cases.Case) -> cases.Case:

@@ -274,5 +274,10 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
     os << ", " << report["constantBytes"].get<int64_t>()
        << " of them for constants";
   os << "\n";
+  if (llvm::any_of(attentions, [](const json &attention) {
+        return attention["mask"] != "full";
+      }))
+    os << "what positions hide from a query is not read for it: NaN and "
+          "infinity there do not reach its row, as 0 * NaN does in the model\n";
   printDecisions(log, os);
 }
