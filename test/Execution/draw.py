@@ -35,7 +35,7 @@ SCORES = (1e-3, 30, 300, 1e4)
 VALUES = (1e30, 1e-30, 1e-39, 1e-42)
 # How often rows that inputs hide hold NaN or infinity. Those that positions hide are not read, and a
 # factor that a part learns has 0 * NaN for its gradient in the model where here nothing is added.
-HIDDEN = 0.15
+HIDDEN = 0.5
 BIASES = ("1111", "b11k", "1hqk", "11qk", "bhqk", "1h1k", "bh11", "b1qk", "111k", "1hq1")
 # Positions decide the first of these; twice what is most usual.
 POSITIONAL = (*scores.POSITIONS, "causal")
@@ -122,8 +122,9 @@ def case(random: Random) -> cases.Case:
     drawn = replace(drawn, mask=mask, backward=backward)
     drawn = (learning(random, drawn) if drawn.grad else drawn).settled()
     seen = [name.split(":")[0] for name in drawn.parts]
-    readable = drawn.grad < 2 and not {*seen} & {*scores.POSITIONS} - {"full"}
-    if readable and random.random() < HIDDEN:
+    hides = {*seen} & {"segments", "positions", "padding", "lengths", "mask"}
+    positional = {*seen} & {*scores.POSITIONS} - {"full"}
+    if hides and not positional and drawn.grad < 2 and random.random() < HIDDEN:
         drawn = replace(drawn, hidden=random.choice(magnitudes.HIDDEN[1:]))
     return drawn
 
