@@ -158,7 +158,10 @@ void Counter::count(Operation *op, int64_t times) {
   if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
     auto trips = loop->getAttrOfType<IntegerAttr>("sp.trips");
     Promise before = promise;
-    count(loop.getBody().front(), times * (trips ? trips.getInt() : 1));
+    int64_t turns = trips ? trips.getInt() : 1;
+    // The condition is asked once more than it holds.
+    count(loop.getCond().front(), times * (turns + 1));
+    count(loop.getBody().front(), times * turns);
     bool isSilent = promise.bytesSent == before.bytesSent;
     promise.isExact &= trips || isSilent;
     return;

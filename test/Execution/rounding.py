@@ -54,7 +54,9 @@ def distances(got: np.ndarray, expected: Expected) -> np.ndarray:
         with np.errstate(invalid="ignore"):
             away = np.where(got == each, 0.0, np.abs(got - each))
         with np.errstate(invalid="ignore", divide="ignore"):
-            scaled = np.where(away == 0, 0.0, away / expected.errors)
+            # An error that is no number bounds nothing.
+            errors = np.where(np.isfinite(expected.errors), expected.errors, 0.0)
+            scaled = np.where(away == 0, 0.0, away / errors)
         nearest = np.fmin(nearest, np.where(kinds(got) == 0, scaled, np.inf))
     right = [kinds(each) for each in choices]
     disputed = right[0] != right[1]
