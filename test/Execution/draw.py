@@ -126,6 +126,10 @@ def case(random: Random) -> cases.Case:
     positional = {*seen} & {*scores.POSITIONS} - {"full"}
     if hides and not positional and drawn.grad < 2 and random.random() < HIDDEN:
         drawn = replace(drawn, hidden=random.choice(magnitudes.HIDDEN[1:]))
+    # Where hidden weights are set to 0, and where hidden scores are the lowest number: not the model's.
+    unlike = {("zero", "v:nan"), ("zero", "v:inf"), ("lowest", "v:inf")}
+    if (drawn.fill, drawn.hidden) in unlike:
+        drawn = replace(drawn, hidden="")
     return drawn
 
 
