@@ -25,9 +25,10 @@
 /// bf16 and f16 are computed in f32, products included unless `bf16Dots`. Rows
 /// beyond the valid ones are neither read nor written. Pairs outside the
 /// slices and queries whose lse is -inf add nothing, whatever their elements,
-/// terms, slopes, derivatives and weights are. A pair whose exponent is -inf has
-/// P = 0, which hides no NaN. A slope or derivative of 0 makes dS 0, whatever P
-/// and dP are, where the score function has a selection, which passes that on.
+/// terms, slopes, derivatives and weights are. A pair whose exponent is -inf
+/// has P = 0, which hides no NaN. A slope or derivative of 0 makes dS 0,
+/// whatever P and dP are, where the score function has a selection, which
+/// passes that on.
 #ifndef SP_CODEGEN_ATTENTIONBACKWARDKERNEL_H
 #define SP_CODEGEN_ATTENTIONBACKWARDKERNEL_H
 

@@ -14,8 +14,7 @@
 ///     sprt_session_communicator, sprt_session_seconds, sprt_session_runs and
 ///     sprt_session_fed_by at any time. sprt_session_free ends what is under
 ///     way, and waits for it; no call may begin once it has.
-///   - A status and a set of arrays (sprt/arrays.h) are used by one thread at a
-///     time.
+///   - A status and a set of arrays are used by one thread at a time.
 ///   - No call may be made by a signal handler.
 #ifndef SPRT_SPRT_H
 #define SPRT_SPRT_H
@@ -66,8 +65,7 @@ SPRT_API const char *sprt_program_mesh(const sprt_program *program);
 /// "cpu" or "cuda": the executor that runs it.
 SPRT_API const char *sprt_program_target(const sprt_program *program);
 SPRT_API int64_t sprt_program_command_count(const sprt_program *program);
-/// What a rank's peak memory is promised not to exceed: arena, scratch and
-/// constants.
+/// What a rank's peak memory is promised not to exceed, with constants.
 SPRT_API int64_t sprt_program_peak_bytes(const sprt_program *program);
 
 /// An input or result as the user sees it: global.
