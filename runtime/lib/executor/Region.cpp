@@ -59,8 +59,9 @@ Status Region::map(int64_t size, bool prefault) {
     munmap(pages + kept + kPage, after - kPage);
   mprotect(pages - kPage, kPage, PROT_NONE);
   mprotect(pages + kept, kPage, PROT_NONE);
-  // A small region ends with its last page, so that nobody may read behind it.
-  base = isLarge ? pages : pages + kept - roundUp(length, kAlignment);
+  // What is touched whole ends with its last page, so that nobody may read
+  // behind it; of what is not, promises count pages from its beginning.
+  base = prefault ? pages + kept - roundUp(length, kAlignment) : pages;
   bytes = size;
   // A wish: where it is not granted, nothing is lost.
   if (isLarge)
