@@ -91,6 +91,11 @@ bool mlir::sp::isIdentity(Operation *op) {
              sdy::ShardingConstraintOp, AddLogSumExpGradientOp>(op);
 }
 
+bool mlir::sp::isOrdering(Operation *op) {
+  return isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::ClampOp,
+             stablehlo::AbsOp, stablehlo::SignOp, stablehlo::CompareOp>(op);
+}
+
 bool mlir::sp::isMove(Operation *op) {
   return isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
              stablehlo::TransposeOp, stablehlo::SliceOp,

@@ -24,6 +24,8 @@ bool isElementwise(Operation *op);
 /// Whether the op returns its operands as they are (sharding constraints,
 /// barriers, reduce_precision).
 bool isIdentity(Operation *op);
+/// Whether the op chooses by an order: of its operands, or of one and 0.
+bool isOrdering(Operation *op);
 /// Whether the op only moves, repeats, leaves out or joins elements.
 bool isMove(Operation *op);
 /// Whether a conversion keeps every value of its operand.

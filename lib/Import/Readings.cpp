@@ -28,12 +28,6 @@ static bool isLogical(Operation *op) {
              stablehlo::NotOp>(op);
 }
 
-/// Operations that choose by an order of two operands.
-static bool isOrdering(Operation *op) {
-  return isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::ClampOp,
-             stablehlo::AbsOp, stablehlo::SignOp, stablehlo::CompareOp>(op);
-}
-
 /// Whether a reduction is over single elements, each of which it leaves.
 static bool isOfSingles(const AxisLabels &labels, const Node *node) {
   StringRef kind = reductionKind(node->op);

@@ -9,7 +9,6 @@
 #include "PairExponents.h"
 
 #include <cmath>
-#include <set>
 
 using namespace mlir;
 using namespace mlir::sp;

@@ -157,27 +157,28 @@ const Samples *SampleEvaluator::fillsDrawn(const Node *node,
   return drawn.get();
 }
 
-bool SampleEvaluator::operandsOf(const Node *node,
-                                 SmallVectorImpl<const Samples *> &operands) {
-  bool meetsFills =
-      readings && node->scored &&
+const Samples *SampleEvaluator::operandOf(const Node *node,
+                                          const Node *operand) {
+  bool isFill =
+      readings && node->scored && !operand->scored && !operand->random &&
+      isa<FloatType>(operand->elementType()) &&
       isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::SelectOp,
           stablehlo::MaxOp, stablehlo::MinOp, stablehlo::ClampOp,
           stablehlo::ConcatenateOp, stablehlo::PadOp>(node->op);
-  for (const Node *operand : node->operands) {
-    const Samples *samples = evaluate(operand);
-    if (!samples)
-      return false;
-    bool isFill = meetsFills && !operand->scored && !operand->random &&
-                  isa<FloatType>(operand->elementType());
-    operands.push_back(isFill ? fillsDrawn(operand, samples) : samples);
-  }
-  return true;
+  const Samples *samples = evaluate(operand);
+  return samples && isFill ? fillsDrawn(operand, samples) : samples;
+}
+
+bool SampleEvaluator::operandsOf(const Node *node,
+                                 SmallVectorImpl<const Samples *> &operands) {
+  for (const Node *operand : node->operands)
+    operands.push_back(operandOf(node, operand));
+  return llvm::all_of(operands, [](const Samples *each) { return each; });
 }
 
 bool SampleEvaluator::compute(const Node *node, Samples &result) {
   Operation *op = node->op;
-  auto operands = [&](const Node *operand) { return evaluate(operand); };
+  auto operands = [&](const Node *operand) { return operandOf(node, operand); };
   if (node->role != Role::None)
     return drawOperand(node, result), true;
   if (isElementwise(op) || isa<stablehlo::ReducePrecisionOp>(op))
@@ -196,15 +197,13 @@ bool SampleEvaluator::compute(const Node *node, Samples &result) {
 }
 
 bool SampleEvaluator::computeElementwise(const Node *node, Samples &result) {
-  if (dropRows && readings && readings->isShifted(node)) {
-    const Samples *own = evaluate(node->operands[0]);
-    if (own)
-      result.data = own->data;
-    return own != nullptr;
-  }
-  if (const Node *sum =
-          dropRows ? sumBesidePower(labels, node, keys) : nullptr) {
-    const Samples *own = evaluate(sum);
+  const Node *kept = nullptr;
+  if (dropRows)
+    kept = readings && readings->isShifted(node)
+               ? node->operands[0]
+               : sumBesidePower(labels, node, keys);
+  if (kept) {
+    const Samples *own = evaluate(kept);
     if (own)
       result.data = own->data;
     return own != nullptr;
@@ -213,9 +212,7 @@ bool SampleEvaluator::computeElementwise(const Node *node, Samples &result) {
     llvm::fill(result.data, 0.0);
     return true;
   }
-  if (isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::ClampOp,
-          stablehlo::AbsOp, stablehlo::SignOp, stablehlo::CompareOp>(
-          node->op) &&
+  if (isOrdering(node->op) &&
       isa<FloatType>(node->operands.back()->elementType()))
     return computeOrdered(node, result);
   ElementFunction function = elementFunction(node->op);

@@ -75,6 +75,7 @@ private:
   bool computeOrdered(const Node *node, Samples &result);
   bool computeOrderedTangents(const Node *node, const Node *by,
                               Samples &result);
+  const Samples *operandOf(const Node *node, const Node *operand);
   bool operandsOf(const Node *node, SmallVectorImpl<const Samples *> &operands);
   bool settles(const Node *node, ArrayRef<const Samples *> operands,
                Samples &result);

@@ -133,8 +133,7 @@ bool SampleEvaluator::computeElementTangents(const Node *node, const Node *by,
       result.data = own->data;
     return own != nullptr;
   }
-  if (isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::ClampOp,
-          stablehlo::AbsOp, stablehlo::SignOp>(node->op))
+  if (isOrdering(node->op))
     return computeOrderedTangents(node, by, result);
   if (isSaturating(node->op)) {
     const Samples *own = evaluate(node),
