@@ -148,7 +148,10 @@ Value mlir::sp::lookThroughLoops(Value value) {
   return value;
 }
 
-bool mlir::sp::isUniform(Value value) {
+/// Whether all operations that a value is computed by are taken, none of which
+/// then reads an argument.
+static bool isMadeOf(Value value,
+                     llvm::function_ref<bool(Operation *)> isTaken) {
   static constexpr unsigned maxOperations = 64;
   llvm::SmallSetVector<Operation *, 8> open;
   auto add = [&](Value operand) {
@@ -159,21 +162,28 @@ bool mlir::sp::isUniform(Value value) {
   };
   if (!add(value))
     return false;
-  for (size_t i = 0; i < open.size(); ++i) {
-    Operation *op = open[i];
-    if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
-      if (!isa<SplatElementsAttr>(constant.getValue()) &&
-          constant.getValue().getNumElements() != 1)
-        return false;
-      continue;
-    }
-    bool keepsUniform = isElementwise(op) || isIdentity(op) ||
-                        isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-                            stablehlo::TransposeOp>(op);
-    if (!keepsUniform || !llvm::all_of(op->getOperands(), add))
+  for (size_t i = 0; i < open.size(); ++i)
+    if (!isTaken(open[i]) || !llvm::all_of(open[i]->getOperands(), add))
       return false;
-  }
   return true;
+}
+
+bool mlir::sp::isUniform(Value value) {
+  return isMadeOf(value, [](Operation *op) {
+    if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
+      return isa<SplatElementsAttr>(constant.getValue()) ||
+             constant.getValue().getNumElements() == 1;
+    return isElementwise(op) || isIdentity(op) ||
+           isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
+               stablehlo::TransposeOp>(op);
+  });
+}
+
+bool mlir::sp::isMadeOfConstants(Value value) {
+  return isMadeOf(value, [](Operation *op) {
+    return (op->getNumRegions() == 0 || !reductionKind(op).empty()) &&
+           isMemoryEffectFree(op);
+  });
 }
 
 DenseElementsAttr mlir::sp::lookupTable(Operation *op) {

@@ -36,6 +36,9 @@ StringRef reductionKind(Operation *op);
 Value lookThroughLoops(Value value);
 /// Whether every element is the same number, whatever the arguments.
 bool isUniform(Value value);
+/// Whether a value is computed from constants and positions alone, by few
+/// operations.
+bool isMadeOfConstants(Value value);
 /// The constant that a gather looks single numbers up in by one index, or null.
 DenseElementsAttr lookupTable(Operation *gather);
 /// Whether a gather takes whole rows of its operand by one index each.

@@ -11,6 +11,8 @@
 
 #include "sp/StableHLO/StableHLO.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::sp;
 
@@ -85,6 +87,40 @@ bool Readings::isSumFromOne(const Node *node) {
   };
   return identity(maximum->operands[0]) == identity(difference->operands[0]) &&
          sorted(maximum) == sorted(node);
+}
+
+/// Whether powers of scores less a value stay numbers of f32, where the value
+/// is what an operation makes of a row's maximum and a constant.
+static bool isHarmless(Operation *op, double constant) {
+  constexpr double farthest = 64;
+  if (isa<stablehlo::MaxOp>(op))
+    return constant <= farthest;
+  if (isa<stablehlo::MinOp>(op))
+    return constant >= -farthest;
+  if (isa<stablehlo::AddOp, stablehlo::SubtractOp>(op))
+    return std::abs(constant) <= farthest;
+  return !std::isnan(constant);
+}
+
+bool Readings::keepsRange(const Node *shift) {
+  SmallVector<const Node *> open = {shift};
+  llvm::SmallPtrSet<const Node *, 8> seen;
+  while (!open.empty()) {
+    const Node *node = source(open.pop_back_val());
+    if (!seen.insert(node).second || !node->op || node->role != Role::None ||
+        isa<stablehlo::ReduceOp>(node->op))
+      continue;
+    for (const Node *operand : node->operands) {
+      if (operand->scored) {
+        open.push_back(operand);
+      } else if (!operand->hasTruths() && isMadeOfConstants(operand->value)) {
+        std::optional<double> constant = number(operand);
+        if (!constant || !isHarmless(node->op, *constant))
+          return false;
+      }
+    }
+  }
+  return true;
 }
 
 const Node *mlir::sp::sumBesidePower(const AxisLabels &labels, const Node *node,

@@ -328,7 +328,7 @@ bool Readings::isOfRow(const Node *of) {
 bool Readings::isShifted(const Node *node) {
   return isa_and_nonnull<stablehlo::SubtractOp>(node->op) &&
          runsOverKeys(node) && node->operands[1]->scored &&
-         isOfRow(node->operands[1]);
+         isOfRow(node->operands[1]) && keepsRange(node->operands[1]);
 }
 
 bool Readings::isOfPairs(const Node *of, const Node *power) {

@@ -70,7 +70,11 @@ public:
   /// Whether a conversion to the type keeps as much of a number as an operand
   /// has, or f32.
   bool keepsPrecision(Type type) const;
-  /// Whether a node is its first operand less a value of the row.
+  /// Whether no constant in a value of a row takes powers of scores less that
+  /// value out of f32's range.
+  bool keepsRange(const Node *shift);
+  /// Whether a node is its first operand less a value of the row that keeps
+  /// the range.
   bool isShifted(const Node *node);
   /// Whether a node can be written down pair by pair, without `power` and
   /// values of rows: nothing in it chooses or rounds by these.

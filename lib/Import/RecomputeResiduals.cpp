@@ -33,7 +33,6 @@ public:
 
 private:
   void findPairs();
-  bool isMadeOfConstants(Value value, unsigned depth = 32);
   Value rebuild(Value value, unsigned depth = 128);
   Value rebuildOutside(Value value, unsigned depth);
   Value readAgain(const Residual &residual);
@@ -46,7 +45,6 @@ private:
   /// Score contractions, and all that is made of them without another one.
   llvm::SmallPtrSet<Operation *, 4> scores;
   llvm::SmallPtrSet<Operation *, 32> pairs;
-  DenseMap<Operation *, bool> madeOfConstants;
   IRMapping mapping;
 };
 
@@ -81,20 +79,6 @@ void Recomputation::findPairs() {
       if (user->getBlock() == &body && !contracts(user) &&
           !user->hasTrait<OpTrait::IsTerminator>() && pairs.insert(user).second)
         open.push_back(user);
-}
-
-bool Recomputation::isMadeOfConstants(Value value, unsigned depth) {
-  Operation *op = lookThroughLoops(value).getDefiningOp();
-  if (!op || depth == 0)
-    return false;
-  auto [entry, isNew] = madeOfConstants.try_emplace(op, false);
-  if (!isNew)
-    return entry->second;
-  bool isMade = op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-                llvm::all_of(op->getOperands(), [&](Value operand) {
-                  return isMadeOfConstants(operand, depth - 1);
-                });
-  return madeOfConstants[op] = isMade;
 }
 
 Value Recomputation::cloneWith(Operation *op, Value result,

@@ -68,7 +68,8 @@ std::vector<int64_t> SampleEvaluator::indices(ArrayRef<AxisId> dim) const {
 bool SampleEvaluator::isDropped(const Node *node) {
   if (isa<stablehlo::ExpOp>(node->op))
     return true;
-  if (!isa<stablehlo::MaxOp, stablehlo::MinOp>(node->op))
+  if (!isa<stablehlo::MaxOp, stablehlo::MinOp>(node->op) ||
+      (readings && !readings->keepsRange(node)))
     return false;
   return llvm::all_of(node->operands, [&](const Node *operand) {
     const Samples *samples = operand->scored ? evaluate(operand) : nullptr;

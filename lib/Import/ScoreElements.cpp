@@ -288,7 +288,8 @@ std::optional<Element> ScoreBuilder::emitScored(const Node *node) {
     return Element{Value(), 0.0};
   if (readings.isShifted(node))
     return emit(node->operands[0]);
-  if (isa<stablehlo::MaxOp, stablehlo::MinOp>(node->op) && !hasKeys) {
+  if (isa<stablehlo::MaxOp, stablehlo::MinOp>(node->op) && !hasKeys &&
+      readings.keepsRange(node)) {
     bool isShift = true;
     for (const Node *operand : node->operands) {
       MaybeElement bound = operand->scored ? emit(operand) : Element{};

@@ -156,6 +156,22 @@ add(
     0,
     "minimum",
 )
+# A shift that a constant takes far from every score leaves 0 / 0.
+add(
+    "far_shift",
+    of_powers(lambda s, m: normed(jnp.exp(s - jnp.maximum(m, 1e4)), lambda x: x)),
+    0,
+    0,
+    "maximum",
+)
+add(
+    "no_shift",
+    of_powers(lambda s, m: normed(jnp.exp(s - jnp.maximum(m, jnp.nan)), lambda x: x)),
+    1,
+    0,
+    "maximum",
+)
+add("near_shift", of_powers(lambda s, m: normed(jnp.exp(s - jnp.maximum(m, 8)), lambda x: x)), 1, TWO)
 # Gradients.
 add("clipped_slopes", straight(lambda g: jnp.clip(g, -0.1, 0.1)), 1, 0, "minimum")
 add(
