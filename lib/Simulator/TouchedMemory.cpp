@@ -1,15 +1,22 @@
 #include "TouchedMemory.h"
 
+#include "sprt/pages.h"
+
 #include <algorithm>
 
 using namespace mlir::sp;
 
+int64_t TouchedMemory::pageAt(int64_t offset) const {
+  return offset < sprt::largePagesOf(arenaBytes) ? sprt::kLargePageBytes
+                                                 : sprt::kSmallPageBytes;
+}
+
 void TouchedMemory::touch(int64_t offset, int64_t bytes) {
   if (bytes <= 0)
     return;
-  int64_t begin = offset / kPageBytes * kPageBytes;
-  int64_t end = (offset + bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-  end = std::min(end, arenaBytes);
+  int64_t last = offset + bytes - 1;
+  int64_t begin = offset / pageAt(offset) * pageAt(offset);
+  int64_t end = std::min((last / pageAt(last) + 1) * pageAt(last), arenaBytes);
   auto next = spans.upper_bound(begin);
   if (next != spans.begin() && std::prev(next)->second >= begin)
     --next;

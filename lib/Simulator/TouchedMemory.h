@@ -7,7 +7,7 @@
 namespace mlir::sp {
 
 /// The bytes of an arena that a run reads or writes, in whole pages as an
-/// operating system hands them out.
+/// operating system hands them out: large ones where it may (sprt/pages.h).
 class TouchedMemory {
 public:
   explicit TouchedMemory(int64_t arenaBytes) : arenaBytes(arenaBytes) {}
@@ -17,7 +17,7 @@ public:
   int64_t bytes() const { return total; }
 
 private:
-  static constexpr int64_t kPageBytes = 4096;
+  int64_t pageAt(int64_t offset) const;
 
   int64_t arenaBytes, total = 0;
   std::map<int64_t, int64_t> spans; ///< begin to end, disjoint

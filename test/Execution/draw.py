@@ -123,12 +123,13 @@ def case(random: Random) -> cases.Case:
     drawn = (learning(random, drawn) if drawn.grad else drawn).settled()
     seen = [name.split(":")[0] for name in drawn.parts]
     hides = {*seen} & {"segments", "positions", "padding", "lengths", "mask"}
-    positional = {*seen} & {*scores.POSITIONS} - {"full"}
+    positional = {*seen} & {*scores.POSITIONS, "windows"} - {"full"}
     if hides and not positional and drawn.grad < 2 and random.random() < HIDDEN:
         drawn = replace(drawn, hidden=random.choice(magnitudes.HIDDEN[1:]))
-    # Where hidden weights are set to 0, and where hidden scores are the lowest number: not the model's.
-    unlike = {("zero", "v:nan"), ("zero", "v:inf"), ("lowest", "v:inf")}
-    if (drawn.fill, drawn.hidden) in unlike:
+    # README, "What differs from the model's numbers": weights set to 0, means of rows filled with the lowest.
+    if drawn.hidden.startswith("v") and (
+        (drawn.grad and drawn.fill in ("zero", "lowest")) or (drawn.fill, drawn.hidden) == ("lowest", "v:inf")
+    ):
         drawn = replace(drawn, hidden="")
     return drawn
 

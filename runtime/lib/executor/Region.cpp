@@ -1,5 +1,7 @@
 #include "executor/Region.h"
 
+#include "sprt/pages.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -10,7 +12,7 @@
 namespace sprt {
 
 static const auto kPage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-static constexpr size_t kLargePage = size_t(2) << 20;
+static constexpr auto kLargePage = static_cast<size_t>(kLargePageBytes);
 
 /// What kernels want of their buffers.
 static constexpr size_t kAlignment = 64;
@@ -36,8 +38,8 @@ Status Region::map(int64_t size, bool prefault) {
   if (size == 0)
     return Status::success();
   auto length = static_cast<size_t>(size);
-  bool isLarge = !prefault && length >= kLargePage;
-  size_t grain = isLarge ? kLargePage : kPage, kept = roundUp(length, kPage);
+  auto large = static_cast<size_t>(prefault ? 0 : largePagesOf(size));
+  size_t grain = large ? kLargePage : kPage, kept = roundUp(length, kPage);
   size_t whole = kept + kPage + grain;
   void *mapped = MAP_FAILED;
   if (length <= machineBytes())
@@ -64,8 +66,8 @@ Status Region::map(int64_t size, bool prefault) {
   base = prefault ? pages + kept - roundUp(length, kAlignment) : pages;
   bytes = size;
   // A wish: where it is not granted, nothing is lost.
-  if (isLarge)
-    (void)madvise(base, length / kLargePage * kLargePage, MADV_HUGEPAGE);
+  if (large > 0)
+    (void)madvise(base, large, MADV_HUGEPAGE);
   return Status::success();
 }
 
