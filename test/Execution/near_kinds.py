@@ -146,7 +146,13 @@ add(
 add("epsilon", of_powers(lambda s, m: normed(jnp.exp(s / 8), lambda sums: sums + 1e-3)), 1, TWO)
 add("epsilon_of_negative_scores", of_powers(lambda s, m: normed(jnp.exp(s - 20), lambda x: x + 1e-6)), 1, TWO)
 add("tiny_epsilon", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda sums: sums + 1e-9)), 1, TWO)
-add("epsilon_of_maxima", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda sums: sums + 1e-4)), 0, 0, "")
+add(
+    "epsilon_of_maxima",
+    of_powers(lambda s, m: normed(jnp.exp(s - m), lambda sums: sums + 1e-4)),
+    0,
+    0,
+    "its result",
+)
 add("tiny_floor", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda x: jnp.maximum(x, 1e-9))), 1, TWO)
 add("floor", of_powers(lambda s, m: normed(jnp.exp(s / 8), lambda x: jnp.maximum(x, 50))), 0, 0, "maximum")
 add(
@@ -179,10 +185,10 @@ add(
     straight(lambda g: g * jnp.where(jnp.arange(TOKENS) == 7, 2.0, 1.0)[:, None]),
     1,
     0,
-    "",
+    "none of its gradients",
 )
 
-add("tiny_slopes", straight(lambda g: g + 1e-9), 1, 0, "")
+add("tiny_slopes", straight(lambda g: g + 1e-9), 1, 0, "none of its gradients")
 
 TOKEN = np.random.default_rng(1).integers(0, 1000, (BATCH, TOKENS), dtype=np.int32)
 
@@ -207,7 +213,7 @@ def factor_of_steps(q: jax.Array, k: jax.Array, v: jax.Array, step: jax.Array) -
     return of_weights(lambda p: p * jnp.maximum(1, step // 1000).astype(jnp.float32))(q, k, v)
 
 
-@kind(1, 0, "", np.int32(40))
+@kind(1, 0, "argument 4", np.int32(40))
 def fading_slopes(q: jax.Array, k: jax.Array, v: jax.Array, step: jax.Array) -> jax.Array:
     fade = jnp.minimum(1, (step + 900) / 1000).astype(jnp.float32)
     return straight(lambda g: g * fade)(q, k, v)
