@@ -12,6 +12,7 @@ import numpy as np
 
 import harness
 import near_changes
+import rounding
 from near_program import Program
 
 # How MLIR packs booleans in hexadecimal text depends on its version.
@@ -148,7 +149,8 @@ class Judge:
         got = self.run(model, *options)
         if not self.problems(got, truth, own, limits):
             return None
-        loose = [limit + NOISE * each for limit, each in zip(limits, self.shaken(model, truth), strict=True)]
+        shaken, rounded = self.shaken(model, truth), self.rounded(model)
+        loose = [a + NOISE * b + rounding.MOST * c for a, b, c in zip(limits, shaken, rounded, strict=True)]
         problems = "; ".join(self.problems(got, truth, own, loose))
         if not problems:
             return "rounding", "; ".join(self.problems(got, truth, own, limits))
@@ -157,6 +159,14 @@ class Judge:
         self.save("wide.npz", lambda x: x.astype("f8"))
         got = self.run(model, *options, "--precision=f64", inputs="wide.npz")
         return ("wrong" if self.problems(got, truth, truth, limits) else "rounding"), problems
+
+    def rounded(self, model: Path) -> list[np.ndarray]:
+        """What rounding may do to each element, such as where terms of 1e9 cancel."""
+        errors = self.work / "errors.npz"
+        options = f"--inputs={self.work / 'near.npz'}", "--precision=program", f"--errors={errors}"
+        self.tools.run("sp-interpret", model, *options)
+        found = harness.load_results(errors, "error")
+        return [np.where(np.isfinite(each), each, 0) for each in map(as_floats, found)]
 
     def shaken(self, model: Path, truth: list[np.ndarray]) -> list[np.ndarray]:
         """How far results move where inputs do by a few units of their last places."""
