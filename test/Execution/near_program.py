@@ -146,6 +146,13 @@ class Program:
             self.module.operation.verify()
             return self.text()
 
+    def products(self, places: list[Place]) -> list[Place]:
+        """Those that are contractions."""
+        with CONTEXT, ir.Location.unknown():
+            made = [self.values[place.number].owner.operation for place in places]
+            pairs = zip(places, made, strict=True)
+            return [place for place, op in pairs if op.name == "stablehlo.dot_general"]
+
     def exponents(self, places: list[Place]) -> list[Place]:
         """Those of which exponentials are made."""
         with CONTEXT, ir.Location.unknown():
