@@ -29,6 +29,7 @@ import near_changes
 import near_forward
 import near_judge
 import near_operations
+import near_range
 from near_program import Place, Program
 
 # Cases of one base, and how often one is drawn until its operation acts.
@@ -69,6 +70,9 @@ class Hunter:
             harness.Tools(args.build, work), work, self.base.dtype, self.base.rounding
         )
         self.base.write(self.judge.tools)
+        with np.load(self.work / "inputs.npz") as inputs:
+            floats = [inputs[each] for each in inputs.files if inputs[each].dtype.kind == "f"]
+            self.is_finite = all(np.isfinite(each).all() for each in floats)
         self.text = self.judge.inlined()
         self.places = Program(self.text).places()
         shown = [place for place in self.places if place.role != "far" or not place.loop]
@@ -109,7 +113,9 @@ class Hunter:
                 text = Program(self.text).insert(place, change.others, change.turn, change.text(place), use)
             model = self.judge.text(text, "near.mlir")
             kind, problem = self.judge.judge(model, change, self.before, plan)
-            if kind == "wrong" and self.judge.leaves_range(text):
+            # A guard does not hide NaN that inputs bring.
+            guards = change.name == "isfinite" and not self.is_finite
+            if kind == "wrong" and (guards or near_range.is_left(self.judge, text)):
                 kind = "range"
         except harness.CaseError as failure:
             kind, problem = failure.kind, str(failure)

@@ -13,7 +13,6 @@ import numpy as np
 import harness
 import near_changes
 import rounding
-from near_program import Program
 
 # How MLIR packs booleans in hexadecimal text depends on its version.
 WITHOUT_HEX = "--mlir-print-elementsattrs-with-hex-if-larger=-1"
@@ -30,12 +29,6 @@ ACTS = 5
 
 
 RESULTS = "results.npz"
-# What is not to be squared.
-BIG = {"float32": 1e18, "float64": 1e150}
-# Scores that lie apart by more than the exponent's range, if at all.
-FARTHEST = {"float32": 2.0**30, "float64": 2.0**62}
-# Exponentials of less are nothing; scores below the second are those of masks.
-LOWEST, MASKED = {"float32": 80, "float64": 700}, 1e8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,32 +185,6 @@ class Judge:
         with np.load(self.work / "near.npz") as file:
             arrays = {each: file[each] for each in file.files}
         np.savez(self.work / name, **{k: change(x) if x.dtype.kind == "f" else x for k, x in arrays.items()})
-
-    def leaves_range(self, text: str) -> bool:
-        """Whether exponentials, sums of them or their squares overflow, or a row's vanish and give NaN.
-
-        Attention does not depend on what is subtracted from scores, so that kernels need not do so. Nor
-        do they tell scores apart that are as large as their types tell by less than an exponential.
-        """
-        program = Program(text)
-        places = [each for each in program.places() if each.dtype != "bool" and each.role != "far"]
-        products = program.products([each for each in places if each.role == "scores"])
-        weights = [each for each in places if each.role in ("weights", "slopes")]
-        exponents = program.exponents(places)
-        model = self.text(program.show(products + weights + exponents), "values.mlir")
-        shown = [as_floats(each) for each in self.interpret(model, "f64", "near.npz")]
-        scores, shown = shown[: len(products)], shown[len(products) :]
-        powers, differences = shown[: len(weights)], shown[len(weights) :]
-        largest_of = [np.nanmax(np.abs(each), initial=0) for each in (*scores, *powers)]
-        bounds = [FARTHEST[self.dtype]] * len(scores) + [BIG[self.dtype]] * len(powers)
-        if any(most > bound for most, bound in zip(largest_of, bounds, strict=True)):
-            return True
-        if not any(np.isnan(each).any() for each in powers):
-            return False
-        highest = [
-            np.nanmax(each, axis, initial=-np.inf) for each in differences for axis in range(each.ndim)
-        ]
-        return any(((each > -MASKED) & (each < -LOWEST[self.dtype])).any() for each in highest)
 
     def limits(self, truth: list[np.ndarray], own: list[np.ndarray]) -> list[np.ndarray]:
         """How far each element of each result may be off."""

@@ -1,0 +1,52 @@
+"""Near-attentions whose numbers need not be the model's: README, "What differs from the model's numbers"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from near_judge import Judge, as_floats
+from near_program import Program
+
+# What is not to be squared.
+BIG = {"float32": 1e18, "float64": 1e150}
+# Scores that lie apart by more than the exponent's range, if at all.
+FARTHEST = {"float32": 2.0**30, "float64": 2.0**62}
+# Exponentials of less are nothing; scores below the second are those of masks.
+LOWEST, MASKED = {"float32": 80, "float64": 700}, 1e8
+
+
+def is_left(judge: Judge, text: str) -> bool:
+    """Whether the program, which is run on near.npz, leaves the range in which attention is the model's."""
+    program = Program(text)
+    places = [each for each in program.places() if each.dtype != "bool" and each.role != "far"]
+    scores = [each for each in places if each.role == "scores"]
+    kinds = (
+        scores,
+        program.products(scores),
+        [each for each in places if each.role in ("weights", "slopes")],
+        program.exponents(places),
+    )
+    model = judge.text(program.show([place for kind in kinds for place in kind]), "values.mlir")
+    values = iter([as_floats(each) for each in judge.interpret(model, "f64", "near.npz")])
+    scores, products, powers, exponents = ([next(values) for _ in kind] for kind in kinds)
+    return (
+        any(np.nanmax(np.abs(each), initial=0) > BIG[judge.dtype] for each in powers)
+        or any(np.nanmax(np.abs(each), initial=0) > FARTHEST[judge.dtype] for each in products)
+        or any(sees_none(each) for each in scores)
+        or (
+            any(np.isnan(each).any() for each in powers)
+            and any(vanish(each, judge.dtype) for each in exponents)
+        )
+    )
+
+
+def sees_none(scores: np.ndarray) -> bool:
+    """Whether there is a row of -inf but for what a finite fill hides, which is neither computed nor sent."""
+    highest = scores.max(-1, initial=-np.inf)
+    return bool((np.isneginf(scores).any(-1) & np.isfinite(highest) & (highest <= -MASKED)).any())
+
+
+def vanish(exponents: np.ndarray, dtype: str) -> bool:
+    """Whether exponentials of a row are nothing for what was subtracted: attention has no need to."""
+    highest = [np.nanmax(exponents, axis, initial=-np.inf) for axis in range(exponents.ndim)]
+    return any(((each > -MASKED) & (each < -LOWEST[dtype])).any() for each in highest)
