@@ -47,18 +47,20 @@ static Axes axesOf(const AxisLabels &labels, ArrayRef<const Node *> nodes) {
 }
 
 ElementDraw::ElementDraw(const SampleEvaluator &evaluator, const Node *at,
-                         ArrayRef<const Node *> of, uint64_t identity)
+                         ArrayRef<const Node *> of, uint64_t identity,
+                         uint64_t seed)
     : projection(evaluator, at, axesOf(evaluator.labels, of)),
-      seed(evaluator.seed * 0x9E3779B97F4A7C15 + identity) {}
+      seed(mixBits(mixBits(seed) + identity)) {}
 
-/// Of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
-/// generators, 2014).
+uint64_t mlir::sp::mixBits(uint64_t bits) {
+  bits += 0x9E3779B97F4A7C15;
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB;
+  return bits ^ (bits >> 31);
+}
+
 uint64_t ElementDraw::bits(size_t element) const {
-  uint64_t mixed =
-      seed + uint64_t(projection.at(element) + 1) * 0x9E3779B97F4A7C15;
-  mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB;
-  return mixed ^ (mixed >> 31);
+  return mixBits(seed + uint64_t(projection.at(element)));
 }
 
 double ElementDraw::number(size_t element) const {
@@ -95,13 +97,24 @@ void SampleOrder::read(Side a, Side b) {
   if (first == second)
     return;
   isFlipped = first > second;
+  kind = Kind::Drawn;
+  drawFor(a, b);
+}
+
+/// Draws what is the same wherever the two are ordered.
+void SampleOrder::drawFor(Side a, Side b) {
+  Readings &readings = *evaluator.readings;
   SmallVector<const Node *, 2> nodes;
-  for (const Side &side : {a, b})
+  SmallVector<uint64_t, 2> identities;
+  for (const Side &side : {a, b}) {
     if (side.node)
       nodes.push_back(readings.source(side.node));
-  kind = Kind::Drawn;
-  uint64_t both[] = {std::min(first, second), std::max(first, second)};
-  draw.emplace(evaluator, at, nodes, (both[0] << 32) + both[1] + 1);
+    identities.push_back(side.node ? readings.identity(side.node)
+                                   : readings.identity(side.number));
+  }
+  llvm::sort(identities);
+  draw.emplace(evaluator, at, nodes, (identities[0] << 32) + identities[1] + 1,
+               /*seed=*/0);
 }
 
 /// The reduction to the greatest or least of the values `of` that a node is, or
@@ -132,13 +145,16 @@ bool SampleOrder::readOneSide(Side a, Side b) {
       b.node ? readings.number(b.node) : std::optional(b.number);
   if (number && readings.isSumFromOne(a.node) && *number > 0 && *number <= 1) {
     kind = Kind::SumFromOne;
+    // A row of one key, or of scores far apart, has a sum of 1.
+    if (*number == 1)
+      drawFor(a, b);
     return true;
   }
   if (number && *number == 0 && readings.isNonNegative(a.node)) {
     // Sums of rows are 0 where the row is empty.
     kind = readings.runsOverKeys(at) ? Kind::NotBelow : Kind::Numeric;
     draw.emplace(evaluator, at, readings.source(a.node),
-                 readings.identity(a.node));
+                 readings.identity(a.node), /*seed=*/0);
     return true;
   }
   if (!b.node)
@@ -169,23 +185,19 @@ bool SampleOrder::readOneSide(Side a, Side b) {
                       {other->operands[1]});
     kind = Kind::Choice;
     sense = isa<stablehlo::MaxOp>(other->op) ? 1 : -1;
-    if (inner.kind == Kind::Drawn) {
-      const Node *nodes[] = {readings.source(other->operands[0]),
-                             readings.source(other->operands[1])};
-      uint64_t both[] = {readings.identity(nodes[0]),
-                         readings.identity(nodes[1])};
-      if (both[0] > both[1])
-        std::swap(both[0], both[1]);
-      draw.emplace(evaluator, at, nodes, (both[0] << 32) + both[1] + 1);
-    }
+    if (inner.kind == Kind::Drawn ||
+        (inner.kind == Kind::SumFromOne && inner.draw))
+      drawFor({other->operands[0]}, {other->operands[1]});
     return true;
   }
   return false;
 }
 
 int SampleOrder::drawn(size_t element) const {
-  uint64_t bits = draw->bits(element) % 10;
-  return bits == 0 ? 0 : bits % 2 ? 1 : -1;
+  // Any six seeds in a row give an element every order.
+  static constexpr int orders[] = {-1, 1, 0, 1, -1, 1};
+  uint64_t bits = draw->bits(element), step = bits & 1 ? 1 : 5;
+  return orders[((bits >> 1) % 6 + step * (evaluator.seed % 6)) % 6];
 }
 
 int SampleOrder::of(size_t element, double a, double b) const {
@@ -200,7 +212,7 @@ int SampleOrder::of(size_t element, double a, double b) const {
   case Kind::Numeric:
     break;
   case Kind::SumFromOne:
-    order = a == 0 ? -1 : 1;
+    order = a == 0 ? -1 : draw && drawn(element) == 0 ? 0 : 1;
     break;
   case Kind::Extreme:
     order = a == extremes->data[row->at(element)] &&

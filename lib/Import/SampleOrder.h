@@ -17,12 +17,16 @@ private:
   SmallVector<std::pair<int64_t, int64_t>, 6> strides; ///< count and stride
 };
 
+/// The output function of splitmix64 (Steele, Lea, Flood: Fast splittable
+/// pseudorandom number generators, 2014).
+uint64_t mixBits(uint64_t bits);
+
 /// Draws 64 bits for every element: the same wherever a value of this identity
 /// is met, whatever the order of its axes there.
 class ElementDraw {
 public:
   ElementDraw(const SampleEvaluator &evaluator, const Node *at,
-              ArrayRef<const Node *> of, uint64_t identity);
+              ArrayRef<const Node *> of, uint64_t identity, uint64_t seed);
   uint64_t bits(size_t element) const;
   /// In +-[0.25, 1.75).
   double number(size_t element) const;
@@ -52,12 +56,13 @@ private:
     Numeric,    ///< as the numbers say
     Drawn,      ///< any
     NotBelow,   ///< any, but never less
-    SumFromOne, ///< less in empty rows only
+    SumFromOne, ///< less in empty rows only, equal where a draw says so
     Extreme,    ///< of a value and the greatest or least of its row
     Choice      ///< of a value and the greater or lesser of it and another
   };
   void read(Side a, Side b);
   bool readOneSide(Side a, Side b);
+  void drawFor(Side a, Side b);
   int drawn(size_t element) const;
 
   SampleEvaluator &evaluator;

@@ -38,7 +38,7 @@ double SampleView::at(const DenseMap<AxisId, int64_t> &coordinates) const {
 
 void SampleEvaluator::drawAny(const Node *node, Samples &result) {
   const Node *source = readings->source(node);
-  ElementDraw draw(*this, node, source, readings->identity(node));
+  ElementDraw draw(*this, node, source, readings->identity(node), seed);
   Type type = node->elementType();
   bool isPositive = readings->isNonNegative(source);
   for (auto [i, value] : llvm::enumerate(result.data)) {
@@ -58,14 +58,14 @@ void SampleEvaluator::drawAny(const Node *node, Samples &result) {
 /// Adds any number to the extremes of rows, but to those of fills alone.
 void SampleEvaluator::shift(const Node *node, Samples &result) {
   extremes[node] = std::make_unique<Samples>(result);
-  ElementDraw draw(*this, node, node, readings->identity(node));
+  ElementDraw draw(*this, node, node, readings->identity(node), seed);
   for (auto [i, value] : llvm::enumerate(result.data))
     if (std::isfinite(value))
       value += draw.number(i);
 }
 
 void SampleEvaluator::drawOperand(const Node *node, Samples &result) {
-  std::mt19937_64 generator(seed * 0x9E3779B97F4A7C15 + node->number);
+  std::mt19937_64 generator(mixBits(seed) + node->number);
   std::uniform_real_distribution<double> draw(0.25, 1.75);
   double factor = node->role == Role::Left ? magnitude : 1.0;
   for (double &value : result.data)
@@ -144,7 +144,7 @@ bool SampleEvaluator::computeLookup(const Node *node, Samples &result) {
     if (table) {
       value = numberAt(table, element);
     } else {
-      std::mt19937_64 generator((seed + element) * 0x9E3779B97F4A7C15 +
+      std::mt19937_64 generator(mixBits(mixBits(seed) + element) +
                                 node->number);
       value = std::uniform_real_distribution<double>(-1.75, 1.75)(generator);
     }
