@@ -56,11 +56,12 @@ mlir::sp::slopeOfEmptyRows(const AttentionMatch &match, const Node *by,
   return known.value_or(0);
 }
 
-/// The multiple that `actual` is of `expected`; nothing where it is none, and
-/// `saysNothing` where all that is expected is as small as rounding, or no
-/// number.
-static std::optional<double>
-ratio(ArrayRef<double> actual, ArrayRef<double> expected, bool &saysNothing) {
+/// The multiple that `actual` is of `expected`, whose terms are about of a
+/// size; nothing where it is none, and `saysNothing` where all that is expected
+/// is as small as rounding, or no number.
+static std::optional<double> ratio(ArrayRef<double> actual,
+                                   ArrayRef<double> expected, double size,
+                                   bool &saysNothing) {
   double products = 0, squares = 0, greatest = 0;
   for (auto [a, e] : llvm::zip_equal(actual, expected)) {
     if (std::isnan(a) != std::isnan(e))
@@ -71,13 +72,13 @@ ratio(ArrayRef<double> actual, ArrayRef<double> expected, bool &saysNothing) {
     products += a * e;
     squares += e * e;
   }
-  saysNothing = greatest < smallest;
+  saysNothing = greatest < smallest * size;
   if (!(squares > 0) || !std::isfinite(products) || products == 0)
     return std::nullopt;
   double factor = products / squares;
   for (auto [a, e] : llvm::zip_equal(actual, expected))
     if (!(std::fabs(a - factor * e) <=
-          tolerance * (1 + std::fabs(factor * e))) &&
+          tolerance * (size + std::fabs(factor * e))) &&
         !(std::isnan(a) && std::isnan(e)))
       return std::nullopt;
   return factor;
@@ -122,10 +123,15 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
       return std::nullopt;
     bool saysNothing = false;
     std::vector<double> expected = formula.gradient(node, kind);
-    std::optional<double> factor = ratio(actual->data, expected, saysNothing);
+    // Slopes are products of cotangents and values, and meet a third.
+    double size = needsSlopes ? std::pow(draw.factors, 3) : draw.factors;
+    std::optional<double> factor =
+        ratio(actual->data, expected, size, saysNothing);
     auto isNan = [](double element) { return std::isnan(element); };
     isNanOnly &= llvm::all_of(expected, isNan);
-    auto isNone = [](double element) { return std::fabs(element) < tolerance; };
+    auto isNone = [&](double element) {
+      return std::fabs(element) < tolerance * size;
+    };
     bool isNothing = llvm::all_of(actual->data, isNone);
     // Rows of softmax gradients sum up to nothing.
     if (isNothing && isOfTerm && formula.largestPart > 1e-3 &&
@@ -133,8 +139,8 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
       isNothingOnly = true;
       continue;
     }
-    bool isSomething = llvm::any_of(actual->data, [](double element) {
-      return std::fabs(element) > smallest;
+    bool isSomething = llvm::any_of(actual->data, [&](double element) {
+      return std::fabs(element) > smallest * size;
     });
     if (saysNothing && isSomething)
       return std::nullopt;

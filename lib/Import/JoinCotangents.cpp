@@ -190,6 +190,16 @@ std::optional<Cotangent> CotangentReader::readParts(Value value, int64_t keys) {
   return joined;
 }
 
+/// Whether a conversion leaves a cotangent the precision of what it is made of.
+static bool keepsCotangent(Operation *conversion, const Cotangent &product) {
+  Type from = getElementTypeOrSelf(conversion->getOperand(0)),
+       to = getElementTypeOrSelf(conversion->getResult(0));
+  return isa<FloatType>(from) && isa<FloatType>(to) &&
+         (widens(conversion) || to.isF32() ||
+          to == product.left.type().getElementType() ||
+          to == product.right.type().getElementType());
+}
+
 std::optional<Cotangent> CotangentReader::read(Value value, int64_t keys) {
   Operation *op = value.getDefiningOp();
   if (!op || !softmaxes.of(value).empty())
@@ -215,8 +225,9 @@ std::optional<Cotangent> CotangentReader::read(Value value, int64_t keys) {
   if (!isNegated && !isa<stablehlo::ConvertOp>(op))
     return std::nullopt;
   std::optional<Cotangent> product = read(op->getOperand(0), keys);
-  if (product)
-    product->isNegative ^= isNegated;
+  if (!product || (!isNegated && !keepsCotangent(op, *product)))
+    return std::nullopt;
+  product->isNegative ^= isNegated;
   return product;
 }
 

@@ -50,19 +50,43 @@ bool Readings::isNonNegative(const Node *node) {
   return nonNegative[node] = result;
 }
 
+/// Whether a truth of a row tells infinity or a fill from scores.
+static bool asksForFills(Readings &readings, const Node *of) {
+  const Node *node = readings.source(of);
+  if (!node->op || node->role != Role::None)
+    return false;
+  if (isa<stablehlo::IsFiniteOp>(node->op))
+    return true;
+  auto isFill = [&](const Node *operand) {
+    std::optional<double> number = readings.number(operand);
+    return number && std::fabs(*number) >= -largestFill;
+  };
+  if (isa<stablehlo::CompareOp>(node->op))
+    return llvm::any_of(node->operands, isFill);
+  return isa<stablehlo::AndOp, stablehlo::OrOp, stablehlo::NotOp>(node->op) &&
+         llvm::all_of(node->operands, [&](const Node *operand) {
+           return asksForFills(readings, operand);
+         });
+}
+
 /// The row that a value is the maximum of, behind guards for rows without keys;
 /// null if it is none.
-static const Node *rowOfMaximum(const Readings &readings, const Node *node) {
+static const Node *rowOfMaximum(Readings &readings, const Node *node) {
   for (node = readings.source(node); node->op && node->role == Role::None;
        node = readings.source(node)) {
     if (reductionKind(node->op) == "stablehlo.maximum")
       return node;
-    if (isa<stablehlo::SelectOp>(node->op) && node->operands[1]->scored)
-      node = node->operands[1];
-    else if (isa<stablehlo::MaxOp>(node->op))
-      node = node->operands[node->operands[0]->scored ? 0 : 1];
-    else
+    bool chooses = isa<stablehlo::SelectOp>(node->op) &&
+                   asksForFills(readings, node->operands[0]),
+         bounds = isa<stablehlo::MaxOp>(node->op);
+    if (!chooses && !bounds)
       return nullptr;
+    ArrayRef<Node *> branches = ArrayRef(node->operands).take_back(2);
+    unsigned own = branches[0]->scored ? 0 : 1;
+    std::optional<double> other = readings.number(branches[1 - own]);
+    if (bounds && !(other && *other <= largestFill))
+      return nullptr;
+    node = branches[own];
   }
   return nullptr;
 }

@@ -353,6 +353,15 @@ bool Readings::isOfPairs(const Node *of, const Node *power) {
   return true;
 }
 
+/// Whether a node is the greater of a row's value and a fill.
+bool Readings::isGuardOfMaximum(const Node *node) {
+  return isa<stablehlo::MaxOp>(node->op) &&
+         llvm::any_of(node->operands, [&](const Node *operand) {
+           std::optional<double> number = this->number(operand);
+           return number && *number <= largestFill;
+         });
+}
+
 const Node *
 Readings::findAny(const Node *of,
                   llvm::function_ref<bool(const Node *)> isLeftOut) {
@@ -367,7 +376,7 @@ Readings::findAny(const Node *of,
       continue;
     Reading reading = this->of(node);
     if ((reading == Reading::Any || reading == Reading::Ordered) &&
-        (!widest || count(node) > count(widest)))
+        !isGuardOfMaximum(node) && (!widest || count(node) > count(widest)))
       widest = node;
     llvm::append_range(open, node->operands);
   }

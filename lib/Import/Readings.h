@@ -38,10 +38,9 @@ enum class Reading {
   Shifted   ///< the extreme of a row and any number
 };
 
-/// Magnitude from which on a number is no score but a fill, or infinite.
-constexpr double beyondScores = 1e8;
 /// A fill up to this hides a pair whatever its row's scores are, which are
-/// taken to be less than half of it.
+/// taken to be less than half of it; from its magnitude on numbers are no
+/// scores.
 constexpr double largestFill = -9e8;
 
 class Readings {
@@ -99,6 +98,7 @@ private:
   bool isBit(const Node *node);
   bool isFlags(const Node *node);
   bool isCounted(mlir::Value value) const;
+  bool isGuardOfMaximum(const Node *node);
 
   const AxisLabels &labels;
   AxisId keys;

@@ -324,6 +324,8 @@ bool SampleEvaluator::computeProduct(const Node *node, Samples &result) {
                right->data[sampleOffset(right->shape, r)];
       inner.next();
     }
+    if (node == offsetNode)
+      value += offset;
     outer.next();
   }
   return true;

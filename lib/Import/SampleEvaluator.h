@@ -44,6 +44,13 @@ public:
   void judge(std::shared_ptr<Readings> by) { readings = std::move(by); }
   /// Multiplies the left operand of scores.
   void setMagnitude(double factor) { magnitude = factor; }
+  /// Multiplies values, cotangents and what else meets weights and slopes.
+  void setFactors(double size) { factors = size; }
+  /// Adds a number to every score.
+  void setOffset(const Node *scores, double number) {
+    offsetNode = scores;
+    offset = number;
+  }
   /// Gives every truth of data this value.
   void setTruths(bool truth) { truths = truth; }
   /// Row sums become 1 and row maxima 0, which leaves what the weights are
@@ -110,7 +117,8 @@ private:
   llvm::SmallPtrSet<const Node *, 4> held;
   std::shared_ptr<Readings> readings;
   std::unique_ptr<SampleEvaluator> exact; ///< judges nothing
-  double magnitude = 1;
+  double magnitude = 1, factors = 1, offset = 0;
+  const Node *offsetNode = nullptr;
   std::optional<bool> truths;
   bool dropRows = false, isExact = false;
   AxisId keys = 0;

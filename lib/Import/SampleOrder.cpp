@@ -205,7 +205,7 @@ int SampleOrder::of(size_t element, double a, double b) const {
     std::swap(a, b);
   int numeric = a < b ? -1 : a > b ? 1 : 0;
   auto isBeyond = [](double number) {
-    return !(std::fabs(number) < beyondScores);
+    return !(std::fabs(number) < -largestFill);
   };
   int order = numeric;
   switch (kind) {

@@ -11,6 +11,12 @@ using namespace mlir::sp;
 static constexpr unsigned draws = 4;
 /// What scaled scores are about, draw by draw.
 static constexpr double magnitudes[] = {3, 0.3, 1, 30};
+/// What is added to all scaled scores: softmax does not see it, but what acts
+/// on large scores alone does. Third powers of exponentials, which gradients
+/// may have where no maximum is subtracted, are numbers.
+static constexpr double offsets[] = {0, 100, -100, 0, 200, -200, 40, -150};
+/// How large cotangents and values are, to which gradients are proportional.
+static constexpr double factors[] = {1, 1e4, 1e2, 1, 1e3, 1, 1e4, 1};
 static constexpr size_t maxPositions = 40;
 
 void mlir::sp::samplePositions(AttentionMatch &match,
@@ -131,13 +137,19 @@ SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
                       : match.queries;
   plan->keys = withSeams(labels, match.axes.key, match.keys);
   double slope = slopeOfExponents(match);
+  // Sinks stay where they are.
+  bool hasSinks =
+      match.score && !findSinks(*match.component, match.axes.key).empty();
   SmallVector<SampleDraw> samples;
   // Data has more cases than numbers; all true and all false are two of them.
-  for (unsigned draw = 0; draw < (match.score ? draws + 2 : draws); ++draw)
-    samples.push_back(
-        {plan, seed++, std::nullopt, magnitudes[draw % draws] / slope});
-  for (bool truth : {false, true})
-    samples.push_back({plan, seed++, truth, magnitudes[0] / slope});
+  SmallVector<std::optional<bool>> truths(match.score ? draws + 2 : draws);
+  truths.append({false, true});
+  for (auto [draw, truth] : llvm::enumerate(truths)) {
+    double magnitude = magnitudes[truth ? 0 : draw % draws];
+    double offset = hasSinks ? 0 : offsets[draw];
+    samples.push_back({plan, seed++, truth, magnitude / slope, offset / slope,
+                       factors[draw]});
+  }
   return samples;
 }
 
@@ -159,6 +171,10 @@ void mlir::sp::prepareSamples(const AttentionMatch &match,
     products *= double(evaluator.positions(axis).size());
   evaluator.setMagnitude(draw.magnitude /
                          (std::sqrt(products) * std::fabs(match.scale)));
+  if (draw.offset != 0)
+    evaluator.setOffset(match.component->scoresNode(),
+                        draw.offset / std::fabs(match.scale));
+  evaluator.setFactors(draw.factors);
   evaluator.keepExact(draw.isExact);
   if (draw.truths)
     evaluator.setTruths(*draw.truths);

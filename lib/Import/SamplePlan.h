@@ -20,7 +20,9 @@ struct SampleDraw {
   std::shared_ptr<const SamplePlan> plan;
   uint64_t seed;
   std::optional<bool> truths;
-  double magnitude; ///< of scaled scores, about
+  double magnitude;   ///< of scaled scores, about
+  double offset = 0;  ///< of all scaled scores
+  double factors = 1; ///< magnitude of cotangents and of what they meet
   /// Nothing is rounded to the program's types, as derivatives by data need.
   bool isExact = false;
 };

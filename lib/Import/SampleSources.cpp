@@ -67,7 +67,10 @@ void SampleEvaluator::shift(const Node *node, Samples &result) {
 void SampleEvaluator::drawOperand(const Node *node, Samples &result) {
   std::mt19937_64 generator(mixBits(seed) + node->number);
   std::uniform_real_distribution<double> draw(0.25, 1.75);
-  double factor = node->role == Role::Left ? magnitude : 1.0;
+  bool isFactor = node->role == Role::Value || node->role == Role::Factor;
+  double factor = node->role == Role::Left ? magnitude
+                  : isFactor               ? factors
+                                           : 1.0;
   for (double &value : result.data)
     value = draw(generator) * ((generator() & 1) != 0 ? factor : -factor);
 }

@@ -43,7 +43,12 @@ private:
 } // namespace
 
 static Value withoutConversions(Value value) {
-  while (auto convert = value.getDefiningOp<stablehlo::ConvertOp>())
+  auto isReal = [](Value value) {
+    return isa<FloatType>(getElementTypeOrSelf(value));
+  };
+  for (auto convert = value.getDefiningOp<stablehlo::ConvertOp>();
+       convert && isReal(value) && isReal(convert.getOperand());
+       convert = value.getDefiningOp<stablehlo::ConvertOp>())
     value = convert.getOperand();
   return value;
 }

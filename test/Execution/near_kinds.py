@@ -178,6 +178,51 @@ add(
     "maximum",
 )
 add("near_shift", of_powers(lambda s, m: normed(jnp.exp(s - jnp.maximum(m, 8)), lambda x: x)), 1, TWO)
+# Analytic, but flat where scores are small: what acts on large ones is no rounding.
+FLAT = {
+    "clip_by_sqrt": lambda s: 100 - jnp.sqrt((s - 100) ** 2),
+    "fermi": lambda s: s / (1 + jnp.exp(s - 100)),
+    "polynomial": lambda s: s * (1 + (s / 500) ** 8),
+}
+for _name, _flat in FLAT.items():
+    add(f"{_name}_scores", of_scores(_flat), 1, TWO)
+    add(f"{_name}_slopes", straight(lambda g, flat=_flat: flat(1e3 * g) / 1e3), 1, 0, "none of its gradients")
+add(
+    "scores_of_columns",
+    of_scores(lambda s: s * (1 + 1e-20 * jnp.mean(s**8, -2, keepdims=True))),
+    0,
+    0,
+    "its",
+)
+# Floors and thresholds of a sum that only a shift by the row's maximum keeps from 1 on, and a sum of 1.
+add(
+    "floor_beside_another_shift",
+    of_powers(lambda s, m: normed(jnp.exp(s - 8 - jnp.maximum(m - 8, 0)), lambda x: jnp.maximum(x, 1e-2))),
+    0,
+    0,
+    "maximum",
+)
+add(
+    "guarded_shift",
+    of_powers(lambda s, m: normed(jnp.exp(s - jnp.where(m > -5, m, 0)), lambda x: jnp.where(x > 0.01, x, 1))),
+    0,
+    0,
+    "compare",
+)
+add(
+    "sum_of_one",
+    of_powers(lambda s, m: normed(jnp.exp(s - m), lambda x: jnp.where(x <= 1, 2, x))),
+    0,
+    0,
+    "compare",
+)
+add(
+    "floor_of_one",
+    of_powers(lambda s, m: normed(jnp.exp(s - m), lambda x: jnp.maximum(x, 1))),
+    1,
+    0,
+    "compare",
+)
 # Gradients.
 add("clipped_slopes", straight(lambda g: jnp.clip(g, -0.1, 0.1)), 1, 0, "minimum")
 add(
@@ -193,9 +238,12 @@ add("tiny_slopes", straight(lambda g: g + 1e-9), 1, 0, "none of its gradients")
 TOKEN = np.random.default_rng(1).integers(0, 1000, (BATCH, TOKENS), dtype=np.int32)
 
 
-@kind(1, TWO, "", np.float32([-np.inf] + [0.5] * (TOKENS - 1)))
+@kind(1, 0, "none of its gradients", np.float32([-np.inf] + [0.5] * (TOKENS - 1)))
 def shift_of_inputs(q: jax.Array, k: jax.Array, v: jax.Array, factor: jax.Array) -> jax.Array:
-    """The maximum times a number of each query, which may be no number where nothing is left."""
+    """The maximum times a number of each query, which may be no number where nothing is left.
+
+    Third powers of exponentials of such differences are in no gradient's range.
+    """
     scores = scores_of(q, k)
     shift = jax.lax.stop_gradient(scores.max(-1, keepdims=True)) * jnp.maximum(factor, 0.4)[:, None]
     powers = jnp.exp(scores - shift)

@@ -16,7 +16,10 @@ LOWEST, MASKED = {"float32": 80, "float64": 700}, 1e8
 
 
 def is_left(judge: Judge, text: str) -> bool:
-    """Whether the program, which is run on near.npz, leaves the range in which attention is the model's."""
+    """Whether the program, which is run on near.npz, leaves the range in which attention is the model's.
+
+    NaN of some keys of a row is one that positions may hide: it reaches only rows that see it.
+    """
     program = Program(text)
     places = [each for each in program.places() if each.dtype != "bool" and each.role != "far"]
     scores = [each for each in places if each.role == "scores"]
@@ -30,14 +33,20 @@ def is_left(judge: Judge, text: str) -> bool:
     values = iter([as_floats(each) for each in judge.interpret(model, "f64", "near.npz")])
     scores, products, powers, exponents = ([next(values) for _ in kind] for kind in kinds)
     return (
-        any(np.nanmax(np.abs(each), initial=0) > BIG[judge.dtype] for each in powers)
-        or any(np.nanmax(np.abs(each), initial=0) > FARTHEST[judge.dtype] for each in products)
-        or any(sees_none(each) for each in scores)
+        any(most(np.abs(each)) > BIG[judge.dtype] for each in powers)
+        or any(most(np.abs(each)) > FARTHEST[judge.dtype] for each in products)
+        or any(most(each) > FARTHEST[judge.dtype] or sees_none(each) for each in scores)
+        or any((np.isnan(each).any(-1) & ~np.isnan(each).all(-1)).any() for each in products)
         or (
             any(np.isnan(each).any() for each in powers)
             and any(vanish(each, judge.dtype) for each in exponents)
         )
     )
+
+
+def most(values: np.ndarray) -> float:
+    """The greatest number there is; 0 without one."""
+    return float(np.max(values, initial=0, where=~np.isnan(values)))
 
 
 def sees_none(scores: np.ndarray) -> bool:
