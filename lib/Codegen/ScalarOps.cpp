@@ -49,8 +49,10 @@ static arith::FastMathFlags flags(bool reassociate) {
 Value ScalarEmitter::fadd(Value x, Value y) {
   return arith::AddFOp::create(b, loc, x, y, flags(reassociate));
 }
+/// Never one with a product: x - max(x) is 0 at the maximum, however often x is
+/// computed.
 Value ScalarEmitter::fsub(Value x, Value y) {
-  return arith::SubFOp::create(b, loc, x, y, flags(false));
+  return arith::SubFOp::create(b, loc, x, y);
 }
 Value ScalarEmitter::fmul(Value x, Value y) {
   return arith::MulFOp::create(b, loc, x, y, flags(reassociate));

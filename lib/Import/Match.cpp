@@ -339,6 +339,9 @@ std::optional<AttentionMatch> AttentionMatcher::run() {
 }
 
 LogicalResult AttentionMatcher::matchProduct() {
+  if (!areScoresLinear(*match.component, match.axes.key))
+    return refuse("its scores are more than scaled and masked",
+                  product->getLoc());
   MaskAnalysis mask(*match.component, match.axes, comparisons);
   if (failed(mask.run())) {
     refusal = mask.refusal;

@@ -117,6 +117,10 @@ private:
 
 struct SampleDraw;
 
+/// Whether weights are powers of scores that are scaled, masked and shifted by
+/// operations which say so.
+bool areScoresLinear(const Component &component, AxisId keys);
+
 /// Compares a node with the reference on sampled positions.
 class ReferenceCheck {
 public:

@@ -311,7 +311,6 @@ unsigned Readings::numberOf(std::vector<uint64_t> key) {
       .first->second;
 }
 
-/// Whether a node is the same for all keys of a row, by what it is made of.
 bool Readings::isOfRow(const Node *of) {
   const Node *node = source(of);
   if (!runsOverKeys(node))

@@ -83,6 +83,8 @@ public:
   const Node *
   findAny(const Node *node,
           llvm::function_ref<bool(const Node *)> isLeftOut = nullptr);
+  /// Whether a node is the same for all keys of a row, by what it is made of.
+  bool isOfRow(const Node *node);
   bool runsOverKeys(const Node *node) const {
     return llvm::is_contained(labels.resolve(flatten(node->labels)), keys);
   }
@@ -94,7 +96,6 @@ private:
   bool hasBelow(const Node *node, DenseMap<const Node *, bool> &known,
                 llvm::function_ref<bool(const Node *)> is);
   bool isOfTruths(const Node *node);
-  bool isOfRow(const Node *node);
   bool isBit(const Node *node);
   bool isFlags(const Node *node);
   bool isCounted(mlir::Value value) const;

@@ -217,14 +217,13 @@ class Program:
 
 
 def functions_of(text: str) -> Iterator[tuple[str, str]]:
-    """Name and text of each function of a module with a softmax, as `@main` beside those it may call."""
+    """Name and text of functions with a softmax that none calls, as `@main` beside those they may call."""
     with CONTEXT, ir.Location.unknown():
-        names = [
-            op.sym_name.value
-            for op in ir.Module.parse(text).body.operations
-            if op.operation.name == "func.func" and "stablehlo.exponential" in str(op)
-        ]
+        functions = [op for op in ir.Module.parse(text).body.operations if op.operation.name == "func.func"]
+        names = [op.sym_name.value for op in functions if "stablehlo.exponential" in str(op)]
         for name in names:
+            if f"call @{name}(" in text or (name != "main" and "@main(" in text):
+                continue
             module = ir.Module.parse(text)
             for op in module.body.operations:
                 own = op.operation.name == "func.func" and op.sym_name.value == name
