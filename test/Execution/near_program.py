@@ -219,7 +219,8 @@ class Program:
 def functions_of(text: str) -> Iterator[tuple[str, str]]:
     """Name and text of functions with a softmax that none calls, as `@main` beside those they may call."""
     with CONTEXT, ir.Location.unknown():
-        functions = [op for op in ir.Module.parse(text).body.operations if op.operation.name == "func.func"]
+        whole = ir.Module.parse(text)
+        functions = [op for op in whole.body.operations if op.operation.name == "func.func"]
         names = [op.sym_name.value for op in functions if "stablehlo.exponential" in str(op)]
         for name in names:
             if f"call @{name}(" in text or (name != "main" and "@main(" in text):
