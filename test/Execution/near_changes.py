@@ -61,7 +61,7 @@ class Draw:
         own = float(self.x[at] + self.x[min(at + 1, self.x.size - 1)]) / 2
         rounded = [
             sign * each
-            for each in (1e-3, 1e-2, 0.1, 0.5, 0.9, 5.0, 50.0, 5e4)
+            for each in (1e-3, 1e-2, 0.1, 0.5, 0.9, 1.0, 5.0, 50.0, 5e4)
             for sign in (1, -1)
             if self.x[0] < sign * each < self.x[-1]
         ]

@@ -92,6 +92,20 @@ def factor(draw: Draw) -> Change:
     return Change("factor", lambda x: x * x.dtype.type(number))
 
 
+def flat(draw: Draw) -> Change:
+    """Analytic, and nothing where values are small; above a bound that some of them pass it acts."""
+    bound = max(abs(draw.bound(0.5, 1)), 1e-3 * draw.size(), 1e-30)
+    name, function = draw.random.choice(
+        (
+            ("bound by a root", lambda x, c: c - jnp.sqrt((x - c) ** 2)),
+            ("fading", lambda x, c: x / (1 + jnp.exp(20 * (x / c - 1)))),
+            ("eighth power", lambda x, c: x * (1 + (x / c) ** 8 / 8)),
+            ("sign of a difference", lambda x, c: x * jnp.sqrt((1 - x / c) ** 2) / (1 - x / c)),
+        )
+    )
+    return Change(name, lambda x: function(x, x.dtype.type(bound)))
+
+
 def one_factor(draw: Draw) -> Change:
     here, how = one_place(draw)
     number = draw.number()
@@ -251,7 +265,7 @@ def boolean(draw: Draw) -> Change:
 
 
 CHANGES = (
-    (clip, 4), (threshold, 4), (rounded, 2), (sign, 3), (epsilon, 2), (factor, 1), (one_factor, 4),
+    (clip, 4), (threshold, 4), (rounded, 2), (sign, 3), (epsilon, 2), (factor, 1), (flat, 3), (one_factor, 4),
     (one_bias, 3), (one_function, 3), (of_input, 3), (round_trip, 2), (reordered, 3), (with_other, 4),
     (at_turn, 2),
 )  # fmt: skip
