@@ -104,21 +104,43 @@ static std::vector<int64_t> somePositions(const AxisLabels &labels,
   return withSeams(labels, axis, {0, size / 2, size - 1});
 }
 
-/// How fast exponents grow with scaled scores, about; 1 where they are those.
-static double slopeOfExponents(const AttentionMatch &match) {
+static void setPositions(const AttentionMatch &match, const SamplePlan &plan,
+                         SampleEvaluator &evaluator) {
+  const AxisLabels &labels = match.component->labels;
+  const AttentionAxes &axes = match.axes;
+  for (const Axes *some : {&axes.batch, &axes.sharedHeads, &axes.groups,
+                           &axes.feature, &axes.value})
+    for (AxisId axis : labels.resolve(*some))
+      evaluator.setPositions(axis, somePositions(labels, axis));
+  if (axes.query)
+    evaluator.setPositions(*axes.query, plan.queries);
+  evaluator.setPositions(axes.key, plan.keys);
+}
+
+/// How slowly and how fast exponents grow with scaled scores, about; 1 where
+/// they are those.
+static std::pair<double, double> slopesOfExponents(const AttentionMatch &match,
+                                                   const SamplePlan &plan) {
   const Component &component = *match.component;
   std::optional<Exponential> exponential =
       match.score && component.productNode()
           ? findExponential(component, match.axes.key)
           : std::nullopt;
   if (!exponential)
-    return 1;
+    return {1, 1};
   SampleEvaluator evaluator(component.labels, 1);
+  setPositions(match, plan, evaluator);
   evaluator.dropRowValues(match.axes.key);
-  const Samples *slopes =
-      evaluator.tangent(exponential->exponent(), component.scoresNode());
-  double slope = slopes ? std::fabs(slopes->data[0]) : 0;
-  return std::isfinite(slope) && slope > 0 ? slope : 1;
+  std::pair<double, double> range = {HUGE_VAL, 0};
+  if (const Samples *slopes =
+          evaluator.tangent(exponential->exponent(), component.scoresNode()))
+    for (double slope : slopes->data) {
+      double size = std::fabs(slope);
+      if (!std::isfinite(size) || size == 0)
+        continue;
+      range = {std::min(range.first, size), std::max(range.second, size)};
+    }
+  return range.second > 0 ? range : std::pair(1.0, 1.0);
 }
 
 SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
@@ -136,7 +158,7 @@ SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
                       ? withSeams(labels, *match.axes.query, match.queries)
                       : match.queries;
   plan->keys = withSeams(labels, match.axes.key, match.keys);
-  double slope = slopeOfExponents(match);
+  auto [slowest, fastest] = slopesOfExponents(match, *plan);
   // Sinks stay where they are.
   bool hasSinks =
       match.score && !findSinks(*match.component, match.axes.key).empty();
@@ -147,6 +169,9 @@ SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
   for (auto [draw, truth] : llvm::enumerate(truths)) {
     double magnitude = magnitudes[truth ? 0 : draw % draws];
     double offset = hasSinks ? 0 : offsets[draw];
+    // Rows whose scores are large say nothing, so that every other draw has
+    // none.
+    double slope = draw % 2 == 0 ? fastest : slowest;
     samples.push_back({plan, seed++, truth, magnitude / slope, offset / slope,
                        factors[draw]});
   }
@@ -157,17 +182,10 @@ void mlir::sp::prepareSamples(const AttentionMatch &match,
                               const SampleDraw &draw,
                               SampleEvaluator &evaluator) {
   const AxisLabels &labels = match.component->labels;
-  const AttentionAxes &axes = match.axes;
-  for (const Axes *some : {&axes.batch, &axes.sharedHeads, &axes.groups,
-                           &axes.feature, &axes.value})
-    for (AxisId axis : labels.resolve(*some))
-      evaluator.setPositions(axis, somePositions(labels, axis));
-  if (axes.query)
-    evaluator.setPositions(*axes.query, draw.plan->queries);
-  evaluator.setPositions(axes.key, draw.plan->keys);
+  setPositions(match, *draw.plan, evaluator);
   evaluator.judge(draw.plan->readings);
   double products = 1;
-  for (AxisId axis : labels.resolve(axes.feature))
+  for (AxisId axis : labels.resolve(match.axes.feature))
     products *= double(evaluator.positions(axis).size());
   evaluator.setMagnitude(draw.magnitude /
                          (std::sqrt(products) * std::fabs(match.scale)));
