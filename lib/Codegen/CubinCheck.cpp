@@ -4,7 +4,10 @@
 
 #include "sp/Codegen/CubinCheck.h"
 
+#include "sprt/cuda/RegisterPool.h"
+
 #include "llvm/Object/ELF.h"
+#include "llvm/Support/Endian.h"
 
 namespace mlir::sp {
 
@@ -14,6 +17,7 @@ enum Opcode : unsigned {
   HgmmaShared = 0x9f0,    ///< both factors in shared memory
   HgmmaRegisters = 0xdf0, ///< the first one in registers
   Warpgroup = 0x9c5,      ///< arrive, or wait
+  SetRegisters = 0x9c8,   ///< of each thread of a warpgroup
   Mufu = 0x308,           ///< powers, among others
   Ldl = 0x983,
   Stl = 0x387,
@@ -26,8 +30,9 @@ enum Opcode : unsigned {
 constexpr unsigned kNoResult[] = {
     0x882, 0x890, 0x891, 0x892, 0x899, 0xc82, 0x2ca, // uniform
     0x20b, 0x20c, 0x80b, 0x80c, 0xc0b, 0xc0c,        // predicates
-    0x918, 0x9a7, 0x5a7, 0x5b2, 0x947, 0x945, 0x941, // control and barriers
-    0x385, 0x386, 0x388, 0x986, 0x988, Stl,          // stores
+    0x918, 0x9a7, 0x9c8, 0x5a7, 0x5b2, 0x947, 0x945,
+    0x941,                                  // control and barriers
+    0x385, 0x386, 0x388, 0x986, 0x988, Stl, // stores
 };
 
 struct Registers {
@@ -59,7 +64,31 @@ std::optional<unsigned> pendingAfter(GpuInstruction instruction) {
   return instruction[1] >> 8 & 7;
 }
 
+/// A count of registers: of a thread that gives some back, or that takes more.
+void readRegisters(GpuInstruction instruction, CubinCensus &census) {
+  int64_t count = instruction[0] >> 32 & 0xffff;
+  bool isAsking = instruction[1] >> 9 & 1;
+  int64_t &most = isAsking ? census.raised : census.lowered;
+  most = std::max(most, count);
+}
+
 } // namespace
+
+std::string CubinCensus::overSubscription() const {
+  if (raised == 0)
+    return "";
+  ::sprt::cuda::RegisterPool pool = {static_cast<int>(threads)};
+  int64_t owned = registers * pool.warpgroups(),
+          asked = lowered + raised * (pool.warpgroups() - 1);
+  if (asked <= owned)
+    return "";
+  return std::to_string(pool.warpgroups()) + " warpgroups ask for " +
+         std::to_string(lowered) + " and " +
+         std::to_string(pool.warpgroups() - 1) + " times " +
+         std::to_string(raised) + " registers a thread, " +
+         std::to_string(asked) + " in all, of the " + std::to_string(owned) +
+         " that they were launched with: they would wait for ever";
+}
 
 CubinCensus takeCensus(ArrayRef<GpuInstruction> code) {
   CubinCensus census;
@@ -70,6 +99,8 @@ CubinCensus takeCensus(ArrayRef<GpuInstruction> code) {
     unsigned opcode = opcodeOf(instruction);
     census.localAccesses += opcode == Ldl || opcode == Stl;
     census.products += opcode == HgmmaShared || opcode == HgmmaRegisters;
+    if (opcode == SetRegisters)
+      readRegisters(instruction, census);
     if (window && opcode == Mufu)
       ++*window;
     if (std::optional<unsigned> pending = pendingAfter(instruction)) {
@@ -99,36 +130,117 @@ CubinCensus takeCensus(ArrayRef<GpuInstruction> code) {
   return census;
 }
 
+namespace {
+
+using Elf = llvm::object::ELF64LEFile;
+
+enum Attribute : uint8_t { MaxThreads = 0x05, RegisterCount = 0x2f };
+
+/// visit(attribute, words) of each that has words, in a section of notes.
+void forEachNote(ArrayRef<uint8_t> notes,
+                 llvm::function_ref<void(uint8_t, ArrayRef<uint8_t>)> visit) {
+  constexpr uint8_t kHasWords = 4;
+  constexpr size_t kHead = 4; // format, attribute, and a number or a size
+  while (notes.size() >= kHead) {
+    uint8_t format = notes[0], attribute = notes[1];
+    size_t size = llvm::support::endian::read16le(&notes[2]);
+    notes = notes.drop_front(kHead);
+    if (format != kHasWords)
+      continue;
+    size = std::min(size, notes.size());
+    visit(attribute, notes.take_front(size));
+    notes = notes.drop_front(size);
+  }
+}
+
+int64_t wordOf(ArrayRef<uint8_t> words, size_t index) {
+  return words.size() < 4 * (index + 1)
+             ? 0
+             : llvm::support::endian::read32le(&words[4 * index]);
+}
+
+/// The contents of a section, or nothing where there is none.
+llvm::Expected<ArrayRef<uint8_t>> sectionOf(const Elf &file, StringRef name) {
+  auto sections = file.sections();
+  if (!sections)
+    return sections.takeError();
+  for (const auto &section : *sections) {
+    auto found = file.getSectionName(section);
+    if (!found)
+      return found.takeError();
+    if (*found == name)
+      return file.getSectionContents(section);
+  }
+  return ArrayRef<uint8_t>();
+}
+
+/// The number of the symbol that notes call a kernel by.
+llvm::Expected<int64_t> symbolOf(const Elf &file, StringRef kernel) {
+  auto sections = file.sections();
+  if (!sections)
+    return sections.takeError();
+  for (const auto &section : *sections) {
+    if (section.sh_type != llvm::ELF::SHT_SYMTAB)
+      continue;
+    auto symbols = file.symbols(&section);
+    auto names = file.getStringTableForSymtab(section);
+    if (!symbols)
+      return symbols.takeError();
+    if (!names)
+      return names.takeError();
+    for (auto [number, symbol] : llvm::enumerate(*symbols)) {
+      auto name = symbol.getName(*names);
+      if (!name)
+        return name.takeError();
+      if (*name == kernel)
+        return static_cast<int64_t>(number);
+    }
+  }
+  return llvm::createStringError("no symbol " + kernel);
+}
+
+llvm::Expected<CubinCensus> censusOf(const Elf &file, StringRef kernel) {
+  std::string name = kernel.str();
+  auto bytes = sectionOf(file, ".text." + name);
+  if (!bytes)
+    return bytes.takeError();
+  if (bytes->empty())
+    return llvm::createStringError("no section .text." + name);
+  auto symbol = symbolOf(file, kernel);
+  if (!symbol)
+    return symbol.takeError();
+  auto ofAll = sectionOf(file, ".nv.info");
+  if (!ofAll)
+    return ofAll.takeError();
+  auto ofKernel = sectionOf(file, ".nv.info." + name);
+  if (!ofKernel)
+    return ofKernel.takeError();
+  std::vector<GpuInstruction> code(bytes->size() / sizeof(GpuInstruction));
+  std::memcpy(code.data(), bytes->data(), code.size() * sizeof(GpuInstruction));
+  CubinCensus census = takeCensus(code);
+  forEachNote(*ofAll, [&](uint8_t attribute, ArrayRef<uint8_t> words) {
+    if (attribute == RegisterCount && wordOf(words, 0) == *symbol)
+      census.registers = wordOf(words, 1);
+  });
+  forEachNote(*ofKernel, [&](uint8_t attribute, ArrayRef<uint8_t> words) {
+    if (attribute == MaxThreads)
+      census.threads = wordOf(words, 0);
+  });
+  return census;
+}
+
+} // namespace
+
 FailureOr<CubinCensus> takeCensus(ArrayRef<char> cubin, StringRef kernel,
                                   std::string &error) {
-  using namespace llvm::object;
-  auto refuse = [&](llvm::Error failed) {
-    error = "expected a cubin with the kernel '" + kernel.str() +
-            "' but got: " + llvm::toString(std::move(failed));
-    return failure();
-  };
-  auto file = ELF64LEFile::create(StringRef(cubin.data(), cubin.size()));
-  if (!file)
-    return refuse(file.takeError());
-  auto sections = file->sections();
-  if (!sections)
-    return refuse(sections.takeError());
-  std::string wanted = ".text." + kernel.str();
-  for (const auto &section : *sections) {
-    auto name = file->getSectionName(section);
-    if (!name)
-      return refuse(name.takeError());
-    if (*name != wanted)
-      continue;
-    auto bytes = file->getSectionContents(section);
-    if (!bytes)
-      return refuse(bytes.takeError());
-    std::vector<GpuInstruction> code(bytes->size() / sizeof(GpuInstruction));
-    std::memcpy(code.data(), bytes->data(),
-                code.size() * sizeof(GpuInstruction));
-    return takeCensus(code);
-  }
-  return refuse(llvm::createStringError("no section " + wanted));
+  auto file = Elf::create(StringRef(cubin.data(), cubin.size()));
+  auto census = file ? censusOf(*file, kernel)
+                     : llvm::Expected<CubinCensus>(file.takeError());
+  if (census)
+    return *census;
+  error = "expected a cubin with the kernel '" + kernel.str() +
+          "' but got: " + llvm::toString(census.takeError());
+  return failure();
 }
 
 } // namespace mlir::sp

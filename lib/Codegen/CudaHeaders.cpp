@@ -40,6 +40,9 @@ static const char kPtx[] = {
 static const char kPtxEmulation[] = {
 #embed "sprt/cuda/PtxEmulation.h"
 };
+static const char kRegisterPool[] = {
+#embed "sprt/cuda/RegisterPool.h"
+};
 static const char kScoreMath[] = {
 #embed "sprt/cuda/ScoreMath.cuh"
 };
@@ -64,6 +67,9 @@ static const char kFragments[] = {
 static const char kProducts[] = {
 #embed "sprt/cuda/emulation/Products.h"
 };
+static const char kRegisters[] = {
+#embed "sprt/cuda/emulation/Registers.h"
+};
 static const char kSharedMemory[] = {
 #embed "sprt/cuda/emulation/SharedMemory.h"
 };
@@ -86,6 +92,7 @@ llvm::ArrayRef<CudaHeader> cudaHeaders() {
       header("sprt/cuda/PlainShape.h", kPlainShape),
       header("sprt/cuda/Ptx.cuh", kPtx),
       header("sprt/cuda/PtxEmulation.h", kPtxEmulation),
+      header("sprt/cuda/RegisterPool.h", kRegisterPool),
       header("sprt/cuda/ScoreMath.cuh", kScoreMath),
       header("sprt/cuda/TensorMap.h", kTensorMap),
       header("sprt/cuda/emulation/Barriers.h", kBarriers),
@@ -94,6 +101,7 @@ llvm::ArrayRef<CudaHeader> cudaHeaders() {
       header("sprt/cuda/emulation/Fibers.h", kFibers),
       header("sprt/cuda/emulation/Fragments.h", kFragments),
       header("sprt/cuda/emulation/Products.h", kProducts),
+      header("sprt/cuda/emulation/Registers.h", kRegisters),
       header("sprt/cuda/emulation/SharedMemory.h", kSharedMemory),
   };
   return headers;

@@ -66,6 +66,9 @@ LogicalResult checkImage(const KernelAt &at, const CudaOutput &image) {
   StringRef remark = find("(\\(C75[0-9]+\\)[^\n]*)");
   if (!remark.empty())
     emitWarning(loc) << "kernel " << kernel << ": " << remark;
+  std::string tooMany = census->overSubscription();
+  if (!tooMany.empty())
+    return emitError(loc) << "kernel " << kernel << ": " << tooMany;
   if (census->hazards.empty())
     return success();
   return emitError(loc) << "ptxas made wrong code of kernel " << kernel << ": "

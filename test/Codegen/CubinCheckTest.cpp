@@ -58,6 +58,34 @@ TEST(CubinCheck, counts) {
   EXPECT_EQ(census.localAccesses, 1);
 }
 
+GpuInstruction setRegisters(unsigned count, bool isAsking) {
+  return {0x79c8 | uint64_t(count) << 32,
+          isAsking ? 0x000e240008000600u : 0x000e0000080e0500u};
+}
+
+std::string overSubscription(unsigned producer, unsigned consumer,
+                             int64_t registers, int64_t threads) {
+  CubinCensus census =
+      takeCensus({setRegisters(consumer, true), setRegisters(producer, false)});
+  EXPECT_EQ(census.raised, consumer);
+  EXPECT_EQ(census.lowered, producer);
+  census.registers = registers;
+  census.threads = threads;
+  return census.overSubscription();
+}
+
+TEST(CubinCheck, counts_the_registers_that_warpgroups_ask_for) {
+  EXPECT_EQ(overSubscription(24, 240, 168, 384), "");
+  EXPECT_EQ(overSubscription(32, 160, 128, 512), "");
+  EXPECT_EQ(
+      overSubscription(32, 240, 168, 384),
+      "3 warpgroups ask for 32 and 2 times 240 registers a thread, 512 in "
+      "all, of the 504 that they were launched with: they would wait for "
+      "ever");
+  EXPECT_NE(overSubscription(24, 240, 160, 384), "");
+  EXPECT_EQ(takeCensus({operation(kAdd, 1)}).overSubscription(), "");
+}
+
 TEST(CubinCheck, refuses_what_is_no_cubin) {
   std::string error;
   EXPECT_TRUE(failed(takeCensus(llvm::ArrayRef<char>("none", 4), "k", error)));

@@ -88,7 +88,7 @@ MUTATIONS = [
     Mutation("warps not kept together", CONSUMER, "ptx::namedSync(1 + number, 128);"),
     Mutation("block not kept together", FORWARD, "ptx::syncBlock();"),
     Mutation(
-        "one reader too few", TILES, "initialise(keys(stage), C::kConsumers);", "initialise(keys(stage), 1);"
+        "one reader too few", TILES, "initialise(keys(stage), C::kConsumers,", "initialise(keys(stage), 1,"
     ),
     Mutation(
         "too few bytes expected",

@@ -9,6 +9,13 @@
 ///     FADD R153, ...          hazard
 ///     WARPGROUP.DEPBAR 0
 ///
+/// Nor would a test on the CPU show a kernel whose warpgroups ask for more
+/// registers than their block was launched with, which waits for ever:
+///
+///     168 registers of 384 threads     504 of a thread of each warpgroup
+///     USETMAXREG.DEALLOC   32          one warpgroup
+///     USETMAXREG.TRY_ALLOC 240         two: 512 in all
+///
 /// Opcodes are those of sm_90: the low 12 bits of each 16-byte instruction.
 #ifndef SP_CODEGEN_CUBINCHECK_H
 #define SP_CODEGEN_CUBINCHECK_H
@@ -35,6 +42,14 @@ struct CubinCensus {
   int64_t overlappedPowers = 0;
   /// Instructions that write what a pending product reads.
   std::vector<std::string> hazards;
+  /// Of a thread, at launch, and threads of a block; 0 where it is not said.
+  int64_t registers = 0, threads = 0;
+  /// What a warpgroup keeps of them, and what each other one asks for; 0 where
+  /// the kernel passes no registers on.
+  int64_t lowered = 0, raised = 0;
+
+  /// Why the block can never hold what it asks for, or "".
+  std::string overSubscription() const;
 };
 
 /// What stands in the code of one kernel, read in order.

@@ -3,6 +3,8 @@
 #ifndef SPRT_CUDA_FORWARDSHAPE_H
 #define SPRT_CUDA_FORWARDSHAPE_H
 
+#include "sprt/cuda/RegisterPool.h"
+
 namespace sprt::cuda {
 
 /// Sizes of heads are multiples of 16. Shared memory holds a block of queries,
@@ -17,17 +19,15 @@ struct ForwardShape {
 
   static constexpr int kRows = 64;  ///< queries of a consumer
   static constexpr int kPanel = 64; ///< elements of a row that lie together
-  static constexpr int kWarpgroup = 128;
+  static constexpr int kWarpgroup = RegisterPool::kWarpgroup;
   /// That a block of threads may have.
   static constexpr int kMostSharedBytes = 227 * 1024;
-  static constexpr int kMostRegisters = 512; ///< of a thread of each warpgroup
 
   constexpr int queryBlock() const { return kRows * consumers; }
   constexpr int threads() const { return kWarpgroup * (consumers + 1); }
-  constexpr int producerRegisters() const { return 32; }
-  constexpr int consumerRegisters() const {
-    return (kMostRegisters - producerRegisters()) / consumers;
-  }
+  constexpr RegisterPool registers() const { return {threads()}; }
+  constexpr int producerRegisters() const { return registers().ofProducer(); }
+  constexpr int consumerRegisters() const { return registers().ofConsumer(); }
 
   constexpr int headPanels() const { return (headSize + kPanel - 1) / kPanel; }
   constexpr int valuePanels() const {

@@ -20,6 +20,9 @@ struct ForwardConfig {
   static constexpr int kConsumers = Consumers;
   static constexpr int kStages = Stages;
   static_assert(kShape.isValid(), "sizes that no kernel has");
+  static_assert(kShape.registers().fits(kShape.producerRegisters(),
+                                        kShape.consumerRegisters()),
+                "more registers than the block owns: it would wait for ever");
 };
 
 /// Barriers in shared memory; each is `full`, then, 8 bytes on, `empty`.
@@ -41,18 +44,22 @@ public:
   /// By one thread.
   SPRT_DEVICE void initialise() const {
     for (int consumer = 0; consumer < C::kConsumers; ++consumer)
-      initialise(queries(consumer), 1);
+      initialise(queries(consumer), 1, "full queries", "empty queries",
+                 consumer);
     for (int stage = 0; stage < C::kStages; ++stage) {
-      initialise(keys(stage), C::kConsumers);
-      initialise(values(stage), C::kConsumers);
+      initialise(keys(stage), C::kConsumers, "full keys", "empty keys", stage);
+      initialise(values(stage), C::kConsumers, "full values", "empty values",
+                 stage);
     }
     ptx::fenceBarriers();
   }
 
 private:
-  SPRT_DEVICE static void initialise(uint32_t barrier, int readers) {
-    ptx::barrierInit(barrier, 1);
-    ptx::barrierInit(barrier + kEmpty, readers);
+  SPRT_DEVICE static void initialise(uint32_t barrier, int readers,
+                                     const char *full, const char *empty,
+                                     int number) {
+    ptx::barrierInit(barrier, 1, full, number);
+    ptx::barrierInit(barrier + kEmpty, readers, empty, number);
   }
 
   uint32_t first;

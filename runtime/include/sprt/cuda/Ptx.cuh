@@ -51,6 +51,10 @@ template <int Count> SPRT_DEVICE void lowerRegisters() {
 SPRT_DEVICE void namedSync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+/// Is one of those threads without waiting for the others.
+SPRT_DEVICE void namedArrive(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
 /// The first lane's number, which the assembler then knows to be every lane's.
 SPRT_DEVICE int uniform(int number) {
   return __shfl_sync(0xffffffffu, number, 0);
@@ -68,7 +72,8 @@ SPRT_DEVICE uint32_t sharedBase() {
 
 /// A phase of the barrier ends when `count` arrivals and all expected bytes
 /// have come. Initialise from one thread, then `fenceBarriers` and `syncBlock`.
-SPRT_DEVICE void barrierInit(uint32_t barrier, int count) {
+/// Emulation calls it by its name and number.
+SPRT_DEVICE void barrierInit(uint32_t barrier, int count, const char *, int) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier),
                "r"(count)
                : "memory");

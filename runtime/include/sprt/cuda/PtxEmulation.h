@@ -24,10 +24,17 @@ inline int blocks() { return emulated().launch.blocks; }
 inline void namedSync(int id, int threads) {
   emulated().barriers.namedSync(id, threads);
 }
+inline void namedArrive(int id, int threads) {
+  emulated().barriers.namedArrive(id, threads);
+}
 inline void syncBlock() { namedSync(0, emulated().launch.threads); }
 
-template <int Count> void raiseRegisters() {}
-template <int Count> void lowerRegisters() {}
+template <int Count> void raiseRegisters() {
+  emulated().registers.raise(Count);
+}
+template <int Count> void lowerRegisters() {
+  emulated().registers.lower(Count);
+}
 
 inline int uniform(int number) { return number; }
 template <class Number> Number shuffleXor(Number value, int lanes) {
@@ -35,8 +42,10 @@ template <class Number> Number shuffleXor(Number value, int lanes) {
 }
 
 inline uint32_t sharedBase() { return Emulated::kBase; }
-inline void barrierInit(uint32_t barrier, int count) {
-  emulated().barriers.initialise(barrier, count);
+inline void barrierInit(uint32_t barrier, int count, const char *name,
+                        int number) {
+  emulated().barriers.initialise(barrier, count,
+                                 name + (" " + std::to_string(number)));
 }
 inline void fenceBarriers() {}
 inline void barrierExpect(uint32_t barrier, int bytes) {

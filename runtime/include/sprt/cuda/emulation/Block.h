@@ -6,6 +6,7 @@
 
 #include "sprt/cuda/emulation/Barriers.h"
 #include "sprt/cuda/emulation/Products.h"
+#include "sprt/cuda/emulation/Registers.h"
 
 #include <cstdio>
 #include <deque>
@@ -30,6 +31,7 @@ public:
         fibers(launch.threads, launch.seed * 0x9E3779B97F4A7C15 +
                                    static_cast<uint64_t>(number)),
         memory(kBase + static_cast<size_t>(launch.sharedBytes)),
+        registers(fibers, launch.threads),
         warps(static_cast<size_t>(launch.threads / kWarp)),
         met(static_cast<size_t>(launch.threads)) {
     for (int first = 0; first < launch.threads; first += Products::kThreads)
@@ -41,6 +43,7 @@ public:
   void run(const std::function<void()> &kernel) {
     active() = this;
     fibers.run(kernel, [&] { return advance(); });
+    barriers.finish();
     active() = nullptr;
   }
 
@@ -53,7 +56,7 @@ public:
     auto &values = warp.values[turn & 1];
     values[static_cast<size_t>(thread % kWarp)] = value;
     ++warp.arrived;
-    fibers.await("its warp",
+    fibers.await("other lanes of the warp",
                  [&] { return warp.arrived >= kWarp * (turn + 1); });
     return values[static_cast<size_t>(thread % kWarp ^ lanes)];
   }
@@ -77,6 +80,7 @@ public:
   Fibers fibers;
   SharedMemory memory;
   Barriers barriers{fibers};
+  Registers registers;
 
 private:
   struct Warp {

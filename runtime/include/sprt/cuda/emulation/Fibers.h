@@ -70,15 +70,21 @@ public:
 
   int current() const { return self; }
 
-  /// Goes on when `ready` holds; `what` names the wait.
-  template <class Predicate> void await(const char *what, Predicate ready) {
+  /// Goes on when `ready` holds; `what` says what for, should that never be.
+  template <class Description, class Predicate>
+  void await(Description what, Predicate ready) {
     if (ready())
       return;
     std::function<bool()> test = std::ref(ready);
+    std::function<std::string()> description = std::ref(what);
     Fiber &fiber = fibers[static_cast<size_t>(self)];
     fiber.blocked = &test;
-    fiber.what = what;
+    fiber.what = &description;
     swapcontext(&fiber.context, &scheduler);
+  }
+
+  template <class Predicate> void await(const char *what, Predicate ready) {
+    await([what] { return std::string(what); }, ready);
   }
 
   [[noreturn]] void fault(const std::string &what) const {
@@ -94,7 +100,7 @@ private:
     ucontext_t context;
     std::unique_ptr<char[]> stack;
     const std::function<bool()> *blocked = nullptr;
-    const char *what = "";
+    const std::function<std::string()> *what = nullptr;
     bool isDone = false;
   };
 
@@ -133,14 +139,23 @@ private:
     swapcontext(&scheduler, &fibers[static_cast<size_t>(number)].context);
   }
 
+  /// What each warp that has not returned waits for, as its first thread says.
   std::string stuck() const {
-    std::string text = "every thread waits:";
-    for (size_t number = 0; number < fibers.size(); ++number) {
-      const Fiber &fiber = fibers[number];
-      bool isFirst = number == 0 || fibers[number - 1].isDone ||
-                     fibers[number - 1].what != fiber.what;
-      if (!fiber.isDone && isFirst)
-        text += " from thread " + std::to_string(number) + " for " + fiber.what;
+    std::vector<std::string> waits(fibers.size() / kWarp);
+    for (size_t number = fibers.size(); number-- > 0;)
+      if (!fibers[number].isDone)
+        waits[number / kWarp] = (*fibers[number].what)();
+    std::string text = "the kernel waits for ever:";
+    for (size_t first = 0, end = 0; first < waits.size(); first = end) {
+      while (end < waits.size() && waits[end] == waits[first])
+        ++end;
+      if (waits[first].empty())
+        continue;
+      text += (text.back() == ':' ? " warp" : "; warp") +
+              std::string(end - first > 1 ? "s " : " ") +
+              std::to_string(first) +
+              (end - first > 1 ? " to " + std::to_string(end - 1) : "") +
+              " for " + waits[first];
     }
     return text;
   }

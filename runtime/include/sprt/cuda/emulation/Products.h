@@ -66,7 +66,7 @@ public:
     if (done == 0)
       return;
     int last = thread.groups[done - 1];
-    fibers.await("products of its warpgroup", [&] { return first >= last; });
+    fibers.await("products of the warpgroup", [&] { return first >= last; });
     thread.groups.erase(thread.groups.begin(),
                         thread.groups.begin() + static_cast<long>(done));
     deliver(thread, last);
