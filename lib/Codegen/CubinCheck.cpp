@@ -1,6 +1,7 @@
 // A cubin is an ELF file whose section .text.<kernel> holds 16-byte
 // instructions. Code is read in its order, which is that of execution within
-// the window from a product to the wait that retires it.
+// the window from a product to the wait that retires it; but the instructions
+// of a step are those on the shortest way around its loop.
 
 #include "sp/Codegen/CubinCheck.h"
 
@@ -8,6 +9,8 @@
 
 #include "llvm/Object/ELF.h"
 #include "llvm/Support/Endian.h"
+
+#include <queue>
 
 namespace mlir::sp {
 
@@ -19,6 +22,9 @@ enum Opcode : unsigned {
   Warpgroup = 0x9c5,      ///< arrive, or wait
   SetRegisters = 0x9c8,   ///< of each thread of a warpgroup
   Mufu = 0x308,           ///< powers, among others
+  Branch = 0x947,
+  Exit = 0x94d,
+  Return = 0x950,
   Ldl = 0x983,
   Stl = 0x387,
   Ldg = 0x981,
@@ -64,6 +70,70 @@ std::optional<unsigned> pendingAfter(GpuInstruction instruction) {
   return instruction[1] >> 8 & 7;
 }
 
+bool isProduct(GpuInstruction instruction) {
+  unsigned opcode = opcodeOf(instruction);
+  return opcode == HgmmaShared || opcode == HgmmaRegisters;
+}
+
+/// Where control may go from the instruction at `place`.
+SmallVector<int64_t, 2> successors(ArrayRef<GpuInstruction> code,
+                                   int64_t place) {
+  const auto &[low, high] = code[place];
+  unsigned opcode = low & 0xfff;
+  // Both predicates are the one that always holds.
+  bool isAlways = (low >> 12 & 0xf) == 7 && (high >> 23 & 7) == 7;
+  SmallVector<int64_t, 2> to;
+  bool goesOn = opcode != Branch && opcode != Exit && opcode != Return;
+  if (goesOn || !isAlways)
+    to.push_back(place + 1);
+  if (opcode == Branch) {
+    // In words, from the next instruction on.
+    int64_t words = llvm::SignExtend64<38>((low >> 16 & 0xff) |
+                                           (low >> 34 & 0x3fffffff) << 8);
+    to.push_back(place + 1 + words * 4 / int64_t(sizeof(GpuInstruction)));
+  }
+  llvm::erase_if(to, [&](int64_t next) {
+    return next < 0 || next >= static_cast<int64_t>(code.size());
+  });
+  return to;
+}
+
+/// Counts the instructions on the shortest way from `wait` back to it.
+void countStep(ArrayRef<GpuInstruction> code, int64_t wait,
+               CubinCensus &census) {
+  struct Way {
+    int64_t instructions, place, before;
+    bool operator>(const Way &other) const {
+      return std::tie(instructions, place) >
+             std::tie(other.instructions, other.place);
+    }
+  };
+  std::priority_queue<Way, std::vector<Way>, std::greater<>> ways;
+  DenseMap<int64_t, int64_t> before;
+  auto goOn = [&](int64_t instructions, int64_t place) {
+    for (int64_t next : successors(code, place))
+      ways.push({instructions + !isProduct(code[next]), next, place});
+  };
+  goOn(0, wait);
+  while (!ways.empty()) {
+    Way way = ways.top();
+    ways.pop();
+    if (!before.try_emplace(way.place, way.before).second)
+      continue;
+    if (way.place != wait) {
+      goOn(way.instructions, way.place);
+      continue;
+    }
+    census.stepInstructions = way.instructions;
+    int64_t place = wait;
+    do {
+      census.stepPowers += opcodeOf(code[place]) == Mufu;
+      place = before[place];
+    } while (place != wait);
+    return;
+  }
+}
+
 /// A count of registers: of a thread that gives some back, or that takes more.
 void readRegisters(GpuInstruction instruction, CubinCensus &census) {
   int64_t count = instruction[0] >> 32 & 0xffff;
@@ -98,7 +168,7 @@ CubinCensus takeCensus(ArrayRef<GpuInstruction> code) {
   for (auto [place, instruction] : llvm::enumerate(code)) {
     unsigned opcode = opcodeOf(instruction);
     census.localAccesses += opcode == Ldl || opcode == Stl;
-    census.products += opcode == HgmmaShared || opcode == HgmmaRegisters;
+    census.products += isProduct(instruction);
     if (opcode == SetRegisters)
       readRegisters(instruction, census);
     if (window && opcode == Mufu)
@@ -106,6 +176,8 @@ CubinCensus takeCensus(ArrayRef<GpuInstruction> code) {
     if (std::optional<unsigned> pending = pendingAfter(instruction)) {
       if (*pending > 0) {
         window = 0;
+        if (census.stepInstructions == 0)
+          countStep(code, place, census);
         continue;
       }
       census.overlappedPowers += window.value_or(0);

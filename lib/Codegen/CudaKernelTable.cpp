@@ -58,7 +58,9 @@ LogicalResult checkImage(const KernelAt &at, const CudaOutput &image) {
       said << ", " << remark::metric("products", census->products)
            << " products, "
            << remark::metric("overlappedPowers", census->overlappedPowers)
-           << " powers taken meanwhile";
+           << " powers taken meanwhile, "
+           << remark::metric("stepInstructions", census->stepInstructions)
+           << " other instructions a step";
   }
   if (spilled > 0)
     emitWarning(loc) << "kernel " << kernel << " spills " << spilled

@@ -123,6 +123,11 @@ static TypeNames namesOf(Type type) {
   return type.isF64() ? TypeNames{"f64", "double"} : TypeNames{"f32", "float"};
 }
 
+/// Whether consumers take turns, or do not, where others would not, or would.
+static bool hasOwnTurns(const ForwardShape &shape) {
+  return shape.turns != ForwardShape::takesTurns(shape.headSize);
+}
+
 std::string mlir::sp::cudaAttentionName(const CudaAttention &attention) {
   auto [head, value] =
       std::visit([](auto s) { return std::pair(s.headSize, s.valueSize); },
@@ -132,10 +137,13 @@ std::string mlir::sp::cudaAttentionName(const CudaAttention &attention) {
           .str();
   if (value != head)
     name += "x" + std::to_string(value);
-  if (auto *tile = std::get_if<ForwardShape>(&attention.shape))
+  if (auto *tile = std::get_if<ForwardShape>(&attention.shape)) {
     name += ("_k" + Twine(tile->keyBlock) + "c" + Twine(tile->consumers) + "s" +
              Twine(tile->stages))
                 .str();
+    if (hasOwnTurns(*tile))
+      name += tile->turns ? "t1" : "t0";
+  }
   if (!attention.scoreName.empty())
     return name + "_" + attention.scoreName;
   return attention.keepsSums ? name + "_sums" : name;
@@ -225,8 +233,15 @@ static void writeForward(raw_ostream &os, StringRef name, TypeNames names,
      << " x 64 queries a block, " << shape.stages << " stages.\n"
      << "using Config = sprt::cuda::ForwardConfig<" << names.element << ", "
      << shape.headSize << ", " << shape.valueSize << ", " << shape.keyBlock
-     << ", " << shape.consumers << ", " << shape.stages << forms(attention)
-     << ">;\nSPRT_ATTENTION(" << name << ", Config, Forward)\n";
+     << ", " << shape.consumers << ", " << shape.stages;
+  bool keepsSums = attention.keepsSums || !attention.score.empty();
+  if (hasOwnTurns(shape))
+    os << (attention.score.empty() ? ", sprt::cuda::NoScore" : ", Score")
+       << (keepsSums ? ", true" : ", false")
+       << (shape.turns ? ", true" : ", false");
+  else
+    os << forms(attention);
+  os << ">;\nSPRT_ATTENTION(" << name << ", Config, Forward)\n";
 }
 
 static void writePlain(raw_ostream &os, StringRef name, TypeNames names,

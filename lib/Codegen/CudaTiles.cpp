@@ -56,18 +56,21 @@ static CudaMask maskOf(AttendOp op) {
 }
 
 static bool take(ArrayRef<int64_t> asked, CudaTileRow &row) {
-  if (asked.size() != 3 && asked.size() != 4)
+  if (asked.size() < 3 || asked.size() > 5)
     return false;
   for (int64_t number : asked.take_front(3))
     if (number <= 0 || number > 256)
       return false;
-  if (asked.size() == 4 && asked[3] != 0 && asked[3] != 1)
-    return false;
+  for (int64_t choice : asked.drop_front(3))
+    if (choice != 0 && choice != 1)
+      return false;
   row.keyBlock = static_cast<int>(asked[0]);
   row.consumers = static_cast<int>(asked[1]);
   row.stages = static_cast<int>(asked[2]);
-  row.order = asked.size() == 4 && asked[3] == 1 ? CudaOrder::LightestFirst
-                                                 : CudaOrder::HeaviestFirst;
+  row.order = asked.size() > 3 && asked[3] == 1 ? CudaOrder::LightestFirst
+                                                : CudaOrder::HeaviestFirst;
+  if (asked.size() == 5)
+    row.turns = asked[4] == 1;
   return true;
 }
 
@@ -89,6 +92,7 @@ FailureOr<std::optional<CudaTileRow>> mlir::sp::tileOf(AttendOp op) {
     return std::optional(tile);
   return op.emitOpError()
          << "expected sp.attention_tile to hold keys at a time, consumers, "
-            "stages and, if any, an order (0 or 1) of a tile that heads of "
+            "stages and, if any, an order and turns (0 or 1) of a tile that "
+            "heads of "
          << head << " and " << value << " elements can have but got " << asked;
 }

@@ -86,6 +86,30 @@ TEST(CubinCheck, counts_the_registers_that_warpgroups_ask_for) {
   EXPECT_EQ(takeCensus({operation(kAdd, 1)}).overSubscription(), "");
 }
 
+/// To the instruction that many further on; negative: back.
+GpuInstruction branch(int64_t by, bool isAlways) {
+  uint64_t words = static_cast<uint64_t>(4 * (by - 1));
+  return {(isAlways ? 0x7947u : 0x947u) | (words & 0xff) << 16 |
+              (words >> 8 & 0x3fffffff) << 34,
+          0x3800000};
+}
+
+TEST(CubinCheck, counts_the_shortest_way_around_a_step) {
+  // Of two ways to the end of the loop, one has a power more.
+  CubinCensus census = takeCensus(
+      {operation(kAdd, 1), product(24, 152), wait(1), operation(kPower, 2),
+       branch(3, false), operation(kPower, 3), operation(kAdd, 4), wait(0),
+       operation(kAdd, 5), branch(-9, false), operation(kAdd, 6)});
+  EXPECT_EQ(census.stepInstructions, 7);
+  EXPECT_EQ(census.stepPowers, 1);
+  EXPECT_EQ(takeCensus({product(24, 152), wait(1), wait(0)}).stepInstructions,
+            0);
+  EXPECT_EQ(takeCensus({wait(1), branch(2, true), branch(-2, true),
+                        operation(kAdd, 1)})
+                .stepInstructions,
+            0);
+}
+
 TEST(CubinCheck, refuses_what_is_no_cubin) {
   std::string error;
   EXPECT_TRUE(failed(takeCensus(llvm::ArrayRef<char>("none", 4), "k", error)));

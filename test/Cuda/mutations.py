@@ -46,11 +46,17 @@ MUTATIONS = [
     # Barriers: waits and phases.
     Mutation("keys not waited for", CONSUMER, "ptx::barrierWait(barriers.keys(stage.index), stage.parity);"),
     Mutation(
-        "values not waited for", CONSUMER, "ptx::barrierWait(barriers.values(stage.index), stage.parity);"
+        "values not waited for", CONSUMER, "ptx::barrierWait(barriers.values(before.index), before.parity);"
     ),
     Mutation("queries not waited for", CONSUMER, "ptx::barrierWait(barriers.queries(number), parity);"),
     Mutation("phase of queries stays", CONSUMER, "parity ^= 1;"),
     Mutation("phase of keys swapped", CONSUMER, "stage.parity);", "stage.parity ^ 1);"),
+    Mutation("item not waited for", TILES, "ptx::barrierWait(barrier, parity);"),
+    Mutation(
+        "item overwritten", TILES, "ptx::barrierWait(barrier + ForwardBarriers<C>::kEmpty, parity ^ 1);"
+    ),
+    Mutation("lanes read an item late", TILES, "ptx::syncWarp();"),
+    Mutation("end not said", FORWARD, "notes.write(-1, 0);"),
     Mutation("producer's phase swapped", FORWARD, "stage.parity ^ 1);", "stage.parity);"),
     Mutation("full keys overwritten", FORWARD, "ptx::barrierWait(full + barriers.kEmpty, stage.parity ^ 1);"),
     Mutation(
@@ -59,24 +65,22 @@ MUTATIONS = [
         "ptx::barrierWait(full + barriers.kEmpty, stage.parity ^ 1);",
         which=1,
     ),
-    Mutation("queries overwritten", FORWARD, "ptx::barrierWait(full + barriers.kEmpty, parity);"),
+    Mutation("queries overwritten", FORWARD, "ptx::barrierWait(full + barriers.kEmpty, queriesParity);"),
     Mutation("stage stays", FORWARD, "stage(turn++);", "stage(turn);"),
-    Mutation("values of another stage", CONSUMER, "stage(turn - 1);", "stage(turn);"),
+    Mutation("values of another stage", CONSUMER, "before.index * C", "stage.index * C"),
     # Arrivals: dropped and too early.
     Mutation("keys never released", CONSUMER, "isElected && isTaken);", "false);"),
     Mutation(
         "values never released",
         CONSUMER,
-        "ptx::barrierArrive(barriers.values(Stage<C::kStages>(turn - 1).index) +\n"
-        "                           barriers.kEmpty,\n                       isElected);",
+        "ptx::barrierArrive(barriers.values(before.index) + barriers.kEmpty,\n"
+        "                       isElected);",
     ),
     Mutation(
         "keys released before they are read",
         CONSUMER,
-        "ptx::productWait<1>();\n    score<true>(scores);\n    takePowers(scores, shrink);\n"
-        "    weigh<true>(scores);\n    releaseKeys();",
-        "releaseKeys();\n    ptx::productWait<1>();\n    score<true>(scores);\n"
-        "    takePowers(scores, shrink);\n    weigh<true>(scores);",
+        "takePowers(scores, shrink);\n    weigh(scores);\n    releaseKeys();",
+        "releaseKeys();\n    takePowers(scores, shrink);\n    weigh(scores);",
     ),
     Mutation(
         "values released before they are read",
@@ -84,8 +88,19 @@ MUTATIONS = [
         "ptx::productWait<0>();\n    releaseValues();",
         "releaseValues();\n    ptx::productWait<0>();",
     ),
-    Mutation("queries never released", CONSUMER, "barriers.kEmpty, isElected);", "barriers.kEmpty, false);"),
-    Mutation("warps not kept together", CONSUMER, "ptx::namedSync(1 + number, 128);"),
+    Mutation("queries never released", CONSUMER, "isElected && isLast);", "false);"),
+    Mutation("queries released before the last scores", CONSUMER, "isElected && isLast);", "isElected);"),
+    Mutation(
+        "queries released before they are read",
+        CONSUMER,
+        "turns.end();\n    ptx::productWait<1>();\n    releaseQueries(isLast);",
+        "turns.end();\n    releaseQueries(isLast);\n    ptx::productWait<1>();",
+    ),
+    # Turns.
+    Mutation("turn not waited for", TILES, "ptx::namedSync(own, kThreads);"),
+    Mutation("turn not passed on", TILES, "ptx::namedArrive(next, kThreads);"),
+    Mutation("first turn not given", TILES, "if (consumer == C::kConsumers - 1)", "if (false)"),
+    Mutation("last turn not taken", TILES, "if (consumer == 0)\n      begin();", ""),
     Mutation("block not kept together", FORWARD, "ptx::syncBlock();"),
     Mutation(
         "one reader too few", TILES, "initialise(keys(stage), C::kConsumers,", "initialise(keys(stage), 1,"
@@ -99,8 +114,10 @@ MUTATIONS = [
     # Descriptors and places.
     Mutation("descriptor of the same elements", CONSUMER, "d % C::kShape.kPanel * 2", "0"),
     Mutation("descriptor of another panel", CONSUMER, "panel * C::kShape.queryPanelBytes()", "0 * panel"),
-    Mutation("values a row on", CONSUMER, "values + k * C::kShape.kPanel * 2", "values + 128 + k * 128"),
-    Mutation("panels too near", CONSUMER, "C::kShape.keyPanelBytes()));", "C::kShape.keyPanelBytes() / 2));"),
+    Mutation("values a row on", CONSUMER, "values.at(k * C::kShape.kPanel * 2)", "values.at(128 + k * 128)"),
+    Mutation(
+        "panels too near", CONSUMER, "C::kShape.keyPanelBytes());\n", "C::kShape.keyPanelBytes() / 2);\n"
+    ),
     # State and powers.
     Mutation(
         "carried sums lost", CONSUMER, "ptx::loadPair(out + 2 * i, sums[i + 2 * r], sums[i + 2 * r + 1]);"
@@ -110,7 +127,8 @@ MUTATIONS = [
     Mutation("sums not shrunk", CONSUMER, "sums[i] *= shrink[i >> 1 & 1];"),
     Mutation("sums shrunk by another row", CONSUMER, "shrink[i >> 1 & 1]", "shrink[i & 1]"),
     Mutation("maximum of two lanes", CONSUMER, "most = ptx::larger(most, ptx::shuffleXor(most, 2));"),
-    Mutation("no mask", CONSUMER, "hide(scores);"),
+    Mutation("no mask", CONSUMER, "hide(scores, bounds);"),
+    Mutation("no mask of later blocks", CONSUMER, "hide(scores, bounds);", which=1),
     Mutation(
         "notes of another block", CONSUMER, "if (slice < 0)\n      return;", "if (slice < 1)\n      return;"
     ),
@@ -121,7 +139,7 @@ MUTATIONS = [
     Mutation(
         "query that is not there", CONSUMER, "atMost(row + 8 * r, arguments.queries - 1)", "row + 8 * r"
     ),
-    Mutation("key that is not there", CONSUMER, "atMost(row, arguments.keys - 1)", "row"),
+    Mutation("key that is not there", CONSUMER, ", arguments.keys - 1)", ", INT32_MAX)"),
     Mutation("first key lost", CONSUMER, "firstKey + firstColumn();", "firstColumn();"),
     Mutation("column lost", CONSUMER, "firstKey + firstColumn();", "firstKey;"),
     Mutation(
@@ -130,10 +148,10 @@ MUTATIONS = [
     Mutation("head of the batch", CONSUMER, "arguments.headFirst + work.head", "work.batch"),
     Mutation("batch lost", CONSUMER, "batch = work.batch;", "batch = 0;"),
     Mutation("scale lost", CONSUMER, "scores[i] * arguments.scale);", "scores[i]);"),
-    Mutation("no scores of whole blocks", CONSUMER, "score<true>(scores);"),
-    Mutation("no scores of partial blocks", CONSUMER, "score<false>(scores);"),
-    Mutation("no factors", CONSUMER, "weigh<false>(scores);"),
-    Mutation("factors of the mean", CONSUMER, "if (!IsWhole && slice >= 0", "if (!IsWhole && slice >= 99"),
+    Mutation("no scores of the first block", CONSUMER, "score(scores);"),
+    Mutation("no scores of later blocks", CONSUMER, "score(scores);", which=1),
+    Mutation("no factors", CONSUMER, "weigh(scores);"),
+    Mutation("factors of the mean", CONSUMER, "if (slice >= 0 && arg", "if (slice >= 99 && arg"),
     Mutation("carried power lost", CONSUMER, "powers[r] = isOwner ? lse[1] : 0;", "powers[r] = isOwner;"),
     Mutation("kept sums divided", CONSUMER, "C::kKeepsSums ? 1.f : ", ""),
     Mutation(

@@ -40,6 +40,10 @@ struct CubinCensus {
   /// Powers between a wait that leaves products pending and the next one that
   /// does not: those that are taken while products are computed.
   int64_t overlappedPowers = 0;
+  /// Of the shortest way from the wait of a step, which leaves products
+  /// pending, around its loop and back: instructions without products, and
+  /// those of the unit for powers. 0 where there is no such loop.
+  int64_t stepInstructions = 0, stepPowers = 0;
   /// Instructions that write what a pending product reads.
   std::vector<std::string> hazards;
   /// Of a thread, at launch, and threads of a block; 0 where it is not said.

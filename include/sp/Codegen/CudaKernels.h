@@ -37,9 +37,11 @@ FailureOr<CudaAttention> chooseCudaAttention(AttendOp op);
 /// The plain kernel for what `attention` computes, which every GPU can run.
 CudaAttention portableAttention(CudaAttention attention);
 
-/// Its symbol, with keys at a time, consumers and stages of the forward kernel:
+/// Its symbol, with keys at a time, consumers and stages of the forward kernel,
+/// and whether its consumers take turns where others of its size do not:
 /// `attend_bf16_d128_k176c2s2`, `attend_f16_d192x128_k112c2s2`,
-/// `attend_f32_d64`, `attend_f32_d64_sums`, `attend_bf16_d64_k96c2s2_score_0`.
+/// `attend_bf16_d128_k176c2s2t0`, `attend_f32_d64`, `attend_f32_d64_sums`,
+/// `attend_bf16_d64_k96c2s2_score_0`.
 std::string cudaAttentionName(const CudaAttention &attention);
 
 /// A file of CUDA C++ that defines the kernel of that name, or, compiled as C++

@@ -25,6 +25,8 @@ struct CudaTileRow {
   int64_t mostKeys;
   int keyBlock, consumers, stages;
   CudaOrder order;
+  /// Of consumers; nothing: as ForwardShape::takesTurns says.
+  std::optional<bool> turns = std::nullopt;
 
   constexpr bool fits(int64_t head, int64_t value, CudaMask of,
                       int64_t keys) const {
@@ -33,8 +35,11 @@ struct CudaTileRow {
   }
   constexpr ::sprt::cuda::ForwardShape shapeFor(int64_t head,
                                                 int64_t value) const {
-    return {static_cast<int>(head), static_cast<int>(value), keyBlock,
-            consumers, stages};
+    int size = static_cast<int>(head);
+    return {
+        size,     static_cast<int>(value),
+        keyBlock, consumers,
+        stages,   turns.value_or(::sprt::cuda::ForwardShape::takesTurns(size))};
   }
 };
 
@@ -48,12 +53,13 @@ const CudaTileRow *findCudaTile(ArrayRef<CudaTileRow> rows, int64_t head,
 /// The tile of a partial attention without its sizes of heads, or the one that
 /// its module asks for:
 ///
-///     sp.attention_tile = array<i64: keys at a time, consumers, stages, order>
+///     sp.attention_tile = array<i64: keys at a time, consumers, stages, order,
+///                               turns>
 ///
-/// where the order, which may be left out, is 0 for the heaviest blocks of
-/// queries first and 1 for the lightest. That is how tiles are compared on a
-/// GPU. Null where no row fits; fails with a diagnostic where the forward
-/// kernel cannot have what is asked for.
+/// where the last two may be left out: the order is 0 for the heaviest blocks
+/// of queries first and 1 for the lightest; turns are 1 where consumers take
+/// them. That is how tiles are compared on a GPU. Null where no row fits; fails
+/// with a diagnostic where the forward kernel cannot have what is asked for.
 FailureOr<std::optional<CudaTileRow>> tileOf(AttendOp op);
 
 } // namespace mlir::sp

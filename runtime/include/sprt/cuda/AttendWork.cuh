@@ -7,6 +7,29 @@
 
 namespace sprt::cuda {
 
+/// Which items a block of the grid takes, of a list whose heaviest ones come
+/// first: in waves that go to and fro, so that who had the heaviest one of a
+/// wave has the lightest one of the next.
+class Items {
+public:
+  SPRT_DEVICE explicit Items(const AttendArguments &arguments)
+      : count(arguments.pairs * arguments.queryBlocks) {}
+
+  /// -1 when there is none left.
+  SPRT_DEVICE int next() {
+    int place = isBackward ? ptx::blocks() - 1 - ptx::block() : ptx::block();
+    int item = first + place;
+    first += ptx::blocks();
+    isBackward = !isBackward;
+    return item < count ? item : -1;
+  }
+
+private:
+  const int count;
+  int first = 0;
+  bool isBackward = false;
+};
+
 /// One item of work: a block of queries of one pair.
 struct AttendWork {
   int batch, head; ///< local

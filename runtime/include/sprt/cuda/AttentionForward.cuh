@@ -11,8 +11,10 @@
 ///     consumer 0     S0 .. S1 O0 .. S2 O1 ..    S(j+1) and O(j) are computed
 ///     consumer 1        S0 .. S1 O0 .. S2 ..    while powers of j are taken
 ///
-/// The producer also says, beside each block of keys, from which key on it is
-/// and through which slice it is seen: consumers know of no masks but that.
+/// The producer also says which item of work is next, and, beside each block of
+/// keys, from which key on it is and through which slice it is seen: consumers
+/// know of no masks but that. Queries are given back with the last scores, so
+/// that those of the next item come while the last values are met.
 ///
 /// A carried state costs no other code: it starts with m = lse, a sum of 1, and
 /// its own O, as if one key had been seen. Rows that see no key keep O = 0 and
@@ -33,24 +35,18 @@ public:
       : arguments(arguments), barriers(base), base(base) {}
 
   SPRT_DEVICE void run() {
-    uint32_t parity = 1; // of the turn before, in which nobody read
-    int items = arguments.pairs * arguments.queryBlocks;
-    for (int item = ptx::block(); item < items; item += ptx::blocks()) {
+    Items items(arguments);
+    ItemNotes<C> notes(base);
+    for (int item = items.next(); item >= 0; item = items.next()) {
       AttendWork work(arguments, item, C::kShape.queryBlock());
       int count = 0;
       for (int slice = 0; slice < arguments.sliceCount; ++slice)
         count += blocksOf(work, slice).count();
-      for (int consumer = 0; consumer < C::kConsumers; ++consumer)
-        bringQueries(work, consumer, parity, count);
-      parity ^= 1;
-      for (int slice = 0; slice < arguments.sliceCount; ++slice) {
-        KeyBlocks blocks = blocksOf(work, slice);
-        SPRT_NO_UNROLL
-        for (int i = 0; i < blocks.count(); ++i)
-          bringKeys(work, blocks.at(i) * C::kShape.keyBlock,
-                    i < blocks.partial() ? slice : -1);
-      }
+      notes.write(item, count);
+      if (count > 0)
+        bring(work);
     }
+    notes.write(-1, 0);
   }
 
 private:
@@ -60,11 +56,22 @@ private:
             C::kShape.keyBlock};
   }
 
-  SPRT_DEVICE void bringQueries(const AttendWork &work, int consumer,
-                                uint32_t parity, int count) {
+  SPRT_DEVICE void bring(const AttendWork &work) {
+    for (int consumer = 0; consumer < C::kConsumers; ++consumer)
+      bringQueries(work, consumer);
+    queriesParity ^= 1;
+    for (int slice = 0; slice < arguments.sliceCount; ++slice) {
+      KeyBlocks blocks = blocksOf(work, slice);
+      SPRT_NO_UNROLL
+      for (int i = 0; i < blocks.count(); ++i)
+        bringKeys(work, blocks.at(i) * C::kShape.keyBlock,
+                  i < blocks.partial() ? slice : -1);
+    }
+  }
+
+  SPRT_DEVICE void bringQueries(const AttendWork &work, int consumer) {
     uint32_t full = barriers.queries(consumer);
-    ptx::barrierWait(full + barriers.kEmpty, parity);
-    ptx::storeShared(base + C::kShape.queryNotes() + 8 * consumer, count, 0);
+    ptx::barrierWait(full + barriers.kEmpty, queriesParity);
     ptx::barrierExpect(full, C::kShape.queryBytes());
     for (int panel = 0; panel < C::kShape.headPanels(); ++panel)
       ptx::copyIn(base + consumer * C::kShape.queryBytes() +
@@ -79,7 +86,7 @@ private:
     Stage<C::kStages> stage(turn++);
     uint32_t full = barriers.keys(stage.index);
     ptx::barrierWait(full + barriers.kEmpty, stage.parity ^ 1);
-    ptx::storeShared(base + C::kShape.keyNotes() + 8 * stage.index, firstKey,
+    ptx::storeShared(base + C::kShape.keyNotes() + 16 * stage.index, firstKey,
                      slice);
     ptx::barrierExpect(full, C::kShape.keyBytes());
     for (int panel = 0; panel < C::kShape.headPanels(); ++panel)
@@ -102,6 +109,8 @@ private:
   const ForwardBarriers<C> barriers;
   const uint32_t base;
   uint32_t turn = 0; ///< blocks of keys so far
+  /// Of the turn before of queries, in which nobody read.
+  uint32_t queriesParity = 1;
 };
 
 /// The kernel, for blocks of C::kShape.

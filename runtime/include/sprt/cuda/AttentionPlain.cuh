@@ -42,8 +42,8 @@ public:
         lane(ptx::thread() % PlainShape::kLanes) {}
 
   SPRT_DEVICE void run() {
-    int items = arguments.pairs * arguments.queryBlocks;
-    for (int item = ptx::block(); item < items; item += ptx::blocks()) {
+    Items items(arguments);
+    for (int item = items.next(); item >= 0; item = items.next()) {
       AttendWork work(arguments, item, C::kShape.queryBlock());
       row = work.firstRow + ptx::thread() / PlainShape::kLanes;
       isValid = row < arguments.queries;

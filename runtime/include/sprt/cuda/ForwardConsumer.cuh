@@ -16,32 +16,23 @@ public:
         isElected(ptx::thread() % 128 == 0) {}
 
   SPRT_DEVICE void run() {
+    ItemNotes<C> notes(base);
+    Turns<C> turns(number);
     uint32_t parity = 0;
-    int items = arguments.pairs * arguments.queryBlocks;
-    for (int item = ptx::block(); item < items; item += ptx::blocks()) {
+    for (;;) {
+      int item, blocks;
+      notes.read(item, blocks);
+      if (item < 0)
+        break;
       begin(item);
-      ptx::barrierWait(barriers.queries(number), parity);
-      parity ^= 1;
-      int blocks, none;
-      ptx::loadShared(base + C::kShape.queryNotes() + 8 * number, blocks, none);
-      SPRT_NO_UNROLL
-      for (int block = 0; block < blocks; ++block) {
-        readNotes();
-        if (Score::kIsLight && slice < 0 && block > 0) {
-          step();
-          continue;
-        }
-        if (block > 0)
-          finish();
-        start();
+      if (blocks > 0) {
+        ptx::barrierWait(barriers.queries(number), parity);
+        parity ^= 1;
+        attend(turns, blocks);
       }
-      if (blocks > 0)
-        finish();
-      // Without a product nothing else keeps the warps together.
-      ptx::namedSync(1 + number, 128);
-      ptx::barrierArrive(barriers.queries(number) + barriers.kEmpty, isElected);
       end(item);
     }
+    turns.close();
   }
 
 private:
@@ -50,6 +41,21 @@ private:
   using Sums = ptx::Product<typename C::Element, C::kShape.valueSize>;
   static constexpr int kScores = C::kShape.keyBlock / 2; ///< of a thread
   static constexpr int kSums = C::kShape.valueSize / 2;
+
+  /// Blocks of keys of one item, 1 at least. Each but the first is a step,
+  /// where registers are left for that.
+  SPRT_DEVICE void attend(const Turns<C> &turns, int blocks) {
+    start(turns, blocks == 1);
+    SPRT_NO_UNROLL
+    for (int left = blocks - 1; left > 0; --left)
+      if constexpr (Score::kIsLight) {
+        step(turns, left == 1);
+      } else {
+        finish();
+        start(turns, left == 1);
+      }
+    finish();
+  }
 
   /// Takes up the state.
   SPRT_DEVICE void begin(int item) {
@@ -130,35 +136,47 @@ private:
 
   /// Waits for the next block of keys.
   SPRT_DEVICE void readNotes() {
-    Stage<C::kStages> stage(turn);
+    stage = Stage<C::kStages>(turn++);
     ptx::barrierWait(barriers.keys(stage.index), stage.parity);
-    ptx::loadShared(base + C::kShape.keyNotes() + 8 * stage.index, firstKey,
+    ptx::loadShared(base + C::kShape.keyNotes() + 16 * stage.index, firstKey,
                     slice);
   }
 
   /// A block of keys, whose product with values is left for later.
-  SPRT_DEVICE void start() {
+  SPRT_DEVICE void start(const Turns<C> &turns, bool isLast) {
     float scores[kScores], shrink[2];
+    readNotes();
+    Bounds bounds;
+    findBounds(bounds);
+    turns.begin();
     multiplyKeys(scores);
+    turns.end();
     ptx::productWait<0>();
-    score<false>(scores);
-    hide(scores);
+    releaseQueries(isLast);
+    score(scores);
+    hide(scores, bounds);
     takePowers(scores, shrink);
     releaseKeys();
-    weigh<false>(scores);
+    weigh(scores);
     leave(scores, shrink);
   }
 
-  /// The same of a block that each row sees whole, while the product that the
-  /// last one left is computed.
-  SPRT_DEVICE void step() {
+  /// The same while the product that the last one left is computed.
+  SPRT_DEVICE void step(const Turns<C> &turns, bool isLast) {
     float scores[kScores], shrink[2];
+    readNotes();
+    Bounds bounds;
+    findBounds(bounds);
+    turns.begin();
     multiplyKeys(scores);
     multiplyValues();
+    turns.end();
     ptx::productWait<1>();
-    score<true>(scores);
+    releaseQueries(isLast);
+    score(scores);
+    hide(scores, bounds);
     takePowers(scores, shrink);
-    weigh<true>(scores);
+    weigh(scores);
     releaseKeys();
     ptx::productWait<0>();
     releaseValues();
@@ -174,7 +192,7 @@ private:
 
   SPRT_DEVICE void leave(const float (&scores)[kScores],
                          const float (&shrink)[2]) {
-    ++turn;
+    before = stage;
     SPRT_UNROLL
     for (int i = 0; i < kSums; ++i)
       sums[i] *= shrink[i >> 1 & 1];
@@ -185,18 +203,16 @@ private:
   }
 
   SPRT_DEVICE void multiplyKeys(float (&scores)[kScores]) {
-    Stage<C::kStages> stage(turn);
-    uint32_t queries = base + number * C::kShape.queryBytes();
-    uint32_t keys =
-        base + C::kShape.keys() + stage.index * C::kShape.keyBytes();
+    ptx::Operand queries =
+        ptx::Operand::rows(base, number * C::kShape.queryBytes());
+    ptx::Operand keys = ptx::Operand::rows(
+        base, C::kShape.keys() + stage.index * C::kShape.keyBytes());
     ptx::productFence();
     SPRT_UNROLL
     for (int d = 0; d < C::kShape.headSize; d += 16) {
       int panel = d / C::kShape.kPanel, bytes = d % C::kShape.kPanel * 2;
-      uint64_t a = ptx::operandRows(
-          queries + panel * C::kShape.queryPanelBytes() + bytes);
-      uint64_t b =
-          ptx::operandRows(keys + panel * C::kShape.keyPanelBytes() + bytes);
+      uint64_t a = queries.at(panel * C::kShape.queryPanelBytes() + bytes);
+      uint64_t b = keys.at(panel * C::kShape.keyPanelBytes() + bytes);
       if (d == 0)
         Scores::begin(scores, a, b);
       else
@@ -206,40 +222,40 @@ private:
   }
 
   SPRT_DEVICE void multiplyValues() {
-    Stage<C::kStages> stage(turn - 1);
-    ptx::barrierWait(barriers.values(stage.index), stage.parity);
-    uint32_t values =
-        base + C::kShape.values() + stage.index * C::kShape.valueBytes();
+    ptx::barrierWait(barriers.values(before.index), before.parity);
+    ptx::Operand values = ptx::Operand::columns(
+        base, C::kShape.values() + before.index * C::kShape.valueBytes(),
+        C::kShape.keyPanelBytes());
     ptx::productFence();
     SPRT_UNROLL
     for (int k = 0; k < C::kShape.keyBlock; k += 16)
       Sums::add(sums, probabilities[k / 16],
-                ptx::operandColumns(values + k * C::kShape.kPanel * 2,
-                                    C::kShape.keyPanelBytes()));
+                values.at(k * C::kShape.kPanel * 2));
     ptx::productCommit();
   }
 
   /// Scores become powers; `shrink` is what older powers are multiplied by.
   SPRT_DEVICE void takePowers(float (&scores)[kScores], float (&shrink)[2]) {
     for (int r = 0; r < 2; ++r) {
-      float most = -ptx::infinity();
+      float most = ptx::larger(scores[2 * r], scores[2 * r + 1]);
       SPRT_UNROLL
-      for (int i = 2 * r; i < kScores; i += 4)
+      for (int i = 2 * r + 4; i < kScores; i += 4)
         most = ptx::larger(most, ptx::larger(scores[i], scores[i + 1]));
       most = ptx::larger(most, ptx::shuffleXor(most, 1));
       most = ptx::larger(most, ptx::shuffleXor(most, 2));
       most = ptx::larger(greatest[r],
                          Score::kIsNone ? most * arguments.scale : most);
       // A row that has seen no key yet has no maximum to subtract.
-      float from = most == -ptx::infinity() ? 0.f : most;
+      float from = ptx::larger(most, kLeast);
       shrink[r] = power(greatest[r], 1, from);
       greatest[r] = most;
-      float sum = 0;
+      float sum;
       SPRT_UNROLL
       for (int i = 2 * r; i < kScores; i += 4) {
         scores[i] = power(scores[i], arguments.scale, from);
         scores[i + 1] = power(scores[i + 1], arguments.scale, from);
-        sum += scores[i] + scores[i + 1];
+        float pair = scores[i] + scores[i + 1];
+        sum = i == 2 * r ? pair : sum + pair;
       }
       powers[r] = powers[r] * shrink[r] + sum;
     }
@@ -254,11 +270,11 @@ private:
       return ptx::exp2((exponent - from) * kLog2e);
   }
 
-  /// What the score function makes of scores. Of a block that is seen whole all
-  /// keys are there; others ask for the last one, which `hide` drops.
-  template <bool IsWhole> SPRT_DEVICE void score(float (&scores)[kScores]) {
+  /// What the score function makes of scores. Keys that are not there ask for
+  /// the last one, which `hide` drops.
+  SPRT_DEVICE void score(float (&scores)[kScores]) {
     if constexpr (!Score::kIsNone)
-      forEachPair<IsWhole>([&](int i, const auto &query, const auto &key) {
+      forEachPair([&](int i, const auto &query, const auto &key) {
         scores[i] = Score::apply(arguments.score, query, key,
                                  scores[i] * arguments.scale);
       });
@@ -266,11 +282,11 @@ private:
 
   /// Powers are multiplied by what the function says of them, which is of no
   /// score. One of a hidden pair stays 0.
-  template <bool IsWhole> SPRT_DEVICE void weigh(float (&scores)[kScores]) {
+  SPRT_DEVICE void weigh(float (&scores)[kScores]) {
     if constexpr (Score::kHasFactor) {
-      if (!IsWhole && slice >= 0 && arguments.slices[slice].uniform)
+      if (slice >= 0 && arguments.slices[slice].uniform)
         return;
-      forEachPair<IsWhole>([&](int i, const auto &query, const auto &key) {
+      forEachPair([&](int i, const auto &query, const auto &key) {
         float factor = Score::factor(arguments.score, query, key, 0);
         scores[i] = scores[i] == 0 ? 0 : scores[i] * factor;
       });
@@ -278,39 +294,46 @@ private:
   }
 
   /// use(i, query, key) for each score i.
-  template <bool IsWhole, class UseT> SPRT_DEVICE void forEachPair(UseT use) {
+  template <class UseT> SPRT_DEVICE void forEachPair(UseT use) {
     int first = firstKey + firstColumn();
     SPRT_UNROLL
     for (int i = 0; i < kScores; i += i & 1 ? 3 : 1) {
-      int row = first + i / 4 * 8 + (i & 1);
-      if (!IsWhole)
-        row = atMost(row, arguments.keys - 1);
+      int row = atMost(first + i / 4 * 8 + (i & 1), arguments.keys - 1);
       typename Score::Key key = Score::key(arguments.score, batch, row);
       use(i, scored[0], key);
       use(i + 2, scored[1], key);
     }
   }
 
-  SPRT_DEVICE void hide(float (&scores)[kScores]) const {
+  /// The keys that this thread's rows see of a block that is not whole, from
+  /// its first column on.
+  struct Bounds {
+    int first[2], count[2];
+  };
+  SPRT_DEVICE void findBounds(Bounds &bounds) const {
     if (slice < 0)
       return;
-    const Slice &through = arguments.slices[slice];
-    if (through.uniform) {
+    for (int r = 0; r < 2; ++r) {
+      keysOf(arguments.slices[slice], row + 8 * r, bounds.first[r],
+             bounds.count[r]);
+      bounds.first[r] -= firstKey + firstColumn();
+    }
+  }
+
+  SPRT_DEVICE void hide(float (&scores)[kScores], const Bounds &bounds) const {
+    if (slice < 0)
+      return;
+    if (arguments.slices[slice].uniform) {
       SPRT_UNROLL
       for (int i = 0; i < kScores; ++i)
         scores[i] = 0;
-    }
-    int first[2], count[2];
-    for (int r = 0; r < 2; ++r) {
-      keysOf(through, row + 8 * r, first[r], count[r]);
-      first[r] -= firstKey + firstColumn();
     }
     SPRT_UNROLL
     for (int i = 0; i < kScores; ++i) {
       int r = i >> 1 & 1;
       int key = i / 4 * 8 + (i & 1);
-      bool isSeen = static_cast<uint32_t>(key - first[r]) <
-                    static_cast<uint32_t>(count[r]);
+      bool isSeen = static_cast<uint32_t>(key - bounds.first[r]) <
+                    static_cast<uint32_t>(bounds.count[r]);
       scores[i] = isSeen ? scores[i] : -ptx::infinity();
     }
   }
@@ -319,13 +342,16 @@ private:
   /// that be known: it keeps the assembler from moving them behind the wait.
   SPRT_DEVICE void releaseKeys() {
     bool isTaken = !(powers[0] < 0) && !(powers[1] < 0);
-    ptx::barrierArrive(barriers.keys(Stage<C::kStages>(turn).index) +
-                           barriers.kEmpty,
+    ptx::barrierArrive(barriers.keys(stage.index) + barriers.kEmpty,
                        isElected && isTaken);
   }
+  /// The last scores have been computed.
+  SPRT_DEVICE void releaseQueries(bool isLast) {
+    ptx::barrierArrive(barriers.queries(number) + barriers.kEmpty,
+                       isElected && isLast);
+  }
   SPRT_DEVICE void releaseValues() {
-    ptx::barrierArrive(barriers.values(Stage<C::kStages>(turn - 1).index) +
-                           barriers.kEmpty,
+    ptx::barrierArrive(barriers.values(before.index) + barriers.kEmpty,
                        isElected);
   }
 
@@ -348,6 +374,7 @@ private:
   }
 
   static constexpr float kLog2e = 1.4426950408889634f;
+  static constexpr float kLeast = -3.4028234663852886e38f; ///< finite number
   static constexpr float kLn2 = 0.6931471805599453f;
 
   const ForwardArguments &arguments;
@@ -356,10 +383,11 @@ private:
   const int number;
   const bool isElected;
   int row;
-  uint32_t turn = 0; ///< blocks of keys so far
-  int firstKey;      ///< of the current one
-  int slice;         ///< that it is seen through, or -1
-  int batch;         ///< for a score function
+  uint32_t turn = 0;                     ///< blocks of keys so far
+  Stage<C::kStages> stage{0}, before{0}; ///< of the last one, of that before
+  int firstKey;                          ///< of the current one
+  int slice;                             ///< that it is seen through, or -1
+  int batch;                             ///< for a score function
   typename Score::Query scored[2];
   float greatest[2]; ///< exponent, to base 2 where no function makes it
   float powers[2];   ///< relative to it; a quarter of the row's

@@ -8,18 +8,20 @@
 namespace sprt::cuda {
 
 /// Sizes of heads are multiples of 16. Shared memory holds a block of queries,
-/// `stages` blocks of keys and of values, numbers that travel with them, and
-/// barriers, in this order; offsets are in bytes.
+/// `stages` blocks of keys and of values, numbers that travel with them and
+/// with an item of work, and barriers, in this order; offsets are in bytes.
 struct ForwardShape {
   int headSize;  ///< of q and k
   int valueSize; ///< of v and out
   int keyBlock;  ///< keys at a time, a multiple of 16
   int consumers; ///< warpgroups that compute, 2 or 3, of 64 queries each
   int stages;    ///< a power of 2
+  bool turns;    ///< consumers issue their products one after the other
 
   static constexpr int kRows = 64;  ///< queries of a consumer
   static constexpr int kPanel = 64; ///< elements of a row that lie together
   static constexpr int kWarpgroup = RegisterPool::kWarpgroup;
+  static constexpr int kWarps = kWarpgroup / 32;
   /// That a block of threads may have.
   static constexpr int kMostSharedBytes = 227 * 1024;
 
@@ -41,12 +43,15 @@ struct ForwardShape {
 
   constexpr int keys() const { return queryBytes() * consumers; }
   constexpr int values() const { return keys() + keyBytes() * stages; }
-  constexpr int queryNotes() const { return values() + valueBytes() * stages; }
-  constexpr int keyNotes() const { return queryNotes() + 8 * consumers; }
-  constexpr int barriers() const { return keyNotes() + 8 * stages; }
+  constexpr int itemNotes() const { return values() + valueBytes() * stages; }
+  constexpr int keyNotes() const { return itemNotes() + 16; }
+  constexpr int barriers() const { return keyNotes() + 16 * stages; }
   constexpr int sharedBytes() const {
-    return barriers() + 16 * (consumers + 2 * stages);
+    return barriers() + 16 * (1 + consumers + 2 * stages);
   }
+
+  /// What is known to be faster where nothing else is asked for.
+  static constexpr bool takesTurns(int headSize) { return headSize <= 128; }
 
   constexpr bool isValid() const {
     return headSize > 0 && headSize <= 256 && headSize % 16 == 0 &&

@@ -10,12 +10,13 @@ namespace sprt::cuda {
 
 template <class ElementT, int HeadSize, int ValueSize, int KeyBlock,
           int Consumers, int Stages, class ScoreT = NoScore,
-          bool KeepsSums = !ScoreT::kIsNone>
+          bool KeepsSums = !ScoreT::kIsNone,
+          bool TakesTurns = ForwardShape::takesTurns(HeadSize)>
 struct ForwardConfig {
   using Element = ElementT;
   using Score = ScoreT;
-  static constexpr ForwardShape kShape = {HeadSize, ValueSize, KeyBlock,
-                                          Consumers, Stages};
+  static constexpr ForwardShape kShape = {HeadSize,  ValueSize, KeyBlock,
+                                          Consumers, Stages,    TakesTurns};
   static constexpr bool kKeepsSums = KeepsSums;
   static constexpr int kConsumers = Consumers;
   static constexpr int kStages = Stages;
@@ -30,19 +31,22 @@ template <class C> class ForwardBarriers {
 public:
   SPRT_DEVICE explicit ForwardBarriers(uint32_t base)
       : first(base + C::kShape.barriers()) {}
+  SPRT_DEVICE uint32_t items() const { return first; }
   SPRT_DEVICE uint32_t queries(int consumer) const {
-    return first + 16 * static_cast<uint32_t>(consumer);
+    return items() + 16 * static_cast<uint32_t>(1 + consumer);
   }
-  SPRT_DEVICE uint32_t keys(int stage) const {
-    return queries(C::kConsumers) + 16 * static_cast<uint32_t>(stage);
+  SPRT_DEVICE uint32_t keys(uint32_t stage) const {
+    return queries(C::kConsumers) + 16 * stage;
   }
-  SPRT_DEVICE uint32_t values(int stage) const {
-    return keys(C::kStages) + 16 * static_cast<uint32_t>(stage);
+  SPRT_DEVICE uint32_t values(uint32_t stage) const {
+    return keys(C::kStages) + 16 * stage;
   }
   static constexpr uint32_t kEmpty = 8;
 
   /// By one thread.
   SPRT_DEVICE void initialise() const {
+    initialise(items(), C::kShape.kWarps * C::kConsumers, "full item",
+               "empty item", 0);
     for (int consumer = 0; consumer < C::kConsumers; ++consumer)
       initialise(queries(consumer), 1, "full queries", "empty queries",
                  consumer);
@@ -68,11 +72,74 @@ private:
 /// Which buffer the blocks of keys use in turn, and the parity of its phase.
 template <int Stages> struct Stage {
   static_assert((Stages & (Stages - 1)) == 0, "turns wrap around");
-  int index;
-  uint32_t parity;
+  uint32_t index, parity;
 
   SPRT_DEVICE explicit Stage(uint32_t turn)
-      : index(static_cast<int>(turn % Stages)), parity(turn / Stages % 2) {}
+      : index(turn % Stages), parity(turn / Stages % 2) {}
+};
+
+/// What the producer says of the next item of work, and who reads it: each warp
+/// of the consumers. An item of -1 is none.
+template <class C> class ItemNotes {
+public:
+  SPRT_DEVICE explicit ItemNotes(uint32_t base)
+      : notes(base + C::kShape.itemNotes()),
+        barrier(ForwardBarriers<C>(base).items()) {}
+
+  /// By the producer. blocks: of keys.
+  SPRT_DEVICE void write(int item, int blocks) {
+    ptx::barrierWait(barrier + ForwardBarriers<C>::kEmpty, parity ^ 1);
+    parity ^= 1;
+    ptx::storeShared(notes, item, blocks);
+    ptx::barrierArrive(barrier);
+  }
+  SPRT_DEVICE void read(int &item, int &blocks) {
+    ptx::barrierWait(barrier, parity);
+    parity ^= 1;
+    ptx::loadShared(notes, item, blocks);
+    ptx::syncWarp();
+    ptx::barrierArrive(barrier + ForwardBarriers<C>::kEmpty,
+                       ptx::thread() % 32 == 0);
+  }
+
+private:
+  const uint32_t notes, barrier;
+  uint32_t parity = 0;
+};
+
+/// Consumers issue products one after the other, so that one computes while
+/// another takes powers: each waits at its own named barrier for the one before
+/// it. Each has as many turns as any other.
+///
+///     consumer 0   S1 O0 | powers of 1  | S2 O1 | powers of 2
+///     consumer 1         | S1 O0 | powers of 1  | S2 O1 | ...
+template <class C> class Turns {
+public:
+  SPRT_DEVICE explicit Turns(int consumer)
+      : consumer(consumer), own(ptx::thread() / C::kShape.kWarpgroup) {
+    if (consumer == C::kConsumers - 1)
+      end();
+  }
+  SPRT_DEVICE void begin() const {
+    if (C::kShape.turns)
+      ptx::namedSync(own, kThreads);
+  }
+  SPRT_DEVICE void end() const {
+    int next = C::kConsumers == 2 ? 3 - own : own % C::kConsumers + 1;
+    if (C::kShape.turns)
+      ptx::namedArrive(next, kThreads);
+  }
+  /// No turn follows: the first one takes what the last one left.
+  SPRT_DEVICE void close() const {
+    if (consumer == 0)
+      begin();
+  }
+
+private:
+  static constexpr int kThreads = 2 * C::kShape.kWarpgroup;
+
+  const int consumer;
+  const int own; ///< named barrier, from 1 on; 0 is the block's
 };
 
 } // namespace sprt::cuda

@@ -55,6 +55,7 @@ SPRT_DEVICE void namedSync(int id, int threads) {
 SPRT_DEVICE void namedArrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+SPRT_DEVICE void syncWarp() { __syncwarp(); }
 /// The first lane's number, which the assembler then knows to be every lane's.
 SPRT_DEVICE int uniform(int number) {
   return __shfl_sync(0xffffffffu, number, 0);
@@ -230,22 +231,32 @@ SPRT_DEVICE void storePair(float *to, float first, float second) {
 
 namespace sprt::ptx {
 
-/// A descriptor of an operand in shared memory, in panels of 64 elements by
-/// rows, swizzled as 128 bytes: at `address`, rows in groups of 8 that lie 1024
-/// bytes apart.
-SPRT_DEVICE uint64_t operand(uint32_t address, uint32_t panelBytes) {
-  return static_cast<uint64_t>((address & 0x3ffff) >> 4) |
-         static_cast<uint64_t>(panelBytes >> 4) << 16 |
-         static_cast<uint64_t>(1024 >> 4) << 32 | uint64_t(1) << 62;
-}
-/// Products run along the elements of its rows.
-SPRT_DEVICE uint64_t operandRows(uint32_t address) {
-  return operand(address, 16);
-}
-/// Products run along its rows; panels lie `panelBytes` apart.
-SPRT_DEVICE uint64_t operandColumns(uint32_t address, uint32_t panelBytes) {
-  return operand(address, panelBytes);
-}
+/// An operand of a product, in shared memory from `base` on, in panels of 64
+/// elements by rows, swizzled as 128 bytes: rows in groups of 8 that lie 1024
+/// bytes apart. Bytes are multiples of 16.
+class Operand {
+public:
+  /// Products run along the elements of its rows.
+  SPRT_DEVICE static Operand rows(uint32_t base, uint32_t bytes) {
+    return Operand((base >> 4) + (bytes >> 4) + (1 << 16));
+  }
+  /// Products run along its rows; panels lie `panelBytes` apart.
+  SPRT_DEVICE static Operand columns(uint32_t base, uint32_t bytes,
+                                     uint32_t panelBytes) {
+    return Operand((base >> 4) + (bytes >> 4) + (panelBytes >> 4 << 16));
+  }
+  /// The descriptor of what lies `bytes` on: the address is its lowest field,
+  /// which no address of shared memory leaves.
+  SPRT_DEVICE uint64_t at(uint32_t bytes) const {
+    return static_cast<uint64_t>(kHigh) << 32 | (low + (bytes >> 4));
+  }
+
+private:
+  SPRT_DEVICE explicit Operand(uint32_t low) : low(low) {}
+
+  static constexpr uint32_t kHigh = 1024 >> 4 | 1 << 30;
+  uint32_t low;
+};
 
 } // namespace sprt::ptx
 

@@ -36,6 +36,7 @@ template <int Count> void lowerRegisters() {
   emulated().registers.lower(Count);
 }
 
+inline void syncWarp() { emulated().shuffleXor(0, 0); }
 inline int uniform(int number) { return number; }
 template <class Number> Number shuffleXor(Number value, int lanes) {
   return static_cast<Number>(emulated().shuffleXor(value, lanes));

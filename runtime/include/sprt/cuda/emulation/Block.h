@@ -65,10 +65,12 @@ public:
 
   void copyIn(uint32_t to, const Box &box, uint32_t address) {
     memory.poison(to, box.bytes());
-    copies.push_back([this, to, box, address] {
-      box.load(memory, to);
-      barriers.receive(address, box.bytes());
-    });
+    bool isSlow = fibers.random() % 8 == 0;
+    copies.push_back({[this, to, box, address] {
+                        box.load(memory, to);
+                        barriers.receive(address, box.bytes());
+                      },
+                      isSlow ? static_cast<int>(fibers.random() % 64) : 0});
   }
   Products &warpgroup() {
     return warpgroups[static_cast<size_t>(fibers.current() /
@@ -88,18 +90,24 @@ private:
     int64_t arrived = 0;
   };
 
+  struct Copy {
+    std::function<void()> make;
+    int delay; ///< rounds before it can be made
+  };
+
   static Block *&active() {
     static thread_local Block *block = nullptr;
     return block;
   }
 
-  /// Each copy that was issued is made with probability 1/2, in any order.
+  /// Each copy that was issued is made with probability 1/2, in any order, but
+  /// now and then one takes long.
   bool advance() {
     bool more = !copies.empty();
     std::vector<std::function<void()>> chosen;
     for (size_t i = copies.size(); i-- > 0;)
-      if (fibers.random() & 1) {
-        chosen.push_back(std::move(copies[i]));
+      if (copies[i].delay-- <= 0 && fibers.random() & 1) {
+        chosen.push_back(std::move(copies[i].make));
         copies.erase(copies.begin() + static_cast<long>(i));
       }
     for (const auto &copy : chosen)
@@ -111,7 +119,7 @@ private:
 
   std::vector<Warp> warps;
   std::deque<Products> warpgroups;
-  std::vector<std::function<void()>> copies;
+  std::vector<Copy> copies;
   std::vector<int64_t> met; ///< exchanges of each thread with its warp
 };
 
