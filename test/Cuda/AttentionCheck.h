@@ -37,6 +37,12 @@ inline bool sees(const std::vector<Slice> &slices, int a, int b,
   return false;
 }
 
+/// How items of work are numbered and taken.
+struct Work {
+  bool isAscending = false, hasRanges = false, isCounted = false;
+  int groupPairs = 0;
+};
+
 /// One attention in steps, each to keys of its own through a list of slices,
 /// with the state carried on.
 template <class Config> class AttentionCheck {
@@ -67,12 +73,12 @@ public:
   }
 
   /// By the kernel, on a grid of `blocks`; queries from the last, or ascending.
-  void run(int blocks, bool isAscending = false) {
+  void run(int blocks, const Work &work = {}) {
     int queryBlocks =
         (shape.queries + kShape.queryBlock() - 1) / kShape.queryBlock();
     std::vector<int32_t> order;
     for (int block = 0; block < queryBlocks; ++block)
-      order.push_back(isAscending ? block : queryBlocks - 1 - block);
+      order.push_back(work.isAscending ? block : queryBlocks - 1 - block);
     for (size_t step = 0; step < steps.size(); ++step) {
       cuda::AttendArguments common = {};
       common.out = out.data.data();
@@ -81,6 +87,11 @@ public:
       common.sliceCount = static_cast<int>(steps[step].size());
       common.queryBlocks = queryBlocks;
       common.order = order.data();
+      std::vector<int32_t> ranges = rangesOf(steps[step], order);
+      common.ranges = work.hasRanges ? ranges.data() : nullptr;
+      int32_t counter = 0;
+      common.counter = work.isCounted ? &counter : nullptr;
+      common.groupPairs = work.groupPairs;
       common.pairs = shape.batch * shape.heads;
       common.heads = shape.heads;
       common.queries = shape.queries;
@@ -127,6 +138,25 @@ public:
     EXPECT_TRUE(out.isPaddingWhole() && lse.isPaddingWhole());
   }
 
+  /// The largest difference of a row's logarithm of its sum, and of its means.
+  template <class Other>
+  std::pair<double, double> apart(const AttentionCheck<Other> &other) const {
+    double ofSums = 0, ofMeans = 0;
+    for (int b = 0; b < shape.batch; ++b)
+      for (int h = 0; h < shape.heads; ++h)
+        for (int i = 0; i < shape.queries; ++i) {
+          double sum =
+                     lse.number(b, i, h, 0) + std::log(lse.number(b, i, h, 1)),
+                 closely = other.lse.number(b, i, h, 0) +
+                           std::log(other.lse.number(b, i, h, 1));
+          ofSums = std::max(ofSums, std::abs(sum - closely));
+          for (int d = 0; d < kShape.valueSize; ++d)
+            ofMeans = std::max(
+                ofMeans, std::abs(mean(b, i, h, d) - other.mean(b, i, h, d)));
+        }
+    return {ofSums, ofMeans};
+  }
+
   /// Compares with attention in f64.
   void expectRight() const {
     for (int b = 0; b < shape.batch; ++b)
@@ -141,6 +171,21 @@ public:
 
 private:
   template <class> friend class AttentionCheck;
+
+  /// The slices that rows of each block are in.
+  static std::vector<int32_t> rangesOf(const std::vector<Slice> &slices,
+                                       const std::vector<int32_t> &order) {
+    std::vector<int32_t> ranges;
+    for (int block : order) {
+      int q0 = block * kShape.queryBlock(), q1 = q0 + kShape.queryBlock();
+      auto meets = [&](const Slice &s) { return s.q0 < q1 && q0 < s.q1; };
+      auto first = std::find_if(slices.begin(), slices.end(), meets);
+      auto last = std::find_if(slices.rbegin(), slices.rend(), meets);
+      ranges.push_back(static_cast<int>(first - slices.begin()));
+      ranges.push_back(static_cast<int>(slices.rend() - last));
+    }
+    return ranges;
+  }
 
   static testing::AssertionResult isNear(double x, double y, double bound) {
     if (std::isfinite(y) ? std::abs(x - y) <= bound

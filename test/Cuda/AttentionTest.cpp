@@ -70,20 +70,29 @@ bool isSame(const std::vector<T> &x, const std::vector<T> &y) {
          std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
 }
 
-template <class Config> void checkOrders(const Shape &shape) {
-  std::vector<std::vector<Slice>> steps = {{banded(shape, kNone, 0)},
-                                           {banded(shape, -90, 40)}};
-  AttentionCheck<Config> down(shape, steps, 4, 0.1), up(shape, steps, 4, 0.1);
+template <class Config>
+void checkOrders(const Shape &shape, std::initializer_list<Work> others) {
+  int half = shape.queries / 2;
+  std::vector<std::vector<Slice>> steps = {
+      {banded(shape, kNone, 0)},
+      {{0, half, 0, shape.keys, -90, 40, 1, 1, 0},
+       {half, shape.queries, 0, shape.keys, kNone, 40, 1, 1, 0}}};
+  AttentionCheck<Config> down(shape, steps, 4, 0.1);
   ASSERT_NO_THROW(down.run(3));
-  ASSERT_NO_THROW(up.run(3, /*isAscending=*/true));
-  up.expectRight();
-  EXPECT_TRUE(isSame(up.result(), down.result()));
-  EXPECT_TRUE(isSame(up.exponents(), down.exponents()));
+  down.expectRight();
+  for (const Work &work : others) {
+    AttentionCheck<Config> other(shape, steps, 4, 0.1);
+    ASSERT_NO_THROW(other.run(3, work));
+    EXPECT_TRUE(isSame(other.result(), down.result()));
+    EXPECT_TRUE(isSame(other.exponents(), down.exponents()));
+  }
 }
 
 TEST(AttentionForward, any_order_of_blocks_gives_the_same_bits) {
-  checkOrders<Masked>({1, 400, 400, 2, 1});
-  checkOrders<Small>({2, 400, 300, 1, 1});
+  Work ascending = {true}, ranges = {false, true}, counted = {true, true, true},
+       grouped = {false, true, false, 2};
+  checkOrders<Masked>({1, 300, 300, 3, 1}, {ascending, counted, grouped});
+  checkOrders<Small>({2, 400, 200, 1, 1}, {ranges});
 }
 
 using Single = cuda::PlainConfig<float, float, 40, 24>;
@@ -105,7 +114,7 @@ TEST(AttentionPlain, every_type) {
 }
 
 TEST(AttentionPlain, any_order_of_blocks_gives_the_same_bits) {
-  checkOrders<Single>({1, 60, 50, 2, 1});
+  checkOrders<Single>({1, 60, 50, 2, 1}, {{true, true}});
 }
 
 TEST(AttentionPlain, any_scale) {

@@ -50,7 +50,22 @@ struct Capped {
   static Key key(const cuda::ScoreArguments &, int, int) { return {}; }
   static float apply(const cuda::ScoreArguments &, const Query &, const Key &,
                      float x) {
-    return 2 * cuda::score::quickTanh(x / 2);
+    return 2 * cuda::score::tanh(x / 2);
+  }
+};
+
+/// The same with a larger cap; and as 16-bit elements have it.
+struct CappedClosely : Capped {
+  static constexpr float kCap = 8;
+  static float apply(const cuda::ScoreArguments &, const Query &, const Key &,
+                     float x) {
+    return kCap * cuda::score::tanh(x / kCap);
+  }
+};
+struct CappedNearly : CappedClosely {
+  static float apply(const cuda::ScoreArguments &, const Query &, const Key &,
+                     float x) {
+    return kCap * cuda::score::quickTanh(x / kCap);
   }
 };
 

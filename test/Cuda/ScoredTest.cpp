@@ -25,6 +25,23 @@ TEST(ScoredForward, equals_plain) {
   checkScored<BFloat16, 64, 64, 64, Every>(shape, everySlice(shape), 3);
 }
 
+TEST(ScoredForward, a_cap_is_wrong_by_no_more_than_is_said) {
+  using Forward = cuda::ForwardConfig<BFloat16, 64, 64, 64, 2, 2, CappedNearly>;
+  using Plain = cuda::PlainConfig<BFloat16, float, 64, 64, CappedClosely>;
+  Shape shape = {1, 64, 128, 1, 1};
+  // Scores of the size of the cap, so that the error is as large as it gets.
+  constexpr double kScale = 2, kCap = CappedClosely::kCap, kError = kCap / 2048;
+  AttentionCheck<Forward> nearly(shape, {{full(shape)}}, 1, kScale);
+  AttentionCheck<Plain> closely(shape, {{full(shape)}}, 1, kScale);
+  ASSERT_NO_THROW(nearly.run(1));
+  ASSERT_NO_THROW(closely.run(1));
+  auto [ofSums, ofMeans] = nearly.apart(closely);
+  EXPECT_LE(ofSums, kError);
+  EXPECT_GE(ofSums, kError / 8); // the emulation is as wrong as a GPU may be
+  // Powers of a row are wrong by that in either direction; values are below 5.
+  EXPECT_LE(ofMeans, 5 * (std::exp(2 * kError) - 1) + 1.0 / 256);
+}
+
 TEST(ScoredForward, sizes_of_heads) {
   Shape shape = {2, 20, 150, 1, 1};
   checkScored<Half, 96, 96, 128, Sloped>(shape, {{full(shape)}}, 1);

@@ -48,15 +48,13 @@ MUTATIONS = [
     Mutation(
         "values not waited for", CONSUMER, "ptx::barrierWait(barriers.values(before.index), before.parity);"
     ),
-    Mutation("queries not waited for", CONSUMER, "ptx::barrierWait(barriers.queries(number), parity);"),
-    Mutation("phase of queries stays", CONSUMER, "parity ^= 1;"),
+    Mutation("queries not waited for", CONSUMER, "ptx::barrierWait(barriers.queries(number), parities / 2);"),
+    Mutation("phase of queries stays", CONSUMER, "parities ^= 2;"),
     Mutation("phase of keys swapped", CONSUMER, "stage.parity);", "stage.parity ^ 1);"),
-    Mutation("item not waited for", TILES, "ptx::barrierWait(barrier, parity);"),
-    Mutation(
-        "item overwritten", TILES, "ptx::barrierWait(barrier + ForwardBarriers<C>::kEmpty, parity ^ 1);"
-    ),
+    Mutation("item not waited for", TILES, "ptx::barrierWait(barrier, turn % 2);"),
+    Mutation("item overwritten", FORWARD, "notes.awaitEmpty(turn);"),
     Mutation("lanes read an item late", TILES, "ptx::syncWarp();"),
-    Mutation("end not said", FORWARD, "notes.write(-1, 0);"),
+    Mutation("end not said", FORWARD, "notes.store(Notes::kItemBlocks, -1, 0);"),
     Mutation("producer's phase swapped", FORWARD, "stage.parity ^ 1);", "stage.parity);"),
     Mutation("full keys overwritten", FORWARD, "ptx::barrierWait(full + barriers.kEmpty, stage.parity ^ 1);"),
     Mutation(
@@ -65,8 +63,10 @@ MUTATIONS = [
         "ptx::barrierWait(full + barriers.kEmpty, stage.parity ^ 1);",
         which=1,
     ),
-    Mutation("queries overwritten", FORWARD, "ptx::barrierWait(full + barriers.kEmpty, queriesParity);"),
-    Mutation("stage stays", FORWARD, "stage(turn++);", "stage(turn);"),
+    Mutation(
+        "queries overwritten", FORWARD, "ptx::barrierWait(full + barriers.kEmpty, turns & kQueries ? 0 : 1);"
+    ),
+    Mutation("stage stays", FORWARD, "turns += kKeys;"),
     Mutation("values of another stage", CONSUMER, "before.index * C", "stage.index * C"),
     # Arrivals: dropped and too early.
     Mutation("keys never released", CONSUMER, "isElected && isTaken);", "false);"),

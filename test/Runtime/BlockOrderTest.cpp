@@ -26,6 +26,37 @@ TEST(BlockOrder, followsWhatBlocksSee) {
   EXPECT_EQ(ordered(10, all, BlockOrder::lightestFirst), (Blocks{2, 0, 1}));
 }
 
+TEST(BlockOrder, blocksSayWhichSlicesTheyMeet) {
+  using plan::BlockOrder;
+  constexpr int64_t none = algebra::unboundedBelow,
+                    all = algebra::unboundedAbove;
+  // Documents of 6, 2 and 4 rows.
+  std::vector<sprt_slice> documents;
+  for (auto [first, end] : {std::pair(0, 6), std::pair(6, 8), std::pair(8, 12)})
+    documents.push_back({first, end, first, end, none, all, 1, 1, 0});
+  BlockList list =
+      listBlocks(documents, 12, 4, BlockOrder::heaviestFirst, false);
+  EXPECT_EQ(list.order, (std::vector<int32_t>{0, 1, 2}));
+  EXPECT_EQ(list.ranges, (std::vector<int32_t>{0, 1, 0, 2, 2, 3}));
+  EXPECT_FALSE(list.isEven);
+}
+
+TEST(BlockOrder, aCarriedStateIsLeftWhereNothingIsSeen) {
+  using plan::BlockOrder;
+  constexpr int64_t none = algebra::unboundedBelow,
+                    all = algebra::unboundedAbove;
+  // The second half of a zigzag's rows sees all keys; then a causal corner.
+  std::vector<sprt_slice> half = {{8, 16, 0, 16, none, all, 1, 1, 0}};
+  BlockList list = listBlocks(half, 16, 4, BlockOrder::heaviestFirst, true);
+  EXPECT_EQ(list.order, (std::vector<int32_t>{2, 3}));
+  EXPECT_TRUE(list.isEven);
+  EXPECT_EQ(listBlocks(half, 16, 4, BlockOrder::heaviestFirst, false).order,
+            (std::vector<int32_t>{2, 3, 0, 1}));
+  std::vector<sprt_slice> corner = {{0, 16, 0, 16, none, -9, 1, 1, 0}};
+  EXPECT_EQ(listBlocks(corner, 16, 4, BlockOrder::heaviestFirst, true).order,
+            (std::vector<int32_t>{3, 2}));
+}
+
 /// Fails with the order of blocks.
 int tellOrder(const void *raw, int64_t, uint64_t, char *error,
               int64_t errorBytes) {

@@ -75,14 +75,16 @@ Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
              << ".." << slices[i].q1 << " and keys " << slices[i].k0 << ".."
              << slices[i].k1 << " between lines " << slices[i].lo << " and "
              << slices[i].hi << "; use more ranks";
-  std::vector<int32_t> order;
-  for (int64_t block :
-       orderBlocks(slices, shape.queries, queryBlock, attend.order))
-    order.push_back(static_cast<int32_t>(block));
+  BlockList blocks = listBlocks(slices, shape.queries, queryBlock, attend.order,
+                                /*isCarried=*/!attend.init);
   out_table.sliceCount = static_cast<int32_t>(narrowed.size());
+  out_table.blockCount = static_cast<int32_t>(blocks.order.size());
+  out_table.isEven = blocks.isEven;
   if (Status failure = upload(narrowed, out_table.slices))
     return failure;
-  if (Status failure = upload(order, out_table.order))
+  if (Status failure = upload(blocks.order, out_table.order))
+    return failure;
+  if (Status failure = upload(blocks.ranges, out_table.ranges))
     return failure;
   if (attend.scored)
     for (auto [rows, owner, out] :
@@ -204,6 +206,21 @@ Status CudaRun::scoreArguments(const plan::AttendT &attend,
   return Status::success();
 }
 
+/// How many pairs have keys and values that fit the cache together: what they
+/// read again is then near. Where blocks differ in work, long and short ones
+/// must be taken from all pairs, or the last of each group would be alone.
+static int32_t groupPairs(const AttendShape &shape, const plan::AttendT &attend,
+                          bool isEven) {
+  constexpr int64_t kCacheBytes = 24 << 20; // half of what a Hopper GPU has
+  if (!isEven)
+    return 0;
+  int64_t ofHead = std::max<int64_t>(
+      shape.keys * (attend.head_size + attend.value_size) * kElementBytes, 1);
+  int64_t kvHeads = std::max<int64_t>(kCacheBytes / ofHead, 1);
+  int64_t pairs = kvHeads * attend.heads_total / attend.kv_total;
+  return pairs < shape.batch * shape.heads ? static_cast<int32_t>(pairs) : 0;
+}
+
 Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   AttendShape shape;
   if (Status failure = shapeOf(attend, shape))
@@ -217,8 +234,7 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
            << " queries and " << shape.keys << " keys, batch " << shape.batch
            << ", heads " << shape.heads << " of " << attend.heads_total
            << " and " << attend.kv_total << " kv heads";
-  int64_t items = int64_t(common.pairs) * common.queryBlocks;
-  if (items == 0)
+  if (int64_t(common.pairs) * common.queryBlocks == 0)
     return Status::success();
   if (kvHeadsHeld(shape, attend) == 0)
     return fail(SPRT_DAMAGED)
@@ -228,7 +244,8 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   CudaRank::AttendTable table;
   if (Status failure = tableOf(step, attend, shape, kernel.queryBlock, table))
     return failure;
-  if (table.sliceCount == 0 && !attend.init)
+  int64_t items = int64_t(common.pairs) * table.blockCount;
+  if (items == 0)
     return Status::success();
   std::byte *out = nullptr, *lse = nullptr;
   if (Status failure = aligned(*attend.out, out))
@@ -239,6 +256,9 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   common.lse = lse;
   common.slices = table.slices;
   common.order = table.order;
+  common.ranges = table.ranges;
+  common.groupPairs = groupPairs(shape, attend, table.isEven);
+  common.queryBlocks = table.blockCount;
   common.sliceCount = table.sliceCount;
   common.init = attend.init;
   std::copy(attend.o_strides.begin(), attend.o_strides.end(),

@@ -51,10 +51,12 @@ public:
   /// What attention reads of a mask, on the device.
   struct AttendTable {
     const cuda::Slice *slices = nullptr;
-    const int32_t *order = nullptr; ///< of blocks of queries
+    /// Of blocks of queries, and which slices each of them meets.
+    const int32_t *order = nullptr, *ranges = nullptr;
     /// Of local rows, where a score function reads them.
     const int32_t *queryPositions = nullptr, *keyPositions = nullptr;
-    int32_t sliceCount = 0;
+    int32_t sliceCount = 0, blockCount = 0;
+    bool isEven = true; ///< blocks see as many pairs
   };
 
   /// One execution of a command, as events saw it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace sprt {
 
@@ -101,6 +102,33 @@ std::vector<int64_t> orderBlocks(const std::vector<sprt_slice> &slices,
   return ordered;
 }
 
+BlockList listBlocks(const std::vector<sprt_slice> &slices, int64_t queries,
+                     int64_t block, plan::BlockOrder order, bool isCarried) {
+  BlockList list;
+  std::optional<algebra::Area> ofWhole;
+  for (int64_t number : orderBlocks(slices, queries, block, order)) {
+    int64_t q0 = number * block, q1 = std::min(q0 + block, queries);
+    size_t first = 0, end = 0;
+    algebra::Area area = 0;
+    for (size_t i = 0; i < slices.size(); ++i)
+      if (algebra::Area seen = blockArea({slices[i]}, q0, q1); seen > 0) {
+        first = end == 0 ? i : first;
+        end = i + 1;
+        area += seen;
+      }
+    if (isCarried && end == 0)
+      continue;
+    if (q1 - q0 == block) {
+      list.isEven &= !ofWhole || *ofWhole == area;
+      ofWhole = area;
+    }
+    list.order.push_back(static_cast<int32_t>(number));
+    list.ranges.push_back(static_cast<int32_t>(first));
+    list.ranges.push_back(static_cast<int32_t>(end));
+  }
+  return list;
+}
+
 std::vector<int64_t> positionsOf(const algebra::Layout &layout, int64_t owner) {
   std::vector<int64_t> positions;
   for (const algebra::Range &range : layout.ranges(owner))
@@ -145,7 +173,8 @@ algebra::Area tableBytes(const Program &program) {
     algebra::Area blocks =
         rows(queries) / static_cast<algebra::Area>(attend->query_block) + 1;
     algebra::Area bytes = allocated(slices * sizeof(cuda::Slice)) +
-                          allocated(blocks * sizeof(int32_t));
+                          allocated(blocks * sizeof(int32_t)) +
+                          allocated(2 * blocks * sizeof(int32_t));
     if (attend->scored)
       bytes += allocated(rows(queries) * sizeof(int32_t)) +
                allocated(rows(keys) * sizeof(int32_t));

@@ -25,6 +25,21 @@ std::vector<int64_t> orderBlocks(const std::vector<sprt_slice> &slices,
                                  int64_t queries, int64_t block,
                                  plan::BlockOrder order);
 
+/// Blocks of queries as a kernel for GPUs takes them.
+struct BlockList {
+  std::vector<int32_t> order;
+  /// Block order[i] sees keys through slices [ranges[2 i], ranges[2 i + 1]).
+  std::vector<int32_t> ranges;
+  /// Whether each sees as many pairs as any other, but for a last one with
+  /// fewer rows.
+  bool isEven = true;
+};
+
+/// The same, and the slices that each block meets. Blocks that see no key are
+/// left out where their state is `isCarried`: nothing would change it.
+BlockList listBlocks(const std::vector<sprt_slice> &slices, int64_t queries,
+                     int64_t block, plan::BlockOrder order, bool isCarried);
+
 /// The slices of `count` keys after another, at least one part.
 std::vector<std::vector<sprt_slice>>
 splitKeys(const std::vector<sprt_slice> &slices, int64_t keys, int64_t count);

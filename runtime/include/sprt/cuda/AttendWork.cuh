@@ -9,25 +9,25 @@ namespace sprt::cuda {
 
 /// Which items a block of the grid takes, of a list whose heaviest ones come
 /// first: in waves that go to and fro, so that who had the heaviest one of a
-/// wave has the lightest one of the next.
+/// wave has the lightest one of the next; or, where there is a counter, the
+/// next one that nobody has: then it does not matter which blocks begin late.
 class Items {
 public:
   SPRT_DEVICE explicit Items(const AttendArguments &arguments)
-      : count(arguments.pairs * arguments.queryBlocks) {}
+      : arguments(arguments) {}
 
-  /// -1 when there is none left.
+  /// -1 when there is none left. With a counter, by one thread of the block.
   SPRT_DEVICE int next() {
-    int place = isBackward ? ptx::blocks() - 1 - ptx::block() : ptx::block();
-    int item = first + place;
-    first += ptx::blocks();
-    isBackward = !isBackward;
-    return item < count ? item : -1;
+    int place = wave % 2 ? ptx::blocks() - 1 - ptx::block() : ptx::block();
+    int item = arguments.counter ? ptx::increment(arguments.counter)
+                                 : wave * ptx::blocks() + place;
+    ++wave;
+    return item < arguments.pairs * arguments.queryBlocks ? item : -1;
   }
 
 private:
-  const int count;
-  int first = 0;
-  bool isBackward = false;
+  const AttendArguments &arguments;
+  int wave = 0;
 };
 
 /// One item of work: a block of queries of one pair.
@@ -35,16 +35,29 @@ struct AttendWork {
   int batch, head; ///< local
   int kvHead;
   int firstRow;
+  int firstSlice, endSlice; ///< that may show it keys
 
   SPRT_DEVICE AttendWork(const AttendArguments &arguments, int item,
                          int queryBlock) {
-    int pair = item % arguments.pairs;
+    int inGroup = item, firstPair = 0, pairs = arguments.pairs;
+    if (arguments.groupPairs > 0) {
+      int items = arguments.groupPairs * arguments.queryBlocks;
+      firstPair = item / items * arguments.groupPairs;
+      inGroup = item % items;
+      pairs = arguments.pairs - firstPair;
+      if (pairs > arguments.groupPairs)
+        pairs = arguments.groupPairs;
+    }
+    int pair = firstPair + inGroup % pairs, place = inGroup / pairs;
     batch = pair / arguments.heads;
     head = pair % arguments.heads;
     kvHead = (arguments.headFirst + head) * arguments.kvTotal /
                  arguments.headsTotal -
              arguments.kvFirst;
-    firstRow = arguments.order[item / arguments.pairs] * queryBlock;
+    firstRow = arguments.order[place] * queryBlock;
+    firstSlice = arguments.ranges ? arguments.ranges[2 * place] : 0;
+    endSlice = arguments.ranges ? arguments.ranges[2 * place + 1]
+                                : arguments.sliceCount;
   }
 };
 

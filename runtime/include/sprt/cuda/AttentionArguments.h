@@ -38,9 +38,17 @@ struct AttendArguments {
   void *out; ///< fp32, fp64 for fp64 elements
   void *lse; ///< natural logarithm; -inf: the row has seen no key
   const Slice *slices;
-  /// Blocks of queries, as they begin. Work item i is block order[i / pairs] of
-  /// pair i mod pairs.
+  /// Blocks of queries, as they begin.
   const int32_t *order;
+  /// Block order[i] sees keys through slices [ranges[2 i], ranges[2 i + 1]) at
+  /// most; null: through any.
+  const int32_t *ranges;
+  /// Items that blocks of the grid have taken, 0 at launch; null: each takes
+  /// those of its place. Of the forward kernel.
+  int32_t *counter;
+  /// Items are numbered by groups of so many pairs, whose keys and values stay
+  /// in the cache meanwhile, then by `order`, then by pairs; 0: one group.
+  int32_t groupPairs;
   int32_t sliceCount;
   int32_t queryBlocks;
   int32_t pairs, heads;

@@ -53,7 +53,7 @@ public:
           scored = C::Score::query(
               arguments.score,
               {work.batch, work.head, row, arguments.headFirst + work.head});
-      for (int number = 0; number < arguments.sliceCount; ++number)
+      for (int number = work.firstSlice; number < work.endSlice; ++number)
         attend(work, arguments.slices[number]);
       end(work);
     }
@@ -127,8 +127,9 @@ private:
                      PlainShape::kKeyBlock);
     int first, count;
     keysOf(slice, row, first, count);
-    for (int i = 0; i < blocks.count(); ++i) {
-      int firstKey = blocks.at(i) * PlainShape::kKeyBlock;
+    for (int block = blocks.next(blocks.last); block >= 0;
+         block = blocks.next(block)) {
+      int firstKey = block * PlainShape::kKeyBlock;
       // Nobody reads the last block any more; then this one is there.
       ptx::syncBlock();
       bring(work, firstKey);

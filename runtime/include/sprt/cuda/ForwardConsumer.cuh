@@ -18,16 +18,16 @@ public:
   SPRT_DEVICE void run() {
     ItemNotes<C> notes(base);
     Turns<C> turns(number);
-    uint32_t parity = 0;
-    for (;;) {
+    uint32_t parities = 0; // of the item; shifted by 1, of its queries
+    for (;; parities ^= 1) {
       int item, blocks;
-      notes.read(item, blocks);
+      notes.read(parities % 2, item, blocks);
       if (item < 0)
         break;
       begin(item);
       if (blocks > 0) {
-        ptx::barrierWait(barriers.queries(number), parity);
-        parity ^= 1;
+        ptx::barrierWait(barriers.queries(number), parities / 2);
+        parities ^= 2;
         attend(turns, blocks);
       }
       end(item);

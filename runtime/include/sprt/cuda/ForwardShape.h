@@ -22,6 +22,7 @@ struct ForwardShape {
   static constexpr int kPanel = 64; ///< elements of a row that lie together
   static constexpr int kWarpgroup = RegisterPool::kWarpgroup;
   static constexpr int kWarps = kWarpgroup / 32;
+  static constexpr int kFetchers = kWarps - 2; ///< warps that bring states near
   /// That a block of threads may have.
   static constexpr int kMostSharedBytes = 227 * 1024;
 
@@ -44,7 +45,7 @@ struct ForwardShape {
   constexpr int keys() const { return queryBytes() * consumers; }
   constexpr int values() const { return keys() + keyBytes() * stages; }
   constexpr int itemNotes() const { return values() + valueBytes() * stages; }
-  constexpr int keyNotes() const { return itemNotes() + 16; }
+  constexpr int keyNotes() const { return itemNotes() + 32; }
   constexpr int barriers() const { return keyNotes() + 16 * stages; }
   constexpr int sharedBytes() const {
     return barriers() + 16 * (1 + consumers + 2 * stages);

@@ -43,10 +43,12 @@ public:
   }
   static constexpr uint32_t kEmpty = 8;
 
-  /// By one thread.
-  SPRT_DEVICE void initialise() const {
-    initialise(items(), C::kShape.kWarps * C::kConsumers, "full item",
-               "empty item", 0);
+  /// By one thread. isCarried: there is a state to fetch.
+  SPRT_DEVICE void initialise(bool isCarried) const {
+    initialise(items(),
+               1 + C::kShape.kWarps * C::kConsumers +
+                   (isCarried ? C::kShape.kFetchers : 0),
+               "full item", "empty item", 0);
     for (int consumer = 0; consumer < C::kConsumers; ++consumer)
       initialise(queries(consumer), 1, "full queries", "empty queries",
                  consumer);
@@ -78,33 +80,47 @@ template <int Stages> struct Stage {
       : index(turn % Stages), parity(turn / Stages % 2) {}
 };
 
-/// What the producer says of the next item of work, and who reads it: each warp
-/// of the consumers. An item of -1 is none.
+/// The next item of work and how many blocks of keys it meets: what one warp
+/// says to the producer, to each warp of the consumers, and to those that fetch
+/// its state. An item of -1 is none.
 template <class C> class ItemNotes {
 public:
+  /// Pairs of numbers, in this order.
+  enum Pair { kItemBlocks, kRowHead, kBatchKvHead, kSlices };
+
   SPRT_DEVICE explicit ItemNotes(uint32_t base)
       : notes(base + C::kShape.itemNotes()),
         barrier(ForwardBarriers<C>(base).items()) {}
 
-  /// By the producer. blocks: of keys.
-  SPRT_DEVICE void write(int item, int blocks) {
-    ptx::barrierWait(barrier + ForwardBarriers<C>::kEmpty, parity ^ 1);
-    parity ^= 1;
-    ptx::storeShared(notes, item, blocks);
-    ptx::barrierArrive(barrier);
+  /// Item number `turn` may be written: nobody reads the last one any more.
+  SPRT_DEVICE void awaitEmpty(uint32_t turn) const {
+    ptx::barrierWait(barrier + ForwardBarriers<C>::kEmpty, turn % 2 ^ 1);
   }
-  SPRT_DEVICE void read(int &item, int &blocks) {
-    ptx::barrierWait(barrier, parity);
-    parity ^= 1;
-    ptx::loadShared(notes, item, blocks);
+  SPRT_DEVICE void store(Pair pair, int first, int second) const {
+    ptx::storeShared(notes + 8 * pair, first, second);
+  }
+  SPRT_DEVICE void publish() const { ptx::barrierArrive(barrier); }
+
+  SPRT_DEVICE void awaitFull(uint32_t turn) const {
+    ptx::barrierWait(barrier, turn % 2);
+  }
+  SPRT_DEVICE void load(Pair pair, int &first, int &second) const {
+    ptx::loadShared(notes + 8 * pair, first, second);
+  }
+  SPRT_DEVICE void release(bool isReader = true) const {
+    ptx::barrierArrive(barrier + ForwardBarriers<C>::kEmpty, isReader);
+  }
+
+  /// By every lane of a warp.
+  SPRT_DEVICE void read(uint32_t turn, int &item, int &blocks) const {
+    awaitFull(turn);
+    load(kItemBlocks, item, blocks);
     ptx::syncWarp();
-    ptx::barrierArrive(barrier + ForwardBarriers<C>::kEmpty,
-                       ptx::thread() % 32 == 0);
+    release(ptx::thread() % 32 == 0);
   }
 
 private:
   const uint32_t notes, barrier;
-  uint32_t parity = 0;
 };
 
 /// Consumers issue products one after the other, so that one computes while

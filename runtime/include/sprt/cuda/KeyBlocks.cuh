@@ -7,12 +7,14 @@
 
 namespace sprt::cuda {
 
-/// x / y towards minus infinity; y > 0.
+/// x / y towards minus infinity; y > 0. Where x is negative, that is ~(~x / y).
 SPRT_DEVICE int floorDivide(int x, int y) {
   if (y == 1)
     return x;
-  int quotient = x / y;
-  return quotient - (quotient * y > x);
+  int sign = x < 0 ? -1 : 0;
+  return static_cast<int>(static_cast<uint32_t>(x ^ sign) /
+                          static_cast<uint32_t>(y)) ^
+         sign;
 }
 SPRT_DEVICE int atLeast(int x, int y) { return x > y ? x : y; }
 SPRT_DEVICE int atMost(int x, int y) { return x < y ? x : y; }
@@ -64,16 +66,20 @@ struct KeyBlocks {
   }
 
   SPRT_DEVICE int count() const { return last - first; }
-  SPRT_DEVICE int partial() const { return count() - (lastWhole - firstWhole); }
-  /// The i-th block in the order in which they are met: from the last one down,
-  /// so that the diagonal of a causal mask begins.
-  SPRT_DEVICE int at(int i) const {
-    int behind = last - lastWhole;
-    if (i < behind)
-      return last - 1 - i;
-    if (i < partial())
-      return firstWhole - 1 - (i - behind);
-    return lastWhole - 1 - (i - partial());
+  SPRT_DEVICE bool isWhole(int block) const {
+    return block >= firstWhole && block < lastWhole;
+  }
+  /// The block that is met after this one, or -1; after `last` the first one.
+  /// From the last one down, so that the diagonal of a causal mask begins;
+  /// partial ones on both sides, then whole ones.
+  SPRT_DEVICE int next(int block) const {
+    bool isLeft = block < firstWhole, isRight = block >= lastWhole;
+    int least = isRight ? lastWhole : isLeft ? first : firstWhole;
+    if (block > least)
+      return block - 1;
+    if (isRight && firstWhole > first)
+      return firstWhole - 1;
+    return (isRight || isLeft) && lastWhole > firstWhole ? lastWhole - 1 : -1;
   }
 };
 

@@ -185,6 +185,12 @@ SPRT_DEVICE float reciprocal(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+/// Wrong by 2^-11 of what it gives at most.
+SPRT_DEVICE float nearTanh(float x) {
+  float y;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 SPRT_DEVICE float larger(float x, float y) { return fmaxf(x, y); }
 SPRT_DEVICE double exp2(double x) { return ::exp2(x); }
 SPRT_DEVICE double log2(double x) { return ::log2(x); }
@@ -215,6 +221,18 @@ template <> SPRT_DEVICE uint32_t pack<Half>(float low, float high) {
 /// What nobody writes while the kernel runs.
 template <class Element> SPRT_DEVICE Element loadConstant(const Element *from) {
   return __ldg(from);
+}
+/// Into the cache that multiprocessors share.
+SPRT_DEVICE void prefetch(const void *from) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
+/// What the counter was; others of the grid increment it too.
+SPRT_DEVICE int increment(int32_t *counter) {
+  int before;
+  asm volatile("atom.global.add.s32 %0, [%1], 1;"
+               : "=r"(before)
+               : "l"(counter));
+  return before;
 }
 SPRT_DEVICE void loadPair(const float *from, float &first, float &second) {
   float2 pair = *reinterpret_cast<const float2 *>(from);

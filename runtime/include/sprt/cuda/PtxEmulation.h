@@ -7,6 +7,7 @@
 #include "sprt/cuda/emulation/Block.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace sprt::ptx {
@@ -107,6 +108,13 @@ template <class Element, int N> struct Product {
 template <class Number> Number exp2(Number x) { return std::exp2(x); }
 template <class Number> Number log2(Number x) { return std::log2(x); }
 inline float reciprocal(float x) { return 1 / x; }
+/// As wrong as the instruction may be, up or down by the bits of x.
+inline float nearTanh(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits = bits * 0x9E3779B1u >> 31;
+  return std::tanh(x) * (1 + (bits ? 0x1p-11f : -0x1p-11f));
+}
 /// The number, where one of the two is NaN.
 template <class Number> Number larger(Number x, Number y) {
   return std::fmax(x, y);
@@ -124,6 +132,13 @@ template <class Element> uint32_t pack(float low, float high) {
 
 template <class Element> Element loadConstant(const Element *from) {
   return *from;
+}
+/// Reads it: what is fetched must be there.
+inline void prefetch(const void *from) {
+  (void)*static_cast<const volatile char *>(from);
+}
+inline int increment(int32_t *counter) {
+  return __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 inline void loadPair(const float *from, float &first, float &second) {
   first = from[0];
