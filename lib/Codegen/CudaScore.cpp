@@ -3,6 +3,8 @@
 #include "CudaScore.h"
 
 #include "CudaWords.h"
+#include "ScoreSides.h"
+#include "ShortIntegers.h"
 
 #include "sp/StableHLO/StableHLO.h"
 #include "sprt/cuda/AttentionArguments.h"
@@ -16,8 +18,9 @@ using namespace mlir::stablehlo;
 
 namespace {
 
-/// Writes one type: what it reads of a query row and of a key, and a function
-/// of these for each result, a line an operation.
+/// Writes one type: what it needs of a query row and of a key, which is
+/// computed once for each, and a function of these for each result, a line an
+/// operation.
 class ScoreWriter {
 public:
   explicit ScoreWriter(AttendOp op)
@@ -25,7 +28,7 @@ public:
                     op, op.getScoreAttr())),
         number(elementOf(op.getQuery()).isF64() ? "double" : "float"),
         isNarrow(elementOf(op.getQuery()).getIntOrFloatBitWidth() == 16),
-        os(text) {}
+        sides(op, score), os(text) {}
 
   FailureOr<std::string> run();
 
@@ -33,6 +36,7 @@ private:
   /// A member of Query or Key.
   struct Member {
     std::string type, name, value;
+    bool isForPairs = false; ///< where an element of a pair lies
   };
 
   LogicalResult refuse(Operation *at) {
@@ -44,11 +48,13 @@ private:
     return getElementTypeOrSelf(value.getType());
   }
   std::string name(Value value) const { return names.lookup(value); }
+  std::string numberOf(Value value) const;
+  std::string nameFor(Operation &user, Value operand) const;
   bool isLight();
   LogicalResult nameArguments();
-  void writeMembers(StringRef type, StringRef function, StringRef parameters,
-                    ArrayRef<Member> members);
+  LogicalResult writeSide(Side side);
   LogicalResult writeFunction(StringRef function, Value result);
+  LogicalResult writeNeeded(ArrayRef<Value> results, ArrayRef<Side> of);
   void writePairs(const SetVector<Operation *> &needed, Value result);
   LogicalResult write(Operation &operation);
   LogicalResult writeConstant(ConstantOp constant);
@@ -60,10 +66,28 @@ private:
   std::string number; ///< C++ type of the score
   bool isNarrow;      ///< elements have 16 bits
   DenseMap<Value, std::string> names;
-  SmallVector<Member> ofQuery, ofKey;
+  const ScoreSides sides;
+  /// Integers of 64 bits whose values 32 bits hold, and which are computed in
+  /// as many: differences of positions, above all.
+  ShortIntegers shortened;
+  SmallVector<Member> ofQuery, ofKey; ///< that are read
   std::string text;
   llvm::raw_string_ostream os;
 };
+
+/// The C++ type that a value has here.
+std::string ScoreWriter::numberOf(Value value) const {
+  return shortened.contains(value) ? "int32_t"
+                                   : cppType(elementOf(value))->number;
+}
+
+/// As many bits as the operation wants.
+std::string ScoreWriter::nameFor(Operation &user, Value operand) const {
+  if (!shortened.contains(operand) || shortened.takesShort(&user))
+    return name(operand);
+  return "static_cast<" + cppType(elementOf(operand))->number + ">(" +
+         name(operand) + ")";
+}
 
 LogicalResult ScoreWriter::define(Value value, const std::string &expression) {
   std::optional<CppType> type = cppType(elementOf(value));
@@ -71,7 +95,7 @@ LogicalResult ScoreWriter::define(Value value, const std::string &expression) {
     return refuse(value.getDefiningOp() ? value.getDefiningOp() : score);
   std::string &own = names[value];
   own = "v" + std::to_string(names.size());
-  os << "    const " << type->number << " " << own << " = ";
+  os << "    const " << numberOf(value) << " " << own << " = ";
   if (type->isRounded)
     os << "rounded<" << type->storage << ">(" << expression << ");\n";
   else
@@ -104,7 +128,7 @@ LogicalResult ScoreWriter::nameArguments() {
   if (hasPairs || !arguments[3].use_empty())
     add(arguments[3], ofKey, "key",
         {"int32_t", "position",
-         "load<int32_t, int32_t>(arguments.keyPositions, row)"});
+         "load<int32_t, int32_t>(arguments.keyPositions, row)", hasPairs});
   for (auto [term, argument] : llvm::enumerate(arguments.drop_front(4))) {
     std::string place = "arguments.terms[" + std::to_string(term) + "]";
     if (term >= perQuery + perKey + perHead + pairs) {
@@ -122,7 +146,7 @@ LogicalResult ScoreWriter::nameArguments() {
     if (term >= perQuery + perKey + perHead)
       add(argument, ofQuery, "query",
           {"const " + type->storage + " *", own,
-           "begin<" + type->storage + ">(" + place + at});
+           "begin<" + type->storage + ">(" + place + at, true});
     else
       add(argument, isOfKey ? ofKey : ofQuery, isOfKey ? "key" : "query",
           {type->number, own,
@@ -132,19 +156,79 @@ LogicalResult ScoreWriter::nameArguments() {
   return success();
 }
 
-void ScoreWriter::writeMembers(StringRef type, StringRef function,
-                               StringRef parameters, ArrayRef<Member> members) {
-  os << "\n  struct " << type << " {";
-  for (const Member &member : members)
-    os << "\n    " << member.type << " " << member.name << ";";
-  os << (members.empty() ? "};\n" : "\n  };\n") << "  SPRT_DEVICE static "
-     << type << " " << function
-     << "(const sprt::cuda::ScoreArguments &arguments,\n      " << parameters
-     << ") {\n    using namespace sprt::cuda::score;\n    return {";
-  llvm::interleave(
-      members, os, [&](const Member &member) { os << member.value; },
-      ",\n            ");
-  os << "};\n  }\n";
+/// The type Query or Key, and the function that makes one.
+LogicalResult ScoreWriter::writeSide(Side side) {
+  bool isQuery = side == Side::Query;
+  ArrayRef<Member> read = isQuery ? ofQuery : ofKey;
+  SmallVector<Value> members;
+  for (BlockArgument argument : score.getArguments())
+    if (sides.isMember(argument, side))
+      members.push_back(argument);
+  for (Operation &operation : score.getBody().front().without_terminator())
+    llvm::copy_if(operation.getResults(), std::back_inserter(members),
+                  [&](Value result) { return sides.isMember(result, side); });
+  DenseMap<Value, std::string> outside = names;
+  StringRef type = isQuery ? "Query" : "Key";
+  std::string parts, values;
+  // Who reads pairs asks for these whatever the function uses.
+  for (const Member &member : read)
+    if (member.isForPairs) {
+      parts += "\n    " + member.type + " " + member.name + ";";
+      values += (values.empty() ? "" : ", ") + member.name;
+    }
+  std::string head = text;
+  text.clear();
+  for (const Member &member : read)
+    os << "    " << (StringRef(member.type).ends_with("*") ? "" : "const ")
+       << member.type << " " << member.name << " = " << member.value << ";\n";
+  for (Value argument : score.getArguments())
+    if (sides.of(argument) == side)
+      names[argument] = StringRef(name(argument)).split('.').second.str();
+  if (failed(writeNeeded(members, {side, Side::Neither})))
+    return failure();
+  for (auto [number, member] : llvm::enumerate(members)) {
+    std::string own = "m" + std::to_string(number);
+    if (!cppType(elementOf(member)))
+      return refuse(score);
+    parts += "\n    " + numberOf(member) + " " + own + ";";
+    values += (values.empty() ? "" : ", ") + name(member);
+    outside[member] = (isQuery ? "query." : "key.") + own;
+  }
+  names = std::move(outside);
+  std::string body = std::move(text);
+  text = std::move(head);
+  os << "\n  struct " << type << " {" << parts
+     << (parts.empty() ? "};\n" : "\n  };\n") << "  SPRT_DEVICE static " << type
+     << " " << (isQuery ? "query" : "key")
+     << "(const sprt::cuda::ScoreArguments &arguments,\n      "
+     << (isQuery ? "const sprt::cuda::ScoreRow &at" : "int batch, int row")
+     << ") {\n    using namespace sprt;\n"
+        "    using namespace sprt::cuda::score;\n"
+     << body << "    return {" << values << "};\n  }\n";
+  return success();
+}
+
+/// The operations that these results need and that depend on no other side.
+LogicalResult ScoreWriter::writeNeeded(ArrayRef<Value> results,
+                                       ArrayRef<Side> of) {
+  SetVector<Operation *> needed;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  auto isOf = [&](Operation *operation) {
+    return llvm::is_contained(of, sides.of(operation->getResult(0)));
+  };
+  options.filter = isOf;
+  for (Value result : results)
+    if (result.getDefiningOp() && isOf(result.getDefiningOp()) &&
+        failed(getBackwardSlice(result, &needed, options)))
+      return failure();
+  if (llvm::is_contained(of, Side::Pair))
+    for (Value result : results)
+      writePairs(needed, result);
+  for (Operation &operation : score.getBody().front().without_terminator())
+    if (needed.contains(&operation) && failed(write(operation)))
+      return failure();
+  return success();
 }
 
 /// The elements of pairs that these operations, or the result itself, use.
@@ -193,7 +277,7 @@ LogicalResult ScoreWriter::writeConstant(ConstantOp constant) {
     return refuse(constant);
   SmallString<32> digits;
   (*dense.value_begin<APInt>()).toString(digits, 16, /*Signed=*/false);
-  return define(constant, "static_cast<" + cppType(type)->number + ">(0x" +
+  return define(constant, "static_cast<" + numberOf(constant) + ">(0x" +
                               std::string(digits) + "u)");
 }
 
@@ -227,16 +311,17 @@ LogicalResult ScoreWriter::write(Operation &operation) {
   }
   if (auto compare = dyn_cast<CompareOp>(operation))
     return define(result,
-                  name(compare.getLhs()) + " " +
+                  nameFor(operation, compare.getLhs()) + " " +
                       comparison(compare.getComparisonDirection()).str() + " " +
-                      name(compare.getRhs()));
+                      nameFor(operation, compare.getRhs()));
   if (isa<ConvertOp, BitcastConvertOp>(operation)) {
     bool isCast = isa<BitcastConvertOp>(operation);
     if (isCast && (type->isRounded ||
                    cppType(elementOf(operation.getOperand(0)))->isRounded))
       return refuse(&operation);
-    return define(result, (isCast ? "bitcast<" : "convert<") + type->number +
-                              ">(" + name(operation.getOperand(0)) + ")");
+    return define(result,
+                  (isCast ? "bitcast<" : "convert<") + numberOf(result) + ">(" +
+                      nameFor(operation, operation.getOperand(0)) + ")");
   }
   StringRef word = wordOf(&operation);
   if (StringRef quick = quickWordOf(&operation); isNarrow && !quick.empty())
@@ -247,18 +332,12 @@ LogicalResult ScoreWriter::write(Operation &operation) {
     return refuse(&operation);
   std::string expression = word.str() + "(";
   for (auto [number, operand] : llvm::enumerate(operation.getOperands()))
-    expression += (number ? ", " : "") + name(operand);
+    expression += (number ? ", " : "") + nameFor(operation, operand);
   return define(result, expression + ")");
 }
 
 /// Of what a result needs; no other operation is asked for.
 LogicalResult ScoreWriter::writeFunction(StringRef function, Value result) {
-  SetVector<Operation *> needed;
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  if (result.getDefiningOp() &&
-      failed(getBackwardSlice(result, &needed, options)))
-    return failure();
   os << "\n  SPRT_DEVICE static " << number << " " << function
      << "(const sprt::cuda::ScoreArguments &arguments,\n      const Query "
         "&query, const Key &key, "
@@ -266,10 +345,8 @@ LogicalResult ScoreWriter::writeFunction(StringRef function, Value result) {
      << " x) {\n    using namespace sprt;\n"
         "    using namespace sprt::cuda::score;\n";
   DenseMap<Value, std::string> arguments = names;
-  writePairs(needed, result);
-  for (Operation &operation : score.getBody().front().without_terminator())
-    if (needed.contains(&operation) && failed(write(operation)))
-      return failure();
+  if (failed(writeNeeded(result, {Side::Pair, Side::Neither})))
+    return failure();
   os << "    return " << name(result) << ";\n  }\n";
   names = std::move(arguments);
   return success();
@@ -280,8 +357,8 @@ bool ScoreWriter::isLight() {
   constexpr int64_t kMostOperations = 8;
   return op.getPair().empty() && op.getTable().empty() &&
          llvm::count_if(score.getBody().front().without_terminator(),
-                        [](Operation &operation) {
-                          return !isa<ConstantOp>(operation);
+                        [&](Operation &operation) {
+                          return sides.of(operation.getResult(0)) == Side::Pair;
                         }) <= kMostOperations;
 }
 
@@ -297,11 +374,15 @@ FailureOr<std::string> ScoreWriter::run() {
   bool hasFactor = results.size() == 2;
   if (failed(nameArguments()))
     return failure();
+  for (int position : {1, 2, 3})
+    shortened.setRange(score.getArgument(position), 0, INT32_MAX);
+  for (Operation &operation : score.getBody().front().without_terminator())
+    shortened.visit(&operation);
   os << "struct Score {\n  static constexpr bool kIsNone = false, kIsLight = "
      << (isLight() ? "true" : "false")
      << ", kHasFactor = " << (hasFactor ? "true" : "false") << ";\n";
-  writeMembers("Query", "query", "const sprt::cuda::ScoreRow &at", ofQuery);
-  writeMembers("Key", "key", "int batch, int row", ofKey);
+  if (failed(writeSide(Side::Query)) || failed(writeSide(Side::Key)))
+    return failure();
   if (failed(writeFunction("apply", results[0])))
     return failure();
   if (hasFactor && failed(writeFunction("factor", results[1])))
