@@ -51,7 +51,7 @@ MUTATIONS = [
     Mutation("queries not waited for", CONSUMER, "ptx::barrierWait(barriers.queries(number), parities / 2);"),
     Mutation("phase of queries stays", CONSUMER, "parities ^= 2;"),
     Mutation("phase of keys swapped", CONSUMER, "stage.parity);", "stage.parity ^ 1);"),
-    Mutation("item not waited for", TILES, "ptx::barrierWait(barrier, turn % 2);"),
+    Mutation("item not waited for", TILES, "awaitFull(turn);"),
     Mutation("item overwritten", FORWARD, "notes.awaitEmpty(turn);"),
     Mutation("lanes read an item late", TILES, "ptx::syncWarp();"),
     Mutation("end not said", FORWARD, "notes.store(Notes::kItemBlocks, -1, 0);"),

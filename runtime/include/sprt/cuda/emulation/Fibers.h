@@ -47,6 +47,7 @@ public:
       fiber.context.uc_link = &scheduler;
       makecontext(&fiber.context, &enter, 0);
     }
+    beginStall(); // one comes late
     for (size_t alive = fibers.size(); alive > 0;) {
       bool stalls = stall();
       bool moved = advance() || stalls;
@@ -126,11 +127,13 @@ private:
       --stallLeft;
     if (stallLeft == 0)
       stalledWarp = -1;
-    if (stallLeft == 0 && random() % 8 == 0) {
-      stalledWarp = static_cast<int>(random() % (fibers.size() / kWarp));
-      stallLeft = 1 + static_cast<int>(random() % 64);
-    }
+    if (stallLeft == 0 && random() % 8 == 0)
+      beginStall();
     return stallLeft > 0;
+  }
+  void beginStall() {
+    stalledWarp = static_cast<int>(random() % (fibers.size() / kWarp));
+    stallLeft = 1 + static_cast<int>(random() % 64);
   }
 
   void resume(int number) {
