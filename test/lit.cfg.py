@@ -39,6 +39,9 @@ config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cach
 # NCCL's double is built where CUDA's and NCCL's headers are.
 if os.path.exists(os.path.join(config.test_exec_root, "Runtime", "fake-nccl")):
     config.available_features.add("nccl")
+# Likewise the driver's, where CUDA's headers are.
+if os.path.exists(os.path.join(config.test_exec_root, "Runtime", "fake-cuda")):
+    config.available_features.add("fake-cuda")
 if shutil.which("mpirun"):
     config.available_features.add("mpi")
 

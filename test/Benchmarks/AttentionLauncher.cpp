@@ -45,7 +45,7 @@ public:
   Status run(const Launch *launches, int count, double *out_seconds);
 
 private:
-  static constexpr double kLimit = 10; ///< seconds for all launches of a call
+  static constexpr std::chrono::duration<double> kLimit{10}; ///< of a launch
 
   Status makeTables(const Launch &launch, Tables &out_tables);
   template <class T>
@@ -85,6 +85,7 @@ Status Kernel::open(const char *name, const char *artifact) {
     return failure;
   if (Status failure = device->load(program))
     return failure;
+  device->limitWork(kLimit, kLimit);
   return device->createStream(0, stream);
 }
 
@@ -216,8 +217,7 @@ Status Kernel::run(const Launch *launches, int count, double *out_seconds) {
     if (Status failure = device->record(*marks[2 * at + 1], *stream))
       return failure;
   }
-  Device::Fault fault =
-      device->synchronise(*stream, std::chrono::duration<double>(kLimit));
+  Device::Fault fault = device->synchronise(*stream, kLimit);
   if (fault.status)
     return std::move(fault.status);
   for (size_t i = 0; i < tables.size(); ++i)

@@ -12,6 +12,7 @@
 using sprt::cuda::TensorMapFields;
 using sprt::test::invalidate;
 using sprt::test::submit;
+using sprt::test::waitForStreams;
 
 namespace {
 
@@ -57,9 +58,12 @@ bool lasts(CUdeviceptr address, size_t bytes) {
 CUresult copy(CUstream stream, CUdeviceptr target, size_t targetBytes,
               CUdeviceptr source, size_t sourceBytes,
               const std::function<void()> &work) {
-  if (sprt::test::captured(stream) &&
-      !(lasts(target, targetBytes) && lasts(source, sourceBytes)))
-    return invalidate(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  if (!(lasts(target, targetBytes) && lasts(source, sourceBytes))) {
+    if (sprt::test::captured(stream))
+      return invalidate(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    if (sprt::test::busy(stream))
+      waitForStreams();
+  }
   return submit(stream, work);
 }
 
@@ -74,7 +78,15 @@ extern "C" {
 
 sprt::test::FakeCuda *fakeCuda() { return &fake; }
 
-CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+CUresult cuInit(unsigned) {
+  if (const char *text = std::getenv("FAKE_CUDA_HANGS"))
+    fake.hangsAt = std::atoi(text);
+  if (const char *text = std::getenv("FAKE_CUDA_ARCHITECTURE")) {
+    fake.major = std::atoi(text) / 10;
+    fake.minor = std::atoi(text) % 10;
+  }
+  return CUDA_SUCCESS;
+}
 CUresult cuDeviceGetCount(int *count) {
   *count = fake.devices;
   return CUDA_SUCCESS;
@@ -99,7 +111,10 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
   *context = kContext;
   return CUDA_SUCCESS;
 }
-CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxRelease(CUdevice) {
+  waitForStreams();
+  return CUDA_SUCCESS;
+}
 CUresult cuCtxSetCurrent(CUcontext context) {
   current = context;
   return CUDA_SUCCESS;
@@ -125,6 +140,7 @@ CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
   return entered();
 }
 CUresult cuMemFree(CUdeviceptr address) {
+  waitForStreams();
   size_t bytes = dismiss(address);
   std::lock_guard<std::mutex> lock(mutex);
   fake.freeBytes += bytes;
@@ -135,6 +151,7 @@ CUresult cuMemHostAlloc(void **data, size_t bytes, unsigned) {
   return entered();
 }
 CUresult cuMemFreeHost(void *data) {
+  waitForStreams();
   dismiss(reinterpret_cast<CUdeviceptr>(data));
   return entered();
 }
@@ -173,10 +190,14 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   *module = reinterpret_cast<CUmodule>(const_cast<void *>(image));
   return entered();
 }
-CUresult cuModuleUnload(CUmodule) { return entered(); }
+CUresult cuModuleUnload(CUmodule) {
+  waitForStreams();
+  return entered();
+}
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
   *function = reinterpret_cast<CUfunction>(&fake);
-  return std::strcmp(name, "attend") == 0 ? entered() : CUDA_ERROR_NOT_FOUND;
+  bool exists = !fake.kernel || std::strcmp(name, "attend") == 0;
+  return exists ? entered() : CUDA_ERROR_NOT_FOUND;
 }
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
   return entered();
@@ -190,11 +211,15 @@ CUresult cuLaunchKernel(CUfunction, unsigned blocks, unsigned, unsigned,
     char error[64];
     {
       std::lock_guard<std::mutex> lock(mutex);
-      ++fake.launches;
       fake.threads = threads;
       fake.sharedBytes = shared;
+      bool hangs = fake.launches++ == fake.hangsAt;
+      sprt::test::takeTime(hangs);
+      if (hangs)
+        return;
     }
-    if (fake.kernel(copied.data(), blocks, 0, error, sizeof error) != 0)
+    if (fake.kernel &&
+        fake.kernel(copied.data(), blocks, 0, error, sizeof error) != 0)
       fake.failed = true;
   });
 }

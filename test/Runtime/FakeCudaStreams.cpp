@@ -1,56 +1,48 @@
-// Streams, events and graphs of the libcuda.so.1 of FakeCuda.h.
+// Streams and events of the libcuda.so.1 of FakeCuda.h.
 
 #include "FakeCudaStreams.h"
 
-#include <atomic>
-#include <chrono>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <set>
+#include <algorithm>
+#include <cstdlib>
 #include <thread>
-#include <vector>
 
-using sprt::test::entered;
+using namespace sprt::test;
 
-extern "C" sprt::test::FakeCuda *fakeCuda();
+std::recursive_mutex sprt::test::streamMutex;
 
 namespace {
 
-using Work = std::vector<std::function<void()>>;
-struct Stream;
-/// How much of each stream's work comes before.
-using Seen = std::map<const Stream *, int>;
+/// Those that there are.
+std::set<Stream *> &streams = *new std::set<Stream *>;
+thread_local Clock::time_point workDone;
 
-struct Capture {
-  bool valid = true, ended = false;
-  std::atomic<int> callers{0};
-  Stream *origin = nullptr;
-  std::set<Stream *> streams;
-  Work work;
-};
-struct Stream {
-  std::atomic<int> looks{0};
-  std::shared_ptr<Capture> capture;
-  Seen seen;
-};
-struct Event {
-  bool recorded = false; ///< in a stream, not a graph
-  std::chrono::steady_clock::time_point time;
-  std::shared_ptr<Capture> capture;
-  Seen seen;
-};
+bool isBusy(Clock::time_point done) {
+  const FakeCuda &fake = *fakeCuda();
+  if (done == kNever)
+    return fake.stuck || fake.hangsAt >= 0;
+  return fake.stuck || Clock::now() < done;
+}
 
-std::recursive_mutex mutex;
-using Lock = std::lock_guard<std::recursive_mutex>;
+bool anyIsBusy() {
+  StreamLock lock(streamMutex);
+  return std::any_of(streams.begin(), streams.end(),
+                     [](Stream *each) { return isBusy(each->done); });
+}
 
-Stream &of(CUstream stream) { return *reinterpret_cast<Stream *>(stream); }
+/// Like GPUs that wait at the end of a process, at the latest.
+struct AtExit {
+  ~AtExit() {
+    if (std::getenv("FAKE_CUDA_WAITS"))
+      waitForStreams();
+  }
+} atExit;
 
-void mark(Event &event) {
-  Lock lock(mutex);
+void mark(Event &event, Clock::time_point done) {
+  StreamLock lock(streamMutex);
   event.recorded = true;
+  event.done = done;
   event.capture = nullptr;
-  event.time = std::chrono::steady_clock::now();
+  event.time = Clock::now();
 }
 
 CUresult spoil(Stream &stream, CUresult result) {
@@ -62,8 +54,11 @@ CUresult spoil(Stream &stream, CUresult result) {
 CUresult add(Stream &stream, const std::function<CUresult()> &call) {
   Capture &capture = *stream.capture;
   bool alone = capture.callers++ == 0;
-  std::this_thread::yield();
-  Lock lock(mutex);
+  // On a busy machine a yield takes long.
+  static std::atomic<unsigned> calls{0};
+  if (calls++ % 16 == 0)
+    std::this_thread::yield();
+  StreamLock lock(streamMutex);
   if (!alone)
     capture.valid = false;
   CUresult result =
@@ -81,17 +76,56 @@ void merge(Seen &into, const Seen &from) {
 
 namespace sprt::test {
 
-bool captured(CUstream stream) { return of(stream).capture != nullptr; }
+bool busy(CUstream stream) {
+  StreamLock lock(streamMutex);
+  return isBusy(of(stream).done);
+}
+
+void waitForStreams() {
+  if (!anyIsBusy())
+    return;
+  FakeCuda &fake = *fakeCuda();
+  {
+    StreamLock lock(streamMutex);
+    ++fake.blocked;
+  }
+  auto begin = Clock::now();
+  auto isOver = [&] {
+    std::chrono::duration<double> waited = Clock::now() - begin;
+    return fake.patience > 0 && waited.count() > fake.patience;
+  };
+  while (anyIsBusy() && !isOver())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void takeTime(bool hangs) {
+  auto time = std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(fakeCuda()->kernelSeconds));
+  if (workDone != kNever)
+    workDone = hangs ? kNever : std::max(Clock::now(), workDone) + time;
+}
+
+void perform(CUstream handle, const Work &all) {
+  Stream &stream = of(handle);
+  bool hasHung = stream.done == kNever && !isBusy(kNever);
+  workDone = hasHung ? Clock::now() : stream.done;
+  for (const auto &work : all)
+    if (workDone != kNever)
+      work();
+  stream.looks = 0;
+  StreamLock lock(streamMutex);
+  stream.done = workDone;
+}
 
 CUresult invalidate(CUstream stream, CUresult result) {
-  Lock lock(mutex);
+  StreamLock lock(streamMutex);
   return spoil(of(stream), result);
 }
 
 CUresult submit(CUstream handle, const std::function<void()> &work) {
   Stream &stream = of(handle);
   if (!stream.capture) {
-    work();
+    perform(handle, {work});
     return entered();
   }
   return add(stream, [&] {
@@ -107,41 +141,53 @@ extern "C" {
 
 /// For the fake cuBLASLt.
 CUresult fakeCudaSubmit(CUstream stream, const std::function<void()> &work) {
-  return sprt::test::submit(stream, work);
+  return submit(stream, work);
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned) {
-  *stream = reinterpret_cast<CUstream>(new Stream);
+  auto *made = new Stream;
+  StreamLock lock(streamMutex);
+  streams.insert(made);
+  ++fakeCuda()->streams;
+  *stream = reinterpret_cast<CUstream>(made);
   return entered();
 }
 CUresult cuStreamDestroy(CUstream stream) {
+  waitForStreams();
+  StreamLock lock(streamMutex);
+  streams.erase(&of(stream));
+  if (std::shared_ptr<Capture> capture = of(stream).capture) {
+    capture->valid = false;
+    capture->streams.erase(&of(stream));
+  }
+  --fakeCuda()->streams;
   delete &of(stream);
   return entered();
 }
 CUresult cuStreamQuery(CUstream stream) {
-  if (sprt::test::captured(stream))
-    return sprt::test::invalidate(stream,
-                                  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  if (captured(stream))
+    return invalidate(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   if (fakeCuda()->failed)
     return CUDA_ERROR_LAUNCH_FAILED;
-  // Done at every second look.
-  bool done = ++of(stream).looks % 2 == 0;
-  return fakeCuda()->stuck || !done ? CUDA_ERROR_NOT_READY : entered();
+  // Done at the second look, if then.
+  return busy(stream) || of(stream).looks++ == 0 ? CUDA_ERROR_NOT_READY
+                                                 : entered();
 }
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned) {
   Stream &stream = of(handle);
   auto &awaited = *reinterpret_cast<Event *>(event);
   if (!awaited.capture) {
-    Lock lock(mutex);
+    StreamLock lock(streamMutex);
+    stream.done = std::max(stream.done, awaited.done);
     return stream.capture ? spoil(stream, CUDA_ERROR_STREAM_CAPTURE_ISOLATION)
                           : entered();
   }
   if (awaited.capture->ended)
     return CUDA_ERROR_CAPTURED_EVENT;
   if (stream.capture && stream.capture != awaited.capture)
-    return sprt::test::invalidate(handle, CUDA_ERROR_STREAM_CAPTURE_MERGE);
+    return invalidate(handle, CUDA_ERROR_STREAM_CAPTURE_MERGE);
   {
-    Lock lock(mutex);
+    StreamLock lock(streamMutex);
     stream.capture = awaited.capture;
     stream.capture->streams.insert(&stream);
   }
@@ -153,9 +199,14 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned) {
 
 CUresult cuEventCreate(CUevent *event, unsigned) {
   *event = reinterpret_cast<CUevent>(new Event);
+  StreamLock lock(streamMutex);
+  ++fakeCuda()->events;
   return entered();
 }
 CUresult cuEventDestroy(CUevent event) {
+  waitForStreams();
+  StreamLock lock(streamMutex);
+  --fakeCuda()->events;
   delete reinterpret_cast<Event *>(event);
   return entered();
 }
@@ -165,11 +216,11 @@ CUresult cuEventRecordWithFlags(CUevent handle, CUstream streamHandle,
   auto *event = reinterpret_cast<Event *>(handle);
   bool external = flags == CU_EVENT_RECORD_EXTERNAL;
   if (!stream.capture) {
-    mark(*event);
+    mark(*event, stream.done);
     return external ? CUDA_ERROR_INVALID_VALUE : entered();
   }
   if (external)
-    return sprt::test::submit(streamHandle, [event] { mark(*event); });
+    return submit(streamHandle, [event] { mark(*event, workDone); });
   return add(stream, [&] {
     event->recorded = false;
     event->capture = stream.capture;
@@ -180,7 +231,9 @@ CUresult cuEventRecordWithFlags(CUevent handle, CUstream streamHandle,
 CUresult cuEventQuery(CUevent event) {
   if (reinterpret_cast<Event *>(event)->capture)
     return CUDA_ERROR_CAPTURED_EVENT;
-  return fakeCuda()->stuck ? CUDA_ERROR_NOT_READY : entered();
+  StreamLock lock(streamMutex);
+  return isBusy(reinterpret_cast<Event *>(event)->done) ? CUDA_ERROR_NOT_READY
+                                                        : entered();
 }
 CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to) {
   auto *first = reinterpret_cast<Event *>(from),
@@ -191,64 +244,6 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to) {
       std::chrono::duration<float, std::milli>(last->time - first->time)
           .count();
   return entered();
-}
-
-CUresult cuStreamBeginCapture(CUstream handle, CUstreamCaptureMode) {
-  Lock lock(mutex);
-  Stream &stream = of(handle);
-  stream.capture = std::make_shared<Capture>();
-  stream.capture->origin = &stream;
-  stream.capture->streams.insert(&stream);
-  ++fakeCuda()->captures;
-  return entered();
-}
-CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph) {
-  Lock lock(mutex);
-  Stream &origin = of(handle);
-  std::shared_ptr<Capture> capture = origin.capture;
-  if (!capture || capture->origin != &origin)
-    return CUDA_ERROR_ILLEGAL_STATE;
-  bool joined = true;
-  for (Stream *stream : capture->streams) {
-    joined &= origin.seen[stream] >= stream->seen[stream];
-    stream->capture = nullptr;
-  }
-  for (Stream *stream : capture->streams)
-    stream->seen.clear();
-  capture->ended = true;
-  --fakeCuda()->captures;
-  *graph = nullptr;
-  if (!capture->valid)
-    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  if (!joined)
-    return CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-  *graph = reinterpret_cast<CUgraph>(new Work(capture->work));
-  ++fakeCuda()->graphs;
-  return entered();
-}
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *run, CUgraph graph,
-                                     unsigned long long) {
-  *run =
-      reinterpret_cast<CUgraphExec>(new Work(*reinterpret_cast<Work *>(graph)));
-  ++fakeCuda()->graphs;
-  return entered();
-}
-CUresult cuGraphDestroy(CUgraph graph) {
-  delete reinterpret_cast<Work *>(graph);
-  --fakeCuda()->graphs;
-  return entered();
-}
-CUresult cuGraphExecDestroy(CUgraphExec run) {
-  delete reinterpret_cast<Work *>(run);
-  --fakeCuda()->graphs;
-  return entered();
-}
-CUresult cuGraphLaunch(CUgraphExec run, CUstream stream) {
-  ++fakeCuda()->graphLaunches;
-  for (const auto &work : *reinterpret_cast<Work *>(run))
-    work();
-  return sprt::test::captured(stream) ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-                                      : entered();
 }
 
 } // extern "C"

@@ -5,6 +5,7 @@
 #include "FakeCublasLt.h"
 #include "FakeCuda.h"
 #include "PlanBuilder.h"
+#include "device/Device.h"
 #include "sprt/cuda/AttentionArguments.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,10 @@ protected:
     products->epilogues = 0;
   }
   ~OnFakeDriver() override {
+    endAll();
     EXPECT_EQ(fake->allocations, 0);
+    EXPECT_EQ(fake->streams, 0);
+    EXPECT_EQ(fake->events, 0);
     EXPECT_EQ(fake->captures, 0);
     EXPECT_EQ(fake->graphs, 0);
     EXPECT_EQ(products->handles, 0);
@@ -39,6 +43,16 @@ protected:
     dlclose(productLibrary);
   }
 
+  /// Ends what hangs. What was kept because of that is freed by who next opens
+  /// the GPU.
+  void endAll() {
+    fake->stuck = false;
+    fake->hangsAt = -1;
+    if (fake->allocations == 0 && fake->streams == 0)
+      return;
+    std::shared_ptr<Device> device;
+    EXPECT_FALSE(openDevice("0", device));
+  }
   static void addImage(PlanBuilder &builder, const char *architecture) {
     auto image = std::make_unique<plan::ImageT>();
     image->symbol = "image";

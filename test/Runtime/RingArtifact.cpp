@@ -3,11 +3,13 @@
 //                                     what kernels touch to FILE.signatures
 //   sprt-ring-artifact cuda FILE      the same for GPUs
 //   sprt-ring-artifact sums FILE      for GPUs, sums of 4 ranks
+//   sprt-ring-artifact attention FILE for GPUs, one attention of one rank
 //   sprt-ring-artifact seal SO SPX    appends the trailer
 //   sprt-ring-artifact age SPX OUT    writes a copy that claims a newer ABI
 //   sprt-ring-artifact edit SPX OUT   writes a copy of the ring for CPUs whose
 //                                     kernel is asked for a tile too many
 
+#include "CudaRing.h"
 #include "Programs.h"
 #include "sprt/artifact.h"
 
@@ -84,9 +86,23 @@ sprt::test::PlanBuilder sums() {
   return builder;
 }
 
-/// The launch of a ring's plan.
-sprt::plan::LaunchT &launchOf(const sprt::plan::PlanT &plan) {
-  return *plan.commands[2]->operation.AsLoop()->body[2]->operation.AsLaunch();
+/// A ring of one rank, without what later ranks would do.
+sprt::test::PlanBuilder attention() {
+  sprt::test::PlanBuilder builder =
+      sprt::test::cudaRing({1, 16, sprt::plan::LayoutKind::contiguous, false});
+  auto &body = builder.plan.commands[2]->operation.AsLoop()->body;
+  body.erase(body.begin() + 2);
+  return builder;
+}
+
+/// The launch of a ring's plan, or null.
+sprt::plan::LaunchT *launchOf(const sprt::plan::PlanT &plan) {
+  return plan.commands[2]->operation.AsLoop()->body[2]->operation.AsLaunch();
+}
+
+/// The attention of `attention`.
+sprt::plan::AttendT &attentionOf(const sprt::plan::PlanT &plan) {
+  return *plan.commands[2]->operation.AsLoop()->body[1]->operation.AsAttend();
 }
 
 sprt::test::PlanBuilder ring() {
@@ -99,14 +115,23 @@ std::vector<uint8_t> signatures(const sprt::plan::PlanT &plan) {
   using namespace sprt;
   plan::SignaturesT table;
   if (!plan.kernels.empty()) {
-    const plan::LaunchT &launch = launchOf(plan);
     auto signature = std::make_unique<plan::SignatureT>();
     signature->symbol = plan.kernels[0]->symbol;
     signature->threads = plan.kernels[0]->threads;
     signature->shared_bytes = plan.kernels[0]->shared_bytes;
-    signature->tiles = launch.tiles;
-    for (size_t i = 0; i < launch.buffers.size(); ++i)
-      signature->operands.emplace_back(launch.buffers[i]->bytes, i == 1);
+    if (const plan::LaunchT *launch = launchOf(plan)) {
+      signature->tiles = launch->tiles;
+      for (size_t i = 0; i < launch->buffers.size(); ++i)
+        signature->operands.emplace_back(launch->buffers[i]->bytes, i == 1);
+    } else {
+      const plan::AttendT &attend = attentionOf(plan);
+      signature->kind = plan::KernelKind::attend;
+      signature->type = plan::DType::bf16;
+      signature->head_size = attend.head_size;
+      signature->value_size = attend.value_size;
+      signature->query_block = attend.query_block;
+      signature->key_block = attend.key_block;
+    }
     table.kernels.push_back(std::move(signature));
   }
   flatbuffers::FlatBufferBuilder builder;
@@ -134,7 +159,7 @@ bool edit(const char *from, const char *to) {
   content.resize(content.size() - sizeof(sprt::ArtifactTrailer));
   sprt::test::PlanBuilder builder = ring();
   std::vector<uint8_t> was = builder.bytes();
-  ++launchOf(builder.plan).tiles;
+  ++launchOf(builder.plan)->tiles;
   std::vector<uint8_t> now = builder.bytes();
   size_t at = content.find(std::string(was.begin(), was.end()));
   if (at == std::string::npos || was.size() != now.size())
@@ -147,8 +172,12 @@ bool edit(const char *from, const char *to) {
 
 int main(int argc, char **argv) {
   std::string verb = argc > 1 ? argv[1] : "";
-  if ((verb == "plan" || verb == "cuda" || verb == "sums") && argc == 3) {
-    sprt::test::PlanBuilder builder = verb == "sums" ? sums() : ring();
+  if ((verb == "plan" || verb == "cuda" || verb == "sums" ||
+       verb == "attention") &&
+      argc == 3) {
+    sprt::test::PlanBuilder builder = verb == "sums"        ? sums()
+                                      : verb == "attention" ? attention()
+                                                            : ring();
     if (verb != "plan")
       targetGpu(builder);
     std::vector<uint8_t> plan = builder.bytes(),

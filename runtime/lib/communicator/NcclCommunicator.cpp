@@ -236,9 +236,11 @@ Device::Fault NcclCommunicator::look(bool isLate) {
   bool announced = world->failureAnnounced();
   if (!failure && !announced && !isLate)
     return {};
-  broken.store(true);
   std::lock_guard<std::mutex> lock(watching);
   const Group *group = underWay();
+  // Who is late may compute.
+  if (failure || announced || group)
+    broken.store(true);
   if (!group)
     return {announced
                 ? fail(SPRT_FAILED).about(rank()).asConsequence() << "stopped"

@@ -70,11 +70,7 @@ Fit fitOf(const plan::ImageT &image, int architecture) {
 /// The GPU of a number.
 static Status openGpu(int number, std::shared_ptr<Device> &out_device) {
 #ifdef SPRT_HAS_CUDA
-  auto gpu = std::make_shared<DriverDevice>();
-  if (Status failure = gpu->open(number))
-    return failure;
-  out_device = std::move(gpu);
-  return Status::success();
+  return DriverDevice::open(number, out_device);
 #else
   (void)out_device;
   return fail(SPRT_UNSUPPORTED)

@@ -28,7 +28,9 @@
 #include "program/Program.h"
 #include "sprt/cuda/AttentionArguments.h"
 
+#include <atomic>
 #include <chrono>
+#include <cmath>
 #include <set>
 #include <variant>
 
@@ -59,6 +61,7 @@ public:
     virtual void *handle() = 0;
 
     const int64_t rank; ///< whose work it runs
+    std::string name;   ///< for people
     std::shared_ptr<const Origin> origin;
     /// What else may keep its work from its end: who synchronises it asks now
     /// and then, and with `late` once the limit has passed.
@@ -139,9 +142,16 @@ public:
   virtual Status endRecording() = 0;
   virtual Status replay() = 0;
 
-  /// Sleeps until the stream is empty. A failure of its rank's work, a timeout
-  /// after `limit`, or a consequence when other work failed or after
-  /// `interrupt`.
+  /// How long a kernel may take, and a replay; at first for ever.
+  void limitWork(Limit kernel, Limit wholeReplay) {
+    kernelLimit = kernel.count();
+    replayLimit = wholeReplay.count();
+  }
+  /// Sleeps until the stream is empty. A failure of its rank's work, a
+  /// consequence when other work failed or after `interrupt`, or a timeout: no
+  /// kernel has ended for `limit` while the stream waited for what is no kernel
+  /// of its rank, or one took longer than it may. Nothing waits for it then,
+  /// see DriverDevice.
   virtual Fault synchronise(Stream &stream, Limit limit) = 0;
   /// Ends every synchronise, present and future.
   virtual void interrupt() = 0;
@@ -157,6 +167,7 @@ protected:
   Capability abilities;
   std::set<int64_t> rankNumbers;
   bool portable = false; ///< set by `load`
+  std::atomic<double> kernelLimit{HUGE_VAL}, replayLimit{HUGE_VAL};
 };
 
 /// How the code of an image runs on a GPU of some architecture (90 for sm_90).

@@ -19,7 +19,15 @@ Status DriverDevice::enter() {
   return check(driver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
 }
 
-Status DriverDevice::open(int number) {
+Status DriverDevice::open(int number, std::shared_ptr<Device> &out_device) {
+  auto gpu = std::make_unique<DriverDevice>();
+  if (Status failure = gpu->take(number))
+    return failure;
+  out_device = std::shared_ptr<DriverDevice>(gpu.release(), leave);
+  return Status::success();
+}
+
+Status DriverDevice::take(int number) {
   abilities.name = "GPU " + std::to_string(number);
   if (Status failure = driver.open())
     return failure;
@@ -41,6 +49,8 @@ Status DriverDevice::open(int number) {
         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &abilities.processors}})
     SPRT_CALL(cuDeviceGetAttribute, out, attribute, device);
   architecture = 10 * major + minor;
+  if (Status failure = reclaim())
+    return failure;
   SPRT_CALL(cuDevicePrimaryCtxRetain, &context, device);
   if (Status failure = enter())
     return failure;
@@ -58,6 +68,11 @@ DriverDevice::~DriverDevice() {
   if (!enter()) {
     products.close();
     fence.reset();
+    for (CUstream stream : strays)
+      (void)driver.cuStreamDestroy(stream);
+    for (const std::vector<CUevent> &events : spareEvents)
+      for (CUevent event : events)
+        (void)driver.cuEventDestroy(event);
     if (graph)
       (void)driver.cuGraphExecDestroy(graph);
     for (std::byte *data : memory)
@@ -162,7 +177,10 @@ Status DriverDevice::multiply(Stream &stream, const plan::GemmT &gemm,
       return failure;
   if (Status failure = enter())
     return failure;
-  return products.multiply(GemmShape(gemm), data, workspace, handleOf(stream));
+  if (Status failure =
+          products.multiply(GemmShape(gemm), data, workspace, handleOf(stream)))
+    return failure;
+  return note(static_cast<OwnStream &>(stream), {});
 }
 
 Status DriverDevice::attend(Stream &stream, uint32_t kernel,
@@ -183,7 +201,9 @@ Status DriverDevice::start(Stream &stream, uint32_t kernel, void **parameters,
             1, static_cast<unsigned>(described.threads), 1, 1,
             static_cast<unsigned>(described.shared_bytes), handleOf(stream),
             parameters, nullptr);
-  return Status::success();
+  Launched work;
+  work.kernel = &described.symbol;
+  return note(static_cast<OwnStream &>(stream), std::move(work));
 }
 
 Status DriverDevice::encode(const cuda::TensorMapFields &fields,

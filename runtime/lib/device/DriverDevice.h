@@ -1,4 +1,15 @@
 /// A GPU, through the CUDA driver, which is looked for at run time.
+///
+/// A kernel may never end, and then a call that frees anything of that GPU
+/// never comes back. So whoever gives up waiting for a stream gives up the
+/// device: it frees nothing more while one of its streams is busy, nor does any
+/// other device of that GPU. Where it goes meanwhile, it is kept instead, with
+/// all that it has, until the next one of that GPU is opened: that frees it, or
+/// is refused where its streams are busy still.
+///
+/// Which kernel that was, events behind the kernels tell: all that are given to
+/// streams are numbered, and none waits for one behind it, so that the first
+/// which has not ended is the one. A recorded run has no such events.
 #ifndef SPRT_LIB_DEVICE_DRIVERDEVICE_H
 #define SPRT_LIB_DEVICE_DRIVERDEVICE_H
 
@@ -19,8 +30,8 @@ public:
   DriverDevice &operator=(const DriverDevice &) = delete;
   ~DriverDevice() override;
 
-  /// Takes the GPU of that number.
-  Status open(int number);
+  /// The GPU of that number.
+  static Status open(int number, std::shared_ptr<Device> &out_device);
 
   Status load(const Program &program) override;
   Status allocate(int64_t bytes, std::byte *&out_data) override;
@@ -58,9 +69,51 @@ private:
   class OwnStream;
   class OwnEvent;
   class Turn;
+  struct GivenUp;
+  /// A kernel or a replay that a stream was given; its event comes behind it.
+  struct Launched {
+    uint64_t number = 0;
+    const std::string *kernel = nullptr; ///< null: of a library for products
+    std::shared_ptr<const Origin> origin;
+    bool isReplay = false;
+    CUevent event = nullptr;
+  };
   /// For one call of the driver.
   static Turn handleOf(Stream &stream);
   static CUdeviceptr address(const void *data);
+
+  Status take(int number);
+  /// Deletes the device, or keeps it while it is busy.
+  static void leave(DriverDevice *device);
+  /// Notes that nobody waits for the streams' end any more, but for so long
+  /// whoever frees something. `reason`: what has not ended, where that is
+  /// known.
+  void giveUp(std::chrono::duration<double> patience, std::string reason);
+  /// Whether the driver frees what this GPU holds without waiting for ever.
+  bool mayFree();
+  bool isBusy();
+  /// Frees what devices left behind on the GPU of this one's number.
+  Status reclaim();
+  static GivenUp &givenUp();
+
+  /// With `mutex` held.
+  Status takeEvent(bool timed, CUevent &out_event);
+  /// Notes what a stream has been given.
+  Status note(OwnStream &stream, Launched work);
+  /// Forgets what has ended, and finds the first that has not.
+  const Launched *findRunning(OwnStream *&out_stream);
+  void forgetEnded(OwnStream &stream);
+  /// What has not ended, for people.
+  std::string describe(const Launched &running, const OwnStream &stream) const;
+  /// A wait begins anew with every kernel that has ended.
+  struct Wait {
+    std::chrono::steady_clock::time_point since;
+    uint64_t ended; ///< of all streams
+  };
+  /// For waits that others end.
+  Fault interrupted();
+  /// Whether a wait has taken too long for what runs.
+  Fault look(OwnStream &stream, Limit limit, Wait &wait);
 
   /// Makes the GPU the calling thread's; then the result of a call, as a
   /// status.
@@ -84,9 +137,18 @@ private:
   int architecture = 0; ///< 90 for sm_90
   const Program *program = nullptr;
   std::vector<CUfunction> functions; ///< by kernel
-  std::mutex mutex;
+  std::mutex mutex;                  ///< of what follows
   std::set<std::byte *> memory, hostMemory;
+  std::set<OwnStream *> streams;
+  std::vector<CUstream> strays;        ///< whose owners have gone
+  std::vector<CUevent> spareEvents[2]; ///< by whether they tell times
+  uint64_t given = 0, ended = 0;       ///< kernels and replays
+  std::set<std::string> recordedKernels;
+
   std::atomic<bool> stopped{false};
+  /// Guarded by the mutex of GivenUp.
+  std::chrono::steady_clock::time_point patienceEnds;
+  std::string givenUpBecause;
 
   /// The recorded run. It begins on the first of its streams, from which the
   /// others fork and which they join.

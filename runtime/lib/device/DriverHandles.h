@@ -4,6 +4,8 @@
 
 #include "device/DriverDevice.h"
 
+#include <deque>
+
 /// Makes a call of the driver, whose failure the function returns.
 #define SPRT_CALL(name, ...)                                                   \
   if (Status failure = check(driver.name(__VA_ARGS__), #name))                 \
@@ -16,9 +18,19 @@ public:
   OwnStream(DriverDevice &device, int64_t rank)
       : Stream(rank), device(device) {}
   ~OwnStream() override {
+    bool mayFree = device.mayFree();
+    {
+      std::lock_guard<std::mutex> lock(device.mutex);
+      device.streams.erase(this);
+      for (const Launched &each : launched)
+        device.spareEvents[false].push_back(each.event);
+      if (stream && !mayFree)
+        device.strays.push_back(stream);
+    }
     if (stream && !device.enter()) {
       device.abandonRecording(*this);
-      (void)device.driver.cuStreamDestroy(stream);
+      if (mayFree)
+        (void)device.driver.cuStreamDestroy(stream);
     }
     device.release(workspace);
   }
@@ -27,18 +39,21 @@ public:
   CUstream stream = nullptr;
   std::byte *workspace = nullptr; ///< of products; from the first one on
   bool records = false;           ///< keeps what it is given
+  std::deque<Launched> launched;  ///< guarded by the device's `mutex`
 };
 
 class DriverDevice::OwnEvent : public Event {
 public:
   OwnEvent(DriverDevice &device, bool timed) : device(device), timed(timed) {}
   ~OwnEvent() override {
-    if (handle && !device.enter())
-      (void)device.driver.cuEventDestroy(handle);
+    std::lock_guard<std::mutex> lock(device.mutex);
+    if (handle)
+      device.spareEvents[timed].push_back(handle);
   }
   DriverDevice &device;
   const bool timed;
   CUevent handle = nullptr;
+  bool marked = false;   ///< by record
   bool recorded = false; ///< last marked recorded work
 };
 

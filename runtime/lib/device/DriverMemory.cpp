@@ -40,10 +40,12 @@ Status DriverDevice::allocateHost(int64_t bytes, std::byte *&out_data) {
 }
 
 void DriverDevice::release(std::byte *data) {
+  // The driver waits for work of the GPU, whatever it uses.
+  if (!data || !mayFree())
+    return;
   std::lock_guard<std::mutex> lock(mutex);
   if (hostMemory.erase(data) && !enter())
     (void)driver.cuMemFreeHost(data);
-  // The driver waits for work that uses the memory.
   if (memory.erase(data) && !enter())
     (void)driver.cuMemFree(address(data));
 }

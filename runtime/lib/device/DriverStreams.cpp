@@ -2,19 +2,7 @@
 
 #include "device/DriverHandles.h"
 
-#include <algorithm>
-#include <thread>
-
 namespace sprt {
-
-namespace {
-
-/// Pauses between two looks at a stream: short at first for latency, then long
-/// enough to cost the waiting rank little of a core.
-constexpr std::chrono::microseconds kShortestPause(10);
-constexpr std::chrono::microseconds kLongestPause(500);
-
-} // namespace
 
 Status DriverDevice::createStream(int64_t rank,
                                   std::unique_ptr<Stream> &out_stream) {
@@ -24,7 +12,20 @@ Status DriverDevice::createStream(int64_t rank,
   SPRT_CALL(cuStreamCreate, &stream->stream, CU_STREAM_NON_BLOCKING);
   std::lock_guard<std::mutex> lock(mutex);
   rankNumbers.insert(rank);
+  streams.insert(stream.get());
   out_stream = std::move(stream);
+  return Status::success();
+}
+
+Status DriverDevice::takeEvent(bool timed, CUevent &out_event) {
+  std::vector<CUevent> &spare = spareEvents[timed];
+  if (spare.empty()) {
+    SPRT_CALL(cuEventCreate, &out_event,
+              timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
+    return Status::success();
+  }
+  out_event = spare.back();
+  spare.pop_back();
   return Status::success();
 }
 
@@ -33,14 +34,18 @@ Status DriverDevice::createEvent(bool timed,
   auto event = std::make_unique<OwnEvent>(*this, timed);
   if (Status failure = enter())
     return failure;
-  SPRT_CALL(cuEventCreate, &event->handle,
-            timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (Status failure = takeEvent(timed, event->handle))
+      return failure;
+  }
   out_event = std::move(event);
   return Status::success();
 }
 
 Status DriverDevice::record(Event &event, Stream &stream) {
   auto &marked = static_cast<OwnEvent &>(event);
+  marked.marked = true;
   marked.recorded = static_cast<OwnStream &>(stream).records;
   // In a graph, other events are only edges.
   unsigned flags = marked.timed && marked.recorded ? CU_EVENT_RECORD_EXTERNAL
@@ -53,6 +58,9 @@ Status DriverDevice::record(Event &event, Stream &stream) {
 
 Status DriverDevice::wait(Stream &stream, Event &event) {
   const auto &marked = static_cast<OwnEvent &>(event);
+  // A handle may have had another owner, who marked something else.
+  if (!marked.marked)
+    return Status::success();
   // What was marked before a recording began has been done.
   if (static_cast<OwnStream &>(stream).records && !marked.recorded)
     return Status::success();
@@ -64,9 +72,9 @@ Status DriverDevice::wait(Stream &stream, Event &event) {
 }
 
 bool DriverDevice::reached(const Event &event) {
-  return !enter() &&
-         driver.cuEventQuery(static_cast<const OwnEvent &>(event).handle) ==
-             CUDA_SUCCESS;
+  const auto &marked = static_cast<const OwnEvent &>(event);
+  return !marked.marked ||
+         (!enter() && driver.cuEventQuery(marked.handle) == CUDA_SUCCESS);
 }
 
 Status DriverDevice::elapsed(const Event &from, const Event &to,
@@ -156,32 +164,9 @@ Status DriverDevice::replay() {
   for (size_t i = 1; i < recorded.size(); ++i)
     SPRT_CALL(cuStreamWaitEvent, recorded[i]->stream, done,
               CU_EVENT_WAIT_DEFAULT);
-  return Status::success();
-}
-
-Device::Fault DriverDevice::synchronise(Stream &stream, Limit limit) {
-  if (Status failure = enter())
-    return {std::move(failure), nullptr};
-  auto end = std::chrono::steady_clock::now() + limit;
-  std::chrono::microseconds pause = kShortestPause;
-  for (;;) {
-    CUresult result = driver.cuStreamQuery(handleOf(stream));
-    if (result != CUDA_ERROR_NOT_READY)
-      return {check(result, "cuStreamQuery"), nullptr};
-    if (stopped.load())
-      return {fail(SPRT_FAILED).asConsequence() << "stopped", nullptr};
-    bool late = std::chrono::steady_clock::now() > end;
-    if (stream.watch)
-      if (Fault fault = stream.watch(late); fault.status)
-        return fault;
-    if (late)
-      return {fail(SPRT_TIMEOUT).about(stream.rank)
-                  << "waited " << limit.count() << " s for "
-                  << capability().name,
-              nullptr};
-    std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongestPause);
-  }
+  Launched run;
+  run.isReplay = true;
+  return note(*recorded.front(), std::move(run));
 }
 
 } // namespace sprt

@@ -46,6 +46,8 @@ Status CudaRun::upload(const std::byte *values, int64_t bytes,
     return failure;
   cuda.tableMemory.push_back(data);
   out_data = data;
+  if (Status failure = synchronise(number))
+    return failure;
   return device.upload(stream(), data, values, bytes);
 }
 

@@ -93,6 +93,7 @@ private:
   Staging staging;
   std::vector<std::byte> fetched;
   bool hasRun = false, recorded = false;
+  Device::Limit firstRun{0}; ///< how long it took
 };
 
 } // namespace sprt

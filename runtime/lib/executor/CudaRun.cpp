@@ -21,7 +21,8 @@ Status CudaRun::synchronise(int stream) {
     return located(std::move(fault.status),
                    *program.stepOf[static_cast<size_t>(fault.origin->command)],
                    fault.origin->counters);
-  fault.status->rank = rank.number;
+  if (fault.status->rank < 0)
+    fault.status->rank = rank.number;
   return std::move(fault.status)
       .within("rank " + std::to_string(rank.number) + ", stream " +
               plan::EnumNameStream(static_cast<plan::Stream>(stream)));
@@ -58,6 +59,8 @@ Status CudaRun::decide(const Step &step, const plan::ViewT &view,
   enter(step);
   std::byte *data = nullptr;
   if (Status failure = rank.resolve(view, scope, data))
+    return failure;
+  if (Status failure = synchronise(number))
     return failure;
   std::byte value[sizeof(int64_t)] = {};
   int64_t bytes =

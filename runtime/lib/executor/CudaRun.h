@@ -68,7 +68,9 @@ private:
   Status scoreArguments(const plan::AttendT &attend,
                         const CudaRank::AttendTable &table, int64_t headFirst,
                         cuda::ScoreArguments &out_arguments);
-  /// Numbers for kernels, in memory of the device that stays.
+  /// Numbers for kernels, in memory of the device that stays. Drivers may wait
+  /// for the stream where they copy pageable memory, for ever if a kernel does
+  /// not end: so whoever does that waits for the stream before.
   template <typename T>
   Status upload(const std::vector<T> &values, const T *&out_data) {
     const std::byte *data = nullptr;

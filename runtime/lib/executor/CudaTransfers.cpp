@@ -29,6 +29,8 @@ Status CudaRun::reduceAll(const plan::AllReduceT &reduce) {
   Message data;
   if (Status failure = resolve(reduce, data))
     return failure;
+  if (Status failure = synchronise(number))
+    return failure;
   std::vector<std::byte> local;
   if (Status failure = bring(data, local))
     return failure;
@@ -54,6 +56,8 @@ Status CudaRun::reduceAll(const plan::AllReduceT &reduce) {
 Status CudaRun::reduceRows(const plan::ReduceScatterT &reduce) {
   GroupMessages messages;
   if (Status failure = resolve(reduce, messages))
+    return failure;
+  if (Status failure = synchronise(number))
     return failure;
   std::vector<std::vector<std::byte>> parts(messages.outgoing.size());
   std::vector<Message> outgoing;

@@ -146,7 +146,10 @@ Status ProgramWalk::located(Status failure, const Step &step,
                             const std::vector<int64_t> &at) const {
   if (!failure || failure->command >= 0)
     return failure;
-  std::string where = "rank " + std::to_string(rank.number) + ", command " +
+  // Work of another rank may be to blame.
+  if (failure->rank < 0)
+    failure->rank = rank.number;
+  std::string where = "rank " + std::to_string(failure->rank) + ", command " +
                       std::to_string(step.id);
   if (!step.command->name.empty())
     where += " \"" + step.command->name + "\"";
@@ -155,7 +158,6 @@ Status ProgramWalk::located(Status failure, const Step &step,
     for (size_t depth = 0; depth < at.size(); ++depth)
       where += (depth ? "," : "") + std::to_string(at[depth]);
   }
-  failure->rank = rank.number;
   failure->command = step.id;
   return std::move(failure).within(where);
 }

@@ -97,6 +97,9 @@ Status Session::openOnCuda(const sprt_session_options &options) {
     for (std::unique_ptr<Device::Stream> &stream : *streams)
       if (Status failure = device->createStream(number, stream))
         return failure;
+    for (int each = 0; each < kStreams; ++each)
+      (*streams)[static_cast<size_t>(each)]->name =
+          plan::EnumNameStream(static_cast<plan::Stream>(each));
     if (constants && number == first) {
       if (Status failure = device->upload(*streams->front(), constants,
                                           program.constants, constantBytes))

@@ -2,6 +2,8 @@
 
 #include "Steps.h"
 
+#include <unistd.h>
+
 namespace {
 
 /// Null, which leaves the choice to the session, for an empty text.
@@ -38,7 +40,8 @@ bool runAll(const sprt_program *program, sprt_session *session,
   return true;
 }
 
-int run(Options options) {
+/// `out_abandons`: a GPU may still work for a run that has failed.
+int run(Options options, bool &out_abandons) {
   sprt_program *loaded = nullptr;
   if (failed(sprt_program_load(options.program.c_str(), &loaded)))
     return kFailed;
@@ -79,8 +82,10 @@ int run(Options options) {
     return kFailed;
   Timings timings;
   auto runMany = options.steps > 0 ? runSteps : runAll;
-  if (!runMany(loaded, created, options, inputs, results, timings))
+  if (!runMany(loaded, created, options, inputs, results, timings)) {
+    out_abandons = onGpus;
     return kFailed;
+  }
   if (!speaks)
     return kDone;
 
@@ -106,5 +111,10 @@ int main(int argc, char **argv) {
   int exitCode = kDone;
   if (!parseOptions(argc, argv, options, exitCode))
     return exitCode;
-  return finishPrinting("sp-run", run(options));
+  bool abandons = false;
+  int status = finishPrinting("sp-run", run(options, abandons));
+  // A driver may wait at an ordinary end for a kernel that has none.
+  if (abandons)
+    _exit(status);
+  return status;
 }
