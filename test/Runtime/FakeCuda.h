@@ -45,6 +45,8 @@ struct FakeCuda {
   int streams = 0, events = 0;           ///< likewise
   int captures = 0, graphs = 0;          ///< that have not ended; likewise
   int graphLaunches = 0;
+  /// Events with times that were recorded on streams, and into graphs.
+  int timedMarks = 0, recordedMarks = 0;
 };
 
 /// Exported by the fake as `fakeCuda`.

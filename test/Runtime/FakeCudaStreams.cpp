@@ -197,8 +197,10 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned) {
   });
 }
 
-CUresult cuEventCreate(CUevent *event, unsigned) {
-  *event = reinterpret_cast<CUevent>(new Event);
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+  auto *made = new Event;
+  made->timed = (flags & CU_EVENT_DISABLE_TIMING) == 0;
+  *event = reinterpret_cast<CUevent>(made);
   StreamLock lock(streamMutex);
   ++fakeCuda()->events;
   return entered();
@@ -215,6 +217,10 @@ CUresult cuEventRecordWithFlags(CUevent handle, CUstream streamHandle,
   Stream &stream = of(streamHandle);
   auto *event = reinterpret_cast<Event *>(handle);
   bool external = flags == CU_EVENT_RECORD_EXTERNAL;
+  if (event->timed) {
+    StreamLock lock(streamMutex);
+    ++(external ? fakeCuda()->recordedMarks : fakeCuda()->timedMarks);
+  }
   if (!stream.capture) {
     mark(*event, stream.done);
     return external ? CUDA_ERROR_INVALID_VALUE : entered();

@@ -42,6 +42,7 @@ struct Stream {
   Seen seen;
 };
 struct Event {
+  bool timed = false;
   bool recorded = false;  ///< in a stream, not a graph
   Clock::time_point time; ///< when the host recorded it
   Clock::time_point done; ///< when it is reached

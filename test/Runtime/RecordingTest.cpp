@@ -73,6 +73,7 @@ TEST_P(Recording, repeatedRunsHaveTheirOwnInputsAndTheSameMeasurements) {
     fake->graphLaunches = fake->launches = 0;
     Runner runner(ring(ranks));
     runner.options.device = GetParam();
+    runner.options.trace = 2;
     for (int run = 0; run < 4; ++run) {
       ASSERT_EQ(runner.run(inputs[run % 2].arrays()), "");
       expectRing(runner, inputs[run % 2]);
@@ -94,6 +95,27 @@ TEST_P(Recording, repeatedRunsHaveTheirOwnInputsAndTheSameMeasurements) {
     }
     EXPECT_EQ(fake->graphLaunches, isGpu() ? 3 : 0);
     EXPECT_EQ(fake->launches, isGpu() ? 4 * ranks * ranks : 0);
+  }
+}
+
+TEST_P(Recording, onlyWhoAsksForTimesPaysForThem) {
+  for (int trace : {0, 1, 2}) {
+    fake->timedMarks = fake->recordedMarks = 0;
+    Runner runner(ring(2));
+    runner.options.device = GetParam();
+    runner.options.trace = trace;
+    for (int run = 0; run < 3; ++run)
+      ASSERT_EQ(runner.run(RingInputs(kLength).arrays()), "");
+    // Of a rank, before and after two copies, a shift, and twice attention and
+    // a wait.
+    int marks = isGpu() && trace != 0 ? 2 * 2 * (2 + 1 + 2 * 2) : 0;
+    EXPECT_EQ(fake->recordedMarks, marks);
+    EXPECT_EQ(fake->timedMarks > 0, marks > 0);
+    sprt_command_statistics first = {};
+    first.size = sizeof first;
+    ASSERT_EQ(take(sprt_session_command_statistics(runner.session, 4, &first)),
+              "");
+    EXPECT_EQ(first.runs, trace ? 1 : 0);
   }
 }
 

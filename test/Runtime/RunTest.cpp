@@ -83,6 +83,7 @@ TEST_P(Run, peakStaysWithinThePromise) {
 
 TEST_P(Run, commandStatisticsCountRunsAndSkipDisabled) {
   Runner runner(ring(4, 16, LayoutKind::contiguous));
+  runner.options.trace = 2;
   ASSERT_EQ(runner.run({ramp(16 * kRingWidth)}), "");
   // 0 fill, 1 copy, 2 loop, 3 fill, 4 shift, 5 add, 6 sync
   ASSERT_EQ(sprt_program_command_count(runner.program), 7);

@@ -108,6 +108,7 @@ public:
   Clock::time_point begun; ///< when all ranks were ready
   double seconds = 0;
   std::vector<CommandTime> times; ///< by command; each is written by one stream
+  bool timing = false; ///< whether somebody asks for times that cost time
   bool tracing = false;
   std::vector<TraceEvent> trace[kStreams];
   /// By stream, then by command, owner and window: how far along a ring a block

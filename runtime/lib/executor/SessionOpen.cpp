@@ -18,6 +18,8 @@ namespace {
 /// Longest time limit: what a condition variable can still count.
 constexpr double kLongestTimeout = 1e6;
 constexpr double kDefaultTimeout = 300;
+/// Of sprt_session_options::trace.
+constexpr int kTimesOnly = 2;
 
 int availableCores() {
   cpu_set_t set;
@@ -103,7 +105,7 @@ Status Session::open(const sprt_session_options &options) {
     return failure;
   if (Status failure = checkOptions(options))
     return failure;
-  tracing = options.trace != 0;
+  tracing = options.trace != 0 && options.trace != kTimesOnly;
   if (Status failure = openRanks(options)) {
     explain(failure);
     // The other processes need not wait for this one.
@@ -117,6 +119,7 @@ Status Session::open(const sprt_session_options &options) {
   for (std::unique_ptr<Rank> &rank : ranks) {
     rank->communicator->timeout = limitOf(options);
     rank->injection = injectionOf(options);
+    rank->timing = options.trace != 0;
   }
   control.interruptRanks = [this] {
     for (std::unique_ptr<Rank> &rank : ranks) {

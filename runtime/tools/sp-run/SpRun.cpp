@@ -19,7 +19,10 @@ sprt_session_options sessionOptions(const Options &options) {
   session.device = given(options.device);
   session.threads_per_rank = options.threads;
   session.timeout_seconds = options.timeout;
-  session.trace = !options.trace.empty();
+  if (!options.trace.empty())
+    session.trace = 1;
+  else if (!options.report.empty() || options.explicitRepeat)
+    session.trace = 2; // times of commands
   session.inject_rank = options.injectRank;
   session.inject_command = options.injectCommand;
   session.inject_stall = options.injectStall;
