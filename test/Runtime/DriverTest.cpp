@@ -132,6 +132,30 @@ TEST_F(Driver, whoSynchronisesAsksTheStreamsWatch) {
   EXPECT_TRUE(wasLate);
 }
 
+TEST_F(Driver, aGridHasAsManyBlocksAsTheGpuCounts) {
+  for (int64_t blocks :
+       {int64_t(INT32_MAX), int64_t(INT32_MAX) + 1, (int64_t(1) << 32) + 1}) {
+    PlanBuilder builder(1);
+    plan::LaunchT launch;
+    launch.kernel = builder.kernel("wide", nullptr);
+    launch.tiles = blocks;
+    builder.add(std::move(launch)).name = "rows";
+    builder.target(plan::Target::cuda);
+    addImage(builder, "sm_90a");
+    Runner runner(builder);
+    runner.options.device = "0";
+    EXPECT_EQ(runner.run({}),
+              blocks <= INT32_MAX
+                  ? ""
+                  : "rank 0, command 0 \"rows\": expected at most 2147483647 "
+                    "blocks of kernel \"wide\" but got " +
+                        std::to_string(blocks) +
+                        "; use more ranks, or a smaller batch");
+  }
+  EXPECT_EQ(fake->launches, 1);
+  EXPECT_EQ(fake->blocks, unsigned(INT32_MAX));
+}
+
 TEST_F(Driver, aStreamThatIsNeverDoneIsATimeout) {
   Runner runner(ring(2), 1, 0.2);
   runner.options.device = "0";

@@ -211,6 +211,7 @@ CUresult cuLaunchKernel(CUfunction, unsigned blocks, unsigned, unsigned,
     char error[64];
     {
       std::lock_guard<std::mutex> lock(mutex);
+      fake.blocks = blocks;
       fake.threads = threads;
       fake.sharedBytes = shared;
       bool hangs = fake.launches++ == fake.hangsAt;

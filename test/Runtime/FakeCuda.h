@@ -39,11 +39,11 @@ struct FakeCuda {
   bool failed = false;       ///< a kernel, which streams then say
   size_t parameterBytes = 0; ///< of that kernel
   int launches = 0;
-  unsigned threads = 0, sharedBytes = 0; ///< of the last launch
-  int rectangles = 0;                    ///< copies of more than a row
-  int allocations = 0;                   ///< that have not been freed
-  int streams = 0, events = 0;           ///< likewise
-  int captures = 0, graphs = 0;          ///< that have not ended; likewise
+  unsigned blocks = 0, threads = 0, sharedBytes = 0; ///< of the last launch
+  int rectangles = 0;           ///< copies of more than a row
+  int allocations = 0;          ///< that have not been freed
+  int streams = 0, events = 0;  ///< likewise
+  int captures = 0, graphs = 0; ///< that have not ended; likewise
   int graphLaunches = 0;
   /// Events with times that were recorded on streams, and into graphs.
   int timedMarks = 0, recordedMarks = 0;

@@ -5,6 +5,9 @@
 
 namespace sprt {
 
+/// Of a grid, along its first dimension.
+static constexpr int64_t kMaxBlocks = INT32_MAX;
+
 Status DriverDevice::check(CUresult result, const char *call) const {
   if (result == CUDA_SUCCESS)
     return Status::success();
@@ -194,6 +197,11 @@ Status DriverDevice::attend(Stream &stream, uint32_t kernel,
 Status DriverDevice::start(Stream &stream, uint32_t kernel, void **parameters,
                            int64_t blocks) {
   const plan::KernelT &described = *program->plan->kernels[kernel];
+  if (blocks > kMaxBlocks)
+    return fail(SPRT_UNSUPPORTED)
+           << "expected at most " << kMaxBlocks << " blocks of kernel \""
+           << described.symbol << "\" but got " << blocks
+           << "; use more ranks, or a smaller batch";
   if (Status failure = enter())
     return failure;
   // The driver copies the parameters before it returns.
