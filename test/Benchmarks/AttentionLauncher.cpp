@@ -152,7 +152,7 @@ Status Kernel::attend(const Launch &launch, const Tables &tables) {
   std::memcpy(common.outStrides, launch.out.strides, sizeof common.outStrides);
   std::memcpy(common.lseStrides, launch.lse.strides, sizeof common.lseStrides);
   int64_t blocks = std::min<int64_t>(common.pairs * tables.blocks,
-                                     device->capability().processors);
+                                     device->blocksAtOnce(planned->kernel));
   if (planned->key_block == 0) {
     cuda::PlainArguments arguments = {};
     static_cast<cuda::AttendArguments &>(arguments) = common;

@@ -14,8 +14,9 @@ namespace {
 
 class Driver : public OnFakeDriver {
 protected:
-  PlanBuilder ring(int64_t ranks, const char *architecture = "sm_90a") {
-    setting = {ranks, 13, plan::LayoutKind::zigzag, true};
+  PlanBuilder ring(int64_t ranks, const char *architecture = "sm_90a",
+                   int64_t length = 13) {
+    setting = {ranks, length, plan::LayoutKind::zigzag, true};
     PlanBuilder builder = cudaRing(setting);
     builder.plan.kernels[0]->shared_bytes = 4096;
     useRingKernel(builder);
@@ -130,6 +131,34 @@ TEST_F(Driver, whoSynchronisesAsksTheStreamsWatch) {
   ASSERT_TRUE(fault.status);
   EXPECT_EQ(fault.status->text, "seen");
   EXPECT_TRUE(wasLate);
+}
+
+TEST_F(Driver, attentionFillsTheGpuAndNoMore) {
+  // Of 2 processors, a block takes 16th, a half, or all of one.
+  for (auto [threads, shared, blocks] :
+       {std::tuple(128, 0, 32), {384, 100 << 10, 4}, {384, 200 << 10, 2}}) {
+    PlanBuilder builder = ring(1, "sm_90a", 200);
+    builder.plan.kernels[0]->threads = threads;
+    builder.plan.kernels[0]->shared_bytes = shared;
+    Runner runner(builder);
+    runner.options.device = "0";
+    ASSERT_EQ(runner.run(RingInputs(200).arrays()), "");
+    EXPECT_EQ(fake->blocks, static_cast<unsigned>(blocks));
+  }
+  PlanBuilder builder = ring(1);
+  builder.plan.kernels[0]->threads = 1024;
+  builder.plan.kernels[0]->shared_bytes = 232448;
+  Runner runner(builder);
+  std::shared_ptr<Device> device;
+  runner.options.device = "0";
+  ASSERT_EQ(runner.open(runner.options), "");
+  ASSERT_FALSE(openDevice("0", device));
+  ASSERT_FALSE(device->load(*runner.program));
+  EXPECT_EQ(device->blocksAtOnce(0), 2);
+  device->reserveProcessors(1);
+  EXPECT_EQ(device->blocksAtOnce(0), 1);
+  device->reserveProcessors(2);
+  EXPECT_EQ(device->blocksAtOnce(0), 1);
 }
 
 TEST_F(Driver, aGridHasAsManyBlocksAsTheGpuCounts) {

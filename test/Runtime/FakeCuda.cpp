@@ -3,6 +3,7 @@
 #include "FakeCudaStreams.h"
 #include "sprt/cuda/TensorMap.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -200,6 +201,15 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
   return exists ? entered() : CUDA_ERROR_NOT_FOUND;
 }
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
+  return entered();
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction,
+                                                     int threads,
+                                                     size_t shared) {
+  // Of a processor: registers aside.
+  constexpr size_t kThreads = 2048, kShared = size_t(228) << 10;
+  *blocks = static_cast<int>(std::min(
+      {kThreads / static_cast<size_t>(threads), kShared / (shared + 1024)}));
   return entered();
 }
 CUresult cuLaunchKernel(CUfunction, unsigned blocks, unsigned, unsigned,

@@ -24,6 +24,7 @@ namespace sprt {
   X(cuMemFree) X(cuMemFreeHost) X(cuMemGetInfo) X(cuMemHostAlloc)              \
   X(cuMemsetD8Async)                                                           \
   X(cuModuleGetFunction) X(cuModuleLoadData) X(cuModuleUnload)                 \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                               \
   X(cuStreamBeginCapture) X(cuStreamCreate) X(cuStreamDestroy)                 \
   X(cuStreamEndCapture) X(cuStreamQuery) X(cuStreamWaitEvent)                  \
   X(cuTensorMapEncodeTiled)

@@ -6,6 +6,7 @@
 #include "device/DriverDevice.h"
 #endif
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace sprt {
@@ -49,6 +50,11 @@ Status emulationArchitecture(int &out_architecture) {
 }
 
 } // namespace
+
+int64_t Device::blocksAtOnce(uint32_t kernel) const {
+  return std::max<int64_t>(abilities.processors - reserved, 1) *
+         blocksPerProcessor(kernel);
+}
 
 Fit fitOf(const plan::ImageT &image, int architecture) {
   const std::string &code = image.architecture;

@@ -94,6 +94,11 @@ public:
   /// Whether it runs the portable kernels of the loaded program.
   bool isPortable() const { return portable; }
 
+  /// Keeps attention off so many processors. Before any launch.
+  void reserveProcessors(int count) { reserved = count; }
+  /// How many blocks of an attention kernel run at once, each item after item.
+  int64_t blocksAtOnce(uint32_t kernel) const;
+
   /// Finds the program's kernels. Before any launch; one program a device.
   virtual Status load(const Program &program) = 0;
 
@@ -164,7 +169,9 @@ public:
   virtual void threadsWait(int) {}
 
 protected:
+  virtual int blocksPerProcessor(uint32_t) const { return 1; }
   Capability abilities;
+  int reserved = 0;
   std::set<int64_t> rankNumbers;
   bool portable = false; ///< set by `load`
   std::atomic<double> kernelLimit{HUGE_VAL}, replayLimit{HUGE_VAL};

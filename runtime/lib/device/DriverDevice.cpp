@@ -131,12 +131,23 @@ Status DriverDevice::find(const Program &loaded, uint32_t number) {
   SPRT_CALL(cuFuncSetAttribute, function,
             CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
             static_cast<int>(kernel.shared_bytes));
+  int blocks = 0;
+  SPRT_CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks, function,
+            static_cast<int>(kernel.threads),
+            static_cast<size_t>(kernel.shared_bytes));
+  if (blocks < 1)
+    return fail(SPRT_UNSUPPORTED)
+           << capability().name << " has no room for a block of kernel \""
+           << kernel.symbol << "\" with " << kernel.threads << " threads and "
+           << kernel.shared_bytes << " bytes of shared memory";
+  residentBlocks[number] = blocks;
   return Status::success();
 }
 
 Status DriverDevice::load(const Program &loaded) {
   program = &loaded;
   functions.resize(loaded.plan->kernels.size());
+  residentBlocks.resize(functions.size());
   portable = std::none_of(loaded.plan->images.begin(),
                           loaded.plan->images.end(), [&](const auto &image) {
                             return fitOf(*image, architecture) == Fit::native;

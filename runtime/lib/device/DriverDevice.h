@@ -65,6 +65,11 @@ public:
   Fault synchronise(Stream &stream, Limit limit) override;
   void interrupt() override { stopped.store(true); }
 
+protected:
+  int blocksPerProcessor(uint32_t kernel) const override {
+    return residentBlocks[kernel];
+  }
+
 private:
   class OwnStream;
   class OwnEvent;
@@ -137,6 +142,7 @@ private:
   int architecture = 0; ///< 90 for sm_90
   const Program *program = nullptr;
   std::vector<CUfunction> functions; ///< by kernel
+  std::vector<int> residentBlocks;   ///< likewise, of a processor
   std::mutex mutex;                  ///< of what follows
   std::set<std::byte *> memory, hostMemory;
   std::set<OwnStream *> streams;

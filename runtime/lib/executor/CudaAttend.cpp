@@ -270,7 +270,7 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   if (Status failure =
           scoreArguments(attend, table, shape.headFirst, common.score))
     return failure;
-  int64_t blocks = std::min<int64_t>(items, device.capability().processors);
+  int64_t blocks = std::min(items, device.blocksAtOnce(kernel.number));
   if (kernel.isPlain) {
     cuda::PlainArguments arguments = {};
     static_cast<cuda::AttendArguments &>(arguments) = common;
