@@ -104,6 +104,32 @@ TEST_F(Driver, refusesWhatTheGpuCannotRun) {
   EXPECT_THAT_CONTAINS(open(other), "has kernel \"absent\" for sm_90a");
 }
 
+TEST_F(Driver, besideNcclAllCodeIsLoadedAtOnce) {
+  const char *kLoading = "CUDA_MODULE_LOADING";
+  unsetenv(kLoading);
+  EXPECT_EQ(open(ring(1)), "");
+  EXPECT_STREQ(fake->moduleLoading, "");
+  for (auto [name, value] : {std::pair("RANK", "0"),
+                             {"WORLD_SIZE", "1"},
+                             {"LOCAL_RANK", "0"},
+                             {"MASTER_ADDR", "127.0.0.1"},
+                             {"MASTER_PORT", "29999"}})
+    setenv(name, value, /*overwrite=*/1);
+  for (const char *own : {"", "LAZY"}) {
+    if (*own)
+      setenv(kLoading, own, /*overwrite=*/1);
+    Runner runner(ring(1));
+    runner.options.device = "0";
+    runner.options.communicator = "nccl";
+    // There may be no NCCL; the GPU has been opened by then.
+    (void)runner.open(runner.options);
+    EXPECT_STREQ(fake->moduleLoading, *own ? own : "EAGER");
+  }
+  for (const char *name : {kLoading, "RANK", "WORLD_SIZE", "LOCAL_RANK",
+                           "MASTER_ADDR", "MASTER_PORT"})
+    unsetenv(name);
+}
+
 TEST_F(Driver, whatIsFreeSufficesForTables) {
   for (int64_t ranks : {1, 2, 3})
     expectEnoughMemory(ring(ranks), RingInputs(13).arrays());

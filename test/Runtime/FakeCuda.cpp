@@ -80,6 +80,8 @@ extern "C" {
 sprt::test::FakeCuda *fakeCuda() { return &fake; }
 
 CUresult cuInit(unsigned) {
+  if (const char *text = std::getenv("CUDA_MODULE_LOADING"))
+    std::strncpy(fake.moduleLoading, text, sizeof fake.moduleLoading - 1);
   if (const char *text = std::getenv("FAKE_CUDA_HANGS"))
     fake.hangsAt = std::atoi(text);
   if (const char *text = std::getenv("FAKE_CUDA_ARCHITECTURE")) {

@@ -27,9 +27,10 @@ struct FakeCuda {
   int devices = 1;
   int major = 9, minor = 0;
   size_t freeBytes = size_t(1) << 30;
-  bool stuck = false;       ///< no stream is ever done
-  int hangsAt = -1;         ///< the number of the launch that does not end
-  double kernelSeconds = 0; ///< how long the others take
+  char moduleLoading[8] = ""; ///< CUDA_MODULE_LOADING at cuInit
+  bool stuck = false;         ///< no stream is ever done
+  int hangsAt = -1;           ///< the number of the launch that does not end
+  double kernelSeconds = 0;   ///< how long the others take
   /// Seconds that a call waits for a busy stream; else for ever.
   double patience = 0;
   int blocked = 0; ///< calls that did

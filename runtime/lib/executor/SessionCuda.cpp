@@ -9,6 +9,8 @@
 #include "communicator/NcclCommunicator.h"
 #endif
 
+#include <cstdlib>
+
 namespace sprt {
 
 namespace {
@@ -75,6 +77,11 @@ Status Session::openOnCuda(const sprt_session_options &options) {
   std::string name;
   if (Status failure = nameDevice(options, world.get(), name))
     return failure;
+  // Code that is loaded when it is first called may wait for all kernels of its
+  // GPU, and so for NCCL's, whose peer may do just that. The user's own value
+  // stays.
+  if (distributed())
+    setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
   std::shared_ptr<Device> device;
   if (Status failure = openDevice(name, device))
     return failure;
