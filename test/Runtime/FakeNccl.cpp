@@ -9,8 +9,9 @@
 // time, on one stream. Like NCCL between the GPUs of a machine, it does not
 // notice when a peer dies.
 //
-// FAKE_NCCL_VERSION is the version that it says it is, and FAKE_NCCL_ERROR, a
-// rank and a number of groups ("2:3"), what breaks all its communicators.
+// FAKE_NCCL_VERSION is the version that it says it is, FAKE_NCCL_ERROR, a rank
+// and a number of groups ("2:3"), what breaks all its communicators, and
+// FAKE_NCCL_CTAS the only maxCTAs that it takes.
 
 #include "FakeNcclRank.h"
 
@@ -110,6 +111,9 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *handle, int ranks,
                                     ncclConfig_t *config) {
   if (!config || config->size != sizeof *config || config->blocking != 0)
     return refuse(ncclInvalidArgument, "the double does not block");
+  const char *blocks = std::getenv("FAKE_NCCL_CTAS");
+  if (blocks && config->maxCTAs != std::atoi(blocks))
+    return refuse(ncclInvalidArgument, "another maxCTAs");
   auto fresh = std::make_shared<FakeRank>();
   fresh->id = id.internal;
   fresh->rank = rank;

@@ -48,6 +48,8 @@ std::unique_ptr<Communicator> joinAs(const std::string &kind,
   failure = end->connect({kComputeChannel, kCommChannel, kBackChannel},
                          /*emulated=*/true);
   EXPECT_FALSE(failure) << failure->text;
+  // Of 4 processors, those are taken that have blocks beside attention's.
+  EXPECT_EQ(device->blocksAtOnce(0), address.processes > 1 ? 2 : 4);
   return end;
 #else
   return nullptr;
@@ -91,6 +93,8 @@ std::vector<std::string> kinds() {
   // The double is known by its name, libnccl.so.2, before anybody asks for it.
   static void *library = dlopen(SP_FAKE_NCCL, RTLD_NOW);
   EXPECT_TRUE(library) << dlerror();
+  for (const char *name : {"NCCL_MAX_CTAS", "FAKE_NCCL_CTAS"})
+    setenv(name, "1", /*overwrite=*/1);
   all.emplace_back("nccl");
 #endif
   return all;

@@ -11,6 +11,10 @@
 /// Memory of the host, which is control and reductions, goes through the world
 /// instead.
 ///
+/// A block of attention leaves no other block room on its processor. So the
+/// kernels of NCCL, of which each communicator has few blocks, have processors
+/// of their own, on which attention runs none where messages overlap it.
+///
 /// Nobody waits for a stream for ever: whoever synchronises one looks at NCCL's
 /// errors, at the world's, and once it is late at which group is under way.
 #ifndef SPRT_LIB_COMMUNICATOR_NCCLCOMMUNICATOR_H

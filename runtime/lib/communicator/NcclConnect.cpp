@@ -3,6 +3,7 @@
 #include "communicator/NcclCommunicator.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 namespace sprt {
@@ -14,6 +15,26 @@ constexpr std::chrono::microseconds kShortestPause(20);
 constexpr std::chrono::microseconds kLongestPause(1000);
 /// How long communicators may take to end in good order.
 constexpr auto kFarewell = std::chrono::seconds(5);
+/// Blocks that a communicator may have at a time: enough for the rings of long
+/// sequences, whose steps compute for longer than they send.
+constexpr int kBlocks = 8;
+constexpr int kMostBlocks = 64; ///< that NCCL takes
+
+/// Of NCCL_MAX_CTAS in the environment, which NCCL obeys whatever we ask for.
+Status blocksOfACommunicator(int &out_blocks) {
+  out_blocks = kBlocks;
+  const char *text = std::getenv("NCCL_MAX_CTAS");
+  if (!text)
+    return Status::success();
+  char *end = nullptr;
+  long blocks = std::strtol(text, &end, 10);
+  if (end == text || *end || blocks < 1 || blocks > kMostBlocks)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected a number from 1 to " << kMostBlocks
+           << " in NCCL_MAX_CTAS of the environment but got \"" << text << "\"";
+  out_blocks = static_cast<int>(blocks);
+  return Status::success();
+}
 
 } // namespace
 
@@ -60,6 +81,16 @@ Status NcclCommunicator::connect(const std::vector<int> &channels,
   broken.store(true);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
+  int blocks = 0;
+  if (Status failure = blocksOfACommunicator(blocks))
+    return failure;
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 17, 0)
+  config.maxCTAs = blocks;
+#endif
+  // Kernels on the compute stream have nothing beside them.
+  auto beside = std::count_if(channels.begin(), channels.end(),
+                              [](int each) { return each != kComputeChannel; });
+  device->reserveProcessors(blocks * static_cast<int>(beside));
   for (size_t i = 0; i < ids.size(); ++i) {
     Lane &lane = lanes[channels[i]];
     if (Status failure =
