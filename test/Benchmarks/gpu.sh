@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # What a GPU has to prove: attention kernels right and repeatable, decoders on P ranks
-# right, speed beside cuDNN, a ring's step, windows, idle time; in under 8 minutes.
+# right, speed beside cuDNN, a ring's step, turns, windows, idle time; in parts.
 #
 #   test/Benchmarks/gpu.sh --prepare DIR         builds what a run needs, under 40 MiB (needs build/, nvcc)
 #   test/Benchmarks/gpu.sh --run DIR OUT [...]   on the GPU: needs bash, python3 with torch, and DIR
 #   test/Benchmarks/gpu.sh --dry-run [WORK]      both at small sizes on the emulated device; times nothing
 #
-# A run ends with 1 where something was not as expected; it goes on to the end all the
-# same, and OUT/gpu.md says what. OUT is ready to be committed to
-# test/Benchmarks/results/<date>-h200. Further options of --run: --device=N, --seed=N, --only=PART.
+# Options of --run: --only=PART, repeated: smoke, correctness, decoders, speed, traces,
+# counters, tune (all of them); --seconds=S ends it in time; --device=N; --seed=N.
+# A run goes on behind the rows that OUT has of the same DIR. It ends with 1 where
+# something was not as expected; it goes on to the end all the same, and OUT/gpu.md says
+# what. OUT is ready to be committed to test/Benchmarks/results/<date>-h200.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../..
@@ -29,7 +31,7 @@ run() {
   local folder=$1
   shift
   [[ -x $python ]] || python=$(command -v python3)
-  "$python" "$folder/scripts/run.py" "$folder" "$@"
+  exec "$python" "$folder/scripts/run.py" "$folder" "$@"
 }
 
 case "${1:-}" in

@@ -71,6 +71,10 @@ class Arrays:
         """Of equal arrays of bytes."""
         return self.module.equal(a, b) if self.is_torch else self.module.array_equal(a, b)
 
+    def free_bytes(self) -> int:
+        """Of the GPU's memory."""
+        return self.module.cuda.mem_get_info()[0]
+
     def synchronise(self) -> None:
         if self.place == "cuda":
             self.module.cuda.synchronize()

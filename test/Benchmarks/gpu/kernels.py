@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ from part import Part
 
 UNBOUNDED_BELOW, UNBOUNDED_ABOVE = -(2**63), 2**63 - 1
 ERROR_BYTES = 1000
+SECONDS_OF_A_HANG = 3600
 
 
 class LaunchError(Exception):
@@ -42,10 +45,10 @@ def piece(
     return Slice(*rows, *keys, lo, hi, *strides, uniform)
 
 
-def dense(slices: Sequence[Slice], queries: int, keys: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which pairs are visible, and which of them score 0."""
-    seen, uniform = np.zeros((2, queries, keys), bool)
-    i, j = np.arange(queries)[:, None], np.arange(keys)[None, :]
+def dense(slices: Sequence[Slice], rows: np.ndarray, keys: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which pairs of these rows are visible, and which of them score 0."""
+    seen, uniform = np.zeros((2, len(rows), keys), bool)
+    i, j = rows[:, None], np.arange(keys)[None, :]
     for s in slices:
         mine = (s.q0 <= i) & (i < s.q1) & (s.k0 <= j) & (j < s.k1)
         if s.lo != UNBOUNDED_BELOW:
@@ -104,6 +107,7 @@ class Job:
         )  # fmt: skip
 
 
+@functools.cache
 def load_library(folder: Path) -> ctypes.CDLL:
     """libgpu-attention.so, after the libraries beside it that this machine does not have."""
     others = {path for path in (folder / "lib").glob("lib*.so*") if "gpu-attention" not in path.name}
@@ -120,22 +124,16 @@ def load_library(folder: Path) -> ctypes.CDLL:
 
 
 class Kernel:
-    """The attention of an artifact, on a device."""
+    """The attention of an artifact, on a device, as long as this process lives.
+
+    Nothing is given back: after a kernel that does not end the driver waits for it there.
+    """
 
     def __init__(self, part: Part, artifact: dict[str, Any], arrays: Arrays) -> None:
-        self.arrays, self._handle = arrays, ctypes.c_void_p()
+        self.part, self.name, self.arrays = part, artifact["name"], arrays
         path = str(part.path_of(artifact)).encode()
-        self._library = load_library(part.folder)
+        self._handle, self._library = ctypes.c_void_p(), load_library(part.folder)
         self._call(self._library.gpu_attention_open, part.device.encode(), path, ctypes.byref(self._handle))
-
-    def __enter__(self) -> Kernel:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._library.gpu_attention_close(self._handle)
 
     def _call(self, function: Any, *arguments: Any) -> None:
         error = ctypes.create_string_buffer(ERROR_BYTES)
@@ -145,8 +143,24 @@ class Kernel:
     def run(self, jobs: Sequence[Job]) -> list[float]:
         """One launch after the other; the seconds of each."""
         self.arrays.synchronise()
+        if self.part.spoils("hang", self.name):
+            time.sleep(SECONDS_OF_A_HANG)
         made = {id(job): job.launch(self.arrays) for job in jobs}  # which keep the slices
         launches = (Launch * len(jobs))(*(made[id(job)] for job in jobs))
         seconds = (ctypes.c_double * len(jobs))()
         self._call(self._library.gpu_attention_run, self._handle, launches, len(jobs), seconds)
         return list(seconds)
+
+
+class Kernels:
+    """Of a part, each opened once."""
+
+    def __init__(self, part: Part, arrays: Arrays) -> None:
+        self.part, self.arrays = part, arrays
+        self._opened: dict[str, Kernel] = {}
+
+    def __getitem__(self, artifact: dict[str, Any]) -> Kernel:
+        file = artifact["file"]
+        if file not in self._opened:
+            self._opened[file] = Kernel(self.part, artifact, self.arrays)
+        return self._opened[file]

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 import llama
 import spmlir
 import tile_table
+from exports import Shape, export_attention, export_decoder, export_product, export_tile
 from tile_table import Tile
 
 SEED = 7
@@ -29,6 +29,7 @@ class Artifact:
     model: str
     options: tuple[str, ...] = ("--mesh=sp=1", "--strategy=none")
     facts: dict[str, Any] = field(default_factory=dict)
+    optional: bool = False  # left out where the compiler refuses it
 
     @property
     def file(self) -> str:
@@ -62,70 +63,6 @@ class Plan:
     expected: list[Expected] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Shape:
-    """One attention: batch, tokens, heads, kv heads, sizes of a head and a value, element type."""
-
-    batch: int
-    tokens: int
-    heads: int
-    kv_heads: int
-    head: int
-    value: int
-    dtype: str
-
-    def arguments(self) -> list[jax.ShapeDtypeStruct]:
-        sizes = ((self.heads, self.head), (self.kv_heads, self.head), (self.kv_heads, self.value))
-        return [jax.ShapeDtypeStruct((self.batch, self.tokens, *size), self.dtype) for size in sizes]
-
-
-def attention(kind: str, q: jax.Array, k: jax.Array, v: jax.Array, *more: jax.Array) -> jax.Array:
-    """full, causal, or causal with a score function."""
-    k, v = (jnp.repeat(x, q.shape[2] // x.shape[2], axis=2) for x in (k, v))
-    accumulator = jnp.promote_types(q.dtype, jnp.float32)
-    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, preferred_element_type=accumulator) * q.shape[-1] ** -0.5
-    i, j = jnp.arange(q.shape[1])[:, None], jnp.arange(k.shape[1])[None, :]
-    seen = jnp.ones((q.shape[1], k.shape[1]), bool) if kind == "full" else j <= i
-    sink = None
-    if kind == "soft-cap":
-        scores = 20 * jnp.tanh(scores / 20)
-    elif kind == "alibi":
-        slopes = 2.0 ** -jnp.arange(1, q.shape[2] + 1, dtype=scores.dtype)
-        scores = scores + slopes[:, None, None] * (j - i).astype(scores.dtype)
-    elif kind == "bias":
-        scores = scores + more[0].astype(scores.dtype)
-    elif kind == "segments":
-        seen = seen & (more[0][:, None, :, None] == more[0][:, None, None, :])
-    elif kind == "sinks":
-        sink = more[0].astype(scores.dtype)[None, :, None, None]
-    scores = jnp.where(seen, scores, -jnp.inf)
-    if sink is None:
-        weights = jax.nn.softmax(scores)
-    else:
-        greatest = jnp.maximum(scores.max(-1, keepdims=True), sink)
-        powers = jnp.exp(scores - greatest)
-        weights = powers / (powers.sum(-1, keepdims=True) + jnp.exp(sink - greatest))
-    return jnp.einsum("bhqk,bkhd->bqhd", weights.astype(q.dtype), v)
-
-
-def extra(kind: str, shape: Shape) -> list[jax.ShapeDtypeStruct]:
-    """What a score function reads."""
-    tokens = (shape.batch, shape.tokens)
-    pairs = (1, shape.heads, shape.tokens, shape.tokens)
-    extras = {"bias": (pairs, "float32"), "segments": (tokens, "int32"), "sinks": ((shape.heads,), "float32")}
-    return [jax.ShapeDtypeStruct(*extras[kind])] if kind in extras else []
-
-
-def export_attention(kind: str, shape: Shape) -> spmlir.Exported:
-    return spmlir.export(partial(attention, kind), *shape.arguments(), *extra(kind, shape))
-
-
-def export_decoder(config: llama.Config, dtype: str) -> spmlir.Exported:
-    weights = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, dtype), llama.parameters(config))
-    ids = jax.ShapeDtypeStruct((config.batch, config.tokens), "int32")
-    return spmlir.export(partial(llama.decoder, config), weights, ids)
-
-
 def plan(dry: bool) -> Plan:
     """What is compiled: of a dry run, samples."""
     jax.config.update("jax_enable_x64", True)
@@ -135,12 +72,26 @@ def plan(dry: bool) -> Plan:
     add_decoders(made, dry)
     add_timed(made, dry)
     add_tiles(made, dry)
+    add_turns(made, dry)
     return made
 
 
+# Kernels that the smoke part runs, of which one also takes up a state; those that are launched
+# a hundred times for equal bits; and one with a tensor of more than 2^31 elements.
+SMOKE = (
+    "bfloat16-128x128-full", "bfloat16-128x128-causal", "bfloat16-64x64-full", "bfloat16-64x64-causal",
+    "bfloat16-256x256-causal", "bfloat16-96x96-causal", "float16-128x128-causal", "float32-64x64-causal",
+)  # fmt: skip
+DRY_SMOKE = ("bfloat16-128x128-full", "float16-64x64-causal", "float32-24x20-causal", "float64-16x16-causal")
+SMOKE_CARRIED = ("bfloat16-128x128-causal", "float16-64x64-causal")
+REPEATED = (
+    "bfloat16-128x128-full", "bfloat16-128x128-causal", "bfloat16-64x64-causal", "bfloat16-256x256-full",
+)  # fmt: skip
+
+
 def add_kernels(made: Plan, dry: bool) -> None:
-    """Every kernel of the compiler's table, by element type, sizes and kind of mask."""
-    sizes = [(64, 64), (96, 96), (128, 128), (192, 128), (256, 256)]
+    """Every kernel of the compiler's table, by element type, sizes and kind of mask; and a product."""
+    sizes = [(128, 128), (64, 64), (256, 256), (96, 96), (80, 80), (48, 64), (192, 128)]
     cases = [
         (kind, dtype, *size)
         for dtype in ("bfloat16", "float16")
@@ -157,8 +108,16 @@ def add_kernels(made: Plan, dry: bool) -> None:
     for kind, dtype, head, value in cases:
         name = f"{dtype}-{head}x{value}-{kind}"
         made.models[name] = partial(export_attention, kind, Shape(1, 64, 1, 1, head, value, dtype))
-        facts = {"dtype": dtype, "head": head, "value": value, "mask": kind}
+        facts: dict[str, Any] = {"dtype": dtype, "head": head, "value": value, "mask": kind}
+        if name in (DRY_SMOKE if dry else SMOKE):
+            facts["smoke"] = "carried" if name in SMOKE_CARRIED else "plain"
+        if name in REPEATED:
+            facts["repeats"] = 100
+        facts["large"] = name in SMOKE_CARRIED
         made.artifacts.append(Artifact("kernels", name, name, facts=facts))
+    made.models["product"] = partial(export_product, *((5, 12, 7) if dry else (256, 192, 320)))
+    made.expected.append(Expected("product"))
+    made.artifacts.append(Artifact("product", "product", "product", facts=checked("product", "float32")))
 
 
 def add_tiles(made: Plan, dry: bool) -> None:
@@ -186,13 +145,18 @@ def add_tiles(made: Plan, dry: bool) -> None:
             made.artifacts.append(Artifact("tiles", name, name, facts=facts))
 
 
-def export_tile(tile: Tile, shape: Shape) -> spmlir.Exported:
-    """Causal attention whose module asks for a tile."""
-    text, where = export_attention("causal", shape).text, " attributes {"
-    asked = f"{where}sp.attention_tile = array<i64: {', '.join(map(str, tile))}>, "
-    if where not in text:
-        raise SystemExit("expected attributes of the module in JAX's text but found none")
-    return spmlir.Exported(text.replace(where, asked, 1))
+def add_turns(made: Plan, dry: bool) -> None:
+    """Tiles whose warpgroups take turns, and the same without: a fifth number, of compilers that know it."""
+    size, tiles = 128, ((176, 2, 2), (160, 2, 2), (128, 2, 2))
+    if dry:
+        size, tiles = 64, ((64, 2, 2),)
+    for tile in tiles:
+        for turns in (0, 1):
+            name = f"{size}x{size}-" + "x".join(map(str, tile)) + f"-turns{turns}"
+            shape = Shape(1, 64, 1, 1, size, size, "bfloat16")
+            made.models[name] = partial(export_tile, (*tile, 0, turns), shape)
+            facts = {"dtype": "bfloat16", "head": size, "value": size, "tile": tile, "turns": turns}
+            made.artifacts.append(Artifact("turns", name, name, facts=facts, optional=True))
 
 
 def add_scores(made: Plan, dry: bool) -> None:
@@ -206,7 +170,7 @@ def add_scores(made: Plan, dry: bool) -> None:
             made.expected.append(Expected(name, int_range=3))
             for ranks in (2,) if dry else (1, 4):
                 options = (f"--mesh=sp={ranks}", "--strategy=" + ("none" if ranks == 1 else "ring"))
-                facts = {"dtype": dtype, "ranks": ranks} | checked(name, dtype, int_range=3)
+                facts = {"ranks": ranks} | asdict(shape) | checked(name, dtype, int_range=3)
                 made.artifacts.append(Artifact("scores", f"{name}-p{ranks}", name, options, facts))
 
 
@@ -238,9 +202,15 @@ def add_decoders(made: Plan, dry: bool) -> None:
         made.expected.append(Expected(name, config.vocabulary))
         for ranks, strategy, more in plans:
             options = (f"--mesh=sp={ranks}", f"--strategy={strategy}", *more)
-            facts = {"dtype": dtype, "ranks": ranks, "strategy": strategy}
+            facts = {"ranks": ranks, "strategy": strategy} | of_decoder(config, dtype)
             facts |= checked(name, dtype, config.vocabulary)
             made.artifacts.append(Artifact("models", f"{name}-p{ranks}-{strategy}", name, options, facts))
+
+
+def of_decoder(config: llama.Config, dtype: str) -> dict[str, Any]:
+    """What its attention is, and that it multiplies."""
+    size = config.head_size
+    return {"dtype": dtype, "head": size, "value": size, "mask": "causal", "needs": ["product"]}
 
 
 def add_timed(made: Plan, dry: bool) -> None:
@@ -249,7 +219,7 @@ def add_timed(made: Plan, dry: bool) -> None:
     made.models["long"] = partial(export_attention, "causal", shape)
     for ranks in (1, 2) if dry else (1, 8):
         options = (f"--mesh=sp={ranks}", "--strategy=" + ("none" if ranks == 1 else "ring"))
-        facts = {"ranks": ranks} | asdict(shape)
+        facts = {"ranks": ranks, "keep": ranks > 1} | asdict(shape)
         made.artifacts.append(Artifact("ranks", f"long-p{ranks}", "long", options, facts))
     config = llama.Config(
         layers=1, tokens=4096, vocabulary=256, width=2048, hidden=5632, heads=16, kv_heads=4, head_size=128
@@ -259,7 +229,7 @@ def add_timed(made: Plan, dry: bool) -> None:
             layers=1, tokens=20, vocabulary=40, width=32, hidden=48, heads=2, kv_heads=1, head_size=16
         )
     made.models["layer"] = partial(export_decoder, config, "bfloat16")
-    made.artifacts.append(Artifact("gaps", "layer", "layer", facts=asdict(config)))
+    made.artifacts.append(Artifact("gaps", "layer", "layer", facts=of_decoder(config, "bfloat16")))
     for kind in ("causal", "soft-cap") if dry else ("causal", "soft-cap", "alibi", "bias"):
         # What is read a pair is as large as the scores.
         shape = Shape(1, 24, 2, 2, 16, 16, "bfloat16") if dry else Shape(1, 4096, 8, 8, 128, 128, "bfloat16")

@@ -1,32 +1,42 @@
-"""What the parts of a GPU run share: arguments, the manifest, and a result that is written as it grows."""
+"""What the parts of a GPU run share: arguments, the manifest, and rows that are kept as they are made."""
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import ctypes
 import json
 import os
-import subprocess
+import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-VERSION = 1
+import families
+import report
+import results
+from families import Artifact
+from watch import Doing
+
 # The exit code of a part that wants to be started again.
 RESTART = 75
-SPOILS = ("value", "guard", "repeat", "crash")
 EMULATED = "emulated"
-LIMIT_SECONDS = 60  # of one run of a program
-WAIT_SECONDS = 10  # of a rank for its GPU or another rank
+ROW_SECONDS = 20
+SLOWER = 6  # times the emulated device
+PR_SET_PDEATHSIG = 1
+
+# A kernel of the manifest, under a mask, and whether it takes up a state.
+Use = tuple[Artifact, str, bool]
 
 
 class Part:
-    """One part: its rows go to OUT/<name>.json, after each row anew.
+    """One part: each row goes to OUT's log when it is made, and its verdict to stdout.
 
-    A row that failed carries `failure`, a text; the others go on.
+    A row has a label, its own in the part; those that OUT has of these artifacts are not made
+    again. One that failed carries `failure`, a text; one that had no sense here `skipped`; the
+    others go on.
     """
 
     def __init__(self, name: str, doc: str, argv: list[str] | None = None) -> None:
@@ -34,116 +44,140 @@ class Part:
         parser.add_argument("folder", type=Path, help="what gpu.sh --prepare made, unpacked")
         parser.add_argument("out", type=Path, help="where results go")
         parser.add_argument("--device", default="0", help="number of a GPU, or emulated (0)")
-        parser.add_argument("--seed", type=int, default=int(time.time()), help="of random sizes")
-        parser.add_argument("--resume", action="store_true", help="after the rows that are there")
-        parser.add_argument("--spoil", choices=SPOILS, help="damage what kernels give")
+        parser.add_argument("--seed", type=int, required=True, help="of random sizes")
+        parser.add_argument("--row-seconds", type=float, default=0, help="limit of every row")
+        parser.add_argument(
+            "--spoil", action="append", default=[], help="WHAT[:KERNEL]: damage what it gives"
+        )
         args = parser.parse_args(argv)
+        # Whoever started this is not outlived, even where it is killed.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         self.name, self.folder, self.out, self.device = name, args.folder, args.out, args.device
-        self.seed, self.spoil = args.seed, args.spoil
+        self.seed, self.spoiled = args.seed, [each.partition(":") for each in args.spoil]
+        self.row_seconds, self.doing = args.row_seconds, Doing(args.folder)
         self.manifest = json.loads((args.folder / "manifest.json").read_text())
-        self.rows: list[dict[str, Any]] = []
-        self.made, self.began = 0, time.monotonic()
-        self.path = self.out / f"{name}.json"
-        self.out.mkdir(parents=True, exist_ok=True)
-        if args.resume:
-            before = json.loads(self.path.read_text())
-            self.rows, self.began = before["rows"], self.began - before["seconds"]
-        self.lost = {row["kernel"] for row in self.rows if row["lost"] and "kernel" in row}
+        self.run = results.read(self.out)
+        self.result = self.run.parts[name]
+        self.labels = {row["label"]: row for row in self.rows}
+        self.lost = {kernel for row in self.rows if row.get("lost") for kernel in row["kernels"]}
 
     @property
     def is_emulated(self) -> bool:
         return self.device == EMULATED
 
-    def write(self, status: str, doing: dict[str, Any] | None = None) -> None:
-        """doing: the row that is being made, for whoever finds this process dead."""
-        result = {
-            "version": VERSION,
-            "part": self.name,
-            "status": status,
-            "emulated": self.is_emulated,
-            "seed": self.seed,
-            "seconds": round(time.monotonic() - self.began, 3),
-            "rows": self.rows,
-        }
-        write_json(self.path, result | ({"doing": doing} if doing else {}))
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return self.result["rows"]
 
-    def row(self, work: Callable[[], dict[str, Any]], **what: Any) -> dict[str, Any]:
-        """Do one thing and keep what it gives beside `what` it was.
+    def spoils(self, what: str, kernel: str) -> bool:
+        return any(what == each and of in kernel for each, _, of in self.spoiled)
+
+    def row(
+        self,
+        work: Callable[[], dict[str, Any]],
+        uses: Iterable[Use] = (),
+        limit: float = ROW_SECONDS,
+        facts: dict[str, Any] | None = None,
+        **what: Any,
+    ) -> dict[str, Any]:
+        """Do one thing within so many seconds, and keep what it gives beside `what` it was, and facts of it.
 
         After a failure that is no wrong number the GPU may be lost to this process: it ends, to be
-        started anew with --resume, and then makes the rows that are not there. A kernel that failed
-        so is not tried again.
+        started anew. A kernel that failed so is not tried again.
         """
-        self.made += 1
-        if self.made <= len(self.rows):
-            return self.rows[self.made - 1]
-        row, lost = dict(what), False
-        self.write("running", row)
+        uses, label = list(uses), label_of(what)
+        if label in self.labels:
+            return self.labels[label]
+        row = {"label": label, **what, **(facts or {}), "kernels": [use[0]["name"] for use in uses]}
+        self.doing.begin(row, self.row_seconds or limit * (SLOWER if self.is_emulated else 1))
+        began, lost = time.monotonic(), False
         try:
-            if what.get("kernel") in self.lost:
-                raise WrongError("not run, because an earlier launch of this kernel ended the process")
+            if reason := next(filter(None, map(self.problem_of, uses)), None):
+                raise RefusedError(reason)
             row |= work()
-        except WrongError as error:
-            row["failure"] = str(error)
-        except RefusedError as error:
-            row["failure"] = str(error)
+        except SkippedError as error:
+            row["skipped"] = str(error)
+        except (WrongError, RefusedError) as error:
+            row["failure"] = results.cut(str(error))
+        except LostError as error:
+            row["failure"], row["lost"] = str(error), True
         except Exception as error:
             traceback.print_exc()
-            row["failure"], lost = f"{type(error).__name__}: {error}", True
+            row["failure"], row["lost"], lost = results.cut(f"{type(error).__name__}: {error}"), True, True
         # A speed of the emulated device would say nothing.
         if self.is_emulated:
             row = {key: None if is_speed(key) else value for key, value in row.items()}
-        row["lost"] = lost
-        self.rows.append(row)
-        self.write("running")
+        if "lost" in row:
+            self.lost |= set(row["kernels"])
+        self.keep(row | {"took": round(time.monotonic() - began, 3)})
         if lost and not self.is_emulated:
-            sys.stdout.flush()
             os._exit(RESTART)
         return row
 
+    def keep(self, row: dict[str, Any]) -> None:
+        """In the log, the table, and on stdout."""
+        results.append(self.out, {"part": self.name, "row": row})
+        self.doing.end()
+        results.add(self.rows, row)
+        self.labels[row["label"]] = row
+        results.overwrite(self.out / results.TABLE, report.text(self.run))
+        print(f"{self.name}: {report.verdict(row)}", flush=True)
+
+    def problem_of(self, use: Use) -> str | None:
+        """Why a kernel is left out, or None."""
+        artifact, mask, carried = use
+        if artifact["name"] in self.lost:
+            return "not run, because an earlier launch of this kernel did not end well"
+        found = self.problems("smoke") if self.name != "smoke" else {}
+        for name in families.of(artifact, mask, carried, self.artifacts("kernels")):
+            if name in found:
+                return f"left out, because smoke found {name}: {found[name]}"
+        if self.name not in ("smoke", "correctness"):
+            for row in self.rows_of("correctness"):
+                if "failure" in row and artifact["name"] in row["kernels"]:
+                    return f"left out, because correctness found {row['label']}: {first(row['failure'])}"
+        return None
+
+    def problems(self, part: str) -> dict[str, str]:
+        """By label what failed in another part of the same artifacts."""
+        return {row["label"]: first(row["failure"]) for row in self.rows_of(part) if "failure" in row}
+
+    def rows_of(self, part: str) -> list[dict[str, Any]]:
+        result = self.run.parts.get(part, {})
+        return result["rows"] if result.get("prepared") == self.result["prepared"] else []
+
     def end(self) -> int:
         """The exit code."""
+        self.doing.end()
         failed = sum("failure" in row for row in self.rows)
         if not self.rows:
             raise SystemExit(f"{self.name}: expected artifacts of its kinds in the manifest but found none")
-        self.write("failed" if failed else "passed")
         print(f"{self.name}: {len(self.rows) - failed} of {len(self.rows)} as expected, seed {self.seed}")
+        sys.stdout.flush()
         return 1 if failed else 0
 
-    def artifacts(self, kind: str) -> list[dict[str, Any]]:
+    def artifacts(self, kind: str) -> list[Artifact]:
         return [each for each in self.manifest["artifacts"] if each["kind"] == kind]
 
-    def path_of(self, artifact: dict[str, Any]) -> Path:
+    def path_of(self, artifact: Artifact) -> Path:
         if "refused" in artifact:
             raise RefusedError(f"sp-compile: {artifact['refused']}")
         return self.folder / artifact["file"]
 
-    def run_program(self, artifact: dict[str, Any], *options: object) -> None:
-        """sp-run on one of the artifacts."""
-        fixed = (f"--device={self.device}", "--communicator=local", f"--timeout={WAIT_SECONDS}")
-        command = [self.folder / "bin" / "sp-run", self.path_of(artifact), *fixed, *options]
-        libraries = [str(self.folder / "lib"), os.environ.get("LD_LIBRARY_PATH", ""), *torch_libraries()]
-        environment = os.environ | {"LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
-        try:
-            done = subprocess.run(
-                [str(word) for word in command],
-                capture_output=True,
-                text=True,
-                timeout=LIMIT_SECONDS,
-                check=False,
-                env=environment,
-            )
-        except subprocess.TimeoutExpired:
-            raise RefusedError(f"sp-run: no end after {LIMIT_SECONDS} s") from None
-        if done.returncode:
-            raise RefusedError(done.stderr.strip()[-1000:])
+
+def label_of(what: dict[str, Any]) -> str:
+    """Texts as they are, truths by their names, numbers with theirs."""
+    words = []
+    for key, value in what.items():
+        if isinstance(value, bool):
+            words += [key] if value else []
+        else:
+            words.append(value if isinstance(value, str) else f"{key} {value}")
+    return " ".join(words)
 
 
-def torch_libraries() -> list[str]:
-    """Where torch's packages keep CUDA's libraries, for machines that have no others."""
-    found = importlib.util.find_spec("nvidia")
-    folders = found.submodule_search_locations if found else None
-    return [str(path) for folder in folders or () for path in sorted(Path(folder).glob("*/lib"))]
+def first(text: str) -> str:
+    return text.splitlines()[0] if text else ""
 
 
 def is_speed(key: str) -> bool:
@@ -159,8 +193,9 @@ class RefusedError(Exception):
     """A tool refused, or failed in a process of its own."""
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Whole or not at all."""
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(value, indent=1) + "\n")
-    partial.replace(path)
+class LostError(Exception):
+    """A process of its own did not end well; this one goes on."""
+
+
+class SkippedError(Exception):
+    """What this machine does not have."""

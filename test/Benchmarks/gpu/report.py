@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# What every part's file holds, and of which type.
+import results
+from results import DamagedError, Run
+
+# What every part holds, and of which type.
 KEYS: dict[str, type | tuple[type, ...]] = {
-    "version": int,
-    "part": str,
     "status": str,
     "emulated": bool,
     "seed": int,
@@ -20,40 +20,24 @@ KEYS: dict[str, type | tuple[type, ...]] = {
 }
 STATUSES = ("passed", "failed", "timed out", "running")
 MACHINE_KEYS = ("commit", "date", "device", "driver", "libraries")
-PARTS = ("correctness", "decoders", "speed", "traces", "tune")
-
-
-class DamagedError(Exception):
-    """A file is not what a run writes."""
-
-
-@dataclass
-class Run:
-    """All files of one run."""
-
-    machine: dict[str, str]
-    parts: dict[str, dict[str, Any]]
-
-    def rows(self, part: str, kind: str) -> list[dict[str, Any]]:
-        """Those of a kind that did not fail."""
-        rows = self.parts.get(part, {}).get("rows", [])
-        return [row for row in rows if row.get("kind") == kind and "failure" not in row]
+PARTS = ("smoke", "correctness", "decoders", "speed", "traces", "counters", "tune")
+# What a verdict shows of a row, and how.
+SHOWN = {
+    "error": "error {:.2g}", "lseError": "of lse {:.2g}", "teraflops ours": "{:.0f} TFLOP/s",
+    "ratio cudnn": "{:.2f} of cudnn's speed", "ratio turns": "{:.3f} with turns",
+    "secondsBusy": "{:.4f} s busy",
+    "idleMedian": "{:.1e} s idle",
+}  # fmt: skip
 
 
 def validate(name: str, result: Any) -> None:
     """DamagedError unless `result` is a part's."""
-    if not isinstance(result, dict):
-        raise DamagedError(f"{name}: expected an object but got {type(result).__name__}")
     for key, kind in KEYS.items():
         if not isinstance(result.get(key), kind):
             raise DamagedError(f"{name}: expected {key} of type {kind} but got {result.get(key)!r}")
-    if result["version"] != 1 or result["part"] != name or result["status"] not in STATUSES:
-        raise DamagedError(
-            f"{name}: got version {result['version']}, part {result['part']}, status {result['status']}"
-        )
+    if name not in PARTS or result["status"] not in STATUSES:
+        raise DamagedError(f"{name}: expected a part and one of {STATUSES} but got {result['status']}")
     for row in result["rows"]:
-        if not isinstance(row, dict):
-            raise DamagedError(f"{name}: expected rows that are objects but got {row!r}")
         for key, value in row.items():
             if key.startswith(("seconds", "teraflops", "ratio", "idle")):
                 check_speed(name, key, value, result["emulated"])
@@ -68,16 +52,22 @@ def check_speed(name: str, key: str, value: Any, emulated: bool) -> None:
 
 
 def read(out: Path) -> Run:
-    """All files; DamagedError where one is not as it should be."""
-    machine = json.loads((out / "machine.json").read_text())
-    if missing := [key for key in MACHINE_KEYS if not isinstance(machine.get(key), str)]:
-        raise DamagedError(f"machine.json: expected {', '.join(missing)}")
-    parts = {}
-    for name in PARTS:
-        if (path := out / f"{name}.json").exists():
-            parts[name] = json.loads(path.read_text())
-            validate(name, parts[name])
-    return Run(machine, parts)
+    """The log; DamagedError where it is not as it should be."""
+    run = results.read(out)
+    if missing := [key for key in MACHINE_KEYS if not isinstance(run.machine.get(key), str)]:
+        raise DamagedError(f"{results.LOG}: expected a machine with {', '.join(missing)}")
+    for name, result in run.parts.items():
+        validate(name, result)
+    return run
+
+
+def verdict(row: dict[str, Any]) -> str:
+    """One line."""
+    for key, word in (("failure", "FAILED"), ("skipped", "skipped")):
+        if key in row:
+            return f"{row['label']}: {word}: {(row[key].splitlines() or [''])[0]}"
+    numbers = [shown.format(row[key]) for key, shown in SHOWN.items() if row.get(key) is not None]
+    return ", ".join([f"{row['label']}: ok", *numbers])
 
 
 def cell(value: Any, digits: int = 2) -> str:
@@ -106,10 +96,13 @@ def status_of(run: Run) -> list[str]:
             rows.append([name, "not run", "", "", ""])
             continue
         failed = sum("failure" in row for row in result["rows"])
+        status = result["status"] if result["status"] != "running" else "cut off"
+        if result.get("commit", run.machine["commit"]) != run.machine["commit"]:
+            status += f", of {result['commit']}"
         clocks = result.get("clocks") or {}
         clock = f"{clocks['medianMegahertz']:.0f} ({clocks['leastMegahertz']:.0f})" if clocks else ""
         done = f"{len(result['rows']) - failed} of {len(result['rows'])}"
-        rows.append([name, result["status"], done, f"{result['seconds']:.0f}", clock])
+        rows.append([name, status, done, f"{result['seconds']:.0f}", clock])
     return table(["part", "status", "rows as expected", "seconds", "SM clock, MHz: median (least)"], rows)
 
 
@@ -165,18 +158,22 @@ def failures(run: Run) -> list[str]:
         if "reason" in result:
             lines.append(f"- {name}: {result['reason'].splitlines()[-1]}")
         for row in result["rows"]:
-            what = " ".join(
-                str(row[key])
-                for key in ("kernel", "kind", "name", "step", "mask", "size", "tokens")
-                if key in row
-            )
-            if text := row.get("failure"):
-                lines.append(f"- {name}, {what}: {text.splitlines()[0]}")
+            if "failure" in row:
+                lines.append(f"- {name}, {row['label']}: {(row['failure'].splitlines() or [''])[0]}")
             lines += [
-                f"- {name}, {what}, {peer}: {text.splitlines()[0]}"
+                f"- {name}, {row['label']}, {peer}: {text.splitlines()[0]}"
                 for peer, text in row.get("failures", {}).items()
             ]
     return [*lines, ""] if lines else []
+
+
+def skipped(run: Run) -> list[str]:
+    return [
+        f"- {name}, {row['label']}: {row['skipped']}"
+        for name, result in run.parts.items()
+        for row in result["rows"]
+        if "skipped" in row
+    ]
 
 
 def text(run: Run) -> str:
@@ -189,11 +186,21 @@ def text(run: Run) -> str:
     if emulated:
         lines += ["**Emulated: results were checked, nothing was timed.**", ""]
     lines += status_of(run)
+    if rows := run.parts.get("smoke", {}).get("rows"):
+        lines += ["Smoke: a process each", ""]
+        lines += table(
+            ["kernel", "verdict"],
+            [[row["label"], verdict(row).removeprefix(f"{row['label']}: ")] for row in rows],
+        )
     if rows := run.rows("speed", "speed"):
         lines += ["Attention, bf16, TFLOP/s (in brackets: how many times as long the peer takes as ours)", ""]
         lines += compared(rows, ["size", "mask", "tokens"])
     if rows := run.rows("speed", "step"):
         lines += ["A step of a ring with a carried state, TFLOP/s", "", *compared(rows, ["step", "tokens"])]
+    if rows := run.rows("speed", "turns"):
+        lines += ["Turns of warpgroups, D=128", ""]
+        values = [[*(row[key] for key in ("tile", "mask", "tokens", "ratio turns"))] for row in rows]
+        lines += table(["tile", "mask", "tokens", "speed with turns / without"], values)
     if rows := run.rows("speed", "masks"):
         lines += ["Masks, D=128", ""]
         values = [
@@ -207,7 +214,7 @@ def text(run: Run) -> str:
         keys = ("name", "secondsBusy", "secondsSummed", "teraflops", "ratio")
         columns = ["program", "ms", "ms, summed over ranks", "TFLOP/s", "ratio to the first of its kind"]
         values = [
-            [row["name"], *(ms(row[key]) if key.startswith("sec") else row[key] for key in keys[1:])]
+            [row["name"], *(ms(row[key]) if key.startswith("sec") else row.get(key, "") for key in keys[1:])]
             for row in timed
         ]
         lines += table(columns, values)
@@ -232,6 +239,14 @@ def text(run: Run) -> str:
             for row in rows
         ]
         lines += table(["program", "commands", "median, µs", "90 %, µs", "of the run"], values)
+    if rows := run.rows("counters"):
+        lines += [f"Counters by ncu (all of them: {results.PROFILE})", ""]
+        lines += table(
+            ["launch", "counter", "value"],
+            [[row["label"], *each] for row in rows for each in row["counters"]],
+        )
+    if found := skipped(run):
+        lines += ["Not run", "", *found, ""]
     found = failures(run)
     return "\n".join([*lines, *(["Not as expected", "", *found] if found else [])])
 

@@ -1,6 +1,7 @@
-"""Runs all parts of a prepared folder, each in a process and within a time of its own, and reports.
+"""Runs parts of a prepared folder, each in a process and within a time of its own, and reports.
 
-run.py FOLDER OUT [--device=N|emulated] [--seed=N] [--only=PART] [--spoil=…]
+run.py FOLDER OUT [--device=N|emulated] [--only=PART]... [--seconds=S] [--seed=N] [--row-seconds=S]
+    [--spoil=value|guard|repeat|crash|hang[:KERNEL]]...
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime
+import hashlib
 import json
 import os
 import shutil
@@ -19,15 +21,23 @@ import tarfile
 import tempfile
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import report
-from part import EMULATED, RESTART, VERSION, write_json
+import results
+import watch
+from part import EMULATED, RESTART
 
-# Seconds; under 8 minutes in all.
-LIMITS = {"correctness": 90, "decoders": 100, "speed": 130, "traces": 70, "tune": 70}
-WITH_TORCH = ("correctness", "speed", "tune")
+# Seconds of each part, together under 15 minutes: three calls of a GPU that is lent for ten.
+LIMITS = {
+    "smoke": 40, "correctness": 170, "decoders": 120, "speed": 220, "traces": 90, "counters": 60, "tune": 150,
+}  # fmt: skip
+WITH_TORCH = ("smoke", "correctness", "speed", "counters", "tune")
+# A part that has less than this left is not begun.
+LEAST_SECONDS = 5
+SLOWER = 4  # times the emulated device
 SAMPLE_SECONDS = 0.5
 SCRIPTS = Path(__file__).resolve().parent
 
@@ -94,67 +104,104 @@ def machine(manifest: dict[str, Any], device: str) -> tuple[dict[str, str], str]
     return found, f"torch: {problem}" if problem else ""
 
 
-def run_part(name: str, arguments: list[str], out: Path, limit: float) -> None:
-    """Leaves OUT/<name>.json in any case: where the part did not end, with what it had and the reason.
+@dataclass
+class Call:
+    """One call: the unpacked folder, and what every part is told."""
 
-    A part that lost its GPU, or that a signal ended, goes on behind that row in a new process.
+    folder: Path
+    out: Path
+    arguments: list[str]
+    facts: dict[str, Any]  # of each part's beginning
+    until: float
+    clocks: Clocks
+
+
+def run_part(call: Call, name: str, limit: float) -> None:
+    """Leaves rows of the part in the log in any case, and how it ended.
+
+    A part that lost its GPU, that a signal ended, or one of whose rows was late goes on behind
+    that row in a new process.
     """
-    path, log = out / f"{name}.json", out / f"{name}.log"
-    path.unlink(missing_ok=True)
-    log.unlink(missing_ok=True)
-    began = time.monotonic()
-    command = [sys.executable, str(SCRIPTS / f"{name}.py"), *arguments]
-    code = run_once(command, log, limit)
-    while (code == RESTART or (code or 0) < 0) and path.exists():
-        result = json.loads(path.read_text())
-        if code < 0 and "doing" in result:
-            failure = {"failure": f"ended by signal {-code}", "lost": True}
-            result["rows"].append(result.pop("doing") | failure)
-            write_json(path, result)
-        code = run_once([*command, "--resume"], log, limit - (time.monotonic() - began))
-    result = {"rows": [], "seed": 0, "emulated": f"--device={EMULATED}" in arguments}
-    if path.exists():
-        result = json.loads(path.read_text())
-    if result.get("status") in ("passed", "failed"):
-        return
-    status, reason = "timed out", f"no end after {limit:g} s"
-    if code is not None:
-        status, reason = "failed", f"ended with {code}: {log.read_text().strip()[-1000:]}"
-    if doing := result.pop("doing", None):
-        reason += f", in {doing}"
-    result |= {"version": VERSION, "part": name, "status": status, "reason": reason}
-    write_json(path, result | {"seconds": round(time.monotonic() - began, 3)})
+    began, first = time.monotonic(), len(call.clocks.samples)
+    results.append(call.out, {"part": name, "begin": call.facts})
+    doing = watch.Doing(call.folder)
+    command = [sys.executable, str(SCRIPTS / f"{name}.py"), str(call.folder), str(call.out), *call.arguments]
+    while True:
+        outcome = watch.run(command, doing, limit - (time.monotonic() - began))
+        row, code = doing.read().get("row"), outcome.code
+        if outcome.late != "part" and row and (outcome.late or code < 0):
+            failure = outcome.late or f"ended by signal {-code}"
+            row |= {"failure": failure, "lost": True}
+            results.append(call.out, {"part": name, "row": row})
+            print(f"{name}: {report.verdict(row)}", flush=True)
+        elif code != RESTART:
+            break
+    end = {"status": {0: "passed", 1: "failed"}.get(code, "failed"), "log": outcome.said}
+    if outcome.late:
+        end |= {
+            "status": "timed out",
+            "reason": f"no end after {limit:.3g} s" + (f", in {row['label']}" if row else ""),
+        }
+    elif code not in (0, 1) or not report.read(call.out).parts[name]["rows"]:
+        end["reason"] = f"ended with {code}: {outcome.said.strip()}"
+    end |= {"seconds": round(time.monotonic() - began, 3), "clocks": call.clocks.summary(first)}
+    finish(call, name, end)
 
 
-def leave_out(name: str, out: Path, seed: int, reason: str) -> None:
-    """The file of a part that cannot begin."""
-    result = {"version": VERSION, "part": name, "status": "failed", "emulated": False, "seed": seed}
-    write_json(out / f"{name}.json", result | {"seconds": 0, "rows": [], "reason": reason})
+def finish(call: Call, name: str, end: dict[str, Any]) -> None:
+    """Of a part that has begun."""
+    results.append(call.out, {"part": name, "end": end})
+    results.overwrite(call.out / results.TABLE, report.text(report.read(call.out)))
 
 
-def run_once(command: list[str], log: Path, limit: float) -> int | None:
-    """The exit code, or None after that many seconds."""
-    with open(log, "a") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            return process.wait(max(limit, 0))
-        except subprocess.TimeoutExpired:
-            # With the programs it started.
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return None
+def leave_out(call: Call, name: str, reason: str) -> None:
+    """A part that has no sense to begin."""
+    results.append(call.out, {"part": name, "begin": call.facts})
+    print(f"{name}: {reason}", flush=True)
+    finish(call, name, {"status": "failed", "reason": reason, "seconds": 0})
 
 
-def main() -> int:
-    """Run, report after each part, and end with 1 unless all passed."""
+def without_sense(call: Call, name: str) -> str | None:
+    """Why a part is left out: smoke found no kernel that is right."""
+    smoke = report.read(call.out).parts.get("smoke", {})
+    rows = [row for row in smoke.get("rows", []) if row["kernels"]]
+    if name == "smoke" or smoke.get("prepared") != call.facts["prepared"] or not rows:
+        return None
+    if all("failure" in row for row in rows):
+        return "left out, because smoke found no kernel that is right"
+    return None
+
+
+def unpack(source: Path, folder: Path) -> str:
+    """The name of what was unpacked: artifacts of the same name are the same."""
+    with tarfile.open(source / "prepared.tar.gz") as packed:
+        # Debian 12's Python 3.11.2 has no filters yet.
+        filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        packed.extractall(folder, **filters)
+    shutil.copy(source / "manifest.json", folder)
+    digest = hashlib.sha256((source / "manifest.json").read_bytes())
+    digest.update((source / "prepared.tar.gz").read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--device", default="0")
-    parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", choices=LIMITS, action="append")
-    parser.add_argument("--spoil")
-    args = parser.parse_args()
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="limit of this call")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--row-seconds", type=float, default=0)
+    parser.add_argument("--spoil", action="append", default=[])
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run, report after each row, and end with 1 unless all that ran passed."""
+    args, began = arguments(), time.monotonic()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, watch.stop_current)
     args.out.mkdir(parents=True, exist_ok=True)
     manifest = json.loads((args.folder / "manifest.json").read_text())
     # Torch and sp-run see one GPU.
@@ -162,31 +209,36 @@ def main() -> int:
     if device != EMULATED:
         os.environ["CUDA_VISIBLE_DEVICES"] = args.device
     found, problem = machine(manifest, args.device)
-    write_json(args.out / "machine.json", found)
+    results.append(args.out, {"machine": found})
     clocks = Clocks(args.device)
     if args.device != EMULATED and shutil.which("nvidia-smi"):
         clocks.start()
-    with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(args.folder / "prepared.tar.gz") as packed:
-            # Debian 12's Python 3.11.2 has no filters yet.
-            filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
-            packed.extractall(folder, **filters)
-        shutil.copy(args.folder / "manifest.json", folder)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepared = unpack(args.folder, folder)
+        earlier = report.read(args.out).parts.values()
+        seeds = [part["seed"] for part in earlier if part.get("prepared") == prepared]
+        seed = next(seed for seed in (args.seed, *seeds, int(time.time())) if seed is not None)
+        facts = {"prepared": prepared, "device": found["device"], "commit": found["commit"], "seed": seed}
+        facts["emulated"] = device == EMULATED
+        options = [f"--device={device}", f"--seed={seed}", f"--row-seconds={args.row_seconds}"]
+        options += [f"--spoil={each}" for each in args.spoil]
+        call = Call(folder, args.out, options, facts, began + args.seconds, clocks)
         for name in args.only or LIMITS:
-            arguments = [folder, str(args.out), f"--device={device}", f"--seed={args.seed}"]
-            arguments += [f"--spoil={args.spoil}"] if args.spoil else []
-            first = len(clocks.samples)
+            limit = LIMITS[name] * (SLOWER if device == EMULATED else 1)
+            limit = min(limit, call.until - time.monotonic())
             print(f"{name} …", flush=True)
-            if problem and name in WITH_TORCH:
-                leave_out(name, args.out, args.seed, problem)
+            if limit < min(LEAST_SECONDS, LIMITS[name]):
+                print(f"{name}: not begun, because {args.seconds:g} s are over", flush=True)
+            elif problem and name in WITH_TORCH:
+                leave_out(call, name, problem)
+            elif reason := without_sense(call, name):
+                leave_out(call, name, reason)
             else:
-                run_part(name, arguments, args.out, LIMITS[name])
-            path = args.out / f"{name}.json"
-            write_json(path, json.loads(path.read_text()) | {"clocks": clocks.summary(first)})
-            (args.out / "gpu.md").write_text(report.text(report.read(args.out)))
-    text, results = (args.out / "gpu.md").read_text(), report.read(args.out).parts
-    print(text)
-    return 0 if all(result["status"] == "passed" for result in results.values()) else 1
+                run_part(call, name, limit)
+    run = report.read(args.out)
+    print(report.text(run))
+    return 0 if run.parts and all(part["status"] == "passed" for part in run.parts.values()) else 1
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Parts 3, 4 and 6: attention kernels beside those of others; a ring's step; windows and documents.
+"""Part 4: attention kernels beside those of others; a ring's step; turns; windows and documents.
 
 speed  bf16, inputs larger than the L2 cache, so that each run reads memory
 step   one step of a ring, with a state that is carried; peers merge theirs with torch
+turns  a tile whose warpgroups take turns beside the same tile without
 masks  windows and documents beside the causal mask, with their visible tiles of 128 x 128 pairs
 """
 
@@ -10,15 +11,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import timing
 from arrays import Arrays
-from kernels import Job, Kernel, LaunchError, Slice, piece
+from kernels import Job, Kernel, Kernels, LaunchError, Slice, piece
 from part import Part, WrongError
 
 TILE = 128
+ROW_SECONDS = 45  # a merge is compiled in one of them
 ELEMENTS = 1 << 25  # batch x heads x tokens x size
 
 
@@ -68,21 +70,18 @@ def compare(part: Part, subjects: dict[str, timing.Timed], flops: float) -> dict
     return row | {"failures": failures}
 
 
-def speed(part: Part, arrays: Arrays, size: int, tokens: int, mask: str) -> dict[str, Any]:
+def speed(part: Part, kernels: Kernels, what: dict[str, Any], tokens: int, mask: str) -> dict[str, Any]:
     """One size under one mask."""
-    what = kernel_of(part, size, mask)
+    size, dtype, causal = what["head"], what["dtype"], mask == "causal"
     count = 1 if part.is_emulated else max(1, ELEMENTS // (tokens * size))
     heads = min(count, 32)
-    size, dtype = what["head"], what["dtype"]
-    q, k, v, out, lse = tensors(arrays, count // heads, tokens, heads, size, dtype)
-    causal = mask == "causal"
+    q, k, v, out, lse = tensors(kernels.arrays, count // heads, tokens, heads, size, dtype)
     slices = [piece((0, tokens), (0, tokens), **({"hi": 0} if causal else {}))]
     pairs = tokens * (tokens + 1) // 2 if causal else tokens**2
-    with Kernel(part, what, arrays) as kernel:
-        subjects = {"ours": ours(kernel, Job(q, k, v, out, lse, slices, size**-0.5))}
-        found = timing.installed(part.is_emulated)
-        subjects |= {name: timing.timed(peer(q, k, v, causal)) for name, peer in found.items()}
-        row = compare(part, subjects, 4.0 * size * pairs * count)
+    subjects = {"ours": ours(kernels[what], Job(q, k, v, out, lse, slices, size**-0.5))}
+    found = timing.installed(part.is_emulated)
+    subjects |= {name: timing.timed(peer(q, k, v, causal)) for name, peer in found.items()}
+    row = compare(part, subjects, 4.0 * size * pairs * count)
     return row | {"notInstalled": [name for name in timing.PEERS if name not in found]}
 
 
@@ -114,69 +113,110 @@ def merging(name: str, compiled: bool, q: Any, k: Any, v: Any, out: Any, lse: An
 
 
 def step(
-    part: Part, arrays: Arrays, name: str, rows: tuple[int, int], keys: tuple[int, int]
+    part: Part,
+    kernels: Kernels,
+    what: dict[str, Any],
+    rows: tuple[int, int],
+    keys: tuple[int, int],
+    compiled: bool,
 ) -> dict[str, Any]:
     """One step of a ring of local length rows[1] (as large as all keys): what of it is visible."""
-    what = kernel_of(part, 128, "full")
     tokens, heads = max(rows[1], keys[1]), 1 if part.is_emulated else 32
     size = what["head"]
-    q, k, v, out, lse = tensors(arrays, 1, tokens, heads, size, what["dtype"])
+    q, k, v, out, lse = tensors(kernels.arrays, 1, tokens, heads, size, what["dtype"])
     job = partial(Job, q, k, v, out, lse, [piece(rows, keys)], size**-0.5)
-    with Kernel(part, what, arrays) as kernel:
-        subjects = {"ours": ours(kernel, job(init=False)), "stateless": ours(kernel, job(init=True))}
-        if timing.installed(part.is_emulated):
-            # Peers get just the rows and keys that are visible.
-            seen = (q[:, slice(*rows)], k[:, slice(*keys)], v[:, slice(*keys)])
-            state = (out[:, slice(*rows)], lse[:, slice(*rows)])
-            for peer in ("cudnn", "flash"):
-                for compiled in (False, True):
-                    label = f"{peer}+{'compiled' if compiled else 'plain'} merge"
-                    subjects[label] = timing.timed(merging(peer, compiled, *seen, *state))
-        row = compare(part, subjects, 4.0 * size * heads * (rows[1] - rows[0]) * (keys[1] - keys[0]))
-    return row | {"step": name}
+    kernel = kernels[what]
+    subjects = {"ours": ours(kernel, job(init=False)), "stateless": ours(kernel, job(init=True))}
+    if timing.installed(part.is_emulated):
+        # Peers get just the rows and keys that are visible.
+        seen = (q[:, slice(*rows)], k[:, slice(*keys)], v[:, slice(*keys)])
+        state = (out[:, slice(*rows)], lse[:, slice(*rows)])
+        kinds = [("cudnn", False), ("flash", False)] + ([("cudnn", True)] if compiled else [])
+        for peer, is_compiled in kinds:
+            label = f"{peer}+{'compiled' if is_compiled else 'plain'} merge"
+            subjects[label] = timing.timed(merging(peer, is_compiled, *seen, *state))
+    return compare(part, subjects, 4.0 * size * heads * (rows[1] - rows[0]) * (keys[1] - keys[0]))
 
 
-def masks(part: Part, arrays: Arrays, tokens: int) -> None:
+def turns(part: Part, kernels: Kernels, pair: list[dict[str, Any]], tokens: int, mask: str) -> dict[str, Any]:
+    """How many times as fast a tile is whose warpgroups take turns."""
+    size, heads = pair[0]["head"], 1 if part.is_emulated else 32
+    q, k, v, out, lse = tensors(kernels.arrays, 1, tokens, heads, size, pair[0]["dtype"])
+    job = Job(
+        q,
+        k,
+        v,
+        out,
+        lse,
+        [piece((0, tokens), (0, tokens), **({"hi": 0} if mask == "causal" else {}))],
+        size**-0.5,
+    )
+    subjects = {("turns" if each["turns"] else "none"): ours(kernels[each], job) for each in pair}
+    seconds, failures = timing.medians(subjects, part.is_emulated)
+    if failures:
+        raise LaunchError(str(failures))
+    row = {f"seconds {name}": value for name, value in seconds.items()}
+    return row | {"ratio turns": seconds["none"] / seconds["turns"]}
+
+
+def shapes_of(part: Part, tokens: int) -> dict[str, list[Slice]]:
     """Windows and documents beside the causal mask."""
     reach = [24] if part.is_emulated else [512, 4096]
     cuts = [i * tokens // 8 // 16 * 16 for i in range(8)] + [tokens]
     shapes = {"causal": [piece((0, tokens), (0, tokens), hi=0)]}
     shapes |= {f"window {w}": [piece((0, tokens), (0, tokens), lo=1 - w, hi=0)] for w in reach}
-    shapes["documents"] = [piece((a, b), (a, b), hi=0) for a, b in pairwise(cuts)]
+    return shapes | {"documents": [piece((a, b), (a, b), hi=0) for a, b in pairwise(cuts)]}
 
-    def one(slices: list[Slice]) -> dict[str, Any]:
-        what = kernel_of(part, 128, "causal")
-        heads, size = 1 if part.is_emulated else 8, what["head"]
-        q, k, v, out, lse = tensors(arrays, 1, tokens, heads, size, what["dtype"])
-        pairs, tiles = visible(slices, tokens)
-        with Kernel(part, what, arrays) as kernel:
-            job = Job(q, k, v, out, lse, slices, size**-0.5)
-            row = compare(part, {"ours": ours(kernel, job)}, 4.0 * size * heads * pairs)
-        return row | {"tiles": tiles}
 
-    for name, slices in shapes.items():
-        part.row(partial(one, slices), kind="masks", mask=name, tokens=tokens)
+def masked(
+    part: Part, kernels: Kernels, what: dict[str, Any], tokens: int, slices: list[Slice]
+) -> dict[str, Any]:
+    heads, size = 1 if part.is_emulated else 8, what["head"]
+    q, k, v, out, lse = tensors(kernels.arrays, 1, tokens, heads, size, what["dtype"])
+    pairs, tiles = visible(slices, tokens)
+    job = Job(q, k, v, out, lse, slices, size**-0.5)
+    return compare(part, {"ours": ours(kernels[what], job)}, 4.0 * size * heads * pairs) | {"tiles": tiles}
 
 
 def main() -> int:
-    """All three."""
+    """8 192 tokens of every kind first, then other lengths."""
     part = Part("speed", __doc__)
-    arrays = Arrays(part.is_emulated)
+    kernels = Kernels(part, Arrays(part.is_emulated))
     half, full = (32, 64) if part.is_emulated else (4096, 8192)
-    for size in (128,) if part.is_emulated else (128, 64, 256):
-        for mask in ("full", "causal"):
-            for tokens in (64,) if part.is_emulated else (2048, 4096, 8192, 16384, 32768):
-                part.row(
-                    partial(speed, part, arrays, size, tokens, mask),
-                    kind="speed", size=size, tokens=tokens, mask=mask,
-                )  # fmt: skip
+    sizes, lengths = ((128,), ()) if part.is_emulated else ((128, 64, 256), (2048, 4096, 16384, 32768))
+
+    def beside_others(tokens: int) -> None:
+        for size in sizes:
+            for mask in ("full", "causal"):
+                what = kernel_of(part, size, mask)
+                work = partial(speed, part, kernels, what, tokens, mask)
+                use = [(what, mask, False)]
+                part.row(work, use, ROW_SECONDS, kind="speed", mask=mask, size=size, tokens=tokens)
+
+    beside_others(full)
+    what = kernel_of(part, 128, "full")
     for name, rows, keys in (
         ("full", (0, full), (0, full)),
         ("zigzag, later keys' half", (half, full), (0, full)),
         ("zigzag, earlier keys' half", (0, full), (0, half)),
     ):
-        part.row(partial(step, part, arrays, name, rows, keys), kind="step", tokens=full)
-    masks(part, arrays, 64 if part.is_emulated else 32768)
+        work = partial(step, part, kernels, what, rows, keys, name == "full")
+        part.row(work, [(what, "full", True)], ROW_SECONDS, kind="step", step=name, tokens=full)
+    of_tile = lambda each: each["tile"]  # noqa: E731
+    for tile, group in groupby(sorted(part.artifacts("turns"), key=of_tile), key=of_tile):
+        pair = list(group)
+        for mask in ("full", "causal"):
+            work = partial(turns, part, kernels, pair, full, mask)
+            use = [(each, mask, False) for each in pair]
+            part.row(
+                work, use, ROW_SECONDS, kind="turns", tile="x".join(map(str, tile)), mask=mask, tokens=full
+            )
+    what, tokens = kernel_of(part, 128, "causal"), 64 if part.is_emulated else 32768
+    for name, slices in shapes_of(part, tokens).items():
+        work = partial(masked, part, kernels, what, tokens, slices)
+        part.row(work, [(what, "causal", False)], ROW_SECONDS, kind="masks", mask=name, tokens=tokens)
+    for tokens in lengths:
+        beside_others(tokens)
     return part.end()
 
 

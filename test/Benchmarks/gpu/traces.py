@@ -1,4 +1,4 @@
-"""Parts 5 to 7 where whole programs are timed: ranks beside one rank, score functions, idle time."""
+"""Part 5: whole programs, timed by their traces: ranks beside one rank, score functions, idle time."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any
 
 from part import Part, WrongError
-from programs import busy, gaps, of_kind, traced
+from programs import busy, gaps, of_kind, traced, use_of
 
 RUNS = 3
+ROW_SECONDS = 60
 
 
 def attention_seconds(part: Part, artifact: dict[str, Any]) -> tuple[float, float]:
@@ -25,27 +26,30 @@ def attention_seconds(part: Part, artifact: dict[str, Any]) -> tuple[float, floa
 def main() -> int:
     """All programs that are timed."""
     part = Part("traces", __doc__)
-    first: dict[str, float] = {}
+    busy_of = {row["name"]: row["secondsBusy"] for row in part.rows if row.get("secondsBusy")}
 
     def attend(artifact: dict[str, Any]) -> dict[str, Any]:
-        kind, own = artifact["kind"], attention_seconds(part, artifact)
-        # The first of a kind is what the others are compared with.
-        base = first.setdefault(kind, own[0])
-        if not base:
+        own = attention_seconds(part, artifact)
+        if not own[0]:
             raise WrongError("expected attention to take time but got 0 s")
+        # The first of a kind is what the others are compared with.
+        first = part.artifacts(artifact["kind"])[0]["name"]
+        base = own[0] if first == artifact["name"] else busy_of.get(first)
+        busy_of[artifact["name"]] = own[0]
         pairs = artifact["tokens"] * (artifact["tokens"] + 1) // 2 * artifact["heads"] * artifact["batch"]
         flops = 2.0 * (artifact["head"] + artifact["value"]) * pairs
         return {
-            "secondsBusy": own[0], "secondsSummed": own[1], "ratio": own[0] / base,
-            "teraflops": flops / own[0] / 1e12,
+            "secondsBusy": own[0], "secondsSummed": own[1], "teraflops": flops / own[0] / 1e12,
+            **({"ratio": own[0] / base} if base else {}),
         }  # fmt: skip
 
     def layer(artifact: dict[str, Any]) -> dict[str, Any]:
         return gaps(traced(part, artifact))
 
-    for kind, work in (("ranks", attend), ("timed-scores", attend), ("gaps", layer)):
+    for kind, work in (("ranks", attend), ("gaps", layer), ("timed-scores", attend)):
         for artifact in part.artifacts(kind):
-            part.row(partial(work, artifact), kind=kind, name=artifact["name"])
+            use = [use_of(artifact)]
+            part.row(partial(work, artifact), use, ROW_SECONDS, kind=kind, name=artifact["name"])
     return part.end()
 
 

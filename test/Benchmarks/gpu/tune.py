@@ -1,4 +1,4 @@
-"""Part 8: which right tiles are fastest: keys at a time, consumers, stages, and the order of tiles.
+"""Part 7: which right tiles are fastest: keys at a time, consumers, stages, and the order of tiles.
 
 The compiler's table, lib/Codegen/CudaTiles.def, has rows by size of heads, mask and length.
 OUT/CudaTiles.def is that table with the rows that this GPU asks for, ready to be copied over it;
@@ -7,23 +7,23 @@ what was not measured keeps its rows.
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Iterable
 from functools import partial
-from itertools import groupby
 from typing import Any
 
+import results
 import tile_table
 import timing
 from arrays import Arrays
-from kernels import Job, Kernel, piece
+from kernels import Job, Kernels, piece
 from part import Part
 from speed import ELEMENTS, ours, tensors
 from tile_table import ORDERS, Row, Tile
 
 TURNS = 3
+ROW_SECONDS = 30
 # What takes longer than this fraction of another time is not faster.
 GAIN = 0.99
 MASKS = {"full": "Whole", "causal": "Masked"}
@@ -67,45 +67,29 @@ def times_of(row: dict[str, Any]) -> dict[Tile, float]:
     }
 
 
-def compare(part: Part, arrays: Arrays, some: list[dict], mask: str, tokens: int) -> dict[str, Any]:
+def compare(part: Part, kernels: Kernels, some: list[dict], mask: str, tokens: int) -> dict[str, Any]:
     """Seconds of every tile, which take turns, for attention of that many tokens."""
     head, value = some[0]["head"], some[0]["value"]
     count = 1 if part.is_emulated else max(1, ELEMENTS // (tokens * head))
     heads = min(count, 32)
-    q, k, _, _, lse = tensors(arrays, count // heads, tokens, heads, head, "bfloat16")
-    _, _, v, out, _ = tensors(arrays, count // heads, tokens, heads, value, "bfloat16")
+    q, k, _, _, lse = tensors(kernels.arrays, count // heads, tokens, heads, head, "bfloat16")
+    _, _, v, out, _ = tensors(kernels.arrays, count // heads, tokens, heads, value, "bfloat16")
     slices = [piece((0, tokens), (0, tokens), **({"hi": 0} if mask == "causal" else {}))]
     job = partial(Job, q, k, v, out, lse, slices, head**-0.5)
-    kernels, failures = {}, {}
-    for each in some:
-        try:
-            kernels[name_of(each["tile"])] = Kernel(part, each, arrays)
-        except Exception as error:
-            failures[name_of(each["tile"])] = str(error)
-    try:
-        subjects = {name: ours(kernel, job(order=0)) for name, kernel in kernels.items()}
-        seconds, more = timing.medians(subjects, part.is_emulated, TURNS)
-        row = {f"seconds {name}": each for name, each in seconds.items()}
-        row["table"] = name_of(tile_table.read().find(head, value, MASKS[mask], tokens).tile)
-        # Without a mask all blocks are as heavy.
-        if mask == "causal" and seconds:
-            kernel = kernels[min(seconds, key=seconds.__getitem__)]
-            orders = {name: ours(kernel, job(order=number)) for number, name in enumerate(ORDERS)}
-            ordered, orderless = timing.medians(orders, part.is_emulated, TURNS)
-            more |= orderless
-            if not orderless:
-                row["ratio lightest"] = ordered[ORDERS[1]] / ordered[ORDERS[0]]
-    finally:
-        for kernel in kernels.values():
-            kernel.close()
-    return row | {"failures": failures | more}
-
-
-def found_wrong(part: Part) -> set[str]:
-    """Tiles whose numbers the part before found wrong, where it ran."""
-    path = part.out / "correctness.json"
-    rows = json.loads(path.read_text())["rows"] if path.exists() else []
-    return {row["kernel"] for row in rows if "failure" in row}
+    subjects = {name_of(each["tile"]): ours(kernels[each], job(order=0)) for each in some}
+    seconds, failures = timing.medians(subjects, part.is_emulated, TURNS)
+    row: dict[str, Any] = {f"seconds {name}": each for name, each in seconds.items()}
+    row["table"] = name_of(tile_table.read().find(head, value, MASKS[mask], tokens).tile)
+    # Without a mask all blocks are as heavy.
+    if mask == "causal" and seconds:
+        fastest = min(seconds, key=seconds.__getitem__)
+        kernel = next(kernels[each] for each in some if name_of(each["tile"]) == fastest)
+        orders = {name: ours(kernel, job(order=number)) for number, name in enumerate(ORDERS)}
+        ordered, orderless = timing.medians(orders, part.is_emulated, TURNS)
+        failures |= orderless
+        if not orderless:
+            row["ratio lightest"] = ordered[ORDERS[1]] / ordered[ORDERS[0]]
+    return row | {"failures": failures}
 
 
 def name_of(tile: Iterable[int]) -> str:
@@ -113,25 +97,32 @@ def name_of(tile: Iterable[int]) -> str:
 
 
 def main() -> int:
-    """All sizes of heads."""
+    """All sizes of heads: 64 and 128, and 8 192 tokens, first."""
     part = Part("tune", __doc__)
-    arrays = Arrays(part.is_emulated)
-    lengths = (64,) if part.is_emulated else (2048, 8192, 32768)
-    wrong = found_wrong(part)
-    right = [each for each in part.artifacts("tiles") if each["name"] not in wrong]
-    sizes = sorted(right, key=lambda each: (each["head"], each["value"]))
-    for (head, value), group in groupby(sizes, key=lambda each: (each["head"], each["value"])):
-        some = list(group)
+    kernels = Kernels(part, Arrays(part.is_emulated))
+    sizes: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for each in part.artifacts("tiles"):
+        sizes.setdefault((each["head"], each["value"]), []).append(each)
+    first = sorted(sizes, key=lambda size: (size not in ((64, 64), (128, 128)), size))
+    for tokens in (64,) if part.is_emulated else (8192, 2048, 32768):
         for mask in MASKS:
-            for tokens in lengths:
+            for head, value in first:
+                some = [each for each in sizes[head, value] if not part.problem_of((each, mask, False))]
+                if not some:
+                    continue
+                use = [(each, mask, False) for each in some]
+                what = {"mask": mask, "size": f"{head}x{value}", "tokens": tokens}
                 part.row(
-                    partial(compare, part, arrays, some, mask, tokens),
-                    kind="tiles", size=f"{head}x{value}", mask=mask, tokens=tokens,
-                )  # fmt: skip
-    if not sizes:
+                    partial(compare, part, kernels, some, mask, tokens),
+                    use,
+                    ROW_SECONDS,
+                    kind="tiles",
+                    **what,
+                )
+                table = tile_table.read().replace(chosen(part.rows))
+                results.overwrite(part.out / tile_table.NAME, str(table))
+    if not part.rows:
         raise SystemExit("expected a tile that gave right numbers but found none")
-    table = tile_table.read().replace(chosen(part.rows))
-    (part.out / tile_table.NAME).write_text(str(table))
     return part.end()
 
 
