@@ -1,7 +1,7 @@
 """Which kernels stand for which others: what the smoke part found to hang or to be wrong is left out later.
 
 A family is a kernel of the manifest that has `smoke`. One that was not run there goes by the
-family of its kind of kernel, its mask, and the next larger heads.
+family of its kind of kernel, its mask, and the next larger heads, or else the largest.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ def is_plain(artifact: Artifact) -> bool:
     return artifact["dtype"] in ("float32", "float64") or any(size % 16 for size in sizes)
 
 
+def size_of(artifact: Artifact) -> int:
+    return max(artifact["head"], artifact["value"])
+
+
 def family_of(artifact: Artifact, mask: str, kernels: Iterable[Artifact]) -> str | None:
     """The name of the kernel that stands for an artifact under a mask, full or not; None where none does."""
-    size = max(artifact["head"], artifact["value"])
+    size = size_of(artifact)
 
-    def distance(each: Artifact) -> tuple[bool, ...]:
-        return (
-            each["dtype"] != artifact["dtype"] or max(each["head"], each["value"]) != size,
-            max(each["head"], each["value"]) < size,
-            (each["mask"] == "full") != (mask == "full"),
-            max(each["head"], each["value"]),
-        )
+    def distance(each: Artifact) -> tuple[bool, bool, int]:
+        own = size_of(each)
+        return (own, each["dtype"]) != (size, artifact["dtype"]), own < size, abs(own - size)
 
     alike = [each for each in kernels if each.get("smoke") and is_plain(each) == is_plain(artifact)]
+    # The plain kernel is one for all masks.
     if not is_plain(artifact):
         alike = [each for each in alike if (each["mask"] == "full") == (mask == "full")]
     return min(alike, key=distance)["name"] if alike else None
