@@ -147,10 +147,8 @@ def add_tiles(made: Plan, dry: bool) -> None:
 
 def add_turns(made: Plan, dry: bool) -> None:
     """Tiles whose warpgroups take turns, and the same without: a fifth number, of compilers that know it."""
-    size, tiles = 128, ((176, 2, 2), (160, 2, 2), (128, 2, 2))
-    if dry:
-        size, tiles = 64, ((64, 2, 2),)
-    for tile in tiles:
+    tiles = [(128, (176, 2, 2)), (128, (160, 2, 2)), (128, (128, 2, 2)), (64, (128, 3, 2)), (256, (80, 2, 2))]
+    for size, tile in [(64, (64, 2, 2))] if dry else tiles:
         for turns in (0, 1):
             name = f"{size}x{size}-" + "x".join(map(str, tile)) + f"-turns{turns}"
             shape = Shape(1, 64, 1, 1, size, size, "bfloat16")

@@ -198,9 +198,9 @@ def text(run: Run) -> str:
     if rows := run.rows("speed", "step"):
         lines += ["A step of a ring with a carried state, TFLOP/s", "", *compared(rows, ["step", "tokens"])]
     if rows := run.rows("speed", "turns"):
-        lines += ["Turns of warpgroups, D=128", ""]
+        lines += ["Turns of warpgroups", ""]
         values = [[*(row[key] for key in ("tile", "mask", "tokens", "ratio turns"))] for row in rows]
-        lines += table(["tile", "mask", "tokens", "speed with turns / without"], values)
+        lines += table(["size: tile", "mask", "tokens", "speed with turns / without"], values)
     if rows := run.rows("speed", "masks"):
         lines += ["Masks, D=128", ""]
         values = [

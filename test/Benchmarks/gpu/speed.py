@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 import timing
@@ -202,15 +202,14 @@ def main() -> int:
     ):
         work = partial(step, part, kernels, what, rows, keys, name == "full")
         part.row(work, [(what, "full", True)], ROW_SECONDS, kind="step", step=name, tokens=full)
-    of_tile = lambda each: each["tile"]  # noqa: E731
-    for tile, group in groupby(sorted(part.artifacts("turns"), key=of_tile), key=of_tile):
-        pair = list(group)
+    pairs: dict[str, list[dict[str, Any]]] = {}
+    for each in part.artifacts("turns"):
+        pairs.setdefault(f"{each['head']}: " + "x".join(map(str, each["tile"])), []).append(each)
+    for tile, pair in pairs.items():
         for mask in ("full", "causal"):
             work = partial(turns, part, kernels, pair, full, mask)
             use = [(each, mask, False) for each in pair]
-            part.row(
-                work, use, ROW_SECONDS, kind="turns", tile="x".join(map(str, tile)), mask=mask, tokens=full
-            )
+            part.row(work, use, ROW_SECONDS, kind="turns", tile=tile, mask=mask, tokens=full)
     what, tokens = kernel_of(part, 128, "causal"), 64 if part.is_emulated else 32768
     for name, slices in shapes_of(part, tokens).items():
         work = partial(masked, part, kernels, what, tokens, slices)
