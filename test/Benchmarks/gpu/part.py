@@ -132,10 +132,10 @@ class Part:
         for name in families.of(artifact, mask, carried, self.artifacts("kernels")):
             if name in found:
                 return f"left out, because smoke found {name}: {found[name]}"
-        if self.name not in ("smoke", "correctness"):
-            for row in self.rows_of("correctness"):
-                if "failure" in row and artifact["name"] in row["kernels"]:
-                    return f"left out, because correctness found {row['label']}: {first(row['failure'])}"
+        for row in self.rows_of("correctness") if self.name not in ("smoke", "correctness") else ():
+            is_alike = row.get("lost") or row["mask"] == mask
+            if "failure" in row and is_alike and artifact["name"] in row["kernels"]:
+                return f"left out, because correctness found {row['label']}: {first(row['failure'])}"
         return None
 
     def problems(self, part: str) -> dict[str, str]:

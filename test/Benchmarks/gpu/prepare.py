@@ -60,7 +60,8 @@ class Workshop:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
         entry = job.entry()
         if done.returncode and job.optional:
-            print(f"{job.file} is left out: {done.stderr.strip()[-1000:]}", file=sys.stderr)
+            reason = next(iter(done.stderr.splitlines()), f"sp-compile ended with {done.returncode}")
+            print(f"{job.file} is left out: {reason}", file=sys.stderr)
             return None
         if done.returncode:
             entry["refused"] = done.stderr.strip()[-1000:]

@@ -14,6 +14,8 @@ from results import DamagedError, Run
 KEYS: dict[str, type | tuple[type, ...]] = {
     "status": str,
     "emulated": bool,
+    "commit": str,
+    "device": str,
     "seed": int,
     "seconds": (int, float),
     "rows": list,
@@ -97,8 +99,11 @@ def status_of(run: Run) -> list[str]:
             continue
         failed = sum("failure" in row for row in result["rows"])
         status = result["status"] if result["status"] != "running" else "cut off"
-        if result.get("commit", run.machine["commit"]) != run.machine["commit"]:
+        # Calls with one OUT may have met several machines, and artifacts of several commits.
+        if result["commit"] != run.machine["commit"]:
             status += f", of {result['commit']}"
+        if result["device"] != run.machine["device"]:
+            status += f", on {result['device']}"
         clocks = result.get("clocks") or {}
         clock = f"{clocks['medianMegahertz']:.0f} ({clocks['leastMegahertz']:.0f})" if clocks else ""
         done = f"{len(result['rows']) - failed} of {len(result['rows'])}"

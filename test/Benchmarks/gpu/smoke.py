@@ -27,7 +27,7 @@ from part import PR_SET_PDEATHSIG, LostError, Part, RefusedError, Use, WrongErro
 from reference import Sizes
 
 # The first also wakes the driver.
-FIRST_SECONDS, SECONDS, SPEED_SECONDS = 12, 5, 12
+FIRST_SECONDS, SECONDS, LONG_SECONDS = 12, 5, 12
 SLOWER = 12  # times the emulated device, where a machine does much else
 SIZES = Sizes(batch=1, queries=600, keys=700, heads=4, kv_heads=2)
 EMULATED_SIZES = Sizes(batch=1, queries=20, keys=23, heads=2, kv_heads=1)
@@ -42,7 +42,7 @@ def answer(work: Callable[[], dict[str, Any]], pipe: int) -> None:
     except (WrongError, RefusedError) as error:
         said = {"failure": str(error)}
     except BaseException as error:
-        said = {"failure": f"{type(error).__name__}: {error}"}
+        said = {"failure": f"{type(error).__name__}: {error}", "lost": True}
     os.write(pipe, json.dumps(said).encode())
     os._exit(0)
 
@@ -70,7 +70,7 @@ def in_child(work: Callable[[], dict[str, Any]], seconds: float) -> dict[str, An
         raise LostError(f"no end after {seconds:g} s" if late else f"ended by signal {status}")
     got = json.loads(said)
     if "failure" in got:
-        raise WrongError(got["failure"])
+        raise (LostError if "lost" in got else WrongError)(got["failure"])
     return got
 
 
@@ -112,7 +112,7 @@ def main() -> int:
         what = speed.kernel_of(part, size, mask)
         if what["name"] not in part.problems("smoke"):
             work = partial(speed.speed, part, Kernels(part, arrays), what, tokens, mask)
-            row(work, SPEED_SECONDS, [], name="beside cuDNN", mask=mask, tokens=tokens)
+            row(work, LONG_SECONDS, [], name="beside cuDNN", mask=mask, tokens=tokens)
 
     for what in smoked[:2]:
         kernel(what)
@@ -121,7 +121,7 @@ def main() -> int:
         if what["smoke"] == "carried":
             kernel(what, carried=True)
     for what in part.artifacts("product"):
-        row(partial(programs.check, part, what), SECONDS, [], name=what["name"])
+        row(partial(programs.check, part, what), LONG_SECONDS, [], name=what["name"])
     for what in smoked[2:]:
         kernel(what)
     beside("causal")
