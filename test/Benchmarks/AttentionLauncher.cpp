@@ -72,10 +72,17 @@ Status Kernel::open(const char *name, const char *artifact) {
   for (const Step *step : program.stepOf)
     if (step->command->operation.AsAttend())
       attends.push_back(step);
-  if (attends.size() != 1)
+  // Steps of a ring run the same kernel.
+  for (const Step *step : attends)
+    if (step->command->operation.AsAttend()->kernel !=
+        attends.front()->command->operation.AsAttend()->kernel)
+      return fail(SPRT_INVALID_ARGUMENT)
+             << "expected one kernel of attention in " << artifact
+             << " but got two; compile one attention";
+  if (attends.empty())
     return fail(SPRT_INVALID_ARGUMENT)
-           << "expected one attention in " << artifact << " but got "
-           << attends.size() << "; compile with --strategy=none";
+           << "expected an attention in " << artifact << " but got none";
+  attends.resize(1);
   planned = attends.front()->command->operation.AsAttend();
   if (planned->scored)
     return fail(SPRT_UNSUPPORTED)

@@ -30,7 +30,9 @@ def family_of(artifact: Artifact, mask: str, kernels: Iterable[Artifact]) -> str
         own = size_of(each)
         return (own, each["dtype"]) != (size, artifact["dtype"]), own < size, abs(own - size)
 
-    alike = [each for each in kernels if each.get("smoke") and is_plain(each) == is_plain(artifact)]
+    alike = [
+        each for each in kernels if each.get("smoke") == "plain" and is_plain(each) == is_plain(artifact)
+    ]
     # The plain kernel is one for all masks.
     if not is_plain(artifact):
         alike = [each for each in alike if (each["mask"] == "full") == (mask == "full")]
@@ -42,7 +44,7 @@ def of(artifact: Artifact, mask: str, carried: bool, kernels: list[Artifact]) ->
     if "head" not in artifact:
         return list(artifact.get("needs", ()))
     names = [family_of(artifact, mask, kernels)]
-    # One kernel stands for all that take up a state.
+    # A ring's kernel stands for all that take up a state.
     if carried and not is_plain(artifact):
         names += [f"{each['name']} carried" for each in kernels if each.get("smoke") == "carried"]
     return [name for name in names if name] + list(artifact.get("needs", ()))

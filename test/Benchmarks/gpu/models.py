@@ -76,14 +76,14 @@ def plan(dry: bool) -> Plan:
     return made
 
 
-# Kernels that the smoke part runs, of which one also takes up a state; those that are launched
-# a hundred times for equal bits; and one with a tensor of more than 2^31 elements.
+# Kernels that the smoke part runs, of the first also what a ring runs, on a carried state; and
+# those that are launched a hundred times for equal bits.
 SMOKE = (
     "bfloat16-128x128-full", "bfloat16-128x128-causal", "bfloat16-64x64-full", "bfloat16-64x64-causal",
     "bfloat16-256x256-causal", "bfloat16-96x96-causal", "float16-128x128-causal", "float32-64x64-causal",
 )  # fmt: skip
 DRY_SMOKE = ("bfloat16-128x128-full", "float16-64x64-causal", "float32-24x20-causal", "float64-16x16-causal")
-SMOKE_CARRIED = ("bfloat16-128x128-causal", "float16-64x64-causal")
+LARGE = ("bfloat16-128x128-causal", "float16-64x64-causal")  # of a run, and of a dry run
 REPEATED = (
     "bfloat16-128x128-full", "bfloat16-128x128-causal", "bfloat16-64x64-causal", "bfloat16-256x256-full",
 )  # fmt: skip
@@ -110,11 +110,24 @@ def add_kernels(made: Plan, dry: bool) -> None:
         made.models[name] = partial(export_attention, kind, Shape(1, 64, 1, 1, head, value, dtype))
         facts: dict[str, Any] = {"dtype": dtype, "head": head, "value": value, "mask": kind}
         if name in (DRY_SMOKE if dry else SMOKE):
-            facts["smoke"] = "carried" if name in SMOKE_CARRIED else "plain"
+            facts["smoke"] = "plain"
         if name in REPEATED:
             facts["repeats"] = 100
-        facts["large"] = name in SMOKE_CARRIED
+        facts["large"] = name in LARGE
         made.artifacts.append(Artifact("kernels", name, name, facts=facts))
+    # What rings run: their state is the greatest exponent and the sum of powers, and what it multiplies.
+    rings = [("bfloat16", 128, 128), ("bfloat16", 64, 64), ("bfloat16", 256, 256), ("float16", 128, 128)]
+    ring_cases = [(kind, *size) for size in rings for kind in ("full", "causal")]
+    ring_cases += [("causal", "float32", 64, 64), ("causal", "float64", 64, 64)]
+    if dry:
+        ring_cases = [("full", "bfloat16", 128, 128), ("causal", "float32", 24, 20)]
+    for kind, dtype, head, value in ring_cases:
+        name = f"{dtype}-{head}x{value}-{kind}"
+        facts = {"dtype": dtype, "head": head, "value": value, "mask": kind, "sums": True}
+        if name == (DRY_SMOKE if dry else SMOKE)[0]:
+            facts["smoke"] = "carried"
+        options = ("--mesh=sp=2", "--strategy=ring", "--layout=contiguous")
+        made.artifacts.append(Artifact("kernels", f"{name}-ring", name, options, facts))
     made.models["product"] = partial(export_product, *((5, 12, 7) if dry else (256, 192, 320)))
     made.expected.append(Expected("product"))
     made.artifacts.append(Artifact("product", "product", "product", facts=checked("product", "float32")))

@@ -6,6 +6,7 @@ import argparse
 import ctypes
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -70,7 +71,7 @@ class Part:
         return self.result["rows"]
 
     def spoils(self, what: str, kernel: str) -> bool:
-        return any(what == each and of in kernel for each, _, of in self.spoiled)
+        return any(what == each and re.search(of, kernel) for each, _, of in self.spoiled)
 
     def row(
         self,

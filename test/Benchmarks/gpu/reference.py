@@ -14,6 +14,7 @@ from kernels import Slice, dense
 # fraction, and small powers of f16 by at most that number. Others compute in f32 or f64.
 ROUNDING = {"bfloat16": 1.1 * 2.0**-8, "float16": 1.1 * 2.0**-11, "float32": 4e-6, "float64": 1e-14}
 LEAST_POWER = {"bfloat16": 0.0, "float16": 2.0**-24, "float32": 0.0, "float64": 0.0}
+LOG2E = 1 / np.log(2)
 LSE_ROUNDING = {"bfloat16": 4e-6, "float16": 4e-6, "float32": 4e-6, "float64": 1e-14}
 
 
@@ -43,7 +44,11 @@ class Chosen:
 
 @dataclass
 class Numbers:
-    """The tensors of one case: inputs, and the state before and after."""
+    """The tensors of one case: inputs, and the state before and after.
+
+    Where a kernel keeps sums, as rings do, lse is the greatest exponent to base 2 and the sum of
+    powers, and out is not divided by that sum.
+    """
 
     q: Guarded
     k: Guarded
@@ -51,6 +56,18 @@ class Numbers:
     out: Guarded
     lse: Guarded
     before: tuple[Any, Any] | None
+    keeps_sums: bool
+
+    def normal(self, arrays: Arrays, out: Any, lse: Any) -> tuple[Any, Any]:
+        """A state as result and log-sum-exp, in f64."""
+        out, lse = (arrays.cast(each, "float64") for each in (out, lse))
+        if not self.keeps_sums:
+            return out, lse
+        xp, greatest, total = arrays.module, lse[..., :1], lse[..., 1:]
+        nothing = total == 0
+        some = xp.where(nothing, xp.ones_like(total), total)
+        logarithm = (greatest + xp.log2(some)) / LOG2E
+        return out / some, xp.where(nothing, xp.full_like(total, -np.inf), logarithm)
 
 
 def make(arrays: Arrays, kernel: dict, sizes: Sizes, carried: bool, seed: int) -> Numbers:
@@ -63,13 +80,21 @@ def make(arrays: Arrays, kernel: dict, sizes: Sizes, carried: bool, seed: int) -
         Guarded(arrays, shape, kernel["dtype"]).fill(arrays.normal(shape, seed + i))
         for i, shape in enumerate(shapes)
     ]
-    out, lse = (Guarded(arrays, (*rows, size), number) for size in (kernel["value"], 1))
+    keeps_sums = kernel.get("sums", False)
+    out, lse = (Guarded(arrays, (*rows, size), number) for size in (kernel["value"], 1 + keeps_sums))
     before = None
     if carried:
-        state = arrays.normal((*rows, kernel["value"]), seed + 3), arrays.normal((*rows, 1), seed + 4)
-        state[0][:, ::5], state[1][:, ::5] = 0, -np.inf
-        before = tuple(arrays.cast(each, number) for each in state)
-    return Numbers(*inputs, out, lse, before)
+        states = [
+            arrays.normal((*rows, size), seed + 3 + i)
+            for i, size in enumerate((kernel["value"], 1 + keeps_sums))
+        ]
+        states[0][:, ::5], states[1][:, ::5] = 0, -np.inf
+        if keeps_sums:
+            # A sum has 1 at least, the power of its greatest exponent, or nothing.
+            states[1][..., 1:] = abs(states[1][..., 1:]) + 1
+            states[1][:, ::5, :, 1:] = 0
+        before = tuple(arrays.cast(each, number) for each in states)
+    return Numbers(*inputs, out, lse, before, keeps_sums)
 
 
 def reference(
@@ -91,7 +116,8 @@ def reference(
     if numbers.before is None:
         out, lse = xp.zeros_like(q[..., :1]), xp.full_like(q[..., :1], -np.inf)
     else:
-        out, lse = (arrays.cast(chosen.of(each), "float64").swapaxes(1, 2) for each in numbers.before)
+        before = numbers.normal(arrays, *map(chosen.of, numbers.before))
+        out, lse = (each.swapaxes(1, 2) for each in before)
     greatest = xp.maximum(xp.amax(scores, -1)[..., None], lse)
     # A row that has seen no key has no maximum to subtract.
     greatest = xp.where(xp.isinf(greatest), xp.zeros_like(greatest), greatest)
@@ -124,7 +150,7 @@ def errors_of(
     """As fractions of what rounding explains."""
     out, lse, summed, least = expected
     bound = ROUNDING[dtype] * (summed + 0.01) + LEAST_POWER[dtype] * least
-    got_out, got_lse = chosen.of(numbers.out.valid), chosen.of(numbers.lse.valid)
+    got_out, got_lse = numbers.normal(arrays, *(chosen.of(each.valid) for each in (numbers.out, numbers.lse)))
     return {
         "error": worst(arrays, got_out, out, bound),
         "lseError": worst(arrays, got_lse, lse, LSE_ROUNDING[dtype] * (abs(lse) + 2)),

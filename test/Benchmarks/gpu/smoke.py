@@ -96,7 +96,7 @@ def main() -> int:
     part = Part("smoke", __doc__)
     arrays = Arrays(part.is_emulated)
     asked, part.row_seconds = part.row_seconds, 0
-    smoked = [each for each in part.artifacts("kernels") if each.get("smoke")]
+    smoked = [each for each in part.artifacts("kernels") if each.get("smoke") == "plain"]
 
     def row(work: Callable[[], dict[str, Any]], seconds: float, uses: list[Use], **what: Any) -> None:
         seconds = asked or seconds * (SLOWER if part.is_emulated else 1)
@@ -117,8 +117,8 @@ def main() -> int:
     for what in smoked[:2]:
         kernel(what)
     beside("full")
-    for what in smoked:
-        if what["smoke"] == "carried":
+    for what in part.artifacts("kernels"):
+        if what.get("smoke") == "carried":
             kernel(what, carried=True)
     for what in part.artifacts("product"):
         row(partial(programs.check, part, what), LONG_SECONDS, [], name=what["name"])
