@@ -86,11 +86,11 @@ Operation *spellOutProduct(Operation *scores, Operation *exponential,
                            const PairProducts &products);
 
 /// Decides whether `products` are gradients of the attention `match`, of whose
-/// component they become a part. `terms` are what its score function reads.
+/// component they become a part; `function` is its score function.
 class GradientMatcher {
 public:
   GradientMatcher(const AttentionMatch &match, PairProducts products,
-                  ArrayRef<ScoreTerm> terms);
+                  const ScoreFunction &function);
   std::optional<GradientMatch> run();
 
   std::optional<Refusal> refusal;
@@ -119,7 +119,7 @@ private:
                       const std::optional<GradientMatch::Result> &itself);
   bool explain(Operation *reader);
   void accept(GradientMatch::Result result);
-  std::optional<GradientMatch::Result> readAs(mlir::Value value, bool isFirst);
+  std::optional<GradientMatch::Result> readAs(mlir::Value value);
   std::optional<GradientMatch::Result> readTerm(const Node *node);
   SmallVector<const Node *, 1> findTerm(const ScoreTerm &term) const;
   bool isInside(Operation *op) const {
@@ -148,6 +148,8 @@ private:
   /// What the forward consists of.
   llvm::SmallPtrSet<Operation *, 32> forward;
   bool hasSink;
+  /// Without a score function nothing gives derivatives by terms.
+  bool hasFunction;
   ArrayRef<ScoreTerm> terms;
   /// Of readers outside of the match: whether all that is made of them are
   /// gradients; and one that is none.

@@ -35,9 +35,9 @@ bool GradientMatcher::isOver(const Node *node, Gradient kind) const {
       return labels.size(axis) == 1 || llvm::is_contained(b, axis);
     });
   };
-  // Sums of a term's are over any of the axes.
+  // Sums of a sink's and of a term's are over any of the axes.
   return covers(own, expected) &&
-         (kind == Gradient::Term || covers(expected, own));
+         (kind >= Gradient::Sink || covers(expected, own));
 }
 
 /// The operations of the last request, which a match replaces.

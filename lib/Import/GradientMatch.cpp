@@ -49,12 +49,12 @@ Operation *mlir::sp::findPairs(Operation *scores, Operation *forward,
 
 GradientMatcher::GradientMatcher(const AttentionMatch &match,
                                  PairProducts products,
-                                 ArrayRef<ScoreTerm> terms)
+                                 const ScoreFunction &function)
     : match(match), component(*match.component),
       scores(component.scoresNode()->op), products(std::move(products)),
       forward(operationsOf(match)),
       hasSink(match.score && !findSinks(component, match.axes.key).empty()),
-      terms(terms) {
+      hasFunction(bool(function.function)), terms(function.terms) {
   Role roles[3] = {match.axes.queryRole, match.axes.keyRole, Role::Value};
   for (unsigned i = 0; i < 3; ++i) {
     roots[i] = component.chain(roles[i]).links.back();

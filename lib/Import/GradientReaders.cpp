@@ -67,7 +67,7 @@ GradientMatcher::findTerm(const ScoreTerm &term) const {
 
 std::optional<GradientMatch::Result>
 GradientMatcher::readTerm(const Node *node) {
-  if (!isOver(node, Gradient::Term))
+  if (!hasFunction || !isOver(node, Gradient::Term))
     return std::nullopt;
   Axes over = component.labels.resolve(flatten(node->labels));
   SmallVector<SmallVector<const Node *, 1>> nodes;
@@ -107,10 +107,9 @@ GradientMatcher::readTerm(const Node *node) {
   return readBy(exponential->exponent(), exponentTerm);
 }
 
-/// What a value is the gradient of; rows' parts in that of a sink, if it is the
-/// first that may be.
-std::optional<GradientMatch::Result> GradientMatcher::readAs(Value value,
-                                                             bool isFirst) {
+/// What a value is the gradient of: that of a sink before that of scores, of
+/// which rows sum up to the same.
+std::optional<GradientMatch::Result> GradientMatcher::readAs(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !isa<FloatType>(type.getElementType()))
     return std::nullopt;
@@ -125,7 +124,7 @@ std::optional<GradientMatch::Result> GradientMatcher::readAs(Value value,
   isKnown = isKnown && arePairsTied() && isWhole(match) &&
             hasKnownPositions(match, node, Inputs::Any);
   std::optional<GradientMatch::Result> result;
-  if (isKnown && isFirst && hasSink && isOver(node, Gradient::Sink))
+  if (isKnown && hasSink && isOver(node, Gradient::Sink))
     if (std::optional<double> factor =
             gradientFactor(match, node, Gradient::Sink, nullptr,
                            component.anchor(pairs), cotangentOperand))
@@ -146,7 +145,7 @@ void GradientMatcher::accept(GradientMatch::Result result) {
     Operation *next = nextForm(result.value);
     std::optional<GradientMatch::Result> later;
     if (next && !isa<sdy::ShardingConstraintOp>(next))
-      later = readAs(next->getResult(0), /*isFirst=*/false);
+      later = readAs(next->getResult(0));
     if (!later)
       break;
     result = *later;
@@ -170,7 +169,7 @@ bool GradientMatcher::explain(Operation *reader) {
   std::optional<GradientMatch::Result> found;
   // A constraint of the program stays.
   if (canFollow && !isa<sdy::ShardingConstraintOp>(reader))
-    found = readAs(reader->getResult(0), /*isFirst=*/true);
+    found = readAs(reader->getResult(0));
   bool isSmall = found && !(found->sum.perQuery && found->sum.perKey);
   if (isSmall)
     accept(*found);
@@ -209,7 +208,7 @@ void GradientMatcher::matchReaders() {
     progress() = std::move(before);
     std::optional<GradientMatch::Result> itself;
     if (op.getNumResults() == 1)
-      itself = readAs(op.getResult(0), /*isFirst=*/false);
+      itself = readAs(op.getResult(0));
     if (itself)
       accept(*itself);
     else if (unexplained)

@@ -264,7 +264,7 @@ void ImportAttentionPass::visit(Operation *exponential) {
     // Rows that no sample of the result was.
     if (match.empty == EmptyRow::Never && meetsEmptyRows(match))
       match.empty = EmptyRow::Nan;
-    GradientMatcher matcher(match, others, function.terms);
+    GradientMatcher matcher(match, others, function);
     gradients = matcher.run();
     noGradient = matcher.refusal;
     hidesGradients = matcher.hidesGradients;

@@ -141,6 +141,8 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
     if (result.of == Gradient::Sink) {
       value = gradientOfSinks(builder, location, attention, cotangent);
       form = {axes.batch, query, heads};
+      value =
+          sumOthers(builder, rearranger, value, labels, form, result.labels);
     } else if (result.of == Gradient::Term) {
       form = formOf(match, heads, result.sum);
       value = backward.getDTerms()[llvm::find(sums, result.sum) - sums.begin()];

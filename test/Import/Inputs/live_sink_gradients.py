@@ -130,6 +130,22 @@ def beside_the_sum(q, k, v, sinks):
     return weigh(powers / (powers.sum(-1, keepdims=True) + jnp.exp(sinks - greatest)), v)
 
 
+def shifted_by(shift):
+    """Softmax with a power of its sink in the sum, both less what `shift` makes of scores."""
+
+    def shifted(q, k, v, sinks):
+        scores = hide(scores_of(q, k))
+        least = shift(scores)
+        powers = jnp.exp(scores - least)
+        return weigh(powers / (powers.sum(-1, keepdims=True) + jnp.exp(sinks[:, None, None] - least)), v)
+
+    return shifted
+
+
+gradients(1, 1, Q, Q, Q, SINKS)(shifted_by(lambda scores: scores.max(-1, keepdims=True)))
+gradients(1, 1, Q, Q, Q, SINKS)(shifted_by(lambda scores: 0.0))
+
+
 @gradients(1, 1, Q, Q, Q, SINKS)
 def after_the_product(q, k, v, sinks):
     scores = hide(scores_of(q, k))
