@@ -209,13 +209,16 @@ void GradientMatcher::matchReaders() {
     std::optional<GradientMatch::Result> itself;
     if (op.getNumResults() == 1)
       itself = readAs(op.getResult(0));
-    if (itself)
+    if (itself) {
       accept(*itself);
-    else if (unexplained)
+    } else if (unexplained) {
       (void)refuse(hasSink ? "what is made of its sums is not the gradient of "
                              "its sink"
                            : "what is made of its pairs is the gradient of "
                              "nothing that its scores read",
                    unexplained->getLoc());
+      // Its attention is not taken, whatever else is read.
+      return;
+    }
   }
 }

@@ -120,6 +120,9 @@ std::optional<Cotangent> CotangentReader::readReshape(stablehlo::ReshapeOp op,
 
 /// What is added or concatenated along one dimension.
 bool CotangentReader::collect(Value value, SmallVectorImpl<Slot> &slots) {
+  static constexpr size_t maxSlots = 256;
+  if (slots.size() > maxSlots)
+    return false;
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<stablehlo::AddOp>(op))
     return collect(op->getOperand(0), slots) &&
@@ -201,6 +204,15 @@ static bool keepsCotangent(Operation *conversion, const Cotangent &product) {
 }
 
 std::optional<Cotangent> CotangentReader::read(Value value, int64_t keys) {
+  std::optional<Cotangent> product;
+  if (!others.contains({value, keys}))
+    product = readNew(value, keys);
+  if (!product)
+    others.insert({value, keys});
+  return product;
+}
+
+std::optional<Cotangent> CotangentReader::readNew(Value value, int64_t keys) {
   Operation *op = value.getDefiningOp();
   if (!op || !softmaxes.of(value).empty())
     return std::nullopt;

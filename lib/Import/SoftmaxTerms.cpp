@@ -24,16 +24,31 @@ public:
   SmallVector<ScaledWeights> of(Value value);
 
 private:
+  SmallVector<ScaledWeights> read(Value value);
   SmallVector<ScaledWeights> ofProduct(Operation *op);
   SmallVector<ScaledWeights> ofLayout(Operation *op);
 
   ImplicitLocOpBuilder &b;
   Softmaxes &softmaxes;
+  llvm::DenseMap<Value, SmallVector<ScaledWeights>> known;
 };
 
 } // namespace
 
+/// A sum with more is a term by itself: they may double with every step.
+static constexpr size_t maxTerms = 64;
+
 SmallVector<ScaledWeights> Terms::of(Value value) {
+  auto found = known.find(value);
+  if (found != known.end())
+    return found->second;
+  SmallVector<ScaledWeights> terms = read(value);
+  if (terms.size() > maxTerms)
+    terms = {ScaledWeights{value, {}}};
+  return known[value] = terms;
+}
+
+SmallVector<ScaledWeights> Terms::read(Value value) {
   Operation *op = value.getDefiningOp();
   if (!isa<FloatType>(getElementTypeOrSelf(value)) || !softmaxes.keys(value))
     return {ScaledWeights{value, {}}};

@@ -82,11 +82,20 @@ std::optional<int64_t> mlir::sp::reshapedDim(RankedTensorType from,
 }
 
 std::optional<int64_t> Softmaxes::keys(Value value) {
-  ArrayRef<Operation *> sources = of(value);
-  Operation *op = value.getDefiningOp();
-  if (sources.empty())
+  if (of(value).empty())
     return std::nullopt;
-  if (op == sources[0])
+  Operation *op = value.getDefiningOp();
+  auto found = knownKeys.find(op);
+  if (found != knownKeys.end())
+    return found->second;
+  std::optional<int64_t> dim = readKeys(op);
+  knownKeys[op] = dim;
+  return dim;
+}
+
+/// The dimension of keys of what is made of softmaxes.
+std::optional<int64_t> Softmaxes::readKeys(Operation *op) {
+  if (op == of(op->getResult(0))[0])
     return summedDim(op);
   if (isElementwise(op)) {
     for (Value operand : op->getOperands())
@@ -106,7 +115,8 @@ std::optional<int64_t> Softmaxes::keys(Value value) {
   if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op))
     return broadcast.getBroadcastDimensions()[*dim];
   if (isa<stablehlo::ReshapeOp>(op))
-    return reshapedDim(typeOf(op->getOperand(0)), typeOf(value), *dim);
+    return reshapedDim(typeOf(op->getOperand(0)), typeOf(op->getResult(0)),
+                       *dim);
   return dim;
 }
 
@@ -127,21 +137,55 @@ bool Softmaxes::isGradient(Value pairs) {
   return contractions.size() > of(pairs).size();
 }
 
-llvm::SmallBitVector mlir::sp::varyingDims(Value value) {
+namespace {
+
+/// Each value is looked at once, however many make use of it.
+class VaryingDims {
+public:
+  const llvm::SmallBitVector &of(Value value) {
+    auto found = known.find(value.getAsOpaquePointer());
+    if (found == known.end())
+      found = known.emplace(value.getAsOpaquePointer(), read(value)).first;
+    return found->second;
+  }
+
+private:
+  llvm::SmallBitVector read(Value value);
+
+  /// What `of` refers to stays where it is.
+  std::map<void *, llvm::SmallBitVector> known;
+};
+
+/// A value over some dimensions, made once.
+class Narrower {
+public:
+  explicit Narrower(ImplicitLocOpBuilder &b) : b(b) {}
+  Value narrow(Value value, ArrayRef<int64_t> dims);
+
+private:
+  Value make(Value value, ArrayRef<int64_t> dims);
+
+  ImplicitLocOpBuilder &b;
+  std::map<std::pair<void *, std::vector<int64_t>>, Value> made;
+};
+
+} // namespace
+
+llvm::SmallBitVector VaryingDims::read(Value value) {
   RankedTensorType type = typeOf(value);
   llvm::SmallBitVector dims(type.getRank());
   if (isUniform(value))
     return dims;
   Operation *op = value.getDefiningOp();
   if (auto broadcast = dyn_cast_or_null<stablehlo::BroadcastInDimOp>(op)) {
-    llvm::SmallBitVector own = varyingDims(broadcast.getOperand());
+    const llvm::SmallBitVector &own = of(broadcast.getOperand());
     for (auto [from, to] : llvm::enumerate(broadcast.getBroadcastDimensions()))
       if (own[from])
         dims.set(to);
     return dims;
   }
   if (auto transpose = dyn_cast_or_null<stablehlo::TransposeOp>(op)) {
-    llvm::SmallBitVector own = varyingDims(transpose.getOperand());
+    const llvm::SmallBitVector &own = of(transpose.getOperand());
     for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
       dims[to] = own[from];
     return dims;
@@ -149,7 +193,7 @@ llvm::SmallBitVector mlir::sp::varyingDims(Value value) {
   if (op && isElementwise(op)) {
     for (Value operand : op->getOperands())
       if (typeOf(operand).getRank() == type.getRank())
-        dims |= varyingDims(operand);
+        dims |= of(operand);
     return dims;
   }
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
@@ -157,12 +201,23 @@ llvm::SmallBitVector mlir::sp::varyingDims(Value value) {
   return dims;
 }
 
-Value mlir::sp::narrowTo(ImplicitLocOpBuilder &b, Value value,
-                         ArrayRef<int64_t> dims) {
+llvm::SmallBitVector mlir::sp::varyingDims(Value value) {
+  return VaryingDims().of(value);
+}
+
+Value Narrower::narrow(Value value, ArrayRef<int64_t> dims) {
+  std::pair key(value.getAsOpaquePointer(), std::vector<int64_t>(dims));
+  auto found = made.find(key);
+  if (found == made.end())
+    found = made.emplace(key, make(value, dims)).first;
+  return found->second;
+}
+
+Value Narrower::make(Value value, ArrayRef<int64_t> dims) {
   RankedTensorType type = typeOf(value);
-  RankedTensorType narrow = type.clone(llvm::map_to_vector(
+  RankedTensorType small = type.clone(llvm::map_to_vector(
       dims, [&](int64_t dim) { return type.getDimSize(dim); }));
-  if (narrow == type)
+  if (small == type)
     return value;
   Operation *op = value.getDefiningOp();
   if (auto broadcast = dyn_cast_or_null<stablehlo::BroadcastInDimOp>(op)) {
@@ -172,19 +227,19 @@ Value mlir::sp::narrowTo(ImplicitLocOpBuilder &b, Value value,
         own.push_back(int64_t(from));
         places.push_back(llvm::find(dims, to) - dims.begin());
       }
-    Value inner = narrowTo(b, broadcast.getOperand(), own);
-    return stablehlo::BroadcastInDimOp::create(b, narrow, inner, places);
+    Value inner = narrow(broadcast.getOperand(), own);
+    return stablehlo::BroadcastInDimOp::create(b, small, inner, places);
   }
   auto constant = dyn_cast_or_null<stablehlo::ConstantOp>(op);
   if (constant && constant.getValue().isSplat())
     return stablehlo::ConstantOp::create(
-        b, cast<DenseElementsAttr>(constant.getValue()).resizeSplat(narrow));
+        b, cast<DenseElementsAttr>(constant.getValue()).resizeSplat(small));
   if (op && isElementwise(op)) {
     Operation *clone = b.clone(*op);
     for (OpOperand &operand : clone->getOpOperands())
       if (typeOf(operand.get()).getRank() == type.getRank())
-        operand.set(narrowTo(b, operand.get(), dims));
-    clone->getResult(0).setType(narrow);
+        operand.set(narrow(operand.get(), dims));
+    clone->getResult(0).setType(small);
     clone->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
     return clone->getResult(0);
   }
@@ -194,7 +249,12 @@ Value mlir::sp::narrowTo(ImplicitLocOpBuilder &b, Value value,
     limit[dim] = type.getDimSize(dim);
   Value first = stablehlo::SliceOp::create(b, type.clone(limit), value, start,
                                            limit, stride);
-  return stablehlo::ReshapeOp::create(b, narrow, first);
+  return stablehlo::ReshapeOp::create(b, small, first);
+}
+
+Value mlir::sp::narrowTo(ImplicitLocOpBuilder &b, Value value,
+                         ArrayRef<int64_t> dims) {
+  return Narrower(b).narrow(value, dims);
 }
 
 Value mlir::sp::scale(ImplicitLocOpBuilder &b, Value value, Value factor,

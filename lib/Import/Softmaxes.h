@@ -22,8 +22,11 @@ public:
   bool isGradient(Value pairs);
 
 private:
+  std::optional<int64_t> readKeys(Operation *op);
+
   /// What `of` refers to stays where it is.
   std::map<Operation *, SmallVector<Operation *, 2>> known;
+  llvm::DenseMap<Operation *, std::optional<int64_t>> knownKeys;
 };
 
 /// The dimensions along which a value may differ.

@@ -56,8 +56,12 @@ private:
   std::optional<Cotangent> readParts(Value value, int64_t keys);
   bool collect(Value value, SmallVectorImpl<Slot> &slots);
 
+  std::optional<Cotangent> readNew(Value value, int64_t keys);
+
   ImplicitLocOpBuilder &b;
   Softmaxes &softmaxes;
+  /// What is none, whoever asks.
+  llvm::DenseSet<std::pair<Value, int64_t>> others;
 };
 
 /// Reads the gradient of weights with respect to one softmax of a sum, what

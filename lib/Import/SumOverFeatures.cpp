@@ -54,6 +54,9 @@ static Value withoutConversions(Value value) {
 }
 
 bool FactorGradient::collect(Value value, bool divides) {
+  static constexpr size_t maxNumbers = 64;
+  if (numbers.size() > maxNumbers)
+    return false;
   Operation *op = value.getDefiningOp();
   ArrayRef<Operation *> sources = split.softmaxes.of(value);
   bool isProduct = isa_and_nonnull<stablehlo::MulOp, stablehlo::DivOp>(op);
