@@ -226,7 +226,9 @@ CUresult cuLaunchKernel(CUfunction, unsigned blocks, unsigned, unsigned,
       fake.blocks = blocks;
       fake.threads = threads;
       fake.sharedBytes = shared;
-      bool hangs = fake.launches++ == fake.hangsAt;
+      // Tests look on meanwhile.
+      bool hangs = __atomic_fetch_add(&fake.launches, 1, __ATOMIC_RELAXED) ==
+                   fake.hangsAt;
       sprt::test::takeTime(hangs);
       if (hangs)
         return;

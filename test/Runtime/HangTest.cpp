@@ -94,7 +94,7 @@ TEST_F(Hang, anInterruptEndsTheRun) {
       EXPECT_EQ(runner.run(RingInputs(kLength).arrays()),
                 "the run was interrupted");
     });
-    while (fake->launches < 2)
+    while (__atomic_load_n(&fake->launches, __ATOMIC_RELAXED) < 2)
       std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     sprt_session_interrupt(runner.session);
@@ -114,7 +114,7 @@ TEST_F(Hang, whatEndsSoonAfterItsInterruptIsFreed) {
       EXPECT_EQ(runner.run(RingInputs(kLength).arrays()),
                 "the run was interrupted");
     });
-    while (fake->launches < 2)
+    while (__atomic_load_n(&fake->launches, __ATOMIC_RELAXED) < 2)
       std::this_thread::yield();
     sprt_session_interrupt(runner.session);
     run.join();
