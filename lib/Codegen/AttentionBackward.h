@@ -28,6 +28,7 @@ struct Matrix {
 struct BackwardTile {
   Value queries, keys;     ///< valid rows in all
   Value scale;             ///< a vector
+  Value exponentScale;     ///< scale · log₂e, a vector
   Value initialiseQueries; ///< i1
   Value initialiseKeys;
   Rows k, v, dk, dv;
@@ -36,7 +37,7 @@ struct BackwardTile {
   Matrix queryRows, outputRows, queryColumns, outputColumns;
   Matrix powers, powerFactors, scoreFactors, scoreColumns, queryGradients;
   Matrix slopes, weights;
-  Value lse, inverse, delta, lower, upper, ranges;
+  Value lse, lseRest, inverse, delta, lower, upper, ranges;
   /// Of each gradient of a term.
   struct Term {
     Matrix factors;
@@ -79,8 +80,8 @@ Value packQueries(BackwardEmitter &e, const Rows &rows, const QueryBlock &block,
 /// Asks for a panel's rows from `first` on, which need not be valid.
 void prefetchRows(BackwardEmitter &e, const Rows &rows, Value first,
                   int64_t size);
-/// Copies lse and delta of the block's queries, with a score function as
-/// BackwardShape says; lse is -inf beyond the valid ones.
+/// Makes lse as BackwardShape says and copies delta of the block's queries; lse
+/// is -inf beyond the valid ones.
 void packNumbers(BackwardEmitter &e, const BackwardTile &tile,
                  const QueryHead &head, const QueryBlock &block);
 /// i1: all lanes of what packing returned are 0.

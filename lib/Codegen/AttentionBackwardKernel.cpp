@@ -81,6 +81,7 @@ BackwardShape::BackwardShape(const AttentionBackwardConfig &config)
   slopes = score ? reserve(keyBlock * panel) : 0;
   weights = hasWeights ? reserve(keyBlock * panel) : 0;
   lse = reserve(queryBlock);
+  lseRest = score ? 0 : reserve(queryBlock);
   inverse = score ? reserve(queryBlock) : 0;
   delta = reserve(queryBlock);
   lower = reserve(queryBlock);
@@ -174,7 +175,12 @@ BackwardTile Launch::locateTile(Value batch, Value kvHead) {
   BackwardTile tile;
   tile.queries = size(SPRT_BACKWARD_QUERIES);
   tile.keys = size(SPRT_BACKWARD_KEYS);
-  tile.scale = inLanes(e, number(SPRT_BACKWARD_SCALE));
+  Value scale = number(SPRT_BACKWARD_SCALE);
+  tile.scale = inLanes(e, scale);
+  // Rounded as the forward's is, which lse is made with.
+  Value log2e =
+      arith::ConstantOp::create(e, e.getF64FloatAttr(llvm::numbers::log2e));
+  tile.exponentScale = inLanes(e, e.mulf(scale, log2e));
   tile.initialiseQueries = isSet(SPRT_BACKWARD_INIT_QUERIES);
   tile.initialiseKeys = isSet(SPRT_BACKWARD_INIT_KEYS);
   tile.k =
@@ -205,6 +211,7 @@ BackwardTile Launch::locateTile(Value batch, Value kvHead) {
   tile.slopes = {area(s.slopes), s.keyBlock};
   tile.weights = {area(s.weights), s.keyBlock};
   tile.lse = area(s.lse);
+  tile.lseRest = area(s.lseRest);
   tile.inverse = area(s.inverse);
   tile.delta = area(s.delta);
   tile.lower = area(s.lower);

@@ -1,6 +1,7 @@
 // Moves rows between their natural row-major form and the planes of the
 // gradient kernels.
 #include "AttentionBackward.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -156,33 +157,70 @@ void attention::prefetchRows(BackwardEmitter &e, const Rows &rows, Value first,
   });
 }
 
+static Value numberOf(BackwardEmitter &e, double value) {
+  return arith::ConstantOp::create(e, e.getFloatAttr(e.scalarType, value));
+}
+
+/// lse in base 2 as a sum of two numbers, the second much smaller.
+///
+/// Neighbours of a large lse are so far apart that rounding it alone changes
+/// weights. Most rows there give all weight to one key, so a large lse is taken
+/// to be less by as much as it may be rounded up: as weights are at most 1,
+/// that key's is then exact.
+static std::pair<Value, Value> toBaseTwo(BackwardEmitter &e, Value lse) {
+  bool isDouble = e.scalarType.isF64();
+  double log2e = isDouble ? llvm::numbers::log2e
+                          : static_cast<float>(llvm::numbers::log2e);
+  double remainder =
+      isDouble ? 0x1.777d0ffda0d24p-56 : llvm::numbers::log2e - log2e;
+  double rounding = isDouble ? 0x1p-51 : 0x1p-22;
+  Value high = arith::MulFOp::create(e, lse, numberOf(e, log2e));
+  auto fma = [&](Value a, double b, Value c) -> Value {
+    return math::FmaOp::create(e, a, numberOf(e, b), c);
+  };
+  Value low = fma(lse, log2e, arith::NegFOp::create(e, high));
+  low = fma(lse, remainder, low);
+  Value size = math::AbsFOp::create(e, high);
+  Value least = numberOf(e, 0x1p-10 / rounding);
+  Value isLarge =
+      arith::CmpFOp::create(e, arith::CmpFPredicate::OGE, size, least);
+  low = e.select(isLarge, fma(size, -rounding, low), low);
+  // No sum of infinities.
+  Value isFinite = arith::CmpFOp::create(
+      e, arith::CmpFPredicate::OLT, size,
+      numberOf(e, std::numeric_limits<double>::infinity()));
+  return {high, e.select(isFinite, low, numberOf(e, 0))};
+}
+
 void attention::packNumbers(BackwardEmitter &e, const BackwardTile &tile,
                             const QueryHead &head, const QueryBlock &block) {
   Value count = e.mul(block.panels, e.integer(e.registers.panel));
   Value valid = e.least(e.sub(block.queries, block.first), count);
-  auto number = [&](double value) -> Value {
-    return arith::ConstantOp::create(e, e.getFloatAttr(e.scalarType, value));
-  };
   e.loop(e.integer(0), valid, 1, [&](Value index) {
     Value row = e.add(block.first, index);
-    for (auto [rows, area] :
-         {std::pair(&head.lse, tile.lse), std::pair(&head.delta, tile.delta)})
-      e.store(e.load(e.scalarType, rowAt(e, *rows, row)),
-              e.at(area, index, e.scalarType));
-    if (!e.score)
+    auto store = [&](Value number, Value area) {
+      e.store(number, e.at(area, index, e.scalarType));
+    };
+    store(e.load(e.scalarType, rowAt(e, head.delta, row)), tile.delta);
+    Value address = rowAt(e, head.lse, row);
+    Value lse = e.load(e.scalarType, address);
+    if (e.score) {
+      Value sum = e.load(e.scalarType, e.at(address, 1, e.scalarType));
+      store(lse, tile.lse);
+      store(arith::DivFOp::create(e, numberOf(e, 1), sum), tile.inverse);
       return;
-    Value sum =
-        e.load(e.scalarType, e.at(rowAt(e, head.lse, row), 1, e.scalarType));
-    e.store(arith::DivFOp::create(e, number(1), sum),
-            e.at(tile.inverse, index, e.scalarType));
+    }
+    auto [high, low] = toBaseTwo(e, lse);
+    store(high, tile.lse);
+    store(low, tile.lseRest);
   });
-  Value none = number(-std::numeric_limits<double>::infinity());
-  Value zero = number(0);
+  Value none = numberOf(e, -std::numeric_limits<double>::infinity());
+  Value zero = numberOf(e, 0);
   e.loop(valid, count, 1, [&](Value index) {
     e.store(none, e.at(tile.lse, index, e.scalarType));
     e.store(zero, e.at(tile.delta, index, e.scalarType));
-    if (e.score)
-      e.store(zero, e.at(tile.inverse, index, e.scalarType));
+    e.store(zero,
+            e.at(e.score ? tile.inverse : tile.lseRest, index, e.scalarType));
   });
 }
 

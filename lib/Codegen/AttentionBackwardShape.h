@@ -66,12 +66,13 @@ struct BackwardShape : Registers {
   ///   slopes [k][q]                     scores, then P ∘ e'; powers is only
   ///                                     powerFactors then, of P ∘ w
   ///   weights [k][q]                    w, if there are such
-  /// and of vectors of queries lse (or greatest exponents, and 1 / sum in
-  /// inverse), delta, lower, upper; ranges as in Sight.
+  /// and of vectors of queries lse in base 2, with what it rounds off in
+  /// lseRest (or greatest exponents, and 1 / sum in inverse), delta, lower,
+  /// upper; ranges as in Sight.
   int64_t keyWords, valueWordRows, keyRows, keyGradients, valueGradients,
       queryRows, outputRows, queryColumns, outputColumns, powers, powerFactors,
-      scoreFactors, scoreColumns, queryGradients, slopes, weights, lse, inverse,
-      delta, lower, upper, ranges, bytes;
+      scoreFactors, scoreColumns, queryGradients, slopes, weights, lse, lseRest,
+      inverse, delta, lower, upper, ranges, bytes;
   ScoreAreas scoreAreas;
   bool hasWeights;
   SmallVector<TermShape> terms; ///< that have gradients

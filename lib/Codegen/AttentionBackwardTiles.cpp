@@ -66,29 +66,30 @@ static SmallVector<Value> multiplyKeys(
                   prefetch);
 }
 
-/// e^x, at most the result's greatest power of 2, where lse is not of these
-/// scores.
+/// 2^x, at most 1: no weight is more, however far lse is rounded. NaN passes.
 static Value raise(BackwardEmitter &e, Value exponent) {
-  Value most = e.constant(e.scalarType.isF64() ? 1024 : 128);
-  exponent = e.mulf(exponent, e.constant(llvm::numbers::log2e));
-  exponent = e.select(
+  Value most = e.constant(0);
+  return e.exp2(e.select(
       arith::CmpFOp::create(e, arith::CmpFPredicate::OGT, exponent, most), most,
-      exponent);
-  return e.exp2(exponent);
+      exponent));
 }
 
 static void raisePowers(BackwardEmitter &e, const BackwardTile &tile,
                         const Panel &panel, Value firstKey) {
   const BackwardShape &s = e.shape;
   Value queries = tile.queryColumns.plane(e, panel.number);
-  Value least[2];
-  for (int64_t half = 0; half < 2; ++half)
+  Value least[2], rest[2];
+  for (int64_t half = 0; half < 2; ++half) {
     least[half] = arith::NegFOp::create(e, halfOf(e, tile.lse, panel, half));
+    rest[half] = halfOf(e, tile.lseRest, panel, half);
+  }
   e.loop(panel.from, panel.to, s.tile, [&](Value row) {
     SmallVector<Value> sums = multiplyKeys(e, tile, row, queries);
     // The difference is rounded once, not the scores.
     for (int64_t i = 0; i < 2 * s.tile; ++i)
-      sums[i] = raise(e, e.fma(sums[i], tile.scale, least[i % 2]));
+      sums[i] =
+          raise(e, e.subf(e.fma(sums[i], tile.exponentScale, least[i % 2]),
+                          rest[i % 2]));
     sums = maskTile(e, panel.sight, e.add(firstKey, row), sums, e.constant(0));
     storeTile(e, sums, tile.powers.row(e, panel.plane, row));
     if (s.pair == 2)
@@ -139,8 +140,10 @@ static void raiseRow(BackwardEmitter &e, const BackwardTile &tile,
     // makes of it.
     Value isHidden = e.isMark(score);
     Value greatest = halfOf(e, tile.lse, panel, half);
-    Value power = e.mulf(raise(e, e.subf(made[0], greatest)),
-                         halfOf(e, tile.inverse, panel, half));
+    Value exponent =
+        e.mulf(e.subf(made[0], greatest), e.constant(llvm::numbers::log2e));
+    Value power =
+        e.mulf(raise(e, exponent), halfOf(e, tile.inverse, panel, half));
     // In P 0 is for hidden pairs where terms read it, -0 for others.
     bool isRead = llvm::any_of(e.shape.terms, [](const TermShape &term) {
       return term.kind == TermShape::Factors::powers;

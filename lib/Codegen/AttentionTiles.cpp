@@ -159,11 +159,25 @@ static void clearWeights(Emitter &e, const Panel &p, Value from, Value to) {
   });
 }
 
+/// Whether a maximum is so large that its product's rounding alone is more than
+/// powers should make of it.
+static Value areLarge(Emitter &e, ValueRange maxima) {
+  Value least = e.integers(e.bitsOf(e.scalarType.isF64() ? 0x1p53 : 0x1p24));
+  Value isLarge;
+  for (Value maximum : maxima) {
+    Value so = e.compare(Predicate::sge, e.magnitudes(maximum), least);
+    isLarge = isLarge ? arith::OrIOp::create(e, isLarge, so) : so;
+  }
+  return vector::ReductionOp::create(e, vector::CombiningKind::OR, isLarge);
+}
+
 /// Turns scores [from, to) into powers; returns the sums of them and, where
 /// they are rounded to pairs, of the rounded ones: values meet these, and a
-/// mean divides by the weights that it is made of.
+/// mean divides by the weights that it is made of. The scaled scores are
+/// rounded if `isRounded`, so that the greatest gives exactly 1.
 static SmallVector<Value> raiseBlock(Emitter &e, const Panel &p, Value from,
-                                     Value to, Value scale, ValueRange maxima) {
+                                     Value to, Value scale, ValueRange maxima,
+                                     bool isRounded) {
   const Shape &s = e.shape;
   SmallVector<Value> zeros(2 * s.pair, e.constant(0));
   return e.loop(from, to, s.pair, zeros, [&](Value row, ValueRange carried) {
@@ -172,8 +186,11 @@ static SmallVector<Value> raiseBlock(Emitter &e, const Panel &p, Value from,
       Value powers[2];
       for (int64_t i = 0; i < s.pair; ++i) {
         Value address = vectorAt(e, p.scores, e.add(row, e.integer(i)), half);
-        Value exponent = e.fma(e.load(e.vectorType, address), scale,
-                               arith::NegFOp::create(e, maxima[half]));
+        Value score = e.load(e.vectorType, address);
+        Value exponent =
+            isRounded
+                ? e.subf(e.mulf(score, scale), maxima[half])
+                : e.fma(score, scale, arith::NegFOp::create(e, maxima[half]));
         powers[i] = e.power(exponent);
         next[half] = e.addf(next[half], powers[i]);
       }
@@ -238,7 +255,17 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
       rescale.push_back(e.power(e.subf(before[half], safe[half])));
       e.store(maxima[half], vectorAt(e, p.rowMax, zero, half));
     }
-    SmallVector<Value> powers = raiseBlock(e, p, from, to, tile.scale, safe);
+    auto raise = [&](bool isRounded) {
+      return raiseBlock(e, p, from, to, tile.scale, safe, isRounded);
+    };
+    // What a score function makes is not scaled.
+    SmallVector<Value> powers =
+        e.score
+            ? raise(false)
+            : e.ifElse(
+                  areLarge(e, safe),
+                  SmallVector<Type>(2 * s.pair, e.vectorType),
+                  [&] { return raise(true); }, [&] { return raise(false); });
     auto addSums = [&](Value area, int64_t first) {
       for (int64_t half = 0; half < 2; ++half) {
         Value address = vectorAt(e, area, zero, half);

@@ -110,8 +110,9 @@ Value VectorEmitter::log(Value exponent, Value x) {
   for (int64_t i = 0; i <= (isDouble ? 11 : 4); ++i)
     coefficients.push_back(2.0 / static_cast<double>(2 * i + 1));
   Value logarithm = mulf(s, polynomial(mulf(s, s), coefficients));
-  Value wholeExponent =
-      addf(exponent, arith::SIToFPOp::create(*this, vectorType, ownExponent));
-  Value sum = fma(wholeExponent, constant(llvm::numbers::ln2), logarithm);
+  // A large exponent would swallow the other one.
+  Value ln2 = constant(llvm::numbers::ln2);
+  Value ownExponents = arith::SIToFPOp::create(*this, vectorType, ownExponent);
+  Value sum = fma(exponent, ln2, fma(ownExponents, ln2, logarithm));
   return addf(sum, subf(x, x)); // NaN and infinity stay what they are
 }

@@ -137,6 +137,24 @@ TYPED_TEST(AttentionSpecial, EqualScoresGiveTheMeanToAnUlp) {
     EXPECT_NEAR(c.o[row * kSize], (kRows - 1) / 2.0, 1e-6);
 }
 
+// The greatest score's power is exactly 1, however far its type's numbers are
+// apart there.
+TYPED_TEST(AttentionSpecial, LargeScoresChooseTheGreatest) {
+  for (double size : {3e7, 3e9, 1e15, 1e30}) {
+    Case<TypeParam> c;
+    for (int64_t row = 0; row < kRows; ++row)
+      for (int64_t i = 0; i < kSize; ++i) {
+        c.q[row * kSize + i] = static_cast<TypeParam>(size / kSize);
+        c.k[row * kSize + i] =
+            static_cast<TypeParam>(std::sin(3 * row + i) + (row == 17 ? 2 : 0));
+        c.v[row * kSize + i] = static_cast<TypeParam>(row + 0.1);
+      }
+    c.run(band(kRows, kRows));
+    for (TypeParam element : c.o)
+      EXPECT_EQ(element, static_cast<TypeParam>(17.1)) << size;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Configurations
 //===----------------------------------------------------------------------===//
