@@ -10,7 +10,7 @@ using namespace mlir::sp;
 static constexpr double tolerance = 1e-9;
 static constexpr uint64_t seed = 311;
 /// Gradients below this say nothing: they are what one-hot rows leave.
-static constexpr double smallest = 1e-6;
+static constexpr double smallest = 1e-4;
 
 bool mlir::sp::meetsEmptyRows(const AttentionMatch &match) {
   if (!match.score || !match.axes.query)
