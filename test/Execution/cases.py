@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import jax
+
 import attentions
 import magnitudes
 import scores
@@ -90,6 +92,13 @@ class Case:
     def has_terms(self) -> bool:
         """Whether scores read what may be learned."""
         return bool(set(scores.learned(self.made)) - set(scores.learned(self.made, ("sink",))))
+
+    @property
+    def by_queries(self) -> bool:
+        """Whether ranks may have what scores read, or its gradients, by queries: these cannot travel then."""
+        beside = [part for part in self.made if part.arrays and part.role not in ("cap", "sink")]
+        rows = [jax.eval_shape(part.value, *part.arrays).shape[2] for part in beside]
+        return self.grad > 1 or max(rows, default=1) > 1
 
     @property
     def shown(self) -> bool:

@@ -105,12 +105,12 @@ class Fuzzer:
     ) -> tuple[list[np.ndarray], dict, dict]:
         """As harness.Tools.execute; without the strategy where no attention is found.
 
-        And without --backward=q where terms of pairs forbid it.
+        And without --backward=q where what ranks have by queries forbids it.
         """
         try:
             return tools.execute(harness.Case(program, case.options(), device=case.device()))
         except harness.CaseError as failure:
-            if KEYS_TRAVEL in str(failure):
+            if KEYS_TRAVEL in str(failure) and case.backward == "q" and case.by_queries:
                 return self._execute(tools, program, replace(case, backward="kv"))
             if NOT_TAKEN not in str(failure):
                 raise
@@ -177,7 +177,7 @@ def run(args: argparse.Namespace, chosen: list[cases.Case]) -> int:
     print(f"attention found in {sum(outcome.found for outcome in results)}, not in {len(unfound)}")
     if why:
         print("not found with: " + ", ".join(f"{name} {count}" for name, count in why.most_common()))
-    return 1 if failed else 0
+    return 1 if failed or not results else 0
 
 
 def run_apart(args: argparse.Namespace, chosen: list[cases.Case]) -> int:

@@ -284,6 +284,9 @@ def hold_all(tools: Tools, cases: Iterable[Case], args: argparse.Namespace) -> i
         return None
 
     cases = list(cases)
+    if not cases:
+        print("no cases", file=sys.stderr)
+        return 1
     if args.emulated:
         cases = [case.emulated(seed) for seed, case in enumerate(cases, 1)]
     with ThreadPoolExecutor(args.jobs) as pool:
