@@ -3,6 +3,7 @@
 //   exp(select(%mask, %scores * c, -inf) - %max) / %sum       linear
 //   exp(%scores / (1 + exp(%scores - 57)))                    not, though equal
 //                                                             on many samples
+//   exp(%scores) / sqrt(%sum * %sum)                          neither
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +21,12 @@ namespace {
 
 class LinearScores {
 public:
-  LinearScores(const Component &component, AxisId keys)
-      : component(component), readings(component, keys, {}) {}
+  LinearScores(const Component &component, AxisId keys, bool asFunction)
+      : component(component), readings(component, keys, {}),
+        asFunction(asFunction) {}
 
-  bool holds();
+  /// An operation that is none of a scaled softmax; null without one.
+  const Node *find();
 
 private:
   /// What is read of pairs: weights, or the exponents of their exponentials.
@@ -34,10 +37,14 @@ private:
   }
   bool addOperands(const Node *node, bool isExponent);
   bool isBoundedByFill(const Node *node);
+  bool isOfSums(const Node *node);
+  bool keepsSums(const Node *node);
 
   const Component &component;
   Readings readings;
+  bool asFunction; ///< whatever is made of scores is a score function
   SmallVector<Place> open;
+  DenseMap<const Node *, bool> ofSums;
 };
 
 } // namespace
@@ -56,7 +63,8 @@ bool LinearScores::addOperands(const Node *node, bool isExponent) {
   if (isa<stablehlo::ExpOp>(op)) {
     if (isExponent)
       return false;
-    open.push_back(Place(operands[0], true));
+    if (!asFunction)
+      open.push_back(Place(operands[0], true));
     return true;
   }
   if (isa<stablehlo::SelectOp>(op))
@@ -75,21 +83,63 @@ bool LinearScores::addOperands(const Node *node, bool isExponent) {
   return isLinear;
 }
 
-bool LinearScores::holds() {
+/// Whether a row's value is made of its sum, but for the sum's logarithm.
+bool LinearScores::isOfSums(const Node *node) {
+  auto [entry, isNew] = ofSums.try_emplace(node, false);
+  if (!isNew || !node->op || !node->scored || isa<stablehlo::LogOp>(node->op))
+    return entry->second;
+  bool sums = reductionKind(node->op) == "stablehlo.add";
+  bool result = sums || llvm::any_of(node->operands, [&](const Node *operand) {
+                  return !isOfPairs(operand) && isOfSums(operand);
+                });
+  return ofSums[node] = result;
+}
+
+/// False for an operation on sums of rows that is none of a softmax.
+bool LinearScores::keepsSums(const Node *node) {
+  Operation *op = node->op;
+  ArrayRef<Node *> operands = node->operands;
+  if (isa<stablehlo::SelectOp>(op))
+    operands = operands.drop_front();
+  auto count = llvm::count_if(
+      operands, [&](const Node *operand) { return isOfSums(operand); });
+  if (count == 0 || node->hasTruths())
+    return true;
+  if (isa<stablehlo::MulOp, stablehlo::DivOp>(op))
+    return count == 1;
+  return isMove(op) || isIdentity(op) ||
+         isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::NegOp,
+             stablehlo::SelectOp, stablehlo::ConvertOp, stablehlo::MaxOp,
+             stablehlo::MinOp, stablehlo::LogOp, stablehlo::ReduceOp>(op);
+}
+
+const Node *LinearScores::find() {
   DenseSet<Place> seen;
   open.push_back(Place(component.weights(), false));
   while (!open.empty()) {
     Place place = open.pop_back_val();
     const Node *node = place.getPointer();
-    if (!isOfPairs(node) || node == component.scoresNode() ||
+    if (!node->scored || node == component.scoresNode() || !node->op ||
         node->role != Role::None || !seen.insert(place).second)
       continue;
-    if (!addOperands(node, place.getInt()))
-      return false;
+    if (isOfPairs(node)) {
+      if (!addOperands(node, place.getInt()))
+        return node;
+    } else if (!place.getInt()) {
+      if (!keepsSums(node))
+        return node;
+      for (const Node *operand : node->operands)
+        if (!isOfPairs(operand))
+          open.push_back(Place(operand, false));
+    }
   }
-  return true;
+  return nullptr;
 }
 
-bool mlir::sp::areScoresLinear(const Component &component, AxisId keys) {
-  return LinearScores(component, keys).holds();
+const Node *mlir::sp::findNonlinear(const Component &component, AxisId keys,
+                                    bool asFunction) {
+  // The weight of a single key is 1.
+  if (component.labels.size(keys) == 1)
+    return nullptr;
+  return LinearScores(component, keys, asFunction).find();
 }

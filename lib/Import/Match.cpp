@@ -339,7 +339,7 @@ std::optional<AttentionMatch> AttentionMatcher::run() {
 }
 
 LogicalResult AttentionMatcher::matchProduct() {
-  if (!areScoresLinear(*match.component, match.axes.key))
+  if (findNonlinear(*match.component, match.axes.key, /*asFunction=*/false))
     return refuse("its scores are more than scaled and masked",
                   product->getLoc());
   MaskAnalysis mask(*match.component, match.axes, comparisons);

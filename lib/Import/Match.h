@@ -117,9 +117,10 @@ private:
 
 struct SampleDraw;
 
-/// Whether weights are powers of scores that are scaled, masked and shifted by
-/// operations which say so.
-bool areScoresLinear(const Component &component, AxisId keys);
+/// What in weights is no operation of a softmax over scores that are scaled,
+/// masked and shifted, or, `asFunction`, made anything of; null without one.
+const Node *findNonlinear(const Component &component, AxisId keys,
+                          bool asFunction);
 
 /// Compares a node with the reference on sampled positions.
 class ReferenceCheck {

@@ -68,8 +68,14 @@ LogicalResult AttentionMatcher::matchScore() {
   return failed(verifyResults(mask)) ? failure() : settleEmptyRows();
 }
 
-/// Rows emptied by data that no sample was.
+/// Rows emptied by data that no sample was; and no sample says what becomes of
+/// weights that are more than divided by sums.
 LogicalResult AttentionMatcher::settleEmptyRows() {
+  if (const Node *node = findNonlinear(*match.component, match.axes.key,
+                                       /*asFunction=*/true))
+    return refuse("'" + node->op->getName().getStringRef() +
+                      "' makes more than multiples of its weights or sums",
+                  node->value.getLoc());
   bool hasSink = !findSinks(*match.component, match.axes.key).empty();
   if (hasSink)
     match.empty = EmptyRow::Zero;

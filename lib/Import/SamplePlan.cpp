@@ -8,15 +8,30 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-static constexpr unsigned draws = 4;
-/// What scaled scores are about, draw by draw.
-static constexpr double magnitudes[] = {3, 0.3, 1, 30};
-/// What is added to all scaled scores: softmax does not see it, but what acts
-/// on large scores alone does. Third powers of exponentials, which gradients
-/// may have where no maximum is subtracted, are numbers.
-static constexpr double offsets[] = {0, 100, -100, 0, 200, -200, 40, -150};
-/// How large cotangents and values are, to which gradients are proportional.
-static constexpr double factors[] = {1, 1e4, 1e2, 1, 1e3, 1, 1e4, 1};
+namespace {
+
+/// What a draw has, in the order of their seeds.
+struct Sizes {
+  double magnitude; ///< of scaled scores, about
+  /// What is added to all of them: softmax does not see it, but what acts on
+  /// large scores alone does. Third powers of exponentials, which gradients may
+  /// have where no maximum is subtracted, are numbers.
+  double offset;
+  /// How large cotangents and values are, to which gradients are proportional.
+  double factors;
+  /// Whether scores are as large where exponents grow slowest. Rows where they
+  /// grow faster then say nothing.
+  bool isSlowest;
+};
+
+} // namespace
+
+static constexpr Sizes sizes[] = {{3, 0, 1, false},     {0.3, 100, 1e4, false},
+                                  {1, -100, 1e2, true}, {30, 0, 1, false},
+                                  {3, 200, 1e3, false}, {1, 0, 1e4, true},
+                                  {3, 40, 10, false},   {3, 0, 1, true}};
+/// Of these without a score function; the last two have all truths alike.
+static constexpr size_t fewestDraws = 6;
 static constexpr size_t maxPositions = 40;
 
 void mlir::sp::samplePositions(AttentionMatch &match,
@@ -164,16 +179,16 @@ SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
       match.score && !findSinks(*match.component, match.axes.key).empty();
   SmallVector<SampleDraw> samples;
   // Data has more cases than numbers; all true and all false are two of them.
-  SmallVector<std::optional<bool>> truths(match.score ? draws + 2 : draws);
-  truths.append({false, true});
-  for (auto [draw, truth] : llvm::enumerate(truths)) {
-    double magnitude = magnitudes[truth ? 0 : draw % draws];
-    double offset = hasSinks ? 0 : offsets[draw];
-    // Rows whose scores are large say nothing, so that every other draw has
-    // none.
-    double slope = draw % 2 == 0 ? fastest : slowest;
-    samples.push_back({plan, seed++, truth, magnitude / slope, offset / slope,
-                       factors[draw]});
+  size_t count = match.score ? std::size(sizes) : fewestDraws;
+  for (auto [number, size] :
+       llvm::enumerate(ArrayRef(sizes).take_front(count))) {
+    std::optional<bool> truth;
+    if (number + 2 >= count)
+      truth = number + 1 == count;
+    double slope = size.isSlowest ? slowest : fastest;
+    double offset = hasSinks ? 0 : size.offset;
+    samples.push_back({plan, seed++, truth, size.magnitude / slope,
+                       offset / slope, size.factors});
   }
   return samples;
 }

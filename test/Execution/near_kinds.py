@@ -174,7 +174,7 @@ add(
     "no_shift",
     of_powers(lambda s, m: normed(jnp.exp(s - jnp.maximum(m, jnp.nan)), lambda x: x)),
     1,
-    0,
+    TWO,
     "maximum",
 )
 add("near_shift", of_powers(lambda s, m: normed(jnp.exp(s - jnp.maximum(m, 8)), lambda x: x)), 1, TWO)

@@ -50,9 +50,9 @@ def most(values: np.ndarray) -> float:
 
 
 def sees_none(scores: np.ndarray) -> bool:
-    """Whether there is a row of -inf but for what a finite fill hides, which is neither computed nor sent."""
-    highest = scores.max(-1, initial=-np.inf)
-    return bool((np.isneginf(scores).any(-1) & np.isfinite(highest) & (highest <= -MASKED)).any())
+    """Whether there is a row of less than what a finite fill hides, which is neither computed nor sent."""
+    highest, lowest = scores.max(-1, initial=-np.inf), scores.min(-1, initial=np.inf)
+    return bool(((lowest < 10 * highest) & np.isfinite(highest) & (highest <= -MASKED)).any())
 
 
 def vanish(exponents: np.ndarray, dtype: str) -> bool:
