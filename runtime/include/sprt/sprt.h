@@ -111,9 +111,7 @@ typedef struct sprt_session_options {
   /// How long a rank waits for another, and how long a loop or a kernel of it
   /// may take; 0: it waits 300 s and computes for ever.
   double timeout_seconds;
-  /// 1: keep events for sprt_session_write_trace, 2: only times of commands,
-  /// which CPUs always keep. A GPU takes a few microseconds for each.
-  int32_t trace;
+  int32_t trace;       ///< 1: events for sprt_session_write_trace; 2: times
   int64_t inject_rank; ///< -1: none; else this rank fails at inject_command
   int64_t inject_command;
   int32_t inject_stall; ///< 1: it stalls there instead of failing
@@ -172,8 +170,7 @@ SPRT_API sprt_status *
 sprt_session_rank_statistics(const sprt_session *session, int64_t rank,
                              sprt_rank_statistics *out_statistics);
 
-/// One command of the last run, over the ranks of this process. On a GPU, only
-/// of sessions with `trace`; else runs and times are 0.
+/// One command of the last run, over the ranks here; of a GPU with `trace`.
 typedef struct sprt_command_statistics {
   size_t size;
   const char *name;
