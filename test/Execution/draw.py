@@ -126,12 +126,19 @@ def case(random: Random) -> cases.Case:
     positional = {*seen} & {*scores.POSITIONS, "windows"} - {"full"}
     if hides and not positional and drawn.grad < 2 and random.random() < HIDDEN:
         drawn = replace(drawn, hidden=random.choice(magnitudes.HIDDEN[1:]))
-    # README, "What differs from the model's numbers": weights set to 0, means of rows filled with the lowest.
-    if drawn.hidden.startswith("v") and (
-        (drawn.grad and drawn.fill in ("zero", "lowest")) or (drawn.fill, drawn.hidden) == ("lowest", "v:inf")
-    ):
-        drawn = replace(drawn, hidden="")
-    return drawn
+    return alike(drawn)
+
+
+def alike(case: cases.Case) -> cases.Case:
+    """Without hidden values that are not the model's: weights set to 0, means of rows filled with the lowest.
+
+    README, "What differs from the model's numbers".
+    """
+    differs = (case.grad and case.fill in ("zero", "lowest")) or (case.fill, case.hidden) == (
+        "lowest",
+        "v:inf",
+    )
+    return replace(case, hidden="") if differs and case.hidden.startswith("v") else case
 
 
 def learning(random: Random, case: cases.Case) -> cases.Case:

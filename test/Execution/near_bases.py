@@ -79,6 +79,7 @@ def drawn(random_: random.Random) -> Base:
         type=random_.choice(("float32", "float32", "float64")),
         grad=random_.choice((0, 0, 1, 2, 3)),
     ).settled()
+    case = draw.alike(case)
     forward, arguments = replace(case, grad=0).model()
     scale = random_.choice(SCALES)
     arguments = ((arguments[0] * scale).astype(arguments[0].dtype), *arguments[1:])
