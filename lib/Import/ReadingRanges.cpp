@@ -20,34 +20,36 @@ bool Readings::isNonNegative(const Node *node) {
   auto [entry, isNew] = nonNegative.try_emplace(node, false);
   if (!isNew)
     return entry->second;
-  bool result = false;
-  Operation *op = node->op;
-  auto all = [&](ArrayRef<Node *> operands) {
-    return llvm::all_of(
-        operands, [&](const Node *operand) { return isNonNegative(operand); });
-  };
-  if (std::optional<double> uniform = number(node))
-    result = *uniform >= 0;
-  else if (node->hasTruths())
-    result = true;
-  else if (!op || node->role != Role::None || node->operands.empty())
-    result = false;
-  else if (isa<stablehlo::ExpOp>(op) ||
-           (isa<stablehlo::AbsOp>(op) &&
-            (of(node) == Reading::Any || isNonNegative(node->operands[0]))))
-    result = true;
-  else if (isa<stablehlo::MulOp>(op))
-    result = node->operands[0] == node->operands[1] || all(node->operands);
-  else if (isa<stablehlo::SelectOp>(op))
-    result = all(ArrayRef(node->operands).drop_front());
-  else if (isa<stablehlo::ReduceOp>(op))
-    result = !reductionKind(op).empty() && of(node) == Reading::Computed &&
-             all(node->operands);
-  else if (isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::ConvertOp,
-               stablehlo::SqrtOp>(op) ||
-           isMove(op))
-    result = all(node->operands);
+  std::optional<double> uniform = number(node);
+  bool result =
+      uniform ? *uniform >= 0 : node->hasTruths() || makesNonNegative(node);
   return nonNegative[node] = result;
+}
+
+bool Readings::makesNonNegative(const Node *node) {
+  Operation *op = node->op;
+  ArrayRef<Node *> operands = node->operands;
+  if (!op || node->role != Role::None || operands.empty())
+    return false;
+  auto all = [&](ArrayRef<Node *> numbers) {
+    return llvm::all_of(
+        numbers, [&](const Node *operand) { return isNonNegative(operand); });
+  };
+  if (isa<stablehlo::ExpOp>(op))
+    return true;
+  if (isa<stablehlo::AbsOp>(op))
+    return of(node) == Reading::Any || all(operands);
+  if (isa<stablehlo::MulOp>(op))
+    return operands[0] == operands[1] || all(operands);
+  if (isa<stablehlo::SelectOp>(op))
+    return all(operands.drop_front());
+  if (isa<stablehlo::ReduceOp>(op))
+    return !reductionKind(op).empty() && of(node) == Reading::Computed &&
+           all(operands);
+  return (isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::ConvertOp,
+              stablehlo::SqrtOp>(op) ||
+          isMove(op)) &&
+         all(operands);
 }
 
 /// Whether a truth of a row tells infinity or a fill from scores.

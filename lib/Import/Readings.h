@@ -98,6 +98,8 @@ private:
   bool isOfTruths(const Node *node);
   bool isBit(const Node *node);
   bool isFlags(const Node *node);
+  /// Whether an operation yields numbers of 0 and more from its operands.
+  bool makesNonNegative(const Node *node);
   bool isCounted(mlir::Value value) const;
   bool isGuardOfMaximum(const Node *node);
 

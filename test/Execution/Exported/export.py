@@ -20,17 +20,17 @@ from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-import encoders
 import jax
 import jax.export
 import numpy as np
 import torch
 import torchax
 import torchax.export
-from families import Family
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import decoders
+import encoders
+from families import Family
 
 FAMILIES = decoders.FAMILIES | encoders.FAMILIES
 # JAX's results against torch's.
