@@ -94,10 +94,10 @@ TEST_F(Driver, refusesWhatTheGpuCannotRun) {
   EXPECT_EQ(open(ring(2, "sm_90")), "");
   EXPECT_THAT_CONTAINS(open(ring(2)), "is sm_91 but");
   fake->minor = 0;
-  fake->freeBytes = 8192;
-  EXPECT_THAT_CONTAINS(open(ring(2)),
-                       "bytes more than the 8192 of 16384 that are free on GPU "
-                       "0 (Fake), where 1 would fit");
+  fake->freeBytes = 12288;
+  EXPECT_THAT_CONTAINS(
+      open(ring(2)), "bytes more than the 12288 of 24576 that are free on GPU "
+                     "0 (Fake), where 1 would fit");
   fake->freeBytes = size_t(1) << 30;
   PlanBuilder other = ring(2);
   other.plan.kernels[0]->symbol = "absent";
