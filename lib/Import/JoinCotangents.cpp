@@ -46,7 +46,8 @@ std::optional<Cotangent> CotangentReader::readDot(stablehlo::DotGeneralOp dot,
 bool CotangentReader::scaleRows(Cotangent &product, Value number,
                                 bool divides) {
   SmallVector<int64_t> dims, places;
-  for (int64_t dim : varyingDims(number).set_bits()) {
+  llvm::SmallBitVector varying = varyingDims(number);
+  for (int64_t dim : varying.set_bits()) {
     dims.push_back(dim);
     places.push_back(product.left.dims[dim]);
   }

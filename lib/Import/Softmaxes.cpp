@@ -45,25 +45,57 @@ static std::optional<int64_t> summedDim(Operation *exponential) {
   return std::nullopt;
 }
 
+/// Whether softmaxes pass through an operation.
+static bool passesSoftmaxes(Operation *op) {
+  return op && !contracts(op) &&
+         (!op->getNumRegions() || isa<stablehlo::ReduceOp>(op));
+}
+
+static bool beginsSoftmax(Operation *op) {
+  if (!isa<stablehlo::ExpOp>(op))
+    return false;
+  Operation *scores = findScores(op);
+  return scores && hasPairs(scores) && summedDim(op);
+}
+
 ArrayRef<Operation *> Softmaxes::of(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || contracts(op) ||
-      (op->getNumRegions() && !isa<stablehlo::ReduceOp>(op)))
+  Operation *last = value.getDefiningOp();
+  if (!passesSoftmaxes(last))
     return {};
-  auto found = known.find(op);
-  if (found != known.end())
-    return found->second;
-  known[op] = {};
-  llvm::SmallSetVector<Operation *, 2> all;
-  if (isa<stablehlo::ExpOp>(op)) {
-    Operation *scores = findScores(op);
-    if (scores && hasPairs(scores) && summedDim(op))
-      all.insert(op);
+  struct Visit {
+    Operation *op;
+    bool hasOperands;
+  };
+  SmallVector<Visit> open{{last, false}};
+  while (!open.empty()) {
+    auto [op, hasOperands] = open.back();
+    if (known.count(op)) {
+      open.pop_back();
+    } else if (hasOperands) {
+      llvm::SmallSetVector<Operation *, 2> all;
+      for (Value operand : op->getOperands())
+        if (auto found = known.find(operand.getDefiningOp());
+            found != known.end())
+          all.insert_range(found->second);
+      enter(op, all.getArrayRef());
+    } else if (beginsSoftmax(op)) {
+      enter(op, op);
+    } else {
+      open.back().hasOperands = true;
+      for (Value operand : op->getOperands())
+        if (passesSoftmaxes(operand.getDefiningOp()))
+          open.push_back({operand.getDefiningOp(), false});
+    }
   }
-  if (all.empty())
-    for (Value operand : op->getOperands())
-      all.insert_range(of(operand));
-  return known[op] = llvm::to_vector<2>(all);
+  return known[last];
+}
+
+/// Keeps the exponentials that an operation is made of, once its operands'
+/// are known.
+void Softmaxes::enter(Operation *op, ArrayRef<Operation *> exponentials) {
+  if (!exponentials.empty())
+    knownKeys[op] = readKeys(op, exponentials[0]);
+  known[op] = llvm::to_vector<2>(exponentials);
 }
 
 std::optional<int64_t> mlir::sp::reshapedDim(RankedTensorType from,
@@ -84,18 +116,14 @@ std::optional<int64_t> mlir::sp::reshapedDim(RankedTensorType from,
 std::optional<int64_t> Softmaxes::keys(Value value) {
   if (of(value).empty())
     return std::nullopt;
-  Operation *op = value.getDefiningOp();
-  auto found = knownKeys.find(op);
-  if (found != knownKeys.end())
-    return found->second;
-  std::optional<int64_t> dim = readKeys(op);
-  knownKeys[op] = dim;
-  return dim;
+  return knownKeys[value.getDefiningOp()];
 }
 
-/// The dimension of keys of what is made of softmaxes.
-std::optional<int64_t> Softmaxes::readKeys(Operation *op) {
-  if (op == of(op->getResult(0))[0])
+/// The dimension of keys of what is made of softmaxes, of which one is
+/// `exponential`.
+std::optional<int64_t> Softmaxes::readKeys(Operation *op,
+                                           Operation *exponential) {
+  if (op == exponential)
     return summedDim(op);
   if (isElementwise(op)) {
     for (Value operand : op->getOperands())

@@ -22,7 +22,8 @@ public:
   bool isGradient(Value pairs);
 
 private:
-  std::optional<int64_t> readKeys(Operation *op);
+  void enter(Operation *op, ArrayRef<Operation *> exponentials);
+  std::optional<int64_t> readKeys(Operation *op, Operation *exponential);
 
   /// What `of` refers to stays where it is.
   std::map<Operation *, SmallVector<Operation *, 2>> known;
