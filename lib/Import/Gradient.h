@@ -111,7 +111,7 @@ private:
                         Gradient kind);
   LogicalResult matchForms(Operation *product, unsigned leafOperand,
                            Gradient kind);
-  LogicalResult refuseForms(Operation *product);
+  LogicalResult refuseForms(Operation *product, Gradient kind);
   bool isOver(const Node *node, Gradient kind) const;
   void noteOperations();
   void matchReaders();
@@ -177,6 +177,13 @@ std::optional<double> gradientFactor(const AttentionMatch &match,
                                      const Node *with, const Anchor *pairs,
                                      unsigned cotangentOperand,
                                      ArrayRef<const Node *> others = {});
+
+/// What in a node is no operation of a gradient of kind `kind`, which is linear
+/// in the cotangent and in the weight of each pair, and free of scores that
+/// exponents only scale, mask and shift, but for one factor in a term's; null
+/// without one.
+const Node *findNonlinear(const AttentionMatch &match, const Node *node,
+                          Gradient kind, mlir::Value cotangent);
 
 /// Puts `sp.attention_backward` in place of gradients, beside the attention
 /// that took the place of their forward. `score` is what `differentiateScore`

@@ -98,6 +98,9 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
   bool needsSlopes = kind != Gradient::Value;
   if (needsSlopes && !pairs)
     return std::nullopt;
+  const Node *of = needsSlopes ? pairs->leaves[cotangentOperand] : with;
+  if (!of || findNonlinear(match, node, kind, of->value))
+    return std::nullopt;
   SmallVector<const Node *> opened;
   if (isOfTerm)
     opened = openedBy(with, others);

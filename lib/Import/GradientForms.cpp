@@ -47,7 +47,7 @@ void GradientMatcher::noteOperations() {
 
 /// Names what the forward does not have and no gradient of it, if there is
 /// such.
-LogicalResult GradientMatcher::refuseForms(Operation *product) {
+LogicalResult GradientMatcher::refuseForms(Operation *product, Gradient kind) {
   StringRef reason = "a contraction of its pairs is none of its gradients";
   const Node *node = requestForm(match, product->getResult(0));
   Readings readings(component, match.axes.key, {});
@@ -57,11 +57,19 @@ LogicalResult GradientMatcher::refuseForms(Operation *product) {
                                              return forward.contains(other->op);
                                            })
                         : nullptr;
-  if (!any)
-    return refuse(reason, product->getLoc());
-  return refuse(reason + ", as '" + any->op->getName().getStringRef() +
-                    "' acts on its pairs",
-                any->op->getLoc());
+  if (any)
+    return refuse(reason + ", as '" + any->op->getName().getStringRef() +
+                      "' acts on its pairs",
+                  any->op->getLoc());
+  const Node *odd = node && cotangent
+                        ? findNonlinear(match, node, kind, cotangent->value)
+                        : nullptr;
+  if (odd && odd->op)
+    return refuse(reason + ", as '" + odd->op->getName().getStringRef() +
+                      "' makes more than multiples of its cotangent, weights "
+                      "or scores",
+                  odd->op->getLoc());
+  return refuse(reason, product->getLoc());
 }
 
 /// Follows the forms of a gradient to the last that is a multiple of it.
@@ -93,7 +101,7 @@ LogicalResult GradientMatcher::matchForms(Operation *product,
     value = next->getResult(0);
   }
   if (forms.empty())
-    return refuseForms(product);
+    return refuseForms(product, kind);
   // The gradient itself rather than a multiple of it, the later the better.
   auto exact = llvm::find_if(llvm::reverse(forms), [](const auto &form) {
     return std::fabs(form.factor - 1) < sameFactor;

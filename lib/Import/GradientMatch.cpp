@@ -132,6 +132,7 @@ void GradientMatcher::stopAtMultiples() {
   for (const SourceChain::Link &result : match.results)
     for (Operation *user : result.value.getUsers())
       if (isa<stablehlo::MulOp, stablehlo::DivOp>(user) &&
+          !isForm(user->getResult(0)) &&
           llvm::any_of(user->getOperands(), [&](Value factor) {
             return factor.getDefiningOp<stablehlo::BroadcastInDimOp>() &&
                    !isForm(factor);

@@ -136,7 +136,7 @@ def main() -> int:
                         if strategy in ("ring", "double-ring", "2d"):
                             both = (*every, "--bidirectional")
                             cases.append(harness.Case(program, both, attentions=1, check=check))
-    chosen = cases[:: 37 if args.quick else 1 if args.all else 7]
+    chosen = cases[:: 37 if args.quick else 1 if args.all else 13]
     return harness.hold_all(tools, [*chosen, *gradient_cases(tools)], args)
 
 

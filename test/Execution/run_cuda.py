@@ -111,7 +111,7 @@ if __name__ == "__main__":
     texts = [f"target=cuda,p=2,mask={mask},{SIZES[0]}" for mask in SCORES[:: 4 if arguments.quick else 1]]
     wrong = [plain_for_no_reason(arguments, cases.Case.parse(text).settled()) for text in texts]
     print(*filter(None, wrong), sep="\n", file=sys.stderr)
-    step = 40 if arguments.quick else 1 if arguments.all else 12
+    step = 40 if arguments.quick else 1 if arguments.all else 24
     failed = any(wrong) or fuzz.run_apart(arguments, list(chosen(step)))
     # On another GPU the same artifacts run their portable kernels.
     os.environ["SPRT_EMULATION_ARCHITECTURE"] = "sm_80"

@@ -269,7 +269,7 @@ def main() -> int:
             continue
         cases = list(make(tools))
         print(f"{name}: ", end="", flush=True)
-        status |= harness.hold_all(tools, cases[:: 9 if args.quick else 1 if args.all else 2], args)
+        status |= harness.hold_all(tools, cases[:: 9 if args.quick else 1 if args.all else 4], args)
     if args.only in (None, collectives_hang.__name__) and not args.quick:
         problems = collectives_hang(tools)
         print(f"{collectives_hang.__name__}: {problems or 'every change is refused, every stall ends'}")

@@ -145,7 +145,7 @@ def main() -> int:
         for plan in PLANS
         if (name, fill) != ("chosen_and_added", "infinite")
     ]
-    grid = harness.sampled(grid, 6 if args.quick else 24, args)
+    grid = harness.sampled(grid, 6 if args.quick else 14, args)
     programs = {each: program(tools, *each) for each in sorted({each[:2] for each in grid})}
     return harness.hold_all(
         tools, (harness.Case(programs[name, fill], plan, attentions=2) for name, fill, plan in grid), args

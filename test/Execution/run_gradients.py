@@ -123,10 +123,10 @@ def main() -> int:
         if (each[0] != "none" or each[2] == 1)
         and (each[0] != "ulysses" or "--head-groups=2" not in each[4] or each[2] == 2)
     ]
-    grid = harness.sampled(grid, 3 if args.quick else 10, args)
+    grid = harness.sampled(grid, 3 if args.quick else 6, args)
     kv_heads = {each: 4 if any("groups" in option for option in each[4]) else 1 for each in grid}
     learned = [each for each in grid if "--backward=q" not in each[4]]
-    learned = harness.sampled(learned, 0 if args.quick else 2, args)
+    learned = harness.sampled(learned, 0 if args.quick else 1, args)
     chosen = [(each, (each[3], kv_heads[each], False)) for each in grid]
     chosen += [(each, (each[3], kv_heads[each], True)) for each in learned]
     programs = {key: program(tools, *key) for key in sorted({key for _, key in chosen})}

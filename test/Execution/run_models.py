@@ -67,7 +67,7 @@ class Set:
 
     models: dict[str, Callable[[int, str], models.Made]]
     dtypes: tuple[str, ...] = ("float32", "float64")
-    stride: int = 5
+    stride: int = 10
     sample: int = 3
 
 

@@ -10,7 +10,10 @@ from live import report
 
 sys.path.append(str(Path(__file__).parents[2] / "Execution"))
 import cases
-from near_kinds import KINDS
+import near_gradients
+import near_kinds
+
+KINDS = near_kinds.KINDS | near_gradients.KINDS
 
 
 def check(name, gradients):
