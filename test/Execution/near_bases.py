@@ -25,6 +25,8 @@ LENGTHS = (7, 13, 17, 24, 31, 37, 48)
 # What is left of sums that cancel, relative to their largest terms.
 CANCELLED = {"float64": 2**-49, "float32": 2**-20, "bfloat16": 2**-20}
 SCALES = (0.3, 1, 1, 1, 3, 8, 30, 1000)
+# Of results beside their cotangents: a mean makes these small, the scale of a loss large.
+SIZES = (1, 1, 1, 1e-9, 1e9)
 # Dropout's bits are a loop of hundreds of operations, and there is no attention in one query.
 WITHOUT = ("dropout", "bf16")
 
@@ -84,15 +86,19 @@ def drawn(random_: random.Random) -> Base:
     scale = random_.choice(SCALES)
     arguments = ((arguments[0] * scale).astype(arguments[0].dtype), *arguments[1:])
 
+    size = random_.choice(SIZES)
+
     def differentiate(function: Callable[..., Any], arguments: tuple) -> tuple:
         if not case.grad:
             return function, arguments
-        return cases.differentiated(function, arguments, case.seed, case.learned())
+        sized = function if size == 1 else lambda *given: function(*given) * size
+        return cases.differentiated(sized, arguments, case.seed, case.learned())
 
-    base = traced(f"{case.text()} scale {scale}", case.type, *differentiate(forward, arguments))
+    name = f"{case.text()} scale {scale} size {size:g}"
+    base = traced(name, case.type, *differentiate(forward, arguments))
     q, k, v = (float(np.abs(each.astype("f8")).max(initial=0)) for each in arguments[:3])
-    # A cotangent is at most about 4; what many queries share is a sum.
-    largest = 4 * v * max(q, k, 1) * np.sqrt(case.b * case.h * case.s)
+    # A cotangent is at most about 4 sizes; what many queries share is a sum.
+    largest = 4 * size * v * max(q, k, 1) * np.sqrt(case.b * case.h * case.s)
     left = CANCELLED[case.type] * largest
     rounding = (0.0, *(left for _ in case.learned())) if case.grad else ()
     return replace(base, forward=(forward, arguments), differentiate=differentiate, rounding=rounding)

@@ -106,6 +106,18 @@ def flat(draw: Draw) -> Change:
     return Change(name, lambda x: function(x, x.dtype.type(bound)))
 
 
+def of_size(draw: Draw) -> Change:
+    """A quotient that acts on what is much smaller, or much larger, than some of the values alone."""
+    bound = draw.size() * draw.random.choice((1e-3, 0.1, 1, 10))
+    name, function = draw.random.choice(
+        (
+            ("doubling of the small", lambda x, c: x * (1 + c / (x / c * x + c))),
+            ("end of the large", lambda x, c: x / (1 + (x / c) ** 2)),
+        )
+    )
+    return Change(name, lambda x: function(x, x.dtype.type(bound)))
+
+
 def one_factor(draw: Draw) -> Change:
     here, how = one_place(draw)
     number = draw.number()
@@ -265,9 +277,9 @@ def boolean(draw: Draw) -> Change:
 
 
 CHANGES = (
-    (clip, 4), (threshold, 4), (rounded, 2), (sign, 3), (epsilon, 2), (factor, 1), (flat, 3), (one_factor, 4),
-    (one_bias, 3), (one_function, 3), (of_input, 3), (round_trip, 2), (reordered, 3), (with_other, 4),
-    (at_turn, 2),
+    (clip, 4), (threshold, 4), (rounded, 2), (sign, 3), (epsilon, 2), (factor, 1), (flat, 3), (of_size, 3),
+    (one_factor, 4), (one_bias, 3), (one_function, 3), (of_input, 3), (round_trip, 2), (reordered, 3),
+    (with_other, 4), (at_turn, 2),
 )  # fmt: skip
 
 
@@ -279,5 +291,5 @@ def draw(random: Random, place: Place, values: dict[Place, np.ndarray]) -> Chang
     drawn.others = [(other, x) for other, x in values.items() if place.meets(other) and other.role != "far"]
     makers, weights = zip(*CHANGES, strict=True)
     if all(size <= 1 for size in place.shape):
-        makers, weights = zip(*CHANGES[:6], strict=True)
+        makers, weights = zip(*CHANGES[:7], strict=True)
     return random.choices(makers, weights)[0](drawn)

@@ -26,7 +26,7 @@ def main() -> int:
         for plan in (PLANS if args.all else [PLANS[(number + gradients) % len(PLANS)]])
     ]
     held = []
-    for name, gradients, plan in harness.sampled(grid, 8 if args.quick else 50, args):
+    for name, gradients, plan in harness.sampled(grid, 8 if args.quick else 30, args):
         kind = KINDS[name]
         fn, arrays = kind.fn, kind.arrays()
         if gradients:

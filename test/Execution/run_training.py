@@ -53,7 +53,7 @@ def repeated(tools: harness.Tools, name: str, plans: list[tuple[str, ...]]) -> l
 
 
 def main() -> int:
-    """Every function with one of the plans, or with --all with every one."""
+    """A sample of the functions with one of the plans, or with --all every one with every plan."""
     parser = harness.arguments(__doc__)
     parser.add_argument("--only", help="one function")
     args = parser.parse_args()
@@ -61,7 +61,7 @@ def main() -> int:
     tools = harness.Tools(args.build, args.work)
     names = [name for name in models_training.TRAINING if args.only in (None, name)]
     cases = []
-    for name in harness.sampled(names, 2 if args.quick else len(names), args):
+    for name in harness.sampled(names, 2 if args.quick else 15, args):
         function, arguments, counts = models_training.TRAINING[name]()
         program = tools.program(f"training-{name}", function, *arguments)
         for plan in PLANS if args.all else (PLANS[names.index(name) % len(PLANS)],):

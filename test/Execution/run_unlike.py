@@ -98,14 +98,14 @@ def drawn(random: Random) -> tuple[Model, tuple[str, ...]]:
 
 
 def main() -> int:
-    """So many of them, one in ten with --quick."""
+    """So many of them, one in five with --quick."""
     parser = harness.arguments(__doc__)
-    parser.add_argument("--count", type=int, default=30, help="models to draw")
+    parser.add_argument("--count", type=int, default=15, help="models to draw")
     args = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     tools = harness.Tools(args.build, args.work)
     cases = []
-    for number in range(max(1, args.count // 10) if args.quick else args.count):
+    for number in range(max(1, args.count // 5) if args.quick else args.count):
         model, plan = drawn(Random(f"{args.seed} {number}"))
         program = tools.program(f"unlike-{number}", model, *model.arguments(), key=str(args.seed))
         counts = len(model.layers), len(model.layers) * model.has_gradients

@@ -47,6 +47,7 @@ private:
   bool stopsAt(StringRef stage) const { return options.emit == stage; }
   LogicalResult import(ModuleOp module);
   void noteAttentions(ModuleOp module);
+  LogicalResult stop();
   LogicalResult checkMemory(ModuleOp module, int64_t peakBytes);
   LogicalResult checkConstants(ModuleOp module);
   LogicalResult emit(ModuleOp module, const Target &target);
@@ -216,11 +217,18 @@ LogicalResult Compilation::import(ModuleOp module) {
   });
 }
 
+/// Ends before there is a program to explain: decisions are all there is.
+LogicalResult Compilation::stop() {
+  if (options.explain)
+    printDecisions(log, llvm::errs());
+  return success();
+}
+
 LogicalResult Compilation::run(ModuleOp module) {
   if (failed(import(module)))
     return failure();
   if (stopsAt("import"))
-    return success();
+    return stop();
   std::string error;
   FailureOr<CPUTarget> cpu = resolveCPUTarget(options.cpu, error);
   if (failed(cpu) || failed(chooseBF16Products(options.bf16, *cpu, error))) {
@@ -238,7 +246,7 @@ LogicalResult Compilation::run(ModuleOp module) {
     if (stage.name == "plan")
       noteAttentions(module);
     if (stopsAt(stage.name))
-      return success();
+      return stop();
   }
   return emit(module, target);
 }
