@@ -42,6 +42,9 @@ BEFORE = 0.4
 # How many are another operation instead of one more.
 INSTEAD = 0.1
 
+# A guard does not hide NaN that inputs bring, and a derivative is one factor (README).
+DIFFER_BESIDE_NAN = ("isfinite", "instead of other scores")
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -113,9 +116,8 @@ class Hunter:
                 text = Program(self.text).insert(place, change.others, change.turn, change.text(place), use)
             model = self.judge.text(text, "near.mlir")
             kind, problem = self.judge.judge(model, change, self.before, plan)
-            # A guard does not hide NaN that inputs bring.
-            guards = change.name == "isfinite" and not self.is_finite
-            if kind == "wrong" and (guards or near_range.is_left(self.judge, text)):
+            differs = change.name in DIFFER_BESIDE_NAN and not self.is_finite
+            if kind == "wrong" and (differs or near_range.is_left(self.judge, text)):
                 kind = "range"
         except harness.CaseError as failure:
             kind, problem = failure.kind, str(failure)
