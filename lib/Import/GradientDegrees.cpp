@@ -211,15 +211,19 @@ GradientDegrees::Maybe GradientDegrees::ofOperation(const Node *node) {
   // Extremes choose one of their operands.
   if (isa<stablehlo::MaxOp, stablehlo::MinOp>(op))
     return ofSum(operands);
-  bool isFunction = llvm::all_of(
+  bool isFree = llvm::all_of(
       operands, [&](const Node *operand) { return isPlain(operand); });
-  if (!isFunction)
+  if (!isFree)
     return std::nullopt;
-  if (isScaled && isa<stablehlo::LogOp>(op) && node->scored)
-    return Degrees{0, 0, 1};
-  bool hasScores = llvm::any_of(
-      operands, [&](const Node *operand) { return of(operand)->scores > 0; });
-  return hasScores && runsOverPairs(node) ? std::nullopt : Maybe(Degrees());
+  bool ofScores =
+      runsOverPairs(node) && llvm::any_of(operands, [&](const Node *operand) {
+        return of(operand)->scores > 0;
+      });
+  if (ofScores && !isOfFunction(node))
+    return std::nullopt;
+  // The logarithm of a row's sum is as large as scores.
+  bool isLogarithm = isa<stablehlo::LogOp>(op) && node->scored;
+  return Degrees{0, 0, ofScores || isLogarithm};
 }
 
 GradientDegrees::Maybe GradientDegrees::ofProduct(const Node *node) {

@@ -187,6 +187,9 @@ FLAT = {
 for _name, _flat in FLAT.items():
     add(f"{_name}_scores", of_scores(_flat), 1, TWO)
     add(f"{_name}_slopes", straight(lambda g, flat=_flat: flat(1e3 * g) / 1e3), 1, 0, "none of its gradients")
+# A derivative may divide and take powers by what scores became.
+add("logarithm_of_scores", of_scores(lambda s: jnp.log1p(jnp.exp(s / 8))), 1, TWO)
+add("root_of_scores", of_scores(lambda s: jnp.sqrt(1 + s * s)), 1, TWO)
 # What acts between samples alone: scores that are more than scaled are a function, or none.
 add("bump_of_scores", of_scores(lambda s: s * (1 + jnp.exp(-100 * (s - 17.375) ** 2))), 0, 0, "exponential")
 add(
