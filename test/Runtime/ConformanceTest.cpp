@@ -249,7 +249,7 @@ TEST(Conformance, waitingLongerThanTheLimitIsAStatus) {
         EXPECT_EQ(status->code, SPRT_TIMEOUT);
         EXPECT_EQ(status->peer, neighbour(communicator, -1));
         EXPECT_LT(std::chrono::duration<double>(Clock::now() - start).count(),
-                  2);
+                  15);
         return Status::success();
       },
       0.2);

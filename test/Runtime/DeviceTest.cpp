@@ -105,7 +105,7 @@ TEST_F(Emulated, memoryThatNobodyWroteIsNotANumber) {
 
 TEST_F(Emulated, injectedFailuresEndEveryRank) {
   for (bool stalls : {false, true}) {
-    Runner runner(ring(3, 7), 1, 0.3);
+    Runner runner(ring(3, 7), 1, stalls ? 0.3 : 20);
     runner.options.inject_rank = 1;
     runner.options.inject_command = 4;
     runner.options.inject_stall = stalls;

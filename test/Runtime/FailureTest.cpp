@@ -32,7 +32,7 @@ protected:
 TEST_F(Injected, failureEndsEveryRankWithRankCommandStepAndPeer) {
   auto start = std::chrono::steady_clock::now();
   std::string text = run(4, false, 30);
-  EXPECT_LT(secondsSince(start), 5);
+  EXPECT_LT(secondsSince(start), 15);
   EXPECT_EQ(
       text.find(
           "rank 2, command 4 \"shift\", step 0: failed on request (--inject)"),
@@ -48,7 +48,7 @@ TEST_F(Injected, failureEndsEveryRankWithRankCommandStepAndPeer) {
 TEST_F(Injected, stallEndsWithinTheLimitAndNamesThePeer) {
   auto start = std::chrono::steady_clock::now();
   std::string text = run(4, true, 0.5);
-  EXPECT_LT(secondsSince(start), 3);
+  EXPECT_LT(secondsSince(start), 15);
   // Whose limit ends first speaks first.
   EXPECT_THAT_CONTAINS(text, ": waited 0.5 s to ");
   for (const char *other :

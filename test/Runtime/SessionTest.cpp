@@ -138,7 +138,7 @@ TEST(Session, endsAtOnceWhenItIsInterrupted) {
               sprt_session_interrupt(ring.session);
               status = sprt_session_wait(ring.session, -1, &done);
             }),
-            1);
+            15);
   EXPECT_EQ(done, 1);
   EXPECT_EQ(sprt_status_code(status), SPRT_INTERRUPTED);
   sprt_status_free(status);
@@ -174,7 +174,7 @@ TEST(Session, mayBeFreedWhileItRuns) {
               sprt_session_free(ring.session);
               ring.session = nullptr;
             }),
-            1);
+            15);
 
   Ring called;
   ASSERT_EQ(called.openStalling(), "");
@@ -231,7 +231,7 @@ TEST(Session, leavesKernelsBetweenTiles) {
     plan::LaunchT launch;
     launch.kernel = builder.kernel<sleepLong>("sleep_long");
     launch.buffers.push_back(view(x, 64));
-    launch.tiles = 4000;
+    launch.tiles = 400000;
     builder.add(std::move(launch));
     Runner runner(builder, threads);
     ASSERT_EQ(runner.open(runner.options), "");
@@ -247,7 +247,7 @@ TEST(Session, leavesKernelsBetweenTiles) {
                 EXPECT_EQ(take(sprt_session_wait(runner.session, -1, &done)),
                           "the run was interrupted");
               }),
-              1);
+              15);
     // What it left undone is not taken for a result.
     EXPECT_EQ(result, 7);
   }

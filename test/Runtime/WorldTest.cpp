@@ -58,7 +58,7 @@ TEST_F(Sockets, aPortThatIsTakenIsAStatus) {
 }
 
 TEST_F(Sockets, whoDoesNotComeIsNamed) {
-  std::vector<std::string> texts = join({0, 2}, 4, 0.4);
+  std::vector<std::string> texts = join({0, 2}, 4, 3);
   std::string text = "expected 4 processes at port " +
                      std::to_string(address.port) +
                      " but 2 have not come: ranks 1, 3";

@@ -5,8 +5,8 @@
 
 namespace sprt {
 
-/// Of a pool without helpers: how often it looks whether it is to stop.
-static constexpr int64_t kChunks = 16;
+/// A chunk that takes longer is followed by smaller ones.
+static constexpr auto kLongest = std::chrono::milliseconds(20);
 
 TilePool::TilePool(int threads, const std::atomic<bool> *stop) : stop(stop) {
   // A machine that has no more threads gets by with fewer.
@@ -37,11 +37,17 @@ bool TilePool::stopped() {
 }
 
 void TilePool::drain(Job &job, int worker) {
+  int64_t grain = 1;
+  auto began = std::chrono::steady_clock::now();
   for (;;) {
-    int64_t first = job.next.fetch_add(job.grain, std::memory_order_relaxed);
+    int64_t first = job.next.fetch_add(grain, std::memory_order_relaxed);
     if (first >= job.tiles || stopped())
       return;
-    (*job.work)(first, std::min(first + job.grain, job.tiles), worker);
+    (*job.work)(first, std::min(first + grain, job.tiles), worker);
+    auto now = std::chrono::steady_clock::now();
+    grain = now - began > kLongest ? std::max<int64_t>(1, grain / 4)
+                                   : std::min(2 * grain, job.grain);
+    began = now;
   }
 }
 
@@ -51,14 +57,12 @@ void TilePool::run(int64_t tiles, const Work &work) {
     end =
         std::chrono::steady_clock::now() +
         std::chrono::duration_cast<std::chrono::steady_clock::duration>(*limit);
-  if (helpers.empty() || tiles <= 1) {
-    int64_t grain = (tiles + kChunks - 1) / kChunks;
-    for (int64_t first = 0; first < tiles && !stopped(); first += grain)
-      work(first, std::min(first + grain, tiles), 0);
-    return;
-  }
   Job current{
       &work, tiles, std::max<int64_t>(1, tiles / (8 * threads())), {0}, 0};
+  if (helpers.empty() || tiles <= 1) {
+    drain(current, 0);
+    return;
+  }
   {
     std::lock_guard<std::mutex> lock(mutex);
     job = &current;

@@ -2,9 +2,9 @@
 ///
 /// The caller is worker 0 and starts at once; helpers sleep between jobs and
 /// join when they wake, so that a short job costs its caller one wake-up call.
-/// Tiles are handed out in order, in small chunks: put the heaviest first. Once
-/// `stop` is set, or the limit is over, no more are: the run has ended, and
-/// what they make is not read.
+/// Tiles are handed out in order, in chunks that are soon done: put the
+/// heaviest first. Once `stop` is set, or the limit is over, no more are: the
+/// run has ended, and what they make is not read.
 #ifndef SPRT_LIB_EXECUTOR_TILEPOOL_H
 #define SPRT_LIB_EXECUTOR_TILEPOOL_H
 
@@ -50,7 +50,7 @@ private:
   struct Job {
     const Work *work;
     int64_t tiles;
-    int64_t grain;
+    int64_t grain; ///< of the largest chunk
     std::atomic<int64_t> next;
     int active; ///< helpers inside, guarded by the mutex
   };
