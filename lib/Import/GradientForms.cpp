@@ -45,30 +45,56 @@ void GradientMatcher::noteOperations() {
   gradients.operations.insert_range(operationsOf(match));
 }
 
+/// What an operation does to pairs with numbers, of positions or of an input,
+/// that the forward does not have; null without one.
+static const Node *
+findForeign(const Node *form,
+            const llvm::SmallPtrSetImpl<Operation *> &forward) {
+  auto isForwards = [&](const Node *node) {
+    return llvm::any_of(node->value.getUsers(), [&](Operation *user) {
+      return forward.contains(user);
+    });
+  };
+  auto isForeign = [&](const Node *operand) {
+    const Node *own = narrowest(operand);
+    return llvm::product_of(own->shape()) > 1 &&
+           llvm::none_of(below(own), [&](const Node *node) {
+             bool isNumber =
+                 node->op ? !isContraction(node->op) : node->role == Role::Data;
+             return node->scored || !isNumber || isForwards(node);
+           });
+  };
+  for (const Node *node : below(form))
+    if (isa_and_nonnull<stablehlo::MulOp, stablehlo::DivOp, stablehlo::AddOp,
+                        stablehlo::SubtractOp, stablehlo::SelectOp>(node->op) &&
+        node->role == Role::None && llvm::any_of(node->operands, isForeign))
+      return node;
+  return nullptr;
+}
+
 /// Names what the forward does not have and no gradient of it, if there is
 /// such.
 LogicalResult GradientMatcher::refuseForms(Operation *product, Gradient kind) {
   StringRef reason = "a contraction of its pairs is none of its gradients";
   const Node *node = requestForm(match, product->getResult(0));
-  Readings readings(component, match.axes.key, {});
-  const Node *any = node
-                        ? readings.findAny(node,
-                                           [&](const Node *other) {
-                                             return forward.contains(other->op);
-                                           })
-                        : nullptr;
-  if (any)
-    return refuse(reason + ", as '" + any->op->getName().getStringRef() +
-                      "' acts on its pairs",
-                  any->op->getLoc());
-  const Node *odd = node && cotangent
-                        ? findNonlinear(match, node, kind, cotangent->value)
-                        : nullptr;
-  if (odd && odd->op)
-    return refuse(reason + ", as '" + odd->op->getName().getStringRef() +
-                      "' makes more than multiples of its cotangent, weights "
-                      "or scores",
+  if (!node)
+    return refuse(reason, product->getLoc());
+  auto refuseFor = [&](const Node *odd, StringRef does) {
+    return refuse(reason + ", as '" + odd->op->getName().getStringRef() + "' " +
+                      does,
                   odd->op->getLoc());
+  };
+  Readings readings(component, match.axes.key, {});
+  if (const Node *any = readings.findAny(
+          node, [&](const Node *other) { return forward.contains(other->op); }))
+    return refuseFor(any, "acts on its pairs");
+  Value by = cotangent ? cotangent->value : Value();
+  const Node *odd = by ? findNonlinear(match, node, kind, by) : nullptr;
+  if (odd && odd->op)
+    return refuseFor(
+        odd, "makes more than multiples of its cotangent, weights or scores");
+  if (const Node *foreign = findForeign(node, forward))
+    return refuseFor(foreign, "takes numbers that the forward does not have");
   return refuse(reason, product->getLoc());
 }
 
