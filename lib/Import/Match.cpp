@@ -333,9 +333,23 @@ std::optional<AttentionMatch> AttentionMatcher::run() {
   }
   if (failed(readAxes()) || failed(checkTypes()))
     return std::nullopt;
-  if (failed(inputs == Inputs::Any ? matchScore() : matchProduct()))
+  if (failed(inputs == Inputs::Any ? matchScore() : matchProduct()) ||
+      failed(checkShifts()))
     return std::nullopt;
   return std::move(match);
+}
+
+LogicalResult AttentionMatcher::checkShifts() {
+  const Component &component = *match.component;
+  std::optional<Exponential> power = findExponential(component, match.axes.key);
+  const Node *odd =
+      findUnbalanced(component, match.axes.key, component.weights(),
+                     power ? power->node : nullptr);
+  if (!odd || !odd->op)
+    return success();
+  return refuse("'" + odd->op->getName().getStringRef() +
+                    "' makes more of values of rows than shifts",
+                odd->value.getLoc());
 }
 
 LogicalResult AttentionMatcher::matchProduct() {

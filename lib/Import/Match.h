@@ -108,6 +108,7 @@ private:
   LogicalResult refuse(const Twine &reason, Location location);
   LogicalResult refuseDifference();
   LogicalResult checkTypes();
+  LogicalResult checkShifts();
 
   Operation *scores, *product;
   Inputs inputs;
@@ -121,6 +122,12 @@ struct SampleDraw;
 /// masked and shifted, or, `asFunction`, made anything of; null without one.
 const Node *findNonlinear(const Component &component, AxisId keys,
                           bool asFunction);
+
+/// What in a node made of weights is not the same whatever the extremes and
+/// other values of rows are that exponents are shifted by; null without one.
+/// `power` may be left undivided by its sum.
+const Node *findUnbalanced(const Component &component, AxisId keys,
+                           const Node *node, const Node *power = nullptr);
 
 /// Compares a node with the reference on sampled positions.
 class ReferenceCheck {
