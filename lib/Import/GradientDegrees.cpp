@@ -278,5 +278,7 @@ GradientDegrees::Maybe GradientDegrees::ofReduction(const Node *node) {
 const Node *mlir::sp::findNonlinear(const AttentionMatch &match,
                                     const Node *node, Gradient kind,
                                     Value cotangent) {
-  return GradientDegrees(match, cotangent).find(node, kind);
+  if (const Node *odd = GradientDegrees(match, cotangent).find(node, kind))
+    return odd;
+  return findUnbalanced(*match.component, match.axes.key, node);
 }

@@ -128,8 +128,9 @@ const Node *LinearScores::find() {
     } else if (!place.getInt()) {
       if (!keepsSums(node))
         return node;
+      bool isSum = reductionKind(node->op) == "stablehlo.add";
       for (const Node *operand : node->operands)
-        if (!isOfPairs(operand))
+        if (isSum || !isOfPairs(operand))
           open.push_back(Place(operand, false));
     }
   }
