@@ -179,11 +179,13 @@ std::optional<double> gradientFactor(const AttentionMatch &match,
                                      ArrayRef<const Node *> others = {});
 
 /// What in a node is no operation of a gradient of kind `kind`, which is linear
-/// in the cotangent and in the weight of each pair, and free of scores that
+/// in the cotangent, in the weight of each pair and in the values that meet the
+/// cotangent, or results of the forward, and free of scores that
 /// exponents only scale, mask and shift, but for one factor in a term's; null
 /// without one.
 const Node *findNonlinear(const AttentionMatch &match, const Node *node,
-                          Gradient kind, mlir::Value cotangent);
+                          Gradient kind, mlir::Value cotangent,
+                          const Node *values);
 
 /// Puts `sp.attention_backward` in place of gradients, beside the attention
 /// that took the place of their forward. `score` is what `differentiateScore`

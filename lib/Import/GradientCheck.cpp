@@ -99,7 +99,9 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
   if (needsSlopes && !pairs)
     return std::nullopt;
   const Node *of = needsSlopes ? pairs->leaves[cotangentOperand] : with;
-  if (!of || findNonlinear(match, node, kind, of->value))
+  const Node *values =
+      needsSlopes ? pairs->leaves[1 - cotangentOperand] : nullptr;
+  if (!of || findNonlinear(match, node, kind, of->value, values))
     return std::nullopt;
   SmallVector<const Node *> opened;
   if (isOfTerm)
@@ -113,7 +115,7 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
       formula.factor = formula.view(with);
     if (needsSlopes) {
       formula.cotangent = formula.view(pairs->leaves[cotangentOperand]);
-      formula.value = formula.view(pairs->leaves[1 - cotangentOperand]);
+      formula.value = formula.view(values);
     }
     bool hasSlopes = formula.cotangent && formula.value;
     const Node *by = isOfTerm      ? with

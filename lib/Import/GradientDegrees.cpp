@@ -25,13 +25,15 @@ struct Degrees {
   /// Whether it is 0, or a row's value at the pairs that are its maximum, which
   /// may be added to anything.
   bool isChosen = false;
+  unsigned values = 0; ///< values, and results of the forward
 };
 
 class GradientDegrees {
 public:
-  GradientDegrees(const AttentionMatch &match, Value cotangent)
+  GradientDegrees(const AttentionMatch &match, Value cotangent,
+                  const Node *values)
       : component(*match.component), key(match.axes.key), cotangent(cotangent),
-        readings(component, match.axes.key, {}) {
+        values(values), readings(component, match.axes.key, {}) {
     std::optional<Exponential> exponential =
         match.score ? findExponential(component, key) : std::nullopt;
     isScaled =
@@ -73,7 +75,8 @@ private:
   bool isOfMaximum(const Node *node);
   bool isPlain(const Node *node) {
     Maybe degrees = of(node);
-    return degrees && degrees->cotangents + degrees->weights == 0;
+    return degrees &&
+           degrees->cotangents + degrees->weights + degrees->values == 0;
   }
   bool runsOverPairs(const Node *node) {
     return node->scored && !readings.isOfRow(node);
@@ -82,6 +85,7 @@ private:
   const Component &component;
   AxisId key;
   Value cotangent;
+  const Node *values; ///< what is multiplied with the cotangent, or null
   Readings readings;
   unsigned exponent = 0;
   bool isScaled; ///< exponents are scores, scaled, masked and shifted
@@ -177,6 +181,10 @@ GradientDegrees::Maybe GradientDegrees::ofOperation(const Node *node) {
   Operation *op = node->op;
   if (node->value == cotangent && node->role != Role::None)
     return Degrees{1};
+  if (node->role == Role::Value ||
+      (values && node->role != Role::None && node->value == values->value &&
+       node->labels == values->labels))
+    return Degrees{0, 0, 0, false, 1};
   if (std::optional<double> number = readings.number(node))
     return Degrees{0, 0, 0, *number == 0};
   if (node == component.scoresNode())
@@ -233,13 +241,14 @@ GradientDegrees::Maybe GradientDegrees::ofProduct(const Node *node) {
     return std::nullopt;
   bool ofScores = b->scores > 0 && runsOverPairs(right);
   if (isa<stablehlo::DivOp>(node->op) &&
-      (b->cotangents + b->weights > 0 || (ofScores && isScaled)))
+      (b->cotangents + b->weights + b->values > 0 || (ofScores && isScaled)))
     return std::nullopt;
   Degrees product = {a->cotangents + b->cotangents, a->weights + b->weights,
-                     a->scores + b->scores, a->isChosen || b->isChosen};
+                     a->scores + b->scores, a->isChosen || b->isChosen,
+                     a->values + b->values};
   for (auto [factor, other] : {std::pair(left, right), {right, left}})
     product.isChosen |= isOfMaximum(factor) && readings.isOfRow(other);
-  if (product.cotangents > 1 || product.weights > 1 ||
+  if (product.cotangents > 1 || product.weights > 1 || product.values > 1 ||
       product.scores > mostScores)
     return std::nullopt;
   return product;
@@ -260,7 +269,7 @@ GradientDegrees::Maybe GradientDegrees::ofSum(ArrayRef<Node *> operands) {
     if (degrees->isChosen)
       continue;
     if (degrees->cotangents != sum->cotangents ||
-        degrees->weights != sum->weights)
+        degrees->weights != sum->weights || degrees->values != sum->values)
       return std::nullopt;
   }
   sum->scores = scores;
@@ -277,8 +286,9 @@ GradientDegrees::Maybe GradientDegrees::ofReduction(const Node *node) {
 
 const Node *mlir::sp::findNonlinear(const AttentionMatch &match,
                                     const Node *node, Gradient kind,
-                                    Value cotangent) {
-  if (const Node *odd = GradientDegrees(match, cotangent).find(node, kind))
+                                    Value cotangent, const Node *values) {
+  if (const Node *odd =
+          GradientDegrees(match, cotangent, values).find(node, kind))
     return odd;
   return findUnbalanced(*match.component, match.axes.key, node);
 }

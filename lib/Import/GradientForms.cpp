@@ -89,7 +89,9 @@ LogicalResult GradientMatcher::refuseForms(Operation *product, Gradient kind) {
           node, [&](const Node *other) { return forward.contains(other->op); }))
     return refuseFor(any, "acts on its pairs");
   Value by = cotangent ? cotangent->value : Value();
-  const Node *odd = by ? findNonlinear(match, node, kind, by) : nullptr;
+  const Anchor *slopes = pairs ? component.anchor(pairs) : nullptr;
+  const Node *values = slopes ? slopes->leaves[1 - cotangentOperand] : nullptr;
+  const Node *odd = by ? findNonlinear(match, node, kind, by, values) : nullptr;
   if (odd && odd->op)
     return refuseFor(
         odd, "makes more than multiples of its cotangent, weights or scores");

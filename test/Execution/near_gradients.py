@@ -19,18 +19,19 @@ Function = Callable[..., jax.Array]
 
 @dataclass(frozen=True)
 class ByHand:
-    """Attention times `size`, whose gradients go through functions.
+    """Attention times `size`, whose gradients go through functions of weights and scores, too.
 
-    slopes: of those by scores, weights and scores; of_values: of the weights that give those of values.
+    sums: of the products, which results are, if there are; of_values: the weights that give slopes of values.
     """
 
     size: float = 1
     scale: float = 1
     cap: float = 0
-    slopes: Function = lambda slopes, weights, scores: slopes
-    products: Function = lambda products, weights: products
-    sums: Function = lambda sums: sums
-    of_values: Function = lambda weights: weights
+    slopes: Function = lambda slopes, *_: slopes
+    products: Function = lambda products, *_: products
+    sums: Function = lambda sums, *_: sums
+    results: Function | None = None
+    of_values: Function = lambda weights, *_: weights
 
     def scores(self, q: jax.Array, k: jax.Array) -> jax.Array:
         return self.scale * near_kinds.scores_of(q, k)
@@ -42,8 +43,12 @@ class ByHand:
         q, k, v = saved
         scores = self.scores(q, k)
         weights = jax.nn.softmax(self.exponents(scores))
-        products = self.products(jnp.einsum("bqhd,bkhd->bhqk", cotangent, v), weights)
-        sums = self.sums((weights * products).sum(-1, keepdims=True))
+        products = self.products(jnp.einsum("bqhd,bkhd->bhqk", cotangent, v), weights, scores)
+        sums = (weights * products).sum(-1, keepdims=True)
+        if self.results:
+            read = self.results(near_kinds.weigh(weights, v)) * cotangent
+            sums = read.sum(-1).swapaxes(1, 2)[..., None]
+        sums = self.sums(sums, weights, scores)
         slopes = weights * (products - sums)
         if self.cap:
             slopes = slopes * (1 - jnp.tanh(scores / self.cap) ** 2)
@@ -51,7 +56,7 @@ class ByHand:
         return (
             jnp.einsum("bhqk,bkhd->bqhd", slopes, k),
             jnp.einsum("bhqk,bqhd->bkhd", slopes, q),
-            jnp.einsum("bhqk,bqhd->bkhd", self.of_values(weights), cotangent),
+            jnp.einsum("bhqk,bqhd->bkhd", self.of_values(weights, weights, scores), cotangent),
         )
 
     def __call__(self, q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
@@ -83,6 +88,11 @@ def ends_at(bound: float) -> Function:
     return lambda slopes, weights, scores: slopes / (1 + jnp.exp((scores - bound) / 5))
 
 
+def ends_in_rows_at(bound: float) -> Function:
+    """What leaves nothing of rows with a score that is much higher."""
+    return lambda x, weights, scores: x / (1 + (scores.max(-1, keepdims=True) / bound) ** 16)
+
+
 KINDS: dict[str, near_kinds.Kind] = {}
 
 
@@ -100,7 +110,11 @@ add("large_products", ByHand(size=1e16, products=ends_above(1e15)), 0)
 add("small_sums", ByHand(size=1e-8, sums=doubles_below(1e-6)), 0)
 add("light_slopes", ByHand(slopes=doubles_light(1e-10)), 0)
 add("light_products", ByHand(products=doubles_light(1e-10)), 0)
-add("light_weights", ByHand(of_values=lambda p: doubles_light(1e-10)(p, p)), 0)
+add("light_weights", ByHand(of_values=doubles_light(1e-10)), 0)
 add("constant_beside_slopes", ByHand(size=1e-12, slopes=lambda x, *_: x + 1e-13), 0)
 add("high_scores", ByHand(scale=8, slopes=ends_at(300)), 0)
 add("high_capped_scores", ByHand(scale=8, cap=50, slopes=ends_at(300)), 0)
+add("sums_of_results", ByHand(results=lambda o: o), near_kinds.TWO)
+add("sums_of_small_results", ByHand(size=1e-8, results=doubles_below(1e-6)), 0)
+for _name in ("slopes", "products", "sums", "of_values"):
+    add(f"high_rows_of_{_name}", ByHand(scale=8, **{_name: ends_in_rows_at(300)}), 0)
