@@ -1,5 +1,6 @@
 //===- GradientCheck.cpp - A node against the formula of a gradient -------===//
 
+#include "GradientCheck.h"
 #include "GradientFormula.h"
 
 #include <cmath>
@@ -101,12 +102,18 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
   const Node *of = needsSlopes ? pairs->leaves[cotangentOperand] : with;
   const Node *values =
       needsSlopes ? pairs->leaves[1 - cotangentOperand] : nullptr;
-  if (!of || findNonlinear(match, node, kind, of->value, values))
+  if (!of || findNonlinear(match, node, kind,
+                           {of->value, values, isOfTerm ? with : nullptr}))
     return std::nullopt;
   SmallVector<const Node *> opened;
   if (isOfTerm)
     opened = openedBy(with, others);
-  for (SampleDraw draw : samplesOf(match, seed, opened)) {
+  SmallVector<SampleDraw> draws = samplesOf(match, seed, opened);
+  size_t numNear = draws.size();
+  if (needsSlopes && kind != Gradient::Sink)
+    llvm::append_range(draws, farSamplesOf(match, seed + numNear, opened));
+  auto isFinite = [](double element) { return std::isfinite(element); };
+  for (auto [number, draw] : llvm::enumerate(draws)) {
     draw.isExact = isOfTerm;
     GradientFormula formula(match, draw);
     formula.query = formula.view(component.leaf(match.axes.queryRole));
@@ -128,8 +135,15 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
       return std::nullopt;
     bool saysNothing = false;
     std::vector<double> expected = formula.gradient(node, kind);
-    // Slopes are products of cotangents and values, and meet a third.
+    if (number >= numNear && (!llvm::all_of(actual->data, isFinite) ||
+                              !llvm::all_of(expected, isFinite)))
+      continue;
+    // Slopes are products of cotangents and values, and meet a third; far ones
+    // may be of any size.
     double size = needsSlopes ? std::pow(draw.factors, 3) : draw.factors;
+    if (number >= numNear)
+      for (double element : expected)
+        size = std::max(size, 1e-3 * std::fabs(element));
     std::optional<double> factor =
         ratio(actual->data, expected, size, saysNothing);
     auto isNan = [](double element) { return std::isnan(element); };

@@ -6,11 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Gradient.h"
+#include "GradientCheck.h"
 #include "Readings.h"
 #include "Score.h"
 
 #include "sp/StableHLO/StableHLO.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -30,12 +32,18 @@ struct Degrees {
 
 class GradientDegrees {
 public:
-  GradientDegrees(const AttentionMatch &match, Value cotangent,
-                  const Node *values)
-      : component(*match.component), key(match.axes.key), cotangent(cotangent),
-        values(values), readings(component, match.axes.key, {}) {
+  GradientDegrees(const AttentionMatch &match, const GradientParts &parts)
+      : component(*match.component), key(match.axes.key), parts(parts),
+        readings(component, match.axes.key, {}) {
     std::optional<Exponential> exponential =
         match.score ? findExponential(component, key) : std::nullopt;
+    if (exponential)
+      noteTerms(exponential->exponent(), Path::Added);
+    if (parts.by)
+      for (const Node *node : below(parts.by))
+        if (auto found = terms.find(node->value);
+            found != terms.end() && found->second == Path::Function)
+          terms.erase(found);
     isScaled =
         !exponential || !findNonlinear(component, key, /*asFunction=*/false);
     if (isScaled)
@@ -61,6 +69,12 @@ public:
 
 private:
   using Maybe = std::optional<Degrees>;
+  /// How exponents read data: they add it, a function of it, or do more with
+  /// it.
+  enum class Path { Added, Function, Other };
+
+  void noteTerms(const Node *node, Path path);
+  bool readsTerms(const Node *node);
 
   Maybe of(const Node *node);
   Maybe ofOperation(const Node *node);
@@ -84,8 +98,7 @@ private:
 
   const Component &component;
   AxisId key;
-  Value cotangent;
-  const Node *values; ///< what is multiplied with the cotangent, or null
+  GradientParts parts;
   Readings readings;
   unsigned exponent = 0;
   bool isScaled; ///< exponents are scores, scaled, masked and shifted
@@ -95,6 +108,11 @@ private:
   /// Elsewhere what exponents are made of, by identity, each of degree 1.
   DenseSet<unsigned> function;
   DenseMap<const Node *, Maybe> known;
+  /// Of data, the path that says most. What exponents only add is no factor of
+  /// a gradient, but of that by what functions are made of.
+  DenseMap<Value, Path> terms;
+  std::set<std::pair<const Node *, Path>> noted;
+  DenseMap<const Node *, bool> readers; ///< of such
   const Node *odd = nullptr;
 };
 
@@ -112,6 +130,54 @@ const Node *GradientDegrees::withoutRows(const Node *node) {
       return node;
     node = node->operands[0];
   }
+}
+
+void GradientDegrees::noteTerms(const Node *node, Path path) {
+  bool isValueOfRow = node->scored && readings.isOfRow(node);
+  if (node == component.scoresNode() || node->hasTruths() || isValueOfRow ||
+      readings.number(node) || !noted.insert({node, path}).second)
+    return;
+  if (!node->op || node->role != Role::None) {
+    Path &most = terms.try_emplace(node->value, path).first->second;
+    most = std::max(most, path);
+    return;
+  }
+  Operation *op = node->op;
+  ArrayRef<Node *> operands = node->operands;
+  if (isa<stablehlo::SelectOp>(op))
+    operands = operands.drop_front();
+  bool adds = isMove(op) || isIdentity(op) ||
+              isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::SelectOp,
+                  stablehlo::NegOp, stablehlo::ConvertOp,
+                  stablehlo::ConcatenateOp, stablehlo::PadOp>(op);
+  bool scales = isa<stablehlo::MulOp, stablehlo::DivOp>(op);
+  for (const Node *operand : operands) {
+    bool isWhole =
+        adds ||
+        (scales &&
+         (operand->scored ||
+          (!node->scored && llvm::any_of(operands, [&](const Node *other) {
+            return readings.number(other).has_value();
+          }))));
+    noteTerms(operand, isWhole        ? path
+                       : node->scored ? Path::Other
+                                      : std::max(path, Path::Function));
+  }
+}
+
+/// Whether a number is made of what exponents only add, not by truths alone.
+bool GradientDegrees::readsTerms(const Node *node) {
+  if (node->scored || node->hasTruths())
+    return false;
+  auto [entry, isNew] = readers.try_emplace(node, false);
+  if (!isNew)
+    return entry->second;
+  auto found = terms.find(node->value);
+  bool isTerm = found != terms.end() && found->second != Path::Other;
+  bool reads = isTerm || llvm::any_of(node->operands, [&](const Node *operand) {
+                 return readsTerms(operand);
+               });
+  return readers[node] = reads;
 }
 
 /// Whether an exponential is of the attention's exponents.
@@ -179,11 +245,11 @@ GradientDegrees::Maybe GradientDegrees::of(const Node *node) {
 
 GradientDegrees::Maybe GradientDegrees::ofOperation(const Node *node) {
   Operation *op = node->op;
-  if (node->value == cotangent && node->role != Role::None)
+  if (node->value == parts.cotangent && node->role != Role::None)
     return Degrees{1};
-  if (node->role == Role::Value ||
-      (values && node->role != Role::None && node->value == values->value &&
-       node->labels == values->labels))
+  if (node->role == Role::Value || (parts.values && node->role != Role::None &&
+                                    node->value == parts.values->value &&
+                                    node->labels == parts.values->labels))
     return Degrees{0, 0, 0, false, 1};
   if (std::optional<double> number = readings.number(node))
     return Degrees{0, 0, 0, *number == 0};
@@ -239,6 +305,9 @@ GradientDegrees::Maybe GradientDegrees::ofProduct(const Node *node) {
   Maybe a = of(left), b = of(right);
   if (!a || !b)
     return std::nullopt;
+  for (auto [factor, other] : {std::pair(left, right), {right, left}})
+    if (readsTerms(factor) && (other->scored || of(other)->cotangents > 0))
+      return std::nullopt;
   bool ofScores = b->scores > 0 && runsOverPairs(right);
   if (isa<stablehlo::DivOp>(node->op) &&
       (b->cotangents + b->weights + b->values > 0 || (ofScores && isScaled)))
@@ -286,9 +355,8 @@ GradientDegrees::Maybe GradientDegrees::ofReduction(const Node *node) {
 
 const Node *mlir::sp::findNonlinear(const AttentionMatch &match,
                                     const Node *node, Gradient kind,
-                                    Value cotangent, const Node *values) {
-  if (const Node *odd =
-          GradientDegrees(match, cotangent, values).find(node, kind))
+                                    const GradientParts &parts) {
+  if (const Node *odd = GradientDegrees(match, parts).find(node, kind))
     return odd;
   return findUnbalanced(*match.component, match.axes.key, node);
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Gradient.h"
+#include "GradientCheck.h"
 
 #include "sp/StableHLO/StableHLO.h"
 
@@ -50,11 +50,13 @@ void GradientMatcher::noteOperations() {
 static const Node *
 findForeign(const Node *form,
             const llvm::SmallPtrSetImpl<Operation *> &forward) {
-  auto isForwards = [&](const Node *node) {
-    return llvm::any_of(node->value.getUsers(), [&](Operation *user) {
-      return forward.contains(user);
+  std::function<bool(Value)> isRead = [&](Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return forward.contains(user) ||
+             (isMove(user) && isRead(user->getResult(0)));
     });
   };
+  auto isForwards = [&](const Node *node) { return isRead(node->value); };
   auto isForeign = [&](const Node *operand) {
     const Node *own = narrowest(operand);
     return llvm::product_of(own->shape()) > 1 &&
@@ -91,7 +93,8 @@ LogicalResult GradientMatcher::refuseForms(Operation *product, Gradient kind) {
   Value by = cotangent ? cotangent->value : Value();
   const Anchor *slopes = pairs ? component.anchor(pairs) : nullptr;
   const Node *values = slopes ? slopes->leaves[1 - cotangentOperand] : nullptr;
-  const Node *odd = by ? findNonlinear(match, node, kind, by, values) : nullptr;
+  const Node *odd =
+      by ? findNonlinear(match, node, kind, {by, values, nullptr}) : nullptr;
   if (odd && odd->op)
     return refuseFor(
         odd, "makes more than multiples of its cotangent, weights or scores");

@@ -1,6 +1,6 @@
 //===- GradientMatch.cpp - Which contraction is which gradient ------------===//
 
-#include "Gradient.h"
+#include "GradientCheck.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "llvm/ADT/SetVector.h"

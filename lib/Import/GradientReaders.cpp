@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Gradient.h"
+#include "GradientCheck.h"
 #include "Rearranger.h"
 
 #include "sp/StableHLO/StableHLO.h"

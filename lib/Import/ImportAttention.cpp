@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GradientCheck.h"
 #include "LogSumExp.h"
 #include "Reach.h"
 

@@ -158,9 +158,8 @@ static std::pair<double, double> slopesOfExponents(const AttentionMatch &match,
   return range.second > 0 ? range : std::pair(1.0, 1.0);
 }
 
-SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
-                                            uint64_t seed,
-                                            ArrayRef<const Node *> opened) {
+static std::shared_ptr<const SamplePlan> planOf(const AttentionMatch &match,
+                                                ArrayRef<const Node *> opened) {
   const AxisLabels &labels = match.component->labels;
   llvm::SmallPtrSet<const Node *, 8> settled;
   for (const std::unique_ptr<Node> &node : match.component->all())
@@ -173,6 +172,13 @@ SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
                       ? withSeams(labels, *match.axes.query, match.queries)
                       : match.queries;
   plan->keys = withSeams(labels, match.axes.key, match.keys);
+  return plan;
+}
+
+SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
+                                            uint64_t seed,
+                                            ArrayRef<const Node *> opened) {
+  std::shared_ptr<const SamplePlan> plan = planOf(match, opened);
   auto [slowest, fastest] = slopesOfExponents(match, *plan);
   // Sinks stay where they are.
   bool hasSinks =
@@ -191,6 +197,96 @@ SmallVector<SampleDraw> mlir::sp::samplesOf(const AttentionMatch &match,
                        offset / slope, size.factors});
   }
   return samples;
+}
+
+namespace {
+
+/// How fast exponents grow with scores that a number is added to.
+struct Place {
+  double offset, slope;
+
+  double distanceTo(const Place &other, double size) const {
+    double larger = std::max(std::fabs(slope), std::fabs(other.slope));
+    return std::fabs(slope - other.slope) / std::max(larger, 1e-3 * size);
+  }
+};
+
+} // namespace
+
+/// The place at an offset; none where squares of slopes are no numbers.
+static std::optional<Place> placeAt(double offset, const AttentionMatch &match,
+                                    const SamplePlan &plan,
+                                    const Node *exponent) {
+  constexpr double steepest = 1e100;
+  const Component &component = *match.component;
+  SampleEvaluator evaluator(component.labels, 1);
+  setPositions(match, plan, evaluator);
+  evaluator.dropRowValues(match.axes.key);
+  evaluator.setMagnitude(0);
+  evaluator.setOffset(component.scoresNode(), offset / std::fabs(match.scale));
+  const Samples *slopes = evaluator.tangent(exponent, component.scoresNode());
+  if (!slopes)
+    return std::nullopt;
+  double slope = 0;
+  for (double each : slopes->data)
+    if (!(std::fabs(each) < steepest))
+      return std::nullopt;
+    else if (std::fabs(each) > std::fabs(slope))
+      slope = each;
+  return Place{offset, slope};
+}
+
+SmallVector<SampleDraw> mlir::sp::farSamplesOf(const AttentionMatch &match,
+                                               uint64_t seed,
+                                               ArrayRef<const Node *> opened) {
+  constexpr double nearest = 0.1, farthest = 1e5, step = 1.1;
+  constexpr double unlike = 0.05;
+  constexpr size_t most = 8;
+  const Component &component = *match.component;
+  AxisId key = match.axes.key;
+  std::optional<Exponential> exponential =
+      match.score && component.productNode() ? findExponential(component, key)
+                                             : std::nullopt;
+  if (!exponential || !findNonlinear(component, key, /*asFunction=*/false))
+    return {};
+  const Node *exponent = exponential->exponent();
+  std::shared_ptr<const SamplePlan> plan = planOf(match, opened);
+  if (!plan->readings->isShifted(exponent))
+    return {};
+  SmallVector<Place> places, seen;
+  auto add = [&](SmallVector<Place> &to, double offset) {
+    if (std::optional<Place> place = placeAt(offset, match, *plan, exponent))
+      to.push_back(*place);
+  };
+  for (const Sizes &size : sizes)
+    add(seen, size.offset);
+  for (double offset = nearest; offset <= farthest; offset *= step)
+    for (double sign : {1, -1})
+      add(places, sign * offset);
+  double size = 0;
+  for (const Place &place : seen)
+    size = std::max(size, std::fabs(place.slope));
+  if (size == 0)
+    return {};
+  SmallVector<SampleDraw> draws;
+  while (draws.size() < most && !places.empty()) {
+    auto distance = [&](const Place &place) {
+      double least = HUGE_VAL;
+      for (const Place &other : seen)
+        least = std::min(least, place.distanceTo(other, size));
+      return least;
+    };
+    const Place *next =
+        llvm::max_element(places, [&](const Place &a, const Place &b) {
+          return distance(a) < distance(b);
+        });
+    if (distance(*next) < unlike)
+      break;
+    double slope = std::max(std::fabs(next->slope), 0.1 * size);
+    draws.push_back({plan, seed++, std::nullopt, 1 / slope, next->offset});
+    seen.push_back(*next);
+  }
+  return draws;
 }
 
 void mlir::sp::prepareSamples(const AttentionMatch &match,

@@ -30,6 +30,12 @@ struct SampleDraw {
 /// `opened` are what something is differentiated by.
 SmallVector<SampleDraw> samplesOf(const AttentionMatch &match, uint64_t seed,
                                   ArrayRef<const Node *> opened = {});
+/// Further draws for gradients by scores, at a few offsets where exponents that
+/// are more than scaled grow least like anywhere else, up to +-1e5: a function
+/// may be straight on all small scores. Numbers that overflow there say
+/// nothing.
+SmallVector<SampleDraw> farSamplesOf(const AttentionMatch &match, uint64_t seed,
+                                     ArrayRef<const Node *> opened = {});
 /// Has an evaluator look at the positions of a match.
 void prepareSamples(const AttentionMatch &match, const SampleDraw &draw,
                     SampleEvaluator &evaluator);

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import near_kinds
 
@@ -21,28 +22,31 @@ Function = Callable[..., jax.Array]
 class ByHand:
     """Attention times `size`, whose gradients go through functions of weights and scores, too.
 
-    sums: of the products, which results are, if there are; of_values: the weights that give slopes of values.
+    function, derivative: of scores, to exponents; sums: of the products, which results are, if there are;
+    of_values: the weights that give slopes of values; of_bias: a factor of slopes of a bias.
     """
 
     size: float = 1
     scale: float = 1
-    cap: float = 0
+    function: Function = lambda scores: scores
+    derivative: Function = lambda scores: 1
     slopes: Function = lambda slopes, *_: slopes
     products: Function = lambda products, *_: products
     sums: Function = lambda sums, *_: sums
     results: Function | None = None
     of_values: Function = lambda weights, *_: weights
+    of_bias: Function = lambda bias: 1
 
     def scores(self, q: jax.Array, k: jax.Array) -> jax.Array:
         return self.scale * near_kinds.scores_of(q, k)
 
-    def exponents(self, scores: jax.Array) -> jax.Array:
-        return self.cap * jnp.tanh(scores / self.cap) if self.cap else scores
+    def weights(self, scores: jax.Array, biases: tuple[jax.Array, ...]) -> jax.Array:
+        return jax.nn.softmax(sum(biases, self.function(scores)))
 
     def gradients(self, saved: tuple[jax.Array, ...], cotangent: jax.Array) -> tuple[jax.Array, ...]:
-        q, k, v = saved
+        q, k, v, *biases = saved
         scores = self.scores(q, k)
-        weights = jax.nn.softmax(self.exponents(scores))
+        weights = self.weights(scores, biases)
         products = self.products(jnp.einsum("bqhd,bkhd->bhqk", cotangent, v), weights, scores)
         sums = (weights * products).sum(-1, keepdims=True)
         if self.results:
@@ -50,22 +54,22 @@ class ByHand:
             sums = read.sum(-1).swapaxes(1, 2)[..., None]
         sums = self.sums(sums, weights, scores)
         slopes = weights * (products - sums)
-        if self.cap:
-            slopes = slopes * (1 - jnp.tanh(scores / self.cap) ** 2)
-        slopes = self.scale * self.slopes(slopes, weights, scores)
+        of_biases = [(slopes * self.of_bias(bias)).sum(0) for bias in biases]
+        slopes = self.scale * self.slopes(slopes * self.derivative(scores), weights, scores, *biases)
         return (
             jnp.einsum("bhqk,bkhd->bqhd", slopes, k),
             jnp.einsum("bhqk,bqhd->bkhd", slopes, q),
             jnp.einsum("bhqk,bqhd->bkhd", self.of_values(weights, weights, scores), cotangent),
+            *of_biases,
         )
 
-    def __call__(self, q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+    def __call__(self, q: jax.Array, k: jax.Array, v: jax.Array, *biases: jax.Array) -> jax.Array:
         @jax.custom_vjp
-        def attend(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
-            return near_kinds.weigh(jax.nn.softmax(self.exponents(self.scores(q, k))), v)
+        def attend(q: jax.Array, k: jax.Array, v: jax.Array, *biases: jax.Array) -> jax.Array:
+            return near_kinds.weigh(self.weights(self.scores(q, k), biases), v)
 
-        attend.defvjp(lambda q, k, v: (attend(q, k, v), (q, k, v)), self.gradients)
-        return self.size * attend(q, k, v)
+        attend.defvjp(lambda *saved: (attend(*saved), saved), self.gradients)
+        return self.size * attend(q, k, v, *biases)
 
 
 def doubles_below(bound: float) -> Function:
@@ -96,12 +100,19 @@ def ends_in_rows_at(bound: float) -> Function:
 KINDS: dict[str, near_kinds.Kind] = {}
 
 
-def add(name: str, by_hand: ByHand, backward: int) -> None:
-    KINDS[f"by_hand_{name}"] = near_kinds.Kind(by_hand, 1, backward, "makes more than multiples", ())
+def add(
+    name: str,
+    by_hand: ByHand,
+    backward: int,
+    named: str = "makes more than multiples",
+    inputs: tuple[np.ndarray, ...] = (),
+) -> None:
+    KINDS[f"by_hand_{name}"] = near_kinds.Kind(by_hand, 1, backward, named, inputs)
 
 
 add("plain", ByHand(), near_kinds.TWO)
-add("capped", ByHand(cap=50), near_kinds.TWO)
+CAPPED = {"function": lambda s: 50 * jnp.tanh(s / 50), "derivative": lambda s: 1 - jnp.tanh(s / 50) ** 2}
+add("capped", ByHand(**CAPPED), near_kinds.TWO)
 add("small", ByHand(size=1e-8), near_kinds.TWO)
 add("small_slopes", ByHand(size=1e-8, slopes=doubles_below(1e-6)), 0)
 add("large_slopes", ByHand(size=1e15, slopes=ends_above(1e13)), 0)
@@ -113,8 +124,48 @@ add("light_products", ByHand(products=doubles_light(1e-10)), 0)
 add("light_weights", ByHand(of_values=doubles_light(1e-10)), 0)
 add("constant_beside_slopes", ByHand(size=1e-12, slopes=lambda x, *_: x + 1e-13), 0)
 add("high_scores", ByHand(scale=8, slopes=ends_at(300)), 0)
-add("high_capped_scores", ByHand(scale=8, cap=50, slopes=ends_at(300)), 0)
+add("high_capped_scores", ByHand(scale=8, **CAPPED, slopes=ends_at(300)), 0)
 add("sums_of_results", ByHand(results=lambda o: o), near_kinds.TWO)
 add("sums_of_small_results", ByHand(size=1e-8, results=doubles_below(1e-6)), 0)
 for _name in ("slopes", "products", "sums", "of_values"):
     add(f"high_rows_of_{_name}", ByHand(scale=8, **{_name: ends_in_rows_at(300)}), 0)
+
+
+def fall(scores: jax.Array) -> jax.Array:
+    return 1 / (1 + jnp.exp((scores - 400) / 5))
+
+
+# What exponents are of scores is straight below 300, and the derivative left out, or a part of it.
+STRAIGHT = {
+    "falling": lambda s: s * fall(s),
+    "bounded": lambda s: s / (1 + (s / 2000) ** 16),
+    "ending": lambda s: s - jnp.exp(-s - 400),
+}
+for _name, _function in STRAIGHT.items():
+    add(f"straight_through_{_name}", ByHand(scale=8, function=_function), 0, "none of its gradients")
+    add(
+        f"through_{_name}",
+        ByHand(scale=8, function=_function, derivative=jnp.vectorize(jax.grad(_function))),
+        near_kinds.TWO,
+    )
+add(
+    "a_part_of_falling",
+    ByHand(scale=8, function=STRAIGHT["falling"], derivative=fall),
+    0,
+    "none of its gradients",
+)
+BIAS = 1e-10 * np.random.default_rng(2).standard_normal((near_kinds.HEADS, *2 * (near_kinds.TOKENS,)))
+
+
+def add_biased(name: str, by_hand: ByHand, backward: int) -> None:
+    add(name, by_hand, backward, inputs=(BIAS.astype(np.float32),))
+
+
+def doubles_small(bias: jax.Array) -> jax.Array:
+    return 1 + 1e-20 / (bias * bias + 1e-20)
+
+
+add_biased("biased", ByHand(), near_kinds.TWO)
+# What becomes of the gradient of a bias is the program's; slopes that others have are no gradients.
+add_biased("small_biases", ByHand(of_bias=doubles_small), near_kinds.TWO)
+add_biased("slopes_of_small_biases", ByHand(slopes=lambda x, weights, scores, b: x * doubles_small(b)), 0)

@@ -199,42 +199,6 @@ add(
     0,
     "its",
 )
-
-
-def steep(
-    function: Callable[..., jax.Array], named: str = "makes more of values of rows than shifts"
-) -> Kind:
-    """What a function of exponents, sums and the maxima of rows makes of scores up to about 3000."""
-
-    def attend(q: jax.Array, k: jax.Array, v: jax.Array, scale: jax.Array) -> jax.Array:
-        scores = scores_of(q * scale, k)
-        return weigh(function(scores, jax.lax.stop_gradient(scores.max(-1, keepdims=True))), v)
-
-    return Kind(attend, 0, 0, named, (np.float32(50),))
-
-
-def high(x: jax.Array) -> jax.Array:
-    """Nothing where no score is above 1000."""
-    return (x / 1000) ** 16
-
-
-def sums_of(powers: jax.Array) -> jax.Array:
-    return powers.sum(-1, keepdims=True)
-
-
-# Smooth functions of values of rows that are flat where scores are small.
-KINDS |= {
-    "temperature_of_rows": steep(lambda s, m: jax.nn.softmax(s / (1 + high(m)))),
-    "factor_of_rows": steep(lambda s, m: jax.nn.softmax(s) * (1 + high(m))),
-    "epsilon_of_rows": steep(lambda s, m: jnp.exp(s - m) / (sums_of(jnp.exp(s - m)) + high(m))),
-    "sums_of_other_rows": steep(lambda s, m: jnp.exp(s - m - high(m)) / sums_of(jnp.exp(s - m))),
-    "sums_of_other_powers": steep(
-        lambda s, m: jnp.exp(s - m) / sums_of(jnp.exp(s - m) * (1 + high(s))),
-        "makes more than multiples of its weights or sums",
-    ),
-    "shift_of_columns": steep(lambda s, m: jax.nn.softmax(s + high(s.max(-2, keepdims=True)))),
-    "temperature_of_minima": steep(lambda s, m: jax.nn.softmax(s / (1 + high(s.min(-1, keepdims=True))))),
-}
 # Floors and thresholds of a sum that only a shift by the row's maximum keeps from 1 on, and a sum of 1.
 add(
     "floor_beside_another_shift",

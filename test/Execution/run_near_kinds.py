@@ -6,8 +6,9 @@ import cases
 import harness
 import near_gradients
 import near_kinds
+import near_rows
 
-KINDS = near_kinds.KINDS | near_gradients.KINDS
+KINDS = near_kinds.KINDS | near_rows.KINDS | near_gradients.KINDS
 PLANS = (
     ("--mesh=sp=1", "--strategy=auto"),
     ("--mesh=sp=3", "--strategy=auto"),

@@ -12,8 +12,9 @@ sys.path.append(str(Path(__file__).parents[2] / "Execution"))
 import cases
 import near_gradients
 import near_kinds
+import near_rows
 
-KINDS = near_kinds.KINDS | near_gradients.KINDS
+KINDS = near_kinds.KINDS | near_rows.KINDS | near_gradients.KINDS
 
 
 def check(name, gradients):
