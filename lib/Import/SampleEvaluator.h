@@ -78,6 +78,7 @@ private:
   bool compute(const Node *node, Samples &result);
   bool computeExactly(const Node *node, Samples &result);
   void drawAny(const Node *node, Samples &result);
+  void keepInfinities(const Node *node, Samples &result);
   void shift(const Node *node, Samples &result);
   bool computeOrdered(const Node *node, Samples &result);
   bool computeOrderedTangents(const Node *node, const Node *by,

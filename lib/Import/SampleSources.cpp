@@ -53,6 +53,38 @@ void SampleEvaluator::drawAny(const Node *node, Samples &result) {
   }
   if (!source->scored && !isExact)
     roundTo(source->elementType(), result.data);
+  keepInfinities(node, result);
+}
+
+/// What an operation makes of infinity is no variable: a fill of -inf that is
+/// rounded still hides.
+void SampleEvaluator::keepInfinities(const Node *node, Samples &result) {
+  if (!node->op || node->role != Role::None || !isElementwise(node->op) ||
+      !isa<FloatType>(node->elementType()))
+    return;
+  SmallVector<const Samples *> numbers;
+  for (const Node *operand : node->operands) {
+    if (readings->number(operand))
+      continue;
+    numbers.push_back(evaluate(operand));
+    if (!numbers.back() || numbers.back()->data.size() != result.data.size())
+      return;
+  }
+  Samples computed{result.shape, std::vector<double>(result.data.size())};
+  auto isInfinite = [&](size_t i) {
+    return llvm::all_of(numbers, [&](const Samples *samples) {
+      return std::isinf(samples->data[i]);
+    });
+  };
+  bool isKnown = false;
+  for (size_t i = 0; i < result.data.size() && !numbers.empty(); ++i) {
+    if (!isInfinite(i))
+      continue;
+    if (!isKnown && !compute(node, computed))
+      return;
+    isKnown = true;
+    result.data[i] = computed.data[i];
+  }
 }
 
 /// Adds any number to the extremes of rows, but to those of fills alone.

@@ -1,4 +1,4 @@
-"""Attentions of high scores with one smooth function of values of rows that is flat on low ones."""
+"""Attentions with an operation on values of rows: of rows of high scores alone, or of rows without keys."""
 
 from __future__ import annotations
 
@@ -44,4 +44,24 @@ KINDS = {
     ),
     "shift_of_columns": steep(lambda s, m: jax.nn.softmax(s + high(s.max(-2, keepdims=True)))),
     "temperature_of_minima": steep(lambda s, m: jax.nn.softmax(s / (1 + high(s.min(-1, keepdims=True))))),
+}
+
+
+def of_heads(
+    function: Callable[[jax.Array], jax.Array], forward: int, backward: int, named: str = ""
+) -> near_kinds.Kind:
+    """A softmax of what a function makes of scores of some heads; the others, of fills alone, give 0."""
+
+    def attend(q: jax.Array, k: jax.Array, v: jax.Array, shown: jax.Array) -> jax.Array:
+        shown = shown[:, :, None, None]
+        exponents = function(jnp.where(shown, near_kinds.scores_of(q, k), -jnp.inf))
+        return near_kinds.weigh(jnp.where(shown, jax.nn.softmax(exponents), 0), v)
+
+    heads = np.arange(near_kinds.BATCH * near_kinds.HEADS).reshape(near_kinds.BATCH, near_kinds.HEADS)
+    return near_kinds.Kind(attend, forward, backward, named, (heads % 3 > 0,))
+
+
+KINDS |= {
+    "rounded_fills": of_heads(jnp.round, 1, near_kinds.TWO),
+    "negated_fills": of_heads(lambda x: -x, 0, 0, "its result differs"),
 }
