@@ -311,6 +311,12 @@ unsigned Readings::numberOf(std::vector<uint64_t> key) {
       .first->second;
 }
 
+bool Readings::isOfValues(const Node *node) {
+  return hasBelow(node, ofValues, [](const Node *below) {
+    return below->role == Role::Value || below->role == Role::Factor;
+  });
+}
+
 bool Readings::isOfRow(const Node *of) {
   const Node *node = source(of);
   if (!runsOverKeys(node))

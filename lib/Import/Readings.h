@@ -83,6 +83,8 @@ public:
   const Node *
   findAny(const Node *node,
           llvm::function_ref<bool(const Node *)> isLeftOut = nullptr);
+  /// Whether a node reads values or cotangents, which may be as large as fills.
+  bool isOfValues(const Node *node);
   /// Whether a node is the same for all keys of a row, by what it is made of.
   bool isOfRow(const Node *node);
   bool runsOverKeys(const Node *node) const {
@@ -111,7 +113,7 @@ private:
   DenseMap<const Node *, unsigned> identities;
   std::map<std::vector<uint64_t>, unsigned> numbersOfKeys;
   DenseMap<const Node *, bool> decided, ofOpened, ofTruths, nonNegative, bits,
-      ofRow;
+      ofRow, ofValues;
   DenseMap<const Node *, std::optional<double>> numbers;
 };
 

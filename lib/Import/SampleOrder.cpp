@@ -98,6 +98,7 @@ void SampleOrder::read(Side a, Side b) {
     return;
   isFlipped = first > second;
   kind = Kind::Drawn;
+  isBounded = !readings.isOfValues(at);
   drawFor(a, b);
 }
 
@@ -204,8 +205,8 @@ int SampleOrder::of(size_t element, double a, double b) const {
   if (isFlipped)
     std::swap(a, b);
   int numeric = a < b ? -1 : a > b ? 1 : 0;
-  auto isBeyond = [](double number) {
-    return !(std::fabs(number) < -largestFill);
+  auto isBeyond = [&](double number) {
+    return !(std::fabs(number) < (isBounded ? -largestFill : HUGE_VAL));
   };
   int order = numeric;
   switch (kind) {

@@ -68,6 +68,8 @@ private:
   SampleEvaluator &evaluator;
   const Node *at;
   Kind kind = Kind::Numeric;
+  /// Whether numbers as large as fills are fills, as they are beside scores.
+  bool isBounded = true;
   bool isFlipped = false; ///< what the kind says is of (b, a)
   int sense = 1;          ///< of extremes and choices: of the greatest or least
   std::optional<ElementDraw> draw;

@@ -116,6 +116,12 @@ add("capped", ByHand(**CAPPED), near_kinds.TWO)
 add("small", ByHand(size=1e-8), near_kinds.TWO)
 add("small_slopes", ByHand(size=1e-8, slopes=doubles_below(1e-6)), 0)
 add("large_slopes", ByHand(size=1e15, slopes=ends_above(1e13)), 0)
+add(
+    "slopes_above_fills",
+    ByHand(size=1e18, slopes=lambda x, *_: jnp.where(x > -1e14, x / 2, x)),
+    0,
+    "of its gradients",
+)
 add("small_products", ByHand(size=1e-8, products=doubles_below(1e-6)), 0)
 add("large_products", ByHand(size=1e16, products=ends_above(1e15)), 0)
 add("small_sums", ByHand(size=1e-8, sums=doubles_below(1e-6)), 0)
