@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-import near_kinds
+import near_parts
 
 Function = Callable[..., jax.Array]
 
@@ -38,7 +38,7 @@ class ByHand:
     of_bias: Function = lambda bias: 1
 
     def scores(self, q: jax.Array, k: jax.Array) -> jax.Array:
-        return self.scale * near_kinds.scores_of(q, k)
+        return self.scale * near_parts.scores_of(q, k)
 
     def weights(self, scores: jax.Array, biases: tuple[jax.Array, ...]) -> jax.Array:
         return jax.nn.softmax(sum(biases, self.function(scores)))
@@ -50,7 +50,7 @@ class ByHand:
         products = self.products(jnp.einsum("bqhd,bkhd->bhqk", cotangent, v), weights, scores)
         sums = (weights * products).sum(-1, keepdims=True)
         if self.results:
-            read = self.results(near_kinds.weigh(weights, v)) * cotangent
+            read = self.results(near_parts.weigh(weights, v)) * cotangent
             sums = read.sum(-1).swapaxes(1, 2)[..., None]
         sums = self.sums(sums, weights, scores)
         slopes = weights * (products - sums)
@@ -66,7 +66,7 @@ class ByHand:
     def __call__(self, q: jax.Array, k: jax.Array, v: jax.Array, *biases: jax.Array) -> jax.Array:
         @jax.custom_vjp
         def attend(q: jax.Array, k: jax.Array, v: jax.Array, *biases: jax.Array) -> jax.Array:
-            return near_kinds.weigh(self.weights(self.scores(q, k), biases), v)
+            return near_parts.weigh(self.weights(self.scores(q, k), biases), v)
 
         attend.defvjp(lambda *saved: (attend(*saved), saved), self.gradients)
         return self.size * attend(q, k, v, *biases)
@@ -97,7 +97,7 @@ def ends_in_rows_at(bound: float) -> Function:
     return lambda x, weights, scores: x / (1 + (scores.max(-1, keepdims=True) / bound) ** 16)
 
 
-KINDS: dict[str, near_kinds.Kind] = {}
+KINDS: dict[str, near_parts.Kind] = {}
 
 
 def add(
@@ -107,13 +107,13 @@ def add(
     named: str = "makes more than multiples",
     inputs: tuple[np.ndarray, ...] = (),
 ) -> None:
-    KINDS[f"by_hand_{name}"] = near_kinds.Kind(by_hand, 1, backward, named, inputs)
+    KINDS[f"by_hand_{name}"] = near_parts.Kind(by_hand, 1, backward, named, inputs, plain=None)
 
 
-add("plain", ByHand(), near_kinds.TWO)
+add("plain", ByHand(), near_parts.TWO)
 CAPPED = {"function": lambda s: 50 * jnp.tanh(s / 50), "derivative": lambda s: 1 - jnp.tanh(s / 50) ** 2}
-add("capped", ByHand(**CAPPED), near_kinds.TWO)
-add("small", ByHand(size=1e-8), near_kinds.TWO)
+add("capped", ByHand(**CAPPED), near_parts.TWO)
+add("small", ByHand(size=1e-8), near_parts.TWO)
 add("small_slopes", ByHand(size=1e-8, slopes=doubles_below(1e-6)), 0)
 add("large_slopes", ByHand(size=1e15, slopes=ends_above(1e13)), 0)
 add(
@@ -131,7 +131,7 @@ add("light_weights", ByHand(of_values=doubles_light(1e-10)), 0)
 add("constant_beside_slopes", ByHand(size=1e-12, slopes=lambda x, *_: x + 1e-13), 0)
 add("high_scores", ByHand(scale=8, slopes=ends_at(300)), 0)
 add("high_capped_scores", ByHand(scale=8, **CAPPED, slopes=ends_at(300)), 0)
-add("sums_of_results", ByHand(results=lambda o: o), near_kinds.TWO)
+add("sums_of_results", ByHand(results=lambda o: o), near_parts.TWO)
 add("sums_of_small_results", ByHand(size=1e-8, results=doubles_below(1e-6)), 0)
 for _name in ("slopes", "products", "sums", "of_values"):
     add(f"high_rows_of_{_name}", ByHand(scale=8, **{_name: ends_in_rows_at(300)}), 0)
@@ -152,7 +152,7 @@ for _name, _function in STRAIGHT.items():
     add(
         f"through_{_name}",
         ByHand(scale=8, function=_function, derivative=jnp.vectorize(jax.grad(_function))),
-        near_kinds.TWO,
+        near_parts.TWO,
     )
 add(
     "a_part_of_falling",
@@ -160,7 +160,7 @@ add(
     0,
     "none of its gradients",
 )
-BIAS = 1e-10 * np.random.default_rng(2).standard_normal((near_kinds.HEADS, *2 * (near_kinds.TOKENS,)))
+BIAS = 1e-10 * np.random.default_rng(2).standard_normal((near_parts.HEADS, *2 * (near_parts.TOKENS,)))
 
 
 def add_biased(name: str, by_hand: ByHand, backward: int) -> None:
@@ -171,7 +171,7 @@ def doubles_small(bias: jax.Array) -> jax.Array:
     return 1 + 1e-20 / (bias * bias + 1e-20)
 
 
-add_biased("biased", ByHand(), near_kinds.TWO)
+add_biased("biased", ByHand(), near_parts.TWO)
 # What becomes of the gradient of a bias is the program's; slopes that others have are no gradients.
-add_biased("small_biases", ByHand(of_bias=doubles_small), near_kinds.TWO)
+add_biased("small_biases", ByHand(of_bias=doubles_small), near_parts.TWO)
 add_biased("slopes_of_small_biases", ByHand(slopes=lambda x, weights, scores, b: x * doubles_small(b)), 0)

@@ -7,99 +7,56 @@ what the remark names where there are none. Their arguments are such that the op
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-BATCH, TOKENS, HEADS, SIZE = 2, 23, 5, 8
-# Gradients of queries, keys and values with a forward.
-TWO = 2
-
-
-@dataclass(frozen=True)
-class Kind:
-    """forward, backward: attentions found without and with gradients; named: by the remark if none is."""
-
-    fn: Callable[..., jax.Array]
-    forward: int
-    backward: int
-    named: str
-    inputs: tuple[np.ndarray, ...]
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """q, k and v, whose scores are between about -60 and 60, and what the operation reads.
-
-        Multiples of 1/8, so that scores are exact in f32 and fall on the same side of every bound.
-        """
-        rng = np.random.default_rng(0)
-        drawn = (rng.standard_normal((BATCH, TOKENS, HEADS, SIZE)) for _ in range(3))
-        return (*(np.round(16 * each).astype(np.float32) / 8 for each in drawn), *self.inputs)
-
+from near_parts import (
+    BATCH,
+    HEADS,
+    TOKENS,
+    TWO,
+    Kind,
+    attend,
+    normed,
+    of_powers,
+    of_scores,
+    of_weights,
+    scores_of,
+    straight,
+    weigh,
+)
 
 KINDS: dict[str, Kind] = {}
 
 
-def kind(forward: int, backward: int, named: str = "", *inputs: np.ndarray) -> Callable:
+def kind(
+    forward: int,
+    backward: int,
+    named: str = "",
+    *inputs: np.ndarray,
+    plain: Callable[..., jax.Array] | None = attend,
+) -> Callable:
     """Registers a function of q, k, v and the inputs."""
 
     def register(fn: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
-        KINDS[fn.__name__] = Kind(fn, forward, backward, named, inputs)
+        KINDS[fn.__name__] = Kind(fn, forward, backward, named, inputs, plain)
         return fn
 
     return register
 
 
-def scores_of(q: jax.Array, k: jax.Array) -> jax.Array:
-    return jnp.einsum("bqhd,bkhd->bhqk", q, k)
-
-
-def weigh(weights: jax.Array, v: jax.Array) -> jax.Array:
-    return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
-
-
-def of_scores(function: Callable[[jax.Array], jax.Array]) -> Callable[..., jax.Array]:
-    """Softmax of what a function makes of scores."""
-    return lambda q, k, v: weigh(jax.nn.softmax(function(scores_of(q, k))), v)
-
-
-def of_weights(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
-    """What a function makes of softmax, and of further inputs."""
-    return lambda q, k, v, *rest: weigh(function(jax.nn.softmax(scores_of(q, k)), *rest), v)
-
-
-def of_powers(function: Callable[[jax.Array, jax.Array], jax.Array]) -> Callable[..., jax.Array]:
-    """What a function makes of sums of exp(s), the greatest of which is 1 with `shifted`."""
-
-    def attend(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
-        scores = scores_of(q, k)
-        return weigh(function(scores, jax.lax.stop_gradient(scores.max(-1, keepdims=True))), v)
-
-    return attend
-
-
-def normed(powers: jax.Array, bound: Callable[[jax.Array], jax.Array]) -> jax.Array:
-    return powers / bound(powers.sum(-1, keepdims=True))
-
-
-def straight(backward: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
-    """A softmax whose gradient by scores goes through a function."""
-
-    def attend(q: jax.Array, k: jax.Array, v: jax.Array, *rest: jax.Array) -> jax.Array:
-        @jax.custom_vjp
-        def same(scores: jax.Array) -> jax.Array:
-            return scores
-
-        same.defvjp(lambda scores: (scores, None), lambda _, slopes: (backward(slopes, *rest),))
-        return weigh(jax.nn.softmax(same(scores_of(q, k))), v)
-
-    return attend
-
-
-def add(name: str, fn: Callable[..., jax.Array], forward: int, backward: int, named: str = "") -> None:
+def add(
+    name: str,
+    fn: Callable[..., jax.Array],
+    forward: int,
+    backward: int,
+    named: str = "",
+    plain: Callable[..., jax.Array] | None = attend,
+) -> None:
     """One that needs no more inputs."""
-    KINDS[name] = Kind(fn, forward, backward, named, ())
+    KINDS[name] = Kind(fn, forward, backward, named, (), plain)
 
 
 # What acts before the softmax on single pairs is a score function.
@@ -109,7 +66,7 @@ add("high_scores_hidden", of_scores(lambda s: jnp.where(s > 5, -1e30, s)), 1, TW
 add("high_products_hidden", of_scores(lambda s: jnp.where(s > 20, -1e9, 0.3 * s)), 1, TWO)
 # Its derivative at 0 is none that a maximum has.
 add("relu_scores", of_scores(jax.nn.relu), 1, 0, "compare")
-add("finite_scores", of_scores(lambda s: jnp.where(jnp.isfinite(s), s, 0.0)), 1, TWO)
+add("finite_scores", of_scores(lambda s: jnp.where(jnp.isfinite(s), s, 0.0)), 1, TWO, plain=None)
 add("rounded_scores", of_scores(lambda s: jax.lax.reduce_precision(s, 8, 7)), 1, 0, "reduce_precision")
 add("row_bounded_scores", of_scores(lambda s: jnp.maximum(s, s.max(-1, keepdims=True) - 4)), 0, 0, "maximum")
 add("key_bounded_shift", of_scores(lambda s: s - jnp.maximum(s.max(-2, keepdims=True), 8)), 0, 0, "maximum")
@@ -145,7 +102,13 @@ add(
 # Sums: an epsilon without a maximum is a sink, one beside a maximum is lost or refused.
 add("epsilon", of_powers(lambda s, m: normed(jnp.exp(s / 8), lambda sums: sums + 1e-3)), 1, TWO)
 add("epsilon_of_negative_scores", of_powers(lambda s, m: normed(jnp.exp(s - 20), lambda x: x + 1e-6)), 1, TWO)
-add("tiny_epsilon", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda sums: sums + 1e-9)), 1, TWO)
+add(
+    "tiny_epsilon",
+    of_powers(lambda s, m: normed(jnp.exp(s - m), lambda sums: sums + 1e-9)),
+    1,
+    TWO,
+    plain=None,
+)
 add(
     "epsilon_of_maxima",
     of_powers(lambda s, m: normed(jnp.exp(s - m), lambda sums: sums + 1e-4)),
@@ -153,7 +116,13 @@ add(
     0,
     "its result",
 )
-add("tiny_floor", of_powers(lambda s, m: normed(jnp.exp(s - m), lambda x: jnp.maximum(x, 1e-9))), 1, TWO)
+add(
+    "tiny_floor",
+    of_powers(lambda s, m: normed(jnp.exp(s - m), lambda x: jnp.maximum(x, 1e-9))),
+    1,
+    TWO,
+    plain=None,
+)
 add("floor", of_powers(lambda s, m: normed(jnp.exp(s / 8), lambda x: jnp.maximum(x, 50))), 0, 0, "maximum")
 add(
     "clipped_exponents",
@@ -177,15 +146,22 @@ add(
     TWO,
     "maximum",
 )
-add("near_shift", of_powers(lambda s, m: normed(jnp.exp(s - jnp.maximum(m, 8)), lambda x: x)), 1, TWO)
+add(
+    "near_shift",
+    of_powers(lambda s, m: normed(jnp.exp(s - jnp.maximum(m, 8)), lambda x: x)),
+    1,
+    TWO,
+    plain=None,
+)
+steep = of_scores(lambda s: 3 * s)
 # Analytic, but flat where scores are small: what acts on large ones is no rounding.
 FLAT = {
     "clip_by_sqrt": lambda s: 100 - jnp.sqrt((s - 100) ** 2),
     "fermi": lambda s: s / (1 + jnp.exp(s - 100)),
-    "polynomial": lambda s: s * (1 + (s / 500) ** 8),
+    "polynomial": lambda s: s * (1 + (s / 200) ** 8),
 }
 for _name, _flat in FLAT.items():
-    add(f"{_name}_scores", of_scores(_flat), 1, TWO)
+    add(f"{_name}_scores", of_scores(lambda s, flat=_flat: flat(3 * s)), 1, TWO, plain=steep)
     add(f"{_name}_slopes", straight(lambda g, flat=_flat: flat(1e3 * g) / 1e3), 1, 0, "none of its gradients")
 # A derivative may divide and take powers by what scores became.
 add("logarithm_of_scores", of_scores(lambda s: jnp.log1p(jnp.exp(s / 8))), 1, TWO)
@@ -237,12 +213,14 @@ add(
     0,
     "'stablehlo.multiply' takes numbers that the forward does not have",
 )
-add("tiny_slopes", straight(lambda g: g + 1e-9), 1, 0, "'stablehlo.add' makes more than multiples")
+add(
+    "tiny_slopes", straight(lambda g: g + 1e-9), 1, 0, "'stablehlo.add' makes more than multiples", plain=None
+)
 
 TOKEN = np.random.default_rng(1).integers(0, 1000, (BATCH, TOKENS), dtype=np.int32)
 
 
-@kind(1, 0, "none of its gradients", np.float32([-np.inf] + [0.5] * (TOKENS - 1)))
+@kind(1, 0, "none of its gradients", np.float32([-np.inf] + [0.5] * (TOKENS - 1)), plain=None)
 def shift_of_inputs(q: jax.Array, k: jax.Array, v: jax.Array, factor: jax.Array) -> jax.Array:
     """The maximum times a number of each query, which may be no number where nothing is left.
 

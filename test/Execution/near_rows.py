@@ -8,19 +8,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-import near_kinds
+import near_parts
 
 
 def steep(
     function: Callable[..., jax.Array], named: str = "makes more of values of rows than shifts"
-) -> near_kinds.Kind:
+) -> near_parts.Kind:
     """What a function of exponents, sums and the maxima of rows makes of scores up to about 3000."""
 
     def attend(q: jax.Array, k: jax.Array, v: jax.Array, scale: jax.Array) -> jax.Array:
-        scores = near_kinds.scores_of(q * scale, k)
-        return near_kinds.weigh(function(scores, jax.lax.stop_gradient(scores.max(-1, keepdims=True))), v)
+        scores = near_parts.scores_of(q * scale, k)
+        return near_parts.weigh(function(scores, jax.lax.stop_gradient(scores.max(-1, keepdims=True))), v)
 
-    return near_kinds.Kind(attend, 0, 0, named, (np.float32(50),))
+    return near_parts.Kind(attend, 0, 0, named, (np.float32(50),))
 
 
 def high(x: jax.Array) -> jax.Array:
@@ -49,19 +49,19 @@ KINDS = {
 
 def of_heads(
     function: Callable[[jax.Array], jax.Array], forward: int, backward: int, named: str = ""
-) -> near_kinds.Kind:
+) -> near_parts.Kind:
     """A softmax of what a function makes of scores of some heads; the others, of fills alone, give 0."""
 
     def attend(q: jax.Array, k: jax.Array, v: jax.Array, shown: jax.Array) -> jax.Array:
         shown = shown[:, :, None, None]
-        exponents = function(jnp.where(shown, near_kinds.scores_of(q, k), -jnp.inf))
-        return near_kinds.weigh(jnp.where(shown, jax.nn.softmax(exponents), 0), v)
+        exponents = function(jnp.where(shown, near_parts.scores_of(q, k), -jnp.inf))
+        return near_parts.weigh(jnp.where(shown, jax.nn.softmax(exponents), 0), v)
 
-    heads = np.arange(near_kinds.BATCH * near_kinds.HEADS).reshape(near_kinds.BATCH, near_kinds.HEADS)
-    return near_kinds.Kind(attend, forward, backward, named, (heads % 3 > 0,))
+    heads = np.arange(near_parts.BATCH * near_parts.HEADS).reshape(near_parts.BATCH, near_parts.HEADS)
+    return near_parts.Kind(attend, forward, backward, named, (heads % 3 > 0,))
 
 
 KINDS |= {
-    "rounded_fills": of_heads(jnp.round, 1, near_kinds.TWO),
+    "rounded_fills": of_heads(jnp.round, 1, near_parts.TWO),
     "negated_fills": of_heads(lambda x: -x, 0, 0, "its result differs"),
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import jax
+import numpy as np
+
 import cases
 import harness
 import near_gradients
@@ -14,6 +17,18 @@ PLANS = (
     ("--mesh=sp=3", "--strategy=auto"),
     ("--mesh=sp=4", "--strategy=auto"),
 )
+
+
+def check_action(name: str, results: list[np.ndarray]) -> None:
+    """What is taken without acting on its arguments would be shown by no number."""
+    kind = KINDS[name]
+    if kind.plain is None or kind.forward == 0:
+        return
+    fn, arrays = cases.differentiated(kind.plain, kind.arrays(), seed=0)
+    for one, other in zip(results, jax.tree.leaves(jax.jit(fn)(*arrays)), strict=True):
+        if not np.allclose(one, other, rtol=0, atol=1e-3 * np.abs(other).max()):
+            return
+    raise harness.CaseError(f"{name}: the operation does not act on its arguments")
 
 
 def main() -> int:
@@ -33,6 +48,8 @@ def main() -> int:
         if gradients:
             fn, arrays = cases.differentiated(fn, arrays, seed=0)
         program = tools.program(f"near-{name}-{'gradients' if gradients else 'forward'}", fn, *arrays)
+        if gradients:
+            check_action(name, program.results)
         held.append(harness.Case(program, plan, kind.backward if gradients else kind.forward))
     return harness.hold_all(tools, held, args)
 
