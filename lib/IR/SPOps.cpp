@@ -1,6 +1,7 @@
 //===- SPOps.cpp - Verification of meaning and schedule ops ---------------===//
 
 #include "sp/IR/SP.h"
+#include "sp/IR/ShardingRules.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -64,21 +65,19 @@ static void printSameTypes(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
 //===----------------------------------------------------------------------===//
 
 std::optional<MeshOp::Factor> MeshOp::findFactor(StringRef name) {
-  auto [axisName, part] = name.split(":(");
+  std::optional<AxisPart> part = readAxisPart(name);
+  if (!part)
+    return std::nullopt;
   int64_t stride = getRanks();
   for (MeshAxisAttr axis : getMesh().getAxes()) {
     stride /= axis.getSize();
-    if (axis.getName() != axisName)
+    if (axis.getName() != part->axis)
       continue;
-    if (part.empty())
+    if (!part->size)
       return Factor{axis.getSize(), stride};
-    int64_t above = 0, size = 0;
-    bool isFactor = !part.consumeInteger(10, above) &&
-                    part.consume_front(")") && !part.getAsInteger(10, size) &&
-                    above > 0 && size > 0 && axis.getSize() % above == 0 &&
-                    axis.getSize() / above % size == 0;
-    if (isFactor)
-      return Factor{size, stride * (axis.getSize() / above / size)};
+    int64_t below = axis.getSize() / part->above;
+    if (axis.getSize() % part->above == 0 && below % *part->size == 0)
+      return Factor{*part->size, stride * (below / *part->size)};
   }
   return std::nullopt;
 }

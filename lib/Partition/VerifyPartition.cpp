@@ -1,6 +1,7 @@
 //===- VerifyPartition.cpp - The guard of Partition -----------------------===//
 
 #include "CheckInput.h"
+#include "sp/IR/ShardingRules.h"
 #include "sp/Partition/Passes.h"
 
 namespace mlir::sp {
@@ -55,11 +56,17 @@ struct VerifyPartitionPass
                                      unsigned number) {
     auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
     auto tensor = dyn_cast<RankedTensorType>(type);
-    if (sharding && tensor &&
-        ArrayRef<int64_t>(sharding.getLocalShape()) == tensor.getShape())
-      return success();
-    return func.emitOpError() << "expected " << what << " " << number
-                              << " to say how it is cut to " << type;
+    if (!sharding || !tensor ||
+        ArrayRef<int64_t>(sharding.getLocalShape()) != tensor.getShape())
+      return func.emitOpError() << "expected " << what << " " << number
+                                << " to say how it is cut to " << type;
+    ArrayRef<DimAttr> dims = sharding.getDims();
+    for (; !dims.empty(); dims = dims.drop_front())
+      if (sharesAxis(dims.front(), dims.drop_front()))
+        return func.emitOpError()
+               << "expected " << what << " " << number
+               << " to have one dimension cut by an axis but got " << sharding;
+    return success();
   }
 
   static LogicalResult checkDonation(func::FuncOp func, unsigned argument) {
