@@ -12,6 +12,8 @@ static constexpr double tolerance = 1e-9;
 static constexpr uint64_t seed = 311;
 /// Gradients below this say nothing: they are what one-hot rows leave.
 static constexpr double smallest = 1e-4;
+/// What terms that cancel leave.
+static constexpr double residue = 1e-14;
 
 bool mlir::sp::meetsEmptyRows(const AttentionMatch &match) {
   if (!match.score || !match.axes.query)
@@ -79,7 +81,7 @@ static std::optional<double> ratio(ArrayRef<double> actual,
   double factor = products / squares;
   for (auto [a, e] : llvm::zip_equal(actual, expected))
     if (!(std::fabs(a - factor * e) <=
-          tolerance * (size + std::fabs(factor * e))) &&
+          tolerance * std::fabs(factor) * (size + std::fabs(e))) &&
         !(std::isnan(a) && std::isnan(e)))
       return std::nullopt;
   return factor;
@@ -165,7 +167,10 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
       return std::nullopt;
     if (saysNothing)
       continue;
-    if (isNothing && kind == Gradient::Sink)
+    bool isLeft = llvm::any_of(actual->data, [&](double element) {
+      return std::fabs(element) > residue * size;
+    });
+    if (!factor && !isLeft && kind == Gradient::Sink)
       factor = 0;
     if (!factor ||
         (known && std::fabs(*factor - *known) > tolerance * std::fabs(*known)))

@@ -285,13 +285,14 @@ void ImportAttentionPass::visit(Operation *exponential) {
   if (matches.size() == 1 && (!others.empty() || !functions[0].terms.empty()))
     differentiate(matches[0], functions[0]);
   if (hidesGradients) {
-    eraseUnused(functions);
     std::pair<Operation *, unsigned> end = {matches[0].product,
                                             matches[0].valueOperand};
     if (auto again = matchProduct(scores, end, refusal, /*keepsFills=*/true)) {
+      ScoreFunction before = std::exchange(functions[0], again->function);
       matches[0] = std::move(again->match);
-      functions[0] = again->function;
       differentiate(matches[0], functions[0]);
+      if (before.function != functions[0].function)
+        eraseUnused(before);
     }
   }
   if (!matches.empty()) {

@@ -8,6 +8,7 @@
 #include "LogSumExp.h"
 
 #include "Operations.h"
+#include "Readings.h"
 #include "RowTerms.h"
 #include "Softmaxes.h"
 
@@ -35,26 +36,22 @@ SmallVector<LogSumExpOp> mlir::sp::logSumExpsOf(const AttentionMatch &match) {
   return found.takeVector();
 }
 
-/// The scores that an exponential is of, without what all keys of a query
-/// share.
-static Value scoresOf(stablehlo::ExpOp exponential, int64_t dim) {
-  auto difference =
-      exponential.getOperand().getDefiningOp<stablehlo::SubtractOp>();
-  bool isShifted = difference && !varyingDims(difference.getRhs())[dim];
-  return isShifted ? difference.getLhs() : exponential.getOperand();
-}
-
 /// Whether weights are the exponentials of these scores divided by their sums,
 /// with nothing between and nothing beside them.
 static bool isSoftmaxOf(const AttentionMatch &match, LogSumExpOp op) {
-  int64_t dim = op.getDim();
+  // Of exponents, too, only such shifts are left out.
+  Readings readings(*match.component, match.axes.key, {});
   for (const auto &node : match.component->all()) {
     if (!isScored(*node))
       continue;
-    if (auto exponential = dyn_cast<stablehlo::ExpOp>(node->op))
-      if (typeOf(exponential).getShape() != typeOf(op.getScores()).getShape() ||
-          scoresOf(exponential, dim) != op.getScores())
+    if (isa<stablehlo::ExpOp>(node->op)) {
+      const Node *scores = node->operands[0];
+      if (readings.isShifted(scores))
+        scores = scores->operands[0];
+      if (node->value.getType() != op.getScores().getType() ||
+          scores->value != op.getScores())
         return false;
+    }
     if (reductionKind(node->op) != "stablehlo.add")
       continue;
     Value summed = node->op->getOperand(0);

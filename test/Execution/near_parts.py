@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import cases
+
 BATCH, TOKENS, HEADS, SIZE = 2, 23, 5, 8
 # Gradients of queries, keys and values with a forward.
 TWO = 2
@@ -30,7 +32,7 @@ def attend(q: jax.Array, k: jax.Array, v: jax.Array, *_: jax.Array) -> jax.Array
 class Kind:
     """forward, backward: attentions found without and with gradients; named: by the remark if none is.
 
-    plain: without the operation; None where it does nothing that numbers show.
+    plain: without the operation; None where gradients by hand are right or refused, or numbers show nothing.
     """
 
     fn: Callable[..., jax.Array]
@@ -48,6 +50,12 @@ class Kind:
         rng = np.random.default_rng(0)
         drawn = (rng.standard_normal((BATCH, TOKENS, HEADS, SIZE)) for _ in range(3))
         return (*(np.round(16 * each).astype(np.float32) / 8 for each in drawn), *self.inputs)
+
+    def differentiated(self, fn: Callable[..., jax.Array]) -> tuple[Callable[..., tuple], tuple]:
+        """The result of `fn` and its gradients by all numbers, and the arguments with a cotangent."""
+        arrays = self.arrays()
+        numbers = tuple(i for i, array in enumerate(arrays) if np.issubdtype(array.dtype, np.floating))
+        return cases.differentiated(fn, arrays, 0, numbers)
 
 
 def of_scores(function: Callable[[jax.Array], jax.Array]) -> Callable[..., jax.Array]:

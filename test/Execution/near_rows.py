@@ -65,3 +65,45 @@ KINDS |= {
     "rounded_fills": of_heads(jnp.round, 1, near_parts.TWO),
     "negated_fills": of_heads(lambda x: -x, 0, 0, "its result differs"),
 }
+
+
+def with_sinks(q: jax.Array, k: jax.Array, v: jax.Array, sinks: jax.Array) -> jax.Array:
+    """Small results, whose gradients by sinks are no smaller part of them."""
+    scores = near_parts.scores_of(q, k)
+    column = jnp.broadcast_to(sinks[:, None, None], (*scores.shape[:3], 1))
+    weights = jax.nn.softmax(jnp.concatenate([scores, column], -1))[..., :-1]
+    return 1e-12 * near_parts.weigh(weights, v)
+
+
+def filled(q: jax.Array, k: jax.Array, v: jax.Array, shown: jax.Array) -> jax.Array:
+    """Rows of fills alone would be left without weights, and gradients of these do not cancel."""
+    earlier = jnp.tril(jnp.ones((near_parts.TOKENS, near_parts.TOKENS), bool))
+    fills = jnp.where(shown[:, None, None, :] & earlier, 0, -1e9)
+    scores = jnp.tanh(near_parts.scores_of(q, k)) + fills
+    powers = jnp.exp(scores - jnp.maximum(jax.lax.stop_gradient(scores.max(-1, keepdims=True)), -0.1))
+    return near_parts.weigh(powers / sums_of(powers), v)
+
+
+def beside_sums(shift: Callable[[jax.Array], jax.Array]) -> Callable[..., jax.Array]:
+    """A softmax that something is subtracted in, and the logarithms of sums without that."""
+
+    def attend(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+        scores = near_parts.scores_of(q, k)
+        powers = jnp.exp(scores - shift(scores))
+        sums = jax.nn.logsumexp(scores, -1).swapaxes(1, 2)[..., None]
+        return near_parts.weigh(powers / sums_of(powers), v) + sums
+
+    return attend
+
+
+OTHER_SUMS = "the logarithms of sums that are read"
+SINKS = np.linspace(-20, 20, near_parts.HEADS, dtype=np.float32)
+SHOWN = np.arange(near_parts.TOKENS) % 5 < np.array([[1], [3]])
+KINDS |= {
+    "small_results_beside_sinks": near_parts.Kind(with_sinks, 1, near_parts.TWO, "", (SINKS,)),
+    "bounded_shift_of_fills": near_parts.Kind(filled, 1, 0, "its mask is added", (SHOWN,)),
+    "sums_of_exponents_less_8": near_parts.Kind(beside_sums(lambda s: 8), 0, 0, OTHER_SUMS, ()),
+    "sums_of_exponents_less_nan": near_parts.Kind(
+        beside_sums(lambda s: jnp.maximum(s.max(-1, keepdims=True), jnp.nan)), 0, 0, OTHER_SUMS, ()
+    ),
+}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-import cases
 import harness
 import near_gradients
 import near_kinds
@@ -24,7 +23,7 @@ def check_action(name: str, results: list[np.ndarray]) -> None:
     kind = KINDS[name]
     if kind.plain is None or kind.forward == 0:
         return
-    fn, arrays = cases.differentiated(kind.plain, kind.arrays(), seed=0)
+    fn, arrays = kind.differentiated(kind.plain)
     for one, other in zip(results, jax.tree.leaves(jax.jit(fn)(*arrays)), strict=True):
         if not np.allclose(one, other, rtol=0, atol=1e-3 * np.abs(other).max()):
             return
@@ -46,7 +45,7 @@ def main() -> int:
         kind = KINDS[name]
         fn, arrays = kind.fn, kind.arrays()
         if gradients:
-            fn, arrays = cases.differentiated(fn, arrays, seed=0)
+            fn, arrays = kind.differentiated(fn)
         program = tools.program(f"near-{name}-{'gradients' if gradients else 'forward'}", fn, *arrays)
         if gradients:
             check_action(name, program.results)

@@ -9,7 +9,6 @@ import jax
 from live import report
 
 sys.path.append(str(Path(__file__).parents[2] / "Execution"))
-import cases
 import near_gradients
 import near_kinds
 import near_rows
@@ -22,7 +21,7 @@ def check(name, gradients):
     kind = KINDS[name]
     fn, arrays = kind.fn, kind.arrays()
     if gradients:
-        fn, arrays = cases.differentiated(fn, arrays, seed=0)
+        fn, arrays = kind.differentiated(fn)
     text = jax.jit(fn).lower(*arrays).as_text(debug_info=True)
     command = ["sp-opt", "-", "--sp-import-pipeline", "--remarks-filter=sp-import-attention"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
