@@ -5,12 +5,12 @@
 //   %2 = multiply %1, 30              %2 = multiply %1, 30
 //   return %2                         %3 = multiply %1, %1
 //                                     %4 = subtract 1, %3
-//                                     %5 = multiply %4, 1/30 ...
-//                                     return %2, %7
+//                                     %5 = multiply 30, %4 ...
+//                                     return %2, %6
 //
-// Forward mode: beside each value its derivative with respect to the score, or
-// to what it reads of a term, by the rules that JAX has for the same
-// operations.
+// Reverse mode, as the program's own gradients are: from the result to the
+// score and to what the function reads of terms, by JAX's rules for the same
+// operations, so that the same products overflow, or none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,20 +43,17 @@ public:
   LogicalResult run(ArrayRef<unsigned> terms);
 
 private:
-  LogicalResult differentiateBy(Value variable);
-  std::optional<Slope> differentiate(Operation &op);
-  std::optional<Slope> differentiateUnary(Operation &op, Value x, Value y,
-                                          const Slope &dx);
-  std::optional<Slope> differentiateBinary(Operation &op, Value y);
-  Slope choose(Value condition, const Slope &a, const Slope &b, Type type);
+  void findDependent(ArrayRef<Value> variables);
+  LogicalResult differentiate(Value result, ArrayRef<Value> variables);
+  std::optional<Slope> passOn(OpOperand &operand, const Slope &dy);
+  std::optional<Slope> passOnUnary(Operation &op, Value x, Value y,
+                                   const Slope &dy);
+  std::optional<Slope> passOnBinary(OpOperand &operand, const Slope &dy);
   Value compare(Value a, Value b, stablehlo::ComparisonDirection direction) {
     return stablehlo::CompareOp::create(builder, location, a, b, direction);
   }
 
-  Slope of(Value value) const {
-    auto known = slopes.find(value);
-    return known == slopes.end() ? Slope() : known->second;
-  }
+  Slope of(Value value) const { return slopes.lookup(value); }
   Value number(Type type, double value) {
     Attribute attribute =
         builder.getFloatAttr(getElementTypeOrSelf(type), value);
@@ -67,18 +64,30 @@ private:
   Value materialise(const Slope &slope, Type type) {
     return slope.value ? slope.value : number(type, slope.number);
   }
-  Slope multiply(const Slope &a, const Slope &b);
   Slope add(const Slope &a, const Slope &b);
-  Slope times(const Slope &a, Value b) { return multiply(a, {b}); }
+  Slope multiply(const Slope &a, const Slope &b);
+  Slope divide(const Slope &a, Value b);
+  Slope convert(const Slope &a, Type type);
+  Slope choose(Value condition, const Slope &a, const Slope &b, Type type);
 
   func::FuncOp function;
   OpBuilder builder;
   Location location;
-  SmallVector<Operation *> operations; ///< of the function itself
+  DenseSet<Value> dependent; ///< on what is differentiated by
   DenseMap<Value, Slope> slopes;
 };
 
 } // namespace
+
+Slope Differentiator::add(const Slope &a, const Slope &b) {
+  if (a.isNumber(0) || b.isNumber(0))
+    return a.isNumber(0) ? b : a;
+  if (a.isNumber() && b.isNumber())
+    return {Value(), a.number + b.number};
+  Type type = (a.value ? a.value : b.value).getType();
+  return {stablehlo::AddOp::create(builder, location, materialise(a, type),
+                                   materialise(b, type))};
+}
 
 Slope Differentiator::multiply(const Slope &a, const Slope &b) {
   if (a.isNumber(0) || b.isNumber(0))
@@ -92,14 +101,17 @@ Slope Differentiator::multiply(const Slope &a, const Slope &b) {
                                    materialise(b, type))};
 }
 
-Slope Differentiator::add(const Slope &a, const Slope &b) {
-  if (a.isNumber(0) || b.isNumber(0))
-    return a.isNumber(0) ? b : a;
-  if (a.isNumber() && b.isNumber())
-    return {Value(), a.number + b.number};
-  Type type = (a.value ? a.value : b.value).getType();
-  return {stablehlo::AddOp::create(builder, location, materialise(a, type),
-                                   materialise(b, type))};
+Slope Differentiator::divide(const Slope &a, Value b) {
+  if (a.isNumber(0))
+    return {};
+  return {stablehlo::DivOp::create(builder, location,
+                                   materialise(a, b.getType()), b)};
+}
+
+Slope Differentiator::convert(const Slope &a, Type type) {
+  if (a.isNumber() || a.value.getType() == type)
+    return a;
+  return {stablehlo::ConvertOp::create(builder, location, type, a.value)};
 }
 
 Slope Differentiator::choose(Value condition, const Slope &a, const Slope &b,
@@ -111,24 +123,21 @@ Slope Differentiator::choose(Value condition, const Slope &a, const Slope &b,
                                       materialise(b, type))};
 }
 
-std::optional<Slope> Differentiator::differentiateUnary(Operation &op, Value x,
-                                                        Value y,
-                                                        const Slope &dx) {
+std::optional<Slope> Differentiator::passOnUnary(Operation &op, Value x,
+                                                 Value y, const Slope &dy) {
   Type type = y.getType();
   auto one = [&] { return number(type, 1); };
-  auto multiplyBy = [&](Value factor) { return times(dx, factor); };
+  auto multiplyBy = [&](Value factor) { return multiply(dy, {factor}); };
   if (isa<stablehlo::NegOp>(op))
-    return multiply(dx, {Value(), -1});
+    return multiply(dy, {Value(), -1});
   if (isa<stablehlo::ExpOp>(op))
     return multiplyBy(y);
   if (isa<stablehlo::Expm1Op>(op))
     return multiplyBy(stablehlo::AddOp::create(builder, location, y, one()));
   if (isa<stablehlo::LogOp>(op))
-    return multiplyBy(stablehlo::DivOp::create(builder, location, one(), x));
-  if (isa<stablehlo::Log1pOp>(op)) {
-    Value sum = stablehlo::AddOp::create(builder, location, x, one());
-    return multiplyBy(stablehlo::DivOp::create(builder, location, one(), sum));
-  }
+    return divide(dy, x);
+  if (isa<stablehlo::Log1pOp>(op))
+    return divide(dy, stablehlo::AddOp::create(builder, location, x, one()));
   if (isa<stablehlo::TanhOp>(op)) {
     Value square = stablehlo::MulOp::create(builder, location, y, y);
     return multiplyBy(
@@ -147,85 +156,100 @@ std::optional<Slope> Differentiator::differentiateUnary(Operation &op, Value x,
   }
   if (isa<stablehlo::AbsOp>(op))
     return multiplyBy(stablehlo::SignOp::create(builder, location, x));
-  if (isa<stablehlo::ConvertOp>(op)) {
-    if (dx.isNumber())
-      return dx;
-    return Slope{
-        stablehlo::ConvertOp::create(builder, location, type, dx.value)};
-  }
+  if (isa<stablehlo::ConvertOp>(op))
+    return convert(dy, x.getType());
   return std::nullopt;
 }
 
-std::optional<Slope> Differentiator::differentiateBinary(Operation &op,
-                                                         Value y) {
-  Value a = op.getOperand(0), b = op.getOperand(1);
-  Slope da = of(a), db = of(b);
-  Type type = y.getType();
-  if (isa<stablehlo::AddOp>(op))
-    return add(da, db);
+std::optional<Slope> Differentiator::passOnBinary(OpOperand &operand,
+                                                  const Slope &dy) {
+  Operation &op = *operand.getOwner();
+  bool isFirst = operand.getOperandNumber() == 0;
+  Value x = operand.get(), y = op.getResult(0), other = op.getOperand(isFirst);
+  if (isa<stablehlo::AddOp>(op) || (isa<stablehlo::SubtractOp>(op) && isFirst))
+    return dy;
   if (isa<stablehlo::SubtractOp>(op))
-    return add(da, multiply(db, {Value(), -1}));
+    return multiply(dy, {Value(), -1});
   if (isa<stablehlo::MulOp>(op))
-    return add(times(da, b), times(db, a));
-  if (isa<stablehlo::DivOp>(op)) {
-    Slope rest = add(da, multiply(times(db, y), {Value(), -1}));
-    if (rest.isNumber(0))
-      return rest;
-    return Slope{stablehlo::DivOp::create(builder, location,
-                                          materialise(rest, type), b)};
-  }
+    return multiply(dy, {other});
+  if (isa<stablehlo::DivOp>(op))
+    return isFirst ? divide(dy, other)
+                   : multiply(divide(multiply(dy, {y}), x), {Value(), -1});
   bool isMax = isa<stablehlo::MaxOp>(op);
   if (!isMax && !isa<stablehlo::MinOp>(op))
     return std::nullopt;
   using Direction = stablehlo::ComparisonDirection;
-  Slope both = multiply(add(da, db), {Value(), 0.5});
-  Slope other = choose(compare(a, b, Direction::EQ), both, db, type);
-  Direction first = isMax ? Direction::GT : Direction::LT;
-  return choose(compare(a, b, first), da, other, type);
+  Slope tied = choose(compare(x, other, Direction::EQ),
+                      multiply(dy, {Value(), 0.5}), {}, x.getType());
+  Direction wins = isMax ? Direction::GT : Direction::LT;
+  return choose(compare(x, other, wins), dy, tied, x.getType());
 }
 
-/// Nothing where there is no rule for it.
-std::optional<Slope> Differentiator::differentiate(Operation &op) {
-  Value y = op.getResult(0);
-  bool depends = llvm::any_of(op.getOperands(), [&](Value operand) {
-    return !of(operand).isNumber(0);
-  });
-  if (!depends || !isa<FloatType>(getElementTypeOrSelf(y)) ||
-      isa<stablehlo::FloorOp, stablehlo::CeilOp, stablehlo::SignOp,
-          stablehlo::RoundOp, stablehlo::RoundNearestEvenOp>(op))
-    return Slope();
-  if (auto select = dyn_cast<stablehlo::SelectOp>(op))
-    return choose(select.getPred(), of(select.getOnTrue()),
-                  of(select.getOnFalse()), y.getType());
+/// What an operand has of its operation's slope; nothing where there is no
+/// rule.
+std::optional<Slope> Differentiator::passOn(OpOperand &operand,
+                                            const Slope &dy) {
+  Operation &op = *operand.getOwner();
+  Value x = operand.get();
+  if (auto select = dyn_cast<stablehlo::SelectOp>(op)) {
+    bool isTrue = operand.getOperandNumber() == 1;
+    return choose(select.getPred(), isTrue ? dy : Slope(),
+                  isTrue ? Slope() : dy, x.getType());
+  }
   if (auto clamp = dyn_cast<stablehlo::ClampOp>(op)) {
-    if (!of(clamp.getMin()).isNumber(0) || !of(clamp.getMax()).isNumber(0))
+    if (operand.getOperandNumber() != 1)
       return std::nullopt;
     using Direction = stablehlo::ComparisonDirection;
-    Value x = clamp.getOperand();
     Value inside = stablehlo::AndOp::create(
         builder, location, compare(x, clamp.getMin(), Direction::GT),
         compare(x, clamp.getMax(), Direction::LT));
-    return choose(inside, of(x), {}, y.getType());
+    return choose(inside, dy, {}, x.getType());
   }
   if (op.getNumOperands() == 1)
-    return differentiateUnary(op, op.getOperand(0), y, of(op.getOperand(0)));
+    return passOnUnary(op, x, op.getResult(0), dy);
   if (op.getNumOperands() == 2)
-    return differentiateBinary(op, y);
+    return passOnBinary(operand, dy);
   return std::nullopt;
 }
 
-LogicalResult Differentiator::differentiateBy(Value variable) {
-  slopes.clear();
-  slopes[variable] = {Value(), 1};
-  for (Operation *op : operations) {
-    if (op->getNumResults() != 1)
-      return failure();
-    if (op->getResult(0) == variable)
+void Differentiator::findDependent(ArrayRef<Value> variables) {
+  dependent.insert_range(variables);
+  for (Operation &op : function.front().without_terminator())
+    if (!isa<stablehlo::FloorOp, stablehlo::CeilOp, stablehlo::SignOp,
+             stablehlo::RoundOp, stablehlo::RoundNearestEvenOp>(op) &&
+        llvm::any_of(op.getOperands(),
+                     [&](Value x) { return dependent.contains(x); }))
+      for (Value y : op.getResults())
+        if (isa<FloatType>(getElementTypeOrSelf(y)))
+          dependent.insert(y);
+}
+
+/// Finds the slopes of `result` by all of `variables` in one walk. They are of
+/// its type, also where variables are narrower: sums of them are rounded once.
+LogicalResult Differentiator::differentiate(Value result,
+                                            ArrayRef<Value> variables) {
+  SmallVector<Operation *> operations;
+  for (Operation &op : function.front().without_terminator())
+    operations.push_back(&op);
+  if (dependent.contains(result))
+    slopes[result] = {Value(), 1};
+  for (Operation *op : llvm::reverse(operations)) {
+    Value y = op->getNumResults() == 1 ? op->getResult(0) : Value();
+    Slope dy = of(y);
+    if (dy.isNumber(0) || llvm::is_contained(variables, y))
       continue;
-    std::optional<Slope> slope = differentiate(*op);
-    if (!slope)
-      return failure();
-    slopes[op->getResult(0)] = *slope;
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value x = operand.get();
+      if (!dependent.contains(x))
+        continue;
+      bool isVariable = llvm::is_contained(variables, x);
+      std::optional<Slope> dx = isVariable && isa<stablehlo::ConvertOp>(op)
+                                    ? dy
+                                    : passOn(operand, dy);
+      if (!dx)
+        return failure();
+      slopes[x] = add(of(x), isVariable ? convert(*dx, result.getType()) : *dx);
+    }
   }
   return success();
 }
@@ -247,27 +271,37 @@ LogicalResult Differentiator::run(ArrayRef<unsigned> terms) {
   Block &body = function.front();
   Operation *end = body.getTerminator();
   builder.setInsertionPoint(end);
-  operations = llvm::map_to_vector(body.without_terminator(),
-                                   [](Operation &op) { return &op; });
   SmallVector<Value> results = llvm::to_vector(end->getOperands());
-  auto derivative = [&] {
-    return materialise(of(results[0]), results[0].getType());
-  };
-  if (failed(differentiateBy(body.getArgument(0))) ||
-      (results.size() > 1 && !of(results[1]).isNumber(0)))
-    return failure();
-  results.insert(results.begin() + 1, derivative());
+  Value exponent = results[0];
+
+  Value score = body.getArgument(0);
+  SmallVector<Value> variables = {score};
   for (unsigned term : terms) {
-    if (term == scoreTerm || term == exponentTerm) {
-      results.push_back(term == scoreTerm ? results[1]
-                                          : number(results[0].getType(), 1));
+    if (term == scoreTerm || term == exponentTerm)
       continue;
-    }
     // Behind the score, the head and both positions.
     Value element = elementOfTerm(body.getArgument(4 + term));
-    if (!element || failed(differentiateBy(element)))
+    if (!element)
       return failure();
-    results.push_back(derivative());
+    variables.push_back(element);
+  }
+  findDependent(variables);
+  if ((results.size() > 1 && dependent.contains(results[1])) ||
+      failed(differentiate(exponent, variables)))
+    return failure();
+
+  auto slopeBy = [&](Value variable) {
+    return materialise(of(variable), exponent.getType());
+  };
+  results.insert(results.begin() + 1, slopeBy(score));
+  unsigned next = 1;
+  for (unsigned term : terms) {
+    if (term == scoreTerm)
+      results.push_back(results[1]);
+    else if (term == exponentTerm)
+      results.push_back(number(exponent.getType(), 1));
+    else
+      results.push_back(slopeBy(variables[next++]));
   }
   end->setOperands(results);
   function.setFunctionType(builder.getFunctionType(

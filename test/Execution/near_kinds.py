@@ -153,15 +153,15 @@ add(
     TWO,
     plain=None,
 )
-steep = of_scores(lambda s: 3 * s)
+steep = of_scores(lambda s: 8 * s)
 # Analytic, but flat where scores are small: what acts on large ones is no rounding.
 FLAT = {
     "clip_by_sqrt": lambda s: 100 - jnp.sqrt((s - 100) ** 2),
     "fermi": lambda s: s / (1 + jnp.exp(s - 100)),
-    "polynomial": lambda s: s * (1 + (s / 200) ** 8),
+    "polynomial": lambda s: s * (1 + (s / 500) ** 8),
 }
 for _name, _flat in FLAT.items():
-    add(f"{_name}_scores", of_scores(lambda s, flat=_flat: flat(3 * s)), 1, TWO, plain=steep)
+    add(f"{_name}_scores", of_scores(lambda s, flat=_flat: flat(8 * s)), 1, TWO, plain=steep)
     add(f"{_name}_slopes", straight(lambda g, flat=_flat: flat(1e3 * g) / 1e3), 1, 0, "none of its gradients")
 # A derivative may divide and take powers by what scores became.
 add("logarithm_of_scores", of_scores(lambda s: jnp.log1p(jnp.exp(s / 8))), 1, TWO)

@@ -11,9 +11,12 @@
 // CHECK: func private @score_0_gradient(%arg0: tensor<f32>, %arg1: tensor<i32>, %arg2: tensor<i32>, %arg3: tensor<i32>, %arg4: tensor<i1>) -> (tensor<f32>, tensor<f32>)
 // CHECK: %[[TANH:.*]] = stablehlo.tanh
 // CHECK: %[[EXPONENT:.*]] = stablehlo.select %arg4
+// CHECK: %[[VISIBLE:.*]] = stablehlo.select %arg4
+// CHECK: %[[CAP:.*]] = stablehlo.multiply %[[VISIBLE]], %{{.*}}
 // CHECK: %[[SQUARE:.*]] = stablehlo.multiply %[[TANH]], %[[TANH]]
-// CHECK: stablehlo.subtract %{{.*}}, %[[SQUARE]]
-// CHECK: %[[SLOPE:.*]] = stablehlo.select %arg4
+// CHECK: %[[REST:.*]] = stablehlo.subtract %{{.*}}, %[[SQUARE]]
+// CHECK: %[[BY:.*]] = stablehlo.multiply %[[CAP]], %[[REST]]
+// CHECK: %[[SLOPE:.*]] = stablehlo.divide %[[BY]]
 // CHECK: return %[[EXPONENT]], %[[SLOPE]]
 // REMARK: gradients with respect to {{.*}}operands="queries, keys, values"
 module @padding {

@@ -101,8 +101,8 @@ module @slopes {
 // CHECK: %[[TANH:.*]] = stablehlo.tanh
 // CHECK: %[[SQUARE:.*]] = stablehlo.multiply %[[TANH]], %[[TANH]]
 // CHECK: %[[REST:.*]] = stablehlo.subtract %{{.*}}, %[[SQUARE]]
-// CHECK: %[[BY:.*]] = stablehlo.multiply %[[REST]], %{{.*}}
-// CHECK: return %{{.*}}, %{{.*}}, %[[BY]]
+// CHECK: %[[BY:.*]] = stablehlo.multiply %{{.*}}, %[[REST]]
+// CHECK: return %{{.*}}, %[[BY]], %[[BY]]
 // REMARK: gradients with respect to {{.*}}operands="queries, keys, values, terms of scores"
 module @soft_cap {
   func.func public @main(%arg0: tensor<2x6x4x8xf32>, %arg1: tensor<2x6x4x8xf32>, %arg2: tensor<2x6x4x8xf32>, %arg3: tensor<4x6x6xf32>, %arg4: tensor<2x6x4x8xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<4x6x6xf32>) {
