@@ -33,8 +33,9 @@ struct Launch {
 /// What a launch reads beside its tensors, on the device.
 struct Tables {
   const cuda::Slice *slices;
-  const int32_t *order;
+  const int32_t *order, *ranges, *counter;
   int64_t blocks;
+  int32_t groupPairs;
 };
 
 class Kernel {
@@ -116,17 +117,22 @@ Status Kernel::makeTables(const Launch &launch, Tables &out_tables) {
     if (!narrowSlice(slices[i], narrowed[i]))
       return fail(SPRT_INVALID_ARGUMENT)
              << "expected slice " << i << " within 32 bits";
-  std::vector<int32_t> order;
   plan::BlockOrder asked = launch.order < 0
                                ? planned->order
                                : static_cast<plan::BlockOrder>(launch.order);
-  for (int64_t block :
-       orderBlocks(slices, launch.queries, planned->query_block, asked))
-    order.push_back(static_cast<int32_t>(block));
-  out_tables.blocks = static_cast<int64_t>(order.size());
+  BlockList list = listBlocks(slices, launch.queries, planned->query_block,
+                              asked, /*isCarried=*/!launch.init);
+  out_tables.blocks = static_cast<int64_t>(list.order.size());
+  out_tables.groupPairs = groupPairs(list, launch.batch * launch.heads,
+                                     launch.heads / launch.kvHeads,
+                                     device->blocksAtOnce(planned->kernel));
   if (Status failure = upload(narrowed, out_tables.slices))
     return failure;
-  return upload(order, out_tables.order);
+  if (Status failure = upload(list.order, out_tables.order))
+    return failure;
+  if (Status failure = upload(list.ranges, out_tables.ranges))
+    return failure;
+  return upload(std::vector<int32_t>{0}, out_tables.counter);
 }
 
 Status Kernel::map(const Tensor &tensor, const Launch &launch, int64_t rows,
@@ -148,6 +154,8 @@ Status Kernel::attend(const Launch &launch, const Tables &tables) {
   common.lse = launch.lse.data;
   common.slices = tables.slices;
   common.order = tables.order;
+  common.ranges = tables.ranges;
+  common.groupPairs = tables.groupPairs;
   common.sliceCount = launch.sliceCount;
   common.queryBlocks = static_cast<int32_t>(tables.blocks);
   common.pairs = launch.batch * launch.heads;
@@ -160,6 +168,8 @@ Status Kernel::attend(const Launch &launch, const Tables &tables) {
   std::memcpy(common.lseStrides, launch.lse.strides, sizeof common.lseStrides);
   int64_t blocks = std::min<int64_t>(common.pairs * tables.blocks,
                                      device->blocksAtOnce(planned->kernel));
+  if (blocks == 0)
+    return Status::success();
   if (planned->key_block == 0) {
     cuda::PlainArguments arguments = {};
     static_cast<cuda::AttendArguments &>(arguments) = common;
@@ -177,6 +187,7 @@ Status Kernel::attend(const Launch &launch, const Tables &tables) {
   }
   cuda::ForwardArguments arguments = {};
   static_cast<cuda::AttendArguments &>(arguments) = common;
+  arguments.counter = const_cast<int32_t *>(tables.counter);
   arguments.scale = static_cast<float>(launch.scale * M_LOG2E);
   if (Status failure = map(launch.q, launch, launch.queries, launch.heads,
                            planned->head_size, /*boxRows=*/64, arguments.q))
@@ -208,7 +219,8 @@ Status Kernel::run(const Launch *launches, int count, double *out_seconds) {
   for (int i = 0; i < count; ++i) {
     // Repeats of a launch share its tables.
     bool again = i > 0 && launches[i].slices == launches[i - 1].slices &&
-                 launches[i].queries == launches[i - 1].queries;
+                 launches[i].queries == launches[i - 1].queries &&
+                 launches[i].init == launches[i - 1].init;
     size_t at = static_cast<size_t>(i);
     if (again)
       tables[at] = tables[at - 1];

@@ -3,6 +3,7 @@
 #define SP_TEST_CUDA_ATTENTIONCHECK_H
 
 #include "Rows.h"
+#include "Work.h"
 
 #include "sprt/cuda/AttentionForward.cuh"
 #include "sprt/cuda/AttentionPlain.cuh"
@@ -14,34 +15,8 @@
 
 namespace sprt::test {
 
-using cuda::Slice;
 using ptx::BFloat16;
 using ptx::Half;
-
-inline constexpr int kNone = INT32_MIN, kAll = INT32_MAX;
-
-struct Shape {
-  int batch, queries, keys, heads, kvHeads;
-};
-
-inline bool sees(const std::vector<Slice> &slices, int a, int b,
-                 bool &isUniform) {
-  for (const Slice &s : slices) {
-    int64_t q = int64_t(s.qStride) * a, k = int64_t(s.kStride) * b;
-    if (a >= s.q0 && a < s.q1 && b >= s.k0 && b < s.k1 &&
-        (s.lo == kNone || q + s.lo <= k) && (s.hi == kAll || k <= q + s.hi)) {
-      isUniform = s.uniform;
-      return true;
-    }
-  }
-  return false;
-}
-
-/// How items of work are numbered and taken.
-struct Work {
-  bool isAscending = false, hasRanges = false, isCounted = false;
-  int groupPairs = 0;
-};
 
 /// One attention in steps, each to keys of its own through a list of slices,
 /// with the state carried on.
@@ -79,6 +54,7 @@ public:
     std::vector<int32_t> order;
     for (int block = 0; block < queryBlocks; ++block)
       order.push_back(work.isAscending ? block : queryBlocks - 1 - block);
+    int32_t counter = 0;
     for (size_t step = 0; step < steps.size(); ++step) {
       cuda::AttendArguments common = {};
       common.out = out.data.data();
@@ -89,7 +65,6 @@ public:
       common.order = order.data();
       std::vector<int32_t> ranges = rangesOf(steps[step], order);
       common.ranges = work.hasRanges ? ranges.data() : nullptr;
-      int32_t counter = 0;
       common.counter = work.isCounted ? &counter : nullptr;
       common.groupPairs = work.groupPairs;
       common.pairs = shape.batch * shape.heads;
@@ -98,7 +73,7 @@ public:
       common.keys = shape.keys;
       common.headsTotal = shape.heads;
       common.kvTotal = shape.kvHeads;
-      common.init = step == 0;
+      common.init = step == 0 && !work.isCarried;
       common.score = score;
       out.strides(common.outStrides);
       lse.strides(common.lseStrides);
@@ -108,7 +83,14 @@ public:
         runPlain(launch, common, step);
       else
         runForward(launch, common, step);
+      EXPECT_EQ(counter, 0) << "expected it as it was before the launch";
     }
+  }
+  /// What no kernel leaves: a state of sums that are less than 0.
+  void spoilState() {
+    std::fill(out.data.begin(), out.data.end(), Number(0));
+    for (size_t i = 0; i < lse.data.size(); ++i)
+      lse.data[i] = Number(i % 2 ? -1e6 : 0);
   }
   const std::vector<Number> &result() const { return out.data; }
   const std::vector<Number> &exponents() const { return lse.data; }

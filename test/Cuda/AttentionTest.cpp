@@ -95,6 +95,17 @@ TEST(AttentionForward, any_order_of_blocks_gives_the_same_bits) {
   checkOrders<Small>({2, 400, 200, 1, 1}, {ranges});
 }
 
+TEST(AttentionForward, ends_whatever_sums_it_takes_up) {
+  using Kept =
+      cuda::ForwardConfig<BFloat16, 64, 64, 128, 3, 2, cuda::NoScore, true>;
+  Shape shape = {1, 100, 300, 1, 1};
+  AttentionCheck<Kept> check(shape, {{full(shape)}}, 1, 0.1);
+  check.spoilState();
+  Work carried;
+  carried.isCarried = true;
+  ASSERT_NO_THROW(check.run(1, carried));
+}
+
 using Single = cuda::PlainConfig<float, float, 40, 24>;
 using Double = cuda::PlainConfig<double, double, 32, 32>;
 using Uneven = cuda::PlainConfig<BFloat16, float, 20, 12>;

@@ -23,6 +23,19 @@ TEST(AttentionForward, probe) {
   }
 }
 
+TEST(AttentionForward, probe_of_counted_items_and_negative_sums) {
+  using Kept =
+      cuda::ForwardConfig<BFloat16, 128, 128, 64, 2, 2, cuda::NoScore, true>;
+  Shape shape = {1, 260, 330, 2, 1};
+  AttentionCheck<Kept> check(shape, {{full(shape)}}, 1, 0.1);
+  Work work;
+  work.isCounted = true;
+  check.run(3, work);
+  check.spoilState();
+  work.isCarried = true;
+  ASSERT_NO_THROW(check.run(3, work));
+}
+
 TEST(ScoredForward, probe) {
   Shape shape = {2, 20, 100, 2, 1};
   std::vector<std::vector<Slice>> steps = {

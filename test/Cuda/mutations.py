@@ -19,6 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 CONSUMER, FORWARD, TILES = "ForwardConsumer.cuh", "AttentionForward.cuh", "ForwardTiles.cuh"
+WORK = "AttendWork.cuh"
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,15 @@ MUTATIONS = [
     Mutation("no scores of later blocks", CONSUMER, "score(scores);", which=1),
     Mutation("no factors", CONSUMER, "weigh(scores);"),
     Mutation("factors of the mean", CONSUMER, "if (slice >= 0 && arg", "if (slice >= 99 && arg"),
-    Mutation("carried power lost", CONSUMER, "powers[r] = isOwner ? lse[1] : 0;", "powers[r] = isOwner;"),
+    Mutation(
+        "carried power lost",
+        CONSUMER,
+        "powers[r] = !isOwner || lse[1] < 0 ? 0 : lse[1];",
+        "powers[r] = isOwner;",
+    ),
+    Mutation("sums less than 0 taken up", CONSUMER, "!isOwner || lse[1] < 0", "!isOwner"),
+    Mutation("counter left as it is", WORK, "ptx::store(arguments.counter, 0);"),
+    Mutation("counter set too early", WORK, "ptx::blocks() - 1;", "ptx::blocks() - 2;"),
     Mutation("kept sums divided", CONSUMER, "C::kKeepsSums ? 1.f : ", ""),
     Mutation(
         "large scores overflow", CONSUMER, "(exponent - from) * kLog2e", "exponent * kLog2e - from * kLog2e"

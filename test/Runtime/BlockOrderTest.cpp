@@ -57,6 +57,24 @@ TEST(BlockOrder, aCarriedStateIsLeftWhereNothingIsSeen) {
             (std::vector<int32_t>{3, 2}));
 }
 
+TEST(BlockOrder, asFewPairsTogetherAsKeepTheGridBusy) {
+  BlockList even, uneven;
+  even.order = uneven.order = std::vector<int32_t>(16);
+  uneven.isEven = false;
+  // A grid of 132: 17 pairs of 16 items are more than two items a block; of 128
+  // pairs that makes seven groups, of which the last one is about as large.
+  EXPECT_EQ(groupPairs(even, 128, 1, 132), 1);
+  EXPECT_EQ(groupPairs(uneven, 128, 1, 132), 19);
+  // Those of a kv head stay together.
+  EXPECT_EQ(groupPairs(even, 128, 4, 132), 4);
+  EXPECT_EQ(groupPairs(uneven, 128, 4, 132), 20);
+  EXPECT_EQ(groupPairs(uneven, 33, 1, 132), 0);
+  EXPECT_EQ(groupPairs(uneven, 34, 1, 132), 17);
+  EXPECT_EQ(groupPairs(even, 1, 1, 132), 0);
+  uneven.order.clear();
+  EXPECT_EQ(groupPairs(uneven, 128, 1, 132), 0);
+}
+
 /// Fails with the order of blocks.
 int tellOrder(const void *raw, int64_t, uint64_t, char *error,
               int64_t errorBytes) {

@@ -58,7 +58,7 @@ CudaRun::AttendKernel CudaRun::kernelOf(const plan::AttendT &attend) const {
 }
 
 Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
-                        const AttendShape &shape, int64_t queryBlock,
+                        const AttendShape &shape, const AttendKernel &kernel,
                         CudaRank::AttendTable &out_table) {
   auto [entry, added] =
       cuda.tables.try_emplace({step.id, shape.queryOwner, shape.keyOwner});
@@ -77,16 +77,22 @@ Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
              << ".." << slices[i].q1 << " and keys " << slices[i].k0 << ".."
              << slices[i].k1 << " between lines " << slices[i].lo << " and "
              << slices[i].hi << "; use more ranks";
-  BlockList blocks = listBlocks(slices, shape.queries, queryBlock, attend.order,
-                                /*isCarried=*/!attend.init);
+  BlockList blocks =
+      listBlocks(slices, shape.queries, kernel.queryBlock, attend.order,
+                 /*isCarried=*/!attend.init);
   out_table.sliceCount = static_cast<int32_t>(narrowed.size());
   out_table.blockCount = static_cast<int32_t>(blocks.order.size());
-  out_table.isEven = blocks.isEven;
+  out_table.groupPairs =
+      groupPairs(blocks, shape.batch * shape.heads,
+                 std::max<int64_t>(attend.heads_total / attend.kv_total, 1),
+                 device.blocksAtOnce(kernel.number));
   if (Status failure = upload(narrowed, out_table.slices))
     return failure;
   if (Status failure = upload(blocks.order, out_table.order))
     return failure;
   if (Status failure = upload(blocks.ranges, out_table.ranges))
+    return failure;
+  if (Status failure = upload(std::vector<int32_t>{0}, out_table.counter))
     return failure;
   if (attend.scored)
     for (auto [rows, owner, out] :
@@ -208,21 +214,6 @@ Status CudaRun::scoreArguments(const plan::AttendT &attend,
   return Status::success();
 }
 
-/// How many pairs have keys and values that fit the cache together: what they
-/// read again is then near. Where blocks differ in work, long and short ones
-/// must be taken from all pairs, or the last of each group would be alone.
-static int32_t groupPairs(const AttendShape &shape, const plan::AttendT &attend,
-                          bool isEven) {
-  constexpr int64_t kCacheBytes = 24 << 20; // half of what a Hopper GPU has
-  if (!isEven)
-    return 0;
-  int64_t ofHead = std::max<int64_t>(
-      shape.keys * (attend.head_size + attend.value_size) * kElementBytes, 1);
-  int64_t kvHeads = std::max<int64_t>(kCacheBytes / ofHead, 1);
-  int64_t pairs = kvHeads * attend.heads_total / attend.kv_total;
-  return pairs < shape.batch * shape.heads ? static_cast<int32_t>(pairs) : 0;
-}
-
 Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   AttendShape shape;
   if (Status failure = shapeOf(attend, shape))
@@ -244,7 +235,7 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
            << " for query heads from " << shape.headFirst << " of "
            << attend.heads_total;
   CudaRank::AttendTable table;
-  if (Status failure = tableOf(step, attend, shape, kernel.queryBlock, table))
+  if (Status failure = tableOf(step, attend, shape, kernel, table))
     return failure;
   int64_t items = int64_t(common.pairs) * table.blockCount;
   if (items == 0)
@@ -259,7 +250,7 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   common.slices = table.slices;
   common.order = table.order;
   common.ranges = table.ranges;
-  common.groupPairs = groupPairs(shape, attend, table.isEven);
+  common.groupPairs = table.groupPairs;
   common.queryBlocks = table.blockCount;
   common.sliceCount = table.sliceCount;
   common.init = attend.init;
@@ -280,6 +271,7 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   }
   cuda::ForwardArguments arguments = {};
   static_cast<cuda::AttendArguments &>(arguments) = common;
+  arguments.counter = const_cast<int32_t *>(table.counter);
   if (Status failure = forwardArguments(attend, shape, arguments))
     return failure;
   return device.attend(stream(), kernel.number, arguments, blocks);

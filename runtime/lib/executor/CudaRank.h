@@ -55,8 +55,8 @@ public:
     const int32_t *order = nullptr, *ranges = nullptr;
     /// Of local rows, where a score function reads them.
     const int32_t *queryPositions = nullptr, *keyPositions = nullptr;
-    int32_t sliceCount = 0, blockCount = 0;
-    bool isEven = true; ///< blocks see as many pairs
+    const int32_t *counter = nullptr; ///< which launches leave at 0
+    int32_t sliceCount = 0, blockCount = 0, groupPairs = 0;
   };
 
   /// One execution of a command, as events saw it.

@@ -54,7 +54,7 @@ private:
   };
   AttendKernel kernelOf(const plan::AttendT &attend) const;
   Status tableOf(const Step &step, const plan::AttendT &attend,
-                 const AttendShape &shape, int64_t queryBlock,
+                 const AttendShape &shape, const AttendKernel &kernel,
                  CudaRank::AttendTable &out_table);
   /// The map of q, k or v: `rows` valid rows of `heads` heads.
   Status mapOf(const plan::ViewT &view, const std::vector<int64_t> &strides,

@@ -129,6 +129,17 @@ BlockList listBlocks(const std::vector<sprt_slice> &slices, int64_t queries,
   return list;
 }
 
+int32_t groupPairs(const BlockList &list, int64_t pairs, int64_t pairsPerKvHead,
+                   int64_t blocks) {
+  auto items = std::max<int64_t>(static_cast<int64_t>(list.order.size()), 1);
+  int64_t least = list.isEven ? 1 : (2 * blocks + items - 1) / items;
+  int64_t groups = std::max<int64_t>(pairs / least, 1);
+  int64_t kvHeads =
+      ((pairs + groups - 1) / groups + pairsPerKvHead - 1) / pairsPerKvHead;
+  int64_t grouped = kvHeads * pairsPerKvHead;
+  return grouped < pairs ? static_cast<int32_t>(grouped) : 0;
+}
+
 std::vector<int64_t> positionsOf(const algebra::Layout &layout, int64_t owner) {
   std::vector<int64_t> positions;
   for (const algebra::Range &range : layout.ranges(owner))
@@ -174,7 +185,8 @@ algebra::Area tableBytes(const Program &program) {
         rows(queries) / static_cast<algebra::Area>(attend->query_block) + 1;
     algebra::Area bytes = allocated(slices * sizeof(cuda::Slice)) +
                           allocated(blocks * sizeof(int32_t)) +
-                          allocated(2 * blocks * sizeof(int32_t));
+                          allocated(2 * blocks * sizeof(int32_t)) +
+                          allocated(sizeof(int32_t)); // the counter
     if (attend->scored)
       bytes += allocated(rows(queries) * sizeof(int32_t)) +
                allocated(rows(keys) * sizeof(int32_t));

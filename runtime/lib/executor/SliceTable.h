@@ -40,6 +40,14 @@ struct BlockList {
 BlockList listBlocks(const std::vector<sprt_slice> &slices, int64_t queries,
                      int64_t block, plan::BlockOrder order, bool isCarried);
 
+/// Pairs of batch and head whose items a grid of `blocks` takes together: as
+/// few as keep it busy, so that the keys and values which they read again are
+/// in the cache. Where blocks of queries differ in work that is one item each,
+/// so that the light ones of a group fill what its heavy ones leave. Pairs that
+/// share a kv head stay together. 0: all of them.
+int32_t groupPairs(const BlockList &list, int64_t pairs, int64_t pairsPerKvHead,
+                   int64_t blocks);
+
 /// The slices of `count` keys after another, at least one part.
 std::vector<std::vector<sprt_slice>>
 splitKeys(const std::vector<sprt_slice> &slices, int64_t keys, int64_t count);

@@ -65,8 +65,6 @@ def visible(slices: list[Slice], tokens: int) -> tuple[int, int]:
 def compare(part: Part, subjects: dict[str, timing.Timed], flops: float) -> dict[str, Any]:
     """Rates of all subjects, and how many times as fast as each peer the first is."""
     seconds, failures = timing.medians(subjects, part.is_emulated)
-    if "ours" in failures:
-        raise LaunchError(failures["ours"])
     row: dict[str, Any] = {f"seconds {name}": value for name, value in seconds.items()}
     row |= {f"teraflops {name}": flops / value / 1e12 for name, value in seconds.items()}
     row |= {f"ratio {name}": value / seconds["ours"] for name, value in seconds.items() if name != "ours"}
@@ -128,7 +126,7 @@ def step(
     size = what["head"]
     q, k, v, out, lse = tensors(kernels.arrays, 1, tokens, heads, size, what["dtype"])
     # What a ring carries: a sum beside each exponent.
-    sums = kernels.arrays.normal((1, tokens, heads, 2), 4)
+    sums = abs(kernels.arrays.normal((1, tokens, heads, 2), 4))
     job = partial(Job, q, k, v, out, sums, [piece(rows, keys)], size**-0.5)
     kernel = kernels[what]
     subjects = {"ours": ours(kernel, job(init=False)), "stateless": ours(kernel, job(init=True))}

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+from kernels import LaunchError
+
 # Seconds of work in a turn, and of rest behind it, so that power limits meet all alike.
 TURN_SECONDS = 0.02
 REST_SECONDS = 0.03
@@ -68,7 +70,10 @@ def text_of(error: Exception) -> str:
 def medians(
     subjects: dict[str, Timed], emulated: bool, turns: int = TURNS
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Seconds of each subject, which take turns; and why some could not run."""
+    """Seconds of each subject, which take turns; and why some could not run.
+
+    After a launch that did not end nobody else's would: LaunchError.
+    """
     seconds: dict[str, list[float]] = {}
     failures: dict[str, str] = {}
     counts: dict[str, int] = {}
@@ -77,6 +82,8 @@ def medians(
             turn(1 if emulated else 2)
             took = statistics.median(turn(1 if emulated else 3))
             counts[name] = max(2, min(100, int(TURN_SECONDS / max(took, 1e-6))))
+        except LaunchError:
+            raise
         except Exception as error:
             failures[name] = text_of(error)
     for _ in range(1 if emulated else turns):
@@ -84,6 +91,8 @@ def medians(
             try:
                 # The host is not ahead of the GPU yet in the first launch of a turn.
                 took = subjects[name](1 if emulated else counts[name] + 1)
+            except LaunchError:
+                raise
             except Exception as error:
                 failures[name] = text_of(error)
                 continue

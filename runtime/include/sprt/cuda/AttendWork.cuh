@@ -16,16 +16,26 @@ public:
   SPRT_DEVICE explicit Items(const AttendArguments &arguments)
       : arguments(arguments) {}
 
-  /// -1 when there is none left. With a counter, by one thread of the block.
+  /// -1 when there is none left, after which nobody may ask again. With a
+  /// counter, by one thread of the block.
   SPRT_DEVICE int next() {
     int place = wave % 2 ? ptx::blocks() - 1 - ptx::block() : ptx::block();
-    int item = arguments.counter ? ptx::increment(arguments.counter)
-                                 : wave * ptx::blocks() + place;
+    int item = arguments.counter ? take() : wave * ptx::blocks() + place;
     ++wave;
     return item < arguments.pairs * arguments.queryBlocks ? item : -1;
   }
 
 private:
+  /// Each block asks once in vain. The last one of all leaves the counter as it
+  /// was at launch, for the next.
+  SPRT_DEVICE int take() {
+    int item = ptx::increment(arguments.counter);
+    int last = arguments.pairs * arguments.queryBlocks + ptx::blocks() - 1;
+    if (item == last)
+      ptx::store(arguments.counter, 0);
+    return item;
+  }
+
   const AttendArguments &arguments;
   int wave = 0;
 };

@@ -43,8 +43,8 @@ struct AttendArguments {
   /// Block order[i] sees keys through slices [ranges[2 i], ranges[2 i + 1]) at
   /// most; null: through any.
   const int32_t *ranges;
-  /// Items that blocks of the grid have taken, 0 at launch; null: each takes
-  /// those of its place. Of the forward kernel.
+  /// Items that blocks of the grid have taken, 0 at launch and at the end;
+  /// null: each takes those of its place. Of the forward kernel.
   int32_t *counter;
   /// Items are numbered by groups of so many pairs, whose keys and values stay
   /// in the cache meanwhile, then by `order`, then by pairs; 0: one group.

@@ -92,7 +92,8 @@ private:
     bool isOwner = lane() % 4 == 0;
     if constexpr (C::kKeepsSums) {
       greatest[r] = lse[0];
-      powers[r] = isOwner ? lse[1] : 0;
+      // No sum is less than 0: `releaseKeys` would keep its buffer for ever.
+      powers[r] = !isOwner || lse[1] < 0 ? 0 : lse[1];
     } else {
       greatest[r] = *lse * kLog2e;
       if (isOwner && *lse > -ptx::infinity())

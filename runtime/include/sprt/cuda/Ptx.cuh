@@ -234,6 +234,7 @@ SPRT_DEVICE int increment(int32_t *counter) {
                : "l"(counter));
   return before;
 }
+SPRT_DEVICE void store(int32_t *to, int value) { *to = value; }
 SPRT_DEVICE void loadPair(const float *from, float &first, float &second) {
   float2 pair = *reinterpret_cast<const float2 *>(from);
   first = pair.x;

@@ -140,6 +140,9 @@ inline void prefetch(const void *from) {
 inline int increment(int32_t *counter) {
   return __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
+inline void store(int32_t *to, int value) {
+  __atomic_store_n(to, value, __ATOMIC_RELAXED);
+}
 inline void loadPair(const float *from, float &first, float &second) {
   first = from[0];
   second = from[1];
