@@ -36,7 +36,9 @@ SPRT_DEVICE KeyBlocks blocksOf(const ForwardArguments &arguments, int firstRow,
           arguments.queries, C::kShape.keyBlock};
 }
 
-/// Says which item is next, while the last one is computed. One thread.
+/// Says which item is next, while the last one is computed: when its last keys
+/// are asked for, not before, or who has a long one would have taken another.
+/// One thread.
 template <class C>
 SPRT_DEVICE void scheduleForward(const ForwardArguments &arguments,
                                  uint32_t base) {
@@ -44,8 +46,8 @@ SPRT_DEVICE void scheduleForward(const ForwardArguments &arguments,
   Items items(arguments);
   Notes notes(base);
   for (uint32_t turn = 0;; ++turn) {
-    int item = items.next(), count = 0;
     notes.awaitEmpty(turn);
+    int item = items.next(), count = 0;
     if (item < 0)
       break;
     AttendWork work(arguments, item, C::kShape.queryBlock());
