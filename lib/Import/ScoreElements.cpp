@@ -81,6 +81,18 @@ std::optional<Element> ScoreBuilder::fold(const Node *node,
   return std::nullopt;
 }
 
+/// Whether an operation on f16 or bf16 may have a result between two numbers of
+/// the type, or beyond them.
+static bool isRounded(const Node *node) {
+  Type type = node->elementType();
+  return (type.isF16() || type.isBF16()) &&
+         !isa<stablehlo::AbsOp, stablehlo::CeilOp, stablehlo::ClampOp,
+              stablehlo::ConvertOp, stablehlo::FloorOp, stablehlo::MaxOp,
+              stablehlo::MinOp, stablehlo::NegOp, stablehlo::ReducePrecisionOp,
+              stablehlo::RoundNearestEvenOp, stablehlo::RoundOp,
+              stablehlo::SelectOp, stablehlo::SignOp>(node->op);
+}
+
 std::optional<Element> ScoreBuilder::emitElementwise(const Node *node) {
   SmallVector<Element> operands;
   for (const Node *operand : node->operands) {
@@ -111,23 +123,27 @@ std::optional<Element> ScoreBuilder::emitElementwise(const Node *node) {
                        /*mantissaBits=*/7),
                    0};
   }
+  // Numbers that meet scores are computed as scores are. Others are rounded to
+  // their type by each operation, which kernels do where one is converted.
+  bool meetsScores = llvm::any_of(
+      node->operands, [](const Node *operand) { return operand->scored; });
+  Type wide = meetsScores       ? element
+              : isRounded(node) ? Type(builder.getF32Type())
+                                : Type();
   SmallVector<Value> values;
   for (auto [operand, from] : llvm::zip_equal(operands, node->operands)) {
     Type own = from->elementType();
-    // Numbers that meet scores are computed as scores are.
-    bool meetsScores = llvm::any_of(
-        node->operands, [](const Node *other) { return other->scored; });
-    if (isa<FloatType>(own) && meetsScores)
-      own = element;
-    values.push_back(materialise(operand, own));
+    values.push_back(
+        materialise(operand, wide && isa<FloatType>(own) ? wide : own));
   }
   Operation *clone = node->op->clone();
   clone->setOperands(values);
   clone->setLoc(location);
   clone->setDiscardableAttrs(DictionaryAttr::get(builder.getContext()));
-  clone->getResult(0).setType(scalar(type));
+  bool isWide = wide && !meetsScores;
+  clone->getResult(0).setType(scalar(isWide ? wide : type));
   builder.insert(clone);
-  return Element{clone->getResult(0), 0};
+  return Element{materialise({clone->getResult(0)}, type), 0};
 }
 
 Element ScoreBuilder::select(Value condition, Element a, Element b, Type type) {
