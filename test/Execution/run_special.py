@@ -25,8 +25,13 @@ TOLERANCE = {"float32": 2e-5, "bfloat16": 3e-2, "float64": 1e-11}
 Case = tuple[str, str, str, str]
 
 
-def unlike(got: np.ndarray, want: np.ndarray, tolerance: float, alike_infinities: bool) -> str:
-    """Where two results differ in NaN, infinities or, beyond the tolerance, in numbers."""
+def unlike(
+    got: np.ndarray, want: np.ndarray, tolerance: float, alike_infinities: bool, terms: float = 0
+) -> str:
+    """Where two results differ in NaN, infinities or, beyond the tolerance, in numbers.
+
+    terms: how large the terms are that numbers are sums and differences of.
+    """
     got, want = (x.astype(np.float64) for x in (got, want))
     with np.errstate(invalid="ignore"):
         kinds = [np.where(np.isnan(x), 2, np.where(np.isinf(x), np.sign(x), 0)) for x in (got, want)]
@@ -37,11 +42,21 @@ def unlike(got: np.ndarray, want: np.ndarray, tolerance: float, alike_infinities
         place = tuple(map(int, np.argwhere(wrong)[0]))
         return f"{wrong.sum()} elements, first {place}: {got[place]} instead of {want[place]}"
     finite = np.isfinite(want)
-    if not finite.any() or tolerance == np.inf:
+    if not finite.any():
         return ""
-    largest = np.abs(want[finite]).max()
+    largest = max(np.abs(want[finite]).max(), terms)
     error = np.abs(got[finite] - want[finite]).max()
     return f"error {error:.1e} beside {largest:.1e}" if error > tolerance * largest else ""
+
+
+def limits(arrays: special.Arrays, dtype: str) -> tuple[float, list[float]]:
+    """What the README adds to the tolerance of gradients, and how large their terms are.
+
+    Those of q and k are made of a row's slopes, differences of products with values.
+    """
+    q, k, v, cotangent = (np.linalg.norm(x.astype(np.longdouble), axis=-1).max() for x in arrays)
+    weight = np.expm1(2.0 ** (-51 if dtype == "float64" else -22) * q * k)
+    return float(weight), [float(x) for x in (cotangent * v * k, cotangent * v * q, cotangent)]
 
 
 def problems(case: Case) -> list[str]:
@@ -66,11 +81,13 @@ def problems(case: Case) -> list[str]:
         if special.differs(name, kind, label) or (label.startswith("do") and not backward):
             continue
         # Gradients beside large numbers are differences of these.
-        tolerance = np.inf if backward and "large" in label else TOLERANCE[dtype]
+        weight, terms = limits(arrays, dtype) if backward and "large" in label else (0, [0] * 3)
         wanted = jax.tree.leaves(truth(*arguments(arrays)))
         for number, (got, want) in enumerate(zip(program(*arguments(arrays)), wanted, strict=True)):
             # JAX's derivative of tanh has terms of both signs.
-            text = unlike(got, np.asarray(want), tolerance, backward and "cap" in name)
+            text = unlike(
+                got, np.asarray(want), TOLERANCE[dtype] + weight, backward and "cap" in name, terms[number]
+            )
             if text:
                 found.append(f"{label}, result{number}: {text}")
     return found
