@@ -280,8 +280,11 @@ GradientDegrees::Maybe GradientDegrees::ofOperation(const Node *node) {
   if (isa<stablehlo::ReduceOp>(op))
     return ofReduction(node);
   if (isMove(op) || isIdentity(op) ||
-      isa<stablehlo::NegOp, stablehlo::ConvertOp>(op))
-    return of(operands[0]);
+      isa<stablehlo::NegOp, stablehlo::ConvertOp>(op)) {
+    Maybe degrees = of(operands[0]);
+    bool isKept = degrees && (isPlain(operands[0]) || !readings.rounds(node));
+    return isKept ? degrees : std::nullopt;
+  }
   // Extremes choose one of their operands.
   if (isa<stablehlo::MaxOp, stablehlo::MinOp>(op))
     return ofSum(operands);

@@ -127,7 +127,7 @@ LogicalResult GradientMatcher::matchForms(Operation *product,
       break;
     }
     Operation *next = nextForm(value);
-    if (!next)
+    if (!next || (!forms.empty() && narrows(next)))
       break;
     value = next->getResult(0);
   }

@@ -144,7 +144,7 @@ void GradientMatcher::accept(GradientMatch::Result result) {
        ++step) {
     Operation *next = nextForm(result.value);
     std::optional<GradientMatch::Result> later;
-    if (next && !isa<sdy::ShardingConstraintOp>(next))
+    if (next && !isa<sdy::ShardingConstraintOp>(next) && !narrows(next))
       later = readAs(next->getResult(0));
     if (!later)
       break;

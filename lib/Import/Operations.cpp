@@ -114,6 +114,10 @@ bool mlir::sp::widens(Operation *op) {
          (source == target || source.getWidth() < target.getWidth());
 }
 
+bool mlir::sp::narrows(Operation *op) {
+  return isa<stablehlo::ConvertOp>(op) && !widens(op);
+}
+
 StringRef mlir::sp::reductionKind(Operation *op) {
   auto reduce = dyn_cast<stablehlo::ReduceOp>(op);
   if (!reduce || reduce.getInputs().size() != 1 ||

@@ -30,6 +30,8 @@ bool isOrdering(Operation *op);
 bool isMove(Operation *op);
 /// Whether a conversion keeps every value of its operand.
 bool widens(Operation *conversion);
+/// Whether the op is a conversion that does not.
+bool narrows(Operation *op);
 /// The single operation of a reduction's body ("stablehlo.add"), or "".
 StringRef reductionKind(Operation *op);
 /// The value a loop-invariant block argument of a `while` stands for.

@@ -62,6 +62,21 @@ bool Readings::keepsPrecision(Type type) const {
   });
 }
 
+bool Readings::rounds(const Node *node) const {
+  auto real = dyn_cast<FloatType>(node->elementType());
+  if (!real)
+    return false;
+  if (auto reduce = dyn_cast<stablehlo::ReducePrecisionOp>(node->op)) {
+    // Mantissas have a bit that is not stored.
+    unsigned mantissa = real.getFPMantissaWidth() - 1;
+    return reduce.getMantissaBits() < mantissa ||
+           reduce.getExponentBits() < real.getWidth() - mantissa - 1;
+  }
+  return isa<stablehlo::ConvertOp>(node->op) && !widens(node->op) &&
+         isa<FloatType>(node->operands[0]->elementType()) &&
+         !keepsPrecision(real);
+}
+
 bool Readings::hasBelow(const Node *node, DenseMap<const Node *, bool> &found,
                         llvm::function_ref<bool(const Node *)> is) {
   auto [entry, isNew] = found.try_emplace(node, false);

@@ -69,6 +69,8 @@ public:
   /// Whether a conversion to the type keeps as much of a number as an operand
   /// has, or f32.
   bool keepsPrecision(Type type) const;
+  /// Whether a node is its operand in fewer bits than that.
+  bool rounds(const Node *node) const;
   /// Whether no constant in a value of a row takes powers of scores less that
   /// value out of f32's range.
   bool keepsRange(const Node *shift);

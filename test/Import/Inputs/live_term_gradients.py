@@ -72,6 +72,15 @@ def alibi(q, k, v, slopes):
     return weigh(mask(scores_of(q, k) - jnp.exp(slopes)[:, None, None] * jnp.abs(distance())), v)
 
 
+def of_magnitudes(q, k, v, slopes):
+    return weigh(scores_of(q, k) + jnp.abs(-slopes[:, None, None] * jnp.abs(distance())), v)
+
+
+# However small, what a slope has is no sum of rows, which is nothing.
+terms(["qk"], SLOPES)(of_magnitudes)
+terms(["qk"], SLOPES)(rename("of_tiny_magnitudes", lambda *arguments: 1e-9 * of_magnitudes(*arguments)))
+
+
 @terms(["", ""], shaped(HEADS, 2))
 def kerple(q, k, v, p):
     a, b = jnp.exp(p[:, 0, None, None]), jnp.exp(p[:, 1, None, None])
