@@ -137,6 +137,8 @@ public:
   /// Whether the node is the attention; `empty` becomes what it gives for rows
   /// that see nothing, and has to be the same in every call.
   bool equals(const Node *node, EmptyRow &empty) const;
+  /// Whether the node is 0 where every exponent is -inf.
+  bool guardsHiddenRows(const Node *node) const;
 
 private:
   /// What the formula gives in a row: its sum, and the plain mean.

@@ -82,6 +82,10 @@ LogicalResult AttentionMatcher::settleEmptyRows() {
   else if (!std::isinf(match.score->hidesUpTo) &&
            match.empty == EmptyRow::Never)
     match.empty = EmptyRow::Mean;
+  else if (match.empty == EmptyRow::Never &&
+           ReferenceCheck(match).guardsHiddenRows(
+               requestBoth(match.results.back().value)))
+    match.empty = EmptyRow::Zero;
   return success();
 }
 

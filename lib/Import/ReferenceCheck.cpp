@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PairExponents.h"
+#include "Readings.h"
+#include "Score.h"
 
 #include <cmath>
 
@@ -18,6 +20,26 @@ static constexpr double tolerance = 1e-9;
 bool ReferenceCheck::equals(const Node *node, EmptyRow &empty) const {
   return llvm::all_of(samplesOf(match, 101), [&](const SampleDraw &draw) {
     return equalsOnce(node, empty, draw);
+  });
+}
+
+bool ReferenceCheck::guardsHiddenRows(const Node *node) const {
+  const Component &component = *match.component;
+  std::optional<Exponential> exponential =
+      findExponential(component, match.axes.key);
+  if (!exponential)
+    return false;
+  Readings readings(component, match.axes.key, {});
+  const Node *exponent = readings.source(exponential->exponent());
+  while (readings.isShifted(exponent))
+    exponent = readings.source(exponent->operands[0]);
+  return llvm::all_of(samplesOf(match, 101), [&](const SampleDraw &draw) {
+    SampleEvaluator evaluator(component.labels, draw.seed);
+    prepareSamples(match, draw, evaluator);
+    evaluator.force(exponent, -std::numeric_limits<double>::infinity());
+    const Samples *samples = evaluator.evaluate(node);
+    return samples && llvm::all_of(samples->data,
+                                   [](double element) { return element == 0; });
   });
 }
 

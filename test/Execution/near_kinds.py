@@ -238,6 +238,17 @@ def factor_of_tokens(q: jax.Array, k: jax.Array, v: jax.Array, token: jax.Array)
     return of_weights(lambda p: p * factor[:, None, None, :])(q, k, v)
 
 
+@kind(1, 0, "", TOKEN, np.arange(BATCH) > 0)
+def factor_beside_guard(
+    q: jax.Array, k: jax.Array, v: jax.Array, token: jax.Array, seen: jax.Array
+) -> jax.Array:
+    """On samples a factor less than 0 leaves few rows whose exponents are all -inf."""
+    factor = (1 + (token >> 7)).astype(jnp.float32)
+    scores = jnp.where(seen[:, None, None, None], scores_of(q, k), -jnp.inf) * factor[:, None, None, :]
+    hidden = (scores == -jnp.inf).all(-1, keepdims=True)
+    return weigh(jnp.where(hidden, 0, jax.nn.softmax(scores)), v)
+
+
 @kind(1, TWO, "", np.int32(2500))
 def factor_of_steps(q: jax.Array, k: jax.Array, v: jax.Array, step: jax.Array) -> jax.Array:
     return of_weights(lambda p: p * jnp.maximum(1, step // 1000).astype(jnp.float32))(q, k, v)
