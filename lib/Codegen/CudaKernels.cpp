@@ -12,6 +12,7 @@ using namespace mlir;
 using namespace mlir::sp;
 using ::sprt::cuda::ForwardShape;
 using ::sprt::cuda::PlainShape;
+using ::sprt::cuda::StateForm;
 
 //===----------------------------------------------------------------------===//
 // Shape
@@ -43,12 +44,18 @@ static bool fitsForward(func::FuncOp score) {
          });
 }
 
+static StateForm formOf(AttendOp op) {
+  if (op.keepsSums())
+    return StateForm::Sums;
+  return op.isFinished() ? StateForm::Result : StateForm::Mean;
+}
+
 FailureOr<CudaAttention> mlir::sp::chooseCudaAttention(AttendOp op) {
   int64_t head = op.getQuery().getType().getDimSize(3),
           value = op.getValue().getType().getDimSize(3);
   CudaAttention attention;
   attention.elementType = op.getQuery().getType().getElementType();
-  attention.keepsSums = keepsSums(op);
+  attention.form = formOf(op);
   bool isNarrow =
       attention.elementType.isBF16() || attention.elementType.isF16();
   bool isForward = isNarrow && head % 16 == 0 && value % 16 == 0 &&
@@ -146,7 +153,15 @@ std::string mlir::sp::cudaAttentionName(const CudaAttention &attention) {
   }
   if (!attention.scoreName.empty())
     return name + "_" + attention.scoreName;
-  return attention.keepsSums ? name + "_sums" : name;
+  switch (attention.form) {
+  case StateForm::Mean:
+    return name;
+  case StateForm::Sums:
+    return name + "_sums";
+  case StateForm::Result:
+    return name + "_result";
+  }
+  llvm_unreachable("no other form");
 }
 
 /// `before`0`after`, `before`1`after`, ...
@@ -210,11 +225,20 @@ static void writeScore(raw_ostream &os, StringRef score) {
     os << "namespace {\n" << score << "} // namespace\n\n";
 }
 
-/// The last arguments of a `Config`.
-static StringRef forms(const CudaAttention &attention) {
+/// The last arguments of a `Config` but turns.
+static std::string forms(const CudaAttention &attention) {
   if (!attention.score.empty())
-    return ", Score";
-  return attention.keepsSums ? ", sprt::cuda::NoScore, true" : "";
+    return ", Score, sprt::cuda::StateForm::Sums";
+  std::string score = ", sprt::cuda::NoScore, sprt::cuda::StateForm::";
+  switch (attention.form) {
+  case StateForm::Mean:
+    return score + "Mean";
+  case StateForm::Sums:
+    return score + "Sums";
+  case StateForm::Result:
+    return score + "Result";
+  }
+  llvm_unreachable("no other form");
 }
 
 static void writeForward(raw_ostream &os, StringRef name, TypeNames names,
@@ -233,14 +257,9 @@ static void writeForward(raw_ostream &os, StringRef name, TypeNames names,
      << " x 64 queries a block, " << shape.stages << " stages.\n"
      << "using Config = sprt::cuda::ForwardConfig<" << names.element << ", "
      << shape.headSize << ", " << shape.valueSize << ", " << shape.keyBlock
-     << ", " << shape.consumers << ", " << shape.stages;
-  bool keepsSums = attention.keepsSums || !attention.score.empty();
+     << ", " << shape.consumers << ", " << shape.stages << forms(attention);
   if (hasOwnTurns(shape))
-    os << (attention.score.empty() ? ", sprt::cuda::NoScore" : ", Score")
-       << (keepsSums ? ", true" : ", false")
-       << (shape.turns ? ", true" : ", false");
-  else
-    os << forms(attention);
+    os << (shape.turns ? ", true" : ", false");
   os << ">;\nSPRT_ATTENTION(" << name << ", Config, Forward)\n";
 }
 

@@ -49,6 +49,7 @@ static void describe(Operation *op, plan::SignatureT &signature) {
     return describe(launch, signature);
   if (auto attend = dyn_cast<AttendOp>(op)) {
     signature.kind = plan::KernelKind::attend;
+    signature.out_type = elementOf(attend.getOutput());
     return describePairs(attend, signature);
   }
   auto backward = cast<AttendBackwardOp>(op);

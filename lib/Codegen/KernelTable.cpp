@@ -80,10 +80,6 @@ LogicalResult emitHost(ModuleOp kernels, const CPUTarget &target,
   return emitObject(kernels, target, program.objects.emplace_back());
 }
 
-bool keepsSums(AttendOp op) {
-  return cast<RankedTensorType>(op.getLse().getType()).getRank() == 4;
-}
-
 namespace {
 
 class CpuKernelTable : public KernelTable {
@@ -114,7 +110,7 @@ protected:
 
   FailureOr<KernelInfo> addAttention(AttendOp op) override {
     AttentionKernelConfig config = configOf<AttentionKernelConfig>(op);
-    config.keepsSums = keepsSums(op);
+    config.keepsSums = op.keepsSums();
     config.launchKeys = op.getKey().getType().getDimSize(1);
     if (failed(verifyAttentionKernel(op.getLoc(), config)))
       return failure();

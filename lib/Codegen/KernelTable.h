@@ -44,9 +44,6 @@ private:
   DenseMap<Operation *, KernelInfo> infos;
 };
 
-/// Whether the state is sums instead of a mean and the logarithm of a sum.
-bool keepsSums(AttendOp op);
-
 std::unique_ptr<KernelTable> makeKernelTable(ModuleOp module,
                                              const Target &target);
 std::unique_ptr<KernelTable> makeCudaKernelTable(ModuleOp module,

@@ -80,13 +80,20 @@ LogicalResult AttendOp::verify() {
   // (C1)
   if (output.getShape().drop_back() != q.drop_back() ||
       !isStateShape(*this, lse.getShape()) ||
-      output.getShape().back() != getValue().getType().getShape().back() ||
-      lse.getElementType() != output.getElementType())
+      output.getShape().back() != getValue().getType().getShape().back())
     return emitOpError() << "expected a state [batch, queries, heads, dv] and "
                          << lseText(*this) << " for queries "
                          << getQuery().getType() << " but got " << output
                          << " and " << lse;
   // (C2)
+  bool endsHere = !getState() && !keepsSums() &&
+                  getElementTypeOrSelf(getQuery()) == output.getElementType();
+  if (isFinished() && !endsHere)
+    return emitOpError() << "expected a state of one element type, or without "
+                            "one and without sums a result in that of the "
+                            "queries, but got "
+                         << output << " and " << lse << " for "
+                         << getQuery().getType();
   if (getState() &&
       (getState().getType() != output || getStateLse().getType() != lse))
     return emitOpError() << "expected the continued state to have the types of "

@@ -1,5 +1,7 @@
 //===- FuseEpilogues.cpp - What follows a product becomes part of it ------===//
 //
+// So does the rounding of attention that no state goes on with.
+//
 //   before   %p = sp.gemm %x, %w sizes [1, 8, 16, 4] ...
 //            %y = maximum(add(%p, broadcast_in_dim %v, dims = [1]), 0)
 //   after    %y = sp.gemm %x, %w bias %v then relu sizes [1, 8, 16, 4] ...
@@ -207,6 +209,18 @@ void fuse(GemmOp op) {
   eraseAll(std::move(dead));
 }
 
+/// Has attention leave its result as what it is converted to.
+void fuse(AttendOp op) {
+  auto convert = dyn_cast_or_null<ConvertOp>(onlyUser(op.getOutput()));
+  if (!convert || op.getState() || op.keepsSums() ||
+      getElementTypeOrSelf(convert.getType()) !=
+          getElementTypeOrSelf(op.getQuery()))
+    return;
+  op.getOutput().setType(convert.getType());
+  convert.replaceAllUsesWith(op.getOutput());
+  convert.erase();
+}
+
 struct FuseEpiloguesPass
     : mlir::sp::impl::FuseEpiloguesPassBase<FuseEpiloguesPass> {
   void runOnOperation() override {
@@ -216,6 +230,12 @@ struct FuseEpiloguesPass
         products.push_back(op);
     });
     for (GemmOp op : products)
+      fuse(op);
+    if (getOperation()->hasAttr("sp.attention_state"))
+      return;
+    SmallVector<AttendOp> attentions;
+    getOperation().walk([&](AttendOp op) { attentions.push_back(op); });
+    for (AttendOp op : attentions)
       fuse(op);
   }
 };

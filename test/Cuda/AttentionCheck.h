@@ -27,7 +27,8 @@ public:
       std::conditional_t<std::is_same_v<Element, double>, double, float>;
   static constexpr auto kShape = Config::kShape;
   /// Two numbers of lse a row: the greatest exponent, and a sum.
-  static constexpr bool kKeepsSums = Config::kKeepsSums;
+  static constexpr bool kKeepsSums = Config::kForm == cuda::StateForm::Sums;
+  using Out = typename Config::Out;
   static constexpr bool kIsPlain =
       std::is_same_v<decltype(kShape), const cuda::PlainShape>;
 
@@ -88,11 +89,11 @@ public:
   }
   /// What no kernel leaves: a state of sums that are less than 0.
   void spoilState() {
-    std::fill(out.data.begin(), out.data.end(), Number(0));
+    std::fill(out.data.begin(), out.data.end(), Out(0));
     for (size_t i = 0; i < lse.data.size(); ++i)
       lse.data[i] = Number(i % 2 ? -1e6 : 0);
   }
-  const std::vector<Number> &result() const { return out.data; }
+  const std::vector<Out> &result() const { return out.data; }
   const std::vector<Number> &exponents() const { return lse.data; }
 
   /// Compares with what another kernel made of the same inputs, which rounds
@@ -258,7 +259,8 @@ private:
   std::mt19937 random;
   Rows<Element> q;
   std::vector<Rows<Element>> k, v;
-  Rows<Number> out, lse;
+  Rows<Out> out;
+  Rows<Number> lse;
 };
 
 template <class Config>

@@ -14,8 +14,8 @@ using Small = cuda::ForwardConfig<Half, 64, 64, 128, 3, 2>;
 using Wide = cuda::ForwardConfig<BFloat16, 256, 256, 80, 2, 2>;
 using Latent = cuda::ForwardConfig<BFloat16, 192, 128, 96, 2, 2>;
 using Odd = cuda::ForwardConfig<Half, 96, 96, 128, 2, 2>;
-using Summed =
-    cuda::ForwardConfig<BFloat16, 128, 128, 128, 2, 2, cuda::NoScore, true>;
+using Summed = cuda::ForwardConfig<BFloat16, 128, 128, 128, 2, 2, cuda::NoScore,
+                                   cuda::StateForm::Sums>;
 
 TEST(AttentionForward, ragged_lengths) {
   Shape shape = {1, 200, 391, 2, 2};
@@ -95,9 +95,41 @@ TEST(AttentionForward, any_order_of_blocks_gives_the_same_bits) {
   checkOrders<Small>({2, 400, 200, 1, 1}, {ranges});
 }
 
+/// A kernel that leaves results rounds what the other one leaves, bit by bit,
+/// and leaves the same logarithms.
+template <class Mean, class Result> void checkResults(const Shape &shape) {
+  std::vector<Slice> slices = {banded(shape, kNone, -20)};
+  AttentionCheck<Mean> means(shape, {slices}, 3, 0.1);
+  AttentionCheck<Result> results(shape, {slices}, 3, 0.1);
+  ASSERT_NO_THROW(means.run(2));
+  ASSERT_NO_THROW(results.run(2));
+  EXPECT_TRUE(isSame(results.exponents(), means.exponents()));
+  using Out = typename Result::Out;
+  for (size_t i = 0; i < means.result().size(); ++i) {
+    Out rounded = static_cast<Out>(means.result()[i]);
+    ASSERT_TRUE(std::isnan(means.result()[i]) ||
+                !std::memcmp(&rounded, &results.result()[i], sizeof rounded))
+        << "element " << i;
+  }
+}
+
+TEST(AttentionForward, results_are_rounded_means) {
+  constexpr auto kResult = cuda::StateForm::Result;
+  checkResults<Full, cuda::ForwardConfig<BFloat16, 128, 128, 176, 2, 2,
+                                         cuda::NoScore, kResult>>(
+      {1, 200, 391, 2, 1});
+  checkResults<Small, cuda::ForwardConfig<Half, 64, 64, 128, 3, 2,
+                                          cuda::NoScore, kResult>>(
+      {2, 210, 150, 1, 1});
+  checkResults<
+      cuda::PlainConfig<BFloat16, float, 20, 12>,
+      cuda::PlainConfig<BFloat16, float, 20, 12, cuda::NoScore, kResult>>(
+      {1, 40, 70, 2, 1});
+}
+
 TEST(AttentionForward, ends_whatever_sums_it_takes_up) {
-  using Kept =
-      cuda::ForwardConfig<BFloat16, 64, 64, 128, 3, 2, cuda::NoScore, true>;
+  using Kept = cuda::ForwardConfig<BFloat16, 64, 64, 128, 3, 2, cuda::NoScore,
+                                   cuda::StateForm::Sums>;
   Shape shape = {1, 100, 300, 1, 1};
   AttentionCheck<Kept> check(shape, {{full(shape)}}, 1, 0.1);
   check.spoilState();
@@ -109,7 +141,8 @@ TEST(AttentionForward, ends_whatever_sums_it_takes_up) {
 using Single = cuda::PlainConfig<float, float, 40, 24>;
 using Double = cuda::PlainConfig<double, double, 32, 32>;
 using Uneven = cuda::PlainConfig<BFloat16, float, 20, 12>;
-using Sums = cuda::PlainConfig<float, float, 40, 24, cuda::NoScore, true>;
+using Sums = cuda::PlainConfig<float, float, 40, 24, cuda::NoScore,
+                               cuda::StateForm::Sums>;
 
 TEST(AttentionPlain, every_type) {
   Shape shape = {2, 35, 50, 2, 1};

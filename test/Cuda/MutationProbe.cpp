@@ -24,8 +24,8 @@ TEST(AttentionForward, probe) {
 }
 
 TEST(AttentionForward, probe_of_counted_items_and_negative_sums) {
-  using Kept =
-      cuda::ForwardConfig<BFloat16, 128, 128, 64, 2, 2, cuda::NoScore, true>;
+  using Kept = cuda::ForwardConfig<BFloat16, 128, 128, 64, 2, 2, cuda::NoScore,
+                                   cuda::StateForm::Sums>;
   Shape shape = {1, 260, 330, 2, 1};
   AttentionCheck<Kept> check(shape, {{full(shape)}}, 1, 0.1);
   Work work;

@@ -162,7 +162,7 @@ MUTATIONS = [
     Mutation("sums less than 0 taken up", CONSUMER, "!isOwner || lse[1] < 0", "!isOwner"),
     Mutation("counter left as it is", WORK, "ptx::store(arguments.counter, 0);"),
     Mutation("counter set too early", WORK, "ptx::blocks() - 1;", "ptx::blocks() - 2;"),
-    Mutation("kept sums divided", CONSUMER, "C::kKeepsSums ? 1.f : ", ""),
+    Mutation("kept sums divided", CONSUMER, "C::kForm == StateForm::Sums ? 1.f", "false ? 1.f"),
     Mutation(
         "large scores overflow", CONSUMER, "(exponent - from) * kLog2e", "exponent * kLog2e - from * kLog2e"
     ),

@@ -23,7 +23,7 @@ struct Known {
     auto attend = std::make_unique<plan::SignatureT>();
     attend->symbol = "attend";
     attend->kind = plan::KernelKind::attend;
-    attend->type = plan::DType::f32;
+    attend->type = attend->out_type = plan::DType::f32;
     attend->head_size = attend->value_size = 4;
     attend->query_block = 8;
     attend->sums = attend->scored = true;
@@ -117,6 +117,14 @@ std::string load(const PlanBuilder &builder,
   std::string text = take(sprt_session_run(session, nullptr, 0, nullptr, 0));
   sprt_session_free(session);
   return text;
+}
+
+TEST(Signatures, sayOfWhichTypeResultsAre) {
+  Known known;
+  known.table.kernels[1]->out_type = plan::DType::f64;
+  EXPECT_THAT_CONTAINS(load(steps(), known.read()),
+                       "\"out\" of 384 bytes does not fit into its buffer of "
+                       "192");
 }
 
 TEST(Signatures, fitTheirPlan) { EXPECT_EQ(load(steps(), Known().read()), ""); }

@@ -4,6 +4,7 @@
 #define SP_CODEGEN_CUDAKERNELS_H
 
 #include "sp/Codegen/CudaTiles.h"
+#include "sprt/cuda/AttentionArguments.h"
 #include "sprt/cuda/PlainShape.h"
 
 #include <variant>
@@ -19,7 +20,7 @@ struct CudaAttention {
   std::variant<::sprt::cuda::ForwardShape, ::sprt::cuda::PlainShape> shape;
   std::string scoreName;  ///< or empty
   std::string score;      ///< C++ of a type `Score`, or empty
-  bool keepsSums = false; ///< as in AttentionKernelConfig
+  ::sprt::cuda::StateForm form = ::sprt::cuda::StateForm::Mean;
   /// Of the one attention that it was chosen for.
   CudaOrder order = CudaOrder::HeaviestFirst;
 
@@ -41,7 +42,7 @@ CudaAttention portableAttention(CudaAttention attention);
 /// and whether its consumers take turns where others of its size do not:
 /// `attend_bf16_d128_k176c2s2`, `attend_f16_d192x128_k112c2s2`,
 /// `attend_bf16_d128_k176c2s2t0`, `attend_f32_d64`, `attend_f32_d64_sums`,
-/// `attend_bf16_d64_k96c2s2_score_0`.
+/// `attend_bf16_d64_k128c3s4_result`, `attend_bf16_d64_k96c2s2_score_0`.
 std::string cudaAttentionName(const CudaAttention &attention);
 
 /// A file of CUDA C++ that defines the kernel of that name, or, compiled as C++

@@ -117,7 +117,8 @@ def Sp_AttendOp : Sp_Scored<"attend"> {
   let summary = "Attention of local queries to one block of keys, onto a softmax state";
   let description = [{
     The state is (o, lse), in fp32 (fp64 for fp64 operands): o normalised and lse
-    the logarithm of the sum of exponentials. Or it is sums, which a step to the
+    the logarithm of the sum of exponentials. Where nothing goes on with it, o may
+    be rounded to the type of q. Or it is sums, which a step to the
     next rounds less: lse is the greatest exponent, in base 2, and the sum of powers
     relative to it, and o the sum of values times these powers. With a score
     function it is always sums, in base e: exponents may be so large that the
@@ -139,7 +140,8 @@ def Sp_AttendOp : Sp_Scored<"attend"> {
 
     (C1) o is `[batch, queries, heads, dv]`, lse `[batch, queries, heads]`, of sums
     `[batch, queries, heads, 2]`.
-    (C2) the state has the type of the results.
+    (C2) the state has the type of the results; o has q's type where there is no
+    state, nor sums.
     (C3) rows are the most that a rank of their layout holds, heads the most that
     one of `heads` does.
     (C4) terms have those shapes; whole heads reach to the group's last.
@@ -158,7 +160,7 @@ def Sp_AttendOp : Sp_Scored<"attend"> {
                             DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_head,
                             Sp_BandsAttr:$bands, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name));
-  let results = (outs 4DTensorOf<[F32, F64]>:$output, TensorRankOf<[F32, F64], [3, 4]>:$lse);
+  let results = (outs 4DTensorOf<[AnyFloat]>:$output, TensorRankOf<[F32, F64], [3, 4]>:$lse);
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` (`onto` `(` $state^ `,` $stateLse `)`)?
   }] # termsText # [{
@@ -178,6 +180,10 @@ def Sp_AttendOp : Sp_Scored<"attend"> {
     int64_t getFirstKvHead() { return getFirstHead() == 0 ? 0 : getFirstHead() * getKvHeadCount() / getHeadCount(); }
     /// Queries are the rank's own.
     ::mlir::Value getQuerySource() { return {}; }
+    /// Whether the state is sums instead of a mean and the logarithm of a sum.
+    bool keepsSums() { return ::llvm::cast<::mlir::RankedTensorType>(getLse().getType()).getRank() == 4; }
+    /// Whether o is the result, in a type that no state has.
+    bool isFinished() { return ::llvm::cast<::mlir::RankedTensorType>(getOutput().getType()).getElementType() != ::llvm::cast<::mlir::RankedTensorType>(getLse().getType()).getElementType(); }
     /// Whether a term over pairs holds the heads of the whole attention instead
     /// of the rank's.
     bool hasWholeHeads(::mlir::Value pair);

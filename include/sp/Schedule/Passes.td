@@ -38,7 +38,7 @@ def ConvertGemmPass : Pass<"sp-convert-gemm", "::mlir::ModuleOp"> {
 }
 
 def FuseEpiloguesPass : Pass<"sp-fuse-epilogues", "::mlir::ModuleOp"> {
-  let summary = "Let products add biases and apply activations";
+  let summary = "Let products add biases and apply activations, and attention round";
   let description = [{
     What follows a product, and nothing else reads, becomes part of it where
     cuBLASLt has a function for it: a bias of the result's type that is the same in
@@ -46,7 +46,10 @@ def FuseEpiloguesPass : Pass<"sp-fuse-epilogues", "::mlir::ModuleOp"> {
     any spelling. GELU by erf, and GELU of more digits than cuBLASLt's has, stay,
     and so do products with vectors.
     Sums stay in f32 until the end, so what the program rounds to bf16 on the way
-    is no longer rounded; what ReLU makes of a NaN is up to the library. Runs for
+    is no longer rounded; what ReLU makes of a NaN is up to the library. Attention
+    of a single step, after which nothing goes on with its state, leaves its result
+    in the type of its queries, where that is what it is converted to; not where
+    the module has `sp.attention_state`, by which kernels are compared. Runs for
     GPUs only.
 
     ```mlir

@@ -153,6 +153,7 @@ Status ProgramWalk::shapeOf(const plan::AttendT &attend,
   const plan::SignatureT *signature = program.signatureOf[attend.kernel];
   int64_t size = signature ? sizeOf(signature->type) : 2;
   int64_t state = std::max<int64_t>(size, 4);
+  int64_t out = signature ? sizeOf(signature->out_type) : 2;
   int64_t numbers = signature && signature->sums ? 2 : 1;
   for (const Operand &operand :
        {Operand{"q", attend.q.get(), attend.q_strides, shape.queries,
@@ -162,7 +163,7 @@ Status ProgramWalk::shapeOf(const plan::AttendT &attend,
         Operand{"v", attend.v.get(), attend.v_strides, shape.keys,
                 shape.kvHeads, attend.value_size, size},
         Operand{"out", attend.out.get(), attend.o_strides, shape.queries,
-                shape.heads, attend.value_size, state},
+                shape.heads, attend.value_size, out},
         Operand{"lse", attend.lse.get(), attend.lse_strides, shape.queries,
                 shape.heads, numbers, state}})
     if (Status failure = checkOperand(operand, shape.batch))

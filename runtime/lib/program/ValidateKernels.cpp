@@ -99,7 +99,8 @@ Status CommandValidator::checkAttention(const plan::AttendT &attend,
   if (portable->query_block != other->query_block)
     return differs("blocks of queries of", other->query_block,
                    portable->query_block, *other);
-  if (other->type != signature.type || other->sums != signature.sums)
+  if (other->type != signature.type || other->sums != signature.sums ||
+      other->out_type != signature.out_type)
     return fail(SPRT_DAMAGED)
            << "expected kernels \"" << signature.symbol << "\" and \""
            << other->symbol << "\" to have one state and one type";

@@ -86,10 +86,12 @@ def export_product(rows: int, inner: int, columns: int) -> spmlir.Exported:
     return spmlir.export(product, *(jax.ShapeDtypeStruct(each, "float32") for each in shapes))
 
 
-def export_tile(asked: tuple[int, ...], shape: Shape) -> spmlir.Exported:
-    """Causal attention whose module asks for a tile: what `sp.attention_tile` holds."""
-    text, where = export_attention("causal", shape).text, " attributes {"
-    attribute = f"{where}sp.attention_tile = array<i64: {', '.join(map(str, asked))}>, "
+def export_kernel(kind: str, shape: Shape, tile: tuple[int, ...] = ()) -> spmlir.Exported:
+    """Attention whose kernel leaves its state, by a tile where one is asked for."""
+    text, where = export_attention(kind, shape).text, " attributes {"
+    asked = "sp.attention_state, "
+    if tile:
+        asked += f"sp.attention_tile = array<i64: {', '.join(map(str, tile))}>, "
     if where not in text:
         raise SystemExit("expected attributes of the module in JAX's text but found none")
-    return spmlir.Exported(text.replace(where, attribute, 1))
+    return spmlir.Exported(text.replace(where, where + asked, 1))

@@ -12,7 +12,7 @@ import jax
 import llama
 import spmlir
 import tile_table
-from exports import Shape, export_attention, export_decoder, export_product, export_tile
+from exports import Shape, export_attention, export_decoder, export_kernel, export_product
 from tile_table import Tile
 
 SEED = 7
@@ -107,7 +107,7 @@ def add_kernels(made: Plan, dry: bool) -> None:
         ]  # fmt: skip
     for kind, dtype, head, value in cases:
         name = f"{dtype}-{head}x{value}-{kind}"
-        made.models[name] = partial(export_attention, kind, Shape(1, 64, 1, 1, head, value, dtype))
+        made.models[name] = partial(export_kernel, kind, Shape(1, 64, 1, 1, head, value, dtype))
         facts: dict[str, Any] = {"dtype": dtype, "head": head, "value": value, "mask": kind}
         if name in (DRY_SMOKE if dry else SMOKE):
             facts["smoke"] = "plain"
@@ -153,7 +153,7 @@ def add_tiles(made: Plan, dry: bool) -> None:
         for tile in dict.fromkeys((*some, *own)):
             name = f"{head}x{value}-" + "x".join(map(str, tile))
             shape = Shape(1, 64, 1, 1, head, value, "bfloat16")
-            made.models[name] = partial(export_tile, tile, shape)
+            made.models[name] = partial(export_kernel, "causal", shape, tile)
             facts = {"dtype": "bfloat16", "head": head, "value": value, "tile": tile}
             made.artifacts.append(Artifact("tiles", name, name, facts=facts))
 
@@ -165,7 +165,7 @@ def add_turns(made: Plan, dry: bool) -> None:
         for turns in (0, 1):
             name = f"{size}x{size}-" + "x".join(map(str, tile)) + f"-turns{turns}"
             shape = Shape(1, 64, 1, 1, size, size, "bfloat16")
-            made.models[name] = partial(export_tile, (*tile, 0, turns), shape)
+            made.models[name] = partial(export_kernel, "causal", shape, (*tile, 0, turns))
             facts = {"dtype": "bfloat16", "head": size, "value": size, "tile": tile, "turns": turns}
             made.artifacts.append(Artifact("turns", name, name, facts=facts, optional=True))
 

@@ -30,12 +30,21 @@ struct ScoreArguments {
   ScoreTerm terms[kMostTerms];
 };
 
+/// What an attention kernel leaves of a row.
+enum class StateForm {
+  Mean, ///< weighed values, and the logarithm of the sum of exponentials
+  Sums, ///< a sum of values and, in `lse`, what it is relative to, and weights
+  Result, ///< Mean, values in the type of the elements: no state goes on with
+          ///< it
+};
+
 /// Local attention of one step onto the softmax state (out, lse): as the
 /// buffers and sizes of `sprt/kernel.h` say, for GPUs. A pair is a batch index
 /// and a local query head, batch-major. Strides are in elements: batch, row,
-/// head. Where a kernel keeps sums, `lse` is two numbers a row, as there.
+/// head. Where a kernel keeps sums, `lse` is two numbers a row, as there. A
+/// kernel that leaves results starts empty.
 struct AttendArguments {
-  void *out; ///< fp32, fp64 for fp64 elements
+  void *out; ///< fp32, fp64 for fp64 elements; of a result, of their type
   void *lse; ///< natural logarithm; -inf: the row has seen no key
   const Slice *slices;
   /// Blocks of queries, as they begin.

@@ -18,7 +18,9 @@
 ///
 /// A carried state costs no other code: it starts with m = lse, a sum of 1, and
 /// its own O, as if one key had been seen. Rows that see no key keep O = 0 and
-/// lse = -inf. Blocks of queries are taken from a list by a grid that stays.
+/// lse = -inf. Where no state is wanted (`StateForm::Result`), O is rounded to
+/// the type of the values. Blocks of queries are taken from a list by a grid
+/// that stays.
 ///
 /// The structure is FlashAttention-3's (Shah et al. 2024).
 #ifndef SPRT_CUDA_ATTENTIONFORWARD_CUH
@@ -215,7 +217,7 @@ private:
 template <class C>
 SPRT_DEVICE void attendForward(const ForwardArguments &arguments) {
   uint32_t base = ptx::sharedBase();
-  bool isCarried = !arguments.init;
+  bool isCarried = C::kForm != StateForm::Result && !arguments.init;
   if (ptx::thread() == 0)
     ForwardBarriers<C>(base).initialise(isCarried);
   ptx::syncBlock();

@@ -21,12 +21,13 @@
 namespace sprt::cuda {
 
 template <class ElementT, class NumberT, int HeadSize, int ValueSize,
-          class ScoreT = NoScore, bool KeepsSums = !ScoreT::kIsNone>
+          class ScoreT = NoScore, StateForm Form = stateFormOf<ScoreT>()>
 struct PlainConfig {
   using Element = ElementT;
   using Number = NumberT;
   using Score = ScoreT;
-  static constexpr bool kKeepsSums = KeepsSums;
+  static constexpr StateForm kForm = Form;
+  using Out = OutOf<Element, Number, Form>;
   static constexpr PlainShape kShape = {HeadSize, ValueSize, sizeof(NumberT)};
   static_assert(kShape.isValid(), "sizes that no kernel has");
 };
@@ -36,6 +37,7 @@ template <class C> class PlainAttention {
 public:
   using Number = typename C::Number;
   using Element = typename C::Element;
+  using Out = typename C::Out;
 
   SPRT_DEVICE PlainAttention(const PlainArguments &arguments, uint32_t base)
       : arguments(arguments), base(base),
@@ -68,10 +70,9 @@ private:
     const Element *from =
         static_cast<const Element *>(arguments.q) +
         offset(arguments.qStrides, work.batch, row, work.head);
-    const Number *out =
-        static_cast<const Number *>(arguments.out) +
-        offset(arguments.outStrides, work.batch, row, work.head);
-    bool isCarried = isValid && !arguments.init;
+    const Out *out = outOf(work);
+    bool isCarried =
+        isValid && !arguments.init && C::kForm != StateForm::Result;
     for (int i = 0; i < kHead; ++i)
       query[i] = isValid && has(i, C::kShape.headSize)
                      ? ptx::number<Number>(from[lane + i * kLanes])
@@ -82,12 +83,12 @@ private:
       takeUp(lseOf(work));
     for (int i = 0; i < kValue; ++i)
       sums[i] = isCarried && has(i, C::kShape.valueSize)
-                    ? out[lane + i * kLanes]
+                    ? ptx::number<Number>(out[lane + i * kLanes])
                     : Number(0);
   }
 
   SPRT_DEVICE void takeUp(const Number *lse) {
-    if constexpr (C::kKeepsSums) {
+    if constexpr (C::kForm == StateForm::Sums) {
       greatest = lse[0];
       power = lse[1];
       return;
@@ -97,7 +98,7 @@ private:
       power = greatest == greatest ? Number(1) : greatest;
   }
   SPRT_DEVICE void leave(Number *lse) const {
-    if constexpr (C::kKeepsSums) {
+    if constexpr (C::kForm == StateForm::Sums) {
       lse[0] = greatest;
       lse[1] = power;
     } else {
@@ -109,14 +110,13 @@ private:
   SPRT_DEVICE void end(const AttendWork &work) const {
     if (!isValid)
       return;
-    Number *out = static_cast<Number *>(arguments.out) +
-                  offset(arguments.outStrides, work.batch, row, work.head);
-    Number factor = C::kKeepsSums ? Number(1)
-                    : power == 0  ? Number(0)
-                                  : 1 / power;
+    Out *out = outOf(work);
+    Number factor = C::kForm == StateForm::Sums ? Number(1)
+                    : power == 0                ? Number(0)
+                                                : 1 / power;
     for (int i = 0; i < kValue; ++i)
       if (has(i, C::kShape.valueSize))
-        out[lane + i * kLanes] = sums[i] * factor;
+        out[lane + i * kLanes] = static_cast<Out>(sums[i] * factor);
     if (lane == 0)
       leave(lseOf(work));
   }
@@ -224,6 +224,10 @@ private:
   SPRT_DEVICE static int64_t offset(const int64_t (&strides)[3], int batch,
                                     int row, int head) {
     return batch * strides[0] + row * strides[1] + head * strides[2];
+  }
+  SPRT_DEVICE Out *outOf(const AttendWork &work) const {
+    return static_cast<Out *>(arguments.out) +
+           offset(arguments.outStrides, work.batch, row, work.head);
   }
   SPRT_DEVICE Number *lseOf(const AttendWork &work) const {
     return static_cast<Number *>(arguments.lse) +

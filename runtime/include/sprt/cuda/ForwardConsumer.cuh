@@ -68,8 +68,9 @@ private:
     for (int r = 0; r < 2; ++r) {
       greatest[r] = -ptx::infinity();
       powers[r] = 0;
-      if (!arguments.init && isThere(r))
-        load(work, r);
+      if constexpr (C::kForm != StateForm::Result)
+        if (!arguments.init && isThere(r))
+          load(work, r);
     }
     if constexpr (!Score::kIsNone) {
       batch = work.batch;
@@ -83,14 +84,14 @@ private:
   }
 
   SPRT_DEVICE void load(const AttendWork &work, int r) {
-    const float *out = outOf(work, r);
+    const typename C::Out *out = outOf(work, r);
     SPRT_UNROLL
     for (int i = 0; i < kSums; i += 4)
       ptx::loadPair(out + 2 * i, sums[i + 2 * r], sums[i + 2 * r + 1]);
     const float *lse = lseOf(work, r);
     // One lane of the four that share a row holds what was seen before.
     bool isOwner = lane() % 4 == 0;
-    if constexpr (C::kKeepsSums) {
+    if constexpr (C::kForm == StateForm::Sums) {
       greatest[r] = lse[0];
       // No sum is less than 0: `releaseKeys` would keep its buffer for ever.
       powers[r] = !isOwner || lse[1] < 0 ? 0 : lse[1];
@@ -106,12 +107,15 @@ private:
   /// Leaves the state. Rows in turn, or ptxas spills with heads of 256.
   SPRT_DEVICE void end(int item) const {
     AttendWork work(arguments, item, C::kShape.queryBlock());
-    float *out[2], whole[2], factor[2];
+    typename C::Out *out[2];
+    float whole[2], factor[2];
     for (int r = 0; r < 2; ++r) {
       out[r] = outOf(work, r);
       whole[r] = powers[r] + ptx::shuffleXor(powers[r], 1);
       whole[r] += ptx::shuffleXor(whole[r], 2);
-      factor[r] = C::kKeepsSums ? 1.f : whole[r] == 0 ? 0.f : 1 / whole[r];
+      factor[r] = C::kForm == StateForm::Sums ? 1.f
+                  : whole[r] == 0             ? 0.f
+                                              : 1 / whole[r];
     }
     SPRT_UNROLL
     for (int i = 0; i < kSums; i += 4)
@@ -127,7 +131,7 @@ private:
     return row + 8 * r < arguments.queries;
   }
   SPRT_DEVICE static void leaveExponent(float *lse, float most, float sum) {
-    if constexpr (C::kKeepsSums) {
+    if constexpr (C::kForm == StateForm::Sums) {
       lse[0] = most;
       lse[1] = sum;
     } else {
@@ -361,8 +365,8 @@ private:
   /// Sum and score i lie 8 (i / 4) + (i & 1) columns on.
   SPRT_DEVICE static int firstColumn() { return lane() % 4 * 2; }
 
-  SPRT_DEVICE float *outOf(const AttendWork &work, int r) const {
-    return static_cast<float *>(arguments.out) +
+  SPRT_DEVICE typename C::Out *outOf(const AttendWork &work, int r) const {
+    return static_cast<typename C::Out *>(arguments.out) +
            work.batch * arguments.outStrides[0] +
            (row + 8 * r) * arguments.outStrides[1] +
            work.head * arguments.outStrides[2] + firstColumn();

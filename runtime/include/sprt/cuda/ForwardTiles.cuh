@@ -10,14 +10,15 @@ namespace sprt::cuda {
 
 template <class ElementT, int HeadSize, int ValueSize, int KeyBlock,
           int Consumers, int Stages, class ScoreT = NoScore,
-          bool KeepsSums = !ScoreT::kIsNone,
+          StateForm Form = stateFormOf<ScoreT>(),
           bool TakesTurns = ForwardShape::takesTurns(HeadSize)>
 struct ForwardConfig {
   using Element = ElementT;
   using Score = ScoreT;
   static constexpr ForwardShape kShape = {HeadSize,  ValueSize, KeyBlock,
                                           Consumers, Stages,    TakesTurns};
-  static constexpr bool kKeepsSums = KeepsSums;
+  static constexpr StateForm kForm = Form;
+  using Out = OutOf<Element, float, Form>;
   static constexpr int kConsumers = Consumers;
   static constexpr int kStages = Stages;
   static_assert(kShape.isValid(), "sizes that no kernel has");

@@ -243,6 +243,11 @@ SPRT_DEVICE void loadPair(const float *from, float &first, float &second) {
 SPRT_DEVICE void storePair(float *to, float first, float second) {
   *reinterpret_cast<float2 *>(to) = make_float2(first, second);
 }
+/// Rounded to elements.
+template <class Element>
+SPRT_DEVICE void storePair(Element *to, float first, float second) {
+  *reinterpret_cast<uint32_t *>(to) = pack<Element>(first, second);
+}
 
 } // namespace sprt::ptx
 

@@ -147,9 +147,10 @@ inline void loadPair(const float *from, float &first, float &second) {
   first = from[0];
   second = from[1];
 }
-inline void storePair(float *to, float first, float second) {
-  to[0] = first;
-  to[1] = second;
+template <class Element>
+void storePair(Element *to, float first, float second) {
+  to[0] = static_cast<Element>(first);
+  to[1] = static_cast<Element>(second);
 }
 
 } // namespace sprt::ptx
