@@ -62,16 +62,23 @@ static Value rootOf(Value rows) {
   return rows;
 }
 
-static bool isZero(Value value) {
+/// The size of a number that all elements are; nothing where they differ.
+static std::optional<APFloat> magnitudeOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<stablehlo::NegOp, stablehlo::BroadcastInDimOp,
                       stablehlo::ReshapeOp>(op))
-    return isZero(op->getOperand(0));
+    return magnitudeOf(op->getOperand(0));
   auto constant = dyn_cast_or_null<stablehlo::ConstantOp>(op);
   auto numbers = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue())
                           : DenseFPElementsAttr();
-  return numbers && numbers.isSplat() &&
-         numbers.getSplatValue<APFloat>().isZero();
+  if (!numbers || !numbers.isSplat())
+    return std::nullopt;
+  return abs(numbers.getSplatValue<APFloat>());
+}
+
+static bool isZero(Value value) {
+  std::optional<APFloat> number = magnitudeOf(value);
+  return number && number->isZero();
 }
 
 namespace {
@@ -102,6 +109,26 @@ private:
 
 } // namespace
 
+/// Whether rows are the maxima of scores, or where these are no number of use
+/// another one, but never NaN where scores are not.
+static bool areMaxima(Value rows, Value scores) {
+  rows = rootOf(rows);
+  Operation *op = rows.getDefiningOp();
+  auto isNumber = [](Value other) {
+    std::optional<APFloat> number = magnitudeOf(other);
+    return number && !number->isNaN();
+  };
+  if (isa_and_present<stablehlo::MaxOp>(op) ||
+      isa_and_present<stablehlo::SelectOp>(op)) {
+    Value a = op->getOperand(op->getNumOperands() - 2),
+          b = op->getOperand(op->getNumOperands() - 1);
+    return (areMaxima(a, scores) && isNumber(b)) ||
+           (areMaxima(b, scores) && isNumber(a));
+  }
+  return op && reductionKind(op) == "stablehlo.maximum" &&
+         op->getOperand(0) == scores;
+}
+
 std::optional<SumOfPowers> SumOfPowers::read(stablehlo::ReduceOp reduce) {
   SumOfPowers sum;
   sum.reduce = reduce;
@@ -124,7 +151,8 @@ std::optional<SumOfPowers> SumOfPowers::read(stablehlo::ReduceOp reduce) {
   sum.scores = difference.getLhs();
   sum.shift = rootOf(broadcast.getOperand());
   if (typeOf(sum.shift).getNumElements() !=
-      typeOf(reduce.getResult(0)).getNumElements())
+          typeOf(reduce.getResult(0)).getNumElements() ||
+      !areMaxima(sum.shift, sum.scores))
     return std::nullopt;
   return sum;
 }
