@@ -133,9 +133,8 @@ const Node *findUnbalanced(const Component &component, AxisId keys,
 class ReferenceCheck {
 public:
   explicit ReferenceCheck(const AttentionMatch &match) : match(match) {}
-
   /// Whether the node is the attention; `empty` becomes what it gives for rows
-  /// that see nothing, and has to be the same in every call.
+  /// that see nothing, the same in every call.
   bool equals(const Node *node, EmptyRow &empty) const;
   /// Whether the node is 0 where every exponent is -inf.
   bool guardsHiddenRows(const Node *node) const;

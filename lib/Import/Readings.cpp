@@ -64,17 +64,13 @@ bool Readings::keepsPrecision(Type type) const {
 
 bool Readings::rounds(const Node *node) const {
   auto real = dyn_cast<FloatType>(node->elementType());
-  if (!real)
-    return false;
-  if (auto reduce = dyn_cast<stablehlo::ReducePrecisionOp>(node->op)) {
-    // Mantissas have a bit that is not stored.
-    unsigned mantissa = real.getFPMantissaWidth() - 1;
+  // Mantissas have a bit that is not stored.
+  unsigned mantissa = real ? real.getFPMantissaWidth() - 1 : 0;
+  if (auto reduce = dyn_cast<stablehlo::ReducePrecisionOp>(node->op))
     return reduce.getMantissaBits() < mantissa ||
            reduce.getExponentBits() < real.getWidth() - mantissa - 1;
-  }
-  return isa<stablehlo::ConvertOp>(node->op) && !widens(node->op) &&
-         isa<FloatType>(node->operands[0]->elementType()) &&
-         !keepsPrecision(real);
+  return real && narrows(node->op) && !keepsPrecision(real) &&
+         isa<FloatType>(node->operands[0]->elementType());
 }
 
 bool Readings::hasBelow(const Node *node, DenseMap<const Node *, bool> &found,

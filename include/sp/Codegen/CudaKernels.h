@@ -18,8 +18,8 @@ namespace mlir::sp {
 struct CudaAttention {
   Type elementType; ///< of q, k and v
   std::variant<::sprt::cuda::ForwardShape, ::sprt::cuda::PlainShape> shape;
-  std::string scoreName;  ///< or empty
-  std::string score;      ///< C++ of a type `Score`, or empty
+  std::string scoreName; ///< or empty
+  std::string score;     ///< C++ of a type `Score`, or empty
   ::sprt::cuda::StateForm form = ::sprt::cuda::StateForm::Mean;
   /// Of the one attention that it was chosen for.
   CudaOrder order = CudaOrder::HeaviestFirst;
