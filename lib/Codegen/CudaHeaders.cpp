@@ -46,6 +46,9 @@ static const char kRegisterPool[] = {
 static const char kScoreMath[] = {
 #embed "sprt/cuda/ScoreMath.cuh"
 };
+static const char kSoftmaxState[] = {
+#embed "sprt/cuda/SoftmaxState.cuh"
+};
 static const char kTensorMap[] = {
 #embed "sprt/cuda/TensorMap.h"
 };
@@ -94,6 +97,7 @@ llvm::ArrayRef<CudaHeader> cudaHeaders() {
       header("sprt/cuda/PtxEmulation.h", kPtxEmulation),
       header("sprt/cuda/RegisterPool.h", kRegisterPool),
       header("sprt/cuda/ScoreMath.cuh", kScoreMath),
+      header("sprt/cuda/SoftmaxState.cuh", kSoftmaxState),
       header("sprt/cuda/TensorMap.h", kTensorMap),
       header("sprt/cuda/emulation/Barriers.h", kBarriers),
       header("sprt/cuda/emulation/Block.h", kBlock),

@@ -130,6 +130,26 @@ static TypeNames namesOf(Type type) {
   return type.isF64() ? TypeNames{"f64", "double"} : TypeNames{"f32", "float"};
 }
 
+namespace {
+/// What a kernel leaves: in names of kernels without a score function, and in
+/// C++.
+struct FormNames {
+  StringRef suffix, form;
+};
+} // namespace
+
+static FormNames namesOf(StateForm form) {
+  switch (form) {
+  case StateForm::Mean:
+    return {"", "Mean"};
+  case StateForm::Sums:
+    return {"_sums", "Sums"};
+  case StateForm::Result:
+    return {"_result", "Result"};
+  }
+  llvm_unreachable("no other form");
+}
+
 /// Whether consumers take turns, or do not, where others would not, or would.
 static bool hasOwnTurns(const ForwardShape &shape) {
   return shape.turns != ForwardShape::takesTurns(shape.headSize);
@@ -153,15 +173,7 @@ std::string mlir::sp::cudaAttentionName(const CudaAttention &attention) {
   }
   if (!attention.scoreName.empty())
     return name + "_" + attention.scoreName;
-  switch (attention.form) {
-  case StateForm::Mean:
-    return name;
-  case StateForm::Sums:
-    return name + "_sums";
-  case StateForm::Result:
-    return name + "_result";
-  }
-  llvm_unreachable("no other form");
+  return name + namesOf(attention.form).suffix.str();
 }
 
 /// `before`0`after`, `before`1`after`, ...
@@ -227,18 +239,10 @@ static void writeScore(raw_ostream &os, StringRef score) {
 
 /// The last arguments of a `Config` but turns.
 static std::string forms(const CudaAttention &attention) {
-  if (!attention.score.empty())
-    return ", Score, sprt::cuda::StateForm::Sums";
-  std::string score = ", sprt::cuda::NoScore, sprt::cuda::StateForm::";
-  switch (attention.form) {
-  case StateForm::Mean:
-    return score + "Mean";
-  case StateForm::Sums:
-    return score + "Sums";
-  case StateForm::Result:
-    return score + "Result";
-  }
-  llvm_unreachable("no other form");
+  StringRef score = attention.score.empty() ? "sprt::cuda::NoScore" : "Score";
+  return (", " + score +
+          ", sprt::cuda::StateForm::" + namesOf(attention.form).form)
+      .str();
 }
 
 static void writeForward(raw_ostream &os, StringRef name, TypeNames names,

@@ -31,6 +31,7 @@ TEST(AttentionForward, probe_of_counted_items_and_negative_sums) {
   Work work;
   work.isCounted = true;
   check.run(3, work);
+  check.expectRight();
   check.spoilState();
   work.isCarried = true;
   ASSERT_NO_THROW(check.run(3, work));

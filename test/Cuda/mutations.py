@@ -19,7 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 CONSUMER, FORWARD, TILES = "ForwardConsumer.cuh", "AttentionForward.cuh", "ForwardTiles.cuh"
-WORK = "AttendWork.cuh"
+WORK, STATE = "AttendWork.cuh", "SoftmaxState.cuh"
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ MUTATIONS = [
     Mutation("sums less than 0 taken up", CONSUMER, "!isOwner || lse[1] < 0", "!isOwner"),
     Mutation("counter left as it is", WORK, "ptx::store(arguments.counter, 0);"),
     Mutation("counter set too early", WORK, "ptx::blocks() - 1;", "ptx::blocks() - 2;"),
-    Mutation("kept sums divided", CONSUMER, "C::kForm == StateForm::Sums ? 1.f", "false ? 1.f"),
+    Mutation("kept sums divided", STATE, "Form == StateForm::Sums ? Number(1)", "false ? Number(1)"),
     Mutation(
         "large scores overflow", CONSUMER, "(exponent - from) * kLog2e", "exponent * kLog2e - from * kLog2e"
     ),

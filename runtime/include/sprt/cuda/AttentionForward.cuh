@@ -198,13 +198,9 @@ private:
 
   SPRT_DEVICE void fetch(const AttendWork &work, int row) const {
     ptx::prefetch(static_cast<const float *>(arguments.lse) +
-                  work.batch * arguments.lseStrides[0] +
-                  row * arguments.lseStrides[1] +
-                  work.head * arguments.lseStrides[2]);
+                  offset(arguments.lseStrides, work.batch, row, work.head));
     const float *out = static_cast<const float *>(arguments.out) +
-                       work.batch * arguments.outStrides[0] +
-                       row * arguments.outStrides[1] +
-                       work.head * arguments.outStrides[2];
+                       offset(arguments.outStrides, work.batch, row, work.head);
     for (int i = 0; i < C::kShape.valueSize; i += kLine)
       ptx::prefetch(out + i);
   }

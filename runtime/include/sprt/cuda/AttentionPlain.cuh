@@ -17,6 +17,7 @@
 #include "sprt/cuda/KeyBlocks.cuh"
 #include "sprt/cuda/PlainShape.h"
 #include "sprt/cuda/ScoreMath.cuh"
+#include "sprt/cuda/SoftmaxState.cuh"
 
 namespace sprt::cuda {
 
@@ -97,28 +98,17 @@ private:
     if (greatest != -ptx::infinity())
       power = greatest == greatest ? Number(1) : greatest;
   }
-  SPRT_DEVICE void leave(Number *lse) const {
-    if constexpr (C::kForm == StateForm::Sums) {
-      lse[0] = greatest;
-      lse[1] = power;
-    } else {
-      lse[0] = power == 0 ? Number(-ptx::infinity())
-                          : (greatest + ptx::log2(power)) * kLn2;
-    }
-  }
 
   SPRT_DEVICE void end(const AttendWork &work) const {
     if (!isValid)
       return;
     Out *out = outOf(work);
-    Number factor = C::kForm == StateForm::Sums ? Number(1)
-                    : power == 0                ? Number(0)
-                                                : 1 / power;
+    Number factor = factorOf<C::kForm>(power);
     for (int i = 0; i < kValue; ++i)
       if (has(i, C::kShape.valueSize))
         out[lane + i * kLanes] = static_cast<Out>(sums[i] * factor);
     if (lane == 0)
-      leave(lseOf(work));
+      leaveSum<C::kForm>(lseOf(work), greatest, power);
   }
 
   SPRT_DEVICE void attend(const AttendWork &work, const Slice &slice) {
@@ -221,10 +211,6 @@ private:
   SPRT_DEVICE bool has(int i, int size) const {
     return size % kLanes == 0 || lane + i * kLanes < size;
   }
-  SPRT_DEVICE static int64_t offset(const int64_t (&strides)[3], int batch,
-                                    int row, int head) {
-    return batch * strides[0] + row * strides[1] + head * strides[2];
-  }
   SPRT_DEVICE Out *outOf(const AttendWork &work) const {
     return static_cast<Out *>(arguments.out) +
            offset(arguments.outStrides, work.batch, row, work.head);
@@ -235,7 +221,6 @@ private:
   }
 
   static constexpr Number kLog2e = Number(1.4426950408889634074);
-  static constexpr Number kLn2 = Number(0.69314718055994530942);
 
   const PlainArguments &arguments;
   const uint32_t base;

@@ -113,9 +113,7 @@ private:
       out[r] = outOf(work, r);
       whole[r] = powers[r] + ptx::shuffleXor(powers[r], 1);
       whole[r] += ptx::shuffleXor(whole[r], 2);
-      factor[r] = C::kForm == StateForm::Sums ? 1.f
-                  : whole[r] == 0             ? 0.f
-                                              : 1 / whole[r];
+      factor[r] = factorOf<C::kForm>(whole[r]);
     }
     SPRT_UNROLL
     for (int i = 0; i < kSums; i += 4)
@@ -125,18 +123,10 @@ private:
                          sums[i + 2 * r + 1] * factor[r]);
     for (int r = 0; r < 2; ++r)
       if (isThere(r) && lane() % 4 == 0)
-        leaveExponent(lseOf(work, r), greatest[r], whole[r]);
+        leaveSum<C::kForm>(lseOf(work, r), greatest[r], whole[r]);
   }
   SPRT_DEVICE bool isThere(int r) const {
     return row + 8 * r < arguments.queries;
-  }
-  SPRT_DEVICE static void leaveExponent(float *lse, float most, float sum) {
-    if constexpr (C::kForm == StateForm::Sums) {
-      lse[0] = most;
-      lse[1] = sum;
-    } else {
-      *lse = sum == 0 ? -ptx::infinity() : (most + ptx::log2(sum)) * kLn2;
-    }
   }
 
   /// Waits for the next block of keys.
@@ -367,20 +357,16 @@ private:
 
   SPRT_DEVICE typename C::Out *outOf(const AttendWork &work, int r) const {
     return static_cast<typename C::Out *>(arguments.out) +
-           work.batch * arguments.outStrides[0] +
-           (row + 8 * r) * arguments.outStrides[1] +
-           work.head * arguments.outStrides[2] + firstColumn();
+           offset(arguments.outStrides, work.batch, row + 8 * r, work.head) +
+           firstColumn();
   }
   SPRT_DEVICE float *lseOf(const AttendWork &work, int r) const {
     return static_cast<float *>(arguments.lse) +
-           work.batch * arguments.lseStrides[0] +
-           (row + 8 * r) * arguments.lseStrides[1] +
-           work.head * arguments.lseStrides[2];
+           offset(arguments.lseStrides, work.batch, row + 8 * r, work.head);
   }
 
   static constexpr float kLog2e = 1.4426950408889634f;
   static constexpr float kLeast = -3.4028234663852886e38f; ///< finite number
-  static constexpr float kLn2 = 0.6931471805599453f;
 
   const ForwardArguments &arguments;
   const ForwardBarriers<C> barriers;

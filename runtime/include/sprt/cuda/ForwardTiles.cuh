@@ -5,6 +5,7 @@
 #include "sprt/cuda/AttendWork.cuh"
 #include "sprt/cuda/ForwardShape.h"
 #include "sprt/cuda/ScoreMath.cuh"
+#include "sprt/cuda/SoftmaxState.cuh"
 
 namespace sprt::cuda {
 

@@ -33,14 +33,6 @@ struct NoScore {
   struct Key {};
 };
 
-/// What a kernel leaves that is told nothing else.
-template <class Score> constexpr StateForm stateFormOf() {
-  return Score::kIsNone ? StateForm::Mean : StateForm::Sums;
-}
-/// The type of its values.
-template <class Element, class Number, StateForm Form>
-using OutOf = std::conditional_t<Form == StateForm::Result, Element, Number>;
-
 namespace score {
 
 // Integers wrap around, as unsigned ones do.
