@@ -124,6 +124,27 @@ TEST_F(Hang, whatEndsSoonAfterItsInterruptIsFreed) {
   EXPECT_EQ(fake->streams, 0);
 }
 
+TEST_F(Hang, whatNobodyWaitsForIsNotFreedEither) {
+  std::shared_ptr<Device> device;
+  ASSERT_FALSE(openDevice("0", device));
+  std::unique_ptr<Device::Stream> stream;
+  ASSERT_FALSE(device->createStream(0, stream));
+  std::byte *data = nullptr;
+  ASSERT_FALSE(device->allocate(64, data));
+  fake->stuck = true;
+  device->interrupt();
+  device->release(data);
+  stream.reset();
+  device.reset();
+  EXPECT_EQ(fake->blocked, 0);
+  EXPECT_EQ(fake->allocations, 1);
+  fake->stuck = false;
+  ASSERT_FALSE(openDevice("0", device));
+  device.reset();
+  EXPECT_EQ(fake->allocations, 0);
+  EXPECT_EQ(fake->streams, 0);
+}
+
 TEST_F(Hang, limitsEachKernelButNotTheirSum) {
   PlanBuilder builder(1);
   for (int i = 0; i < 6; ++i) {

@@ -1,11 +1,11 @@
 /// A GPU, through the CUDA driver, which is looked for at run time.
 ///
 /// A kernel may never end, and then a call that frees anything of that GPU
-/// never comes back. So whoever gives up waiting for a stream gives up the
-/// device: it frees nothing more while one of its streams is busy, nor does any
-/// other device of that GPU. Where it goes meanwhile, it is kept instead, with
-/// all that it has, until the next one of that GPU is opened: that frees it, or
-/// is refused where its streams are busy still.
+/// never comes back. So whoever interrupts the device or gives up waiting for a
+/// stream gives up the device: it frees nothing more while one of its streams
+/// is busy, nor does any other device of that GPU. Where it goes meanwhile, it
+/// is kept instead, with all that it has, until the next one of that GPU is
+/// opened: that frees it, or is refused where its streams are busy still.
 ///
 /// Which kernel that was, events behind the kernels tell: all that are given to
 /// streams are numbered, and none waits for one behind it, so that the first
@@ -63,7 +63,7 @@ public:
   Status endRecording() override;
   Status replay() override;
   Fault synchronise(Stream &stream, Limit limit) override;
-  void interrupt() override { stopped.store(true); }
+  void interrupt() override;
 
 protected:
   int blocksPerProcessor(uint32_t kernel) const override {

@@ -214,6 +214,12 @@ Device::Fault DriverDevice::look(OwnStream &stream, Limit limit, Wait &wait) {
   return {failure, running->origin};
 }
 
+void DriverDevice::interrupt() {
+  // Not every rank comes to wait for what it has launched.
+  giveUp(kPatience, "");
+  stopped.store(true);
+}
+
 Device::Fault DriverDevice::interrupted() {
   Failure failure = fail(SPRT_FAILED);
   failure.asConsequence() << "stopped";
