@@ -11,6 +11,9 @@ static constexpr double kStep = 0x1p-26;
 /// Units in which functions may err; see the header.
 static constexpr double kFunctionUnits = 4;
 
+/// How many errors away an argument is taken to be where an operation jumps.
+static constexpr double kReach = 8;
+
 /// A scale of arguments on which an operation bends: functions that are smooth
 /// at zero do so on that of one, and a smaller step would be lost in their
 /// results.
@@ -21,20 +24,33 @@ static double scaleOf(Operation *op, ErrorKind kind) {
   return isSmooth ? 1 : 0;
 }
 
-/// A small step from each element, as long as the greatest of it, its error and
-/// `scale`.
-static Tensor stepped(const Tensor &x, double scale) {
+/// Each element with step(its magnitude, its error) added.
+static Tensor stepped(const Tensor &x,
+                      function_ref<double(double, double)> step) {
   Tensor result = x;
   result.clearErrors();
   dispatchFloating(x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     MutableArrayRef<T> elements = result.mutableElements<T>();
-    for (size_t i = 0; i < elements.size(); ++i) {
-      double error = magnitudeAt(*x.getErrors(), i);
-      elements[i] += kStep * std::max({std::abs(elements[i]), error, scale});
-    }
+    for (size_t i = 0; i < elements.size(); ++i)
+      elements[i] +=
+          step(std::abs(elements[i]), magnitudeAt(*x.getErrors(), i));
   });
   return result;
+}
+
+/// Adds how far an operation of one operand jumps within its errors.
+static LogicalResult addJumps(const Evaluation &evaluation, const Tensor &x,
+                              const Tensor &before, Squares &squares) {
+  for (double reach : {-kReach, kReach}) {
+    FailureOr<Tensors> after = evaluation.runExactly(
+        {stepped(x, [&](double, double error) { return reach * error; })});
+    if (failed(after))
+      return failure();
+    for (int64_t i = 0, e = before.size(); i < e; ++i)
+      squares.addAt(i, after->front().at<double>(i) - before.at<double>(i));
+  }
+  return success();
 }
 
 /// Adds what the error of one operand does to f(operands), which is `before`.
@@ -126,8 +142,18 @@ FailureOr<Tensors> interpreter::evaluateElements(const Evaluation &evaluation,
         squares.addAt(at, magnitudeAt(*operand.getErrors(), at));
       continue;
     }
+    if (isa<stablehlo::SignOp, stablehlo::FloorOp, stablehlo::CeilOp,
+            stablehlo::RoundOp, stablehlo::RoundNearestEvenOp>(evaluation.op) &&
+        operand.getStorage() == Storage::Float) {
+      if (failed(addJumps(evaluation, operand, before->front(), squares)))
+        return failure();
+      continue;
+    }
     Tensors moved = operands;
-    moved[i] = stepped(operand, scaleOf(evaluation.op, kind));
+    double scale = scaleOf(evaluation.op, kind);
+    moved[i] = stepped(operand, [&](double magnitude, double error) {
+      return kStep * std::max({magnitude, error, scale});
+    });
     FailureOr<Tensors> after = evaluation.runExactly(moved);
     if (failed(after))
       return failure();

@@ -7,8 +7,10 @@
 // kernel may well compute it twice, each time otherwise.
 //
 //   f(x, y), element by element   e² = (f_x e_x)² + (f_y e_y)² + (c u f)²
-//   sums of n terms t             e² = Σ e_t² + (max(1, √n/4) a Σ|t|)² + (u
-//   Σt)² moved elements                take their errors along
+//   sums of n terms t
+//                e² = Σ e_t² + (max(1, √n/4) a Σ|t|)² + (u Σt)²
+//   moved elements take their errors along
+//   floor, sign and the like err by how far they jump within 8 e of x
 //
 // u is the unit roundoff of the result's type, a that of the type sums are made
 // in (f32 where the result is narrower). c is 0 for what is exact, 1 for

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from near_judge import Judge, as_floats
@@ -18,7 +20,8 @@ LOWEST, MASKED = {"float32": 80, "float64": 700}, 1e8
 def is_left(judge: Judge, text: str) -> bool:
     """Whether the program, which is run on near.npz, leaves the range in which attention is the model's.
 
-    NaN of some keys of a row is one that positions may hide: it reaches only rows that see it.
+    NaN of some keys of a row is one that positions may hide: it reaches only rows that see it. Nor does NaN
+    of a row reach keys that positions hide.
     """
     program = Program(text)
     places = [each for each in program.places() if each.dtype != "bool" and each.role != "far"]
@@ -41,6 +44,7 @@ def is_left(judge: Judge, text: str) -> bool:
             any(np.isnan(each).any() for each in powers)
             and any(vanish(each, judge.dtype) for each in exponents)
         )
+        or any(np.isnan(each).any() and reaches_hidden(judge, model, len(scores), each) for each in powers)
     )
 
 
@@ -53,6 +57,21 @@ def sees_none(scores: np.ndarray) -> bool:
     """Whether there is a row of less than what a finite fill hides, which is neither computed nor sent."""
     highest, lowest = scores.max(-1, initial=-np.inf), scores.min(-1, initial=np.inf)
     return bool(((lowest < 10 * highest) & np.isfinite(highest) & (highest <= -MASKED)).any())
+
+
+def reaches_hidden(judge: Judge, model: Path, count: int, weights: np.ndarray) -> bool:
+    """Whether weights are NaN where positions hide the key.
+
+    Its score, one of the first `count` results, is that of a mask then, whatever the inputs are.
+    """
+    with np.load(judge.work / "near.npz") as file:
+        inputs = {name: file[name] for name in file.files}
+    hidden = [True] * count
+    for number in (0, 1, 100):
+        np.savez(judge.work / "same.npz", **{name: np.full_like(x, number) for name, x in inputs.items()})
+        scores = judge.interpret(model, "f64", "same.npz")[:count]
+        hidden = [before & (as_floats(each) <= -MASKED) for before, each in zip(hidden, scores, strict=True)]
+    return any(each.shape == weights.shape and (each & np.isnan(weights)).any() for each in hidden)
 
 
 def vanish(exponents: np.ndarray, dtype: str) -> bool:

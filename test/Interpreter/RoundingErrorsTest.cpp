@@ -101,6 +101,17 @@ TEST_F(RoundingErrors, FollowSlopesAtZero) {
   EXPECT_NEAR(of[0] / (2e4 * 0x1p-53), 1, 1e-3);
 }
 
+TEST_F(RoundingErrors, AreJumpsThatRoundingMayDecide) {
+  std::vector<double> of = errors(R"(
+    func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = stablehlo.sqrt %x : tensor<2xf32>
+      %1 = stablehlo.floor %0 : tensor<2xf32>
+      return %1 : tensor<2xf32>
+    })",
+                                  {floats({2}, {4.0000005, 5})});
+  EXPECT_EQ(of, (std::vector<double>{1, 0}));
+}
+
 TEST_F(RoundingErrors, CountEachUseOfAValue) {
   // x/3 - (x/3) * 1 is nothing, but not where a kernel divides twice.
   std::vector<double> of = errors(R"(
