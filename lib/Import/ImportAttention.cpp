@@ -61,6 +61,7 @@ private:
               StringRef name);
 
   unsigned found = 0;
+  bool hasRefused = false;
   llvm::DenseSet<Operation *> done;
 };
 
@@ -81,6 +82,7 @@ static std::string describe(Location location) {
 
 void ImportAttentionPass::report(Operation *exponential,
                                  const Refusal &refusal) {
+  hasRefused = true;
   std::string where = describe(refusal.location);
   remark::detail::InFlightRemark remark = remark::missed(
       exponential->getLoc(),
@@ -364,9 +366,15 @@ void ImportAttentionPass::runOnOperation() {
   getOperation()->walk(
       [&](stablehlo::ExpOp op) { exponentials.push_back(op); });
   found = 0;
+  hasRefused = false;
   done.clear();
   for (Operation *exponential : exponentials)
     visit(exponential);
+  if (found == 0 && !hasRefused)
+    remark::missed(getOperation().getLoc(),
+                   remark::RemarkOpts::name("NoSoftmax").category(DEBUG_TYPE))
+        << "there is no softmax: exponentials of products of two tensors, "
+           "divided by their own sums";
   eraseDead(getOperation());
   lowerLogSumExps(getOperation());
 }

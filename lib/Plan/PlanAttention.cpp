@@ -307,8 +307,7 @@ void PlanAttentionPass::runOnOperation() {
       getOperation().emitError()
           << "expected an attention for strategy \"" << strategy
           << "\" but the model has none that could be taken; --explain says "
-             "why, "
-             "--strategy=none compiles it for every rank to do whole";
+             "why, --strategy=none compiles it for every rank to do whole";
       return signalPassFailure();
     }
     remark::missed(getOperation().getLoc(),
