@@ -95,13 +95,18 @@ static bool cancels(GradientFormula &formula, const Node *node, double least) {
   auto greatest = [&](const Node *of) {
     double most = 0;
     if (const Samples *samples = formula.samples(of))
-      for (double element : samples->data)
-        most = std::fmax(most, std::fabs(element));
+      for (double element : samples->data) {
+        if (std::isnan(element))
+          return element;
+        most = std::max(most, std::fabs(element));
+      }
     return most;
   };
   double own = greatest(node);
   if (own == 0)
     return true;
+  if (std::isnan(own))
+    return false;
   if (!node->op || node->role != Role::None || node->operands.empty())
     return false;
   Operation *op = node->op;

@@ -204,3 +204,44 @@ module @frozen {
     return %21, %43, %41, %25 : tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>
   }
 }
+
+// -----
+
+// A row sum of gradients that is no number is not that of a softmax, also where
+// what is left of a row cancels.
+
+// CHECK-LABEL: module @no_number
+// CHECK-NOT: sp.attention
+// REMARK: softmax is not taken as attention: {{.*}}reason="what is made of its pairs is the gradient of nothing that its scores read"
+module @no_number {
+  func.func public @main(%q: tensor<2x6x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x8xf32>, %slopes: tensor<2xf32>, %dy: tensor<2x6x8xf32>) -> (tensor<2x6x8xf32>, tensor<2xf32>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %nan = stablehlo.constant dense<0x7FC00000> : tensor<2x6xf32>
+    %i = stablehlo.iota dim = 1 : tensor<2x6x6xf32>
+    %j = stablehlo.iota dim = 2 : tensor<2x6x6xf32>
+    %distance = stablehlo.subtract %j, %i : tensor<2x6x6xf32>
+    %slope = stablehlo.broadcast_in_dim %slopes, dims = [0] : (tensor<2xf32>) -> tensor<2x6x6xf32>
+    %bias = stablehlo.multiply %slope, %distance : tensor<2x6x6xf32>
+    %product = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<2x6x8xf32>, tensor<2x6x8xf32>) -> tensor<2x6x6xf32>
+    %s = stablehlo.add %product, %bias : tensor<2x6x6xf32>
+    %max = stablehlo.reduce(%s init: %least) applies stablehlo.maximum across dimensions = [2] : (tensor<2x6x6xf32>, tensor<f32>) -> tensor<2x6xf32>
+    %maxs = stablehlo.broadcast_in_dim %max, dims = [0, 1] : (tensor<2x6xf32>) -> tensor<2x6x6xf32>
+    %shifted = stablehlo.subtract %s, %maxs : tensor<2x6x6xf32>
+    %e = stablehlo.exponential %shifted : tensor<2x6x6xf32>
+    %sum = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<2x6x6xf32>, tensor<f32>) -> tensor<2x6xf32>
+    %sums = stablehlo.broadcast_in_dim %sum, dims = [0, 1] : (tensor<2x6xf32>) -> tensor<2x6x6xf32>
+    %p = stablehlo.divide %e, %sums : tensor<2x6x6xf32>
+    %o = stablehlo.dot_general %p, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x6x6xf32>, tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+    %dp = stablehlo.dot_general %dy, %v, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<2x6x8xf32>, tensor<2x6x8xf32>) -> tensor<2x6x6xf32>
+    %pdp = stablehlo.multiply %p, %dp : tensor<2x6x6xf32>
+    %row = stablehlo.reduce(%pdp init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<2x6x6xf32>, tensor<f32>) -> tensor<2x6xf32>
+    %lost = stablehlo.multiply %row, %nan : tensor<2x6xf32>
+    %rows = stablehlo.broadcast_in_dim %lost, dims = [0, 1] : (tensor<2x6xf32>) -> tensor<2x6x6xf32>
+    %rest = stablehlo.subtract %dp, %rows : tensor<2x6x6xf32>
+    %ds = stablehlo.multiply %p, %rest : tensor<2x6x6xf32>
+    %far = stablehlo.multiply %ds, %distance : tensor<2x6x6xf32>
+    %dslopes = stablehlo.reduce(%far init: %zero) applies stablehlo.add across dimensions = [1, 2] : (tensor<2x6x6xf32>, tensor<f32>) -> tensor<2xf32>
+    return %o, %dslopes : tensor<2x6x8xf32>, tensor<2xf32>
+  }
+}
