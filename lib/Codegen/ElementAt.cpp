@@ -47,8 +47,8 @@ Scalar KernelEmitter::loadElement(const Buffer &buffer,
 bool KernelEmitter::isElsewhere(Value value, ArrayRef<Index> indices) {
   Operation *op = value.getDefiningOp();
   const Buffer &buffer = buffers[readFrom[value]];
-  if (rowsOf != RowsOf::Thread || !op || isStage(op) || buffer.isTemporary ||
-      !buffer.isWritten)
+  if (rowsOf != RowsOf::Thread || !op || op->hasTrait<KernelStage>() ||
+      buffer.isTemporary || !buffer.isWritten)
     return false;
   Index flat = space.linearise(indices, buffer.shape);
   return !(space.divMod(flat, countOf(buffer.shape) / rowCount).first == row);
@@ -89,7 +89,7 @@ void KernelEmitter::noteCost(Value value, ArrayRef<Index> indices) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getParentOp() != source || isa<ConstantOp, IotaOp>(op))
     return;
-  bool costly = isExpensive(op);
+  bool costly = op->hasTrait<Costly>();
   bool wanted =
       ++evaluations[value] > (costly ? kCostlyEvaluations : kCheapEvaluations);
   if (costly) {

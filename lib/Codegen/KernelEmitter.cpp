@@ -22,11 +22,6 @@ static constexpr int64_t kThinRow = 64;
 /// Rows that become one where elements are transposed across them.
 static constexpr int64_t kRowBlock = 16;
 
-bool isStage(Operation *op) {
-  return isa<ReduceOp, ReduceWindowOp, DotGeneralOp, DotOp, ConvolutionOp,
-             SortOp, ScatterOp, chlo::TopKOp>(op);
-}
-
 bool isKernelOp(Operation *op) {
   auto supported = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -36,7 +31,7 @@ bool isKernelOp(Operation *op) {
   if (!llvm::all_of(op->getOperandTypes(), supported) ||
       !llvm::all_of(op->getResultTypes(), supported))
     return false;
-  return hasScalarForm(op) || isStage(op) ||
+  return hasScalarForm(op) || op->hasTrait<KernelStage>() ||
          isa<BitcastConvertOp, BroadcastInDimOp, BroadcastOp, ConcatenateOp,
              ConstantOp, DynamicSliceOp, DynamicUpdateSliceOp, GatherOp,
              GetDimensionSizeOp, IotaOp, MapOp, OptimizationBarrierOp, PadOp,
@@ -64,7 +59,7 @@ int64_t KernelEmitter::workOf(Operation *op) const {
   int64_t work = 1;
   for (Value result : op->getResults())
     work = std::max(work, countOf(shapeOf(result)));
-  if (!isStage(op))
+  if (!op->hasTrait<KernelStage>())
     return work;
   if (auto dot = dyn_cast<DotGeneralOp>(op)) {
     auto numbers = dot.getDotDimensionNumbers();
@@ -89,7 +84,7 @@ std::vector<int64_t> KernelEmitter::rowCandidates() {
   int64_t work = 1;
   SmallVector<int64_t> alongResult; ///< elements that loops run along
   for (Operation &op : source.getBody().front()) {
-    if (!isStage(&op))
+    if (!op.hasTrait<KernelStage>())
       continue;
     fixed.append(op.result_begin(), op.result_end());
     work = std::max(work, workOf(&op));
@@ -164,7 +159,7 @@ void KernelEmitter::emitRow() {
     bool isResult = llvm::any_of(op.getResults(), [&](Value value) {
       return writeTo.count(value) || stored.count(value);
     });
-    if (!isStage(&op) && !isResult)
+    if (!op.hasTrait<KernelStage>() && !isResult)
       continue;
     ++stage;
     emitStage(&op);

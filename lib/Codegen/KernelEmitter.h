@@ -180,9 +180,6 @@ inline constexpr int64_t kGridWidth = 8;
 /// Marks loops over them.
 inline constexpr llvm::StringLiteral kUnrolled = "sp.unrolled";
 
-/// Whether the operation is always a stage: its elements are not computed one
-/// by one.
-bool isStage(Operation *op);
 /// Whether a reduction or contraction runs along contiguous elements, so that
 /// its accumulators are registers.
 bool reducesInRegisters(Operation *op);

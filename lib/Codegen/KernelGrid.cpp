@@ -48,9 +48,9 @@ std::vector<KernelEmitter::GridRows> KernelEmitter::gridCandidates() {
   SmallVector<Value> written(
       source.getBody().front().getTerminator()->getOperands());
   for (Operation &op : source.getBody().front()) {
-    hasStage |= isStage(&op);
+    hasStage |= op.hasTrait<KernelStage>();
     hasSerial |= isSerial(&op);
-    if (isStage(&op))
+    if (op.hasTrait<KernelStage>())
       written.append(op.result_begin(), op.result_end());
   }
   int64_t common = 0, largest = 0;
@@ -75,7 +75,7 @@ std::vector<KernelEmitter::GridRows> KernelEmitter::gridCandidates() {
     return llvm::all_of(written, [&](Value value) {
       Operation *op = value.getDefiningOp();
       int64_t elements = countOf(shapeOf(value)) / count;
-      if (!op || !isStage(op) || elements >= kWarp)
+      if (!op || !op->hasTrait<KernelStage>() || elements >= kWarp)
         return true;
       return elements == 1 && reducesInRegisters(op);
     });

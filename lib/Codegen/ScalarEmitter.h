@@ -35,8 +35,6 @@ struct ElementForm {
 bool isSupportedElement(Type element);
 /// Whether ScalarEmitter::apply knows the operation.
 bool hasScalarForm(Operation *op);
-/// Whether recomputing the operation costs more than reading its result back.
-bool isExpensive(Operation *op);
 
 class ScalarEmitter {
 public:

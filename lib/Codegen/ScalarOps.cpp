@@ -22,23 +22,7 @@ bool hasScalarForm(Operation *op) {
     return from.bytes() == to.bytes() && !from.isComplex && !from.isBool &&
            !to.isComplex && !to.isBool;
   }
-  return isa<AbsOp, AddOp, AndOp, Atan2Op, CbrtOp, CeilOp, ClampOp, ClzOp,
-             CompareOp, ComplexOp, ConvertOp, CosineOp, DivOp, ExpOp, Expm1Op,
-             FloorOp, ImagOp, IsFiniteOp, Log1pOp, LogOp, LogisticOp, MaxOp,
-             MinOp, MulOp, NegOp, NotOp, OrOp, PopulationCountOp, PowOp, RealOp,
-             ReducePrecisionOp, RemOp, RoundNearestEvenOp, RoundOp, RsqrtOp,
-             SelectOp, ShiftLeftOp, ShiftRightArithmeticOp, ShiftRightLogicalOp,
-             SignOp, SineOp, SqrtOp, SubtractOp, TanOp, TanhOp, XorOp,
-             chlo::ErfOp, chlo::ErfcOp, chlo::ErfInvOp, chlo::SquareOp,
-             chlo::AsinOp, chlo::AcosOp, chlo::AtanOp, chlo::SinhOp,
-             chlo::CoshOp>(op);
-}
-
-bool isExpensive(Operation *op) {
-  return isa<Atan2Op, CbrtOp, CosineOp, DivOp, ExpOp, Expm1Op, Log1pOp, LogOp,
-             LogisticOp, PowOp, RemOp, RsqrtOp, SineOp, SqrtOp, TanOp, TanhOp,
-             chlo::ErfOp, chlo::ErfcOp, chlo::ErfInvOp, chlo::AsinOp,
-             chlo::AcosOp, chlo::AtanOp, chlo::SinhOp, chlo::CoshOp, MapOp>(op);
+  return op->hasTrait<Elementwise>();
 }
 
 static arith::FastMathFlags flags(bool reassociate) {

@@ -61,16 +61,8 @@ ArrayRef<int64_t> shapeOf(Value value) {
 }
 
 bool isElementwise(Operation *op) {
-  if (isa<stablehlo::SelectOp, stablehlo::ClampOp, stablehlo::CompareOp,
-          stablehlo::ConvertOp, stablehlo::MapOp>(op))
-    return true;
-  if (isa<stablehlo::CollectivePermuteOp, stablehlo::ReshapeOp>(op) ||
-      op->getNumResults() != 1 || op->getNumOperands() == 0 ||
-      op->getNumRegions() != 0)
-    return false;
-  return op->hasTrait<OpTrait::Elementwise>() ||
-         op->hasTrait<OpTrait::SameOperandsAndResultType>() ||
-         op->hasTrait<OpTrait::SameOperandsAndResultShape>();
+  return op->hasTrait<stablehlo::Elementwise>() ||
+         isa<stablehlo::MapOp, CopyOp>(op) || isShardingAnnotation(op);
 }
 
 /// One factor a dimension of the results; operands of rank 0 have none.

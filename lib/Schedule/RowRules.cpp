@@ -160,16 +160,9 @@ bool isLocal(Operation *op) {
 }
 
 bool isStoredInKernel(Operation *op) {
-  if (isa<ReduceOp, ReduceWindowOp, DotGeneralOp, DotOp, ConvolutionOp, SortOp,
-          ScatterOp, chlo::TopKOp>(op))
-    return true;
-  // Costly functions; on a single element they move out of every loop.
-  if (shapeOf(op->getResult(0)).empty())
-    return false;
-  return isa<Atan2Op, CbrtOp, CosineOp, DivOp, ExpOp, Expm1Op, Log1pOp, LogOp,
-             LogisticOp, PowOp, RemOp, RsqrtOp, SineOp, SqrtOp, TanOp, TanhOp,
-             MapOp, chlo::ErfOp, chlo::ErfcOp, chlo::ErfInvOp, chlo::AsinOp,
-             chlo::AcosOp, chlo::AtanOp, chlo::SinhOp, chlo::CoshOp>(op);
+  // On a single element, functions move out of every loop.
+  return op->hasTrait<KernelStage>() ||
+         (op->hasTrait<Costly>() && !shapeOf(op->getResult(0)).empty());
 }
 
 } // namespace mlir::sp

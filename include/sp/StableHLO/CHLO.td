@@ -23,8 +23,10 @@ def Chlo_Dialect : Dialect {
 class CHLO_Op<string mnemonic, list<Trait> traits = []>
     : Op<Chlo_Dialect, mnemonic, [Pure] # traits>;
 
-class CHLO_Unary<string mnemonic, string theSummary, Type tensor>
-    : CHLO_Op<mnemonic, [SameOperandsAndResultType]> {
+class CHLO_Unary<string mnemonic, string theSummary, Type tensor,
+                 list<Trait> traits = []>
+    : CHLO_Op<mnemonic, [HLO_Elementwise, SameOperandsAndResultType]
+                        # traits> {
   let summary = theSummary;
   let description = "Example: `%1 = chlo." # mnemonic #
                     " %0 : tensor<8xf32> -> tensor<8xf32>`.";
@@ -35,19 +37,21 @@ class CHLO_Unary<string mnemonic, string theSummary, Type tensor>
   }];
 }
 
-def CHLO_ErfOp : CHLO_Unary<"erf", "Error function", HLO_FloatTensor>;
-def CHLO_ErfcOp : CHLO_Unary<"erfc", "1 - erf(x)", HLO_FloatTensor>;
-def CHLO_ErfInvOp : CHLO_Unary<"erf_inv", "Inverse error function",
-    HLO_FloatTensor>;
+class CHLO_UnaryMath<string mnemonic, string theSummary>
+    : CHLO_Unary<mnemonic, theSummary, HLO_FloatTensor, [HLO_Costly]>;
+
+def CHLO_ErfOp : CHLO_UnaryMath<"erf", "Error function">;
+def CHLO_ErfcOp : CHLO_UnaryMath<"erfc", "1 - erf(x)">;
+def CHLO_ErfInvOp : CHLO_UnaryMath<"erf_inv", "Inverse error function">;
 def CHLO_SquareOp : CHLO_Unary<"square", "Square", HLO_Tensor>;
-def CHLO_AsinOp : CHLO_Unary<"asin", "Arc sine", HLO_FloatTensor>;
-def CHLO_AcosOp : CHLO_Unary<"acos", "Arc cosine", HLO_FloatTensor>;
-def CHLO_AtanOp : CHLO_Unary<"atan", "Arc tangent", HLO_FloatTensor>;
-def CHLO_SinhOp : CHLO_Unary<"sinh", "Hyperbolic sine", HLO_FloatTensor>;
-def CHLO_CoshOp : CHLO_Unary<"cosh", "Hyperbolic cosine", HLO_FloatTensor>;
+def CHLO_AsinOp : CHLO_UnaryMath<"asin", "Arc sine">;
+def CHLO_AcosOp : CHLO_UnaryMath<"acos", "Arc cosine">;
+def CHLO_AtanOp : CHLO_UnaryMath<"atan", "Arc tangent">;
+def CHLO_SinhOp : CHLO_UnaryMath<"sinh", "Hyperbolic sine">;
+def CHLO_CoshOp : CHLO_UnaryMath<"cosh", "Hyperbolic cosine">;
 
 def CHLO_TopKOp : CHLO_Op<"top_k",
-    [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+    [HLO_KernelStage, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "Largest elements of the last dimension, and their places";
   let description = [{
     Example: `%values, %indices = chlo.top_k(%x, k = 2) : tensor<8x4xf32> ->

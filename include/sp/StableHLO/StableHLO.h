@@ -14,6 +14,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "sp/StableHLO/Traits.h"
+
 #include "sp/StableHLO/StableHLOEnums.h.inc"
 
 #include "sp/StableHLO/SdyEnums.h.inc"

@@ -37,6 +37,17 @@ def Stablehlo_Dialect : Dialect {
 }
 
 //===----------------------------------------------------------------------===//
+// Traits: see Traits.h
+//===----------------------------------------------------------------------===//
+
+class HLO_Trait<string name> : NativeOpTrait<name> {
+  let cppNamespace = "::mlir::stablehlo";
+}
+def HLO_Elementwise : HLO_Trait<"Elementwise">;
+def HLO_Costly : HLO_Trait<"Costly">;
+def HLO_KernelStage : HLO_Trait<"KernelStage">;
+
+//===----------------------------------------------------------------------===//
 // Enumerations: printed as `#stablehlo<comparison_direction LT>`
 //===----------------------------------------------------------------------===//
 

@@ -10,7 +10,7 @@ include "sp/StableHLO/StableHLOElementwise.td"
 // Contractions
 //===----------------------------------------------------------------------===//
 
-def HLO_DotGeneralOp : HLO_Op<"dot_general", [Pure]> {
+def HLO_DotGeneralOp : HLO_Op<"dot_general", [Pure, HLO_KernelStage]> {
   let summary = "Contraction over any dimensions";
   let description = [{
     (C1) Dimension numbers are within rank and name each dimension once.
@@ -31,7 +31,7 @@ def HLO_DotGeneralOp : HLO_Op<"dot_general", [Pure]> {
   let hasVerifier = 1;
 }
 
-def HLO_DotOp : HLO_Op<"dot", [Pure]> {
+def HLO_DotOp : HLO_Op<"dot", [Pure, HLO_KernelStage]> {
   let summary = "Product of vectors and matrices";
   let description = [{
     (C1) Operands have rank 1 or 2; the last dimension of the left one is as
@@ -47,7 +47,7 @@ def HLO_DotOp : HLO_Op<"dot", [Pure]> {
   let hasVerifier = 1;
 }
 
-def HLO_ConvolutionOp : HLO_Op<"convolution", [Pure]> {
+def HLO_ConvolutionOp : HLO_Op<"convolution", [Pure, HLO_KernelStage]> {
   let summary = "Convolution";
   let description = [{
     (C1) Dimension numbers name each dimension once.

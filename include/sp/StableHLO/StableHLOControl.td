@@ -20,7 +20,8 @@ def HLO_ReturnOp : HLO_Op<"return", [Pure, ReturnLike, Terminator]> {
 class HLO_RegionOp<string mnemonic, list<Trait> traits = []>
     : HLO_Op<mnemonic, [RecursiveMemoryEffects, RecursivelySpeculatable] # traits>;
 
-def HLO_ReduceOp : HLO_RegionOp<"reduce", [SameVariadicOperandSize]> {
+def HLO_ReduceOp : HLO_RegionOp<"reduce", [HLO_KernelStage,
+                                              SameVariadicOperandSize]> {
   let summary = "Reduction along dimensions";
   let description = [{
     Compact when the body is one commutative operation:
@@ -40,7 +41,8 @@ def HLO_ReduceOp : HLO_RegionOp<"reduce", [SameVariadicOperandSize]> {
   let hasVerifier = 1;
 }
 
-def HLO_ReduceWindowOp : HLO_RegionOp<"reduce_window", [SameVariadicOperandSize]> {
+def HLO_ReduceWindowOp : HLO_RegionOp<"reduce_window",
+    [HLO_KernelStage, SameVariadicOperandSize]> {
   let summary = "Reduction over a sliding window";
   let description = [{
     A cumulative sum is a window as long as the dimension.
@@ -62,7 +64,8 @@ def HLO_ReduceWindowOp : HLO_RegionOp<"reduce_window", [SameVariadicOperandSize]
   let hasVerifier = 1;
 }
 
-def HLO_ScatterOp : HLO_RegionOp<"scatter", [SameVariadicOperandSize]> {
+def HLO_ScatterOp : HLO_RegionOp<"scatter", [HLO_KernelStage,
+                                                SameVariadicOperandSize]> {
   let summary = "Updates combined into computed places";
   let description = [{
     A place outside the operand is skipped. The body combines the old element
@@ -84,7 +87,7 @@ def HLO_ScatterOp : HLO_RegionOp<"scatter", [SameVariadicOperandSize]> {
   let hasVerifier = 1;
 }
 
-def HLO_SortOp : HLO_RegionOp<"sort"> {
+def HLO_SortOp : HLO_RegionOp<"sort", [HLO_KernelStage]> {
   let summary = "Sorting along a dimension";
   let description = [{
     (C1) Inputs and results have the same shape; the dimension is within rank.
@@ -98,7 +101,7 @@ def HLO_SortOp : HLO_RegionOp<"sort"> {
   let hasVerifier = 1;
 }
 
-def HLO_MapOp : HLO_RegionOp<"map", [SameOperandsAndResultShape]> {
+def HLO_MapOp : HLO_RegionOp<"map", [HLO_Costly, SameOperandsAndResultShape]> {
   let summary = "A scalar program applied to each element";
   let description = [{
     (C1) `dimensions` are all dimensions in order.

@@ -15,8 +15,9 @@ class HLO_Op<string mnemonic, list<Trait> traits = []>
 //===----------------------------------------------------------------------===//
 
 class HLO_Unary<string mnemonic, string theSummary, Type tensor = HLO_Tensor,
-                string element = "f32">
-    : HLO_Op<mnemonic, [Pure, SameOperandsAndResultType]> {
+                string element = "f32", list<Trait> traits = []>
+    : HLO_Op<mnemonic, [Pure, HLO_Elementwise, SameOperandsAndResultType]
+                       # traits> {
   let summary = theSummary;
   let description = "Example: `%1 = stablehlo." # mnemonic #
                     " %0 : tensor<8x" # element # ">`.";
@@ -31,7 +32,7 @@ class HLO_Unary<string mnemonic, string theSummary, Type tensor = HLO_Tensor,
 /// An elementary function, which may carry a wished accuracy.
 class HLO_UnaryMath<string mnemonic, string theSummary,
                     Type tensor = HLO_FloatOrComplexTensor>
-    : HLO_Unary<mnemonic, theSummary, tensor> {
+    : HLO_Unary<mnemonic, theSummary, tensor, "f32", [HLO_Costly]> {
   let arguments = (ins tensor:$operand,
                        OptionalAttr<HLO_ResultAccuracy>:$result_accuracy);
   let builders = [OpBuilder<(ins "Value":$operand), [{
@@ -70,7 +71,8 @@ def HLO_PopulationCountOp : HLO_Unary<"popcnt", "Set bits", HLO_IntTensor, "i32"
 //===----------------------------------------------------------------------===//
 
 class HLO_UnaryTo<string mnemonic, string theSummary, Type from, Type to,
-                  list<Trait> traits = [SameOperandsAndResultShape]>
+                  list<Trait> traits = [HLO_Elementwise,
+                                        SameOperandsAndResultShape]>
     : HLO_Op<mnemonic, [Pure] # traits> {
   let summary = theSummary;
   let arguments = (ins from:$operand);
@@ -134,7 +136,8 @@ def HLO_BitcastConvertOp : HLO_UnaryTo<"bitcast_convert",
 }
 
 def HLO_ReducePrecisionOp
-    : HLO_Op<"reduce_precision", [Pure, SameOperandsAndResultType]> {
+    : HLO_Op<"reduce_precision", [Pure, HLO_Elementwise,
+                                  SameOperandsAndResultType]> {
   let summary = "Rounding to a narrower format, kept in the wide type";
   let description = [{
     Example: `%1 = stablehlo.reduce_precision %0, format = e8m7 : tensor<8xf32>`.
@@ -156,7 +159,8 @@ def HLO_ReducePrecisionOp
 
 class HLO_Binary<string mnemonic, string theSummary, Type tensor = HLO_Tensor,
                  list<Trait> traits = [], string element = "f32">
-    : HLO_Op<mnemonic, [Pure, SameOperandsAndResultType] # traits> {
+    : HLO_Op<mnemonic, [Pure, HLO_Elementwise, SameOperandsAndResultType]
+                       # traits> {
   let summary = theSummary;
   let description = "Example: `%2 = stablehlo." # mnemonic #
                     " %0, %1 : tensor<8x" # element # ">`.";
@@ -172,8 +176,9 @@ def HLO_AddOp : HLO_Binary<"add", "Sum; `or` of i1", HLO_Tensor, [Commutative]>;
 def HLO_AndOp : HLO_Binary<"and", "Bitwise or logical conjunction",
     HLO_IntTensor, [Commutative], "i32">;
 def HLO_Atan2Op : HLO_Binary<"atan2", "Angle of the point (rhs, lhs)",
-    HLO_FloatOrComplexTensor>;
-def HLO_DivOp : HLO_Binary<"divide", "Quotient; truncated for integers">;
+    HLO_FloatOrComplexTensor, [HLO_Costly]>;
+def HLO_DivOp : HLO_Binary<"divide", "Quotient; truncated for integers",
+    HLO_Tensor, [HLO_Costly]>;
 def HLO_MaxOp : HLO_Binary<"maximum", "Maximum; NaN if either is", HLO_Tensor,
     [Commutative]>;
 def HLO_MinOp : HLO_Binary<"minimum", "Minimum; NaN if either is", HLO_Tensor,
@@ -182,8 +187,9 @@ def HLO_MulOp : HLO_Binary<"multiply", "Product; `and` of i1", HLO_Tensor,
     [Commutative]>;
 def HLO_OrOp : HLO_Binary<"or", "Bitwise or logical disjunction",
     HLO_IntTensor, [Commutative], "i32">;
-def HLO_PowOp : HLO_Binary<"power", "Power">;
-def HLO_RemOp : HLO_Binary<"remainder", "Remainder, with the sign of lhs">;
+def HLO_PowOp : HLO_Binary<"power", "Power", HLO_Tensor, [HLO_Costly]>;
+def HLO_RemOp : HLO_Binary<"remainder", "Remainder, with the sign of lhs",
+    HLO_Tensor, [HLO_Costly]>;
 def HLO_ShiftLeftOp : HLO_Binary<"shift_left", "Left shift", HLO_IntTensor, [], "i32">;
 def HLO_ShiftRightArithmeticOp : HLO_Binary<"shift_right_arithmetic",
     "Right shift that keeps the sign", HLO_IntTensor, [], "i32">;
@@ -193,7 +199,8 @@ def HLO_SubtractOp : HLO_Binary<"subtract", "Difference">;
 def HLO_XorOp : HLO_Binary<"xor", "Bitwise or logical exclusive or",
     HLO_IntTensor, [Commutative], "i32">;
 
-def HLO_ComplexOp : HLO_Op<"complex", [Pure, SameOperandsAndResultShape,
+def HLO_ComplexOp : HLO_Op<"complex", [Pure, HLO_Elementwise,
+                                       SameOperandsAndResultShape,
                                        SameTypeOperands]> {
   let summary = "Complex numbers from their parts";
   let description = "(C1) The result's parts have the operands' element type.";
@@ -206,7 +213,8 @@ def HLO_ComplexOp : HLO_Op<"complex", [Pure, SameOperandsAndResultShape,
   let hasVerifier = 1;
 }
 
-def HLO_CompareOp : HLO_Op<"compare", [Pure, SameOperandsAndResultShape,
+def HLO_CompareOp : HLO_Op<"compare", [Pure, HLO_Elementwise,
+                                       SameOperandsAndResultShape,
                                        SameTypeOperands]> {
   let summary = "Element-wise comparison";
   let description = [{
@@ -236,7 +244,7 @@ def HLO_CompareOp : HLO_Op<"compare", [Pure, SameOperandsAndResultShape,
 // Ternary
 //===----------------------------------------------------------------------===//
 
-def HLO_SelectOp : HLO_Op<"select", [Pure,
+def HLO_SelectOp : HLO_Op<"select", [Pure, HLO_Elementwise,
     AllTypesMatch<["on_true", "on_false", "result"]>]> {
   let summary = "Choice of elements by a predicate";
   let description = [{
@@ -255,7 +263,8 @@ def HLO_SelectOp : HLO_Op<"select", [Pure,
   let hasVerifier = 1;
 }
 
-def HLO_ClampOp : HLO_Op<"clamp", [Pure, AllTypesMatch<["operand", "result"]>]> {
+def HLO_ClampOp : HLO_Op<"clamp", [Pure, HLO_Elementwise,
+    AllTypesMatch<["operand", "result"]>]> {
   let summary = "Elements brought between two bounds";
   let description = [{
     (C1) Each bound is a scalar or has the shape of the operand, and has its

@@ -1,0 +1,26 @@
+//===- Traits.h - What operations of the input have in common ---*- C++ -*-===//
+
+#ifndef SP_STABLEHLO_TRAITS_H
+#define SP_STABLEHLO_TRAITS_H
+
+#include "mlir/IR/OpDefinition.h"
+
+namespace mlir::stablehlo {
+
+/// Applies a function of scalars to each element; operands that are scalars
+/// themselves go with every element.
+template <typename Op>
+struct Elementwise : OpTrait::TraitBase<Op, Elementwise> {};
+
+/// Takes as long as tens of additions an element: computed once and stored,
+/// rather than again where it is read.
+template <typename Op> struct Costly : OpTrait::TraitBase<Op, Costly> {};
+
+/// Reads elements of its operands many times or in an order of its own: a loop
+/// nest of a kernel that stores its results before others read them.
+template <typename Op>
+struct KernelStage : OpTrait::TraitBase<Op, KernelStage> {};
+
+} // namespace mlir::stablehlo
+
+#endif // SP_STABLEHLO_TRAITS_H
