@@ -1,6 +1,7 @@
 //===- CudaWords.cpp - What C++ calls types and operations ----------------===//
 
 #include "CudaWords.h"
+#include "sp/StableHLO/ScalarForms.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -28,14 +29,9 @@ std::optional<CppType> mlir::sp::cppType(Type type) {
 }
 
 StringRef mlir::sp::wordOf(Operation *op) {
+  if (const ScalarForm *form = scalarFormOf(op))
+    return form->cudaWord;
   return llvm::TypeSwitch<Operation *, StringRef>(op)
-      .Case([](AddOp) { return "add"; })
-      .Case([](SubtractOp) { return "subtract"; })
-      .Case([](MulOp) { return "multiply"; })
-      .Case([](DivOp) { return "divide"; })
-      .Case([](RemOp) { return "remainder"; })
-      .Case([](MaxOp) { return "maximum"; })
-      .Case([](MinOp) { return "minimum"; })
       .Case([](ClampOp) { return "clamp"; })
       .Case([](SelectOp) { return "select"; })
       .Case([](AndOp) { return "bitAnd"; })
@@ -45,41 +41,15 @@ StringRef mlir::sp::wordOf(Operation *op) {
       .Case([](ShiftLeftOp) { return "shiftLeft"; })
       .Case([](ShiftRightLogicalOp) { return "shiftRightLogical"; })
       .Case([](ShiftRightArithmeticOp) { return "shiftRightArithmetic"; })
-      .Case([](NegOp) { return "negate"; })
-      .Case([](AbsOp) { return "absolute"; })
-      .Case([](SignOp) { return "sign"; })
-      .Case([](ExpOp) { return "exp"; })
-      .Case([](Expm1Op) { return "expm1"; })
-      .Case([](LogOp) { return "log"; })
-      .Case([](Log1pOp) { return "log1p"; })
-      .Case([](TanhOp) { return "tanh"; })
-      .Case([](LogisticOp) { return "logistic"; })
-      .Case([](SqrtOp) { return "sqrt"; })
-      .Case([](RsqrtOp) { return "rsqrt"; })
-      .Case([](CbrtOp) { return "cbrt"; })
-      .Case([](PowOp) { return "power"; })
-      .Case([](SineOp) { return "sine"; })
-      .Case([](CosineOp) { return "cosine"; })
-      .Case([](TanOp) { return "tangent"; })
-      .Case([](Atan2Op) { return "atan2"; })
-      .Case([](chlo::ErfOp) { return "erf"; })
-      .Case([](FloorOp) { return "floor"; })
-      .Case([](CeilOp) { return "ceil"; })
-      .Case([](RoundOp) { return "round"; })
-      .Case([](RoundNearestEvenOp) { return "roundEven"; })
       .Case([](IsFiniteOp) { return "isFinite"; })
       .Default([](Operation *) { return StringRef(); });
 }
 
 StringRef mlir::sp::quickWordOf(Operation *op) {
   Type type = getElementTypeOrSelf(op->getResult(0));
-  if (!isa<FloatType>(type) || type.isF64())
-    return "";
-  return llvm::TypeSwitch<Operation *, StringRef>(op)
-      .Case([](DivOp) { return "quickDivide"; })
-      .Case([](LogisticOp) { return "quickLogistic"; })
-      .Case([](TanhOp) { return "quickTanh"; })
-      .Default([](Operation *) { return StringRef(); });
+  const ScalarForm *form = scalarFormOf(op);
+  return form && isa<FloatType>(type) && !type.isF64() ? form->quickCudaWord
+                                                       : StringRef();
 }
 
 StringRef mlir::sp::comparison(ComparisonDirection direction) {

@@ -1,11 +1,9 @@
 //===- ElementFunctions.cpp - Element-wise operations in f64 --------------===//
 
-#include "SampleEvaluator.h"
+#include "ElementFunctions.h"
 
 #include "sp/Interpreter/Interpreter.h"
-#include "sp/StableHLO/StableHLO.h"
-
-#include "llvm/ADT/StringMap.h"
+#include "sp/StableHLO/ScalarForms.h"
 
 #include <cmath>
 
@@ -29,56 +27,6 @@ static bool compareNumbers(stablehlo::ComparisonDirection direction, double a,
     return a < b;
   }
   return false;
-}
-
-/// A NaN in either makes the result NaN, as in the specification.
-static double maximum(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
-}
-static double minimum(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
-}
-
-static double sign(double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : a; }
-
-using Unary = double (*)(double);
-using Binary = double (*)(double, double);
-
-static const llvm::StringMap<Unary> &unaryFunctions() {
-  static const llvm::StringMap<Unary> functions = {
-      {"abs", [](double a) { return std::fabs(a); }},
-      {"cbrt", [](double a) { return std::cbrt(a); }},
-      {"ceil", [](double a) { return std::ceil(a); }},
-      {"cosine", [](double a) { return std::cos(a); }},
-      {"exponential", [](double a) { return std::exp(a); }},
-      {"exponential_minus_one", [](double a) { return std::expm1(a); }},
-      {"floor", [](double a) { return std::floor(a); }},
-      {"is_finite", [](double a) { return std::isfinite(a) ? 1.0 : 0.0; }},
-      {"log", [](double a) { return std::log(a); }},
-      {"log_plus_one", [](double a) { return std::log1p(a); }},
-      {"logistic", [](double a) { return 1.0 / (1.0 + std::exp(-a)); }},
-      {"negate", [](double a) { return -a; }},
-      {"round_nearest_afz", [](double a) { return std::round(a); }},
-      {"round_nearest_even", [](double a) { return std::nearbyint(a); }},
-      {"rsqrt", [](double a) { return 1.0 / std::sqrt(a); }},
-      {"sign", sign},
-      {"sine", [](double a) { return std::sin(a); }},
-      {"sqrt", [](double a) { return std::sqrt(a); }},
-      {"tanh", [](double a) { return std::tanh(a); }}};
-  return functions;
-}
-
-static const llvm::StringMap<Binary> &binaryFunctions() {
-  static const llvm::StringMap<Binary> functions = {
-      {"add", [](double a, double b) { return a + b; }},
-      {"divide", [](double a, double b) { return a / b; }},
-      {"maximum", maximum},
-      {"minimum", minimum},
-      {"multiply", [](double a, double b) { return a * b; }},
-      {"power", [](double a, double b) { return std::pow(a, b); }},
-      {"remainder", [](double a, double b) { return std::fmod(a, b); }},
-      {"subtract", [](double a, double b) { return a - b; }}};
-  return functions;
 }
 
 /// Bits shifted out are lost; so are all by an amount outside [0, width).
@@ -198,8 +146,11 @@ ElementFunction mlir::sp::elementFunction(Operation *op) {
   if (name == "select")
     return [](ArrayRef<double> a) { return a[0] != 0 ? a[1] : a[2]; };
   if (name == "clamp")
-    return
-        [](ArrayRef<double> a) { return minimum(maximum(a[1], a[0]), a[2]); };
+    return [](ArrayRef<double> a) {
+      return std::isnan(a[0]) || std::isnan(a[1]) || std::isnan(a[2])
+                 ? std::nan("")
+                 : std::min(std::max(a[1], a[0]), a[2]);
+    };
   if (name == "convert") {
     if (isa<FloatType>(result))
       return [](ArrayRef<double> a) { return a[0]; };
@@ -213,17 +164,10 @@ ElementFunction mlir::sp::elementFunction(Operation *op) {
   if (result.isInteger() && !isa<stablehlo::IsFiniteOp>(op))
     if (ElementFunction function = integerFunction(name, result))
       return function;
-  auto unary = unaryFunctions().find(name);
-  if (unary != unaryFunctions().end() && op->getNumOperands() == 1) {
-    Unary function = unary->second;
-    return [function](ArrayRef<double> a) { return function(a[0]); };
-  }
-  auto binary = binaryFunctions().find(name);
-  if (binary != binaryFunctions().end() && op->getNumOperands() == 2) {
-    Binary function = binary->second;
-    return [function](ArrayRef<double> a) { return function(a[0], a[1]); };
-  }
-  return nullptr;
+  if (isa<stablehlo::IsFiniteOp>(op))
+    return [](ArrayRef<double> a) { return std::isfinite(a[0]) ? 1.0 : 0.0; };
+  const stablehlo::ScalarForm *form = stablehlo::scalarFormOf(op);
+  return form ? ElementFunction(form->real) : nullptr;
 }
 
 void mlir::sp::roundTo(Type type, std::vector<double> &data) {

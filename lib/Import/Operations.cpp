@@ -1,13 +1,13 @@
 //===- Operations.cpp - What the matcher knows of single operations -------===//
 
 #include "Operations.h"
+#include "ElementFunctions.h"
 
 #include "sp/IR/SP.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringSet.h"
 
 #include <deque>
 
@@ -41,46 +41,8 @@ bool mlir::sp::isElementwise(Operation *op) {
     return cast.getOperand().getType().getShape() ==
                cast.getType().getShape() &&
            cast.getType().getElementTypeBitWidth() <= 32;
-  static const llvm::StringSet<> names = {"abs",
-                                          "add",
-                                          "and",
-                                          "cbrt",
-                                          "ceil",
-                                          "clamp",
-                                          "compare",
-                                          "convert",
-                                          "cosine",
-                                          "divide",
-                                          "exponential",
-                                          "exponential_minus_one",
-                                          "floor",
-                                          "is_finite",
-                                          "log",
-                                          "log_plus_one",
-                                          "logistic",
-                                          "maximum",
-                                          "minimum",
-                                          "multiply",
-                                          "negate",
-                                          "not",
-                                          "or",
-                                          "power",
-                                          "remainder",
-                                          "round_nearest_afz",
-                                          "round_nearest_even",
-                                          "rsqrt",
-                                          "select",
-                                          "shift_left",
-                                          "shift_right_arithmetic",
-                                          "shift_right_logical",
-                                          "sign",
-                                          "sine",
-                                          "sqrt",
-                                          "subtract",
-                                          "tanh",
-                                          "xor"};
-  StringRef name = op->getName().getStringRef();
-  return name.consume_front("stablehlo.") && names.contains(name);
+  return op->hasTrait<stablehlo::Elementwise>() &&
+         !isa<stablehlo::ReducePrecisionOp>(op) && elementFunction(op);
 }
 
 bool mlir::sp::isIdentity(Operation *op) {

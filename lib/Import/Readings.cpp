@@ -3,24 +3,18 @@
 #include "Readings.h"
 #include "SampleEvaluator.h"
 
-#include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/ScalarForms.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace mlir::sp;
 
-/// Operations that are analytic wherever they are defined.
-static bool isAnalytic(Operation *op) {
-  return isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp,
-             stablehlo::DivOp, stablehlo::NegOp, stablehlo::ExpOp,
-             stablehlo::Expm1Op, stablehlo::CosineOp, stablehlo::SineOp>(op);
-}
-
-/// Operations that are analytic where their operand is positive.
-static bool isAnalyticOfPositive(Operation *op) {
-  return isa<stablehlo::LogOp, stablehlo::Log1pOp, stablehlo::SqrtOp,
-             stablehlo::RsqrtOp, stablehlo::CbrtOp, stablehlo::PowOp>(op);
+static bool
+isAnalytic(Operation *op,
+           stablehlo::Analytic where = stablehlo::Analytic::Everywhere) {
+  const stablehlo::ScalarForm *form = stablehlo::scalarFormOf(op);
+  return form && form->analytic == where;
 }
 
 static bool isLogical(Operation *op) {
@@ -180,7 +174,7 @@ Reading Readings::ofScored(const Node *node) {
     return Reading::Computed;
   if (isa<stablehlo::SelectOp>(op))
     return Reading::Computed;
-  if (isAnalyticOfPositive(op)) {
+  if (isAnalytic(op, stablehlo::Analytic::OfPositive)) {
     // Whole powers are products.
     std::optional<double> power =
         isa<stablehlo::PowOp>(op) ? number(node->operands[1]) : std::nullopt;

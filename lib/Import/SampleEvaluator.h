@@ -1,6 +1,7 @@
 #ifndef SP_LIB_IMPORT_SAMPLEEVALUATOR_H
 #define SP_LIB_IMPORT_SAMPLEEVALUATOR_H
 
+#include "ElementFunctions.h"
 #include "Readings.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -170,13 +171,6 @@ private:
 
 /// Row-major offset of an index; dimensions with one sample are read at 0.
 int64_t sampleOffset(ArrayRef<int64_t> shape, ArrayRef<int64_t> index);
-
-/// The element function of an operation, or null.
-using ElementFunction = std::function<double(ArrayRef<double>)>;
-ElementFunction elementFunction(Operation *op);
-
-/// Brings numbers to what the element type can hold.
-void roundTo(Type type, std::vector<double> &data);
 
 } // namespace mlir::sp
 

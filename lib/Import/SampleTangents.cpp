@@ -8,9 +8,7 @@
 
 #include "SampleEvaluator.h"
 
-#include "sp/StableHLO/StableHLO.h"
-
-#include "llvm/ADT/TypeSwitch.h"
+#include "sp/StableHLO/ScalarForms.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -36,33 +34,24 @@ static double difference(const ElementFunction &function,
 /// The derivative of an operation's element where operands change so.
 static double elementTangent(Operation *op, const ElementFunction &function,
                              ArrayRef<double> a, ArrayRef<double> t) {
-  auto times = [](double factor, double tangent) {
-    return tangent == 0 ? 0 : factor * tangent;
-  };
-  if (llvm::all_of(t, [](double tangent) { return tangent == 0; }) ||
-      isa<stablehlo::CeilOp, stablehlo::FloorOp, stablehlo::RoundOp,
-          stablehlo::RoundNearestEvenOp>(op))
+  if (llvm::all_of(t, [](double tangent) { return tangent == 0; }))
     return 0;
-  return llvm::TypeSwitch<Operation *, double>(op)
-      .Case([&](stablehlo::AddOp) { return t[0] + t[1]; })
-      .Case([&](stablehlo::SubtractOp) { return t[0] - t[1]; })
-      .Case([&](stablehlo::NegOp) { return -t[0]; })
-      .Case([&](stablehlo::ConvertOp) { return t[0]; })
-      .Case([&](stablehlo::SelectOp) { return a[0] != 0 ? t[1] : t[2]; })
-      .Case([&](stablehlo::MulOp) {
-        return times(a[1], t[0]) + times(a[0], t[1]);
-      })
-      .Case([&](stablehlo::DivOp) {
-        return times(1 / a[1], t[0]) - times(a[0] / a[1] / a[1], t[1]);
-      })
-      .Case([&](stablehlo::ExpOp) { return function(a) * t[0]; })
-      .Case([&](stablehlo::Expm1Op) { return (function(a) + 1) * t[0]; })
-      .Case([&](stablehlo::LogOp) { return t[0] / a[0]; })
-      .Case([&](stablehlo::Log1pOp) { return t[0] / (1 + a[0]); })
-      .Case([&](stablehlo::SqrtOp) { return t[0] / (2 * function(a)); })
-      .Case(
-          [&](stablehlo::RsqrtOp) { return -function(a) / (2 * a[0]) * t[0]; })
-      .Default([&](Operation *) { return difference(function, a, t); });
+  if (isa<stablehlo::ConvertOp>(op))
+    return t[0];
+  if (isa<stablehlo::SelectOp>(op))
+    return a[0] != 0 ? t[1] : t[2];
+  const stablehlo::ScalarForm *form = stablehlo::scalarFormOf(op);
+  if (!form || !form->derivative)
+    return difference(function, a, t);
+  stablehlo::ScalarArithmetic arithmetic;
+  SmallVector<stablehlo::ScalarTerm, 3> operands(a.begin(), a.end());
+  double sum = 0, result = function(a);
+  for (auto [number, tangent] : llvm::enumerate(t))
+    if (tangent != 0)
+      sum += form->derivative(
+                     {arithmetic, operands, result, unsigned(number), tangent})
+                 .number;
+  return sum;
 }
 
 /// Operations whose derivative follows from what they give, so that this may
@@ -140,10 +129,11 @@ bool SampleEvaluator::computeElementTangents(const Node *node, const Node *by,
                   *change = tangent(node->operands[0], by);
     if (!own || !change)
       return false;
-    bool isTanh = isa<stablehlo::TanhOp>(node->op);
+    const stablehlo::ScalarForm *form = stablehlo::scalarFormOf(node->op);
+    stablehlo::ScalarArithmetic arithmetic;
     for (auto [element, y, t] :
          llvm::zip_equal(result.data, own->data, change->data))
-      element = t * (isTanh ? 1 - y * y : y * (1 - y));
+      element = form->derivative({arithmetic, {}, y, 0, t}).number;
     return true;
   }
   ElementFunction function = elementFunction(node->op);

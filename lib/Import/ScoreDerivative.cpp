@@ -16,29 +16,20 @@
 
 #include "Match.h"
 
-#include "sp/StableHLO/StableHLO.h"
-
-#include "mlir/IR/Builders.h"
+#include "sp/StableHLO/ScalarForms.h"
 
 using namespace mlir;
 using namespace mlir::sp;
 
 namespace {
 
-/// A derivative: a value, or a number where it is the same for all pairs.
-struct Slope {
-  Value value;
-  double number = 0;
-
-  bool isNumber() const { return !value; }
-  bool isNumber(double other) const { return !value && number == other; }
-};
+using Slope = stablehlo::ScalarTerm;
 
 class Differentiator {
 public:
   explicit Differentiator(func::FuncOp function)
       : function(function), builder(function.getBody()),
-        location(function.getLoc()) {}
+        location(function.getLoc()), arithmetic(builder, location) {}
 
   LogicalResult run(ArrayRef<unsigned> terms);
 
@@ -46,143 +37,27 @@ private:
   void findDependent(ArrayRef<Value> variables);
   LogicalResult differentiate(Value result, ArrayRef<Value> variables);
   std::optional<Slope> passOn(OpOperand &operand, const Slope &dy);
-  std::optional<Slope> passOnUnary(Operation &op, Value x, Value y,
-                                   const Slope &dy);
-  std::optional<Slope> passOnBinary(OpOperand &operand, const Slope &dy);
   Value compare(Value a, Value b, stablehlo::ComparisonDirection direction) {
     return stablehlo::CompareOp::create(builder, location, a, b, direction);
   }
 
   Slope of(Value value) const { return slopes.lookup(value); }
-  Value number(Type type, double value) {
-    Attribute attribute =
-        builder.getFloatAttr(getElementTypeOrSelf(type), value);
-    return stablehlo::ConstantOp::create(
-        builder, location,
-        DenseElementsAttr::get(cast<ShapedType>(type), attribute));
-  }
-  Value materialise(const Slope &slope, Type type) {
-    return slope.value ? slope.value : number(type, slope.number);
-  }
-  Slope add(const Slope &a, const Slope &b);
-  Slope multiply(const Slope &a, const Slope &b);
-  Slope divide(const Slope &a, Value b);
   Slope convert(const Slope &a, Type type);
-  Slope choose(Value condition, const Slope &a, const Slope &b, Type type);
 
   func::FuncOp function;
   OpBuilder builder;
   Location location;
+  stablehlo::ScalarArithmetic arithmetic;
   DenseSet<Value> dependent; ///< on what is differentiated by
   DenseMap<Value, Slope> slopes;
 };
 
 } // namespace
 
-Slope Differentiator::add(const Slope &a, const Slope &b) {
-  if (a.isNumber(0) || b.isNumber(0))
-    return a.isNumber(0) ? b : a;
-  if (a.isNumber() && b.isNumber())
-    return {Value(), a.number + b.number};
-  Type type = (a.value ? a.value : b.value).getType();
-  return {stablehlo::AddOp::create(builder, location, materialise(a, type),
-                                   materialise(b, type))};
-}
-
-Slope Differentiator::multiply(const Slope &a, const Slope &b) {
-  if (a.isNumber(0) || b.isNumber(0))
-    return {};
-  if (a.isNumber() && b.isNumber())
-    return {Value(), a.number * b.number};
-  if (a.isNumber(1) || b.isNumber(1))
-    return a.isNumber(1) ? b : a;
-  Type type = (a.value ? a.value : b.value).getType();
-  return {stablehlo::MulOp::create(builder, location, materialise(a, type),
-                                   materialise(b, type))};
-}
-
-Slope Differentiator::divide(const Slope &a, Value b) {
-  if (a.isNumber(0))
-    return {};
-  return {stablehlo::DivOp::create(builder, location,
-                                   materialise(a, b.getType()), b)};
-}
-
 Slope Differentiator::convert(const Slope &a, Type type) {
   if (a.isNumber() || a.value.getType() == type)
     return a;
   return {stablehlo::ConvertOp::create(builder, location, type, a.value)};
-}
-
-Slope Differentiator::choose(Value condition, const Slope &a, const Slope &b,
-                             Type type) {
-  if (a.isNumber() && b.isNumber(a.number))
-    return a;
-  return {stablehlo::SelectOp::create(builder, location, type, condition,
-                                      materialise(a, type),
-                                      materialise(b, type))};
-}
-
-std::optional<Slope> Differentiator::passOnUnary(Operation &op, Value x,
-                                                 Value y, const Slope &dy) {
-  Type type = y.getType();
-  auto one = [&] { return number(type, 1); };
-  auto multiplyBy = [&](Value factor) { return multiply(dy, {factor}); };
-  if (isa<stablehlo::NegOp>(op))
-    return multiply(dy, {Value(), -1});
-  if (isa<stablehlo::ExpOp>(op))
-    return multiplyBy(y);
-  if (isa<stablehlo::Expm1Op>(op))
-    return multiplyBy(stablehlo::AddOp::create(builder, location, y, one()));
-  if (isa<stablehlo::LogOp>(op))
-    return divide(dy, x);
-  if (isa<stablehlo::Log1pOp>(op))
-    return divide(dy, stablehlo::AddOp::create(builder, location, x, one()));
-  if (isa<stablehlo::TanhOp>(op)) {
-    Value square = stablehlo::MulOp::create(builder, location, y, y);
-    return multiplyBy(
-        stablehlo::SubtractOp::create(builder, location, one(), square));
-  }
-  if (isa<stablehlo::LogisticOp>(op)) {
-    Value rest = stablehlo::SubtractOp::create(builder, location, one(), y);
-    return multiplyBy(stablehlo::MulOp::create(builder, location, y, rest));
-  }
-  if (isa<stablehlo::SqrtOp>(op))
-    return multiplyBy(
-        stablehlo::DivOp::create(builder, location, number(type, 0.5), y));
-  if (isa<stablehlo::RsqrtOp>(op)) {
-    Value ratio = stablehlo::DivOp::create(builder, location, y, x);
-    return multiply(multiplyBy(ratio), {Value(), -0.5});
-  }
-  if (isa<stablehlo::AbsOp>(op))
-    return multiplyBy(stablehlo::SignOp::create(builder, location, x));
-  if (isa<stablehlo::ConvertOp>(op))
-    return convert(dy, x.getType());
-  return std::nullopt;
-}
-
-std::optional<Slope> Differentiator::passOnBinary(OpOperand &operand,
-                                                  const Slope &dy) {
-  Operation &op = *operand.getOwner();
-  bool isFirst = operand.getOperandNumber() == 0;
-  Value x = operand.get(), y = op.getResult(0), other = op.getOperand(isFirst);
-  if (isa<stablehlo::AddOp>(op) || (isa<stablehlo::SubtractOp>(op) && isFirst))
-    return dy;
-  if (isa<stablehlo::SubtractOp>(op))
-    return multiply(dy, {Value(), -1});
-  if (isa<stablehlo::MulOp>(op))
-    return multiply(dy, {other});
-  if (isa<stablehlo::DivOp>(op))
-    return isFirst ? divide(dy, other)
-                   : multiply(divide(multiply(dy, {y}), x), {Value(), -1});
-  bool isMax = isa<stablehlo::MaxOp>(op);
-  if (!isMax && !isa<stablehlo::MinOp>(op))
-    return std::nullopt;
-  using Direction = stablehlo::ComparisonDirection;
-  Slope tied = choose(compare(x, other, Direction::EQ),
-                      multiply(dy, {Value(), 0.5}), {}, x.getType());
-  Direction wins = isMax ? Direction::GT : Direction::LT;
-  return choose(compare(x, other, wins), dy, tied, x.getType());
 }
 
 /// What an operand has of its operation's slope; nothing where there is no
@@ -193,8 +68,8 @@ std::optional<Slope> Differentiator::passOn(OpOperand &operand,
   Value x = operand.get();
   if (auto select = dyn_cast<stablehlo::SelectOp>(op)) {
     bool isTrue = operand.getOperandNumber() == 1;
-    return choose(select.getPred(), isTrue ? dy : Slope(),
-                  isTrue ? Slope() : dy, x.getType());
+    return arithmetic.choose(select.getPred(), isTrue ? dy : Slope(),
+                             isTrue ? Slope() : dy, x.getType());
   }
   if (auto clamp = dyn_cast<stablehlo::ClampOp>(op)) {
     if (operand.getOperandNumber() != 1)
@@ -203,22 +78,24 @@ std::optional<Slope> Differentiator::passOn(OpOperand &operand,
     Value inside = stablehlo::AndOp::create(
         builder, location, compare(x, clamp.getMin(), Direction::GT),
         compare(x, clamp.getMax(), Direction::LT));
-    return choose(inside, dy, {}, x.getType());
+    return arithmetic.choose(inside, dy, {}, x.getType());
   }
-  if (op.getNumOperands() == 1)
-    return passOnUnary(op, x, op.getResult(0), dy);
-  if (op.getNumOperands() == 2)
-    return passOnBinary(operand, dy);
-  return std::nullopt;
+  if (isa<stablehlo::ConvertOp>(op))
+    return convert(dy, x.getType());
+  const stablehlo::ScalarForm *form = stablehlo::scalarFormOf(&op);
+  if (!form || !form->derivative)
+    return std::nullopt;
+  SmallVector<Slope, 2> operands(op.operand_begin(), op.operand_end());
+  return form->derivative(
+      {arithmetic, operands, op.getResult(0), operand.getOperandNumber(), dy});
 }
 
 void Differentiator::findDependent(ArrayRef<Value> variables) {
   dependent.insert_range(variables);
   for (Operation &op : function.front().without_terminator())
-    if (!isa<stablehlo::FloorOp, stablehlo::CeilOp, stablehlo::SignOp,
-             stablehlo::RoundOp, stablehlo::RoundNearestEvenOp>(op) &&
-        llvm::any_of(op.getOperands(),
-                     [&](Value x) { return dependent.contains(x); }))
+    if (!stablehlo::isFlat(&op) && llvm::any_of(op.getOperands(), [&](Value x) {
+          return dependent.contains(x);
+        }))
       for (Value y : op.getResults())
         if (isa<FloatType>(getElementTypeOrSelf(y)))
           dependent.insert(y);
@@ -232,7 +109,7 @@ LogicalResult Differentiator::differentiate(Value result,
   for (Operation &op : function.front().without_terminator())
     operations.push_back(&op);
   if (dependent.contains(result))
-    slopes[result] = {Value(), 1};
+    slopes[result] = 1;
   for (Operation *op : llvm::reverse(operations)) {
     Value y = op->getNumResults() == 1 ? op->getResult(0) : Value();
     Slope dy = of(y);
@@ -248,7 +125,8 @@ LogicalResult Differentiator::differentiate(Value result,
                                     : passOn(operand, dy);
       if (!dx)
         return failure();
-      slopes[x] = add(of(x), isVariable ? convert(*dx, result.getType()) : *dx);
+      slopes[x] = arithmetic.add(
+          of(x), isVariable ? convert(*dx, result.getType()) : *dx);
     }
   }
   return success();
@@ -291,7 +169,7 @@ LogicalResult Differentiator::run(ArrayRef<unsigned> terms) {
     return failure();
 
   auto slopeBy = [&](Value variable) {
-    return materialise(of(variable), exponent.getType());
+    return arithmetic.materialise(of(variable), exponent.getType());
   };
   results.insert(results.begin() + 1, slopeBy(score));
   unsigned next = 1;
@@ -299,7 +177,7 @@ LogicalResult Differentiator::run(ArrayRef<unsigned> terms) {
     if (term == scoreTerm)
       results.push_back(results[1]);
     else if (term == exponentTerm)
-      results.push_back(number(exponent.getType(), 1));
+      results.push_back(arithmetic.materialise(1, exponent.getType()));
     else
       results.push_back(slopeBy(variables[next++]));
   }

@@ -86,13 +86,6 @@ static void addArithmetic(Handlers &h) {
       h, [](auto x, auto y) { return powerIntegers(x, y); },
       [](double x, double y) { return std::pow(x, y); },
       [](Complex x, Complex y) { return std::pow(x, y); });
-  addBinary<stablehlo::Atan2Op>(
-      h, None(), [](double x, double y) { return std::atan2(x, y); },
-      // atan2(x, y) = -i log((y + i x) / sqrt(x^2 + y^2)).
-      [](Complex x, Complex y) {
-        Complex i(0, 1);
-        return -i * std::log((y + i * x) / std::sqrt(x * x + y * y));
-      });
 }
 
 static void addBitwise(Handlers &h) {

@@ -14,7 +14,6 @@ const Handlers &Handlers::get() {
     Handlers h;
     addUnaryOps(h);
     addBinaryOps(h);
-    addSpecialFunctions(h);
     addSelectionOps(h);
     addConversionOps(h);
     addMovementOps(h);
@@ -29,6 +28,7 @@ const Handlers &Handlers::get() {
     addControlFlowOps(h);
     addRandomOps(h);
     addMeshOps(h);
+    addFunctionOps(h); // last: see there
     return h;
   }();
   return handlers;

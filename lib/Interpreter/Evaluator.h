@@ -39,6 +39,15 @@ public:
     add<OpT>(fn);
     entries[TypeID::get<OpT>()].elementwise = true;
   }
+  /// The same for the operation of a type, unless it has a meaning already.
+  template <typename Fn> void addElementwise(TypeID type, Fn fn) {
+    entries.try_emplace(
+        type,
+        Entry{[fn](Operation *op, Tensors &operands, Evaluator &evaluator) {
+                return toResults(fn(op, operands, evaluator));
+              },
+              true});
+  }
 
   const Handler *find(Operation *op) const;
   bool isElementwise(Operation *op) const;
@@ -68,7 +77,6 @@ private:
 // One function a file of operations.
 void addUnaryOps(Handlers &handlers);
 void addBinaryOps(Handlers &handlers);
-void addSpecialFunctions(Handlers &handlers);
 void addSelectionOps(Handlers &handlers);
 void addConversionOps(Handlers &handlers);
 void addMovementOps(Handlers &handlers);
@@ -83,6 +91,7 @@ void addSortOps(Handlers &handlers);
 void addControlFlowOps(Handlers &handlers);
 void addRandomOps(Handlers &handlers);
 void addMeshOps(Handlers &handlers);
+void addFunctionOps(Handlers &handlers);
 
 /// Values of one block being evaluated; those of enclosing blocks by `parent`.
 struct Scope {

@@ -1,6 +1,5 @@
 //===- UnaryOps.cpp - Element-wise functions of one operand ---------------===//
 #include "Elementwise.h"
-#include "SpecialFunctions.h"
 #include "sp/StableHLO/StableHLO.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>
@@ -20,60 +19,11 @@ static void addUnary(Handlers &handlers, OnInteger onInteger, OnFloat onFloat,
   });
 }
 
-/// A function of floats and complex numbers under one name.
-template <typename OpT, typename Fn> static void addMath(Handlers &h, Fn fn) {
-  addUnary<OpT>(h, None(), fn, fn);
-}
-template <typename OpT, typename Fn> static void addFloat(Handlers &h, Fn fn) {
-  addUnary<OpT>(h, None(), fn, None());
-}
-
-/// exp(z) - 1 without cancellation near zero.
-static double expMinusOne(double x) { return std::expm1(x); }
-static Complex expMinusOne(Complex z) {
-  double real = std::expm1(z.real()), half = std::sin(z.imag() / 2);
-  return {real * std::cos(z.imag()) - 2 * half * half,
-          std::exp(z.real()) * std::sin(z.imag())};
-}
-
-static double logPlusOne(double x) { return std::log1p(x); }
-static Complex logPlusOne(Complex z) {
-  // |1 + z|^2 = 1 + x (2 + x) + y^2.
-  double x = z.real(), y = z.imag();
-  return {0.5 * std::log1p(x * (2 + x) + y * y), std::atan2(y, 1 + x)};
-}
-
 static double signOf(double x) {
   return x == 0 || std::isnan(x) ? x : std::copysign(1.0, x);
 }
 static Complex signOf(Complex z) {
   return z == Complex(0) ? z : z / std::abs(z);
-}
-
-static void addElementary(Handlers &h) {
-  addFloat<stablehlo::CbrtOp>(h, [](double x) { return std::cbrt(x); });
-  addFloat<stablehlo::CeilOp>(h, [](double x) { return std::ceil(x); });
-  addFloat<stablehlo::FloorOp>(h, [](double x) { return std::floor(x); });
-  addFloat<stablehlo::RoundOp>(h, [](double x) { return std::round(x); });
-  addFloat<stablehlo::RoundNearestEvenOp>(
-      h, [](double x) { return std::nearbyint(x); });
-  addMath<stablehlo::CosineOp>(h, [](auto x) { return std::cos(x); });
-  addMath<stablehlo::SineOp>(h, [](auto x) { return std::sin(x); });
-  addMath<stablehlo::TanOp>(h, [](auto x) { return std::tan(x); });
-  addMath<stablehlo::TanhOp>(h, [](auto x) { return std::tanh(x); });
-  addMath<stablehlo::ExpOp>(h, [](auto x) { return std::exp(x); });
-  addMath<stablehlo::Expm1Op>(h, [](auto x) { return expMinusOne(x); });
-  addMath<stablehlo::LogOp>(h, [](auto x) { return std::log(x); });
-  addMath<stablehlo::Log1pOp>(h, [](auto x) { return logPlusOne(x); });
-  addMath<stablehlo::LogisticOp>(h, [](auto x) {
-    using T = decltype(x);
-    return T(1) / (T(1) + std::exp(-x));
-  });
-  addMath<stablehlo::SqrtOp>(h, [](auto x) { return std::sqrt(x); });
-  addMath<stablehlo::RsqrtOp>(h, [](auto x) {
-    using T = decltype(x);
-    return T(1) / std::sqrt(x);
-  });
 }
 
 /// Integers wrap: they are computed without sign and cut to their width after.
@@ -86,6 +36,10 @@ static void addArithmetic(Handlers &h) {
   addUnary<stablehlo::SignOp>(
       h, [](auto x) { return decltype(x)((x > 0) - (x < 0)); },
       [](double x) { return signOf(x); }, [](Complex x) { return signOf(x); });
+
+  addUnary<chlo::SquareOp>(
+      h, [](auto x) { return decltype(x)(uint64_t(x) * uint64_t(x)); },
+      [](double x) { return x * x; }, [](Complex x) { return x * x; });
 
   h.addElementwise<stablehlo::AbsOp>(
       [](stablehlo::AbsOp op, Tensors &operands,
@@ -152,7 +106,6 @@ static void addParts(Handlers &h) {
 }
 
 void interpreter::addUnaryOps(Handlers &handlers) {
-  addElementary(handlers);
   addArithmetic(handlers);
   addBitwise(handlers);
   addParts(handlers);

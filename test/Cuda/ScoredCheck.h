@@ -50,7 +50,7 @@ struct Capped {
   static Key key(const cuda::ScoreArguments &, int, int) { return {}; }
   static float apply(const cuda::ScoreArguments &, const Query &, const Key &,
                      float x) {
-    return 2 * cuda::score::tanh(x / 2);
+    return 2 * std::tanh(x / 2);
   }
 };
 
@@ -59,7 +59,7 @@ struct CappedClosely : Capped {
   static constexpr float kCap = 8;
   static float apply(const cuda::ScoreArguments &, const Query &, const Key &,
                      float x) {
-    return kCap * cuda::score::tanh(x / kCap);
+    return kCap * std::tanh(x / kCap);
   }
 };
 struct CappedNearly : CappedClosely {

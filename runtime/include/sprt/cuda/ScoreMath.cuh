@@ -129,27 +129,10 @@ SPRT_DEVICE double absolute(double x) { return std::fabs(x); }
 template <class T> SPRT_DEVICE T sign(T x) {
   return x > 0 ? T(1) : x < 0 ? T(-1) : x;
 }
-template <class T> SPRT_DEVICE T exp(T x) { return std::exp(x); }
-template <class T> SPRT_DEVICE T expm1(T x) { return std::expm1(x); }
-template <class T> SPRT_DEVICE T log(T x) { return std::log(x); }
-template <class T> SPRT_DEVICE T log1p(T x) { return std::log1p(x); }
-template <class T> SPRT_DEVICE T tanh(T x) { return std::tanh(x); }
 template <class T> SPRT_DEVICE T logistic(T x) {
   return 1 / (1 + std::exp(-x));
 }
-template <class T> SPRT_DEVICE T sqrt(T x) { return std::sqrt(x); }
 template <class T> SPRT_DEVICE T rsqrt(T x) { return 1 / std::sqrt(x); }
-template <class T> SPRT_DEVICE T cbrt(T x) { return std::cbrt(x); }
-template <class T> SPRT_DEVICE T power(T x, T y) { return std::pow(x, y); }
-template <class T> SPRT_DEVICE T sine(T x) { return std::sin(x); }
-template <class T> SPRT_DEVICE T cosine(T x) { return std::cos(x); }
-template <class T> SPRT_DEVICE T tangent(T x) { return std::tan(x); }
-template <class T> SPRT_DEVICE T atan2(T y, T x) { return std::atan2(y, x); }
-template <class T> SPRT_DEVICE T erf(T x) { return std::erf(x); }
-template <class T> SPRT_DEVICE T floor(T x) { return std::floor(x); }
-template <class T> SPRT_DEVICE T ceil(T x) { return std::ceil(x); }
-template <class T> SPRT_DEVICE T round(T x) { return std::round(x); }
-template <class T> SPRT_DEVICE T roundEven(T x) { return std::rint(x); }
 template <class T> SPRT_DEVICE bool isFinite(T x) { return x - x == 0; }
 
 /// Saturates where the number does not fit; NaN becomes 0.
