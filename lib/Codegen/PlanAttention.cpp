@@ -34,9 +34,9 @@ static std::vector<int64_t> termStrides(Value value,
 }
 
 std::unique_ptr<plan::ScoreTermT>
-PlanWriter::term(Value value, std::array<int64_t, 4> dims, Operation *at) {
+PlanWriter::term(Value value, std::array<int64_t, 4> dims) {
   auto term = std::make_unique<plan::ScoreTermT>();
-  term->view = view(value, at);
+  term->view = view(value);
   term->strides = termStrides(value, dims);
   return term;
 }
@@ -50,7 +50,7 @@ template <typename OpT, typename TableT>
 void PlanWriter::writeTerms(OpT op, TableT &attend) {
   attend.scored = op.getScore().has_value();
   auto addTerm = [&](Value value, std::array<int64_t, 4> dims) {
-    attend.terms.push_back(term(value, dims, op));
+    attend.terms.push_back(term(value, dims));
   };
   for (Value value : op.getPerQuery())
     addTerm(value, {0, -1, 1, -1});
@@ -75,9 +75,9 @@ template <typename OpT, typename TableT>
 void PlanWriter::writePairs(OpT op, const KernelInfo &info, TableT &attend) {
   attend.kernel = kernelNumber(info);
   attend.scratch_bytes = info.scratchBytes;
-  attend.q = view(op.getQuery(), op);
-  attend.k = view(op.getKey(), op);
-  attend.v = view(op.getValue(), op);
+  attend.q = view(op.getQuery());
+  attend.k = view(op.getKey());
+  attend.v = view(op.getValue());
   attend.q_strides = headStrides(op.getQuery());
   attend.k_strides = headStrides(op.getKey());
   attend.v_strides = headStrides(op.getValue());
@@ -112,8 +112,8 @@ void PlanWriter::writeAttend(AttendOp op, Commands &into) {
   KernelInfo info = lookup.of(op);
   plan::AttendT attend;
   writePairs(op, info, attend);
-  attend.out = view(op.getOutput(), op);
-  attend.lse = view(op.getLse(), op);
+  attend.out = view(op.getOutput());
+  attend.lse = view(op.getLse());
   attend.init = !op.getState();
   attend.o_strides = headStrides(op.getOutput());
   attend.lse_strides = headStrides(op.getLse());
@@ -137,12 +137,12 @@ void PlanWriter::writeAttendBackward(AttendBackwardOp op, Commands &into) {
   if (std::optional<LayoutAttr> heads = op.getHeads())
     backward.kv_heads = kvHeadCount(*heads, op.getKvHeadCount());
   backward.type = dtype(op.getQuery().getType().getElementType());
-  backward.d_out = view(op.getDOutput(), op);
-  backward.lse = view(op.getLse(), op);
-  backward.delta = view(op.getDelta(), op);
-  backward.dq = view(op.getDQuery(), op);
-  backward.dk = view(op.getDKey(), op);
-  backward.dv = view(op.getDValue(), op);
+  backward.d_out = view(op.getDOutput());
+  backward.lse = view(op.getLse());
+  backward.delta = view(op.getDelta());
+  backward.dq = view(op.getDQuery());
+  backward.dk = view(op.getDKey());
+  backward.dv = view(op.getDValue());
   backward.init_queries = !op.getOntoQuery();
   backward.init_keys = !op.getOntoKey();
   backward.d_out_strides = headStrides(op.getDOutput());
@@ -152,7 +152,7 @@ void PlanWriter::writeAttendBackward(AttendBackwardOp op, Commands &into) {
   backward.dk_strides = headStrides(op.getDKey());
   backward.dv_strides = headStrides(op.getDValue());
   for (Value value : op.getDTerms()) {
-    backward.term_gradients.push_back(term(value, {0, 2, 1, 3}, op));
+    backward.term_gradients.push_back(term(value, {0, 2, 1, 3}));
     if (!op.hasRows(value))
       keepHeads(*backward.term_gradients.back(), value);
   }

@@ -32,9 +32,9 @@ void PlanWriter::writeLaunch(LaunchOp op, Commands &into) {
   launch.tiles = info.tiles;
   launch.scratch_bytes = info.scratchBytes;
   for (Value value : op.getOperands())
-    launch.buffers.push_back(view(value, op));
+    launch.buffers.push_back(view(value));
   for (Value value : op.getResults())
-    launch.buffers.push_back(view(value, op));
+    launch.buffers.push_back(view(value));
   into.push_back(compute(op.getKernel(), std::move(launch)));
 }
 
@@ -54,9 +54,9 @@ void PlanWriter::writeGemm(GemmOp op, Commands &into) {
   plan::GemmT gemm;
   gemm.type = dtype(getElementTypeOrSelf(op.getLhs().getType()));
   gemm.out_type = dtype(getElementTypeOrSelf(op.getType()));
-  gemm.a = view(op.getLhs(), op);
-  gemm.b = view(op.getRhs(), op);
-  gemm.c = view(op.getResult(), op);
+  gemm.a = view(op.getLhs());
+  gemm.b = view(op.getRhs());
+  gemm.c = view(op.getResult());
   ArrayRef<int64_t> sizes = op.getSizes();
   gemm.batch = sizes[0];
   gemm.m = sizes[1];
@@ -66,7 +66,7 @@ void PlanWriter::writeGemm(GemmOp op, Commands &into) {
   gemm.b_strides = op.getRhsStrides().vec();
   gemm.c_strides = {sizes[1] * sizes[2], sizes[2], 1};
   if (op.getBias())
-    gemm.bias = view(op.getBias(), op);
+    gemm.bias = view(op.getBias());
   gemm.activation = activationOf(op.getActivation());
   into.push_back(compute("gemm", std::move(gemm)));
 }
@@ -74,8 +74,8 @@ void PlanWriter::writeGemm(GemmOp op, Commands &into) {
 void PlanWriter::writeCopy(Operation *op, Value from, Value to,
                            Commands &into) {
   plan::CopyT copy;
-  copy.source = view(from, op);
-  copy.target = view(to, op);
+  copy.source = view(from);
+  copy.target = view(to);
   into.push_back(compute("copy", std::move(copy)));
 }
 
@@ -84,7 +84,7 @@ void PlanWriter::writeRows(LayoutAttr layout, plan::RowsQuery query,
   plan::RowsTableT table;
   table.rows = rows(layout, owner(layout));
   table.query = query;
-  table.target = view(target, target.getDefiningOp());
+  table.target = view(target);
   table.count = cast<RankedTensorType>(target.getType()).getNumElements();
   table.type = dtype(getElementTypeOrSelf(target.getType()));
   into.push_back(
@@ -110,14 +110,14 @@ LogicalResult PlanWriter::writeWhile(Operation *op, Commands &into) {
   if (failed(writeBlock(condition, table.condition)) ||
       failed(writeBlock(loop.getBody().front(), table.body)))
     return failure();
-  table.predicate = view(condition.getTerminator()->getOperand(0), op);
+  table.predicate = view(condition.getTerminator()->getOperand(0));
   into.push_back(compute("while", std::move(table)));
   return success();
 }
 
 LogicalResult PlanWriter::writeCase(Operation *op, Commands &into) {
   plan::CaseT table;
-  table.index = view(op->getOperand(0), op);
+  table.index = view(op->getOperand(0));
   table.type = dtype(getElementTypeOrSelf(op->getOperand(0).getType()));
   for (Region &region : op->getRegions()) {
     auto branch = std::make_unique<plan::BranchT>();
@@ -157,9 +157,8 @@ LogicalResult PlanWriter::writeOp(Operation *op, Commands &into) {
     return writeWhile(op, into);
   if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
     return writeCase(op, into);
-  if (isa<ShiftStartOp, AllGatherStartOp, AllToAllStartOp, AllReduceStartOp,
-          ReduceScatterStartOp>(op))
-    return writeCommunication(op, into), success();
+  if (auto start = dyn_cast<CommunicationOpInterface>(op))
+    return writeCommunication(start, into), success();
   if (auto wait = dyn_cast<WaitOp>(op)) {
     auto sync = compute("wait", plan::SyncT());
     sync->waits.push_back(events.at(wait.getToken()));
@@ -211,7 +210,7 @@ void PlanWriter::writeParameters(func::FuncOp func) {
     plan.inputs.push_back(
         parameter(name, argument.getType(),
                   func.getArgAttrOfType<ShardingAttr>(number, "sp.sharding"),
-                  view(argument, func)));
+                  view(argument)));
     if (std::optional<unsigned> result = donatedTo(func, number))
       plan.inputs.back()->donated_to = static_cast<int32_t>(*result);
   }
@@ -220,7 +219,7 @@ void PlanWriter::writeParameters(func::FuncOp func) {
     plan.results.push_back(
         parameter("result" + std::to_string(number), result.getType(),
                   func.getResultAttrOfType<ShardingAttr>(number, "sp.sharding"),
-                  view(result, func)));
+                  view(result)));
 }
 
 FailureOr<plan::PlanT> PlanWriter::write(const EmittedProgram &program) {

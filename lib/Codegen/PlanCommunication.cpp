@@ -10,14 +10,13 @@ using sprt::algebra::RingWay;
 namespace plan = sprt::plan;
 
 /// [batch, rows, 1, inner] of a dense tensor whose dimension `dim` is the rows.
-std::unique_ptr<plan::StridedT> PlanWriter::rowsView(Value value, int64_t dim,
-                                                     Operation *at) {
+std::unique_ptr<plan::StridedT> PlanWriter::rowsView(Value value, int64_t dim) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t inner = elementBytes(type.getElementType());
   for (int64_t size : type.getShape().drop_front(dim + 1))
     inner *= size;
   auto strided = std::make_unique<plan::StridedT>();
-  strided->view = view(value, at);
+  strided->view = view(value);
   strided->batch = 1;
   for (int64_t size : type.getShape().take_front(dim))
     strided->batch *= size;
@@ -29,11 +28,10 @@ std::unique_ptr<plan::StridedT> PlanWriter::rowsView(Value value, int64_t dim,
 }
 
 /// [batch, rows, heads, inner] as the tensor itself is; inner may be missing.
-std::unique_ptr<plan::StridedT> PlanWriter::headsView(Value value,
-                                                      Operation *at) {
+std::unique_ptr<plan::StridedT> PlanWriter::headsView(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   auto strided = std::make_unique<plan::StridedT>();
-  strided->view = view(value, at);
+  strided->view = view(value);
   strided->batch = type.getDimSize(0);
   strided->inner_bytes =
       ShapedType::getNumElements(type.getShape().drop_front(3)) *
@@ -59,7 +57,7 @@ void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
     auto result = std::make_unique<plan::BlockT>();
     result->rows = rows(layout, std::move(owner));
     std::optional<LayoutAttr> heads = op.getHeads();
-    result->strided = heads ? headsView(value, op) : rowsView(value, 1, op);
+    result->strided = heads ? headsView(value) : rowsView(value, 1);
     result->heads = heads ? kvHeadCount(*heads, *op.getKvHeads()) : constant(1);
     return result;
   };
@@ -90,8 +88,8 @@ void PlanWriter::writeAllGather(AllGatherStartOp op, plan::CommandT &command) {
   exchange.direction = plan::Direction::rowsToHeads;
   exchange.layout = layoutNumber(op.getLayout());
   exchange.heads_total = exchange.head_count = 1;
-  exchange.source = rowsView(op.getInput(), op.getDim(), op);
-  exchange.target = rowsView(op.getResult(), op.getDim(), op);
+  exchange.source = rowsView(op.getInput(), op.getDim());
+  exchange.target = rowsView(op.getResult(), op.getDim());
   command.operation.Set(std::move(exchange));
 }
 
@@ -106,8 +104,8 @@ void PlanWriter::writeAllToAll(AllToAllStartOp op, plan::CommandT &command) {
   exchange.head_layout = layoutNumber(op.getHeads());
   exchange.heads_total = op.getHeads().getLength();
   exchange.head_count = op.getHeadCount();
-  exchange.source = headsView(op.getInput(), op);
-  exchange.target = headsView(op.getResult(), op);
+  exchange.source = headsView(op.getInput());
+  exchange.target = headsView(op.getResult());
   command.operation.Set(std::move(exchange));
 }
 
@@ -136,7 +134,7 @@ void PlanWriter::writeAllReduce(AllReduceStartOp op, plan::CommandT &command) {
   for (auto axis : op.getAxes().getAsRange<StringAttr>())
     reduce.factors.push_back(factorNumber(axis));
   for (Value result : op.getResults())
-    reduce.views.push_back(view(result, op));
+    reduce.views.push_back(view(result));
   reduce.type = dtype(getElementTypeOrSelf(op.getInputs()[0].getType()));
   reduce.kind = reductionOf(op.getKind());
   command.operation.Set(std::move(reduce));
@@ -147,15 +145,15 @@ void PlanWriter::writeReduceScatter(ReduceScatterStartOp op,
   plan::ReduceScatterT reduce;
   reduce.factor = factorNumber(op.getLayout().getAxis());
   reduce.layout = layoutNumber(op.getLayout());
-  reduce.source = rowsView(op.getInput(), op.getDim(), op);
-  reduce.target = rowsView(op.getResult(), op.getDim(), op);
+  reduce.source = rowsView(op.getInput(), op.getDim());
+  reduce.target = rowsView(op.getResult(), op.getDim());
   reduce.type = dtype(getElementTypeOrSelf(op.getInput().getType()));
   reduce.kind = reductionOf(op.getKind());
   command.operation.Set(std::move(reduce));
 }
 
-/// An event that is recorded once all compute before `op` is done.
-uint32_t PlanWriter::syncBefore(Operation *, Commands &into) {
+/// An event that is recorded once all compute so far is done.
+uint32_t PlanWriter::syncBefore(Commands &into) {
   uint32_t event = plan.events++;
   auto sync = std::make_unique<plan::CommandT>();
   sync->name = "ready";
@@ -166,32 +164,32 @@ uint32_t PlanWriter::syncBefore(Operation *, Commands &into) {
   return event;
 }
 
-/// Whether the wait for what was started comes next.
-static bool isAwaitedAtOnce(Operation *start) {
-  Operation *next = start->getNextNode();
-  return isa<WaitOp>(next) && next->getOperand(0) == start->getResults().back();
+static plan::Stream toPlan(Stream stream) {
+  switch (stream) {
+  case Stream::Compute:
+    return plan::Stream::compute;
+  case Stream::Comm:
+    return plan::Stream::comm;
+  case Stream::Back:
+    return plan::Stream::back;
+  }
+  llvm_unreachable("unknown stream");
 }
 
-void PlanWriter::writeCommunication(Operation *op, Commands &into) {
-  uint32_t ready = syncBefore(op, into);
+void PlanWriter::writeCommunication(CommunicationOpInterface start,
+                                    Commands &into) {
+  Operation *op = start;
+  uint32_t ready = syncBefore(into);
   auto command = std::make_unique<plan::CommandT>();
   command->name =
       op->getName().stripDialect().drop_back(StringRef("_start").size()).str();
-  command->stream = plan::Stream::comm;
+  command->stream = toPlan(start.getStream());
   command->waits.push_back(ready);
   uint32_t done = plan.events++;
-  if (auto reduce = dyn_cast<AllReduceStartOp>(op)) {
+  if (auto reduce = dyn_cast<AllReduceStartOp>(op))
     writeAllReduce(reduce, *command);
-    // No ring waits behind sums that nobody waits for yet.
-    if (!isAwaitedAtOnce(op))
-      command->stream = plan::Stream::back;
-  }
-  if (auto shift = dyn_cast<ShiftStartOp>(op)) {
+  if (auto shift = dyn_cast<ShiftStartOp>(op))
     writeShift(shift, *command);
-    // The way back does not wait for the way on.
-    if (static_cast<int64_t>(shift.getDistance()) < 0)
-      command->stream = plan::Stream::back;
-  }
   if (auto gather = dyn_cast<AllGatherStartOp>(op))
     writeAllGather(gather, *command);
   if (auto exchange = dyn_cast<AllToAllStartOp>(op))
@@ -199,6 +197,6 @@ void PlanWriter::writeCommunication(Operation *op, Commands &into) {
   if (auto reduce = dyn_cast<ReduceScatterStartOp>(op))
     writeReduceScatter(reduce, *command);
   command->records = done;
-  events[op->getResults().back()] = done;
+  events[start.getToken()] = done;
   into.push_back(std::move(command));
 }

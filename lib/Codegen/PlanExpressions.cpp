@@ -259,7 +259,7 @@ static bool isConstantData(Value value) {
   return value.getDefiningOp<stablehlo::ConstantOp>() != nullptr;
 }
 
-PlanWriter::ViewPtr PlanWriter::view(Value value, Operation *) {
+PlanWriter::ViewPtr PlanWriter::view(Value value) {
   auto result = std::make_unique<plan::ViewT>();
   result->space =
       isConstantData(value) ? plan::Space::constant : plan::Space::arena;

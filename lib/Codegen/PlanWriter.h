@@ -60,8 +60,8 @@ private:
 
   // PlanAttention.cpp
   /// `dims` says which dimensions are batch, head, query and key, -1 for none.
-  std::unique_ptr<sprt::plan::ScoreTermT>
-  term(Value value, std::array<int64_t, 4> dims, Operation *at);
+  std::unique_ptr<sprt::plan::ScoreTermT> term(Value value,
+                                               std::array<int64_t, 4> dims);
   template <typename OpT, typename TableT>
   void writePairs(OpT op, const KernelInfo &info, TableT &attend);
   template <typename OpT, typename TableT>
@@ -91,17 +91,16 @@ private:
   uint32_t kernelNumber(const KernelInfo &info);
 
   // PlanCommunication.cpp
-  void writeCommunication(Operation *op, Commands &into);
+  void writeCommunication(CommunicationOpInterface start, Commands &into);
   void writeShift(ShiftStartOp op, sprt::plan::CommandT &command);
   void writeAllGather(AllGatherStartOp op, sprt::plan::CommandT &command);
   void writeAllToAll(AllToAllStartOp op, sprt::plan::CommandT &command);
   void writeAllReduce(AllReduceStartOp op, sprt::plan::CommandT &command);
   void writeReduceScatter(ReduceScatterStartOp op,
                           sprt::plan::CommandT &command);
-  std::unique_ptr<sprt::plan::StridedT> rowsView(Value value, int64_t dim,
-                                                 Operation *at);
-  std::unique_ptr<sprt::plan::StridedT> headsView(Value value, Operation *at);
-  uint32_t syncBefore(Operation *op, Commands &into);
+  std::unique_ptr<sprt::plan::StridedT> rowsView(Value value, int64_t dim);
+  std::unique_ptr<sprt::plan::StridedT> headsView(Value value);
+  uint32_t syncBefore(Commands &into);
 
   // PlanExpressions.cpp
   ExprPtr constant(int64_t value);
@@ -127,7 +126,7 @@ private:
   ExprPtr ownerBehind(LayoutAttr layout, StringRef axis, ExprPtr owner,
                       int64_t distance);
   std::unique_ptr<sprt::plan::RowsT> rows(LayoutAttr layout, ExprPtr owner);
-  ViewPtr view(Value value, Operation *at);
+  ViewPtr view(Value value);
   uint32_t layoutNumber(LayoutAttr layout);
   uint32_t factorNumber(StringRef axis);
   std::vector<sprt::plan::Band> bandList(ArrayAttr bands);

@@ -57,6 +57,8 @@ static ParseResult parseSameTypes(OpAsmParser &, ArrayRef<Type> inputs,
 }
 static void printSameTypes(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
 
+#include "sp/IR/SPInterfaces.cpp.inc"
+
 #define GET_OP_CLASSES
 #include "sp/IR/SPOps.cpp.inc"
 

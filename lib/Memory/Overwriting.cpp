@@ -207,27 +207,9 @@ bool liesWhereLeft(Value value, Block *block) {
 //===----------------------------------------------------------------------===//
 
 SmallVector<Continued, 3> mlir::sp::continuedBy(Operation *op) {
-  SmallVector<Continued, 3> all;
-  auto add = [&](const MutableOperandRange &onto, Value result) {
-    if (!onto.empty())
-      all.push_back({&onto[0], cast<OpResult>(result)});
-  };
-  if (auto attend = dyn_cast<AttendOp>(op)) {
-    add(attend.getStateMutable(), attend.getOutput());
-    add(attend.getStateLseMutable(), attend.getLse());
-  }
-  if (auto backward = dyn_cast<AttendBackwardOp>(op)) {
-    add(backward.getOntoQueryMutable(), backward.getDQuery());
-    add(backward.getOntoKeyMutable(), backward.getDKey());
-    add(backward.getOntoValueMutable(), backward.getDValue());
-    MutableOperandRange onto = backward.getOntoTermsMutable();
-    for (auto [number, term] : llvm::enumerate(backward.getDTerms()))
-      all.push_back({&onto[number], cast<OpResult>(term)});
-  }
-  if (isa<AllReduceStartOp>(op))
-    for (OpOperand &operand : op->getOpOperands())
-      all.push_back({&operand, op->getResult(operand.getOperandNumber())});
-  return all;
+  auto continuation = dyn_cast<ContinuationOpInterface>(op);
+  return continuation ? continuation.getContinued()
+                      : SmallVector<Continued, 3>();
 }
 
 bool mlir::sp::isOverwritten(OpOperand &operand) {

@@ -22,11 +22,7 @@ inline bool isTensor(Value value) {
   return isa<RankedTensorType>(value.getType());
 }
 
-/// A partial result that an operation goes on with, in the old one's place.
-struct Continued {
-  OpOperand *operand;
-  OpResult result;
-};
+/// What an operation goes on with, if any.
 SmallVector<Continued, 3> continuedBy(Operation *op);
 
 /// Whether the operation of `operand` writes over it.

@@ -140,11 +140,10 @@ LogicalResult PlaceRun::writeResults(Operation *op) {
   }
   for (auto [onto, result] : continuedBy(op))
     if (held[result].offset != held[onto->get()].offset)
-      return op->emitOpError() << "expected the "
-                               << (isa<AttendOp>(op)           ? "state"
-                                   : isa<AllReduceStartOp>(op) ? "value"
-                                                               : "gradient")
-                               << " to be continued in place";
+      return op->emitOpError()
+             << "expected the "
+             << cast<ContinuationOpInterface>(op).nameContinued()
+             << " to be continued in place";
   for (Value result : op->getResults())
     if (isTensor(result) && failed(checkHeld(op, result)))
       return failure();

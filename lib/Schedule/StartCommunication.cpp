@@ -5,11 +5,14 @@
 //            %o, %l = sp.attend ...                %o, %l = sp.attend ...
 //                                                  sp.wait %t
 //
+// and on which stream that runs.
+//
 //===----------------------------------------------------------------------===//
 
 #include "sp/Schedule/Passes.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_STARTCOMMUNICATIONPASS
@@ -21,11 +24,6 @@ using namespace mlir::sp;
 
 namespace {
 
-bool isCommunication(Operation *op) {
-  return isa<ShiftOp, AllGatherOp, AllToAllOp, AllReduceOp, ReduceScatterOp>(
-      op);
-}
-
 /// The operation of `block` that holds `op`, or null.
 Operation *inBlock(Operation *op, Block *block) {
   while (op && op->getBlock() != block)
@@ -36,8 +34,9 @@ Operation *inBlock(Operation *op, Block *block) {
 struct StartCommunicationPass
     : mlir::sp::impl::StartCommunicationPassBase<StartCommunicationPass> {
   /// Earliest place for `op`: behind what it uses and behind `previous`.
-  static Operation *earliest(Operation *op, Operation *previous,
-                             const DenseMap<Operation *, Operation *> &waits) {
+  static Operation *
+  earliest(Operation *op, Operation *previous,
+           const llvm::MapVector<Operation *, Operation *> &waits) {
     Block *block = op->getBlock();
     Operation *last = previous;
     for (Value operand : op->getOperands()) {
@@ -51,27 +50,27 @@ struct StartCommunicationPass
     return last;
   }
 
-  static Operation *startOf(Operation *op) {
-    OpBuilder builder(op);
-    OperationState state(op->getLoc(),
-                         (op->getName().getStringRef() + "_start").str());
-    state.addOperands(op->getOperands());
-    state.addTypes(op->getResultTypes());
-    state.addTypes(TokenType::get(op->getContext()));
-    state.attributes = op->getAttrs();
-    return builder.create(state);
+  /// The way back does not wait for the way on, and no ring behind sums that
+  /// nobody waits for yet.
+  static Stream streamOf(CommunicationOpInterface start, WaitOp wait) {
+    auto shift = dyn_cast<ShiftStartOp>(*start);
+    bool goesBack = shift && static_cast<int64_t>(shift.getDistance()) < 0;
+    bool isLeft = isa<AllReduceStartOp>(*start) && start->getNextNode() != wait;
+    return goesBack || isLeft ? Stream::Back : Stream::Comm;
   }
 
   void convert(Block &block) {
-    DenseMap<Operation *, Operation *> waits;
+    llvm::MapVector<Operation *, Operation *> waits;
     Operation *previous = nullptr;
     for (Operation &op : llvm::make_early_inc_range(block)) {
       // Loops and branches may communicate: nothing starts across them.
       if (op.getNumRegions() != 0)
         previous = &op;
-      if (!isCommunication(&op))
+      auto communication = dyn_cast<CommunicationOpInterface>(op);
+      if (!communication || communication.isStart())
         continue;
-      Operation *start = startOf(&op);
+      OpBuilder before(&op);
+      Operation *start = communication.createStart(before);
       Operation *place = earliest(start, previous, waits);
       if (place)
         start->moveAfter(place);
@@ -88,6 +87,10 @@ struct StartCommunicationPass
       op.replaceAllUsesWith(start->getResults().drop_back());
       op.erase();
       previous = start;
+    }
+    for (auto [op, wait] : waits) {
+      auto start = cast<CommunicationOpInterface>(op);
+      start.setStream(streamOf(start, cast<WaitOp>(wait)));
     }
   }
 

@@ -64,6 +64,9 @@ func.func @all_reduce_of_every_kind(%x: tensor<8xf32>, %b: tensor<i1>) {
   // CHECK: sp.all_reduce_start %{{.*}} or over ["sp"] of 4 : tensor<i1>{{$}}
   %5, %t = sp.all_reduce_start %4 or over ["sp"] of 4 : tensor<i1>
   sp.wait %t
+  // CHECK: sp.all_reduce_start %{{.*}} or over ["sp"] of 4 on back : tensor<i1>{{$}}
+  %6, %u = sp.all_reduce_start %4 or over ["sp"] of 4 on back : tensor<i1>
+  sp.wait %u
   return
 }
 

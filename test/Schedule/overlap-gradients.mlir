@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func @main
 // CHECK: %[[BIAS:.*]] = sp.launch @reduce_0(%arg3)
 // CHECK: %[[DW2:.*]] = sp.gemm %{{.*}} -> tensor<512x512xf32>
-// CHECK-NEXT: %[[FIRST:.*]]:2, %[[T1:.*]] = sp.all_reduce_start %[[BIAS]], %[[DW2]] sum over ["dp", "sp"] of 4 : tensor<512xf32>, tensor<512x512xf32>
+// CHECK-NEXT: %[[FIRST:.*]]:2, %[[T1:.*]] = sp.all_reduce_start %[[BIAS]], %[[DW2]] sum over ["dp", "sp"] of 4 on back : tensor<512xf32>, tensor<512x512xf32>
 // CHECK-NOT: sp.wait
 // CHECK: %[[DW1:.*]] = sp.gemm %{{.*}} -> tensor<512x512xf32>
 // CHECK-NEXT: %[[SECOND:.*]], %[[T2:.*]] = sp.all_reduce_start %[[DW1]] sum

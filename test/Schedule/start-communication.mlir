@@ -1,9 +1,10 @@
 // RUN: sp-opt %s -split-input-file --sp-start-communication | FileCheck %s
 
-// Started as soon as its operand is there, waited for where it is used.
+// Started as soon as its operand is there, waited for where it is used; no ring
+// waits behind such sums, on the stream `back`.
 // CHECK-LABEL: module @early_start_late_wait
 // CHECK: %[[X:.*]] = sp.copy
-// CHECK-NEXT: %[[ALL:.*]], %[[T:.*]] = sp.all_reduce_start %[[X]] sum over ["sp"] of 2
+// CHECK-NEXT: %[[ALL:.*]], %[[T:.*]] = sp.all_reduce_start %[[X]] sum over ["sp"] of 2 on back :
 // CHECK-NEXT: sp.copy %{{.*}}
 // CHECK-NEXT: sp.wait %[[T]]
 // CHECK-NEXT: sp.copy %[[ALL]]
@@ -21,7 +22,7 @@ module @early_start_late_wait {
 
 // Communications keep their order, and one that needs another waits for it.
 // CHECK-LABEL: module @order_is_kept
-// CHECK: %[[A:.*]], %[[TA:.*]] = sp.all_reduce_start %{{.*}} sum
+// CHECK: %[[A:.*]], %[[TA:.*]] = sp.all_reduce_start %{{.*}} sum over ["sp"] of 2 :
 // CHECK-NEXT: sp.wait %[[TA]]
 // CHECK-NEXT: %[[B:.*]], %[[TB:.*]] = sp.all_reduce_start %[[A]] max
 // CHECK-NEXT: sp.wait %[[TB]]
@@ -50,5 +51,20 @@ module @not_before_what_it_is_after {
     %x = sp.copy %s : tensor<16xf32>
     %t = sp.all_gather %a dim 0 in <contiguous 16 on "sp" of 2> after %x : tensor<16xf32> : tensor<8xf32> -> tensor<16xf32>
     return %y, %t : tensor<8xf32>, tensor<16xf32>
+  }
+}
+
+// -----
+
+// Blocks on the way back do not wait for those on the way on.
+// CHECK-LABEL: module @both_ways
+// CHECK: sp.shift_start %arg0 from %{{.*}} by 1 in <contiguous 16 on "sp" of 4> :
+// CHECK: sp.shift_start %arg0 from %{{.*}} by -1 in <contiguous 16 on "sp" of 4> on back :
+module @both_ways {
+  func.func @main(%k: tensor<1x4x1x8xf32>) -> (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) {
+    %rank = sp.rank "sp" : index
+    %on = sp.shift %k from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x1x8xf32>
+    %back = sp.shift %k from %rank by -1 in <contiguous 16 on "sp" of 4> : tensor<1x4x1x8xf32>
+    return %on, %back : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
   }
 }

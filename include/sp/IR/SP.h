@@ -22,6 +22,16 @@
 #include "sp/IR/SPAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "sp/IR/SPTypes.h.inc"
+
+namespace mlir::sp {
+/// A partial result that an operation goes on with, in the old one's place.
+struct Continued {
+  OpOperand *operand;
+  OpResult result;
+};
+} // namespace mlir::sp
+
+#include "sp/IR/SPInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "sp/IR/SPOps.h.inc"
 

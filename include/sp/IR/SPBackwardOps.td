@@ -77,7 +77,7 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
   let hasVerifier = 1;
 }
 
-def Sp_AttendBackwardOp : Sp_Scored<"attend_backward"> {
+def Sp_AttendBackwardOp : Sp_Scored<"attend_backward", [DeclareOpInterfaceMethods<Sp_ContinuationOpInterface>]> {
   let summary = "Gradients from one block of queries and one of keys";
   let description = [{
     The part of the three gradients that the pairs of local queries and one block of

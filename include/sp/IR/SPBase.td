@@ -36,6 +36,11 @@ class Sp_Enum<string name, string sum, list<I32EnumAttrCase> cases>
 // Enumerations
 //===----------------------------------------------------------------------===//
 
+def Sp_Stream : Sp_Enum<"Stream", "What runs in order, beside the others", [
+  I32EnumAttrCase<"Compute", 0, "compute">,
+  I32EnumAttrCase<"Comm", 1, "comm">,
+  I32EnumAttrCase<"Back", 2, "back">]>;
+
 def Sp_LayoutKind : Sp_Enum<"LayoutKind", "How positions are dealt to ranks", [
   I32EnumAttrCase<"Contiguous", 0, "contiguous">,
   I32EnumAttrCase<"Zigzag", 1, "zigzag">,

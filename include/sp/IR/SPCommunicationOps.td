@@ -1,14 +1,18 @@
 //===- SPCommunicationOps.td - Communication over mesh axes ------*- tablegen -*-===//
 //
 // Every op exists in value form (from Partition) and as a `_start` form (from
-// Schedule), which also yields a token that `sp.wait` takes.
+// Schedule), which says its stream, `comm` unless it is named, and also yields a
+// token that `sp.wait` takes.
 
 #ifndef SP_IR_SPCOMMUNICATIONOPS_TD
 #define SP_IR_SPCOMMUNICATIONOPS_TD
 
 class Sp_CommOp<string mnemonic, bit start, list<Trait> traits = []>
     : Sp_Op<mnemonic # !if(start, "_start", ""),
-            !listconcat(!if(start, [], [Pure]), traits)>;
+            !listconcat(!if(start, [], [Pure]), traits, [Sp_CommunicationOpInterface])> {
+  dag streams = !if(start, (ins DefaultValuedAttr<Sp_Stream, "Stream::Comm">:$stream), (ins));
+  string streamText = !if(start, " (`on` $stream^)?", "");
+}
 
 class Sp_StartText<bit start, string text> {
   string value = !if(start, "Starts what the op without `_start` does; the token completes with it.", text);
@@ -40,12 +44,13 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
     %k1, %v1 = sp.shift %k, %v from %src by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x64xf32>
     ```
   }]>.value;
-  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Index:$source, I64Attr:$distance, Sp_LayoutAttr:$layout,
+  dag moved = (ins Variadic<AnyRankedTensor>:$inputs, Index:$source, I64Attr:$distance, Sp_LayoutAttr:$layout,
                        OptionalAttr<I64Attr>:$hops, OptionalAttr<StrAttr>:$along,
                        OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
                        UnitAttr:$of_queries);
+  let arguments = !con(moved, streams);
   let assemblyFormat = "$inputs (`of_queries` $of_queries^)? `from` $source `by` $distance (`hops` $hops^)? (`along` $along^)? `in` $layout"
-                       # " (`heads` $heads^ `of` $kv_heads)? attr-dict `:` type($inputs)"
+                       # " (`heads` $heads^ `of` $kv_heads)?" # streamText # " attr-dict `:` type($inputs)"
                        # " `` custom<SameTypes>(ref(type($inputs)), type($results))";
   let hasVerifier = 1;
 }
@@ -69,9 +74,10 @@ class Sp_AllGatherBase<bit start> : Sp_CommOp<"all_gather", start> {
     %all = sp.all_gather %k dim 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32> -> tensor<1x4096x2x64xf32>
     ```
   }]>.value;
-  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim, Sp_LayoutAttr:$layout,
+  dag moved = (ins AnyRankedTensor:$input, I64Attr:$dim, Sp_LayoutAttr:$layout,
                        Optional<AnyRankedTensor>:$after);
-  let assemblyFormat = "$input `dim` $dim `in` $layout (`after` $after^ `:` type($after))? attr-dict `:`"
+  let arguments = !con(moved, streams);
+  let assemblyFormat = "$input `dim` $dim `in` $layout (`after` $after^ `:` type($after))?" # streamText # " attr-dict `:`"
                        # " type($input) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -101,9 +107,10 @@ class Sp_AllToAllBase<bit start> : Sp_CommOp<"all_to_all", start> {
     %h = sp.all_to_all %q rows <zigzag 4096 on "sp" of 4> heads <contiguous 8 on "sp" of 4> of 8 : tensor<1x1024x8x64xf32> -> tensor<1x4096x2x64xf32>
     ```
   }]>.value;
-  let arguments = (ins 4DTensorOf<[AnyType]>:$input, Sp_LayoutAttr:$rows, OptionalAttr<Sp_LayoutAttr>:$onto,
+  dag moved = (ins 4DTensorOf<[AnyType]>:$input, Sp_LayoutAttr:$rows, OptionalAttr<Sp_LayoutAttr>:$onto,
                        Sp_LayoutAttr:$heads, I64Attr:$head_count, UnitAttr:$to_rows);
-  let assemblyFormat = "$input `rows` $rows (`onto` $onto^)? `heads` $heads `of` $head_count (`to_rows` $to_rows^)? attr-dict `:`"
+  let arguments = !con(moved, streams);
+  let assemblyFormat = "$input `rows` $rows (`onto` $onto^)? `heads` $heads `of` $head_count (`to_rows` $to_rows^)?" # streamText # " attr-dict `:`"
                        # " type($input) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -112,7 +119,9 @@ def Sp_AllToAllStartOp : Sp_AllToAllBase<1> {
   let results = (outs 4DTensorOf<[AnyType]>:$result, Sp_TokenType:$token);
 }
 
-class Sp_AllReduceBase<bit start> : Sp_CommOp<"all_reduce", start> {
+class Sp_AllReduceBase<bit start>
+    : Sp_CommOp<"all_reduce", start,
+                !if(start, [DeclareOpInterfaceMethods<Sp_ContinuationOpInterface>], [])> {
   let summary = !if(start, "Start of an all-reduce", "Combination of the values of all ranks of some axes");
   let description = Sp_StartText<start, [{
     The group is all ranks that differ only along `axes`, `ranks` of them; each
@@ -129,8 +138,9 @@ class Sp_AllReduceBase<bit start> : Sp_CommOp<"all_reduce", start> {
     %s, %t = sp.all_reduce %x, %y sum over ["dp", "sp"] of 8 : tensor<8xf32>, tensor<2x2xf32>
     ```
   }]>.value;
-  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Sp_Reduction:$kind, StrArrayAttr:$axes, I64Attr:$ranks);
-  let assemblyFormat = "$inputs $kind `over` $axes `of` $ranks attr-dict `:` type($inputs)"
+  dag moved = (ins Variadic<AnyRankedTensor>:$inputs, Sp_Reduction:$kind, StrArrayAttr:$axes, I64Attr:$ranks);
+  let arguments = !con(moved, streams);
+  let assemblyFormat = "$inputs $kind `over` $axes `of` $ranks" # streamText # " attr-dict `:` type($inputs)"
                        # " `` custom<SameTypes>(ref(type($inputs)), type($results))";
   let hasVerifier = 1;
 }
@@ -153,8 +163,9 @@ class Sp_ReduceScatterBase<bit start> : Sp_CommOp<"reduce_scatter", start> {
     %s = sp.reduce_scatter %x sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<2xf32>
     ```
   }]>.value;
-  let arguments = (ins AnyRankedTensor:$input, Sp_Reduction:$kind, I64Attr:$dim, Sp_LayoutAttr:$layout);
-  let assemblyFormat = "$input $kind `dim` $dim `in` $layout attr-dict `:` type($input) `->` type($result)";
+  dag moved = (ins AnyRankedTensor:$input, Sp_Reduction:$kind, I64Attr:$dim, Sp_LayoutAttr:$layout);
+  let arguments = !con(moved, streams);
+  let assemblyFormat = "$input $kind `dim` $dim `in` $layout" # streamText # " attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 def Sp_ReduceScatterOp : Sp_ReduceScatterBase<0> { let results = (outs AnyRankedTensor:$result); }

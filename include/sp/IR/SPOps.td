@@ -4,6 +4,7 @@
 #define SP_IR_SPOPS_TD
 
 include "sp/IR/SPBase.td"
+include "sp/IR/SPInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -113,7 +114,7 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
   let hasVerifier = 1;
 }
 
-def Sp_AttendOp : Sp_Scored<"attend"> {
+def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_ContinuationOpInterface>]> {
   let summary = "Attention of local queries to one block of keys, onto a softmax state";
   let description = [{
     The state is (o, lse), in fp32 (fp64 for fp64 operands): o normalised and lse
