@@ -42,9 +42,9 @@ bool visible(const cuda::Slice &slice, int64_t query, int64_t key) {
          (slice.hi == INT32_MAX || to <= from + slice.hi);
 }
 
-/// One query: adds the visible keys of all slices to its state.
-void attendQuery(const ForwardArguments &a, int64_t batch, int64_t head,
-                 int64_t query) {
+/// One query: adds the visible keys of its block's slices to its state.
+void attendQuery(const ForwardArguments &a, int64_t place, int64_t batch,
+                 int64_t head, int64_t query) {
   float *o = static_cast<float *>(a.out) + batch * a.outStrides[0] +
              query * a.outStrides[1] + head * a.outStrides[2];
   float *lse = static_cast<float *>(a.lse) + batch * a.lseStrides[0] +
@@ -53,7 +53,7 @@ void attendQuery(const ForwardArguments &a, int64_t batch, int64_t head,
   double sum = a.init ? 0 : std::exp(*lse), weighted[kRingHead];
   for (int64_t d = 0; d < kRingHead; ++d)
     weighted[d] = a.init ? 0 : o[d] * sum;
-  for (int s = 0; s < a.sliceCount; ++s)
+  for (int s = a.ranges[2 * place]; s < a.ranges[2 * place + 1]; ++s)
     for (int64_t key = a.slices[s].k0; key < a.slices[s].k1; ++key) {
       if (!visible(a.slices[s], query, key))
         continue;
@@ -81,13 +81,20 @@ int attendBlocks(const void *raw, int64_t blocks, uint64_t, char *error,
                   int(blocks), int(items));
     return 1;
   }
-  for (int64_t item = 0; item < items; ++item) {
-    int64_t pair = item % a.pairs,
-            first = a.order[item / a.pairs] * kQueryBlock;
+  if (!a.ranges || !a.counter || *a.counter != 0) {
+    std::snprintf(error, static_cast<size_t>(errorBytes),
+                  "no ranges, or no counter at 0");
+    return 1;
+  }
+  int64_t item = 0;
+  while ((item = (*a.counter)++) < items) {
+    int64_t pair = item % a.pairs, place = item / a.pairs,
+            first = a.order[place] * kQueryBlock;
     for (int64_t query = first;
          query < std::min<int64_t>(first + kQueryBlock, a.queries); ++query)
-      attendQuery(a, pair / a.heads, pair % a.heads, query);
+      attendQuery(a, place, pair / a.heads, pair % a.heads, query);
   }
+  *a.counter = 0;
   return 0;
 }
 

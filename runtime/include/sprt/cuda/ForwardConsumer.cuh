@@ -239,7 +239,9 @@ private:
       most = ptx::larger(most, ptx::shuffleXor(most, 1));
       most = ptx::larger(most, ptx::shuffleXor(most, 2));
       most = ptx::larger(greatest[r],
-                         Score::kIsNone ? most * arguments.scale : most);
+                         Score::kIsNone
+                             ? ptx::productBelow(most, arguments.scale)
+                             : most);
       // A row that has seen no key yet has no maximum to subtract.
       float from = ptx::larger(most, kLeast);
       shrink[r] = power(greatest[r], 1, from);
@@ -257,7 +259,9 @@ private:
   }
 
   /// Of an exponent. A function's may be large and finite: no product of it may
-  /// overflow, and `scale` is in it.
+  /// overflow, and `scale` is in it. Without one, `from` is rounded and the
+  /// product is not: from 2^31 on, what `from` lost makes the greatest power of
+  /// a row infinite, since it was rounded down, and never nothing.
   SPRT_DEVICE static float power(float exponent, float scale, float from) {
     if constexpr (Score::kIsNone)
       return ptx::exp2(exponent * scale - from);

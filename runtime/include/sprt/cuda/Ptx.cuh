@@ -192,6 +192,8 @@ SPRT_DEVICE float nearTanh(float x) {
   return y;
 }
 SPRT_DEVICE float larger(float x, float y) { return fmaxf(x, y); }
+/// Rounded down.
+SPRT_DEVICE float productBelow(float x, float y) { return __fmul_rd(x, y); }
 SPRT_DEVICE double exp2(double x) { return ::exp2(x); }
 SPRT_DEVICE double log2(double x) { return ::log2(x); }
 SPRT_DEVICE double larger(double x, double y) { return fmax(x, y); }

@@ -119,6 +119,12 @@ inline float nearTanh(float x) {
 template <class Number> Number larger(Number x, Number y) {
   return std::fmax(x, y);
 }
+/// Rounded down; a product of two floats is a double.
+inline float productBelow(float x, float y) {
+  double product = double(x) * y;
+  auto rounded = static_cast<float>(product);
+  return rounded > product ? std::nextafter(rounded, -HUGE_VALF) : rounded;
+}
 inline float infinity() { return std::numeric_limits<float>::infinity(); }
 
 template <class Number, class Element> Number number(Element element) {
