@@ -14,13 +14,14 @@ const char *findMissing(const sprt_array *inputs, int64_t inputCount,
   return resultCount > 0 && !results ? "results" : nullptr;
 }
 
-/// `body` as the only call that uses the session.
+/// `body` as the only call that uses the session, as `use` says.
 template <typename Body>
-sprt_status *alone(const sprt_session *session, const Body &body) {
+sprt_status *alone(const sprt_session *session, const Body &body,
+                   Session::Use use = Session::called) {
   return guarded([&]() -> Status {
     if (!session)
       return nullArgument("session");
-    Session::Claim claim(*session);
+    Session::Claim claim(*session, Session::idle, use);
     return claim.failure ? std::move(claim.failure) : body(claim);
   });
 }
@@ -66,12 +67,15 @@ const char *sprt_session_communicator(const sprt_session *session) {
 sprt_status *sprt_session_run(sprt_session *session, const sprt_array *inputs,
                               int64_t inputCount, sprt_array *results,
                               int64_t resultCount) {
-  return alone(session, [&](auto &) -> Status {
-    if (const char *missing =
-            findMissing(inputs, inputCount, results, resultCount))
-      return nullArgument(missing);
-    return session->run(inputs, inputCount, results, resultCount);
-  });
+  return alone(
+      session,
+      [&](auto &) -> Status {
+        if (const char *missing =
+                findMissing(inputs, inputCount, results, resultCount))
+          return nullArgument(missing);
+        return session->run(inputs, inputCount, results, resultCount);
+      },
+      Session::beginning);
 }
 
 sprt_status *sprt_session_feed(sprt_session *session, int64_t result,
@@ -87,27 +91,33 @@ int64_t sprt_session_fed_by(const sprt_session *session, int64_t input) {
 sprt_status *sprt_session_step(sprt_session *session, const sprt_array *inputs,
                                int64_t inputCount, sprt_array *results,
                                int64_t resultCount) {
-  return alone(session, [&](auto &) -> Status {
-    if (const char *missing =
-            findMissing(inputs, inputCount, results, resultCount))
-      return nullArgument(missing);
-    return session->step(inputs, inputCount, results, resultCount);
-  });
+  return alone(
+      session,
+      [&](auto &) -> Status {
+        if (const char *missing =
+                findMissing(inputs, inputCount, results, resultCount))
+          return nullArgument(missing);
+        return session->step(inputs, inputCount, results, resultCount);
+      },
+      Session::beginning);
 }
 
 sprt_status *sprt_session_start(sprt_session *session, const sprt_array *inputs,
                                 int64_t inputCount, sprt_array *results,
                                 int64_t resultCount) {
-  return alone(session, [&](Session::Claim &claim) -> Status {
-    if (const char *missing =
-            findMissing(inputs, inputCount, results, resultCount))
-      return nullArgument(missing);
-    if (Status failure =
-            session->start(inputs, inputCount, results, resultCount))
-      return failure;
-    claim.keepRunning();
-    return Status::success();
-  });
+  return alone(
+      session,
+      [&](Session::Claim &claim) -> Status {
+        if (const char *missing =
+                findMissing(inputs, inputCount, results, resultCount))
+          return nullArgument(missing);
+        if (Status failure =
+                session->start(inputs, inputCount, results, resultCount))
+          return failure;
+        claim.keepRunning();
+        return Status::success();
+      },
+      Session::beginning);
 }
 
 sprt_status *sprt_session_wait(sprt_session *session, double seconds,

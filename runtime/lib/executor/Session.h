@@ -45,14 +45,14 @@ public:
 
   Status writeTrace(const std::string &path) const;
 
-  /// By nobody, by a call, by a run that goes on between calls, by a call that
-  /// waits for it.
-  enum Use { idle, called, running, awaited };
+  /// By nobody, by a call, by one whose run is still to begin, by a run that
+  /// goes on between calls, by a call that waits for it.
+  enum Use { idle, called, beginning, running, awaited };
   /// One call that uses the session, or `failure` while another one does.
   class Claim {
   public:
-    explicit Claim(const Session &session, Use from = idle)
-        : failure(session.claim(from)), session(session), holds(!failure) {}
+    Claim(const Session &session, Use from, Use to)
+        : failure(session.claim(from, to)), session(session), holds(!failure) {}
     Claim(const Claim &) = delete;
     Claim &operator=(const Claim &) = delete;
     ~Claim() {
@@ -79,7 +79,7 @@ public:
   std::atomic<int64_t> runs{0}; ///< that are done; -1 after a failure
 
 private:
-  Status claim(Use from) const;
+  Status claim(Use from, Use to) const;
   void release(Use next) const;
 
   Status checkOptions(const sprt_session_options &options) const;

@@ -60,14 +60,14 @@ Session::~Session() {
   ranks.clear();
 }
 
-Status Session::claim(Use from) const {
+Status Session::claim(Use from, Use to) const {
   std::lock_guard<std::mutex> lock(mutex);
   if (use != from)
     return fail(SPRT_BUSY)
            << "this session is in use: another call or a run that "
               "sprt_session_start began is under way; create a session for "
               "each thread";
-  use = called;
+  use = to;
   return Status::success();
 }
 
@@ -96,6 +96,9 @@ void Session::begin(std::function<Status(Rank &)> body) {
   {
     std::lock_guard<std::mutex> lock(mutex);
     working = ranks.size();
+    use = called;
+    if (interrupted)
+      control.stop(-1);
   }
   try {
     for (size_t i = 0; i < ranks.size(); ++i)
@@ -167,17 +170,19 @@ Status Session::wait(double limitSeconds, bool &out_done) {
       return Status::success();
     }
   }
-  Claim claim(*this, awaited);
+  Claim claim(*this, awaited, called);
   return finishExecution();
 }
 
 void Session::interrupt() {
   std::lock_guard<std::mutex> lock(mutex);
   // Where nothing is under way, the next run is not meant.
-  if (working == 0 || interrupted)
+  if ((working == 0 && use != beginning) || interrupted)
     return;
   interrupted = true;
-  control.stop(-1);
+  // Ranks are not yet what a run that begins makes of them.
+  if (working > 0)
+    control.stop(-1);
 }
 
 void Session::explain(Status &status) const {
