@@ -37,6 +37,13 @@ TEST(AttentionForward, carries_a_state) {
   check<Summed>(shape, steps, 5);
 }
 
+TEST(AttentionForward, fetches_the_state_of_each_row_once) {
+  Shape shape = {1, 130, 200, 2, 1};
+  AttentionCheck<Masked> check(shape, {{full(shape)}, {full(shape)}}, 5, 0.1);
+  check.run(2);
+  EXPECT_EQ(check.prefetched(), 2 * 130 * (1 + Masked::kShape.valueSize / 32));
+}
+
 TEST(AttentionForward, leaves_rows_without_keys) {
   Shape shape = {1, 140, 140, 2, 1};
   check<Masked>(shape, {{banded(shape, kNone, -100)}}, 1);
@@ -125,6 +132,24 @@ TEST(AttentionForward, results_are_rounded_means) {
       cuda::PlainConfig<BFloat16, float, 20, 12>,
       cuda::PlainConfig<BFloat16, float, 20, 12, cuda::NoScore, kResult>>(
       {1, 40, 70, 2, 1});
+}
+
+/// Exponents from 2^31 on (f16: 2^28) lose more than powers hold: a row is
+/// right or no number, but never another one.
+template <class Config> void checkLargeScores() {
+  Shape shape = {1, 150, 300, 1, 1};
+  for (double scale : {1e3, 1e6, 1e7, 1e9, 1e10, 1e12, 1e20, 1e30, -1e12}) {
+    SCOPED_TRACE("scale " + std::to_string(scale));
+    AttentionCheck<Config> check(shape, {{banded(shape, kNone, 20)}}, 5, scale);
+    check.roundInputs();
+    ASSERT_NO_THROW(check.run(2));
+    check.expectRight(8, std::abs(scale) > 1e6);
+  }
+}
+
+TEST(AttentionForward, large_scores_are_right_or_no_numbers) {
+  checkLargeScores<Small>();
+  checkLargeScores<cuda::ForwardConfig<BFloat16, 64, 64, 128, 3, 2>>();
 }
 
 TEST(AttentionForward, ends_whatever_sums_it_takes_up) {

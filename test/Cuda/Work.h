@@ -4,6 +4,7 @@
 
 #include "sprt/cuda/AttentionArguments.h"
 
+#include <algorithm>
 #include <climits>
 #include <cstdint>
 #include <vector>
@@ -29,6 +30,22 @@ inline bool sees(const std::vector<Slice> &slices, int a, int b,
     }
   }
   return false;
+}
+
+/// The slices that rows of each block are in.
+inline std::vector<int32_t> rangesOf(const std::vector<Slice> &slices,
+                                     const std::vector<int32_t> &order,
+                                     int queryBlock) {
+  std::vector<int32_t> ranges;
+  for (int block : order) {
+    int q0 = block * queryBlock, q1 = q0 + queryBlock;
+    auto meets = [&](const Slice &s) { return s.q0 < q1 && q0 < s.q1; };
+    auto first = std::find_if(slices.begin(), slices.end(), meets);
+    auto last = std::find_if(slices.rbegin(), slices.rend(), meets);
+    ranges.push_back(static_cast<int>(first - slices.begin()));
+    ranges.push_back(static_cast<int>(slices.rend() - last));
+  }
+  return ranges;
 }
 
 /// How items of work are numbered and taken.

@@ -110,7 +110,7 @@ TEST_F(Emulated, injectedFailuresEndEveryRank) {
     runner.options.inject_command = 4;
     runner.options.inject_stall = stalls;
     std::string text = runner.run({ramp(7 * kRingWidth)});
-    EXPECT_THAT_CONTAINS(text, stalls ? "waited 0.3 s"
+    EXPECT_THAT_CONTAINS(text, stalls ? "waited 0.6 s"
                                       : "rank 1, command 4 "
                                         "\"shift\", step 0: "
                                         "failed on request");

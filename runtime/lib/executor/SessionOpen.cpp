@@ -116,7 +116,8 @@ Status Session::open(const sprt_session_options &options) {
   // Whoever computes long need not be stuck: only a caller knows.
   if (options.timeout_seconds > 0)
     control.limit = limitOf(options);
-  // A kernel may just have begun when another rank's wait for what it makes did.
+  // A kernel may just have begun when another rank's wait for what it makes
+  // did.
   bool waitsForKernels = program.isForCuda() && control.limit;
   for (std::unique_ptr<Rank> &rank : ranks) {
     rank->communicator->timeout = (waitsForKernels ? 2 : 1) * limitOf(options);

@@ -264,7 +264,7 @@ private:
   /// a row infinite, since it was rounded down, and never nothing.
   SPRT_DEVICE static float power(float exponent, float scale, float from) {
     if constexpr (Score::kIsNone)
-      return ptx::exp2(exponent * scale - from);
+      return ptx::exp2(ptx::multiplyAdd(exponent, scale, -from));
     else
       return ptx::exp2((exponent - from) * kLog2e);
   }

@@ -192,6 +192,10 @@ SPRT_DEVICE float nearTanh(float x) {
   return y;
 }
 SPRT_DEVICE float larger(float x, float y) { return fmaxf(x, y); }
+/// x y + z, rounded once.
+SPRT_DEVICE float multiplyAdd(float x, float y, float z) {
+  return __fmaf_rn(x, y, z);
+}
 /// Rounded down.
 SPRT_DEVICE float productBelow(float x, float y) { return __fmul_rd(x, y); }
 SPRT_DEVICE double exp2(double x) { return ::exp2(x); }

@@ -49,7 +49,7 @@ inline void barrierInit(uint32_t barrier, int count, const char *name,
   emulated().barriers.initialise(barrier, count,
                                  name + (" " + std::to_string(number)));
 }
-inline void fenceBarriers() {}
+inline void fenceBarriers() { emulated().barriers.fence(); }
 inline void barrierExpect(uint32_t barrier, int bytes) {
   emulated().barriers.expect(barrier, bytes);
 }
@@ -119,6 +119,9 @@ inline float nearTanh(float x) {
 template <class Number> Number larger(Number x, Number y) {
   return std::fmax(x, y);
 }
+inline float multiplyAdd(float x, float y, float z) {
+  return std::fma(x, y, z);
+}
 /// Rounded down; a product of two floats is a double.
 inline float productBelow(float x, float y) {
   double product = double(x) * y;
@@ -142,6 +145,7 @@ template <class Element> Element loadConstant(const Element *from) {
 /// Reads it: what is fetched must be there.
 inline void prefetch(const void *from) {
   (void)*static_cast<const volatile char *>(from);
+  ++emulated().prefetches;
 }
 inline int increment(int32_t *counter) {
   return __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);

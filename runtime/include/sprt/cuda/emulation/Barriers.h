@@ -15,7 +15,12 @@ public:
   // ---- Barriers in shared memory ----
 
   void initialise(uint32_t address, int count, const std::string &name) {
-    barriers[address] = {name, count, count, 0, 0};
+    barriers[address] = {name, count, count, 0, 0, false};
+  }
+  /// Shows what was initialised to the other threads, and to copies.
+  void fence() {
+    for (auto &[address, it] : barriers)
+      it.isShown = true;
   }
   void expect(uint32_t address, int bytes) {
     barrier(address).bytes += bytes;
@@ -63,6 +68,7 @@ private:
     int count, missing;
     int64_t bytes;
     uint32_t phase;
+    bool isShown;
 
     void turn() {
       if (missing == 0 && bytes == 0) {
@@ -121,6 +127,9 @@ private:
     auto found = barriers.find(address);
     if (found == barriers.end())
       throw Fault("a barrier is used before it is initialised");
+    if (!found->second.isShown)
+      throw Fault("the barrier '" + found->second.name +
+                  "' is used before a fence shows it to other threads");
     return found->second;
   }
 

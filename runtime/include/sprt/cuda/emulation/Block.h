@@ -79,6 +79,7 @@ public:
 
   const Launch launch;
   const int number;
+  int64_t prefetches = 0;
   Fibers fibers;
   SharedMemory memory;
   Barriers barriers{fibers};
@@ -123,10 +124,17 @@ private:
   std::vector<int64_t> met; ///< exchanges of each thread with its warp
 };
 
-/// Runs every block of a launch, one after another. Throws Fault.
-template <class Kernel> void run(const Launch &launch, const Kernel &kernel) {
-  for (int number = 0; number < launch.blocks; ++number)
-    Block(launch, number).run(kernel);
+/// Runs every block of a launch, one after another. Throws Fault. How many
+/// prefetches there were, which change nothing that is computed.
+template <class Kernel>
+int64_t run(const Launch &launch, const Kernel &kernel) {
+  int64_t prefetches = 0;
+  for (int number = 0; number < launch.blocks; ++number) {
+    Block block(launch, number);
+    block.run(kernel);
+    prefetches += block.prefetches;
+  }
+  return prefetches;
 }
 
 /// The same, as sprt_emulated_kernel says it.
