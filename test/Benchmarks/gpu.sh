@@ -30,6 +30,10 @@ prepare() {
 run() {
   local folder=$1
   shift
+  if [[ ! -f $folder/scripts/run.py ]]; then
+    echo "gpu.sh: expected a folder that --prepare made but got '$folder'" >&2
+    exit 2
+  fi
   [[ -x $python ]] || python=$(command -v python3)
   exec "$python" "$folder/scripts/run.py" "$folder" "$@"
 }
@@ -44,6 +48,7 @@ case "${1:-}" in
     run "${@:2}"
     ;;
   --dry-run)
+    (($# <= 2)) || { usage >&2 && exit 2; }
     work=${2:-$(mktemp -d)}
     mkdir -p "$work"
     prepare "$work/prepared" --dry

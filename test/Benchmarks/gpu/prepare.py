@@ -134,4 +134,7 @@ def check_size(folder: Path, most: int = MOST_BYTES) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as failure:
+        raise SystemExit(f"gpu.sh --prepare: {failure}") from None

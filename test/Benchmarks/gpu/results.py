@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ class Run:
         ]
 
 
-class DamagedError(Exception):
+class DamagedError(ValueError):
     """A file is not what a run writes."""
 
 
@@ -63,10 +64,14 @@ def overwrite(path: Path, text: str) -> None:
     data = text.encode()
     if len(data) > MOST_BYTES:
         data = data[:MOST_BYTES] + b"\ncut here\n"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
-    os.write(descriptor, data)
-    os.truncate(descriptor, len(data))
-    os.close(descriptor)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+        with open(descriptor, "wb", buffering=0) as file:
+            file.write(data)
+            file.truncate()
+    except OSError as failure:
+        # What it would say is in the log, from which a later call makes it.
+        print(f"{path}: {failure.strerror}", file=sys.stderr, flush=True)
 
 
 def lines_of(out: Path) -> list[dict[str, Any]]:

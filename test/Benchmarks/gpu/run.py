@@ -242,4 +242,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except (OSError, ValueError, EOFError, tarfile.TarError) as failure:
+        sys.exit(f"gpu.sh --run {' '.join(sys.argv[1:3])}: {str(failure).splitlines()[0]}")
