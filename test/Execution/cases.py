@@ -21,7 +21,7 @@ PLACEMENTS = ("head-first", "context-first")
 TRAVELLING = ("", "kv", "q")
 SPELLINGS = ("repeated", "grouped", "heads-first")
 TARGETS = ("cpu", "cuda")
-TYPES = ("float64", "float32", "bfloat16")
+TYPES = ("float64", "float32", "bfloat16", "float16")
 
 
 @dataclass(frozen=True)

@@ -206,7 +206,7 @@ def main() -> int:
         return 1 if outcome.problem else 0
     count = args.count // 30 if args.quick else args.count
     drawn = itertools.islice(draw.stream(args.seed), count)
-    return run_apart(args, [replace(case, target=args.target).settled() for case in drawn])
+    return run_apart(args, [draw.on(args.target, case) for case in drawn])
 
 
 if __name__ == "__main__":

@@ -61,12 +61,12 @@ SCORES = (
 SIZES = (
     "s=131,h=4,kv=2,d=64,type=bfloat16",
     "s=96,k=150,h=4,kv=4,d=128,type=bfloat16",
-    "s=77,h=6,kv=3,d=80,type=bfloat16",
+    "s=77,h=6,kv=3,d=80,type=float16",
     "s=70,h=4,kv=2,d=96,dv=64,type=bfloat16",
     "s=5,h=4,kv=1,d=16,type=bfloat16",
     "s=61,h=4,kv=2,d=24,type=float32",
     "s=37,k=50,h=4,kv=4,d=7,dv=5,type=float64",
-    "s=90,h=4,kv=4,d=12,type=bfloat16",
+    "s=90,h=4,kv=4,d=12,type=float16",
 )
 
 
