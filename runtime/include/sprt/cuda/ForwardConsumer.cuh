@@ -238,10 +238,9 @@ private:
         most = ptx::larger(most, ptx::larger(scores[i], scores[i + 1]));
       most = ptx::larger(most, ptx::shuffleXor(most, 1));
       most = ptx::larger(most, ptx::shuffleXor(most, 2));
-      most = ptx::larger(greatest[r],
-                         Score::kIsNone
-                             ? ptx::productBelow(most, arguments.scale)
-                             : most);
+      most = ptx::larger(
+          greatest[r],
+          Score::kIsNone ? ptx::productBelow(most, arguments.scale) : most);
       // A row that has seen no key yet has no maximum to subtract.
       float from = ptx::larger(most, kLeast);
       shrink[r] = power(greatest[r], 1, from);
