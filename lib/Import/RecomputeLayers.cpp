@@ -30,7 +30,6 @@
 #define DEBUG_TYPE "sp-recompute-layers"
 
 namespace mlir::sp {
-#define GEN_PASS_DEF_FORGETCHECKPOINTSPASS
 #define GEN_PASS_DEF_RECOMPUTELAYERSPASS
 #include "sp/Import/Passes.h.inc"
 } // namespace mlir::sp
@@ -39,16 +38,6 @@ using namespace mlir;
 using namespace mlir::sp;
 
 namespace {
-
-struct ForgetCheckpointsPass
-    : sp::impl::ForgetCheckpointsPassBase<ForgetCheckpointsPass> {
-  void runOnOperation() override {
-    getOperation().walk([](stablehlo::OptimizationBarrierOp barrier) {
-      barrier->replaceAllUsesWith(barrier->getOperands());
-      barrier.erase();
-    });
-  }
-};
 
 struct RecomputeLayersPass
     : sp::impl::RecomputeLayersPassBase<RecomputeLayersPass> {

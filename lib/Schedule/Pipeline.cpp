@@ -1,7 +1,7 @@
 //===- Pipeline.cpp - The stage Schedule ---------------------------------===//
 
-#include "sp/Import/Passes.h"
 #include "sp/Schedule/Passes.h"
+#include "sp/StableHLO/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"

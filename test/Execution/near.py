@@ -224,7 +224,8 @@ def main() -> int:
     print(f"{len(found)} cases in {seconds:.0f} s: {summary(found)}")
     for role, of in sorted(by_role(found).items()):
         print(f"  at {role}: {summary(of)}")
-    print(f"files of {'the case' if args.case else 'wrong cases'}: {args.work / KEPT}")
+    if args.case or any(outcome.kind not in RIGHT for outcome in found):
+        print(f"files of {'the case' if args.case else 'wrong cases'}: {args.work / KEPT}")
     return int(any(outcome.kind not in RIGHT for outcome in found))
 
 

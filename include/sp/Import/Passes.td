@@ -261,20 +261,6 @@ def SaveAttentionPass : Pass<"sp-save-attention", "func::FuncOp"> {
   let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect"];
 }
 
-def ForgetCheckpointsPass : Pass<"sp-forget-checkpoints", "func::FuncOp"> {
-  let summary = "Take away the barriers of checkpoints";
-  let description = [{
-    What a checkpoint computes again is then the same as in the forward, and
-    merged with it.
-    ```mlir
-    %b = stablehlo.optimization_barrier %x : tensor<4x8xf32>
-    %again = stablehlo.tanh %b : tensor<4x8xf32>
-    // becomes
-    %again = stablehlo.tanh %x : tensor<4x8xf32>
-    ```
-  }];
-}
-
 def RecomputeLayersPass : Pass<"sp-recompute-layers", "func::FuncOp"> {
   let summary = "Compute layers again for their gradients";
   let description = [{

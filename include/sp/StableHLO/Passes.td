@@ -60,4 +60,18 @@ def RaisePrecisionPass : Pass<"sp-raise-precision", "::mlir::ModuleOp"> {
   }];
 }
 
+def ForgetCheckpointsPass : Pass<"sp-forget-checkpoints", "::mlir::func::FuncOp"> {
+  let summary = "Take away the barriers of checkpoints";
+  let description = [{
+    What a checkpoint computes again is then the same as in the forward, and
+    merged with it.
+    ```mlir
+    %b = stablehlo.optimization_barrier %x : tensor<4x8xf32>
+    %again = stablehlo.tanh %b : tensor<4x8xf32>
+    // becomes
+    %again = stablehlo.tanh %x : tensor<4x8xf32>
+    ```
+  }];
+}
+
 #endif // SP_STABLEHLO_PASSES
