@@ -157,15 +157,13 @@ void GradientFormula::forEachEmptyRow(function_ref<void()> body) {
   Axes rows = axes.batch;
   llvm::append_range(rows, axes.sharedHeads);
   llvm::append_range(rows, axes.groups);
-  if (axes.query)
-    rows.push_back(*axes.query);
+  rows.push_back(*axes.query);
   Extent feature = over(axes.feature), keys = over({axes.key});
   point.forEach(over(rows), [&] {
     double greatest = exponents->sink(point.coordinates());
-    size_t query = axes.query ? point.get(*axes.query) : 0;
     point.forEach(keys, [&] {
       greatest = std::max(
-          greatest, exponent(draw.plan->queries[query],
+          greatest, exponent(draw.plan->queries[point.get(*axes.query)],
                              draw.plan->keys[point.get(axes.key)], feature));
     });
     if (greatest == none)

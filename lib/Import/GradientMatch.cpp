@@ -295,6 +295,10 @@ LogicalResult GradientMatcher::checkLogSumExps() {
 
 std::optional<GradientMatch> GradientMatcher::run() {
   Location location = match.product->getLoc();
+  if (!match.axes.query) {
+    (void)refuse("its gradients meet a single query", location);
+    return std::nullopt;
+  }
   pairs = findPairs(scores, match.product, products);
   std::optional<double> emptySlope =
       slopeOfEmptyRows(match, component.scoresNode());
@@ -306,10 +310,6 @@ std::optional<GradientMatch> GradientMatcher::run() {
     return std::nullopt;
   }
   gradients.emptySlope = *emptySlope;
-  if (!match.axes.query) {
-    (void)refuse("its gradients meet a single query", location);
-    return std::nullopt;
-  }
   stopAtMultiples();
   if (pairs && failed(readPairs()))
     return std::nullopt;

@@ -71,3 +71,32 @@ module @one_group {
     return %22 : tensor<3x1x1x4xf32>
   }
 }
+
+// -----
+
+// A query of a decoder's next token beside keys of segments: it has no axis of
+// queries, in which rows without keys would be looked for.
+// CHECK-LABEL: func.func @one_query_in_segments
+// CHECK: sp.attention(%arg0, %arg1, %arg2) score @score_0
+// CHECK-SAME: : tensor<1x1x1x4xf32>, tensor<1x2x1x4xf32>, tensor<1x2x1x4xf32> -> tensor<1x1x1x4xf32>
+func.func @one_query_in_segments(%q: tensor<1x1x1x4xf32>, %k: tensor<1x2x1x4xf32>, %v: tensor<1x2x1x4xf32>, %of_query: tensor<1x1xi32>, %of_keys: tensor<1x2xi32>) -> tensor<1x1x1x4xf32> {
+  %0 = stablehlo.dot_general %q, %k, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<1x1x1x4xf32>, tensor<1x2x1x4xf32>) -> tensor<1x1x1x2xf32>
+  %3 = stablehlo.broadcast_in_dim %of_query, dims = [0, 2] : (tensor<1x1xi32>) -> tensor<1x1x1x1xi32>
+  %4 = stablehlo.broadcast_in_dim %of_keys, dims = [0, 3] : (tensor<1x2xi32>) -> tensor<1x1x1x2xi32>
+  %5 = stablehlo.broadcast_in_dim %3, dims = [0, 1, 2, 3] : (tensor<1x1x1x1xi32>) -> tensor<1x1x1x2xi32>
+  %6 = stablehlo.compare EQ, %5, %4, SIGNED : (tensor<1x1x1x2xi32>, tensor<1x1x1x2xi32>) -> tensor<1x1x1x2xi1>
+  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %lows = stablehlo.broadcast_in_dim %low, dims = [] : (tensor<f32>) -> tensor<1x1x1x2xf32>
+  %7 = stablehlo.select %6, %0, %lows : tensor<1x1x1x2xi1>, tensor<1x1x1x2xf32>
+  %8 = stablehlo.reduce(%7 init: %low) applies stablehlo.maximum across dimensions = [3] : (tensor<1x1x1x2xf32>, tensor<f32>) -> tensor<1x1x1xf32>
+  %9 = stablehlo.broadcast_in_dim %8, dims = [0, 1, 2] : (tensor<1x1x1xf32>) -> tensor<1x1x1x2xf32>
+  %13 = stablehlo.subtract %7, %9 : tensor<1x1x1x2xf32>
+  %14 = stablehlo.exponential %13 : tensor<1x1x1x2xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %15 = stablehlo.reduce(%14 init: %zero) applies stablehlo.add across dimensions = [3] : (tensor<1x1x1x2xf32>, tensor<f32>) -> tensor<1x1x1xf32>
+  %16 = stablehlo.broadcast_in_dim %15, dims = [0, 1, 2] : (tensor<1x1x1xf32>) -> tensor<1x1x1x2xf32>
+  %18 = stablehlo.divide %14, %16 : tensor<1x1x1x2xf32>
+  %21 = stablehlo.dot_general %v, %18, batching_dims = [0, 2] x [0, 1], contracting_dims = [1] x [3] : (tensor<1x2x1x4xf32>, tensor<1x1x1x2xf32>) -> tensor<1x1x4x1xf32>
+  %22 = stablehlo.transpose %21, dims = [0, 3, 1, 2] : (tensor<1x1x4x1xf32>) -> tensor<1x1x1x4xf32>
+  return %22 : tensor<1x1x1x4xf32>
+}
