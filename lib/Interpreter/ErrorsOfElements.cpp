@@ -1,6 +1,6 @@
 //===- ErrorsOfElements.cpp - Slopes and roundings of functions -----------===//
 #include "ErrorRules.h"
-#include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/ScalarForms.h"
 
 using namespace mlir;
 using namespace mlir::interpreter;
@@ -142,8 +142,7 @@ FailureOr<Tensors> interpreter::evaluateElements(const Evaluation &evaluation,
         squares.addAt(at, magnitudeAt(*operand.getErrors(), at));
       continue;
     }
-    if (isa<stablehlo::SignOp, stablehlo::FloorOp, stablehlo::CeilOp,
-            stablehlo::RoundOp, stablehlo::RoundNearestEvenOp>(evaluation.op) &&
+    if (stablehlo::isFlat(evaluation.op) &&
         operand.getStorage() == Storage::Float) {
       if (failed(addJumps(evaluation, operand, before->front(), squares)))
         return failure();

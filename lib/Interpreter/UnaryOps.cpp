@@ -1,6 +1,6 @@
 //===- UnaryOps.cpp - Element-wise functions of one operand ---------------===//
 #include "Elementwise.h"
-#include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/ScalarForms.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>
 
@@ -19,13 +19,6 @@ static void addUnary(Handlers &handlers, OnInteger onInteger, OnFloat onFloat,
   });
 }
 
-static double signOf(double x) {
-  return x == 0 || std::isnan(x) ? x : std::copysign(1.0, x);
-}
-static Complex signOf(Complex z) {
-  return z == Complex(0) ? z : z / std::abs(z);
-}
-
 /// Integers wrap: they are computed without sign and cut to their width after.
 template <typename T> static T negateInteger(T x) { return T(0 - uint64_t(x)); }
 
@@ -33,9 +26,12 @@ static void addArithmetic(Handlers &h) {
   addUnary<stablehlo::NegOp>(
       h, [](auto x) { return negateInteger(x); }, [](double x) { return -x; },
       [](Complex x) { return -x; });
+  const auto &sign =
+      stablehlo::scalarForms().at(TypeID::get<stablehlo::SignOp>());
   addUnary<stablehlo::SignOp>(
       h, [](auto x) { return decltype(x)((x > 0) - (x < 0)); },
-      [](double x) { return signOf(x); }, [](Complex x) { return signOf(x); });
+      [real = sign.real](double x) { return real(x); },
+      [complex = sign.complex](Complex x) { return complex(x); });
 
   addUnary<chlo::SquareOp>(
       h, [](auto x) { return decltype(x)(uint64_t(x) * uint64_t(x)); },

@@ -26,6 +26,22 @@ sprt_status *alone(const sprt_session *session, const Body &body,
   });
 }
 
+/// The same of a call that begins a run.
+template <typename Body>
+sprt_status *beginning(const sprt_session *session, const sprt_array *inputs,
+                       int64_t inputCount, const sprt_array *results,
+                       int64_t resultCount, const Body &body) {
+  return alone(
+      session,
+      [&](Session::Claim &claim) -> Status {
+        if (const char *missing =
+                findMissing(inputs, inputCount, results, resultCount))
+          return nullArgument(missing);
+        return body(claim);
+      },
+      Session::beginning);
+}
+
 } // namespace
 
 void sprt_session_options_init(sprt_session_options *out_options) {
@@ -67,15 +83,10 @@ const char *sprt_session_communicator(const sprt_session *session) {
 sprt_status *sprt_session_run(sprt_session *session, const sprt_array *inputs,
                               int64_t inputCount, sprt_array *results,
                               int64_t resultCount) {
-  return alone(
-      session,
-      [&](auto &) -> Status {
-        if (const char *missing =
-                findMissing(inputs, inputCount, results, resultCount))
-          return nullArgument(missing);
+  return beginning(
+      session, inputs, inputCount, results, resultCount, [&](auto &) -> Status {
         return session->run(inputs, inputCount, results, resultCount);
-      },
-      Session::beginning);
+      });
 }
 
 sprt_status *sprt_session_feed(sprt_session *session, int64_t result,
@@ -91,33 +102,23 @@ int64_t sprt_session_fed_by(const sprt_session *session, int64_t input) {
 sprt_status *sprt_session_step(sprt_session *session, const sprt_array *inputs,
                                int64_t inputCount, sprt_array *results,
                                int64_t resultCount) {
-  return alone(
-      session,
-      [&](auto &) -> Status {
-        if (const char *missing =
-                findMissing(inputs, inputCount, results, resultCount))
-          return nullArgument(missing);
+  return beginning(
+      session, inputs, inputCount, results, resultCount, [&](auto &) -> Status {
         return session->step(inputs, inputCount, results, resultCount);
-      },
-      Session::beginning);
+      });
 }
 
 sprt_status *sprt_session_start(sprt_session *session, const sprt_array *inputs,
                                 int64_t inputCount, sprt_array *results,
                                 int64_t resultCount) {
-  return alone(
-      session,
-      [&](Session::Claim &claim) -> Status {
-        if (const char *missing =
-                findMissing(inputs, inputCount, results, resultCount))
-          return nullArgument(missing);
-        if (Status failure =
-                session->start(inputs, inputCount, results, resultCount))
-          return failure;
-        claim.keepRunning();
-        return Status::success();
-      },
-      Session::beginning);
+  return beginning(session, inputs, inputCount, results, resultCount,
+                   [&](Session::Claim &claim) -> Status {
+                     if (Status failure = session->start(inputs, inputCount,
+                                                         results, resultCount))
+                       return failure;
+                     claim.keepRunning();
+                     return Status::success();
+                   });
 }
 
 sprt_status *sprt_session_wait(sprt_session *session, double seconds,
