@@ -95,24 +95,33 @@ class Case:
 
     @property
     def by_queries(self) -> bool:
-        """Whether ranks may have what scores read, or its gradients, by queries: these cannot travel then."""
+        """Whether ranks may have what scores read, or its gradients, by queries: these cannot travel then.
+
+        What is added to all scores of a row hides none of them: the row reads its constants.
+        """
+        if self.fill == "add" and self.positions is not None and not self.positions.any(-1).all():
+            return True
         beside = [part for part in self.made if part.arrays and part.role not in ("cap", "sink")]
         rows = [jax.eval_shape(part.value, *part.arrays).shape[2] for part in beside]
         return self.grad > 1 or max(rows, default=1) > 1
 
     @property
+    def positions(self) -> jax.Array | None:
+        """The pairs that masks of positions leave visible, if there are such masks."""
+        masks = [part.value() for part in self.made if part.role == "visible" and not part.arrays]
+        return functools.reduce(operator.and_, masks) if masks else None
+
+    @property
     def shown(self) -> bool:
         """Whether positions leave a pair visible."""
-        masks = [part.value() for part in self.made if part.role == "visible"]
-        return not masks or bool(functools.reduce(operator.and_, masks).any())
+        return self.positions is None or bool(self.positions.any())
 
     @property
     def differentiable(self) -> bool:
         """Whether gradients are found: every query sees a key, and some of several see more than one."""
-        masks = [part.value() for part in self.made if part.role == "visible"]
-        if self.s == 1 or not masks:
+        if self.s == 1 or self.positions is None:
             return self.s > 1 and self.keys > 1
-        seen = functools.reduce(operator.and_, masks).sum(-1)
+        seen = self.positions.sum(-1)
         return bool(seen.min() > 0 and seen.max() > 1)
 
     def text(self) -> str:

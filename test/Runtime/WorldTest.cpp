@@ -38,7 +38,9 @@ protected:
       thread.join();
     return texts;
   }
-  ~Sockets() override {
+  ~Sockets() override { leave(); }
+  /// Process 0 last, which waits for the others.
+  void leave() {
     while (!worlds.empty())
       worlds.pop_back();
   }
@@ -103,6 +105,37 @@ TEST_F(Sockets, failuresAreToldToEverybody) {
   EXPECT_TRUE(status->consequence);
   EXPECT_EQ(worlds[2]->culprit(), 1);
   EXPECT_FALSE(worlds[1]->failureAnnounced());
+}
+
+// Process 0 is told while it sends to another, and ends before it can pass on
+// what it was told.
+TEST_F(Sockets, whoEndedFirstIsToBlameForAll) {
+  std::vector<char> large(4 << 20);
+  for (int round = 0; round < 50; ++round) {
+    for (const std::string &text : join({0, 1, 2, 3}, 4))
+      ASSERT_EQ(text, "");
+    std::unique_ptr<Communicator> end = worlds[0]->endpoint();
+    std::thread sends([&] {
+      RequestPtr sent;
+      EXPECT_FALSE(end->send(1, kControlChannel,
+                             denseMessage(large.data(), large.size()), sent));
+    });
+    std::thread told([&] {
+      while (!worlds[0]->failureAnnounced())
+        std::this_thread::yield();
+      worlds[0]->announceFailure();
+    });
+    worlds[2]->announceFailure();
+    for (size_t other : {0, 1, 3}) {
+      while (!worlds[other]->failureAnnounced())
+        std::this_thread::yield();
+      EXPECT_EQ(worlds[other]->culprit(), 2) << "round " << round;
+    }
+    sends.join();
+    told.join();
+    end.reset();
+    leave();
+  }
 }
 
 TEST_F(Sockets, ranksMayBeNumberedAnew) {

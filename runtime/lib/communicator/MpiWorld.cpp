@@ -173,9 +173,7 @@ Status MpiWorld::test(Handle &request, bool &out_done, int64_t &out_bytes) {
   return check(code, "MPI_Test");
 }
 
-void MpiWorld::announceFailure() {
-  if (failing.exchange(true))
-    return;
+void MpiWorld::tellOthers() {
   for (int64_t peer = 0; peer < ranks; ++peer) {
     Handle request = nullptr;
     // A peer that cannot be told finds out when its own limit ends.

@@ -27,7 +27,6 @@ public:
     return "mpirun -n " + std::to_string(processes);
   }
   std::unique_ptr<Communicator> endpoint() override;
-  void announceFailure() override;
   bool failureAnnounced() override;
 
   /// Non-blocking transfers of at most 2^30 bytes.
@@ -49,6 +48,7 @@ private:
   Status load();
   Status initialise();
   Status check(int code, const char *call) const;
+  void tellOthers() override;
 
   std::unique_ptr<Symbols> mpi;
   Handle world = nullptr;
@@ -57,7 +57,6 @@ private:
   /// once.
   std::mutex serial;
   bool concurrent = false;
-  std::atomic<bool> failing{false};
 };
 
 /// One process is one rank. Waiting polls MPI with growing pauses, up to a

@@ -53,9 +53,7 @@ void SocketWorld::spread(const Frame &frame) {
   }
 }
 
-void SocketWorld::announceFailure() {
-  if (failing.exchange(true))
-    return;
+void SocketWorld::tellOthers() {
   Frame frame;
   frame.kind = Frame::failure;
   frame.from = process;

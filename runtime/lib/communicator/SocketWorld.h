@@ -58,7 +58,6 @@ public:
     return "torchrun --no-python --nproc-per-node=" + std::to_string(processes);
   }
   std::unique_ptr<Communicator> endpoint() override;
-  void announceFailure() override;
   bool failureAnnounced() override { return announcer.load() >= 0; }
 
   Status send(int64_t peer, int channel, const Message &message, Limit limit);
@@ -110,6 +109,7 @@ private:
   /// Process 0 passes on to all others what `frame` says of another.
   void spread(const Frame &frame);
   void lose(int64_t process);
+  void tellOthers() override;
   /// Sends to a process, through 0.
   Status post(const Frame &frame, const void *data, Limit limit);
   Link &linkTo(int64_t other) { return *links[process == 0 ? other : 0]; }
@@ -123,7 +123,6 @@ private:
   std::map<std::pair<int64_t, int>, int64_t> delivered, expected;
   std::map<int64_t, bool> departed; ///< processes that are done
   bool stopped = false;
-  std::atomic<bool> failing{false};
   std::atomic<bool> closing{false};
   std::thread server;
 };

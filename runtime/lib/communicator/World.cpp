@@ -31,6 +31,11 @@ int64_t World::rankOf(int64_t number) const {
          processOf.begin();
 }
 
+void World::announceFailure() {
+  if (!failing.exchange(true) && !failureAnnounced())
+    tellOthers();
+}
+
 int64_t World::culprit() const {
   int64_t first = announcer.load();
   return first < 0 ? -1 : rankOf(first);

@@ -29,8 +29,9 @@ public:
   /// This rank's end of a communicator for memory of the host.
   virtual std::unique_ptr<Communicator> endpoint() = 0;
 
-  /// Tells every other process that the run has ended.
-  virtual void announceFailure() = 0;
+  /// Tells every other process that the run has ended, unless another process
+  /// has told them: who was ended by it is not to blame.
+  void announceFailure();
   /// Whether another process has said so, or has died.
   virtual bool failureAnnounced() = 0;
   /// The rank of the first that did, or -1.
@@ -39,10 +40,12 @@ public:
 protected:
   void join(int64_t number, int64_t processes);
   int64_t rankOf(int64_t number) const;
+  virtual void tellOthers() = 0;
 
   int64_t process = 0;
   std::vector<int64_t> processOf;     ///< by rank
   std::atomic<int64_t> announcer{-1}; ///< a process
+  std::atomic<bool> failing{false};
 };
 
 /// The world that a launcher has started this process in: mpirun's, or that of
