@@ -30,6 +30,23 @@ LogicalResult BlockGradients::join(Operation *op, ArrayRef<Value> gradients,
   return success();
 }
 
+bool BlockGradients::areOfOne(ArrayRef<Value> gradients) const {
+  return llvm::all_of(gradients, [&](Value gradient) {
+    return parts[numberOf(gradient) - 1].group ==
+           parts[numberOf(gradients.front()) - 1].group;
+  });
+}
+
+LogicalResult BlockGradients::joinAtHome(Operation *op,
+                                         ArrayRef<Value> gradients,
+                                         Value result) {
+  for (Value gradient : gradients)
+    if (failed(use(op, gradient)))
+      return failure();
+  begin(op, result, parts[numberOf(gradients.front()) - 1].group);
+  return success();
+}
+
 LogicalResult BlockGradients::add(Operation *op, Value onto, Value result,
                                   const Group &group) {
   if (!onto || numberOf(onto) == 0) {
@@ -58,17 +75,24 @@ LogicalResult BlockGradients::takeUp(Operation *op, Value gradient,
                                      const Moves &moves) {
   if (numberOf(gradient) == 0)
     return success();
-  Part &part = parts[numberOf(gradient) - 1];
+  const Group group = parts[numberOf(gradient) - 1].group;
   if (!moves.empty())
     return op->emitOpError()
-           << "takes a gradient of " << nameOf(part.group)
+           << "takes a gradient of " << nameOf(group)
            << " to be the rank's own, which at owner 0 is that of owner "
            << moves.source(0);
+  if (failed(use(op, gradient)))
+    return failure();
+  taken.insert(group);
+  return success();
+}
+
+LogicalResult BlockGradients::use(Operation *op, Value gradient) {
+  Part &part = parts[numberOf(gradient) - 1];
   if (part.fate == Fate::wentOn)
     return op->emitOpError()
            << "takes up a part of a gradient of " << nameOf(part.group);
   part.fate = Fate::takenUp;
-  taken.insert(part.group);
   return success();
 }
 

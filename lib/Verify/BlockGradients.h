@@ -26,6 +26,11 @@ public:
   LogicalResult handOn(Operation *op, Value input, Value result);
   /// `result` is the sum of parts of one gradient.
   LogicalResult join(Operation *op, ArrayRef<Value> gradients, Value result);
+  /// Whether they are parts of one gradient.
+  bool areOfOne(ArrayRef<Value> gradients) const;
+  /// As `join`, of parts that are home: these may be read once more.
+  LogicalResult joinAtHome(Operation *op, ArrayRef<Value> gradients,
+                           Value result);
   /// `op` takes up a gradient of rows that came by these moves: none are left.
   LogicalResult takeUp(Operation *op, Value gradient, const Moves &moves);
   /// Whether no part was lost of gradients of which others were taken up.
@@ -43,6 +48,7 @@ private:
     Fate fate;
   };
   void begin(Operation *op, Value result, const Group &group);
+  LogicalResult use(Operation *op, Value gradient);
 
   DenseMap<Value, int64_t> numbers;
   SmallVector<Part> parts; ///< number 1 first

@@ -74,8 +74,8 @@ private:
     return success();
   }
 
-  /// What is none of attention's: it joins parts that are away from home, of
-  /// one owner's keys, and takes up gradients that are there.
+  /// What is none of attention's: it joins parts of one owner's keys, or takes
+  /// up gradients that are home.
   LogicalResult compute(Operation *op) {
     SmallVector<Value> gradients;
     for (Value operand : op->getOperands())
@@ -84,13 +84,18 @@ private:
     if (gradients.empty())
       return success();
     RowBlock block = blockOf(gradients.front());
-    bool isAway = op->getNumResults() == 1 && !block.moves.empty();
     bool areAlike = llvm::all_of(gradients, [&](Value gradient) {
       return blockOf(gradient).moves == block.moves;
     });
-    if (isAway && areAlike && gradients.size() > 1) {
-      blocks[op->getResult(0)] = {op->getResult(0), block.moves};
-      return blockGradients.join(op, gradients, op->getResult(0));
+    if (op->getNumResults() == 1 && areAlike && gradients.size() > 1) {
+      Value result = op->getResult(0);
+      if (!block.moves.empty()) {
+        blocks[result] = {result, block.moves};
+        return blockGradients.join(op, gradients, result);
+      }
+      // A later step may still send the sum around.
+      if (blockGradients.areOfOne(gradients))
+        return blockGradients.joinAtHome(op, gradients, result);
     }
     for (Value gradient : gradients)
       if (failed(blockGradients.takeUp(op, gradient, blockOf(gradient).moves)))

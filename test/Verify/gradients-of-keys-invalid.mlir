@@ -262,3 +262,32 @@ module @mixed {
     return %sum : tensor<1x4x1x8xf32>
   }
 }
+
+// -----
+
+// A sum that lacks the last part.
+#on = affine_map<()[s0] -> ((s0 - 1) mod 3)>
+#back = affine_map<()[s0] -> ((s0 + 1) mod 3)>
+module @sum_without_the_last_part {
+  sp.mesh @mesh <["sp" = 3]> sequence "sp"
+  func.func @main(%q: tensor<1x4x2x8xf32>, %k: tensor<1x4x1x8xf32>, %v: tensor<1x4x1x8xf32>, %do: tensor<1x4x2x8xf32>, %lse: tensor<1x4x2xf32>, %delta: tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>) {
+    %rank = sp.rank "sp" : index
+    %from = affine.apply #on()[%rank]
+    %to = affine.apply #back()[%rank]
+    %k1:2, %t1 = sp.shift_start %k, %v from %rank by 1 in <contiguous 12 on "sp" of 3> : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+    %k2:2, %t2 = sp.shift_start %k, %v from %rank by -1 in <contiguous 12 on "sp" of 3> : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+    %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) queries <contiguous 12 on "sp" of 3> keys <contiguous 12 on "sp" of 3> from %rank bands [#sp.band<q 0 to 12, k 0 to 12, lo -inf, hi inf>] scale 1.0
+      : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
+    sp.wait %t1
+    sp.wait %t2
+    %dq1, %dk1, %dv1 = sp.attend_backward(%q, %k1#0, %k1#1) of(%do, %lse, %delta) onto_query(%dq0) queries <contiguous 12 on "sp" of 3> keys <contiguous 12 on "sp" of 3> from %from bands [#sp.band<q 0 to 12, k 0 to 12, lo -inf, hi inf>] scale 1.0
+      : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
+    %g1:2, %u1 = sp.shift_start %dk1, %dv1 from %from by -1 in <contiguous 12 on "sp" of 3> : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+    // expected-error @below {{'sp.attend_backward' op makes a part of a gradient of keys that is lost}}
+    %dq2, %dk2, %dv2 = sp.attend_backward(%q, %k2#0, %k2#1) of(%do, %lse, %delta) onto_query(%dq1) queries <contiguous 12 on "sp" of 3> keys <contiguous 12 on "sp" of 3> from %to bands [#sp.band<q 0 to 12, k 0 to 12, lo -inf, hi inf>] scale 1.0
+      : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
+    sp.wait %u1
+    %sum = stablehlo.add %dk0, %g1#0 : tensor<1x4x1x8xf32>
+    return %dq2, %sum : tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>
+  }
+}

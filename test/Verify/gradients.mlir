@@ -4,6 +4,7 @@
 // CHECK-COUNT-3: sp.attend_backward
 // CHECK-COUNT-3: sp.attend_backward
 // CHECK: sp.attend_backward
+// CHECK-COUNT-3: sp.attend_backward
 
 // Every owner once, and the gradients of its keys come home.
 #back = affine_map<(d0)[s0] -> ((s0 - d0) mod 4)>
@@ -86,5 +87,34 @@ module @gather {
     sp.wait %t2
     sp.wait %t3
     return %dq, %dk1, %dv1 : tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+  }
+}
+
+// -----
+
+// A sum of parts that are home is taken up where it is read: here nobody does, nor
+// is the last part sent.
+#on = affine_map<()[s0] -> ((s0 - 1) mod 3)>
+#back = affine_map<()[s0] -> ((s0 + 1) mod 3)>
+module @nobody_reads_sums {
+  sp.mesh @mesh <["sp" = 3]> sequence "sp"
+  func.func @main(%q: tensor<1x4x2x8xf32>, %k: tensor<1x4x1x8xf32>, %v: tensor<1x4x1x8xf32>, %do: tensor<1x4x2x8xf32>, %lse: tensor<1x4x2xf32>, %delta: tensor<1x4x2xf32>) -> tensor<1x4x2x8xf32> {
+    %rank = sp.rank "sp" : index
+    %from = affine.apply #on()[%rank]
+    %to = affine.apply #back()[%rank]
+    %k1:2, %t1 = sp.shift_start %k, %v from %rank by 1 in <contiguous 12 on "sp" of 3> : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+    %k2:2, %t2 = sp.shift_start %k, %v from %rank by -1 in <contiguous 12 on "sp" of 3> : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+    %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) queries <contiguous 12 on "sp" of 3> keys <contiguous 12 on "sp" of 3> from %rank bands [#sp.band<q 0 to 12, k 0 to 12, lo -inf, hi inf>] scale 1.0
+      : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
+    sp.wait %t1
+    sp.wait %t2
+    %dq1, %dk1, %dv1 = sp.attend_backward(%q, %k1#0, %k1#1) of(%do, %lse, %delta) onto_query(%dq0) queries <contiguous 12 on "sp" of 3> keys <contiguous 12 on "sp" of 3> from %from bands [#sp.band<q 0 to 12, k 0 to 12, lo -inf, hi inf>] scale 1.0
+      : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
+    %g1:2, %u1 = sp.shift_start %dk1, %dv1 from %from by -1 in <contiguous 12 on "sp" of 3> : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+    %dq2, %dk2, %dv2 = sp.attend_backward(%q, %k2#0, %k2#1) of(%do, %lse, %delta) onto_query(%dq1) queries <contiguous 12 on "sp" of 3> keys <contiguous 12 on "sp" of 3> from %to bands [#sp.band<q 0 to 12, k 0 to 12, lo -inf, hi inf>] scale 1.0
+      : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
+    sp.wait %u1
+    %sum = stablehlo.add %dk0, %g1#0 : tensor<1x4x1x8xf32>
+    return %dq2 : tensor<1x4x2x8xf32>
   }
 }
