@@ -97,7 +97,7 @@ int64_t Shape::headSteps() const {
 
 Emitter::Emitter(Location loc, const AttentionKernelConfig &config)
     : VectorEmitter(loc, config.elementType, Shape(config)), shape(config),
-      score(config), keepsSums(score || config.keepsSums) {}
+      score(config), keepsSums(config.keepsSums) {}
 
 Value Emitter::power(Value difference) {
   return exp2(score ? mulf(difference, constant(llvm::numbers::log2e))
@@ -139,7 +139,7 @@ std::string sp::attentionKernelName(const AttentionKernelConfig &config) {
     stream << "_q" << shape.queryBlock;
   if (config.score)
     stream << '_' << func::FuncOp(config.score).getName();
-  else if (config.keepsSums)
+  if (config.keepsSums)
     stream << "_sums";
   return name;
 }

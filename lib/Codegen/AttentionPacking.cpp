@@ -172,7 +172,8 @@ void attention::loadState(Emitter &e, const Tile &tile) {
 /// the output, null where that is 1: what turns it into a mean, 0 for rows that
 /// have seen no key; or, where sums are kept and values met rounded powers,
 /// what makes the sum of powers its divisor. Rows that saw nothing but scores
-/// of -inf have no sum, and NaN for a mean, as the model has.
+/// of -inf have no sum, and NaN for a mean, as the model has; with a score
+/// function those that saw no key as well.
 static Value finishRows(Emitter &e, const Tile &tile, const Group &group) {
   const Shape &s = e.shape;
   auto read = [&](int64_t area) {
@@ -190,17 +191,21 @@ static Value finishRows(Emitter &e, const Tile &tile, const Group &group) {
       e.equal(maximum, e.mulf(entry, e.constant(llvm::numbers::log2e))));
   // A maximum passes over NaN; a sum does not.
   Value nan = e.constant(std::numeric_limits<double>::quiet_NaN());
-  Value lse = e.keepsSums
-                  ? e.addf(maximum, e.subf(sum, sum))
-                  : e.select(isKept, entry,
-                             e.select(hasNoSum, nan, e.log(maximum, sum)));
+  auto logarithm = [&] {
+    return e.score ? e.addf(maximum, e.log(zero, sum)) : e.log(maximum, sum);
+  };
+  Value lse = e.keepsSums ? e.addf(maximum, e.subf(sum, sum))
+                          : e.select(isKept, entry,
+                                     e.select(hasNoSum, nan, logarithm()));
   e.store(e.select(isEmpty, none, lse), perQuery(e, tile, s.rowState, group));
   bool isRounded = s.weightSum != s.rowSum;
   if (e.keepsSums && !isRounded)
     return Value();
   Value weights = isRounded ? read(s.weightSum) : sum;
-  return e.select(e.keepsSums ? hasNoSum : isEmpty, zero,
-                  arith::DivFOp::create(e, e.keepsSums ? sum : one, weights));
+  Value factor = arith::DivFOp::create(e, e.keepsSums ? sum : one, weights);
+  if (e.score && !e.keepsSums)
+    return factor;
+  return e.select(e.keepsSums ? hasNoSum : isEmpty, zero, factor);
 }
 
 static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {

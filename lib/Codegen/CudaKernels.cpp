@@ -131,8 +131,7 @@ static TypeNames namesOf(Type type) {
 }
 
 namespace {
-/// What a kernel leaves: in names of kernels without a score function, and in
-/// C++.
+/// What a kernel leaves: in names of kernels, and in C++.
 struct FormNames {
   StringRef suffix, form;
 };
@@ -172,7 +171,7 @@ std::string mlir::sp::cudaAttentionName(const CudaAttention &attention) {
       name += tile->turns ? "t1" : "t0";
   }
   if (!attention.scoreName.empty())
-    return name + "_" + attention.scoreName;
+    name += "_" + attention.scoreName;
   return name + namesOf(attention.form).suffix.str();
 }
 

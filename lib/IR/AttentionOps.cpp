@@ -10,13 +10,13 @@ LogicalResult AttentionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyScore(*this, symbols, 1);
 }
 
-/// Whether the state of a part of an attention has such a shape. It may be sums
-/// without a score function too.
+/// Whether a part of an attention may leave an lse of such a shape.
 static bool isStateShape(AttendOp op, ArrayRef<int64_t> lse) {
-  SmallVector<int64_t> sums(op.getQuery().getType().getShape().drop_back());
-  sums.push_back(2);
-  return lse == ArrayRef<int64_t>(lseShape(op)) ||
-         lse == ArrayRef<int64_t>(sums);
+  SmallVector<int64_t> shape(op.getQuery().getType().getShape().drop_back());
+  bool isLogarithm = lse == ArrayRef<int64_t>(shape);
+  shape.push_back(2);
+  return lse == ArrayRef<int64_t>(shape) ||
+         (isLogarithm && !(op.getState() && op.getScore()));
 }
 
 LogicalResult AttentionOp::verify() {

@@ -58,12 +58,22 @@ SoftmaxState AttentionState::begin(Value query, const HeadRange &heads) {
               builder, loc, lseType, ValueRange{broadcast(half), one}, 3)};
 }
 
-/// Whether a row's sum of powers may be 0.
-bool AttentionState::hasEmptyRows() {
+/// Whether `bands` leave rows without a key.
+static bool bandsHideRows(AttentionOp op) {
   int64_t queries = op.getQuery().getType().getDimSize(1),
           keys = op.getKey().getType().getDimSize(1);
-  return !sink && (op.getScore() ||
-                   !toAlgebra(op.getBands()).emptyRows(queries, keys).empty());
+  return !toAlgebra(op.getBands()).emptyRows(queries, keys).empty();
+}
+
+bool AttentionState::readsSums() {
+  return op.getLse() || op.getEmpty() != Empty::Nan || bandsHideRows(op);
+}
+
+/// Whether a row's sum of powers may be 0 where the result does not know.
+bool AttentionState::hasEmptyRows() {
+  if (op.getScore() && !keepsSums)
+    return false;
+  return !sink && (op.getScore() || bandsHideRows(op));
 }
 
 /// What a row gives that saw no key, as a value of the state's type; null

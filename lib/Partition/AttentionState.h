@@ -7,7 +7,7 @@
 namespace mlir::sp {
 
 /// As in `sp.attend`; null before any key. Where it is carried from step to
-/// step, or there is a score function, the state is sums.
+/// step, or a score function's result needs them, the state is sums.
 struct SoftmaxState {
   Value output, lse;
 };
@@ -18,7 +18,8 @@ public:
   AttentionState(OpBuilder &builder, AttentionOp op, bool isCarried, Value sink,
                  Value mean)
       : builder(builder), op(op), loc(op.getLoc()),
-        keepsSums(isCarried || op.getScore()), sink(sink), mean(mean) {}
+        keepsSums(isCarried || (op.getScore() && (sink || readsSums()))),
+        sink(sink), mean(mean) {}
 
   /// Types of the state of local queries: [batch, rows, heads, dv] and without
   /// dv.
@@ -30,6 +31,9 @@ public:
   SoftmaxState finalize(SoftmaxState state, const HeadRange &heads);
 
 private:
+  /// Whether the sums of a score function are more than a divisor of which no
+  /// row has less than the model's.
+  bool readsSums();
   Value greatest(Value sums) { return numberOf(sums, 0); }
   Value sum(Value sums) { return numberOf(sums, 1); }
   Value numberOf(Value sums, int64_t index);

@@ -161,7 +161,8 @@ Subject::Subject(const Case &c, int64_t tokens, int64_t vectorBits)
   bool dots = isHalf && vectorBits == 512 && canRun(512, /*bf16Dots=*/true);
   int64_t pairs = c.isBias();
   forward = loadKernel({c.element, c.size, c.size, vectorBits, 0, 0, dots,
-                        c.function(false), 0, 0, 0, pairs});
+                        c.function(false), 0, 0, 0, pairs,
+                        /*keepsSums=*/c.score != Score::none});
   backward = loadBackwardKernel({c.element, c.size, c.size, vectorBits, dots,
                                  c.function(true), 0, 0, 0, pairs,
                                  Gradients(c.isTrained(), {true, true})});

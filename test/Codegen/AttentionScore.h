@@ -117,9 +117,32 @@ protected:
     return p;
   }
 
+  /// As sums, and as a mean of one call.
   void run(const Problem &p) {
     double exact = isDouble() ? 1e-12 : 1e-5;
-    check(p, GetParam().bf16Dots ? 4e-3 : exact, exact);
+    for (bool keepsSums : {true, false}) {
+      SCOPED_TRACE(keepsSums ? "sums" : "mean");
+      Problem each = p;
+      each.kernel.keepsSums = keepsSums;
+      if (!keepsSums)
+        each.calls = {joined(p)};
+      check(each, GetParam().bf16Dots ? 4e-3 : exact, exact);
+    }
+  }
+
+private:
+  static Call joined(const Problem &p) {
+    Call all = {0, p.keys, {}, true};
+    for (const Call &call : p.calls)
+      for (sprt_slice slice : call.slices) {
+        slice.k0 += call.keyFirst;
+        slice.k1 += call.keyFirst;
+        for (int64_t *bound : {&slice.lo, &slice.hi})
+          if (*bound != kNoLow && *bound != kNoHigh)
+            *bound += call.keyFirst;
+        all.slices.push_back(slice);
+      }
+    return all;
   }
 };
 

@@ -4,7 +4,8 @@
 // RUN: sp-compile %s --emit=commands --mesh=sp=2 --strategy=ulysses --head-groups=2 | FileCheck %s --check-prefix=GROUPS
 
 // A launch of an attention says what its score function reads: values of
-// queries, keys, heads and pairs, and a table. The kernel is named after both.
+// queries, keys, heads and pairs, and a table. The kernel is named after both,
+// and after the sums that it leaves to the next step of a ring.
 
 // CHECK: kernel [[KERNEL:[0-9]+]] attend_f32_d8_score_0
 // CHECK: input arg3: 2x6xi32{{.*}} at arena[[IDS:\[[0-9]+; [0-9]+\]]]
@@ -18,11 +19,11 @@
 
 // What is said of keys comes from where its block was received; the others stay.
 // RING: send_recv to (sp + 1) % 4 {{.*}} send arena[[OWN:\[[0-9]+; 16\]]] rows sp of layout 0 heads 1 of 4 B recv arena[{{[0-9]+}}; 16]
-// RING: attend attend_f32_d8_score_0 {{.*}} term=arena[[QUERIES:\[[0-9]+; 16\]]] term=arena[[OWN]] term=arena[[OFHEADS:\[[0-9]+; 16\]]] term=arena[[BIAS]] term=arena[[TABLE]] init
+// RING: attend attend_f32_d8_score_0_sums {{.*}} term=arena[[QUERIES:\[[0-9]+; 16\]]] term=arena[[OWN]] term=arena[[OFHEADS:\[[0-9]+; 16\]]] term=arena[[BIAS]] term=arena[[TABLE]] init
 // RING: loop t in 1..3
 // RING: send_recv {{.*}} send arena[[BLOCK:\[\(\(t \+ 1\) % 2\) \* 64 \+ [0-9]+; 16\]]] rows (sp - t) % 4 of layout 0 heads 1 of 4 B
-// RING: attend attend_f32_d8_score_0 {{.*}} term=arena[[QUERIES]] term=arena[[BLOCK]] term=arena[[OFHEADS]] term=arena[[BIAS]] term=arena[[TABLE]]
-// RING: attend attend_f32_d8_score_0 {{.*}} term=arena[[QUERIES]] term=arena[{{[0-9]+}}; 16] term=arena[[OFHEADS]] term=arena[[BIAS]] term=arena[[TABLE]]
+// RING: attend attend_f32_d8_score_0_sums {{.*}} term=arena[[QUERIES]] term=arena[[BLOCK]] term=arena[[OFHEADS]] term=arena[[BIAS]] term=arena[[TABLE]]
+// RING: attend attend_f32_d8_score_0_sums {{.*}} term=arena[[QUERIES]] term=arena[{{[0-9]+}}; 16] term=arena[[OFHEADS]] term=arena[[BIAS]] term=arena[[TABLE]]
 
 // ULYSSES: all_to_all along sp rows to heads arena[{{[0-9]+}}; 64] to arena[[FIRST:\[[0-9]+; 48\]]] rows by layout 0, 4 heads
 // ULYSSES: all_to_all along sp rows to heads arena[{{[0-9]+}}; 64] to arena[[SECOND:\[[0-9]+; 48\]]] rows by layout 0, 4 heads

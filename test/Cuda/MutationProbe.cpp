@@ -46,4 +46,8 @@ TEST(ScoredForward, probe) {
   checkScored<BFloat16, 64, 64, 64, Sloped>(shape, steps, 1);
   checkScored<BFloat16, 64, 64, 64, Sloped>(shape, steps, 1, -FLT_MAX);
   checkScored<BFloat16, 64, 64, 64, Every>(shape, steps, 2);
+  checkScoredResults<cuda::ForwardConfig<BFloat16, 64, 64, 64, 2, 2, Sloped>,
+                     cuda::ForwardConfig<BFloat16, 64, 64, 64, 2, 2, Sloped,
+                                         cuda::StateForm::Result>>(
+      shape, steps[0], -INFINITY);
 }

@@ -199,6 +199,31 @@ void checkScored(const Shape &shape,
   forward.expectSame(plain);
 }
 
+/// A kernel that leaves results divides what the other one leaves by its sum,
+/// bit by bit: rows of which a score function hides all keys are no numbers.
+template <class Sums, class Result>
+void checkScoredResults(const Shape &shape, const std::vector<Slice> &slices,
+                        float special) {
+  ScoreTerms terms(shape, /*seed=*/1, special);
+  AttentionCheck<Sums> sums(shape, {slices}, 1, 0.1, terms.arguments);
+  AttentionCheck<Result> results(shape, {slices}, 1, 0.1, terms.arguments);
+  ASSERT_NO_THROW(sums.run(2));
+  ASSERT_NO_THROW(results.run(2));
+  size_t size = sums.result().size() / (sums.exponents().size() / 2);
+  bool hasNone = false;
+  for (size_t i = 0; i < sums.result().size(); ++i) {
+    float sum = sums.exponents()[i / size * 2 + 1];
+    typename Result::Out mean(sums.result()[i] * (1 / sum)),
+        result = results.result()[i];
+    hasNone |= sum == 0;
+    ASSERT_TRUE(!std::memcmp(&mean, &result, sizeof mean) ||
+                (std::isnan(float(mean)) && std::isnan(float(result))))
+        << "element " << i << ": " << float(result) << " is not "
+        << float(mean);
+  }
+  EXPECT_EQ(hasNone, special == -INFINITY);
+}
+
 } // namespace sprt::test
 
 #endif // SP_TEST_CUDA_SCOREDCHECK_H

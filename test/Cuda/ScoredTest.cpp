@@ -61,4 +61,23 @@ TEST(ScoredForward, scores_that_are_no_numbers) {
   }
 }
 
+TEST(ScoredForward, results_are_rounded_means) {
+  constexpr auto kResult = cuda::StateForm::Result;
+  Shape shape = {1, 70, 260, 1, 1};
+  std::vector<Slice> all = {full(shape)},
+                     first = {{0, 70, 0, 60, kNone, kAll, 1, 1, 0}};
+  checkScoredResults<
+      cuda::ForwardConfig<BFloat16, 64, 64, 128, 2, 2, Sloped>,
+      cuda::ForwardConfig<BFloat16, 64, 64, 128, 2, 2, Sloped, kResult>>(
+      shape, all, 0);
+  checkScoredResults<
+      cuda::ForwardConfig<Half, 64, 64, 128, 2, 2, Sloped>,
+      cuda::ForwardConfig<Half, 64, 64, 128, 2, 2, Sloped, kResult>>(
+      shape, first, -INFINITY);
+  checkScoredResults<
+      cuda::PlainConfig<BFloat16, float, 20, 12, Sloped>,
+      cuda::PlainConfig<BFloat16, float, 20, 12, Sloped, kResult>>(shape, first,
+                                                                   -INFINITY);
+}
+
 } // namespace

@@ -162,7 +162,8 @@ MUTATIONS = [
     Mutation("sums less than 0 taken up", CONSUMER, "!isOwner || lse[1] < 0", "!isOwner"),
     Mutation("counter left as it is", WORK, "ptx::store(arguments.counter, 0);"),
     Mutation("counter set too early", WORK, "ptx::blocks() - 1;", "ptx::blocks() - 2;"),
-    Mutation("kept sums divided", STATE, "Form == StateForm::Sums ? Number(1)", "false ? Number(1)"),
+    Mutation("kept sums divided", STATE, "Sums)\n    return 1;", "Sums && sum == 0)\n    return 1;"),
+    Mutation("rows of no scores give 0", STATE, "Config::Score::kIsNone && sum == 0", "sum == 0"),
     Mutation(
         "large scores overflow", CONSUMER, "(exponent - from) * kLog2e", "exponent * kLog2e - from * kLog2e"
     ),

@@ -24,7 +24,7 @@ import tile_table
 # Sizes of a head and of a value that take a larger one's tiles.
 SMALLER = ((48, 64), (80, 80), (112, 64), (256, 128), (16, 16))
 NARROW = ("bfloat16", "float16")
-RANKS, KEYS, HEADS = 2, 48, 2
+KEYS, HEADS = 48, 2
 HEAVY = ("biased", "dropped")
 PLAIN = (("float32", 128, 128), ("float64", 64, 64), ("bfloat16", 20, 36), ("float32", 512, 512))
 # Bytes, with heads of 256. With 48, 32 and 16 keys at a time ptxas 13.0 makes wrong code of one
@@ -46,7 +46,7 @@ def scores(length: int) -> dict[str, tuple]:
 
 @dataclass(frozen=True)
 class Case:
-    """A launch of so many keys on each rank."""
+    """A launch of so many keys on each rank: two are a ring of sums, one leaves the result."""
 
     kind: str
     dtype: str
@@ -54,9 +54,10 @@ class Case:
     value: int
     keys: int = KEYS
     is_plain: bool = False
+    ranks: int = 2
 
     def export(self, folder: Path) -> Path:
-        length = self.keys * RANKS
+        length = self.keys * self.ranks
         shapes = [
             jax.ShapeDtypeStruct((1, length, HEADS, size), self.dtype)
             for size in (self.head, self.head, self.value)
@@ -98,6 +99,7 @@ def cases(table: tile_table.Table) -> Iterator[Case]:
         for kind in kinds[row.mask]:
             for dtype in NARROW if row.mask != "Scored" else NARROW[:1]:
                 yield Case(kind, dtype, row.head, row.value, keys)
+            yield Case(kind, NARROW[0], row.head, row.value, keys, ranks=1)
     for sizes in SMALLER:
         for kind in MASKS:
             yield from (Case(kind, dtype, *sizes) for dtype in NARROW)
@@ -140,9 +142,9 @@ def main() -> int:
     table = tile_table.read()
     failures = 0
     for case in list(cases(table))[::step]:
-        print(case.kind, case.dtype, case.head, case.value, case.keys, end=": ")
+        print(case.kind, case.dtype, case.head, case.value, case.keys, "x", case.ranks, end=": ")
         model = case.export(Path(folder))
-        options = [f"--mesh=sp={RANKS}", "--strategy=ring", "--target=cuda", "--explain"]
+        options = [f"--mesh=sp={case.ranks}", "--strategy=ring", "--target=cuda", "--explain"]
         if said := problem(case, [compiler, model, *options, "-o", Path(folder) / "model.spx"], table):
             print(said, file=sys.stderr)
             failures += 1

@@ -123,9 +123,9 @@ func.func @attention_c7_weight_of_another_type(%q: tensor<1x64x2x16xf32>) {
 // -----
 
 func.func private @scores(tensor<f32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<f32>
-func.func @attend_c1_one_number_for_a_function(%q: tensor<1x3x2x4xf32>) {
+func.func @attend_c1_one_number_goes_on(%q: tensor<1x3x2x4xf32>, %m: tensor<1x3x2xf32>) {
   // expected-error @below {{'sp.attend' op expected a state [batch, queries, heads, dv] and [batch, queries, heads, 2] for queries 'tensor<1x3x2x4xf32>' but got 'tensor<1x3x2x4xf32>' and 'tensor<1x3x2xf32>'}}
-  %o, %l = sp.attend(%q, %q, %q) score @scores queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2xf32>
+  %o, %l = sp.attend(%q, %q, %q) onto(%q, %m) score @scores queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2xf32>
   return
 }
 

@@ -83,18 +83,21 @@ module @mean_of_empty_rows {
 
 // -----
 
-// A function may hide what bands show, so every row may be empty.
+// A function may hide what bands show, so every row may be empty: a last state
+// tells. A single step divides by the sum itself, which is NaN where that is 0.
 
 // CHECK-LABEL: module @nan_of_empty_rows
-// CHECK: %[[NAN:.*]] = stablehlo.constant dense<0x7FC00000>
+// RING: %[[NAN:.*]] = stablehlo.constant dense<0x7FC00000>
 // RING: scf.yield
-// CHECK: %[[O:.*]], %[[L:.*]] = sp.attend(
-// CHECK: %[[MEAN:.*]] = stablehlo.divide %[[O]],
-// CHECK: %[[FIRST:.*]] = stablehlo.slice %[[L]] [0:1, 0:{{[0-9]+}}, 0:{{[0-9]+}}, 0:1]
-// CHECK: %[[GREATEST:.*]] = stablehlo.reshape %[[FIRST]]
-// CHECK: %[[IS:.*]] = stablehlo.compare EQ, %[[GREATEST]], %{{.*}}
-// CHECK: %[[EMPTY:.*]] = stablehlo.broadcast_in_dim %[[IS]], dims = [0, 1, 2]
-// CHECK: stablehlo.select %[[EMPTY]], %[[NAN]], %[[MEAN]]
+// RING: %[[O:.*]], %[[L:.*]] = sp.attend(
+// RING: %[[MEAN:.*]] = stablehlo.divide %[[O]],
+// RING: %[[FIRST:.*]] = stablehlo.slice %[[L]] [0:1, 0:{{[0-9]+}}, 0:{{[0-9]+}}, 0:1]
+// RING: %[[GREATEST:.*]] = stablehlo.reshape %[[FIRST]]
+// RING: %[[IS:.*]] = stablehlo.compare EQ, %[[GREATEST]], %{{.*}}
+// RING: %[[EMPTY:.*]] = stablehlo.broadcast_in_dim %[[IS]], dims = [0, 1, 2]
+// RING: stablehlo.select %[[EMPTY]], %[[NAN]], %[[MEAN]]
+// ULYSSES: %[[O:.*]], %{{.*}} = sp.attend({{.*}} -> tensor<1x13x2x8xf32>, tensor<1x13x2xf32>
+// ULYSSES-NEXT: sp.all_to_all %[[O]]
 module @nan_of_empty_rows {
   func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<f32> {
     return %s : tensor<f32>
@@ -103,5 +106,27 @@ module @nan_of_empty_rows {
     %o = sp.attention(%q, %k, %k) score @score_0 bands [#sp.band<q 0 to 13, k 0 to 17, lo -inf, hi inf>] scale 0.5
        : tensor<1x13x6x8xf32>, tensor<1x17x3x8xf32>, tensor<1x17x3x8xf32> -> tensor<1x13x6x8xf32>
     return %o : tensor<1x13x6x8xf32>
+  }
+}
+
+// -----
+
+// Rows that give 0, or that bands hide, need sums: the step does not know them.
+
+// CHECK-LABEL: module @zero_of_empty_rows
+// ULYSSES: sp.attend({{.*}} -> tensor<1x13x2x8xf32>, tensor<1x13x2x2xf32>
+// ULYSSES: stablehlo.select
+// ULYSSES: sp.attend({{.*}} -> tensor<1x13x2x8xf32>, tensor<1x13x2x2xf32>
+// ULYSSES: stablehlo.select
+module @zero_of_empty_rows {
+  func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<f32> {
+    return %s : tensor<f32>
+  }
+  func.func @main(%q: tensor<1x13x6x8xf32>, %k: tensor<1x17x3x8xf32>) -> (tensor<1x13x6x8xf32>, tensor<1x13x6x8xf32>) {
+    %o = sp.attention(%q, %k, %k) score @score_0 bands [#sp.band<q 0 to 13, k 0 to 17, lo -inf, hi inf>] scale 0.5 empty zero
+       : tensor<1x13x6x8xf32>, tensor<1x17x3x8xf32>, tensor<1x17x3x8xf32> -> tensor<1x13x6x8xf32>
+    %p = sp.attention(%q, %k, %k) score @score_0 bands [#sp.band<q 1 to 13, k 0 to 17, lo -inf, hi inf>] scale 0.5
+       : tensor<1x13x6x8xf32>, tensor<1x17x3x8xf32>, tensor<1x17x3x8xf32> -> tensor<1x13x6x8xf32>
+    return %o, %p : tensor<1x13x6x8xf32>, tensor<1x13x6x8xf32>
   }
 }

@@ -50,3 +50,20 @@ module attributes {sp.attention_state} {
     return %r : tensor<1x8x2x16xbf16>
   }
 }
+
+// -----
+
+// So does a score function that no sums are wanted of.
+// CHECK-LABEL: @scored
+// CHECK: %[[O:.*]], %{{.*}} = sp.attend({{.*}}) score @half {{.*}} -> tensor<1x8x2x16xbf16>, tensor<1x8x2xf32>
+// CHECK-NEXT: return %[[O]] : tensor<1x8x2x16xbf16>
+func.func private @half(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<f32> {
+  %c = stablehlo.constant dense<0.5> : tensor<f32>
+  %r = stablehlo.multiply %s, %c : tensor<f32>
+  return %r : tensor<f32>
+}
+func.func @scored(%q: tensor<1x8x2x16xbf16>) -> tensor<1x8x2x16xbf16> {
+  %o, %lse = sp.attend(%q, %q, %q) score @half queries <contiguous 8 on "" of 1> keys <contiguous 8 on "" of 1> bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi 0>] scale 2.500000e-01 : (tensor<1x8x2x16xbf16>, tensor<1x8x2x16xbf16>, tensor<1x8x2x16xbf16>) -> tensor<1x8x2x16xf32>, tensor<1x8x2xf32>
+  %r = stablehlo.convert %o : (tensor<1x8x2x16xf32>) -> tensor<1x8x2x16xbf16>
+  return %r : tensor<1x8x2x16xbf16>
+}

@@ -52,7 +52,7 @@ struct AttentionKernelConfig {
   /// of queries, of keys, of heads, and of pairs. The others are tables.
   func::FuncOp score;
   unsigned perQuery = 0, perKey = 0, perHead = 0, pair = 0;
-  /// The state is sums, as it always is with a score function.
+  /// The state is sums.
   bool keepsSums = false;
 };
 
@@ -61,8 +61,8 @@ LogicalResult verifyAttentionKernel(Location loc,
                                     const AttentionKernelConfig &config);
 
 /// Symbol of the kernel, e.g. `attend_f32_d64`, `attend_bf16_d64x128`, with
-/// another than the usual tile `attend_f32_d128_q256`, with sums
-/// `attend_f32_d64_sums` or, with a score function, `attend_f32_d64_score_0`.
+/// another than the usual tile `attend_f32_d128_q256`, with a score function
+/// and sums `attend_f32_d64_score_0_sums`.
 std::string attentionKernelName(const AttentionKernelConfig &config);
 
 /// Query rows of one tile: tiles of a launch = batch * heads * ceil(rows /

@@ -122,9 +122,10 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
     be rounded to the type of q. Or it is sums, which a step to the
     next rounds less: lse is the greatest exponent, in base 2, and the sum of powers
     relative to it, and o the sum of values times these powers. With a score
-    function it is always sums, in base e: exponents may be so large that the
-    logarithm of a sum would drown in them. Without `onto` the state starts empty:
-    o = 0, lse (its greatest exponent) = -inf. Only the pairs that `bands` show between the
+    function the base is e, and a state that something goes on with is always
+    sums: exponents may be so large that the logarithm of a sum would drown in
+    them; o normalised is NaN in rows whose scores are all -inf. Without `onto` the
+    state starts empty: o = 0, lse (its greatest exponent) = -inf. Only the pairs that `bands` show between the
     positions of the local queries and those of the keys count; local rows
     beyond a rank's count are padding, which nothing sees. The keys are those
     of rank `source` of the key layout (default: this rank). With `heads` the
@@ -141,8 +142,8 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
 
     (C1) o is `[batch, queries, heads, dv]`, lse `[batch, queries, heads]`, of sums
     `[batch, queries, heads, 2]`.
-    (C2) the state has the type of the results; o has q's type where there is no
-    state, nor sums.
+    (C2) the state has the type of the results, and with a score function sums; o
+    has q's type where there is no state, nor sums.
     (C3) rows are the most that a rank of their layout holds, heads the most that
     one of `heads` does.
     (C4) terms have those shapes; whole heads reach to the group's last.

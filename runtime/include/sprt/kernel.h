@@ -29,9 +29,9 @@ typedef struct sprt_slice {
 
 /// Buffers of an attention kernel. o and lse are the softmax state in fp32
 /// (fp64 for fp64 inputs): o is normalised, lse is the natural logarithm of the
-/// sum of exponentials, -inf for a row that has seen no key (whose o is 0).
-/// Kernels with a score function, and those named `sums`, keep sums instead:
-/// lse is two numbers, the greatest exponent (without a score function in base
+/// sum of exponentials, -inf for a row that has seen no key (whose o is 0, or
+/// with a score function NaN). Kernels named `sums` keep sums instead: lse is
+/// two numbers, the greatest exponent (without a score function in base
 /// 2), -inf for such a row, and the sum of powers relative to it, and o is the
 /// sum of values times these powers.
 enum sprt_attend_buffer {

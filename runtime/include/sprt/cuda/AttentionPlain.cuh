@@ -103,12 +103,12 @@ private:
     if (!isValid)
       return;
     Out *out = outOf(work);
-    Number factor = factorOf<C::kForm>(power);
+    Number factor = factorOf<C>(power);
     for (int i = 0; i < kValue; ++i)
       if (has(i, C::kShape.valueSize))
         out[lane + i * kLanes] = static_cast<Out>(sums[i] * factor);
     if (lane == 0)
-      leaveSum<C::kForm>(lseOf(work), greatest, power);
+      leaveSum<C>(lseOf(work), greatest, power);
   }
 
   SPRT_DEVICE void attend(const AttendWork &work, const Slice &slice) {

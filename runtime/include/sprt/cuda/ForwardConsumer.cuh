@@ -113,7 +113,7 @@ private:
       out[r] = outOf(work, r);
       whole[r] = powers[r] + ptx::shuffleXor(powers[r], 1);
       whole[r] += ptx::shuffleXor(whole[r], 2);
-      factor[r] = factorOf<C::kForm>(whole[r]);
+      factor[r] = factorOf<C>(whole[r]);
     }
     SPRT_UNROLL
     for (int i = 0; i < kSums; i += 4)
@@ -123,7 +123,7 @@ private:
                          sums[i + 2 * r + 1] * factor[r]);
     for (int r = 0; r < 2; ++r)
       if (isThere(r) && lane() % 4 == 0)
-        leaveSum<C::kForm>(lseOf(work, r), greatest[r], whole[r]);
+        leaveSum<C>(lseOf(work, r), greatest[r], whole[r]);
   }
   SPRT_DEVICE bool isThere(int r) const {
     return row + 8 * r < arguments.queries;

@@ -25,22 +25,26 @@ SPRT_DEVICE int64_t offset(const int64_t (&strides)[3], int batch, int row,
 
 /// The greatest exponent of a row, to base 2 unless a score function makes it,
 /// and the sum of powers relative to it.
-template <StateForm Form, class Number>
+template <class Config, class Number>
 SPRT_DEVICE void leaveSum(Number *lse, Number greatest, Number sum) {
   constexpr Number kLn2 = Number(0.69314718055994530942);
-  if constexpr (Form == StateForm::Sums) {
+  if constexpr (Config::kForm == StateForm::Sums) {
     lse[0] = greatest;
     lse[1] = sum;
   } else {
-    lse[0] = sum == 0 ? Number(-ptx::infinity())
-                      : (greatest + ptx::log2(sum)) * kLn2;
+    Number logarithm = Config::Score::kIsNone
+                           ? (greatest + ptx::log2(sum)) * kLn2
+                           : greatest + ptx::log2(sum) * kLn2;
+    lse[0] = sum == 0 ? Number(-ptx::infinity()) : logarithm;
   }
 }
 
-/// What sums of values are multiplied by.
-template <StateForm Form, class Number>
-SPRT_DEVICE Number factorOf(Number sum) {
-  return Form == StateForm::Sums ? Number(1) : sum == 0 ? Number(0) : 1 / sum;
+/// What sums of values are multiplied by. Rows without a visible key give 0, or
+/// NaN where it is a score function that hides all keys.
+template <class Config, class Number> SPRT_DEVICE Number factorOf(Number sum) {
+  if constexpr (Config::kForm == StateForm::Sums)
+    return 1;
+  return Config::Score::kIsNone && sum == 0 ? Number(0) : 1 / sum;
 }
 
 } // namespace sprt::cuda
