@@ -3,7 +3,7 @@
 
 #include "device/Device.h"
 #include "Programs.h"
-#include "communicator/Message.h"
+#include "support/Message.h"
 
 #include <gtest/gtest.h>
 

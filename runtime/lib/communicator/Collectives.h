@@ -9,16 +9,9 @@
 
 #include "communicator/Communicator.h"
 #include "sprt/plan_generated.h"
+#include "support/Group.h"
 
 namespace sprt {
-
-/// The ranks of a group and which of them is this one.
-struct Group {
-  std::vector<int64_t> members;
-  int64_t index = 0;
-
-  int64_t size() const { return static_cast<int64_t>(members.size()); }
-};
 
 /// Every rank of a communicator.
 Group allRanks(const Communicator &communicator);

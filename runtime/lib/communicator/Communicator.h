@@ -9,7 +9,7 @@
 #ifndef SPRT_LIB_COMMUNICATOR_COMMUNICATOR_H
 #define SPRT_LIB_COMMUNICATOR_COMMUNICATOR_H
 
-#include "communicator/Message.h"
+#include "support/Message.h"
 #include "support/Status.h"
 
 #include <chrono>

@@ -24,7 +24,7 @@
 #ifndef SPRT_LIB_DEVICE_DEVICE_H
 #define SPRT_LIB_DEVICE_DEVICE_H
 
-#include "communicator/Message.h"
+#include "support/Message.h"
 #include "program/Program.h"
 #include "sprt/cuda/AttentionArguments.h"
 

@@ -9,14 +9,14 @@
 #define SPRT_LIB_EXECUTOR_CUDARUN_H
 
 #include "executor/CudaRank.h"
-#include "executor/ProgramWalk.h"
+#include "executor/ProgramRun.h"
 
 namespace sprt {
 
-class CudaRun : public ProgramWalk {
+class CudaRun : public ProgramRun {
 public:
   explicit CudaRun(CudaRank &rank)
-      : ProgramWalk(rank), cuda(rank), device(*rank.device) {}
+      : ProgramRun(rank), cuda(rank), device(*rank.device) {}
 
   /// Puts every command on its stream; what depends on data waits. The status
   /// names rank, command and step.

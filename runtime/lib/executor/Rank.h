@@ -5,13 +5,12 @@
 
 #include "communicator/Collectives.h"
 #include "program/Placement.h"
+#include "walk/RankView.h"
 
 #include <atomic>
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <optional>
-#include <tuple>
 
 namespace sprt {
 
@@ -52,13 +51,12 @@ struct TraceEvent {
   Clock::time_point end;
 };
 
-class Rank {
+class Rank : public RankView {
 public:
   Rank(const Program &program, int64_t number,
        std::unique_ptr<Communicator> communicator, RunControl &control)
-      : program(program), number(number),
-        coordinates(program.coordinates(number)),
-        communicator(std::move(communicator)), control(control) {}
+      : RankView(program, number), communicator(std::move(communicator)),
+        control(control) {}
   virtual ~Rank() = default;
 
   /// Forgets what the last run measured. Before any rank's thread runs.
@@ -90,17 +88,6 @@ public:
   virtual Status fetch(const std::byte *local, int64_t bytes,
                        const std::byte *&out_data) = 0;
 
-  /// Where a view lies, checked against its space.
-  Status resolve(const plan::ViewT &view, const Scope &scope,
-                 std::byte *&out_data) const;
-  /// The ranks that differ from this one in a factor's coordinate only.
-  /// The ranks that differ from this one along these factors only, the first
-  /// one outermost.
-  Group groupOf(const std::vector<uint32_t> &factors) const;
-
-  const Program &program;
-  const int64_t number;
-  const std::vector<int64_t> coordinates;
   std::unique_ptr<Communicator> communicator;
   RunControl &control;
   Injection injection;
@@ -111,14 +98,6 @@ public:
   bool timing = false; ///< whether somebody asks for times that cost time
   bool tracing = false;
   std::vector<TraceEvent> trace[kStreams];
-  /// By stream, then by command, owner and window: how far along a ring a block
-  /// is needed.
-  std::map<std::tuple<int32_t, int64_t, int64_t>, int64_t> reaches[kStreams];
-
-protected:
-  /// Of the device that runs the commands.
-  std::byte *arenaData = nullptr;
-  const std::byte *constantData = nullptr;
 };
 
 } // namespace sprt

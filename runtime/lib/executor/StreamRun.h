@@ -13,17 +13,17 @@
 #define SPRT_LIB_EXECUTOR_STREAMRUN_H
 
 #include "executor/CpuRank.h"
-#include "executor/ProgramWalk.h"
+#include "executor/ProgramRun.h"
 
 #include <optional>
 
 namespace sprt {
 
-class StreamRun : public ProgramWalk {
+class StreamRun : public ProgramRun {
 public:
   /// Without a stream: of all.
   explicit StreamRun(CpuRank &rank, std::optional<plan::Stream> stream = {})
-      : ProgramWalk(rank), cpu(rank), stream(stream),
+      : ProgramRun(rank), cpu(rank), stream(stream),
         number(static_cast<int>(stream.value_or(plan::Stream::compute))),
         recorded(program.plan->events) {}
 

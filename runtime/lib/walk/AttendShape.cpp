@@ -1,8 +1,8 @@
 // What commands of attention mean for one rank at one step.
 
-#include "executor/ProgramWalk.h"
 #include "program/Extent.h"
 #include "sprt/types.h"
+#include "walk/Walk.h"
 
 namespace sprt {
 
@@ -70,8 +70,7 @@ Status checkTerm(const plan::ScoreTermT &term, Extent extent,
 } // namespace
 
 template <typename TableT>
-Status ProgramWalk::pairsOf(const TableT &attend,
-                            AttendShape &out_shape) const {
+Status Walk::pairsOf(const TableT &attend, AttendShape &out_shape) const {
   AttendShape &shape = out_shape;
   for (auto [expression, out] :
        {std::pair(attend.batch.get(), &shape.batch),
@@ -103,8 +102,7 @@ Status ProgramWalk::pairsOf(const TableT &attend,
 }
 
 template <typename TableT>
-Status ProgramWalk::checkTerms(const TableT &attend,
-                               const AttendShape &shape) const {
+Status Walk::checkTerms(const TableT &attend, const AttendShape &shape) const {
   const plan::SignatureT *signature = program.signatureOf[attend.kernel];
   if (!signature)
     return Status::success();
@@ -116,7 +114,7 @@ Status ProgramWalk::checkTerms(const TableT &attend,
                                    shape, "a term of a score function"))
       return failure;
     std::byte *data = nullptr;
-    if (Status failure = rank.resolve(*term.view, scope, data))
+    if (Status failure = self.resolve(*term.view, scope, data))
       return failure;
     int64_t size = sizeOf(form.type());
     if (reinterpret_cast<intptr_t>(data) % size != 0 ||
@@ -128,8 +126,8 @@ Status ProgramWalk::checkTerms(const TableT &attend,
   return Status::success();
 }
 
-Status ProgramWalk::shapeOf(const plan::AttendT &attend,
-                            AttendShape &out_shape) const {
+Status Walk::shapeOf(const plan::AttendT &attend,
+                     AttendShape &out_shape) const {
   AttendShape &shape = out_shape;
   if (Status failure = pairsOf(attend, shape))
     return failure;
@@ -173,8 +171,8 @@ Status ProgramWalk::shapeOf(const plan::AttendT &attend,
   return checkTerms(attend, shape);
 }
 
-Status ProgramWalk::shapeOf(const plan::AttendBackwardT &backward,
-                            AttendShape &out_shape) const {
+Status Walk::shapeOf(const plan::AttendBackwardT &backward,
+                     AttendShape &out_shape) const {
   AttendShape &shape = out_shape;
   if (Status failure = pairsOf(backward, shape))
     return failure;
@@ -199,9 +197,9 @@ Status ProgramWalk::shapeOf(const plan::AttendBackwardT &backward,
   return checkTerms(backward, shape);
 }
 
-Status ProgramWalk::resolve(const plan::AttendBackwardT &backward,
-                            const AttendShape &shape,
-                            std::vector<void *> &out_buffers) const {
+Status Walk::resolve(const plan::AttendBackwardT &backward,
+                     const AttendShape &shape,
+                     std::vector<void *> &out_buffers) const {
   int64_t size = sizeOf(backward.type), wide = std::max<int64_t>(size, 4);
   const Operand operands[] = {
       {"q", backward.q.get(), backward.q_strides, shape.queries, shape.heads,
@@ -242,13 +240,13 @@ Status ProgramWalk::resolve(const plan::AttendBackwardT &backward,
   return checkTermGradients(backward, shape, std::move(taken));
 }
 
-Status ProgramWalk::checkTermGradients(const plan::AttendBackwardT &backward,
-                                       const AttendShape &shape,
-                                       std::vector<Taken> others) const {
+Status Walk::checkTermGradients(const plan::AttendBackwardT &backward,
+                                const AttendShape &shape,
+                                std::vector<Taken> others) const {
   auto resolved = [&](const char *name, const plan::ScoreTermT &term,
                       Taken &out_taken) {
     out_taken = {name, nullptr, term.view->bytes};
-    return rank.resolve(*term.view, scope, out_taken.begin);
+    return self.resolve(*term.view, scope, out_taken.begin);
   };
   if (!backward.term_gradients.empty())
     for (const auto &term : backward.terms)

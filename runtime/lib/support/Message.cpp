@@ -1,4 +1,4 @@
-#include "communicator/Message.h"
+#include "support/Message.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,18 +1,16 @@
-/// A walk through a program, as every executor makes it: loops, decisions, and
-/// what commands mean for one rank at one step. What is done at a command is
-/// the executor's.
-#ifndef SPRT_LIB_EXECUTOR_PROGRAMWALK_H
-#define SPRT_LIB_EXECUTOR_PROGRAMWALK_H
+/// A walk through a plan: loops, decisions, and what commands mean for one rank
+/// at one step, in shapes, places, peers and messages. What is done at a
+/// command is for those who walk; nothing here needs memory, a thread or a
+/// communicator.
+#ifndef SPRT_LIB_WALK_WALK_H
+#define SPRT_LIB_WALK_WALK_H
 
-#include "executor/Rank.h"
 #include "sprt/algebra/Heads.h"
 #include "sprt/kernel.h"
-
-#include <optional>
+#include "support/Message.h"
+#include "walk/RankView.h"
 
 namespace sprt {
-
-struct GemmData;
 
 /// The numbers of one step of attention or of its gradients.
 struct AttendShape {
@@ -42,64 +40,34 @@ struct Transfer {
   Message outgoing, incoming;
 };
 
-/// The two halves of a transfer under way, either of which may be none.
-struct Requests {
-  RequestPtr received, sent;
-};
-
 /// A collective's messages: one for each member of the group, or one for all.
 struct GroupMessages {
   Group group;
   std::vector<Message> outgoing, incoming;
 };
 
-class ProgramWalk {
+class Walk {
 public:
-  virtual ~ProgramWalk() = default;
+  virtual ~Walk() = default;
 
 protected:
-  explicit ProgramWalk(Rank &rank)
-      : rank(rank), program(rank.program),
-        scope{&rank.coordinates, &counters, &program.layouts} {}
+  explicit Walk(RankView &self)
+      : self(self), program(self.program),
+        scope{&self.coordinates, &counters, &program.layouts} {}
 
-  /// Does what the executor does at a command, in the program's order.
+  /// What is to be done at a command, in the program's order.
   virtual Status visit(const Step &step) = 0;
   /// The value in `view` on which the rest of `step` depends.
   virtual Status decide(const Step &step, const plan::ViewT &view,
                         plan::DType type, int64_t &out_value) = 0;
-
-  /// Commands that every executor does in its own way.
-  virtual Status launch(const plan::LaunchT &launch) = 0;
-  virtual Status attend(const Step &step, const plan::AttendT &attend) = 0;
-  virtual Status attendBackward(const Step &step,
-                                const plan::AttendBackwardT &backward) = 0;
-  virtual Status exchangeRows(const plan::ExchangeT &exchange) = 0;
-  virtual Status reduceAll(const plan::AllReduceT &reduce) = 0;
-  virtual Status reduceRows(const plan::ReduceScatterT &reduce) = 0;
-  /// What the other commands come to.
-  virtual Status multiply(const plan::GemmT &gemm, const GemmData &data) = 0;
-  virtual Status move(const Message &target, const Message &source) = 0;
-  virtual Status fill(std::byte *target, uint8_t value, int64_t bytes) = 0;
-  virtual Status write(std::byte *target,
-                       const std::vector<std::byte> &bytes) = 0;
-  /// What `step` has posted has to be complete before anything that waits for
-  /// the command.
-  virtual Status settle(const Step &, Requests requests) {
-    return complete(requests);
-  }
-  Status complete(Requests &requests);
-  /// The command that `step` is.
-  Status work(const Step &step);
+  /// After each turn of a loop: a failure ends it.
+  virtual Status turned(const Step &) { return Status::success(); }
 
   Status walk(const std::vector<Step> &steps);
   static bool isCompound(const plan::CommandT &command);
   /// Walks into a Loop, While or Case.
   Status control(const Step &step);
-  Status tooLong(const char *what) const;
-  static int64_t decisionOf(plan::DType type, const std::byte *data);
 
-  /// Fails or stalls where a test wants it.
-  Status inject(const Step &step) const;
   /// Whether `when` lets the command run.
   Status enabled(const plan::CommandT &command, bool &out_enabled) const;
   /// Adds rank, command and step to a failure that has none.
@@ -129,14 +97,16 @@ protected:
   Status resolve(const plan::ReduceScatterT &reduce,
                  GroupMessages &out_messages);
 
-  Rank &rank;
+  RankView &self;
   const Program &program;
   std::vector<int64_t> counters;
   Scope scope;
-  /// When the outermost loop under way has taken too long, if there is a limit.
-  std::optional<Clock::time_point> loopEnd;
 
 private:
+  Status loop(const Step &step, const plan::LoopT &loop);
+  Status whileLoop(const Step &step, const plan::WhileT &loop);
+  Status choose(const Step &step, const plan::CaseT &choice);
+
   /// Of attention and its gradients: all but blocks and kv heads.
   template <typename TableT>
   Status pairsOf(const TableT &attend, AttendShape &out_shape) const;
@@ -147,20 +117,6 @@ private:
   Status checkTermGradients(const plan::AttendBackwardT &backward,
                             const AttendShape &shape,
                             std::vector<Taken> others) const;
-
-  Status gemm(const plan::GemmT &gemm);
-  Status sendRecv(const Step &step, const plan::SendRecvT &transfer);
-  Status copy(const plan::CopyT &copy);
-  Status fill(const plan::FillT &fill);
-  Status rowsTable(const plan::RowsTableT &table);
-
-  /// A loop that counts its own time, or is part of one that does.
-  Status withLimit(const std::function<Status()> &loop);
-  /// That its time is not over, and nobody ended the run.
-  Status checkTime(const Step &step) const;
-  Status loop(const Step &step, const plan::LoopT &loop);
-  Status whileLoop(const Step &step, const plan::WhileT &loop);
-  Status choose(const Step &step, const plan::CaseT &choice);
 
   /// The blocks that travel to `receiver`, as one message.
   Status blocks(const Step &step, const plan::SendRecvT &transfer,
@@ -175,4 +131,4 @@ private:
 
 } // namespace sprt
 
-#endif // SPRT_LIB_EXECUTOR_PROGRAMWALK_H
+#endif // SPRT_LIB_WALK_WALK_H

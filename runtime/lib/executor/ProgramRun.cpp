@@ -1,4 +1,4 @@
-#include "executor/ProgramWalk.h"
+#include "executor/ProgramRun.h"
 
 #include "executor/Gemm.h"
 #include "executor/SliceTable.h"
@@ -8,35 +8,19 @@
 
 namespace sprt {
 
-Status ProgramWalk::walk(const std::vector<Step> &steps) {
-  for (const Step &step : steps)
-    if (Status failure = visit(step))
-      return failure;
-  return Status::success();
-}
-
-bool ProgramWalk::isCompound(const plan::CommandT &command) {
-  return command.operation.type == plan::Operation::Loop ||
-         command.operation.type == plan::Operation::While ||
-         command.operation.type == plan::Operation::Case;
-}
-
-Status ProgramWalk::control(const Step &step) {
-  const plan::OperationUnion &operation = step.command->operation;
-  if (const plan::LoopT *body = operation.AsLoop())
-    return withLimit([&] { return loop(step, *body); });
-  if (const plan::WhileT *body = operation.AsWhile())
-    return withLimit([&] { return whileLoop(step, *body); });
-  return choose(step, *operation.AsCase());
-}
-
-Status ProgramWalk::tooLong(const char *what) const {
+Status ProgramRun::tooLong(const char *what) const {
   return fail(SPRT_TIMEOUT)
          << what << " has taken more than " << rank.control.limit->count()
          << " s; --timeout=<seconds> lets it take longer";
 }
 
-Status ProgramWalk::withLimit(const std::function<Status()> &loop) {
+Status ProgramRun::control(const Step &step) {
+  if (step.command->operation.AsCase())
+    return Walk::control(step);
+  return withLimit([&] { return Walk::control(step); });
+}
+
+Status ProgramRun::withLimit(const std::function<Status()> &loop) {
   if (loopEnd || !rank.control.limit)
     return loop();
   loopEnd = Clock::now() +
@@ -46,7 +30,7 @@ Status ProgramWalk::withLimit(const std::function<Status()> &loop) {
   return failure;
 }
 
-Status ProgramWalk::checkTime(const Step &step) const {
+Status ProgramRun::turned(const Step &step) {
   // A body that leaves this stream nothing to do must still end with the run.
   if (rank.control.stopped.load(std::memory_order_relaxed))
     return located(fail(SPRT_FAILED).asConsequence() << "stopped", step);
@@ -55,55 +39,7 @@ Status ProgramWalk::checkTime(const Step &step) const {
   return Status::success();
 }
 
-Status ProgramWalk::loop(const Step &step, const plan::LoopT &loop) {
-  int64_t lower = 0;
-  int64_t upper = 0;
-  if (Status failure = located(evaluate(*loop.lower, scope, lower), step))
-    return failure;
-  if (Status failure = located(evaluate(*loop.upper, scope, upper), step))
-    return failure;
-  counters.push_back(lower);
-  for (int64_t counter = lower; counter < upper; ++counter) {
-    counters.back() = counter;
-    if (Status failure = walk(step.body))
-      return failure;
-    if (Status failure = checkTime(step))
-      return failure;
-  }
-  counters.pop_back();
-  return Status::success();
-}
-
-Status ProgramWalk::whileLoop(const Step &step, const plan::WhileT &loop) {
-  for (;;) {
-    if (Status failure = walk(step.condition))
-      return failure;
-    int64_t more = 0;
-    if (Status failure =
-            located(decide(step, *loop.predicate, plan::DType::i1, more), step))
-      return failure;
-    if (!more)
-      return Status::success();
-    if (Status failure = walk(step.body))
-      return failure;
-    if (Status failure = checkTime(step))
-      return failure;
-  }
-}
-
-Status ProgramWalk::choose(const Step &step, const plan::CaseT &choice) {
-  int64_t index = 0;
-  if (Status failure =
-          located(decide(step, *choice.index, choice.type, index), step))
-    return failure;
-  int64_t last = static_cast<int64_t>(step.branches.size()) - 1;
-  // An index outside the branches takes the last one, as in StableHLO.
-  if (index < 0 || index > last)
-    index = last;
-  return walk(step.branches[static_cast<size_t>(index)]);
-}
-
-int64_t ProgramWalk::decisionOf(plan::DType type, const std::byte *data) {
+int64_t ProgramRun::decisionOf(plan::DType type, const std::byte *data) {
   int64_t wide = 0;
   if (type == plan::DType::i64) {
     std::memcpy(&wide, data, sizeof wide);
@@ -117,7 +53,7 @@ int64_t ProgramWalk::decisionOf(plan::DType type, const std::byte *data) {
   return *data != std::byte(0);
 }
 
-Status ProgramWalk::inject(const Step &step) const {
+Status ProgramRun::inject(const Step &step) const {
   if (rank.injection.command != step.id || rank.injection.rank != rank.number)
     return Status::success();
   if (!rank.injection.stalls)
@@ -130,48 +66,7 @@ Status ProgramWalk::inject(const Step &step) const {
   return fail(SPRT_FAILED) << "stalled on request (--inject)";
 }
 
-Status ProgramWalk::enabled(const plan::CommandT &command,
-                            bool &out_enabled) const {
-  out_enabled = true;
-  if (!command.when)
-    return Status::success();
-  int64_t value = 0;
-  if (Status failure = evaluate(*command.when, scope, value))
-    return failure;
-  out_enabled = value != 0;
-  return Status::success();
-}
-
-Status ProgramWalk::located(Status failure, const Step &step,
-                            const std::vector<int64_t> &at) const {
-  if (!failure || failure->command >= 0)
-    return failure;
-  // Work of another rank may be to blame.
-  if (failure->rank < 0)
-    failure->rank = rank.number;
-  std::string where = "rank " + std::to_string(failure->rank) + ", command " +
-                      std::to_string(step.id);
-  if (!step.command->name.empty())
-    where += " \"" + step.command->name + "\"";
-  if (!at.empty()) {
-    where += ", step ";
-    for (size_t depth = 0; depth < at.size(); ++depth)
-      where += (depth ? "," : "") + std::to_string(at[depth]);
-  }
-  failure->command = step.id;
-  return std::move(failure).within(where);
-}
-
-Status ProgramWalk::aligned(const plan::ViewT &view,
-                            std::byte *&out_data) const {
-  if (Status failure = rank.resolve(view, scope, out_data))
-    return failure;
-  if (reinterpret_cast<uintptr_t>(out_data) % 64 != 0)
-    return fail(SPRT_DAMAGED) << "a kernel's buffer is not 64-byte aligned";
-  return Status::success();
-}
-
-Status ProgramWalk::work(const Step &step) {
+Status ProgramRun::work(const Step &step) {
   using plan::Operation;
   const plan::OperationUnion &operation = step.command->operation;
   switch (operation.type) {
@@ -204,7 +99,7 @@ Status ProgramWalk::work(const Step &step) {
   }
 }
 
-Status ProgramWalk::gemm(const plan::GemmT &gemm) {
+Status ProgramRun::gemm(const plan::GemmT &gemm) {
   std::byte *a = nullptr, *b = nullptr, *bias = nullptr, *c = nullptr;
   if (Status failure = rank.resolve(*gemm.a, scope, a))
     return failure;
@@ -226,8 +121,7 @@ Status ProgramWalk::gemm(const plan::GemmT &gemm) {
   return multiply(gemm, {a, b, bias, c});
 }
 
-Status ProgramWalk::sendRecv(const Step &step,
-                             const plan::SendRecvT &transfer) {
+Status ProgramRun::sendRecv(const Step &step, const plan::SendRecvT &transfer) {
   Transfer moved;
   if (Status failure = resolve(step, transfer, moved))
     return failure;
@@ -246,7 +140,7 @@ Status ProgramWalk::sendRecv(const Step &step,
   return settle(step, std::move(requests));
 }
 
-Status ProgramWalk::complete(Requests &requests) {
+Status ProgramRun::complete(Requests &requests) {
   for (RequestPtr *request : {&requests.received, &requests.sent})
     if (*request)
       if (Status failure = rank.communicator->order(**request))
@@ -254,7 +148,7 @@ Status ProgramWalk::complete(Requests &requests) {
   return Status::success();
 }
 
-Status ProgramWalk::copy(const plan::CopyT &copy) {
+Status ProgramRun::copy(const plan::CopyT &copy) {
   std::byte *from = nullptr, *to = nullptr;
   if (Status failure = rank.resolve(*copy.source, scope, from))
     return failure;
@@ -264,14 +158,14 @@ Status ProgramWalk::copy(const plan::CopyT &copy) {
               denseMessage(from, copy.source->bytes));
 }
 
-Status ProgramWalk::fill(const plan::FillT &fill) {
+Status ProgramRun::fill(const plan::FillT &fill) {
   std::byte *to = nullptr;
   if (Status failure = rank.resolve(*fill.target, scope, to))
     return failure;
   return this->fill(to, fill.value, fill.target->bytes);
 }
 
-Status ProgramWalk::rowsTable(const plan::RowsTableT &table) {
+Status ProgramRun::rowsTable(const plan::RowsTableT &table) {
   int64_t owner = 0;
   std::byte *to = nullptr;
   if (Status failure = evaluate(*table.rows->owner, scope, owner))

@@ -1,6 +1,6 @@
 /// What one transfer moves: strided pieces of memory, in order.
-#ifndef SPRT_LIB_COMMUNICATOR_MESSAGE_H
-#define SPRT_LIB_COMMUNICATOR_MESSAGE_H
+#ifndef SPRT_LIB_SUPPORT_MESSAGE_H
+#define SPRT_LIB_SUPPORT_MESSAGE_H
 
 #include <cstddef>
 #include <cstdint>
@@ -63,4 +63,4 @@ std::vector<Message> splitRows(const Message &message, int64_t limit);
 
 } // namespace sprt
 
-#endif // SPRT_LIB_COMMUNICATOR_MESSAGE_H
+#endif // SPRT_LIB_SUPPORT_MESSAGE_H

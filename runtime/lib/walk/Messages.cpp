@@ -1,6 +1,6 @@
 // What commands that move data between ranks send and receive.
 
-#include "executor/ProgramWalk.h"
+#include "walk/Walk.h"
 
 #include "program/Extent.h"
 #include "sprt/algebra/Heads.h"
@@ -73,10 +73,10 @@ algebra::Interval ownHeads(const Program &program,
 
 } // namespace
 
-Status ProgramWalk::strided(const plan::StridedT &strided, int64_t rows,
-                            int64_t heads, Piece &out_piece) const {
+Status Walk::strided(const plan::StridedT &strided, int64_t rows, int64_t heads,
+                     Piece &out_piece) const {
   Piece piece;
-  if (Status failure = rank.resolve(*strided.view, scope, piece.base))
+  if (Status failure = self.resolve(*strided.view, scope, piece.base))
     return failure;
   piece.counts[0] = strided.batch;
   piece.counts[1] = rows;
@@ -99,14 +99,14 @@ Status ProgramWalk::strided(const plan::StridedT &strided, int64_t rows,
                          "x" + std::to_string(strided.inner_bytes));
 }
 
-bool ProgramWalk::isNeeded(const Step &step, const plan::NeedsT &needs,
-                           const algebra::Layout &keys, int64_t owner,
-                           int64_t receiver) {
+bool Walk::isNeeded(const Step &step, const plan::NeedsT &needs,
+                    const algebra::Layout &keys, int64_t owner,
+                    int64_t receiver) {
   const plan::FactorT &ring = *program.plan->factors[needs.factor];
   algebra::RingWay way{needs.stride, needs.size, needs.step, needs.hops};
   int64_t taker = receiver / ring.stride % ring.size, above = way.above(taker);
   auto [entry, added] =
-      rank.reaches[static_cast<int>(step.command->stream)].try_emplace(
+      self.reaches[static_cast<int>(step.command->stream)].try_emplace(
           {step.id, owner, above}, 0);
   if (added)
     entry->second = program.bandsOf[static_cast<size_t>(step.id)].ringReach(
@@ -114,8 +114,7 @@ bool ProgramWalk::isNeeded(const Step &step, const plan::NeedsT &needs,
   return way.hopsTo(owner, taker) <= entry->second;
 }
 
-Status
-ProgramWalk::blocks(const Step &step, const plan::SendRecvT &transfer,
+Status Walk::blocks(const Step &step, const plan::SendRecvT &transfer,
                     const std::vector<std::unique_ptr<plan::BlockT>> &list,
                     int64_t receiver, Message &out_message) {
   for (const auto &block : list) {
@@ -141,8 +140,8 @@ ProgramWalk::blocks(const Step &step, const plan::SendRecvT &transfer,
   return Status::success();
 }
 
-Status ProgramWalk::resolve(const Step &step, const plan::SendRecvT &transfer,
-                            Transfer &out_transfer) {
+Status Walk::resolve(const Step &step, const plan::SendRecvT &transfer,
+                     Transfer &out_transfer) {
   int64_t &to = out_transfer.to, &from = out_transfer.from;
   if (Status failure = evaluate(*transfer.to, scope, to))
     return failure;
@@ -155,10 +154,10 @@ Status ProgramWalk::resolve(const Step &step, const plan::SendRecvT &transfer,
   if (Status failure =
           blocks(step, transfer, transfer.sends, to, out_transfer.outgoing))
     return failure;
-  if (Status failure = blocks(step, transfer, transfer.receives, rank.number,
+  if (Status failure = blocks(step, transfer, transfer.receives, self.number,
                               out_transfer.incoming))
     return failure;
-  bool alone = to == rank.number && from == rank.number;
+  bool alone = to == self.number && from == self.number;
   int64_t sent = messageBytes(out_transfer.outgoing);
   int64_t received = messageBytes(out_transfer.incoming);
   if (alone && sent != received)
@@ -167,10 +166,10 @@ Status ProgramWalk::resolve(const Step &step, const plan::SendRecvT &transfer,
   return Status::success();
 }
 
-Status ProgramWalk::resolve(const plan::ExchangeT &exchange,
-                            GroupMessages &out_messages) {
+Status Walk::resolve(const plan::ExchangeT &exchange,
+                     GroupMessages &out_messages) {
   Group &group = out_messages.group;
-  group = rank.groupOf({exchange.factor});
+  group = self.groupOf({exchange.factor});
   const algebra::Layout &rows = program.layouts[exchange.layout];
   bool gathers = exchange.direction == plan::Direction::rowsToHeads;
   algebra::Interval mine = heldHeads(program, exchange, group.index);
@@ -226,10 +225,10 @@ Status ProgramWalk::resolve(const plan::ExchangeT &exchange,
   return Status::success();
 }
 
-Status ProgramWalk::resolve(const plan::AllReduceT &reduce, Message &out_data) {
+Status Walk::resolve(const plan::AllReduceT &reduce, Message &out_data) {
   for (const auto &view : reduce.views) {
     std::byte *data = nullptr;
-    if (Status failure = rank.resolve(*view, scope, data))
+    if (Status failure = self.resolve(*view, scope, data))
       return failure;
     if (Status failure = checkAligned(data, reduce.type))
       return failure;
@@ -238,10 +237,10 @@ Status ProgramWalk::resolve(const plan::AllReduceT &reduce, Message &out_data) {
   return Status::success();
 }
 
-Status ProgramWalk::resolve(const plan::ReduceScatterT &reduce,
-                            GroupMessages &out_messages) {
+Status Walk::resolve(const plan::ReduceScatterT &reduce,
+                     GroupMessages &out_messages) {
   Group &group = out_messages.group;
-  group = rank.groupOf({reduce.factor});
+  group = self.groupOf({reduce.factor});
   const algebra::Layout &rows = program.layouts[reduce.layout];
   Piece source, target;
   if (Status failure = strided(*reduce.source, rows.length(), 1, source))

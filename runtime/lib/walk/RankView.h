@@ -1,0 +1,42 @@
+/// What a plan means by one rank: who it is, and where its memory begins.
+#ifndef SPRT_LIB_WALK_RANKVIEW_H
+#define SPRT_LIB_WALK_RANKVIEW_H
+
+#include "program/Expression.h"
+#include "program/Program.h"
+#include "support/Group.h"
+
+#include <map>
+#include <tuple>
+
+namespace sprt {
+
+class RankView {
+public:
+  RankView(const Program &program, int64_t number)
+      : program(program), number(number),
+        coordinates(program.coordinates(number)) {}
+
+  /// Where a view lies, checked against its space.
+  Status resolve(const plan::ViewT &view, const Scope &scope,
+                 std::byte *&out_data) const;
+  /// The ranks that differ from this one along these factors only, the first
+  /// one outermost.
+  Group groupOf(const std::vector<uint32_t> &factors) const;
+
+  const Program &program;
+  const int64_t number;
+  const std::vector<int64_t> coordinates;
+  /// By stream, then by command, owner and window: how far along a ring a block
+  /// is needed.
+  std::map<std::tuple<int32_t, int64_t, int64_t>, int64_t> reaches[kStreams];
+
+protected:
+  /// Of whoever runs the commands.
+  std::byte *arenaData = nullptr;
+  const std::byte *constantData = nullptr;
+};
+
+} // namespace sprt
+
+#endif // SPRT_LIB_WALK_RANKVIEW_H
