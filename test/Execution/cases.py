@@ -97,9 +97,9 @@ class Case:
     def by_queries(self) -> bool:
         """Whether ranks may have what scores read, or its gradients, by queries: these cannot travel then.
 
-        What a mask adds may not hide anything, of a row of fills or beside other terms: scores read it.
+        A finite fill may hide nothing, in a row of fills or beside other terms: scores read it.
         """
-        if self.fill == "add" and self.positions is not None:
+        if self.fill in ("add", "lowest") and self.positions is not None:
             return True
         beside = [part for part in self.made if part.arrays and part.role not in ("cap", "sink")]
         rows = [jax.eval_shape(part.value, *part.arrays).shape[2] for part in beside]
