@@ -111,6 +111,8 @@ LogicalResult PlanWriter::writeWhile(Operation *op, Commands &into) {
       failed(writeBlock(loop.getBody().front(), table.body)))
     return failure();
   table.predicate = view(condition.getTerminator()->getOperand(0));
+  if (auto trips = loop->getAttrOfType<IntegerAttr>("sp.trips"))
+    table.trips = trips.getInt();
   into.push_back(compute("while", std::move(table)));
   return success();
 }

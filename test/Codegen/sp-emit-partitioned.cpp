@@ -14,7 +14,6 @@
 #include "sp/IR/SP.h"
 #include "sp/Memory/Passes.h"
 #include "sp/Schedule/Passes.h"
-#include "sp/Simulator/Promise.h"
 #include "sp/StableHLO/StableHLO.h"
 #include "sp/Verify/Passes.h"
 #include "sprt/sprt.h"
@@ -40,18 +39,24 @@ static bool report(StringRef problem) {
 
 static bool printCommands(ModuleOp module, const EmittedProgram &program) {
   char *text = nullptr;
-  if (sprt_status *status =
-          sprt_plan_text(program.plan.data(), program.plan.size(), &text)) {
+  std::vector<sprt_prediction> predictions(getMesh(module).getRanks());
+  sprt_status *status =
+      sprt_plan_text(program.plan.data(), program.plan.size(), &text);
+  if (!status)
+    status = sprt_plan_predict(
+        program.plan.data(), program.plan.size(), program.signatures.data(),
+        program.signatures.size(), predictions.size(), predictions.data());
+  if (status) {
     std::string problem = sprt_status_text(status);
     sprt_status_free(status);
     return report(problem);
   }
   llvm::outs() << text;
   sprt_buffer_free(text);
-  for (auto [rank, promise] : llvm::enumerate(promisesOf(module)))
-    llvm::outs() << "rank " << rank << " sends " << promise.bytesSent
-                 << " bytes, computes " << promise.flops << " flops, touches "
-                 << promise.touchedBytes << " bytes\n";
+  for (auto [rank, each] : llvm::enumerate(predictions))
+    llvm::outs() << "rank " << rank << " sends " << each.bytesSent
+                 << " bytes, computes " << each.flops << " flops, touches "
+                 << each.touchedBytes << " bytes\n";
   return true;
 }
 

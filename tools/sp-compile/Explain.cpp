@@ -2,6 +2,8 @@
 
 #include "Explain.h"
 
+#include "sprt/sprt.h"
+
 #include "sp/Plan/AttentionCost.h"
 
 #include "mlir/IR/Remarks.h"
@@ -164,8 +166,9 @@ int64_t mlir::sp::constantBytesOf(ModuleOp module) {
       .getInt();
 }
 
-json mlir::sp::makeReport(ModuleOp module, json attentions,
-                          const EmittedProgram &program, double seconds) {
+FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
+                                     const EmittedProgram &program,
+                                     double seconds) {
   MeshOp meshOp = getMesh(module);
   json mesh = json::object(), bytes = json::array(), flops = json::array(),
        peak = json::array();
@@ -176,26 +179,34 @@ json mlir::sp::makeReport(ModuleOp module, json attentions,
                            .getInt();
   int64_t constantBytes = constantBytesOf(module);
   bool isExact = true;
-  for (const Promise &promise : promisesOf(module)) {
-    bytes.push_back(promise.bytesSent);
-    flops.push_back(promise.flops);
-    // The arena of a GPU is there as a whole.
-    int64_t arena = program.isCuda ? arenaBytes : promise.touchedBytes;
-    peak.push_back(arena + program.scratchBytes + constantBytes);
-    isExact &= promise.isExact;
+  std::vector<sprt_prediction> predictions(meshOp.getRanks());
+  if (sprt_status *status = sprt_plan_predict(
+          program.plan.data(), program.plan.size(), program.signatures.data(),
+          program.signatures.size(), meshOp.getRanks(), predictions.data())) {
+    module.emitError() << sprt_status_text(status);
+    sprt_status_free(status);
+    return failure();
   }
-  return {{"version", 1},
-          {"tool", "sp-compile"},
-          {"mesh", mesh},
-          {"ranks", meshOp.getRanks()},
-          {"target", program.isCuda ? "cuda" : "cpu"},
-          {"seconds", seconds},
-          {"attentions", std::move(attentions)},
-          {"bytesSentPerRank", bytes},
-          {"flopsPerRank", flops},
-          {"peakBytesPerRank", peak},
-          {"constantBytes", constantBytes},
-          {"bytesAreExact", isExact}};
+  for (const sprt_prediction &each : predictions) {
+    bytes.push_back(each.bytesSent);
+    flops.push_back(each.flops);
+    // The arena of a GPU is there as a whole.
+    int64_t arena = program.isCuda ? arenaBytes : each.touchedBytes;
+    peak.push_back(arena + program.scratchBytes + constantBytes);
+    isExact &= each.exact != 0;
+  }
+  return json{{"version", 1},
+              {"tool", "sp-compile"},
+              {"mesh", mesh},
+              {"ranks", meshOp.getRanks()},
+              {"target", program.isCuda ? "cuda" : "cpu"},
+              {"seconds", seconds},
+              {"attentions", std::move(attentions)},
+              {"bytesSentPerRank", bytes},
+              {"flopsPerRank", flops},
+              {"peakBytesPerRank", peak},
+              {"constantBytes", constantBytes},
+              {"bytesAreExact", isExact}};
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,7 +5,6 @@
 #include "sp/Codegen/ProgramEmission.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "sp/Simulator/Promise.h"
 
 #include <nlohmann/json.hpp>
 
@@ -32,9 +31,10 @@ nlohmann::json describeAttentions(ModuleOp module);
 int64_t constantBytesOf(ModuleOp module);
 
 /// The report of a compilation; `attentions` from describeAttentions, `module`
-/// past Memory.
-nlohmann::json makeReport(ModuleOp module, nlohmann::json attentions,
-                          const EmittedProgram &program, double seconds);
+/// past Memory. Fails with a diagnostic where the plan makes no sense.
+FailureOr<nlohmann::json> makeReport(ModuleOp module, nlohmann::json attentions,
+                                     const EmittedProgram &program,
+                                     double seconds);
 
 /// What was decided, a line each.
 void printDecisions(const RemarkLog &log, raw_ostream &os);

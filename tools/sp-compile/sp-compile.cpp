@@ -174,16 +174,19 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
   if (!options.explain && options.report.empty())
     return success();
   double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  nlohmann::json report =
+  FailureOr<nlohmann::json> report =
       makeReport(module, std::move(attentions), *program, seconds);
+  if (failed(report))
+    return failure();
   if (options.explain)
-    printExplanation(log, report, stopsAt("spx") ? llvm::outs() : llvm::errs());
+    printExplanation(log, *report,
+                     stopsAt("spx") ? llvm::outs() : llvm::errs());
   if (options.report.empty())
     return success();
   // Names and locations are the model's and may hold any bytes.
   using nlohmann::json;
   return writeFile(options.report,
-                   report.dump(1, ' ', false, json::error_handler_t::replace) +
+                   report->dump(1, ' ', false, json::error_handler_t::replace) +
                        "\n");
 }
 

@@ -97,6 +97,20 @@ SPRT_API sprt_status *sprt_program_text(const sprt_program *program,
 SPRT_API sprt_status *sprt_plan_text(const void *plan, size_t planBytes,
                                      char **out_text);
 
+/// What one rank does in one run of a plan, counted without running it. For
+/// each rank, `exact` says whether no decision of data changes `bytesSent`;
+/// touched bytes are those of the arena, in whole pages.
+typedef struct sprt_prediction {
+  int64_t bytesSent, flops, touchedBytes;
+  int32_t exact;
+} sprt_prediction;
+/// Fills one prediction for each of the plan's `ranks`. `signatures` are those
+/// of the artifact's kernels (see artifact.h), or null.
+SPRT_API sprt_status *sprt_plan_predict(const void *plan, size_t planBytes,
+                                        const void *signatures,
+                                        size_t signatureBytes, int64_t ranks,
+                                        sprt_prediction *out_predictions);
+
 //===- Sessions -----------------------------------------------------------===//
 
 typedef struct sprt_session sprt_session;

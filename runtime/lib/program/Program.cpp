@@ -148,15 +148,23 @@ Status Program::findImages(sprt_kernel_lookup lookup, void *context) {
   return Status::success();
 }
 
-Status Program::create(const void *bytes, size_t size, const void *constantData,
-                       sprt_kernel_lookup lookup, void *context,
-                       std::unique_ptr<Signatures> known) {
+Status Program::read(const void *bytes, size_t size,
+                     std::unique_ptr<Signatures> known) {
   signatures = std::move(known);
   if (Status failure = unpackPlan(bytes, size, signatures.get(), plan, layouts))
     return failure;
   for (const auto &kernel : plan->kernels)
     signatureOf.push_back(signatures ? signatures->find(kernel->symbol)
                                      : nullptr);
+  prepare();
+  return Status::success();
+}
+
+Status Program::create(const void *bytes, size_t size, const void *constantData,
+                       sprt_kernel_lookup lookup, void *context,
+                       std::unique_ptr<Signatures> known) {
+  if (Status failure = read(bytes, size, std::move(known)))
+    return failure;
   if (Status failure = checkFeatures())
     return failure;
   if (plan->constant_bytes > 0 && !constantData)
@@ -166,10 +174,7 @@ Status Program::create(const void *bytes, size_t size, const void *constantData,
   constants = static_cast<const std::byte *>(constantData);
   if (Status failure = findKernels(lookup, context))
     return failure;
-  if (Status failure = findImages(lookup, context))
-    return failure;
-  prepare();
-  return Status::success();
+  return findImages(lookup, context);
 }
 
 void Program::number(

@@ -52,6 +52,10 @@ public:
                 sprt_kernel_lookup lookup, void *context,
                 std::unique_ptr<Signatures> signatures = nullptr);
 
+  /// Takes a plan of which nothing is run: no kernels, no constants.
+  Status read(const void *bytes, size_t size,
+              std::unique_ptr<Signatures> signatures);
+
   int64_t ranks() const { return plan->ranks; }
   /// How many streams the plan uses.
   int streams() const {

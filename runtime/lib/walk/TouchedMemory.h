@@ -1,10 +1,10 @@
-#ifndef SP_LIB_SIMULATOR_TOUCHEDMEMORY_H
-#define SP_LIB_SIMULATOR_TOUCHEDMEMORY_H
+#ifndef SPRT_LIB_WALK_TOUCHEDMEMORY_H
+#define SPRT_LIB_WALK_TOUCHEDMEMORY_H
 
 #include <cstdint>
 #include <map>
 
-namespace mlir::sp {
+namespace sprt {
 
 /// The bytes of an arena that a run reads or writes, in whole pages as an
 /// operating system hands them out: large ones where it may (sprt/pages.h).
@@ -23,6 +23,6 @@ private:
   std::map<int64_t, int64_t> spans; ///< begin to end, disjoint
 };
 
-} // namespace mlir::sp
+} // namespace sprt
 
-#endif // SP_LIB_SIMULATOR_TOUCHEDMEMORY_H
+#endif // SPRT_LIB_WALK_TOUCHEDMEMORY_H

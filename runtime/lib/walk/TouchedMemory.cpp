@@ -1,14 +1,13 @@
-#include "TouchedMemory.h"
+#include "walk/TouchedMemory.h"
 
 #include "sprt/pages.h"
 
 #include <algorithm>
 
-using namespace mlir::sp;
+namespace sprt {
 
 int64_t TouchedMemory::pageAt(int64_t offset) const {
-  return offset < sprt::largePagesOf(arenaBytes) ? sprt::kLargePageBytes
-                                                 : sprt::kSmallPageBytes;
+  return offset < largePagesOf(arenaBytes) ? kLargePageBytes : kSmallPageBytes;
 }
 
 void TouchedMemory::touch(int64_t offset, int64_t bytes) {
@@ -29,3 +28,5 @@ void TouchedMemory::touch(int64_t offset, int64_t bytes) {
   spans.emplace(begin, end);
   total += end - begin;
 }
+
+} // namespace sprt

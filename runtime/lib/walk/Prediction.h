@@ -1,0 +1,26 @@
+/// What a run of a plan does, rank by rank, counted before it: the bytes that
+/// sp-run measures, and what a rank touches of its arena.
+#ifndef SPRT_LIB_WALK_PREDICTION_H
+#define SPRT_LIB_WALK_PREDICTION_H
+
+#include "program/Program.h"
+
+namespace sprt {
+
+struct Prediction {
+  int64_t bytesSent = 0; ///< to other ranks
+  int64_t flops = 0;     ///< of matrix products and attention
+  /// Of the arena, in pages: less than the arena where a rank gets no rows, no
+  /// heads or no blocks of its ring.
+  int64_t touchedBytes = 0;
+  /// False where a decision of data changes the bytes: loops of unknown counts
+  /// count one turn, branches the one that sends most.
+  bool isExact = true;
+};
+
+/// Predictions of all ranks.
+Status predict(const Program &program, std::vector<Prediction> &out);
+
+} // namespace sprt
+
+#endif // SPRT_LIB_WALK_PREDICTION_H
