@@ -24,10 +24,10 @@ public:
     kvHeads = v[2];
     queries = toAlgebra(plan.getRows(q[1]));
     keys = toAlgebra(plan.getRows(v[1]));
-    auto ofTerms = [&](ArrayRef<Value> terms) {
+    auto ofTerms = [&](ArrayRef<Type> terms) {
       int64_t bytes = 0;
-      for (Value term : terms) {
-        auto type = cast<RankedTensorType>(term.getType());
+      for (Type term : terms) {
+        auto type = cast<RankedTensorType>(term);
         bytes += (type.getDimSize(0) == 1 ? 1 : batch) *
                  elementBytes(type.getElementType());
       }
@@ -71,18 +71,21 @@ public:
     return bytes;
   }
 
-  /// Calls `send` with every ring rank that sends the block of `source` on:
-  /// each on its way but the last. In every window it goes round the inner
-  /// ring, one way or both, and from window to window along its own rank of
-  /// them.
-  void forEachSend(int64_t source, function_ref<void(int64_t)> send) const {
+  /// Ring ranks that send something on: from a first one on along a way, so
+  /// many.
+  using Send =
+      function_ref<void(int64_t first, const RingWay &way, int64_t ranks)>;
+
+  /// Calls `send` with all that send the block of `source` on: each on its way
+  /// but the last. In every window it goes round the inner ring, one way or
+  /// both, and from window to window along its own rank of them.
+  void forEachSend(int64_t source, Send send) const {
     int64_t outer = plan.getOuter(), inner = plan.getInner();
     const Layout &readers = queriesTravel ? ringKeys : ringQueries;
     auto travel = [&](int64_t first, const RingWay &way) {
-      int64_t reach = ringBands.ringReach(readers, ringBlocks(), source, way,
-                                          way.above(first));
-      for (int64_t hop = 0; hop < reach; ++hop)
-        send(way.moved(first, hop * way.step));
+      send(first, way,
+           ringBands.ringReach(readers, ringBlocks(), source, way,
+                               way.above(first)));
     };
     RingWay windows{inner, outer, 1, outer - 1};
     travel(source, windows);
@@ -93,19 +96,17 @@ public:
     }
   }
   /// The same for gradients of the block, which follow it and come home.
-  void forEachGradientSend(int64_t source,
-                           function_ref<void(int64_t)> send) const {
+  void forEachGradientSend(int64_t source, Send send) const {
     if (op.keyPartBytes == 0)
       return;
     int64_t outer = plan.getOuter(), inner = plan.getInner();
-    RingWay windows{inner, outer, 1, outer - 1};
+    RingWay windows{inner, outer, 1, outer - 1}, ring{1, inner, 1, inner - 1};
+    // Both ways, a rank that begins with the block keeps what it adds.
+    int64_t kept = plan.getHopsBack() > 0;
     for (int64_t window = 0; window < outer; ++window) {
       int64_t first = windows.moved(source, window);
-      // Both ways, a rank that begins with the block keeps what it adds.
-      for (int64_t hop = plan.getHopsBack() > 0; hop < inner; ++hop)
-        send(RingWay{1, inner, 1, 0}.moved(first, hop));
-      if (outer > 1)
-        send(first);
+      send(ring.moved(first, kept), ring, inner - kept);
+      send(first, windows, outer > 1);
     }
   }
   int64_t gradientBytes(int64_t source, int64_t member) const {
@@ -192,6 +193,41 @@ private:
   int64_t allHeads = 0, allKvHeads = 0; ///< of all members together
 };
 
+/// What ranks send along one way: each block's part of the ring at once.
+class WaySums {
+public:
+  WaySums(const RingWay &way, int64_t ranks) : way(way), changes(ranks) {}
+
+  bool isAlong(const RingWay &other) const {
+    return other.stride == way.stride && other.size == way.size;
+  }
+  /// `bytes` for so many ranks from `first` on, at most all of the ring.
+  void add(int64_t first, int64_t step, int64_t ranks, int64_t bytes) {
+    if (ranks <= 0)
+      return;
+    int64_t begin = step > 0 ? first : way.moved(first, 1 - ranks);
+    changes[begin] += bytes;
+    int64_t end = way.digit(begin) + ranks;
+    if (end > way.size)
+      changes[way.moved(begin, -way.digit(begin))] += bytes;
+    if (end != way.size)
+      changes[way.moved(begin, ranks)] -= bytes;
+  }
+  /// Calls `visit` with every rank and what it sends.
+  void forEach(function_ref<void(int64_t rank, int64_t bytes)> visit) const {
+    std::vector<int64_t> bytes(changes);
+    for (int64_t rank = 0; rank < int64_t(bytes.size()); ++rank) {
+      if (way.digit(rank) > 0)
+        bytes[rank] += bytes[way.moved(rank, -1)];
+      visit(rank, bytes[rank]);
+    }
+  }
+
+private:
+  RingWay way;
+  std::vector<int64_t> changes; ///< from the rank of the digit before
+};
+
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -230,13 +266,13 @@ static bool sharesOperands(AttentionBackwardOp op) {
 }
 
 /// Terms of gradients without those that the forward exchanges for heads too.
-static SmallVector<Value> withoutThose(ValueRange terms, ValueRange ofForward) {
-  SmallVector<Value> others;
+static SmallVector<Type> withoutThose(ValueRange terms, ValueRange ofForward) {
+  SmallVector<Type> others;
   for (Value term : terms)
     if (llvm::none_of(ofForward, [&](Value other) {
           return lookThrough(other) == lookThrough(term);
         }))
-      others.push_back(term);
+      others.push_back(term.getType());
   return others;
 }
 
@@ -249,8 +285,9 @@ static int64_t rowBytes(Value value) {
 
 CountedAttention::CountedAttention(AttentionOp op)
     : bands(op.getBands()), query(op.getQuery().getType()),
-      value(op.getValue().getType()), perKey(op.getPerKey()),
-      perQueryToHeads(op.getPerQuery()), perKeyToHeads(op.getPerKey()),
+      value(op.getValue().getType()), perKey(op.getPerKey().getTypes()),
+      perQueryToHeads(op.getPerQuery().getTypes()),
+      perKeyToHeads(op.getPerKey().getTypes()),
       keyBytes(rowBytes(op.getKey()) + rowBytes(op.getValue())),
       queriesToHeads(rowBytes(op.getQuery())), keysToHeads(keyBytes),
       queriesToRows(rowBytes(op.getResult()) +
@@ -258,9 +295,10 @@ CountedAttention::CountedAttention(AttentionOp op)
 
 CountedAttention::CountedAttention(AttentionBackwardOp op)
     : bands(op.getBands()), query(op.getQuery().getType()),
-      value(op.getValue().getType()), perQuery(op.getPerQuery()),
-      perKey(op.getPerKey()), perQueryToHeads(op.getPerQuery()),
-      perKeyToHeads(op.getPerKey()),
+      value(op.getValue().getType()), perQuery(op.getPerQuery().getTypes()),
+      perKey(op.getPerKey().getTypes()),
+      perQueryToHeads(op.getPerQuery().getTypes()),
+      perKeyToHeads(op.getPerKey().getTypes()),
       keyBytes(rowBytes(op.getKey()) + rowBytes(op.getValue())),
       queriesToRows(rowBytes(op.getDQuery())),
       keysToRows(rowBytes(op.getDKey()) + rowBytes(op.getDValue())) {
@@ -280,6 +318,27 @@ CountedAttention::CountedAttention(AttentionBackwardOp op)
   keysToHeads = keyBytes;
 }
 
+SmallVector<int64_t> CountedAttention::key() const {
+  SmallVector<int64_t> key = {keyBytes,     queryBytes,    queriesToHeads,
+                              keysToHeads,  queriesToRows, keysToRows,
+                              keyPartBytes, queryPartBytes};
+  auto add = [&](auto attributeOrType) {
+    key.push_back(
+        reinterpret_cast<intptr_t>(attributeOrType.getAsOpaquePointer()));
+  };
+  add(bands);
+  add(query);
+  add(value);
+  for (ArrayRef<Type> terms :
+       {ArrayRef<Type>(perQuery), ArrayRef<Type>(perKey),
+        ArrayRef<Type>(perQueryToHeads), ArrayRef<Type>(perKeyToHeads)}) {
+    for (Type term : terms)
+      add(term);
+    add(Type());
+  }
+  return key;
+}
+
 //===----------------------------------------------------------------------===//
 // Costs
 //===----------------------------------------------------------------------===//
@@ -293,20 +352,24 @@ std::vector<AttentionCost> mlir::sp::attentionCosts(const CountedAttention &op,
   for (int64_t rank = 0; rank < ranks; ++rank)
     costs[rank] = {counter.bytesSent(rank), counter.area(rank)};
   int64_t members = plan.getHeads();
-  SmallVector<int64_t> blockBytes(members), gradientBytes(members);
-  for (int64_t source = 0; ring > 1 && source < ring; ++source) {
-    for (int64_t member = 0; member < members; ++member) {
-      blockBytes[member] = counter.blockBytes(source, member);
-      gradientBytes[member] = counter.gradientBytes(source, member);
-    }
-    auto add = [&](ArrayRef<int64_t> bytes) {
-      return [&costs, bytes, members](int64_t sender) {
-        for (int64_t member = 0; member < members; ++member)
-          costs[sender * members + member].bytesSent += bytes[member];
+  for (int64_t member = 0; ring > 1 && member < members; ++member) {
+    WaySums inner({1, plan.getInner(), 1, 0}, ring),
+        outer({plan.getInner(), plan.getOuter(), 1, 0}, ring);
+    for (int64_t source = 0; source < ring; ++source) {
+      auto add = [&](int64_t bytes) {
+        return [&, bytes](int64_t first, const RingWay &way, int64_t count) {
+          WaySums &sums = inner.isAlong(way) ? inner : outer;
+          sums.add(first, way.step, count, bytes);
+        };
       };
-    };
-    counter.forEachSend(source, add(blockBytes));
-    counter.forEachGradientSend(source, add(gradientBytes));
+      counter.forEachSend(source, add(counter.blockBytes(source, member)));
+      counter.forEachGradientSend(source,
+                                  add(counter.gradientBytes(source, member)));
+    }
+    for (const WaySums *sums : {&inner, &outer})
+      sums->forEach([&](int64_t rank, int64_t bytes) {
+        costs[rank * members + member].bytesSent += bytes;
+      });
   }
   return costs;
 }
@@ -323,8 +386,11 @@ int64_t mlir::sp::estimateBytesSent(const CountedAttention &op, PlanAttr plan,
     if (plan.getRing() == 1)
       continue;
     int64_t sends = 0, gradientSends = 0;
-    counter.forEachSend(source, [&](int64_t) { ++sends; });
-    counter.forEachGradientSend(source, [&](int64_t) { ++gradientSends; });
+    auto countIn = [](int64_t &sum) {
+      return [&sum](int64_t, const RingWay &, int64_t count) { sum += count; };
+    };
+    counter.forEachSend(source, countIn(sends));
+    counter.forEachGradientSend(source, countIn(gradientSends));
     bytes +=
         double(sends) * double(counter.blockBytes(source, member)) +
         double(gradientSends) * double(counter.gradientBytes(source, member));

@@ -8,6 +8,8 @@
 
 #include "mlir/IR/Remarks.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace mlir::sp;
 using nlohmann::json;
@@ -88,9 +90,29 @@ template <typename OpT> static std::string describeScores(OpT op) {
   return "function" + text;
 }
 
+namespace {
+/// Costs of attentions, of which models have many that are alike.
+class Costs {
+public:
+  const std::vector<AttentionCost> &of(const CountedAttention &op,
+                                       PlanAttr plan, int64_t batch) {
+    SmallVector<int64_t> key = op.key();
+    key.push_back(reinterpret_cast<intptr_t>(plan.getAsOpaquePointer()));
+    key.push_back(batch);
+    auto [known, isNew] = costs.try_emplace(std::move(key));
+    if (isNew)
+      known->second = attentionCosts(op, plan, batch);
+    return known->second;
+  }
+
+private:
+  std::map<SmallVector<int64_t>, std::vector<AttentionCost>> costs;
+};
+} // namespace
+
 /// What is said of an attention and of its gradients alike.
 template <typename OpT>
-static json describe(OpT op, MeshOp mesh, PlanAttr plan) {
+static json describe(OpT op, MeshOp mesh, PlanAttr plan, Costs &known) {
   ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
                     v = op.getValue().getType().getShape();
   json area = json::array(), bytes = json::array();
@@ -104,7 +126,7 @@ static json describe(OpT op, MeshOp mesh, PlanAttr plan) {
   // Padding of an uneven batch is exchanged as well as the rest.
   int64_t batch = llvm::divideCeil(
       q[0], mesh.getBatch() ? mesh.getAxisSize(*mesh.getBatch()) : 1);
-  std::vector<AttentionCost> costs = attentionCosts(op, plan, batch);
+  const std::vector<AttentionCost> &costs = known.of(op, plan, batch);
   for (int64_t rank = 0; rank < mesh.getRanks(); ++rank) {
     const AttentionCost &cost = costs[(rank / stride) % ranks % costs.size()];
     area.push_back(cost.area);
@@ -139,12 +161,13 @@ static json describe(OpT op, MeshOp mesh, PlanAttr plan) {
 json mlir::sp::describeAttentions(ModuleOp module) {
   MeshOp mesh = getMesh(module);
   json list = json::array();
+  Costs costs;
   module.walk([&](Operation *op) {
     if (auto forward = dyn_cast<AttentionOp>(op))
-      list.push_back(describe(forward, mesh, *forward.getPlan()));
+      list.push_back(describe(forward, mesh, *forward.getPlan(), costs));
     if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
       PlanAttr plan = *backward.getPlan();
-      list.push_back(describe(backward, mesh, plan));
+      list.push_back(describe(backward, mesh, plan, costs));
       json &described = list.back();
       described["direction"] = "backward";
       if (plan.getRing() == 1)
@@ -154,7 +177,7 @@ json mlir::sp::describeAttentions(ModuleOp module) {
         return;
       PlanAttr other = plan.withQueriesTravel(!plan.getQueriesTravel());
       described["bytesSentPerRankOtherwise"] =
-          describe(backward, mesh, other)["bytesSentPerRank"];
+          describe(backward, mesh, other, costs)["bytesSentPerRank"];
     }
   });
   return list;

@@ -49,11 +49,14 @@ struct CountedAttention {
   CountedAttention(AttentionOp op);
   CountedAttention(AttentionBackwardOp op);
 
+  /// Numbers that those have alike whose costs under a plan are the same.
+  SmallVector<int64_t> key() const;
+
   ArrayAttr bands;
   RankedTensorType query, value;
-  /// Terms that travel with queries or keys; and those that are exchanged for
-  /// heads, without what the forward has exchanged.
-  SmallVector<Value> perQuery, perKey, perQueryToHeads, perKeyToHeads;
+  /// Types of terms that travel with queries or keys; and of those that are
+  /// exchanged for heads, without what the forward has exchanged.
+  SmallVector<Type> perQuery, perKey, perQueryToHeads, perKeyToHeads;
   /// Of one head, in bytes of one row: keys and values, and queries with what
   /// travels with them; what of queries and keys is exchanged for heads,
   /// without what the forward has exchanged; what goes back to queries and

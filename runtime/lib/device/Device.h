@@ -24,9 +24,9 @@
 #ifndef SPRT_LIB_DEVICE_DEVICE_H
 #define SPRT_LIB_DEVICE_DEVICE_H
 
-#include "support/Message.h"
 #include "program/Program.h"
 #include "sprt/cuda/AttentionArguments.h"
+#include "support/Message.h"
 
 #include <atomic>
 #include <chrono>

@@ -45,7 +45,7 @@ protected:
   /// The command that `step` is.
   Status work(const Step &step);
   /// As Walk's, for as long as the session lets a loop take.
-  Status control(const Step &step);
+  Status control(const Step &step) override;
 
   Status tooLong(const char *what) const;
   static int64_t decisionOf(plan::DType type, const std::byte *data);

@@ -106,7 +106,7 @@ bool Walk::isNeeded(const Step &step, const plan::NeedsT &needs,
   algebra::RingWay way{needs.stride, needs.size, needs.step, needs.hops};
   int64_t taker = receiver / ring.stride % ring.size, above = way.above(taker);
   auto [entry, added] =
-      self.reaches[static_cast<int>(step.command->stream)].try_emplace(
+      self.reaches[static_cast<size_t>(step.command->stream)].try_emplace(
           {step.id, owner, above}, 0);
   if (added)
     entry->second = program.bandsOf[static_cast<size_t>(step.id)].ringReach(

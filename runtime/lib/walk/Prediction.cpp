@@ -1,6 +1,8 @@
 #include "walk/Prediction.h"
 
 #include "sprt/types.h"
+#include "walk/PairAreas.h"
+#include "walk/Sameness.h"
 #include "walk/TouchedMemory.h"
 #include "walk/Walk.h"
 
@@ -38,24 +40,52 @@ int64_t bytesToOthers(const GroupMessages &messages) {
   return bytes;
 }
 
+/// What is counted: what comes to the same for every rank, but the pairs of its
+/// attention; or all else, of one rank.
+enum class Part { shared, own };
+
 class Predictor : public Walk {
 public:
-  explicit Predictor(Imagined &rank)
-      : Walk(rank), rank(rank), memory(program.plan->arena_bytes) {}
+  /// Goes on from what `shared` has counted, if anything.
+  Predictor(Imagined &rank, const Sameness &same, PairAreas &areas,
+            const Predictor *shared = nullptr)
+      : Walk(rank), rank(rank), same(same), areas(areas),
+        memory(shared ? shared->memory
+                      : TouchedMemory(program.plan->arena_bytes)),
+        part(shared ? Part::own : Part::shared) {
+    if (shared)
+      prediction = shared->prediction;
+  }
 
-  Status run(Prediction &out_prediction) {
-    for (const ParameterInfo &input : program.inputs)
-      if (Status failure = touch(*input.parameter->view))
-        return failure;
+  Status run() {
+    if (part == Part::shared)
+      for (const ParameterInfo &input : program.inputs)
+        if (Status failure = touch(*input.parameter->view))
+          return failure;
     if (Status failure = walk(program.steps))
       return failure;
     prediction.touchedBytes = memory.bytes();
-    out_prediction = prediction;
     return Status::success();
   }
+  const Prediction &result() const { return prediction; }
 
 private:
   Status visit(const Step &step) override {
+    const plan::OperationUnion &operation = step.command->operation;
+    if (!isWhole && same.of(step) != (part == Part::shared)) {
+      if (const plan::WhileT *loop = operation.AsWhile())
+        return repeat(step, *loop);
+      return part == Part::own ? countPairs(step) : Status::success();
+    }
+    bool wasWhole = isWhole;
+    // A while loop is cut into its parts.
+    isWhole |= same.of(step) || operation.type != plan::Operation::While;
+    Status failure = take(step);
+    isWhole = wasWhole;
+    return failure;
+  }
+
+  Status take(const Step &step) {
     const plan::OperationUnion &operation = step.command->operation;
     bool isEnabled = true;
     if (Status failure = enabled(*step.command, isEnabled))
@@ -192,29 +222,77 @@ private:
     return Status::success();
   }
 
-  /// Of each pair so many multiplications and additions.
-  void countPairs(const AttendShape &shape,
-                  const std::vector<algebra::Slice> &slices, int64_t products) {
-    prediction.flops += times * 2 *
-                        static_cast<int64_t>(algebra::area(slices)) *
-                        shape.pairs() * products;
+  /// The pairs of attention in what is the same for every rank.
+  Status countPairs(const Step &step) {
+    if (!same.hasPairs(step))
+      return Status::success();
+    const plan::OperationUnion &operation = step.command->operation;
+    if (const plan::AttendT *attend = operation.AsAttend())
+      return located(countPairs(step, *attend), step);
+    if (const auto *backward = operation.AsAttendBackward())
+      return located(countPairs(step, *backward), step);
+    bool isLoop = operation.AsLoop() != nullptr;
+    if (isLoop) {
+      loops.push_back(same.bounds(step));
+      counters.push_back(loops.back().first);
+    }
+    for (const Step &inner : step.body)
+      if (Status failure = countPairs(inner))
+        return failure;
+    if (isLoop) {
+      loops.pop_back();
+      counters.pop_back();
+    }
+    return Status::success();
   }
 
   template <typename TableT>
-  std::vector<algebra::Slice> slicesOf(const Step &step, const TableT &attend,
-                                       const AttendShape &shape) const {
-    return program.bandsOf[static_cast<size_t>(step.id)].restrict(
-        program.layouts[attend.queries->layout], shape.queryOwner,
-        program.layouts[attend.keys->layout], shape.keyOwner);
+  Status countPairs(const Step &step, const TableT &attend) {
+    AttendShape shape;
+    int64_t area = 0;
+    if (Status failure = shapeOf(attend, shape))
+      return failure;
+    if (Status failure = areas.sum(step, attend, loops, area))
+      return failure;
+    addPairs(shape, area, productsOf(attend));
+    return Status::success();
+  }
+
+  /// Of each pair so many multiplications and additions.
+  void addPairs(const AttendShape &shape, int64_t area, int64_t products) {
+    prediction.flops += times * 2 * area * shape.pairs() * products;
+  }
+  static int64_t productsOf(const plan::AttendT &attend) {
+    return attend.head_size + attend.value_size;
+  }
+  /// Of scores and of dQ and dK; of dP and of dV.
+  static int64_t productsOf(const plan::AttendBackwardT &backward) {
+    return 3 * backward.head_size + 2 * backward.value_size;
+  }
+
+  /// Counts the pairs of one turn. What adds to a state or gradient touches it
+  /// anew only where it sees one, unless others have touched it before.
+  template <typename TableT>
+  Status count(const Step &step, const TableT &attend, AttendShape &out_shape,
+               bool &out_sees) {
+    if (Status failure = shapeOf(attend, out_shape))
+      return failure;
+    out_sees = true;
+    if (part == Part::shared)
+      return Status::success();
+    int64_t area =
+        areas.of(step, attend, out_shape.queryOwner, out_shape.keyOwner);
+    addPairs(out_shape, area, productsOf(attend));
+    out_sees = area > 0;
+    return Status::success();
   }
 
   Status count(const Step &step, const plan::AttendT &attend) {
     AttendShape shape;
-    if (Status failure = shapeOf(attend, shape))
+    bool sees = false;
+    if (Status failure = count(step, attend, shape, sees))
       return failure;
-    std::vector<algebra::Slice> slices = slicesOf(step, attend, shape);
-    countPairs(shape, slices, attend.head_size + attend.value_size);
-    if (shape.pairs() == 0 || (slices.empty() && !attend.init))
+    if (shape.pairs() == 0 || !(sees || attend.init))
       return Status::success();
     if (Status failure =
             touch(*attend.out, attend.o_strides, shape.batch, shape.queries))
@@ -222,20 +300,18 @@ private:
     return touch(*attend.lse, attend.lse_strides, shape.batch, shape.queries);
   }
 
-  /// Products of scores and of dQ and dK; of dP and of dV.
   Status count(const Step &step, const plan::AttendBackwardT &backward) {
     AttendShape shape;
-    if (Status failure = shapeOf(backward, shape))
+    bool sees = false;
+    if (Status failure = count(step, backward, shape, sees))
       return failure;
-    std::vector<algebra::Slice> slices = slicesOf(step, backward, shape);
-    countPairs(shape, slices, 3 * backward.head_size + 2 * backward.value_size);
     if (shape.pairs() == 0)
       return Status::success();
-    if (!slices.empty() || backward.init_queries)
+    if (sees || backward.init_queries)
       if (Status failure = touch(*backward.dq, backward.dq_strides, shape.batch,
                                  shape.queries))
         return failure;
-    if (slices.empty() && !backward.init_keys)
+    if (!(sees || backward.init_keys))
       return Status::success();
     if (Status failure =
             touch(*backward.dk, backward.dk_strides, shape.batch, shape.keys))
@@ -283,19 +359,38 @@ private:
   }
 
   Imagined &rank;
+  const Sameness &same;
+  PairAreas &areas;
   TouchedMemory memory;
+  const Part part;
   Prediction prediction;
-  int64_t times = 1; ///< that the commands under way run
+  int64_t times = 1;    ///< that the commands under way run
+  bool isWhole = false; ///< they are in what is counted whole
+  LoopBounds loops;     ///< of countPairs
 };
 
 } // namespace
 
-Status predict(const Program &program, std::vector<Prediction> &out) {
-  out.resize(static_cast<size_t>(program.ranks()));
+Status predict(const Program &program, std::vector<Prediction> &out,
+               Counting counting) {
+  Sameness same(program, counting == Counting::together);
+  PairAreas areas(program);
+  Imagined first(program, 0);
+  Predictor shared(first, same, areas);
+  if (Status failure = shared.run())
+    return failure;
+  out.clear();
+  // How far blocks travel is the same for all ranks.
+  RankView::Reaches reaches;
   for (int64_t number = 0; number < program.ranks(); ++number) {
     Imagined rank(program, number);
-    if (Status failure = Predictor(rank).run(out[static_cast<size_t>(number)]))
+    std::swap(rank.reaches, reaches);
+    areas.begin(rank.coordinates);
+    Predictor own(rank, same, areas, &shared);
+    if (Status failure = own.run())
       return failure;
+    out.push_back(own.result());
+    std::swap(rank.reaches, reaches);
   }
   return Status::success();
 }

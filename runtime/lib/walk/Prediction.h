@@ -18,8 +18,11 @@ struct Prediction {
   bool isExact = true;
 };
 
-/// Predictions of all ranks.
-Status predict(const Program &program, std::vector<Prediction> &out);
+/// Predictions of all ranks. What comes to the same for all is counted once;
+/// one by one nothing is, which tests compare.
+enum class Counting { together, oneByOne };
+Status predict(const Program &program, std::vector<Prediction> &out,
+               Counting counting = Counting::together);
 
 } // namespace sprt
 

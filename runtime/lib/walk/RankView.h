@@ -6,6 +6,7 @@
 #include "program/Program.h"
 #include "support/Group.h"
 
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -29,7 +30,10 @@ public:
   const std::vector<int64_t> coordinates;
   /// By stream, then by command, owner and window: how far along a ring a block
   /// is needed.
-  std::map<std::tuple<int32_t, int64_t, int64_t>, int64_t> reaches[kStreams];
+  using Reaches =
+      std::array<std::map<std::tuple<int32_t, int64_t, int64_t>, int64_t>,
+                 kStreams>;
+  Reaches reaches;
 
 protected:
   /// Of whoever runs the commands.

@@ -66,7 +66,7 @@ protected:
   Status walk(const std::vector<Step> &steps);
   static bool isCompound(const plan::CommandT &command);
   /// Walks into a Loop, While or Case.
-  Status control(const Step &step);
+  virtual Status control(const Step &step);
 
   /// Whether `when` lets the command run.
   Status enabled(const plan::CommandT &command, bool &out_enabled) const;

@@ -1,0 +1,62 @@
+/// How many pairs a rank's attention sees, of one head and one element of a
+/// batch, over the turns of the loops that it is in.
+///
+/// Owners that a loop meets once each are all but a few: their pairs are those
+/// of all keys (or queries), less those of the others.
+#ifndef SPRT_LIB_WALK_PAIRAREAS_H
+#define SPRT_LIB_WALK_PAIRAREAS_H
+
+#include "walk/Sameness.h"
+
+#include <map>
+#include <optional>
+
+namespace sprt {
+
+class PairAreas {
+public:
+  explicit PairAreas(const Program &program) : program(program) {}
+
+  /// Another rank's are counted from here on.
+  void begin(const std::vector<int64_t> &ofRank) {
+    coordinates = &ofRank;
+    sums.clear();
+    areas.clear();
+  }
+  /// Of an Attend or AttendBackward, of all turns. Alike ones are counted once.
+  template <typename TableT>
+  Status sum(const Step &step, const TableT &attend, const LoopBounds &loops,
+             int64_t &out_area);
+  /// Of one turn, between the rows of two owners.
+  template <typename TableT>
+  int64_t of(const Step &step, const TableT &attend, int64_t queryOwner,
+             int64_t keyOwner);
+
+private:
+  /// The rows of one side: who has them, by turn.
+  struct Side {
+    const plan::RowsT &rows;
+    const algebra::Layout &layout;
+  };
+  Status count(const algebra::Bands &bands, const Side &queries,
+               const Side &keys, const LoopBounds &loops, int64_t &out_area);
+  /// The owners of one side, turn by turn.
+  Status owners(const Side &side, const LoopBounds &loops,
+                std::vector<int64_t> &out_owners) const;
+  /// Owners that single turns of a loop meet, in closed form: those it does not
+  /// meet, if it meets the others once each.
+  std::optional<std::vector<int64_t>> missed(const Side &side,
+                                             const LoopBounds &loops) const;
+
+  const Program &program;
+  const std::vector<int64_t> *coordinates = nullptr;
+  /// What is known of the rank's, by what alike attentions have alike.
+  std::map<std::string, int64_t> sums;
+  std::map<std::tuple<int64_t, int64_t, int64_t>, int64_t> areas;
+  std::map<std::string, int64_t> masks; ///< their numbers
+  std::vector<int64_t> maskOf;          ///< by command, from 1 on
+};
+
+} // namespace sprt
+
+#endif // SPRT_LIB_WALK_PAIRAREAS_H

@@ -1,0 +1,265 @@
+#include "walk/Sameness.h"
+
+#include "program/Expression.h"
+#include "sprt/algebra/Ring.h"
+
+#include <algorithm>
+
+namespace sprt {
+
+namespace {
+
+/// Evaluations of an expression, of all ranks at all turns, beyond which it
+/// counts as different for each.
+constexpr int64_t kMostEvaluations = int64_t(1) << 25;
+
+bool hasCounters(const plan::ExprT &expression) {
+  return std::any_of(expression.terms.begin(), expression.terms.end(),
+                     [](const plan::Term &term) {
+                       return term.op() == plan::ExprOp::counter;
+                     });
+}
+
+/// Whether the expression ends with a remainder of at most that.
+bool isBelow(const plan::ExprT &expression, int64_t limit) {
+  const auto &terms = expression.terms;
+  size_t size = terms.size();
+  return size >= 2 && terms[size - 1].op() == plan::ExprOp::mod &&
+         terms[size - 2].op() == plan::ExprOp::constant &&
+         terms[size - 2].value() > 0 && terms[size - 2].value() <= limit;
+}
+
+bool areEven(const algebra::Layout &layout) {
+  return layout.length() % layout.ranks() == 0;
+}
+
+} // namespace
+
+Sameness::Sameness(const Program &program, bool looks)
+    : program(program), same(program.stepOf.size()),
+      pairs(program.stepOf.size()) {
+  for (int64_t rank = 0; rank < program.ranks(); ++rank)
+    coordinates.push_back(program.coordinates(rank));
+  (void)findPairs(program.steps);
+  LoopBounds loops;
+  if (looks)
+    (void)find(program.steps, loops);
+}
+
+std::pair<int64_t, int64_t> Sameness::bounds(const Step &step) const {
+  const plan::LoopT &loop = *step.command->operation.AsLoop();
+  Scope scope{&coordinates.front(), nullptr, &program.layouts};
+  std::pair<int64_t, int64_t> bounds;
+  if (evaluate(*loop.lower, scope, bounds.first) ||
+      evaluate(*loop.upper, scope, bounds.second))
+    return {0, 0};
+  return bounds;
+}
+
+bool Sameness::find(const std::vector<Step> &steps, LoopBounds &loops) {
+  bool areSame = true;
+  for (const Step &step : steps) {
+    bool isOne = find(step, loops);
+    same[static_cast<size_t>(step.id)] = isOne;
+    areSame &= isOne;
+  }
+  return areSame;
+}
+
+bool Sameness::findPairs(const std::vector<Step> &steps) {
+  bool havePairs = false;
+  for (const Step &step : steps) {
+    plan::Operation type = step.command->operation.type;
+    bool has = type == plan::Operation::Attend ||
+               type == plan::Operation::AttendBackward;
+    has |= findPairs(step.condition);
+    has |= findPairs(step.body);
+    for (const std::vector<Step> &branch : step.branches)
+      has |= findPairs(branch);
+    pairs[static_cast<size_t>(step.id)] = has;
+    havePairs |= has;
+  }
+  return havePairs;
+}
+
+bool Sameness::find(const Step &step, LoopBounds &loops) {
+  const plan::OperationUnion &operation = step.command->operation;
+  auto areSame = [&](const auto &views) {
+    return std::all_of(views.begin(), views.end(),
+                       [&](const auto &view) { return isSame(*view); });
+  };
+  // Pairs are summed over all turns.
+  const plan::ExprT *when = step.command->when.get();
+  if (when && (!isSame(*when) || hasPairs(step)))
+    return false;
+  switch (operation.type) {
+  case plan::Operation::Loop: {
+    const plan::LoopT &loop = *operation.AsLoop();
+    if (!isConstant(*loop.lower) || !isConstant(*loop.upper))
+      return false;
+    loops.push_back(bounds(step));
+    bool isOne = find(step.body, loops);
+    loops.pop_back();
+    return isOne;
+  }
+  // Pairs in what data decides, or repeats, are counted where it is.
+  case plan::Operation::While: {
+    bool isOne = find(step.condition, loops);
+    return find(step.body, loops) && isOne && !hasPairs(step);
+  }
+  case plan::Operation::Case: {
+    bool isOne = !hasPairs(step);
+    for (const std::vector<Step> &branch : step.branches)
+      isOne &= find(branch, loops);
+    return isOne;
+  }
+  case plan::Operation::Launch:
+    return areSame(operation.AsLaunch()->buffers);
+  case plan::Operation::Gemm: {
+    const plan::GemmT &gemm = *operation.AsGemm();
+    return isSame(*gemm.a) && isSame(*gemm.b) && isSame(*gemm.c) &&
+           (!gemm.bias || isSame(*gemm.bias));
+  }
+  case plan::Operation::Copy:
+    return isSame(*operation.AsCopy()->source) &&
+           isSame(*operation.AsCopy()->target);
+  case plan::Operation::Fill:
+    return isSame(*operation.AsFill()->target);
+  case plan::Operation::RowsTable:
+    return isSame(*operation.AsRowsTable()->target);
+  case plan::Operation::SendRecv:
+    return isSame(step, *operation.AsSendRecv(), loops);
+  case plan::Operation::Attend: {
+    const plan::AttendT &attend = *operation.AsAttend();
+    return isSame(attend, loops) && isSame(*attend.out) && isSame(*attend.lse);
+  }
+  case plan::Operation::AttendBackward: {
+    const plan::AttendBackwardT &backward = *operation.AsAttendBackward();
+    return isSame(backward, loops) && isSame(*backward.dq) &&
+           isSame(*backward.dk) && isSame(*backward.dv);
+  }
+  case plan::Operation::Sync:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool Sameness::isSame(const plan::ExprT &expression) const {
+  return std::none_of(expression.terms.begin(), expression.terms.end(),
+                      [](const plan::Term &term) {
+                        return term.op() == plan::ExprOp::coordinate ||
+                               term.op() == plan::ExprOp::rows;
+                      });
+}
+
+bool Sameness::hasOneValue(const plan::ExprT &expression,
+                           const LoopBounds &loops) const {
+  if (isSame(expression))
+    return true;
+  if (hasCounters(expression))
+    return false;
+  std::vector<int64_t> counters(loops.size());
+  int64_t first = 0;
+  for (const std::vector<int64_t> &rank : coordinates) {
+    int64_t value = 0;
+    if (evaluate(expression, {&rank, &counters, &program.layouts}, value))
+      return false;
+    if (&rank == &coordinates.front())
+      first = value;
+    if (value != first)
+      return false;
+  }
+  return true;
+}
+
+bool Sameness::isSame(const plan::RowsT &rows, const LoopBounds &loops) const {
+  const algebra::Layout &layout = program.layouts[rows.layout];
+  if (!areEven(layout))
+    return false;
+  if (isBelow(*rows.owner, layout.ranks()))
+    return true;
+  // Whoever is no owner holds nothing.
+  int64_t turns = 1;
+  for (auto [lower, upper] : loops)
+    if (__builtin_mul_overflow(turns, std::max<int64_t>(upper - lower, 0),
+                               &turns))
+      return false;
+  if (!hasCounters(*rows.owner))
+    turns = 1;
+  if (turns > kMostEvaluations / program.ranks())
+    return false;
+  std::vector<int64_t> counters;
+  for (auto [lower, upper] : loops)
+    counters.push_back(lower);
+  for (int64_t turn = 0; turn < turns; ++turn) {
+    for (const std::vector<int64_t> &rank : coordinates) {
+      int64_t owner = -1;
+      if (evaluate(*rows.owner, {&rank, &counters, &program.layouts}, owner) ||
+          owner < 0 || owner >= layout.ranks())
+        return false;
+    }
+    for (size_t depth = loops.size(); depth-- > 0;) {
+      if (++counters[depth] < loops[depth].second)
+        break;
+      counters[depth] = loops[depth].first;
+    }
+  }
+  return true;
+}
+
+bool Sameness::areAllNeeded(const Step &step, const plan::NeedsT &needs,
+                            uint32_t keys) {
+  std::vector<int64_t> key = {keys,       needs.queries, needs.stride,
+                              needs.size, needs.step,    needs.hops};
+  for (const plan::Band &band : needs.bands)
+    key.insert(key.end(), {band.q0(), band.q1(), band.k0(), band.k1(),
+                           band.lo(), band.hi(), int64_t(band.uniform())});
+  auto [known, isNew] = allNeeded.try_emplace(std::move(key), true);
+  if (!isNew)
+    return known->second;
+  const algebra::Layout &layout = program.layouts[keys];
+  algebra::RingWay way{needs.stride, needs.size, needs.step, needs.hops};
+  int64_t most = std::min(way.hops, way.size - 1);
+  int64_t windows = layout.ranks() / (way.stride * way.size);
+  for (int64_t owner = 0; owner < layout.ranks(); ++owner)
+    for (int64_t above = 0; above < std::max<int64_t>(windows, 1); ++above)
+      if (program.bandsOf[static_cast<size_t>(step.id)].ringReach(
+              program.layouts[needs.queries], layout, owner, way, above) < most)
+        return known->second = false;
+  return true;
+}
+
+bool Sameness::isSame(const Step &step, const plan::SendRecvT &transfer,
+                      const LoopBounds &loops) {
+  if (hasCounters(*transfer.to) || hasCounters(*transfer.from))
+    return false;
+  std::vector<int64_t> none;
+  for (int64_t rank = 0; rank < program.ranks(); ++rank) {
+    Scope scope{&coordinates[static_cast<size_t>(rank)], &none,
+                &program.layouts};
+    int64_t to = rank, from = rank;
+    if (evaluate(*transfer.to, scope, to) ||
+        evaluate(*transfer.from, scope, from) || to == rank || from == rank)
+      return false;
+  }
+  for (const auto *list : {&transfer.sends, &transfer.receives})
+    for (const auto &block : *list) {
+      if (!isSame(*block->strided->view) || !isSame(*block->rows, loops) ||
+          !hasOneValue(*block->heads, loops))
+        return false;
+      if (transfer.needs &&
+          !areAllNeeded(step, *transfer.needs, block->rows->layout))
+        return false;
+    }
+  return true;
+}
+
+template <typename TableT>
+bool Sameness::isSame(const TableT &attend, const LoopBounds &loops) const {
+  return !loops.empty() && isSame(*attend.queries, loops) &&
+         isSame(*attend.keys, loops) && hasOneValue(*attend.heads, loops) &&
+         hasOneValue(*attend.batch, loops);
+}
+
+} // namespace sprt

@@ -1,0 +1,125 @@
+// What is said of a run before it: as much as is measured, and the same whether
+// ranks are counted together or one by one.
+
+#include "BackwardRing.h"
+#include "CudaRing.h"
+#include "Programs.h"
+
+#include "walk/Prediction.h"
+#include "walk/Sameness.h"
+
+#include <gtest/gtest.h>
+
+using namespace sprt;
+using namespace sprt::test;
+
+namespace {
+
+struct Case {
+  int64_t ranks, length;
+  plan::LayoutKind kind;
+};
+std::string nameOf(const testing::TestParamInfo<Case> &info) {
+  return plan::EnumNameLayoutKind(info.param.kind) +
+         std::to_string(info.param.length) + "on" +
+         std::to_string(info.param.ranks);
+}
+
+class Predictions : public testing::TestWithParam<Case> {
+protected:
+  static std::vector<Prediction> of(const PlanBuilder &builder) {
+    Program program;
+    std::vector<uint8_t> bytes = builder.bytes();
+    Status failure = program.read(bytes.data(), bytes.size(), nullptr);
+    EXPECT_FALSE(failure) << failure->text;
+    std::vector<Prediction> together, oneByOne;
+    EXPECT_FALSE(predict(program, together));
+    EXPECT_FALSE(predict(program, oneByOne, Counting::oneByOne));
+    EXPECT_EQ(together.size(), oneByOne.size());
+    for (size_t rank = 0; rank < together.size(); ++rank) {
+      SCOPED_TRACE("rank " + std::to_string(rank));
+      EXPECT_EQ(together[rank].bytesSent, oneByOne[rank].bytesSent);
+      EXPECT_EQ(together[rank].flops, oneByOne[rank].flops);
+      EXPECT_EQ(together[rank].touchedBytes, oneByOne[rank].touchedBytes);
+      EXPECT_EQ(together[rank].isExact, oneByOne[rank].isExact);
+    }
+    return together;
+  }
+};
+
+TEST_P(Predictions, areMeasured) {
+  auto [ranks, length, kind] = GetParam();
+  PlanBuilder builder = ringSum(ranks, length, kind);
+  std::vector<Prediction> predictions = of(builder);
+  Runner runner(builder);
+  ASSERT_EQ(runner.run({ramp(static_cast<size_t>(length * kRingWidth))}), "");
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    const Prediction &each = predictions[static_cast<size_t>(rank)];
+    EXPECT_EQ(each.bytesSent, runner.statistics(rank).bytes_sent);
+    EXPECT_GE(each.touchedBytes, runner.statistics(rank).peak_bytes);
+    EXPECT_LE(0.95 * static_cast<double>(each.touchedBytes),
+              static_cast<double>(runner.statistics(rank).peak_bytes));
+    EXPECT_TRUE(each.isExact);
+  }
+}
+
+TEST_P(Predictions, countPairsOfAllTurns) {
+  auto [ranks, length, kind] = GetParam();
+  for (bool isCausal : {false, true}) {
+    SCOPED_TRACE(isCausal);
+    int64_t flops = 0,
+            pairs = isCausal ? length * (length + 1) / 2 : length * length;
+    for (const Prediction &each : of(cudaRing({ranks, length, kind, isCausal})))
+      flops += each.flops;
+    EXPECT_EQ(flops, pairs * kRingHeads * 2 * (kRingHead + kRingHead));
+    flops = 0;
+    for (const Prediction &each :
+         of(backwardRing({ranks, length, kind, isCausal})))
+      flops += each.flops;
+    using namespace backward;
+    EXPECT_EQ(flops, pairs * kHeads * 2 * (3 * kHead + 2 * kValue));
+  }
+}
+
+constexpr auto kContiguous = plan::LayoutKind::contiguous,
+               kZigzag = plan::LayoutKind::zigzag,
+               kStriped = plan::LayoutKind::striped;
+INSTANTIATE_TEST_SUITE_P(
+    Rings, Predictions,
+    testing::Values(Case{1, 8, kContiguous}, Case{4, 16, kContiguous},
+                    Case{3, 7, kContiguous}, Case{4, 16, kZigzag},
+                    Case{5, 23, kZigzag}, Case{6, 3, kZigzag},
+                    Case{4, 32, kStriped}, Case{7, 20, kStriped}),
+    nameOf);
+
+TEST(Prediction, turnsOfEvenRingsAreTheSameForAll) {
+  for (auto [length, isSame] : {std::pair(16, true), {15, false}}) {
+    SCOPED_TRACE(length);
+    Program program;
+    std::vector<uint8_t> bytes = ringSum(4, length, kZigzag).bytes();
+    ASSERT_FALSE(program.read(bytes.data(), bytes.size(), nullptr));
+    Sameness same(program, /*looks=*/true);
+    for (const Step *step : program.stepOf)
+      if (step->command->operation.AsLoop())
+        EXPECT_EQ(same.of(*step), isSame);
+  }
+}
+
+TEST(Prediction, wantsRoomForEachRank) {
+  std::vector<uint8_t> bytes =
+      ringSum(3, 6, plan::LayoutKind::contiguous).bytes();
+  sprt_prediction predictions[3] = {};
+  EXPECT_EQ(take(sprt_plan_predict(bytes.data(), bytes.size(), nullptr, 0, 2,
+                                   predictions)),
+            "expected room for 3 predictions but got 2");
+  EXPECT_EQ(take(sprt_plan_predict(bytes.data(), bytes.size(), nullptr, 0, 3,
+                                   predictions)),
+            "");
+  EXPECT_GT(predictions[2].bytesSent, 0);
+  EXPECT_EQ(predictions[2].exact, 1);
+  EXPECT_NE(take(sprt_plan_predict(bytes.data(), bytes.size() / 2, nullptr, 0,
+                                   3, predictions)),
+            "");
+}
+
+} // namespace
