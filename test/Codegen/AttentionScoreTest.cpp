@@ -18,7 +18,7 @@ TEST_P(AttentionScore, SoftCap) {
     return %e : $T)");
   p.magnitude = 5;
   p.score = [](double s, const Pair &) { return Scored{2 * std::tanh(s / 2)}; };
-  run(p);
+  runBoth(p);
 }
 
 TEST_P(AttentionScore, NegativeScale) {
@@ -79,7 +79,7 @@ TEST_P(AttentionScore, SegmentsOfQueriesAndKeys) {
                   p.terms[1].at(at.batch, 0, 0, at.key);
     return Scored{isSame ? s : -kInfinity};
   };
-  run(p);
+  runBoth(p);
 }
 
 TEST_P(AttentionScore, NarrowValuesOfQueriesAndKeys) {
@@ -145,7 +145,7 @@ TEST_P(AttentionScore, UniformSlicesAskForNoFunction) {
     p.score = [=](double s, const Pair &) {
       return Scored{s + 1, hasWeights ? s + 1 : 1};
     };
-    run(p);
+    runBoth(p);
   }
 }
 
@@ -155,7 +155,7 @@ TEST_P(AttentionScore, BandsComeFirst) {
     %e = stablehlo.constant dense<0.5> : $T
     return %e : $T)");
   p.score = [](double, const Pair &) { return Scored{0.5}; };
-  run(p);
+  runBoth(p);
 }
 
 // Rows of equal exponents are means, however far from zero.
