@@ -25,6 +25,31 @@ std::string nameOf(const testing::TestParamInfo<Case> &info) {
          std::to_string(info.param.ranks);
 }
 
+/// The loop of a ring with one step of attention a turn, whatever the turn:
+/// what is left when step `number` and all conditions are gone.
+PlanBuilder unconditional(PlanBuilder builder, size_t number) {
+  for (auto &command : builder.plan.commands)
+    if (plan::LoopT *loop = command->operation.AsLoop()) {
+      loop->body.erase(loop->body.begin() + static_cast<ptrdiff_t>(number));
+      for (auto &inner : loop->body)
+        inner->when = nullptr;
+    }
+  return builder;
+}
+
+bool isLoopSame(const PlanBuilder &builder) {
+  Program program;
+  std::vector<uint8_t> bytes = builder.bytes();
+  Status failure = program.read(bytes.data(), bytes.size(), nullptr);
+  EXPECT_FALSE(failure) << failure->text;
+  Sameness same(program, /*looks=*/true);
+  bool isSame = false;
+  for (const Step *step : program.stepOf)
+    if (step->command->operation.AsLoop())
+      isSame = same.of(*step);
+  return isSame;
+}
+
 class Predictions : public testing::TestWithParam<Case> {
 protected:
   static std::vector<Prediction> of(const PlanBuilder &builder) {
@@ -40,7 +65,10 @@ protected:
       SCOPED_TRACE("rank " + std::to_string(rank));
       EXPECT_EQ(together[rank].bytesSent, oneByOne[rank].bytesSent);
       EXPECT_EQ(together[rank].flops, oneByOne[rank].flops);
-      EXPECT_EQ(together[rank].touchedBytes, oneByOne[rank].touchedBytes);
+      // Of many rows one more counts for all.
+      EXPECT_GE(together[rank].touchedBytes, oneByOne[rank].touchedBytes);
+      EXPECT_LE(static_cast<double>(together[rank].touchedBytes),
+                1.02 * static_cast<double>(oneByOne[rank].touchedBytes));
       EXPECT_EQ(together[rank].isExact, oneByOne[rank].isExact);
     }
     return together;
@@ -67,17 +95,24 @@ TEST_P(Predictions, countPairsOfAllTurns) {
   auto [ranks, length, kind] = GetParam();
   for (bool isCausal : {false, true}) {
     SCOPED_TRACE(isCausal);
-    int64_t flops = 0,
-            pairs = isCausal ? length * (length + 1) / 2 : length * length;
-    for (const Prediction &each : of(cudaRing({ranks, length, kind, isCausal})))
-      flops += each.flops;
-    EXPECT_EQ(flops, pairs * kRingHeads * 2 * (kRingHead + kRingHead));
-    flops = 0;
-    for (const Prediction &each :
-         of(backwardRing({ranks, length, kind, isCausal})))
-      flops += each.flops;
-    using namespace backward;
-    EXPECT_EQ(flops, pairs * kHeads * 2 * (3 * kHead + 2 * kValue));
+    int64_t pairs = isCausal ? length * (length + 1) / 2 : length * length;
+    for (const PlanBuilder &ring :
+         {cudaRing({ranks, length, kind, isCausal}),
+          unconditional(cudaRing({ranks, length, kind, isCausal}), 1)}) {
+      int64_t flops = 0;
+      for (const Prediction &each : of(ring))
+        flops += each.flops;
+      EXPECT_EQ(flops, pairs * kRingHeads * 2 * (kRingHead + kRingHead));
+    }
+    for (const PlanBuilder &ring :
+         {backwardRing({ranks, length, kind, isCausal}),
+          unconditional(backwardRing({ranks, length, kind, isCausal}), 0)}) {
+      int64_t flops = 0;
+      for (const Prediction &each : of(ring))
+        flops += each.flops;
+      using namespace backward;
+      EXPECT_EQ(flops, pairs * kHeads * 2 * (3 * kHead + 2 * kValue));
+    }
   }
 }
 
@@ -89,20 +124,20 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Case{1, 8, kContiguous}, Case{4, 16, kContiguous},
                     Case{3, 7, kContiguous}, Case{4, 16, kZigzag},
                     Case{5, 23, kZigzag}, Case{6, 3, kZigzag},
-                    Case{4, 32, kStriped}, Case{7, 20, kStriped}),
+                    Case{4, 32, kStriped}, Case{7, 20, kStriped},
+                    Case{3, 331, kContiguous}, Case{5, 333, kZigzag}),
     nameOf);
 
-TEST(Prediction, turnsOfEvenRingsAreTheSameForAll) {
-  for (auto [length, isSame] : {std::pair(16, true), {15, false}}) {
-    SCOPED_TRACE(length);
-    Program program;
-    std::vector<uint8_t> bytes = ringSum(4, length, kZigzag).bytes();
-    ASSERT_FALSE(program.read(bytes.data(), bytes.size(), nullptr));
-    Sameness same(program, /*looks=*/true);
-    for (const Step *step : program.stepOf)
-      if (step->command->operation.AsLoop())
-        EXPECT_EQ(same.of(*step), isSame);
-  }
+TEST(Prediction, turnsOfRingsAreLookedAtOnce) {
+  auto ring = [](int64_t ranks, int64_t length) {
+    return unconditional(cudaRing({ranks, length, kZigzag, /*causal=*/true}),
+                         1);
+  };
+  EXPECT_TRUE(isLoopSame(ring(4, 16)));
+  EXPECT_TRUE(isLoopSame(ring(4, 257))); // one of 65 rows may be missing
+  EXPECT_FALSE(isLoopSame(ring(4, 15)));
+  EXPECT_FALSE(isLoopSame(cudaRing({4, 16, kZigzag, true})));
+  EXPECT_TRUE(isLoopSame(ringSum(4, 16, kZigzag)));
 }
 
 TEST(Prediction, wantsRoomForEachRank) {

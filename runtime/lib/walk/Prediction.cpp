@@ -1,31 +1,13 @@
 #include "walk/Prediction.h"
 
 #include "sprt/types.h"
-#include "walk/PairAreas.h"
 #include "walk/Sameness.h"
-#include "walk/TouchedMemory.h"
-#include "walk/Walk.h"
+#include "walk/TouchingWalk.h"
+#include "walk/TurnSums.h"
 
 namespace sprt {
 
 namespace {
-
-/// A rank whose memory is addresses only.
-class Imagined : public RankView {
-public:
-  Imagined(const Program &program, int64_t number) : RankView(program, number) {
-    arenaData = reinterpret_cast<std::byte *>(kArena);
-    constantData = reinterpret_cast<const std::byte *>(kConstants);
-  }
-  /// False for what is none of the arena's.
-  bool offsetOf(const std::byte *data, int64_t &out_offset) const {
-    out_offset = data - arenaData;
-    return out_offset >= 0 && out_offset < program.plan->arena_bytes;
-  }
-
-private:
-  static constexpr uintptr_t kArena = uintptr_t(1) << 61, kConstants = 1 << 20;
-};
 
 int64_t sizeOf(plan::DType type) {
   return static_cast<int64_t>(sprt_dtype_size(static_cast<sprt_dtype>(type)));
@@ -40,21 +22,21 @@ int64_t bytesToOthers(const GroupMessages &messages) {
   return bytes;
 }
 
-/// What is counted: what comes to the same for every rank, but the pairs of its
-/// attention; or all else, of one rank.
+/// What is counted: what comes to the same for every rank, but what differs in
+/// it; or all else, of one rank.
 enum class Part { shared, own };
 
-class Predictor : public Walk {
+class Predictor : public TouchingWalk {
 public:
   /// Goes on from what `shared` has counted, if anything.
-  Predictor(Imagined &rank, const Sameness &same, PairAreas &areas,
+  Predictor(Imagined &rank, const Sameness &same, TurnSums &sums,
             const Predictor *shared = nullptr)
-      : Walk(rank), rank(rank), same(same), areas(areas),
-        memory(shared ? shared->memory
-                      : TouchedMemory(program.plan->arena_bytes)),
+      : TouchingWalk(rank), same(same), sums(sums),
         part(shared ? Part::own : Part::shared) {
-    if (shared)
-      prediction = shared->prediction;
+    if (!shared)
+      return;
+    prediction = shared->prediction;
+    memory = shared->memory;
   }
 
   Status run() {
@@ -75,7 +57,7 @@ private:
     if (!isWhole && same.of(step) != (part == Part::shared)) {
       if (const plan::WhileT *loop = operation.AsWhile())
         return repeat(step, *loop);
-      return part == Part::own ? countPairs(step) : Status::success();
+      return part == Part::own ? addSums(step) : Status::success();
     }
     bool wasWhole = isWhole;
     // A while loop is cut into its parts.
@@ -188,7 +170,36 @@ private:
         touch(message);
   }
 
+  /// Of blocks that all ranks send and receive; rows of uneven ones are added
+  /// rank by rank.
+  Status countShared(const plan::SendRecvT &transfer) {
+    auto pieceOf = [&](const plan::BlockT &block, Piece &out_piece) -> Status {
+      int64_t heads = 0;
+      if (Status failure = evaluate(*block.heads, scope, heads))
+        return failure;
+      return strided(*block.strided,
+                     program.layouts[block.rows->layout].maxCount(), heads,
+                     out_piece);
+    };
+    for (const auto &block : transfer.sends) {
+      Piece piece;
+      if (Status failure = pieceOf(*block, piece))
+        return failure;
+      if (Sameness::isEven(program.layouts[block->rows->layout]))
+        prediction.bytesSent += times * piece.bytes();
+    }
+    for (const auto &block : transfer.receives) {
+      Piece piece;
+      if (Status failure = pieceOf(*block, piece))
+        return failure;
+      touch({piece});
+    }
+    return Status::success();
+  }
+
   Status count(const Step &step, const plan::SendRecvT &transfer) {
+    if (part == Part::shared)
+      return countShared(transfer);
     Transfer moved;
     if (Status failure = resolve(step, transfer, moved))
       return failure;
@@ -222,22 +233,24 @@ private:
     return Status::success();
   }
 
-  /// The pairs of attention in what is the same for every rank.
-  Status countPairs(const Step &step) {
-    if (!same.hasPairs(step))
+  /// What differs in what is the same for every rank.
+  Status addSums(const Step &step) {
+    if (!same.differs(step))
       return Status::success();
     const plan::OperationUnion &operation = step.command->operation;
     if (const plan::AttendT *attend = operation.AsAttend())
-      return located(countPairs(step, *attend), step);
+      return located(addPairs(step, *attend), step);
     if (const auto *backward = operation.AsAttendBackward())
-      return located(countPairs(step, *backward), step);
+      return located(addPairs(step, *backward), step);
+    if (const plan::SendRecvT *transfer = operation.AsSendRecv())
+      return located(addRows(*transfer), step);
     bool isLoop = operation.AsLoop() != nullptr;
     if (isLoop) {
       loops.push_back(same.bounds(step));
       counters.push_back(loops.back().first);
     }
     for (const Step &inner : step.body)
-      if (Status failure = countPairs(inner))
+      if (Status failure = addSums(inner))
         return failure;
     if (isLoop) {
       loops.pop_back();
@@ -246,13 +259,28 @@ private:
     return Status::success();
   }
 
+  Status addRows(const plan::SendRecvT &transfer) {
+    for (const auto &block : transfer.sends) {
+      int64_t rows = 0, heads = 0;
+      if (Sameness::isEven(program.layouts[block->rows->layout]))
+        continue;
+      if (Status failure = sums.rows(*block->rows, loops, rows))
+        return failure;
+      if (Status failure = evaluate(*block->heads, scope, heads))
+        return failure;
+      prediction.bytesSent += times * rows * block->strided->batch * heads *
+                              block->strided->inner_bytes;
+    }
+    return Status::success();
+  }
+
   template <typename TableT>
-  Status countPairs(const Step &step, const TableT &attend) {
+  Status addPairs(const Step &step, const TableT &attend) {
     AttendShape shape;
     int64_t area = 0;
     if (Status failure = shapeOf(attend, shape))
       return failure;
-    if (Status failure = areas.sum(step, attend, loops, area))
+    if (Status failure = sums.sum(step, attend, loops, area))
       return failure;
     addPairs(shape, area, productsOf(attend));
     return Status::success();
@@ -278,10 +306,13 @@ private:
     if (Status failure = shapeOf(attend, out_shape))
       return failure;
     out_sees = true;
-    if (part == Part::shared)
+    if (part == Part::shared) {
+      out_shape.queries = program.layouts[attend.queries->layout].maxCount();
+      out_shape.keys = program.layouts[attend.keys->layout].maxCount();
       return Status::success();
+    }
     int64_t area =
-        areas.of(step, attend, out_shape.queryOwner, out_shape.keyOwner);
+        sums.of(step, attend, out_shape.queryOwner, out_shape.keyOwner);
     addPairs(out_shape, area, productsOf(attend));
     out_sees = area > 0;
     return Status::success();
@@ -319,49 +350,8 @@ private:
     return touch(*backward.dv, backward.dv_strides, shape.batch, shape.keys);
   }
 
-  Status touch(const plan::ViewT &view) {
-    std::byte *data = nullptr;
-    if (Status failure = rank.resolve(view, scope, data))
-      return failure;
-    touch(data, view.bytes);
-    return Status::success();
-  }
-  Status touch(const std::vector<std::unique_ptr<plan::ViewT>> &views) {
-    for (const auto &view : views)
-      if (Status failure = touch(*view))
-        return failure;
-    return Status::success();
-  }
-  /// The first rows of each batch of a dense tensor, of which all batches are
-  /// there.
-  Status touch(const plan::ViewT &view, const std::vector<int64_t> &strides,
-               int64_t batches, int64_t rows) {
-    std::byte *data = nullptr;
-    if (Status failure = rank.resolve(view, scope, data))
-      return failure;
-    int64_t batch = view.bytes / batches;
-    for (int64_t i = 0; i < batches; ++i)
-      touch(data + i * batch,
-            strides[0] == 0 ? batch : batch / strides[0] * strides[1] * rows);
-    return Status::success();
-  }
-  void touch(const Message &message) {
-    for (const Piece &piece : message)
-      for (int64_t i = 0; i < piece.counts[0]; ++i)
-        touch(piece.base + i * piece.strides[0],
-              (piece.counts[1] - 1) * piece.strides[1] +
-                  (piece.counts[2] - 1) * piece.strides[2] + piece.inner);
-  }
-  void touch(const std::byte *data, int64_t bytes) {
-    int64_t offset = 0;
-    if (rank.offsetOf(data, offset))
-      memory.touch(offset, bytes);
-  }
-
-  Imagined &rank;
   const Sameness &same;
-  PairAreas &areas;
-  TouchedMemory memory;
+  TurnSums &sums;
   const Part part;
   Prediction prediction;
   int64_t times = 1;    ///< that the commands under way run
@@ -374,9 +364,9 @@ private:
 Status predict(const Program &program, std::vector<Prediction> &out,
                Counting counting) {
   Sameness same(program, counting == Counting::together);
-  PairAreas areas(program);
+  TurnSums sums(program);
   Imagined first(program, 0);
-  Predictor shared(first, same, areas);
+  Predictor shared(first, same, sums);
   if (Status failure = shared.run())
     return failure;
   out.clear();
@@ -385,8 +375,8 @@ Status predict(const Program &program, std::vector<Prediction> &out,
   for (int64_t number = 0; number < program.ranks(); ++number) {
     Imagined rank(program, number);
     std::swap(rank.reaches, reaches);
-    areas.begin(rank.coordinates);
-    Predictor own(rank, same, areas, &shared);
+    sums.begin(rank.coordinates);
+    Predictor own(rank, same, sums, &shared);
     if (Status failure = own.run())
       return failure;
     out.push_back(own.result());

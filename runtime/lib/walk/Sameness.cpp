@@ -29,18 +29,18 @@ bool isBelow(const plan::ExprT &expression, int64_t limit) {
          terms[size - 2].value() > 0 && terms[size - 2].value() <= limit;
 }
 
-bool areEven(const algebra::Layout &layout) {
-  return layout.length() % layout.ranks() == 0;
-}
+/// Of an owner, of which others may have one more: memory of that many more is
+/// not worth a walk of each rank.
+constexpr int64_t kManyRows = 64;
 
 } // namespace
 
 Sameness::Sameness(const Program &program, bool looks)
     : program(program), same(program.stepOf.size()),
-      pairs(program.stepOf.size()) {
+      different(program.stepOf.size()) {
   for (int64_t rank = 0; rank < program.ranks(); ++rank)
     coordinates.push_back(program.coordinates(rank));
-  (void)findPairs(program.steps);
+  (void)findDifferent(program.steps);
   LoopBounds loops;
   if (looks)
     (void)find(program.steps, loops);
@@ -66,20 +66,23 @@ bool Sameness::find(const std::vector<Step> &steps, LoopBounds &loops) {
   return areSame;
 }
 
-bool Sameness::findPairs(const std::vector<Step> &steps) {
-  bool havePairs = false;
+bool Sameness::findDifferent(const std::vector<Step> &steps) {
+  bool areDifferent = false;
   for (const Step &step : steps) {
     plan::Operation type = step.command->operation.type;
     bool has = type == plan::Operation::Attend ||
                type == plan::Operation::AttendBackward;
-    has |= findPairs(step.condition);
-    has |= findPairs(step.body);
+    if (const auto *transfer = step.command->operation.AsSendRecv())
+      for (const auto &block : transfer->sends)
+        has |= !isEven(program.layouts[block->rows->layout]);
+    has |= findDifferent(step.condition);
+    has |= findDifferent(step.body);
     for (const std::vector<Step> &branch : step.branches)
-      has |= findPairs(branch);
-    pairs[static_cast<size_t>(step.id)] = has;
-    havePairs |= has;
+      has |= findDifferent(branch);
+    different[static_cast<size_t>(step.id)] = has;
+    areDifferent |= has;
   }
-  return havePairs;
+  return areDifferent;
 }
 
 bool Sameness::find(const Step &step, LoopBounds &loops) {
@@ -88,9 +91,9 @@ bool Sameness::find(const Step &step, LoopBounds &loops) {
     return std::all_of(views.begin(), views.end(),
                        [&](const auto &view) { return isSame(*view); });
   };
-  // Pairs are summed over all turns.
+  // Sums are over all turns.
   const plan::ExprT *when = step.command->when.get();
-  if (when && (!isSame(*when) || hasPairs(step)))
+  if (when && (!isSame(*when) || differs(step)))
     return false;
   switch (operation.type) {
   case plan::Operation::Loop: {
@@ -102,13 +105,13 @@ bool Sameness::find(const Step &step, LoopBounds &loops) {
     loops.pop_back();
     return isOne;
   }
-  // Pairs in what data decides, or repeats, are counted where it is.
+  // What differs where data decides, or repeats, is counted there.
   case plan::Operation::While: {
     bool isOne = find(step.condition, loops);
-    return find(step.body, loops) && isOne && !hasPairs(step);
+    return find(step.body, loops) && isOne && !differs(step);
   }
   case plan::Operation::Case: {
-    bool isOne = !hasPairs(step);
+    bool isOne = !differs(step);
     for (const std::vector<Step> &branch : step.branches)
       isOne &= find(branch, loops);
     return isOne;
@@ -175,7 +178,7 @@ bool Sameness::hasOneValue(const plan::ExprT &expression,
 
 bool Sameness::isSame(const plan::RowsT &rows, const LoopBounds &loops) const {
   const algebra::Layout &layout = program.layouts[rows.layout];
-  if (!areEven(layout))
+  if (!isEven(layout) && layout.length() / layout.ranks() < kManyRows)
     return false;
   if (isBelow(*rows.owner, layout.ranks()))
     return true;

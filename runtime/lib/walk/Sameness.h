@@ -1,10 +1,10 @@
 /// Which commands of a plan come to the same for every rank, whatever its
 /// number: they are looked at once, however many ranks there are.
 ///
-/// Nearly all are: products, kernels, and the turns of a ring whose blocks have
-/// as many rows for every owner and are needed everywhere. What differs, as the
-/// shifts of a mask that makes some blocks stop early, is left to a walk of
-/// each rank.
+/// Nearly all are: products, kernels, and the turns of a ring whose blocks are
+/// needed everywhere and have as many rows for every owner, to within one of
+/// many. What differs, as the shifts of a mask that makes some blocks stop
+/// early, is left to a walk of each rank.
 #ifndef SPRT_LIB_WALK_SAMENESS_H
 #define SPRT_LIB_WALK_SAMENESS_H
 
@@ -24,12 +24,17 @@ public:
   Sameness(const Program &program, bool looks);
 
   /// Whether a command, with all that is in it, sends as many bytes and touches
-  /// the same memory on every rank. Pairs of attention may still differ.
+  /// the same memory on every rank, but for what differs.
   bool of(const Step &step) const { return same[static_cast<size_t>(step.id)]; }
 
-  /// Whether there is attention in it, or its gradients.
-  bool hasPairs(const Step &step) const {
-    return pairs[static_cast<size_t>(step.id)];
+  /// Whether there is something in it of which ranks have sums of their own:
+  /// pairs of attention, or blocks of which some have a row more.
+  bool differs(const Step &step) const {
+    return different[static_cast<size_t>(step.id)];
+  }
+  /// Whether all its owners have as many rows.
+  static bool isEven(const algebra::Layout &layout) {
+    return layout.length() % layout.ranks() == 0;
   }
   /// The counters of a Loop that is the same: from first to before second.
   std::pair<int64_t, int64_t> bounds(const Step &step) const;
@@ -37,7 +42,7 @@ public:
 private:
   bool find(const Step &step, LoopBounds &loops);
   bool find(const std::vector<Step> &steps, LoopBounds &loops);
-  bool findPairs(const std::vector<Step> &steps);
+  bool findDifferent(const std::vector<Step> &steps);
   bool isSame(const Step &step, const plan::SendRecvT &transfer,
               const LoopBounds &loops);
   /// Of attention inside a loop, where what it adds to has been touched.
@@ -55,7 +60,7 @@ private:
   const Program &program;
   std::vector<std::vector<int64_t>> coordinates;  ///< by rank
   std::map<std::vector<int64_t>, bool> allNeeded; ///< by all that decides it
-  std::vector<char> same, pairs;                  ///< by command
+  std::vector<char> same, different;              ///< by command
 };
 
 } // namespace sprt

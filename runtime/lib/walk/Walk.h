@@ -97,6 +97,10 @@ protected:
   Status resolve(const plan::ReduceScatterT &reduce,
                  GroupMessages &out_messages);
 
+  /// So many rows and heads of a block.
+  Status strided(const plan::StridedT &strided, int64_t rows, int64_t heads,
+                 Piece &out_piece) const;
+
   RankView &self;
   const Program &program;
   std::vector<int64_t> counters;
@@ -125,8 +129,6 @@ private:
   /// Whether the block of an owner is needed where `receiver` takes it to.
   bool isNeeded(const Step &step, const plan::NeedsT &needs,
                 const algebra::Layout &keys, int64_t owner, int64_t receiver);
-  Status strided(const plan::StridedT &strided, int64_t rows, int64_t heads,
-                 Piece &out_piece) const;
 };
 
 } // namespace sprt

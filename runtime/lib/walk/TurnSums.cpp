@@ -1,4 +1,4 @@
-#include "walk/PairAreas.h"
+#include "walk/TurnSums.h"
 
 #include <algorithm>
 
@@ -104,7 +104,7 @@ int64_t remainder(int64_t value, int64_t modulus) {
 } // namespace
 
 std::optional<std::vector<int64_t>>
-PairAreas::missed(const Side &side, const LoopBounds &loops) const {
+TurnSums::missed(const Side &side, const LoopBounds &loops) const {
   if (loops.size() != 1)
     return std::nullopt;
   std::optional<Cycle> cycle = cycleOf(*side.rows.owner, *coordinates);
@@ -124,8 +124,8 @@ PairAreas::missed(const Side &side, const LoopBounds &loops) const {
   return others;
 }
 
-Status PairAreas::owners(const Side &side, const LoopBounds &loops,
-                         std::vector<int64_t> &out_owners) const {
+Status TurnSums::owners(const Side &side, const LoopBounds &loops,
+                        std::vector<int64_t> &out_owners) const {
   std::vector<int64_t> counters;
   for (auto [lower, upper] : loops) {
     if (lower >= upper)
@@ -149,9 +149,9 @@ Status PairAreas::owners(const Side &side, const LoopBounds &loops,
   }
 }
 
-Status PairAreas::count(const algebra::Bands &bands, const Side &queries,
-                        const Side &keys, const LoopBounds &loops,
-                        int64_t &out_area) {
+Status TurnSums::count(const algebra::Bands &bands, const Side &queries,
+                       const Side &keys, const LoopBounds &loops,
+                       int64_t &out_area) {
   auto area = [&](const algebra::Ranges &q, const algebra::Ranges &k) {
     return static_cast<int64_t>(algebra::area(bands.restrict(q, k)));
   };
@@ -198,9 +198,27 @@ Status PairAreas::count(const algebra::Bands &bands, const Side &queries,
   return Status::success();
 }
 
+Status TurnSums::rows(const plan::RowsT &rows, const LoopBounds &loops,
+                      int64_t &out_rows) const {
+  Side side{rows, program.layouts[rows.layout]};
+  if (std::optional<std::vector<int64_t>> others = missed(side, loops)) {
+    out_rows = side.layout.length();
+    for (int64_t owner : *others)
+      out_rows -= side.layout.count(owner);
+    return Status::success();
+  }
+  std::vector<int64_t> met;
+  if (Status failure = owners(side, loops, met))
+    return failure;
+  out_rows = 0;
+  for (int64_t owner : met)
+    out_rows += side.layout.count(owner);
+  return Status::success();
+}
+
 template <typename TableT>
-Status PairAreas::sum(const Step &step, const TableT &attend,
-                      const LoopBounds &loops, int64_t &out_area) {
+Status TurnSums::sum(const Step &step, const TableT &attend,
+                     const LoopBounds &loops, int64_t &out_area) {
   auto [known, isNew] = sums.try_emplace(sumKey(attend, loops), 0);
   if (isNew)
     if (Status failure =
@@ -214,8 +232,8 @@ Status PairAreas::sum(const Step &step, const TableT &attend,
 }
 
 template <typename TableT>
-int64_t PairAreas::of(const Step &step, const TableT &attend,
-                      int64_t queryOwner, int64_t keyOwner) {
+int64_t TurnSums::of(const Step &step, const TableT &attend, int64_t queryOwner,
+                     int64_t keyOwner) {
   auto command = static_cast<size_t>(step.id);
   maskOf.resize(program.stepOf.size());
   if (maskOf[command] == 0)
@@ -231,13 +249,13 @@ int64_t PairAreas::of(const Step &step, const TableT &attend,
   return known->second;
 }
 
-template Status PairAreas::sum(const Step &, const plan::AttendT &,
-                               const LoopBounds &, int64_t &);
-template Status PairAreas::sum(const Step &, const plan::AttendBackwardT &,
-                               const LoopBounds &, int64_t &);
-template int64_t PairAreas::of(const Step &, const plan::AttendT &, int64_t,
-                               int64_t);
-template int64_t PairAreas::of(const Step &, const plan::AttendBackwardT &,
-                               int64_t, int64_t);
+template Status TurnSums::sum(const Step &, const plan::AttendT &,
+                              const LoopBounds &, int64_t &);
+template Status TurnSums::sum(const Step &, const plan::AttendBackwardT &,
+                              const LoopBounds &, int64_t &);
+template int64_t TurnSums::of(const Step &, const plan::AttendT &, int64_t,
+                              int64_t);
+template int64_t TurnSums::of(const Step &, const plan::AttendBackwardT &,
+                              int64_t, int64_t);
 
 } // namespace sprt

@@ -1,10 +1,11 @@
-/// How many pairs a rank's attention sees, of one head and one element of a
-/// batch, over the turns of the loops that it is in.
+/// What a rank's commands come to over the turns of the loops that they are in:
+/// rows that are sent, and pairs that attention sees, of one head and one
+/// element of a batch.
 ///
-/// Owners that a loop meets once each are all but a few: their pairs are those
-/// of all keys (or queries), less those of the others.
-#ifndef SPRT_LIB_WALK_PAIRAREAS_H
-#define SPRT_LIB_WALK_PAIRAREAS_H
+/// Owners that a loop meets once each are all but a few: their rows and pairs
+/// are those of all, less those of the others.
+#ifndef SPRT_LIB_WALK_TURNSUMS_H
+#define SPRT_LIB_WALK_TURNSUMS_H
 
 #include "walk/Sameness.h"
 
@@ -13,9 +14,9 @@
 
 namespace sprt {
 
-class PairAreas {
+class TurnSums {
 public:
-  explicit PairAreas(const Program &program) : program(program) {}
+  explicit TurnSums(const Program &program) : program(program) {}
 
   /// Another rank's are counted from here on.
   void begin(const std::vector<int64_t> &ofRank) {
@@ -31,6 +32,10 @@ public:
   template <typename TableT>
   int64_t of(const Step &step, const TableT &attend, int64_t queryOwner,
              int64_t keyOwner);
+
+  /// The valid rows of the owners, turn by turn.
+  Status rows(const plan::RowsT &rows, const LoopBounds &loops,
+              int64_t &out_rows) const;
 
 private:
   /// The rows of one side: who has them, by turn.
@@ -59,4 +64,4 @@ private:
 
 } // namespace sprt
 
-#endif // SPRT_LIB_WALK_PAIRAREAS_H
+#endif // SPRT_LIB_WALK_TURNSUMS_H

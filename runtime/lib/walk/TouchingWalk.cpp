@@ -1,0 +1,48 @@
+#include "walk/TouchingWalk.h"
+
+namespace sprt {
+
+Status TouchingWalk::touch(const plan::ViewT &view) {
+  std::byte *data = nullptr;
+  if (Status failure = rank.resolve(view, scope, data))
+    return failure;
+  touch(data, view.bytes);
+  return Status::success();
+}
+
+Status
+TouchingWalk::touch(const std::vector<std::unique_ptr<plan::ViewT>> &views) {
+  for (const auto &view : views)
+    if (Status failure = touch(*view))
+      return failure;
+  return Status::success();
+}
+
+Status TouchingWalk::touch(const plan::ViewT &view,
+                           const std::vector<int64_t> &strides, int64_t batches,
+                           int64_t rows) {
+  std::byte *data = nullptr;
+  if (Status failure = rank.resolve(view, scope, data))
+    return failure;
+  int64_t batch = view.bytes / batches;
+  for (int64_t i = 0; i < batches; ++i)
+    touch(data + i * batch,
+          strides[0] == 0 ? batch : batch / strides[0] * strides[1] * rows);
+  return Status::success();
+}
+
+void TouchingWalk::touch(const Message &message) {
+  for (const Piece &piece : message)
+    for (int64_t i = 0; i < piece.counts[0]; ++i)
+      touch(piece.base + i * piece.strides[0],
+            (piece.counts[1] - 1) * piece.strides[1] +
+                (piece.counts[2] - 1) * piece.strides[2] + piece.inner);
+}
+
+void TouchingWalk::touch(const std::byte *data, int64_t bytes) {
+  int64_t offset = 0;
+  if (rank.offsetOf(data, offset))
+    memory.touch(offset, bytes);
+}
+
+} // namespace sprt

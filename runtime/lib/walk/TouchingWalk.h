@@ -1,0 +1,49 @@
+/// A walk that notes what a run touches of the arena, without one.
+#ifndef SPRT_LIB_WALK_TOUCHINGWALK_H
+#define SPRT_LIB_WALK_TOUCHINGWALK_H
+
+#include "walk/TouchedMemory.h"
+#include "walk/Walk.h"
+
+namespace sprt {
+
+/// A rank whose memory is addresses only.
+class Imagined : public RankView {
+public:
+  Imagined(const Program &program, int64_t number) : RankView(program, number) {
+    arenaData = reinterpret_cast<std::byte *>(kArena);
+    constantData = reinterpret_cast<const std::byte *>(kConstants);
+  }
+  /// False for what is none of the arena's.
+  bool offsetOf(const std::byte *data, int64_t &out_offset) const {
+    out_offset = data - arenaData;
+    return out_offset >= 0 && out_offset < program.plan->arena_bytes;
+  }
+
+private:
+  static constexpr uintptr_t kArena = uintptr_t(1) << 61, kConstants = 1 << 20;
+};
+
+class TouchingWalk : public Walk {
+protected:
+  explicit TouchingWalk(Imagined &rank)
+      : Walk(rank), rank(rank), memory(program.plan->arena_bytes) {}
+
+  Status touch(const plan::ViewT &view);
+  Status touch(const std::vector<std::unique_ptr<plan::ViewT>> &views);
+  /// The first rows of each batch of a dense tensor, of which all batches are
+  /// there.
+  Status touch(const plan::ViewT &view, const std::vector<int64_t> &strides,
+               int64_t batches, int64_t rows);
+  void touch(const Message &message);
+
+  Imagined &rank;
+  TouchedMemory memory;
+
+private:
+  void touch(const std::byte *data, int64_t bytes);
+};
+
+} // namespace sprt
+
+#endif // SPRT_LIB_WALK_TOUCHINGWALK_H
