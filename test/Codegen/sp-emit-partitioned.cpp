@@ -39,7 +39,8 @@ static bool report(StringRef problem) {
 
 static bool printCommands(ModuleOp module, const EmittedProgram &program) {
   char *text = nullptr;
-  std::vector<sprt_prediction> predictions(getMesh(module).getRanks());
+  std::vector<sprt_prediction> predictions(
+      getMesh(module).getRanks(), {sizeof(sprt_prediction), 0, 0, 0, 0});
   sprt_status *status =
       sprt_plan_text(program.plan.data(), program.plan.size(), &text);
   if (!status)
@@ -54,9 +55,9 @@ static bool printCommands(ModuleOp module, const EmittedProgram &program) {
   llvm::outs() << text;
   sprt_buffer_free(text);
   for (auto [rank, each] : llvm::enumerate(predictions))
-    llvm::outs() << "rank " << rank << " sends " << each.bytesSent
+    llvm::outs() << "rank " << rank << " sends " << each.bytes_sent
                  << " bytes, computes " << each.flops << " flops, touches "
-                 << each.touchedBytes << " bytes\n";
+                 << each.touched_bytes << " bytes\n";
   return true;
 }
 

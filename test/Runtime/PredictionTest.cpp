@@ -144,13 +144,18 @@ TEST(Prediction, wantsRoomForEachRank) {
   std::vector<uint8_t> bytes =
       ringSum(3, 6, plan::LayoutKind::contiguous).bytes();
   sprt_prediction predictions[3] = {};
+  predictions[0].size = predictions[1].size = sizeof *predictions;
   EXPECT_EQ(take(sprt_plan_predict(bytes.data(), bytes.size(), nullptr, 0, 2,
                                    predictions)),
             "expected room for 3 predictions but got 2");
+  EXPECT_THAT_CONTAINS(take(sprt_plan_predict(bytes.data(), bytes.size(),
+                                              nullptr, 0, 3, predictions)),
+                       "sprt_prediction");
+  predictions[2].size = sizeof *predictions;
   EXPECT_EQ(take(sprt_plan_predict(bytes.data(), bytes.size(), nullptr, 0, 3,
                                    predictions)),
             "");
-  EXPECT_GT(predictions[2].bytesSent, 0);
+  EXPECT_GT(predictions[2].bytes_sent, 0);
   EXPECT_EQ(predictions[2].exact, 1);
   EXPECT_NE(take(sprt_plan_predict(bytes.data(), bytes.size() / 2, nullptr, 0,
                                    3, predictions)),

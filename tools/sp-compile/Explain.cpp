@@ -202,7 +202,8 @@ FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
                            .getInt();
   int64_t constantBytes = constantBytesOf(module);
   bool isExact = true;
-  std::vector<sprt_prediction> predictions(meshOp.getRanks());
+  std::vector<sprt_prediction> predictions(
+      meshOp.getRanks(), {sizeof(sprt_prediction), 0, 0, 0, 0});
   if (sprt_status *status = sprt_plan_predict(
           program.plan.data(), program.plan.size(), program.signatures.data(),
           program.signatures.size(), meshOp.getRanks(), predictions.data())) {
@@ -211,10 +212,10 @@ FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
     return failure();
   }
   for (const sprt_prediction &each : predictions) {
-    bytes.push_back(each.bytesSent);
+    bytes.push_back(each.bytes_sent);
     flops.push_back(each.flops);
     // The arena of a GPU is there as a whole.
-    int64_t arena = program.isCuda ? arenaBytes : each.touchedBytes;
+    int64_t arena = program.isCuda ? arenaBytes : each.touched_bytes;
     peak.push_back(arena + program.scratchBytes + constantBytes);
     isExact &= each.exact != 0;
   }

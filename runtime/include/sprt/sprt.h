@@ -22,6 +22,7 @@
 #include "sprt/arrays.h"
 #include "sprt/files.h"
 #include "sprt/kernel.h"
+#include "sprt/plan.h"
 #include "sprt/steps.h"
 #include "sprt/types.h"
 
@@ -94,22 +95,6 @@ SPRT_API sprt_status *sprt_program_result_rank(const sprt_program *program,
 /// The plan as text, for people. The caller frees it with sprt_buffer_free.
 SPRT_API sprt_status *sprt_program_text(const sprt_program *program,
                                         char **out_text);
-SPRT_API sprt_status *sprt_plan_text(const void *plan, size_t planBytes,
-                                     char **out_text);
-
-/// What one rank does in one run of a plan, counted without running it. For
-/// each rank, `exact` says whether no decision of data changes `bytesSent`;
-/// touched bytes are those of the arena, in whole pages.
-typedef struct sprt_prediction {
-  int64_t bytesSent, flops, touchedBytes;
-  int32_t exact;
-} sprt_prediction;
-/// Fills one prediction for each of the plan's `ranks`. `signatures` are those
-/// of the artifact's kernels (see artifact.h), or null.
-SPRT_API sprt_status *sprt_plan_predict(const void *plan, size_t planBytes,
-                                        const void *signatures,
-                                        size_t signatureBytes, int64_t ranks,
-                                        sprt_prediction *out_predictions);
 
 //===- Sessions -----------------------------------------------------------===//
 

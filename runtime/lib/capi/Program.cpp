@@ -152,9 +152,13 @@ sprt_status *sprt_plan_predict(const void *plan, size_t planBytes,
     std::vector<sprt::Prediction> predictions;
     if (Status failure = sprt::predict(program, predictions))
       return failure;
-    for (const sprt::Prediction &each : predictions)
-      *out_predictions++ = {each.bytesSent, each.flops, each.touchedBytes,
-                            each.isExact};
+    for (const sprt::Prediction &each : predictions) {
+      sprt_prediction &out = *out_predictions++;
+      if (out.size != sizeof out)
+        return wrongSize("sprt_prediction", sizeof out, out.size);
+      out = {sizeof out, each.bytesSent, each.flops, each.touchedBytes,
+             each.isExact};
+    }
     return Status::success();
   });
 }
