@@ -5,6 +5,8 @@
 #include "walk/TouchingWalk.h"
 #include "walk/TurnSums.h"
 
+#include <algorithm>
+
 namespace sprt {
 
 namespace {
@@ -94,7 +96,11 @@ private:
   /// The condition is asked once more than it holds.
   Status repeat(const Step &step, const plan::WhileT &loop) {
     int64_t before = prediction.bytesSent, outside = times;
-    int64_t trips = loop.trips < 0 ? 1 : loop.trips;
+    // More than anybody waits for are not counted.
+    constexpr int64_t kMostTimes = int64_t(1) << 32;
+    bool isKnown = loop.trips >= 0 &&
+                   loop.trips < kMostTimes / std::max<int64_t>(outside, 1);
+    int64_t trips = isKnown ? loop.trips : 1;
     times = outside * (trips + 1);
     if (Status failure = walk(step.condition))
       return failure;
@@ -102,7 +108,7 @@ private:
     if (Status failure = walk(step.body))
       return failure;
     times = outside;
-    prediction.isExact &= loop.trips >= 0 || prediction.bytesSent == before;
+    prediction.isExact &= isKnown || prediction.bytesSent == before;
     return Status::success();
   }
 
