@@ -120,19 +120,21 @@ protected:
   /// As sums, which the second call continues.
   void run(Problem p) {
     p.kernel.keepsSums = true;
-    double exact = isDouble() ? 1e-12 : 1e-5;
-    check(p, GetParam().bf16Dots ? 4e-3 : exact, exact);
+    checkExactly(p);
   }
   /// And as a mean, of one call.
   void runBoth(Problem p) {
     run(p);
     SCOPED_TRACE("mean");
-    double exact = isDouble() ? 1e-12 : 1e-5;
     p.calls = {joined(p)};
-    check(p, GetParam().bf16Dots ? 4e-3 : exact, exact);
+    checkExactly(p);
   }
 
 private:
+  void checkExactly(const Problem &p) {
+    double exact = isDouble() ? 1e-12 : 1e-5;
+    check(p, GetParam().bf16Dots ? 4e-3 : exact, exact);
+  }
   static Call joined(const Problem &p) {
     Call all = {0, p.keys, {}, true};
     for (const Call &call : p.calls)

@@ -95,15 +95,26 @@ class Case:
 
     @property
     def by_queries(self) -> bool:
-        """Whether ranks may have what scores read, or its gradients, by queries: these cannot travel then.
-
-        A finite fill may hide nothing, in a row of fills or beside other terms: scores read it.
-        """
-        if self.fill in ("add", "lowest") and self.positions is not None:
+        """Whether ranks may have what scores read, or its gradients, by queries: these cannot travel then."""
+        if self.reads_table:
             return True
         beside = [part for part in self.made if part.arrays and part.role not in ("cap", "sink")]
         rows = [jax.eval_shape(part.value, *part.arrays).shape[2] for part in beside]
         return self.grad > 1 or max(rows, default=1) > 1
+
+    @property
+    def reads_table(self) -> bool:
+        """Whether a mask that a constant lists may hide nothing, so that scores read it.
+
+        Its finite fill meets terms that may be as large or, where it is added, other fills.
+        """
+        if not any(part.startswith("blocks:") for part in self.parts):
+            return False
+        beside = [part for part in self.made if part.role not in ("cap", "sink")]
+        if any(part.role != "visible" for part in beside):
+            return self.fill in ("add", "lowest")
+        leaves_rows = not bool(self.positions.any(-1).all())
+        return self.fill == "add" and (leaves_rows or any(part.arrays for part in beside))
 
     @property
     def positions(self) -> jax.Array | None:

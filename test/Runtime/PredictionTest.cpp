@@ -96,23 +96,21 @@ TEST_P(Predictions, countPairsOfAllTurns) {
   for (bool isCausal : {false, true}) {
     SCOPED_TRACE(isCausal);
     int64_t pairs = isCausal ? length * (length + 1) / 2 : length * length;
-    for (const PlanBuilder &ring :
-         {cudaRing({ranks, length, kind, isCausal}),
-          unconditional(cudaRing({ranks, length, kind, isCausal}), 1)}) {
+    auto flopsOf = [&](const PlanBuilder &ring) {
       int64_t flops = 0;
       for (const Prediction &each : of(ring))
         flops += each.flops;
-      EXPECT_EQ(flops, pairs * kRingHeads * 2 * (kRingHead + kRingHead));
-    }
-    for (const PlanBuilder &ring :
-         {backwardRing({ranks, length, kind, isCausal}),
-          unconditional(backwardRing({ranks, length, kind, isCausal}), 0)}) {
-      int64_t flops = 0;
-      for (const Prediction &each : of(ring))
-        flops += each.flops;
-      using namespace backward;
-      EXPECT_EQ(flops, pairs * kHeads * 2 * (3 * kHead + 2 * kValue));
-    }
+      return flops;
+    };
+    PlanBuilder forward = cudaRing({ranks, length, kind, isCausal}),
+                gradients = backwardRing({ranks, length, kind, isCausal});
+    int64_t flops = pairs * kRingHeads * 2 * (kRingHead + kRingHead);
+    EXPECT_EQ(flopsOf(forward), flops);
+    EXPECT_EQ(flopsOf(unconditional(std::move(forward), 1)), flops);
+    using namespace backward;
+    flops = pairs * kHeads * 2 * (3 * kHead + 2 * kValue);
+    EXPECT_EQ(flopsOf(gradients), flops);
+    EXPECT_EQ(flopsOf(unconditional(std::move(gradients), 0)), flops);
   }
 }
 

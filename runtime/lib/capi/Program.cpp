@@ -149,16 +149,16 @@ sprt_status *sprt_plan_predict(const void *plan, size_t planBytes,
       return sprt::fail(SPRT_INVALID_ARGUMENT)
              << "expected room for " << program.ranks()
              << " predictions but got " << ranks;
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      if (out_predictions[rank].size != sizeof *out_predictions)
+        return wrongSize("sprt_prediction", sizeof *out_predictions,
+                         out_predictions[rank].size);
     std::vector<sprt::Prediction> predictions;
     if (Status failure = sprt::predict(program, predictions))
       return failure;
-    for (const sprt::Prediction &each : predictions) {
-      sprt_prediction &out = *out_predictions++;
-      if (out.size != sizeof out)
-        return wrongSize("sprt_prediction", sizeof out, out.size);
-      out = {sizeof out, each.bytesSent, each.flops, each.touchedBytes,
-             each.isExact};
-    }
+    for (const sprt::Prediction &each : predictions)
+      *out_predictions++ = {sizeof *out_predictions, each.bytesSent, each.flops,
+                            each.touchedBytes, each.isExact};
     return Status::success();
   });
 }

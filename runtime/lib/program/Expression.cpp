@@ -133,6 +133,12 @@ bool isConstant(const plan::ExprT &expression) {
   return true;
 }
 
+bool hasCounters(const plan::ExprT &expression) {
+  return std::any_of(
+      expression.terms.begin(), expression.terms.end(),
+      [](const plan::Term &term) { return term.op() == ExprOp::counter; });
+}
+
 Status evaluate(const plan::ExprT &expression, const Scope &scope,
                 int64_t &out_value) {
   int64_t stack[kMaxExpressionDepth];

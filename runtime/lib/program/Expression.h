@@ -35,6 +35,9 @@ Status checkExpression(const plan::ExprT *expression,
 /// Whether it is the same for every rank and step.
 bool isConstant(const plan::ExprT &expression);
 
+/// Whether it may differ from turn to turn of a loop.
+bool hasCounters(const plan::ExprT &expression);
+
 /// Evaluates a checked expression. Overflow and division by zero are errors.
 Status evaluate(const plan::ExprT &expression, const Scope &scope,
                 int64_t &out_value);

@@ -8,10 +8,6 @@ namespace sprt {
 
 namespace {
 
-int64_t sizeOf(plan::DType type) {
-  return static_cast<int64_t>(sprt_dtype_size(static_cast<sprt_dtype>(type)));
-}
-
 /// Elements [batch, row, head, inner] of an operand or result of attention.
 struct Operand {
   const char *name;

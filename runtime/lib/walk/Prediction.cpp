@@ -11,10 +11,6 @@ namespace sprt {
 
 namespace {
 
-int64_t sizeOf(plan::DType type) {
-  return static_cast<int64_t>(sprt_dtype_size(static_cast<sprt_dtype>(type)));
-}
-
 /// Without what a member keeps for itself.
 int64_t bytesToOthers(const GroupMessages &messages) {
   int64_t bytes = 0;
@@ -57,8 +53,8 @@ private:
   Status visit(const Step &step) override {
     const plan::OperationUnion &operation = step.command->operation;
     if (!isWhole && same.of(step) != (part == Part::shared)) {
-      if (const plan::WhileT *loop = operation.AsWhile())
-        return repeat(step, *loop);
+      if (operation.AsWhile())
+        return take(step);
       return part == Part::own ? addSums(step) : Status::success();
     }
     bool wasWhole = isWhole;
@@ -286,7 +282,7 @@ private:
     int64_t area = 0;
     if (Status failure = shapeOf(attend, shape))
       return failure;
-    if (Status failure = sums.sum(step, attend, loops, area))
+    if (Status failure = sums.pairs(step, attend, loops, area))
       return failure;
     addPairs(shape, area, productsOf(attend));
     return Status::success();
@@ -318,7 +314,7 @@ private:
       return Status::success();
     }
     int64_t area =
-        sums.of(step, attend, out_shape.queryOwner, out_shape.keyOwner);
+        sums.pairsOf(step, attend, out_shape.queryOwner, out_shape.keyOwner);
     addPairs(out_shape, area, productsOf(attend));
     out_sees = area > 0;
     return Status::success();
@@ -362,7 +358,7 @@ private:
   Prediction prediction;
   int64_t times = 1;    ///< that the commands under way run
   bool isWhole = false; ///< they are in what is counted whole
-  LoopBounds loops;     ///< of countPairs
+  LoopBounds loops;     ///< that addSums is in
 };
 
 } // namespace

@@ -13,13 +13,6 @@ namespace {
 /// counts as different for each.
 constexpr int64_t kMostEvaluations = int64_t(1) << 25;
 
-bool hasCounters(const plan::ExprT &expression) {
-  return std::any_of(expression.terms.begin(), expression.terms.end(),
-                     [](const plan::Term &term) {
-                       return term.op() == plan::ExprOp::counter;
-                     });
-}
-
 /// Whether the expression ends with a remainder of at most that.
 bool isBelow(const plan::ExprT &expression, int64_t limit) {
   const auto &terms = expression.terms;
@@ -192,9 +185,7 @@ bool Sameness::isSame(const plan::RowsT &rows, const LoopBounds &loops) const {
     turns = 1;
   if (turns > kMostEvaluations / program.ranks())
     return false;
-  std::vector<int64_t> counters;
-  for (auto [lower, upper] : loops)
-    counters.push_back(lower);
+  std::vector<int64_t> counters = firstTurn(loops);
   for (int64_t turn = 0; turn < turns; ++turn) {
     for (const std::vector<int64_t> &rank : coordinates) {
       int64_t owner = -1;
@@ -202,11 +193,7 @@ bool Sameness::isSame(const plan::RowsT &rows, const LoopBounds &loops) const {
           owner < 0 || owner >= layout.ranks())
         return false;
     }
-    for (size_t depth = loops.size(); depth-- > 0;) {
-      if (++counters[depth] < loops[depth].second)
-        break;
-      counters[depth] = loops[depth].first;
-    }
+    (void)nextTurn(loops, counters);
   }
   return true;
 }

@@ -10,13 +10,11 @@
 
 #include "program/Expression.h"
 #include "program/Program.h"
+#include "walk/Turns.h"
 
 #include <map>
 
 namespace sprt {
-
-/// First and last turn but one of loops, the outermost first.
-using LoopBounds = std::vector<std::pair<int64_t, int64_t>>;
 
 class Sameness {
 public:

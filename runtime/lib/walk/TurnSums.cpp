@@ -43,13 +43,6 @@ std::string sumKey(const TableT &attend, const LoopBounds &loops) {
   return key;
 }
 
-bool hasCounters(const plan::ExprT &expression) {
-  return std::any_of(expression.terms.begin(), expression.terms.end(),
-                     [](const plan::Term &term) {
-                       return term.op() == plan::ExprOp::counter;
-                     });
-}
-
 /// value + slope * counter.
 struct Linear {
   int64_t value = 0, slope = 0;
@@ -103,13 +96,13 @@ int64_t remainder(int64_t value, int64_t modulus) {
 
 } // namespace
 
-std::optional<std::vector<int64_t>>
-TurnSums::missed(const Side &side, const LoopBounds &loops) const {
+std::optional<TurnSums::Met>
+TurnSums::meetInCycle(const plan::RowsT &rows, const LoopBounds &loops) const {
   if (loops.size() != 1)
     return std::nullopt;
-  std::optional<Cycle> cycle = cycleOf(*side.rows.owner, *coordinates);
+  std::optional<Cycle> cycle = cycleOf(*rows.owner, *coordinates);
   auto [lower, upper] = loops.front();
-  int64_t ranks = side.layout.ranks();
+  int64_t ranks = program.layouts[rows.layout].ranks();
   constexpr int64_t kMost = int64_t(1) << 40;
   auto isSmall = [](int64_t value) { return -kMost < value && value < kMost; };
   if (!cycle || !isSmall(lower) || !isSmall(upper) ||
@@ -117,123 +110,101 @@ TurnSums::missed(const Side &side, const LoopBounds &loops) const {
       (cycle->linear.slope != 1 && cycle->linear.slope != -1) ||
       cycle->modulus != ranks || upper - lower > ranks || upper < lower)
     return std::nullopt;
-  std::vector<int64_t> others;
+  Met met;
+  met.isAllBut = true;
   for (int64_t turn = upper; turn < lower + ranks; ++turn)
-    others.push_back(
+    met.owners.push_back(
         remainder(cycle->linear.value + cycle->linear.slope * turn, ranks));
-  return others;
+  return met;
 }
 
-Status TurnSums::owners(const Side &side, const LoopBounds &loops,
-                        std::vector<int64_t> &out_owners) const {
-  std::vector<int64_t> counters;
-  for (auto [lower, upper] : loops) {
+Status TurnSums::meet(const plan::RowsT &rows, const LoopBounds &loops,
+                      Met &out_met) const {
+  if (std::optional<Met> met = meetInCycle(rows, loops)) {
+    out_met = *met;
+    return Status::success();
+  }
+  for (auto [lower, upper] : loops)
     if (lower >= upper)
       return Status::success();
-    counters.push_back(lower);
-  }
+  int64_t ranks = program.layouts[rows.layout].ranks();
+  std::vector<char> isMet(static_cast<size_t>(ranks));
+  std::vector<int64_t> counters = firstTurn(loops);
   Scope scope{coordinates, &counters, &program.layouts};
-  for (;;) {
-    int64_t owner = 0;
-    if (Status failure = evaluate(*side.rows.owner, scope, owner))
-      return failure;
-    out_owners.push_back(owner);
-    size_t depth = loops.size();
-    for (; depth > 0; --depth) {
-      if (++counters[depth - 1] < loops[depth - 1].second)
-        break;
-      counters[depth - 1] = loops[depth - 1].first;
-    }
-    if (depth == 0)
-      return Status::success();
-  }
-}
-
-Status TurnSums::count(const algebra::Bands &bands, const Side &queries,
-                       const Side &keys, const LoopBounds &loops,
-                       int64_t &out_area) {
-  auto area = [&](const algebra::Ranges &q, const algebra::Ranges &k) {
-    return static_cast<int64_t>(algebra::area(bands.restrict(q, k)));
-  };
-  bool queriesMove = hasCounters(*queries.rows.owner);
-  const Side &moving = queriesMove ? queries : keys,
-             &still = queriesMove ? keys : queries;
-  std::vector<int64_t> stays, moves;
-  if (Status failure = owners(still, LoopBounds(), stays))
-    return failure;
-  algebra::Ranges own = still.layout.ranges(stays.front());
-  auto with = [&](const algebra::Ranges &other) {
-    return queriesMove ? area(other, own) : area(own, other);
-  };
-  algebra::Ranges all =
-      algebra::Layout::dense(moving.layout.length()).ranges(0);
-  out_area = 0;
-  if (std::optional<std::vector<int64_t>> others = missed(moving, loops)) {
-    out_area = with(all);
-    for (int64_t owner : *others)
-      out_area -= with(moving.layout.ranges(owner));
-    return Status::success();
-  }
-  if (Status failure = owners(moving, loops, moves))
-    return failure;
-  std::vector<char> isMet(static_cast<size_t>(moving.layout.ranks()));
   bool areOnce = true;
-  for (int64_t owner : moves) {
-    if (owner < 0 || owner >= moving.layout.ranks())
+  do {
+    int64_t owner = 0;
+    if (Status failure = evaluate(*rows.owner, scope, owner))
+      return failure;
+    // Whoever is no owner holds nothing.
+    if (owner < 0 || owner >= ranks)
       continue;
+    out_met.owners.push_back(owner);
     areOnce &= !isMet[static_cast<size_t>(owner)];
     isMet[static_cast<size_t>(owner)] = true;
-  }
-  bool areMost = 2 * static_cast<int64_t>(moves.size()) > moving.layout.ranks();
-  if (!areOnce || !areMost) {
-    for (int64_t owner : moves)
-      if (owner >= 0 && owner < moving.layout.ranks())
-        out_area += with(moving.layout.ranges(owner));
+  } while (nextTurn(loops, counters));
+  if (!areOnce || 2 * static_cast<int64_t>(out_met.owners.size()) <= ranks)
     return Status::success();
-  }
-  out_area = with(all);
-  for (int64_t owner = 0; owner < moving.layout.ranks(); ++owner)
+  out_met = {/*isAllBut=*/true, {}};
+  for (int64_t owner = 0; owner < ranks; ++owner)
     if (!isMet[static_cast<size_t>(owner)])
-      out_area -= with(moving.layout.ranges(owner));
+      out_met.owners.push_back(owner);
+  return Status::success();
+}
+
+template <typename TableT>
+Status TurnSums::count(const algebra::Bands &bands, const TableT &attend,
+                       const LoopBounds &loops, int64_t &out_area) const {
+  bool queriesMove = hasCounters(*attend.queries->owner);
+  const plan::RowsT &moving = queriesMove ? *attend.queries : *attend.keys,
+                    &still = queriesMove ? *attend.keys : *attend.queries;
+  int64_t owner = 0;
+  std::vector<int64_t> counters = firstTurn(loops);
+  if (Status failure = evaluate(
+          *still.owner, {coordinates, &counters, &program.layouts}, owner))
+    return failure;
+  algebra::Ranges own = program.layouts[still.layout].ranges(owner);
+  auto areaWith = [&](const algebra::Ranges &other) {
+    return static_cast<int64_t>(algebra::area(
+        queriesMove ? bands.restrict(other, own) : bands.restrict(own, other)));
+  };
+  Met met;
+  if (Status failure = meet(moving, loops, met))
+    return failure;
+  const algebra::Layout &layout = program.layouts[moving.layout];
+  out_area = met.isAllBut ? areaWith(algebra::denseRanges(layout.length())) : 0;
+  for (int64_t other : met.owners)
+    out_area += (met.isAllBut ? -1 : 1) * areaWith(layout.ranges(other));
   return Status::success();
 }
 
 Status TurnSums::rows(const plan::RowsT &rows, const LoopBounds &loops,
                       int64_t &out_rows) const {
-  Side side{rows, program.layouts[rows.layout]};
-  if (std::optional<std::vector<int64_t>> others = missed(side, loops)) {
-    out_rows = side.layout.length();
-    for (int64_t owner : *others)
-      out_rows -= side.layout.count(owner);
-    return Status::success();
-  }
-  std::vector<int64_t> met;
-  if (Status failure = owners(side, loops, met))
+  Met met;
+  if (Status failure = meet(rows, loops, met))
     return failure;
-  out_rows = 0;
-  for (int64_t owner : met)
-    out_rows += side.layout.count(owner);
+  const algebra::Layout &layout = program.layouts[rows.layout];
+  out_rows = met.isAllBut ? layout.length() : 0;
+  for (int64_t owner : met.owners)
+    out_rows += (met.isAllBut ? -1 : 1) * layout.count(owner);
   return Status::success();
 }
 
 template <typename TableT>
-Status TurnSums::sum(const Step &step, const TableT &attend,
-                     const LoopBounds &loops, int64_t &out_area) {
+Status TurnSums::pairs(const Step &step, const TableT &attend,
+                       const LoopBounds &loops, int64_t &out_area) {
   auto [known, isNew] = sums.try_emplace(sumKey(attend, loops), 0);
   if (isNew)
-    if (Status failure =
-            count(program.bandsOf[static_cast<size_t>(step.id)],
-                  {*attend.queries, program.layouts[attend.queries->layout]},
-                  {*attend.keys, program.layouts[attend.keys->layout]}, loops,
-                  known->second))
+    if (Status failure = count(program.bandsOf[static_cast<size_t>(step.id)],
+                               attend, loops, known->second))
       return failure;
   out_area = known->second;
   return Status::success();
 }
 
 template <typename TableT>
-int64_t TurnSums::of(const Step &step, const TableT &attend, int64_t queryOwner,
-                     int64_t keyOwner) {
+int64_t TurnSums::pairsOf(const Step &step, const TableT &attend,
+                          int64_t queryOwner, int64_t keyOwner) {
   auto command = static_cast<size_t>(step.id);
   maskOf.resize(program.stepOf.size());
   if (maskOf[command] == 0)
@@ -249,13 +220,13 @@ int64_t TurnSums::of(const Step &step, const TableT &attend, int64_t queryOwner,
   return known->second;
 }
 
-template Status TurnSums::sum(const Step &, const plan::AttendT &,
-                              const LoopBounds &, int64_t &);
-template Status TurnSums::sum(const Step &, const plan::AttendBackwardT &,
-                              const LoopBounds &, int64_t &);
-template int64_t TurnSums::of(const Step &, const plan::AttendT &, int64_t,
-                              int64_t);
-template int64_t TurnSums::of(const Step &, const plan::AttendBackwardT &,
-                              int64_t, int64_t);
+template Status TurnSums::pairs(const Step &, const plan::AttendT &,
+                                const LoopBounds &, int64_t &);
+template Status TurnSums::pairs(const Step &, const plan::AttendBackwardT &,
+                                const LoopBounds &, int64_t &);
+template int64_t TurnSums::pairsOf(const Step &, const plan::AttendT &, int64_t,
+                                   int64_t);
+template int64_t TurnSums::pairsOf(const Step &, const plan::AttendBackwardT &,
+                                   int64_t, int64_t);
 
 } // namespace sprt

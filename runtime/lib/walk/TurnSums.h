@@ -24,34 +24,33 @@ public:
     sums.clear();
     areas.clear();
   }
-  /// Of an Attend or AttendBackward, of all turns. Alike ones are counted once.
+  /// Pairs of an Attend or AttendBackward, of all turns. Alike ones are counted
+  /// once.
   template <typename TableT>
-  Status sum(const Step &step, const TableT &attend, const LoopBounds &loops,
-             int64_t &out_area);
+  Status pairs(const Step &step, const TableT &attend, const LoopBounds &loops,
+               int64_t &out_area);
   /// Of one turn, between the rows of two owners.
   template <typename TableT>
-  int64_t of(const Step &step, const TableT &attend, int64_t queryOwner,
-             int64_t keyOwner);
-
+  int64_t pairsOf(const Step &step, const TableT &attend, int64_t queryOwner,
+                  int64_t keyOwner);
   /// The valid rows of the owners, turn by turn.
   Status rows(const plan::RowsT &rows, const LoopBounds &loops,
               int64_t &out_rows) const;
 
 private:
-  /// The rows of one side: who has them, by turn.
-  struct Side {
-    const plan::RowsT &rows;
-    const algebra::Layout &layout;
+  /// Owners that turns meet, as often as they do; or all but `owners`, once.
+  struct Met {
+    bool isAllBut = false;
+    std::vector<int64_t> owners;
   };
-  Status count(const algebra::Bands &bands, const Side &queries,
-               const Side &keys, const LoopBounds &loops, int64_t &out_area);
-  /// The owners of one side, turn by turn.
-  Status owners(const Side &side, const LoopBounds &loops,
-                std::vector<int64_t> &out_owners) const;
-  /// Owners that single turns of a loop meet, in closed form: those it does not
-  /// meet, if it meets the others once each.
-  std::optional<std::vector<int64_t>> missed(const Side &side,
-                                             const LoopBounds &loops) const;
+  Status meet(const plan::RowsT &rows, const LoopBounds &loops,
+              Met &out_met) const;
+  /// In closed form, of single loops that go round.
+  std::optional<Met> meetInCycle(const plan::RowsT &rows,
+                                 const LoopBounds &loops) const;
+  template <typename TableT>
+  Status count(const algebra::Bands &bands, const TableT &attend,
+               const LoopBounds &loops, int64_t &out_area) const;
 
   const Program &program;
   const std::vector<int64_t> *coordinates = nullptr;

@@ -7,10 +7,16 @@
 
 #include "sprt/algebra/Heads.h"
 #include "sprt/kernel.h"
+#include "sprt/types.h"
 #include "support/Message.h"
 #include "walk/RankView.h"
 
 namespace sprt {
+
+/// Bytes of an element.
+inline int64_t sizeOf(plan::DType type) {
+  return static_cast<int64_t>(sprt_dtype_size(static_cast<sprt_dtype>(type)));
+}
 
 /// The numbers of one step of attention or of its gradients.
 struct AttendShape {
