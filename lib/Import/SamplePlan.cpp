@@ -260,9 +260,12 @@ SmallVector<SampleDraw> mlir::sp::farSamplesOf(const AttentionMatch &match,
   };
   for (const Sizes &size : sizes)
     add(seen, size.offset);
-  for (double offset = nearest; offset <= farthest; offset *= step)
+  double offset = nearest;
+  while (offset <= farthest) {
     for (double sign : {1, -1})
       add(places, sign * offset);
+    offset *= step;
+  }
   double size = 0;
   for (const Place &place : seen)
     size = std::max(size, std::fabs(place.slope));
