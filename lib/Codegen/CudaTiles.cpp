@@ -1,6 +1,7 @@
 //===- CudaTiles.cpp - Which tiles an attention for GPUs takes ------------===//
 
 #include "sp/Codegen/CudaTiles.h"
+#include "sp/IR/Attributes.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -83,8 +84,7 @@ FailureOr<std::optional<CudaTileRow>> mlir::sp::tileOf(AttendOp op) {
   if (!row)
     return std::optional<CudaTileRow>();
   CudaTileRow tile = *row;
-  Attribute asked =
-      op->getParentOfType<ModuleOp>()->getAttr("sp.attention_tile");
+  Attribute asked = op->getParentOfType<ModuleOp>()->getAttr(kAttentionTile);
   if (!asked)
     return std::optional(tile);
   auto numbers = dyn_cast<DenseI64ArrayAttr>(asked);

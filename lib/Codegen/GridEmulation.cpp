@@ -6,6 +6,7 @@
 //            func private @k.grid(%buffer, ..., %scratch, %thread)
 
 #include "sp/Codegen/GridEmission.h"
+#include "sp/IR/Attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -98,7 +99,7 @@ void emulateGrids(ModuleOp kernels) {
     });
     for (Operation *op : asked)
       emulate(op, thread);
-    if (function->hasAttr("sp.grid"))
+    if (function->hasAttr(kGrid))
       addEntry(function);
   }
   // Nobody asks for its address any more.

@@ -25,6 +25,7 @@
 #include "KernelParts.h"
 #include "TensorShape.h"
 #include "sp/Codegen/KernelEmission.h"
+#include "sp/IR/Attributes.h"
 
 #include <map>
 #include <optional>
@@ -177,8 +178,6 @@ private:
 /// Neighbouring elements that a thread of a GPU takes at once: 16 bytes of a
 /// narrow type.
 inline constexpr int64_t kGridWidth = 8;
-/// Marks loops over them.
-inline constexpr llvm::StringLiteral kUnrolled = "sp.unrolled";
 
 /// Whether a reduction or contraction runs along contiguous elements, so that
 /// its accumulators are registers.

@@ -2,6 +2,7 @@
 // that LLVM may know that they do not overlap), and `@k`, which unpacks them.
 
 #include "KernelEmitter.h"
+#include "sp/IR/Attributes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -114,8 +115,8 @@ KernelShape KernelEmitter::emitEntry() {
   func::ReturnOp::create(b, loc);
   int64_t perTile = rowsPerTile();
   KernelShape shape{(rowCount + perTile - 1) / perTile, offset};
-  entry->setAttr("sp.tiles", b.getI64IntegerAttr(shape.tiles));
-  entry->setAttr("sp.scratch_bytes", b.getI64IntegerAttr(shape.scratchBytes));
+  entry->setAttr(kTiles, b.getI64IntegerAttr(shape.tiles));
+  entry->setAttr(kScratchBytes, b.getI64IntegerAttr(shape.scratchBytes));
   return shape;
 }
 

@@ -12,6 +12,7 @@
 // far) is one thread's, a row each.
 
 #include "KernelEmitter.h"
+#include "sp/IR/Attributes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -232,8 +233,8 @@ Block *KernelEmitter::createGridEntry() {
   auto entry = func::FuncOp::create(
       b, loc, source.getName(),
       b.getFunctionType(SmallVector<Type>(listed + 1, pointer), {}));
-  entry->setAttr("sp.grid", b.getUnitAttr());
-  entry->setAttr("sp.threads", b.getI32IntegerAttr(threads));
+  entry->setAttr(kGrid, b.getUnitAttr());
+  entry->setAttr(kThreads, b.getI32IntegerAttr(threads));
   Block *block = entry.addEntryBlock();
   b.setInsertionPointToEnd(block);
   return block;

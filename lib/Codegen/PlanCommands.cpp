@@ -3,6 +3,8 @@
 #include "PlanWriter.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "sp/IR/Attributes.h"
+#include "sp/IR/PlacedValues.h"
 #include "sp/IR/Program.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
@@ -71,8 +73,7 @@ void PlanWriter::writeGemm(GemmOp op, Commands &into) {
   into.push_back(compute("gemm", std::move(gemm)));
 }
 
-void PlanWriter::writeCopy(Operation *op, Value from, Value to,
-                           Commands &into) {
+void PlanWriter::writeCopy(Value from, Value to, Commands &into) {
   plan::CopyT copy;
   copy.source = view(from);
   copy.target = view(to);
@@ -111,7 +112,7 @@ LogicalResult PlanWriter::writeWhile(Operation *op, Commands &into) {
       failed(writeBlock(loop.getBody().front(), table.body)))
     return failure();
   table.predicate = view(condition.getTerminator()->getOperand(0));
-  if (auto trips = loop->getAttrOfType<IntegerAttr>("sp.trips"))
+  if (auto trips = loop->getAttrOfType<IntegerAttr>(kTrips))
     table.trips = trips.getInt();
   into.push_back(compute("while", std::move(table)));
   return success();
@@ -144,7 +145,7 @@ LogicalResult PlanWriter::writeOp(Operation *op, Commands &into) {
   if (auto gemm = dyn_cast<GemmOp>(op))
     return writeGemm(gemm, into), success();
   if (auto copy = dyn_cast<CopyOp>(op))
-    return writeCopy(op, copy.getInput(), copy.getResult(), into), success();
+    return writeCopy(copy.getInput(), copy.getResult(), into), success();
   if (auto positions = dyn_cast<PositionsOp>(op))
     return writeRows(positions.getLayout(), plan::RowsQuery::positions,
                      positions.getResult(), into),
@@ -211,7 +212,7 @@ void PlanWriter::writeParameters(func::FuncOp func) {
       name = named.getName().str();
     plan.inputs.push_back(
         parameter(name, argument.getType(),
-                  func.getArgAttrOfType<ShardingAttr>(number, "sp.sharding"),
+                  func.getArgAttrOfType<ShardingAttr>(number, kSharding),
                   view(argument)));
     if (std::optional<unsigned> result = donatedTo(func, number))
       plan.inputs.back()->donated_to = static_cast<int32_t>(*result);
@@ -220,7 +221,7 @@ void PlanWriter::writeParameters(func::FuncOp func) {
        llvm::enumerate(func.getBody().front().getTerminator()->getOperands()))
     plan.results.push_back(
         parameter("result" + std::to_string(number), result.getType(),
-                  func.getResultAttrOfType<ShardingAttr>(number, "sp.sharding"),
+                  func.getResultAttrOfType<ShardingAttr>(number, kSharding),
                   view(result)));
 }
 
@@ -250,13 +251,11 @@ FailureOr<plan::PlanT> PlanWriter::write(const EmittedProgram &program) {
     factor->stride = stride;
     plan.factors.push_back(std::move(factor));
   }
-  if (std::optional<ArrayAttr> processes = mesh.getProcesses())
-    for (StringRef factor : processes->getAsValueRange<StringAttr>())
+  if (std::optional<AxisListAttr> processes = mesh.getProcesses())
+    for (AxisAttr factor : processes->getAxes())
       plan.processes.push_back(factorNumber(factor));
-  plan.arena_bytes =
-      func->getAttrOfType<IntegerAttr>("sp.arena_bytes").getInt();
-  plan.constant_bytes =
-      func->getAttrOfType<IntegerAttr>("sp.constant_bytes").getInt();
+  plan.arena_bytes = *bytesOf(func, Space::Arena);
+  plan.constant_bytes = *bytesOf(func, Space::Constants);
   if (failed(writeBlock(func.getBody().front(), plan.commands)))
     return failure();
   writeParameters(func);

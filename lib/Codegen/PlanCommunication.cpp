@@ -45,7 +45,7 @@ std::unique_ptr<plan::StridedT> PlanWriter::headsView(Value value) {
 void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
   plan::SendRecvT shift;
   LayoutAttr layout = op.getLayout();
-  StringRef axis = op.getAlong().value_or(layout.getAxis());
+  AxisAttr axis = op.getAlong().value_or(layout.getAxis());
   int64_t distance = op.getDistance(), ranks = mesh.getAxisSize(axis);
   auto moved = [&](ExprPtr from, int64_t by) {
     return combine(combine(std::move(from), constant(by), plan::ExprOp::add),
@@ -68,12 +68,12 @@ void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
         block(received,
               ownerBehind(layout, axis, expression(op.getSource()), distance)));
   }
-  if (std::optional<RingReader> reader = getRingReader(op)) {
+  if (std::optional<ReadersAttr> readers = op.getNeededBy()) {
     shift.needs = std::make_unique<plan::NeedsT>();
-    RingWay way = wayOf(op, mesh);
+    RingWay way = op.getWay(mesh);
     shift.needs->factor = factorNumber(layout.getAxis());
-    shift.needs->queries = layoutNumber(reader->rows);
-    shift.needs->bands = bandList(reader->bands);
+    shift.needs->queries = layoutNumber(readers->getRows());
+    shift.needs->bands = bandList(readers->getBands());
     shift.needs->stride = way.stride;
     shift.needs->size = way.size;
     shift.needs->step = way.step;
@@ -131,7 +131,7 @@ static plan::Reduction reductionOf(Reduction kind) {
 /// The results lie where the operands lay.
 void PlanWriter::writeAllReduce(AllReduceStartOp op, plan::CommandT &command) {
   plan::AllReduceT reduce;
-  for (auto axis : op.getAxes().getAsRange<StringAttr>())
+  for (AxisAttr axis : op.getAxes().getAxes())
     reduce.factors.push_back(factorNumber(axis));
   for (Value result : op.getResults())
     reduce.views.push_back(view(result));

@@ -5,8 +5,8 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "sp/IR/PlacedValues.h"
 #include "sp/IR/Storage.h"
-#include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -38,7 +38,7 @@ PlanWriter::ExprPtr PlanWriter::behind(int64_t before, ExprPtr number) {
   return combine(constant(before), std::move(number), plan::ExprOp::add);
 }
 
-PlanWriter::ExprPtr PlanWriter::coordinate(StringRef axis) {
+PlanWriter::ExprPtr PlanWriter::coordinate(AxisAttr axis) {
   if (mesh.getAxisSize(axis) == 1)
     return constant(0);
   return leaf(plan::ExprOp::coordinate, factorNumber(axis));
@@ -86,7 +86,7 @@ PlanWriter::ExprPtr PlanWriter::kvHeadCount(LayoutAttr heads, int64_t kvHeads) {
   return combine(std::move(count), std::move(some), Op::mul);
 }
 
-PlanWriter::ExprPtr PlanWriter::rankAt(StringRef axis, ExprPtr coordinate) {
+PlanWriter::ExprPtr PlanWriter::rankAt(AxisAttr axis, ExprPtr coordinate) {
   ExprPtr rank = constant(0);
   auto add = [&](ExprPtr own, int64_t stride) {
     rank = combine(std::move(rank),
@@ -106,7 +106,7 @@ PlanWriter::ExprPtr PlanWriter::rankAt(StringRef axis, ExprPtr coordinate) {
   return rank;
 }
 
-PlanWriter::ExprPtr PlanWriter::ownerBehind(LayoutAttr layout, StringRef axis,
+PlanWriter::ExprPtr PlanWriter::ownerBehind(LayoutAttr layout, AxisAttr axis,
                                             ExprPtr owner, int64_t distance) {
   using Op = plan::ExprOp;
   MeshOp::Factor part = *mesh.findFactor(axis),
@@ -205,66 +205,13 @@ std::unique_ptr<plan::RowsT> PlanWriter::rows(LayoutAttr layout,
   return rows;
 }
 
-/// The map that Memory gave a value, seen where it is defined.
-static AffineMap offsetOf(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    Operation *parent = argument.getOwner()->getParentOp();
-    if (auto func = dyn_cast<func::FuncOp>(parent)) {
-      int64_t offset = func.getArgAttrOfType<IntegerAttr>(
-                               argument.getArgNumber(), "sp.offset")
-                           .getInt();
-      return AffineMap::getConstantMap(offset, value.getContext());
-    }
-    unsigned number = argument.getArgNumber();
-    if (auto loop = dyn_cast<scf::ForOp>(parent))
-      number -= loop.getNumInductionVars();
-    return cast<AffineMapAttr>(
-               parent->getAttrOfType<ArrayAttr>("sp.arg_offsets")[number])
-        .getValue();
-  }
-  unsigned number = 0;
-  for (Value result : value.getDefiningOp()->getResults()) {
-    if (result == value)
-      break;
-    number += isa<RankedTensorType>(result.getType());
-  }
-  return cast<AffineMapAttr>(value.getDefiningOp()->getAttrOfType<ArrayAttr>(
-                                 "sp.offsets")[number])
-      .getValue();
-}
-
-/// A value that lies where this one does and is known before: the operand of a
-/// reshape, or what a loop begins with. Nothing where there is none.
-static Value earlierInPlace(Value value) {
-  if (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
-    return reshape.getOperand();
-  auto argument = dyn_cast<BlockArgument>(value);
-  Operation *op =
-      argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
-  unsigned number = argument ? argument.getArgNumber()
-                             : cast<OpResult>(value).getResultNumber();
-  if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
-    return loop->getOperand(number);
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return loop
-        .getInitArgs()[argument ? number - loop.getNumInductionVars() : number];
-  return {};
-}
-
-/// Whether a value's place is among the constants: a loop carries those that it
-/// does not change where they are.
-static bool isConstantData(Value value) {
-  while (Value earlier = earlierInPlace(value))
-    value = earlier;
-  return value.getDefiningOp<stablehlo::ConstantOp>() != nullptr;
-}
-
 PlanWriter::ViewPtr PlanWriter::view(Value value) {
   auto result = std::make_unique<plan::ViewT>();
-  result->space =
-      isConstantData(value) ? plan::Space::constant : plan::Space::arena;
+  PlaceAttr place = placeOf(value);
+  result->space = place.getSpace() == Space::Constants ? plan::Space::constant
+                                                       : plan::Space::arena;
   result->bytes = storageBytes(value.getType());
-  AffineMap map = offsetOf(value);
+  AffineMap map = place.getOffset().getValue();
   SmallVector<ExprPtr> counters;
   for (unsigned depth = 0; depth < map.getNumDims(); ++depth)
     counters.push_back(leaf(plan::ExprOp::counter, depth));
@@ -274,15 +221,14 @@ PlanWriter::ViewPtr PlanWriter::view(Value value) {
 
 uint32_t PlanWriter::layoutNumber(LayoutAttr layout) {
   // A dense layout is the same on every axis.
-  Attribute key = layout.isDense() ? LayoutAttr::get(module.getContext(),
-                                                     LayoutKind::Contiguous,
-                                                     layout.getLength(), "", 1)
-                                   : Attribute(layout);
+  LayoutAttr key = layout.isDense() ? LayoutAttr::getDense(module.getContext(),
+                                                           layout.getLength())
+                                    : layout;
   auto [entry, isNew] = layouts.try_emplace(key, plan.layouts.size());
   if (isNew) {
     auto table = std::make_unique<plan::LayoutT>();
-    table->kind = static_cast<plan::LayoutKind>(static_cast<int>(
-        layout.isDense() ? LayoutKind::Contiguous : layout.getKind()));
+    table->kind =
+        static_cast<plan::LayoutKind>(static_cast<int>(key.getKind()));
     table->length = layout.getLength();
     table->ranks = layout.getRanks() / layout.getSplit();
     table->split = layout.getSplit();
@@ -291,13 +237,14 @@ uint32_t PlanWriter::layoutNumber(LayoutAttr layout) {
   return entry->second;
 }
 
-uint32_t PlanWriter::factorNumber(StringRef axis) {
+uint32_t PlanWriter::factorNumber(AxisAttr axis) {
+  std::string name = axis.getText();
   for (auto [number, factor] : llvm::enumerate(plan.factors))
-    if (factor->name == axis)
+    if (factor->name == name)
       return number;
   MeshOp::Factor part = *mesh.findFactor(axis);
   auto factor = std::make_unique<plan::FactorT>();
-  factor->name = axis.str();
+  factor->name = name;
   factor->size = part.size;
   factor->stride = part.stride;
   factor->is_part = true;

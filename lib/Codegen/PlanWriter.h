@@ -82,7 +82,7 @@ private:
   }
   void writeLaunch(LaunchOp op, Commands &into);
   void writeGemm(GemmOp op, Commands &into);
-  void writeCopy(Operation *op, Value from, Value to, Commands &into);
+  void writeCopy(Value from, Value to, Commands &into);
   LogicalResult writeFor(Operation *op, Commands &into);
   LogicalResult writeWhile(Operation *op, Commands &into);
   LogicalResult writeCase(Operation *op, Commands &into);
@@ -106,7 +106,7 @@ private:
   ExprPtr constant(int64_t value);
   ExprPtr expression(Value index);
   ExprPtr expression(AffineExpr expr, ArrayRef<ExprPtr> dims);
-  ExprPtr coordinate(StringRef axis);
+  ExprPtr coordinate(AxisAttr axis);
   /// This rank's coordinate along the layout's axis; 0 for a dense layout.
   ExprPtr owner(LayoutAttr layout);
   ExprPtr rowCount(LayoutAttr layout, ExprPtr owner);
@@ -120,15 +120,15 @@ private:
   /// First of `length` things dealt contiguously by `layout`.
   ExprPtr firstOf(LayoutAttr layout);
   /// The rank at `coordinate` along `axis` and with this rank's others.
-  ExprPtr rankAt(StringRef axis, ExprPtr coordinate);
+  ExprPtr rankAt(AxisAttr axis, ExprPtr coordinate);
   /// The ring owner whose block comes from `distance` before along a factor of
   /// the layout's axis, where that of `owner` is handed on.
-  ExprPtr ownerBehind(LayoutAttr layout, StringRef axis, ExprPtr owner,
+  ExprPtr ownerBehind(LayoutAttr layout, AxisAttr axis, ExprPtr owner,
                       int64_t distance);
   std::unique_ptr<sprt::plan::RowsT> rows(LayoutAttr layout, ExprPtr owner);
   ViewPtr view(Value value);
   uint32_t layoutNumber(LayoutAttr layout);
-  uint32_t factorNumber(StringRef axis);
+  uint32_t factorNumber(AxisAttr axis);
   std::vector<sprt::plan::Band> bandList(ArrayAttr bands);
 
   ModuleOp module;

@@ -3,6 +3,7 @@
 #include "sp/Codegen/ProgramEmission.h"
 
 #include "KernelTable.h"
+#include "sp/IR/PlacedValues.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -16,8 +17,7 @@ namespace {
 /// Writes a constant at its offset, as buffers hold it.
 LogicalResult layConstant(stablehlo::ConstantOp op, std::vector<char> &bytes) {
   auto type = cast<RankedTensorType>(op.getType());
-  auto offsets = op->getAttrOfType<ArrayAttr>("sp.offsets");
-  AffineMap offset = cast<AffineMapAttr>(offsets[0]).getValue();
+  AffineMap offset = placeOf(op.getResult()).getOffset().getValue();
   char *to =
       bytes.data() + cast<AffineConstantExpr>(offset.getResult(0)).getValue();
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue())) {
@@ -101,9 +101,8 @@ mlir::sp::printCudaKernels(ModuleOp module, const Target &target, bool asPtx) {
 }
 
 int64_t mlir::sp::placedBytesOf(ModuleOp module) {
-  Operation *main = module.lookupSymbol("main");
-  return main->getAttrOfType<IntegerAttr>("sp.arena_bytes").getInt() +
-         main->getAttrOfType<IntegerAttr>("sp.constant_bytes").getInt();
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  return *bytesOf(main, Space::Arena) + *bytesOf(main, Space::Constants);
 }
 
 FailureOr<int64_t> mlir::sp::scratchBytesOf(ModuleOp module,

@@ -2,6 +2,7 @@
 // PTX. The text is for sm_80 so that every GPU since then can translate it.
 
 #include "sp/Codegen/GridEmission.h"
+#include "sp/IR/Attributes.h"
 
 #include "MachineCode.h"
 #include "sp/Codegen/LowerToLLVM.h"
@@ -63,9 +64,9 @@ static LogicalResult lowerToNVVM(ModuleOp kernels) {
   if (failed(convertToNVVM(kernels)) || failed(lowerToLLVM(kernels)))
     return failure();
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>()) {
-    if (!function->hasAttr("sp.grid"))
+    if (!function->hasAttr(kGrid))
       continue;
-    auto threads = function->getAttrOfType<IntegerAttr>("sp.threads");
+    auto threads = function->getAttrOfType<IntegerAttr>(kThreads);
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                       b.getUnitAttr());
     function->setAttr(

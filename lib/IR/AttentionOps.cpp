@@ -10,13 +10,12 @@ LogicalResult AttentionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyScore(*this, symbols, 1);
 }
 
-/// Whether a part of an attention may leave an lse of such a shape.
+/// Whether a state of such a form has an lse of such a shape.
 static bool isStateShape(AttendOp op, ArrayRef<int64_t> lse) {
   SmallVector<int64_t> shape(op.getQuery().getType().getShape().drop_back());
-  bool isLogarithm = lse == ArrayRef<int64_t>(shape);
-  shape.push_back(2);
-  return lse == ArrayRef<int64_t>(shape) ||
-         (isLogarithm && !(op.getState() && op.getScore()));
+  if (op.keepsSums())
+    shape.push_back(2);
+  return lse == ArrayRef<int64_t>(shape);
 }
 
 LogicalResult AttentionOp::verify() {
@@ -82,9 +81,10 @@ LogicalResult AttendOp::verify() {
       !isStateShape(*this, lse.getShape()) ||
       output.getShape().back() != getValue().getType().getShape().back())
     return emitOpError() << "expected a state [batch, queries, heads, dv] and "
-                         << lseText(*this) << " for queries "
-                         << getQuery().getType() << " but got " << output
-                         << " and " << lse;
+                         << (keepsSums() ? "[batch, queries, heads, 2]"
+                                         : "[batch, queries, heads]")
+                         << " for queries " << getQuery().getType()
+                         << " but got " << output << " and " << lse;
   // (C2)
   bool endsHere = !getState() && !keepsSums() &&
                   getElementTypeOrSelf(getQuery()) == output.getElementType();
@@ -112,5 +112,19 @@ LogicalResult AttendOp::verify() {
                          << " local heads, the most that a rank of " << *heads
                          << " holds, but got " << q[2];
   // (C4)
-  return verifyPartTerms(*this);
+  if (failed(verifyPartTerms(*this)))
+    return failure();
+  // (C6)
+  SoftmaxForm sums =
+      getScore() ? SoftmaxForm::SumsBaseE : SoftmaxForm::SumsBase2;
+  bool mayBeMean = !(getState() && getScore());
+  if (getForm() == sums || (getForm() == SoftmaxForm::Mean && mayBeMean))
+    return success();
+  return emitOpError() << "expected a state "
+                       << (getScore() ? "with" : "without")
+                       << " a score function "
+                       << (mayBeMean ? "" : "that is continued ") << "to be "
+                       << (mayBeMean ? "mean or " : "")
+                       << stringifySoftmaxForm(sums) << " but got "
+                       << stringifySoftmaxForm(getForm());
 }

@@ -1,6 +1,7 @@
 //===- Program.cpp - The function that the stages rewrite -----------------===//
 
 #include "sp/IR/Program.h"
+#include "sp/IR/Attributes.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -18,7 +19,7 @@ FailureOr<func::FuncOp> mlir::sp::findProgram(ModuleOp module) {
 
 std::optional<unsigned> mlir::sp::donatedTo(func::FuncOp func,
                                             unsigned argument) {
-  auto result = func.getArgAttrOfType<IntegerAttr>(argument, "sp.donated_to");
+  auto result = func.getArgAttrOfType<IntegerAttr>(argument, kDonatedTo);
   int64_t number = result ? result.getValue().getSExtValue() : -1;
   if (number < 0 || number >= func.getNumResults() ||
       func.getResultTypes()[number] != func.getArgumentTypes()[argument])

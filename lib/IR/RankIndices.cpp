@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-int64_t RankIndices::coordinate(StringRef axis) {
+int64_t RankIndices::coordinate(AxisAttr axis) {
   MeshOp::Factor factor = *mesh.findFactor(axis);
   return rank / factor.stride % factor.size;
 }

@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -65,6 +66,35 @@ static ParseResult parseUniform(AsmParser &parser, bool &uniform) {
     return success();
   uniform = true;
   return parser.parseKeyword("uniform");
+}
+
+static void printAxisText(AsmPrinter &printer, StringRef name, int64_t above,
+                          int64_t size) {
+  printer << '"' << name;
+  if (size != 0)
+    printer << ":(" << above << ')' << size;
+  printer << '"';
+}
+
+static ParseResult parseAxisText(AsmParser &parser, std::string &name,
+                                 int64_t &above, int64_t &size) {
+  std::string text;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseString(&text))
+    return failure();
+  auto [axis, factor] = StringRef(text).split(":(");
+  name = axis.str();
+  above = 1;
+  size = 0;
+  if (axis.size() == text.size())
+    return success();
+  if (factor.consumeInteger(10, above) || !factor.consume_front(")") ||
+      factor.getAsInteger(10, size) || above <= 0 || size <= 0)
+    return parser.emitError(loc)
+           << "expected an axis, such as \"sp\", or a factor of one, such as "
+              "\"sp:(2)4\", but got \""
+           << text << '"';
+  return success();
 }
 
 #define GET_ATTRDEF_CLASSES
@@ -132,8 +162,36 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return diagnostic;
 }
 
+std::string AxisAttr::getText() const {
+  std::string text = getName().str();
+  if (!isWhole())
+    text += ":(" + std::to_string(getAbove()) + ")" + std::to_string(getSize());
+  return text;
+}
+
+AxisAttr AxisAttr::getFactor(AxisAttr axis, int64_t whole, int64_t above,
+                             int64_t size) {
+  if (size == whole)
+    return axis;
+  return get(axis.getContext(), axis.getName(), above, size);
+}
+
+bool AxisAttr::overlaps(AxisAttr other) const {
+  auto beginsIn = [](AxisAttr inner, AxisAttr outer) {
+    return outer.isWhole() ||
+           inner.getAbove() < outer.getAbove() * outer.getSize();
+  };
+  return getName() == other.getName() && beginsIn(*this, other) &&
+         beginsIn(other, *this);
+}
+
+std::string AxisListAttr::getText() const {
+  auto quoted = [](AxisAttr axis) { return "\"" + axis.getText() + "\""; };
+  return "[" + llvm::join(llvm::map_range(getAxes(), quoted), ", ") + "]";
+}
+
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 LayoutKind, int64_t length, StringRef,
+                                 LayoutKind, int64_t length, AxisAttr,
                                  int64_t ranks, int64_t split) {
   if (split < 1 || ranks % split != 0)
     return emitError() << "expected a split that divides the " << ranks
@@ -156,22 +214,27 @@ LogicalResult AtomAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LayoutAttr LayoutAttr::getDense(MLIRContext *context, int64_t length) {
+  return get(context, LayoutKind::Contiguous, length,
+             AxisAttr::get(context, ""), 1);
+}
+
 int64_t LayoutAttr::getMaxCount() const { return toAlgebra(*this).maxCount(); }
 
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                               StringRef axis, int64_t heads, int64_t outer,
+                               AxisAttr axis, int64_t heads, int64_t outer,
                                int64_t inner, int64_t gather, LayoutKind,
                                Placement, int64_t groups, bool, bool) {
   if (std::min({heads, outer, inner, gather, groups}) < 1)
-    return emitError() << "expected positive factors of axis \"" << axis
-                       << "\" but got heads " << heads << ", outer " << outer
-                       << ", inner " << inner << ", gather " << gather
-                       << ", groups " << groups;
+    return emitError() << "expected positive factors of axis \""
+                       << axis.getText() << "\" but got heads " << heads
+                       << ", outer " << outer << ", inner " << inner
+                       << ", gather " << gather << ", groups " << groups;
   std::optional<int64_t> ranks = 1;
   for (int64_t factor : {heads, outer, inner, gather})
     ranks = multiply(ranks, factor);
   if (!ranks || *ranks > Layout::maxRanks)
-    return emitError() << "expected factors of axis \"" << axis
+    return emitError() << "expected factors of axis \"" << axis.getText()
                        << "\" of at most " << Layout::maxRanks
                        << " ranks but got " << heads << " x " << outer << " x "
                        << inner << " x " << gather;
@@ -211,25 +274,17 @@ LayoutAttr PlanAttr::getHeadsLayout(int64_t count) const {
                          getHeadsAxis(), getHeads());
 }
 
-/// The factor of `size` below `above` equal parts of an axis of `whole` ranks.
-static std::string factorOf(StringRef axis, int64_t whole, int64_t above,
-                            int64_t size) {
-  if (size == whole)
-    return axis.str();
-  return (axis + ":(" + Twine(above) + ")" + Twine(size)).str();
+AxisAttr PlanAttr::getHeadsAxis() const {
+  return AxisAttr::getFactor(getAxis(), getRanks(), getRing(), getHeads());
 }
-
-std::string PlanAttr::getHeadsAxis() const {
-  return factorOf(getAxis(), getRanks(), getRing(), getHeads());
+AxisAttr PlanAttr::getRingAxis() const {
+  return AxisAttr::getFactor(getAxis(), getRanks(), 1, getRing());
 }
-std::string PlanAttr::getRingAxis() const {
-  return factorOf(getAxis(), getRanks(), 1, getRing());
+AxisAttr PlanAttr::getOuterAxis() const {
+  return AxisAttr::getFactor(getAxis(), getRanks(), 1, getOuter());
 }
-std::string PlanAttr::getOuterAxis() const {
-  return factorOf(getAxis(), getRanks(), 1, getOuter());
-}
-std::string PlanAttr::getInnerAxis() const {
-  return factorOf(getAxis(), getRanks(), getOuter(), getInner());
+AxisAttr PlanAttr::getInnerAxis() const {
+  return AxisAttr::getFactor(getAxis(), getRanks(), getOuter(), getInner());
 }
 
 StringRef PlanAttr::getStrategyName() const {

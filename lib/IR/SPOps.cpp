@@ -66,26 +66,29 @@ static void printSameTypes(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
 // Meaning
 //===----------------------------------------------------------------------===//
 
-std::optional<MeshOp::Factor> MeshOp::findFactor(StringRef name) {
-  std::optional<AxisPart> part = readAxisPart(name);
-  if (!part)
-    return std::nullopt;
+std::optional<MeshOp::Factor> MeshOp::findFactor(AxisAttr part) {
   int64_t stride = getRanks();
   for (MeshAxisAttr axis : getMesh().getAxes()) {
     stride /= axis.getSize();
-    if (axis.getName() != part->axis)
+    if (axis.getName() != part.getName())
       continue;
-    if (!part->size)
+    if (part.isWhole())
       return Factor{axis.getSize(), stride};
-    int64_t below = axis.getSize() / part->above;
-    if (axis.getSize() % part->above == 0 && below % *part->size == 0)
-      return Factor{*part->size, stride * (below / *part->size)};
+    int64_t below = axis.getSize() / part.getAbove();
+    if (axis.getSize() % part.getAbove() == 0 && below % part.getSize() == 0)
+      return Factor{part.getSize(), stride * (below / part.getSize())};
   }
   return std::nullopt;
 }
 
-int64_t MeshOp::getAxisSize(StringRef name) {
-  std::optional<Factor> factor = findFactor(name);
+bool MeshOp::hasAxis(StringRef name) {
+  return llvm::any_of(getMesh().getAxes(), [&](MeshAxisAttr axis) {
+    return axis.getName() == name;
+  });
+}
+
+int64_t MeshOp::getAxisSize(std::optional<AxisAttr> axis) {
+  std::optional<Factor> factor = axis ? findFactor(*axis) : std::nullopt;
   return factor ? factor->size : 1;
 }
 
@@ -98,12 +101,10 @@ int64_t MeshOp::getRanks() {
 
 LogicalResult MeshOp::verify() {
   // (C1)
-  for (std::optional<StringRef> role : {getSequence(), getBatch()})
-    if (role && llvm::none_of(getMesh().getAxes(), [&](MeshAxisAttr axis) {
-          return axis.getName() == *role;
-        }))
-      return emitOpError() << "expected an axis of the mesh but got \"" << *role
-                           << "\"";
+  for (std::optional<AxisAttr> role : {getSequence(), getBatch()})
+    if (role && !(role->isWhole() && hasAxis(role->getName())))
+      return emitOpError() << "expected an axis of the mesh but got \""
+                           << role->getText() << "\"";
   // (C2)
   for (Operation &other : *(*this)->getBlock()) {
     if (&other == getOperation())
@@ -120,12 +121,12 @@ LogicalResult MeshOp::verify() {
     return success();
   std::vector<bool> counted(getRanks());
   std::vector<int64_t> ranks = {0};
-  for (StringRef name : getProcesses()->getAsValueRange<StringAttr>()) {
-    std::optional<Factor> factor = findFactor(name);
+  for (AxisAttr axis : getProcesses()->getAxes()) {
+    std::optional<Factor> factor = findFactor(axis);
     if (!factor || ranks.size() * factor->size > counted.size())
       return emitOpError() << "expected processes to count factors of the axes "
                               "once but got \""
-                           << name << "\"";
+                           << axis.getText() << "\"";
     std::vector<int64_t> finer;
     for (int64_t rank : ranks)
       for (int64_t digit = 0; digit < factor->size; ++digit)
@@ -138,7 +139,7 @@ LogicalResult MeshOp::verify() {
   if (llvm::is_contained(counted, false))
     return emitOpError() << "expected processes to count every rank once but "
                             "got "
-                         << *getProcesses();
+                         << getProcesses()->getText();
   return success();
 }
 
@@ -223,18 +224,25 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
   // (C2)
   int64_t turn = op.getLayout().getRanks(),
           distance = static_cast<int64_t>(op.getDistance());
-  if (op.getAlong())
-    StringRef(*op.getAlong()).rsplit(')').second.getAsInteger(10, turn);
+  if (op.getAlong() && !op.getAlong()->isWhole())
+    turn = op.getAlong()->getSize();
   if (turn > 0 && distance % turn == 0)
-    return op.emitOpError() << "expected a distance that is no multiple of the "
-                            << turn << " ranks of axis \""
-                            << op.getAlong().value_or(op.getLayout().getAxis())
-                            << "\" but got " << distance;
+    return op.emitOpError()
+           << "expected a distance that is no multiple of the " << turn
+           << " ranks of axis \""
+           << op.getAlong().value_or(op.getLayout().getAxis()).getText()
+           << "\" but got " << distance;
   // (C4)
   if (std::optional<int64_t> hops = op.getHops();
       hops && (*hops < 1 || *hops >= turn))
     return op.emitOpError() << "expected hops from 1 to " << turn - 1
                             << ", less than a whole turn, but got " << *hops;
+  // (C5)
+  if (op.getNeededBy() && std::abs(distance) != 1)
+    return op.emitOpError()
+           << "expected blocks that go by 1 or -1 to be needed "
+              "by somebody but got "
+           << distance;
   // (C3)
   int64_t rows = op.getLayout().getMaxCount();
   for (Value input : op.getInputs()) {
@@ -250,6 +258,15 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
 
 LogicalResult ShiftOp::verify() { return verifyShift(*this); }
 LogicalResult ShiftStartOp::verify() { return verifyShift(*this); }
+
+sprt::algebra::RingWay ShiftStartOp::getWay(MeshOp mesh) {
+  AxisAttr whole = getLayout().getAxis();
+  MeshOp::Factor ring = *mesh.findFactor(whole),
+                 part = *mesh.findFactor(getAlong().value_or(whole));
+  return {part.stride / ring.stride, part.size,
+          static_cast<int64_t>(getDistance()),
+          static_cast<int64_t>(getHops().value_or(part.size - 1))};
+}
 
 /// Checks that dimension `dim` is `from` long in `input` and `to` in `result`
 /// and that the others agree.
@@ -286,11 +303,11 @@ template <typename OpT> static LogicalResult verifyAllReduce(OpT op) {
     return op.emitOpError()
            << "expected a positive number of ranks but got " << ranks;
   // (C2)
-  DenseSet<Attribute> axes;
-  for (Attribute axis : op.getAxes())
+  DenseSet<AxisAttr> axes;
+  for (AxisAttr axis : op.getAxes().getAxes())
     if (!axes.insert(axis).second)
       return op.emitOpError()
-             << "expected axis " << axis << " to be named once";
+             << "expected axis \"" << axis.getText() << "\" to be named once";
   if (axes.empty())
     return op.emitOpError() << "expected an axis to reduce over";
   // (C3)

@@ -26,35 +26,10 @@ DimAttr mlir::sp::wholeDim(DimAttr dim) {
                       AtomAttr::get(dim.getContext(), size, LayoutAttr()));
 }
 
-std::optional<AxisPart> mlir::sp::readAxisPart(StringRef name) {
-  AxisPart part;
-  StringRef factor;
-  std::tie(part.axis, factor) = name.split(":(");
-  if (factor.empty())
-    return part;
-  int64_t size = 0;
-  if (factor.consumeInteger(10, part.above) || !factor.consume_front(")") ||
-      factor.getAsInteger(10, size) || part.above <= 0 || size <= 0)
-    return std::nullopt;
-  part.size = size;
-  return part;
-}
-
-/// Whether ranks that differ along both are there.
-static bool overlap(StringRef a, StringRef b) {
-  std::optional<AxisPart> one = readAxisPart(a), other = readAxisPart(b);
-  if (!one || !other || one->axis != other->axis)
-    return a == b;
-  auto beginsIn = [](const AxisPart &inner, const AxisPart &outer) {
-    return !outer.size || inner.above < outer.above * *outer.size;
-  };
-  return beginsIn(*one, *other) && beginsIn(*other, *one);
-}
-
 bool mlir::sp::sharesAxis(DimAttr dim, ArrayRef<DimAttr> dims) {
-  auto usesAxis = [&](DimAttr other, StringRef axis) {
+  auto usesAxis = [&](DimAttr other, AxisAttr axis) {
     return llvm::any_of(other.getAtoms(), [&](AtomAttr atom) {
-      return atom.getLayout() && overlap(atom.getLayout().getAxis(), axis);
+      return atom.getLayout() && atom.getLayout().getAxis().overlaps(axis);
     });
   };
   return llvm::any_of(dim.getAtoms(), [&](AtomAttr atom) {

@@ -1,8 +1,8 @@
 //===- AssignOffsets.cpp - Places to offsets in the arena -----------------===//
 //
 //   before   %k2, %moved = sp.shift_start %kt ...
-//   after    %k2, %moved = sp.shift_start %kt ... {sp.offsets =
-//   [affine_map<(d0) -> (4096 + (d0 mod 2) * 512)>]}
+//   after    %k2, %moved = sp.shift_start %kt ... {sp.places =
+//   [#sp.place<arena affine_map<(d0) -> (4096 + (d0 mod 2) * 512)>>]}
 //
 // Largest places first, each at the lowest offset at which it meets no place
 // that is in use at the same time.
@@ -10,6 +10,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Places.h"
+#include "sp/IR/Attributes.h"
+#include "sp/IR/CarriedValues.h"
+#include "sp/IR/PlacedValues.h"
 #include "sp/IR/Program.h"
 #include "sp/Memory/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
@@ -29,10 +32,8 @@ using namespace mlir::sp;
 
 namespace {
 
-constexpr int64_t kAlignment = 64;
-
 int64_t placeBytes(const Place &place) {
-  return llvm::alignTo(place.bytes, kAlignment) * place.slots;
+  return llvm::alignTo(place.bytes, kPlaceAlignment) * place.slots;
 }
 
 /// Packs the arena's places; returns its size.
@@ -80,7 +81,7 @@ int64_t layConstants(MutableArrayRef<Place> places) {
         value = constant.getValue();
     auto [entry, isNew] = known.try_emplace(value, size);
     if (isNew)
-      size = llvm::alignTo(size + place.bytes, kAlignment);
+      size = llvm::alignTo(size + place.bytes, kPlaceAlignment);
     place.offset = entry->second;
   }
   return size;
@@ -127,28 +128,27 @@ struct AssignOffsetsPass
     Places places(func);
     int64_t arena = pack(places.all()), constants = layConstants(places.all());
     Builder builder(&getContext());
-    func->setAttr("sp.arena_bytes", builder.getI64IntegerAttr(arena));
-    func->setAttr("sp.constant_bytes", builder.getI64IntegerAttr(constants));
+    func->setAttr(kArenaBytes, builder.getI64IntegerAttr(arena));
+    func->setAttr(kConstantBytes, builder.getI64IntegerAttr(constants));
     for (BlockArgument argument : func.getArguments())
-      func.setArgAttr(argument.getArgNumber(), "sp.offset",
-                      builder.getI64IntegerAttr(places.of(argument).offset));
+      func.setArgAttr(
+          argument.getArgNumber(), kPlace,
+          places.placeOf(argument, func.getBody().front().getTerminator()));
     func.getBody().walk([&](Operation *op) {
-      auto offsets = [&](ValueRange values, Operation *at) {
-        SmallVector<AffineMap> maps;
+      auto list = [&](ValueRange values, Operation *at) {
+        SmallVector<Attribute> list;
         for (Value value : values)
-          if (isa<RankedTensorType>(value.getType()))
-            maps.push_back(places.offsetOf(value, at));
-        return maps;
+          if (isTensor(value))
+            list.push_back(places.placeOf(value, at));
+        return builder.getArrayAttr(list);
       };
-      if (SmallVector<AffineMap> maps = offsets(op->getResults(), op);
-          !maps.empty())
-        op->setAttr("sp.offsets", builder.getAffineMapArrayAttr(maps));
-      bool isLoop = isa<scf::ForOp, stablehlo::WhileOp>(op);
-      Region *body = isLoop ? &op->getRegions().back() : nullptr;
-      if (body)
-        op->setAttr("sp.arg_offsets",
-                    builder.getAffineMapArrayAttr(offsets(
-                        body->getArguments(), body->front().getTerminator())));
+      if (llvm::any_of(op->getResults(), isTensor))
+        op->setAttr(kPlaces, list(op->getResults(), op));
+      if (isLoop(op)) {
+        Block &body = op->getRegions().back().front();
+        op->setAttr(kCarriedPlaces,
+                    list(body.getArguments(), body.getTerminator()));
+      }
     });
     remark::analysis(func.getLoc(),
                      remark::RemarkOpts::name("Arena").category(DEBUG_TYPE))

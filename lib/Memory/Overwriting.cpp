@@ -5,66 +5,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-//===----------------------------------------------------------------------===//
-// What loops carry
-//===----------------------------------------------------------------------===//
-
 namespace {
-
-/// One value that a loop carries.
-struct Carried {
-  Operation *loop;
-  unsigned index;
-
-  Value init() const {
-    bool isFor = isa<scf::ForOp>(loop);
-    return isFor ? cast<scf::ForOp>(loop).getInitArgs()[index]
-                 : loop->getOperand(index);
-  }
-  Value argument() const {
-    if (auto loopOp = dyn_cast<scf::ForOp>(loop))
-      return loopOp.getRegionIterArg(index);
-    return cast<stablehlo::WhileOp>(loop).getBody().getArgument(index);
-  }
-  Value result() const { return loop->getResult(index); }
-  OpOperand &yielded() const {
-    return loop->getRegions().back().front().getTerminator()->getOpOperand(
-        index);
-  }
-  bool isUnchanged() const { return yielded().get() == argument(); }
-};
-
-bool isLoop(Operation *op) {
-  return isa_and_present<scf::ForOp, stablehlo::WhileOp>(op);
-}
-
-/// The carried value that a loop's operand starts, if it is one.
-std::optional<Carried> startedBy(OpOperand &operand) {
-  Operation *op = operand.getOwner();
-  if (!isLoop(op))
-    return std::nullopt;
-  unsigned first = op->getNumOperands() - op->getNumResults();
-  if (operand.getOperandNumber() < first)
-    return std::nullopt;
-  return Carried{op, operand.getOperandNumber() - first};
-}
-
-/// The carried value that a result or an argument of a loop's region is.
-std::optional<Carried> carriedBy(Value value) {
-  if (auto result = dyn_cast<OpResult>(value)) {
-    if (isLoop(result.getOwner()))
-      return Carried{result.getOwner(), result.getResultNumber()};
-    return std::nullopt;
-  }
-  auto argument = cast<BlockArgument>(value);
-  Operation *parent = argument.getOwner()->getParentOp();
-  if (!isLoop(parent))
-    return std::nullopt;
-  unsigned counters = isa<scf::ForOp>(parent) ? 1 : 0;
-  if (argument.getArgNumber() < counters)
-    return std::nullopt;
-  return Carried{parent, argument.getArgNumber() - counters};
-}
 
 /// The first value in the place of `value`.
 Value rootOf(Value value) {
@@ -206,22 +147,6 @@ bool liesWhereLeft(Value value, Block *block) {
 // Questions
 //===----------------------------------------------------------------------===//
 
-SmallVector<Continued, 3> mlir::sp::continuedBy(Operation *op) {
-  auto continuation = dyn_cast<ContinuationOpInterface>(op);
-  return continuation ? continuation.getContinued()
-                      : SmallVector<Continued, 3>();
-}
-
-bool mlir::sp::isOverwritten(OpOperand &operand) {
-  if (!isTensor(operand.get()))
-    return false;
-  for (const Continued &continued : continuedBy(operand.getOwner()))
-    if (continued.operand == &operand)
-      return true;
-  std::optional<Carried> carried = startedBy(operand);
-  return carried && !carried->isUnchanged();
-}
-
 bool mlir::sp::mayOverwrite(OpOperand &operand) {
   Operation *op = operand.getOwner();
   Value root = rootOf(operand.get()), origin = originOf(root);
@@ -241,11 +166,6 @@ bool mlir::sp::mayOverwrite(OpOperand &operand) {
   bool isOwn = firstWrite(root, op->getBlock()) ||
                (!isLoop(op) && liesWhereLeft(root, op->getBlock()));
   return isOwn && isReadBefore(root, op, &operand);
-}
-
-bool mlir::sp::changesCarried(OpOperand &yielded) {
-  Operation *loop = yielded.getOwner()->getParentOp();
-  return !Carried{loop, yielded.getOperandNumber()}.isUnchanged();
 }
 
 bool mlir::sp::carriesArgumentOf(Value value, Block &body) {

@@ -1,11 +1,4 @@
-/// Which operands an operation writes over, and when that is harmless.
-///
-///   operation           writes over
-///   sp.attend onto      the state that it continues, sp.attend_backward the
-///                       gradients
-///   sp.all_reduce       all it combines
-///   while               initial values of what its body changes
-///   scf.for             the same; blocks handed on alternate between two slots
+/// When an operation may write over an operand (sp/IR/CarriedValues.h).
 ///
 /// Several values may lie in one place: a reshape in its operand's, what a loop
 /// carries unchanged in its initial value's. The *root* is the first of them.
@@ -13,26 +6,13 @@
 #define SP_LIB_MEMORY_OVERWRITING_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "sp/IR/SP.h"
+#include "sp/IR/CarriedValues.h"
 #include "sp/StableHLO/StableHLO.h"
 
 namespace mlir::sp {
 
-inline bool isTensor(Value value) {
-  return isa<RankedTensorType>(value.getType());
-}
-
-/// What an operation goes on with, if any.
-SmallVector<Continued, 3> continuedBy(Operation *op);
-
-/// Whether the operation of `operand` writes over it.
-bool isOverwritten(OpOperand &operand);
-
 /// Whether nothing needs the value of an overwritten operand any more.
 bool mayOverwrite(OpOperand &operand);
-
-/// Whether a body's yielded operand is not the argument that it replaces.
-bool changesCarried(OpOperand &yielded);
 
 /// Whether the value lies where an argument of the block lies.
 bool carriesArgumentOf(Value value, Block &body);

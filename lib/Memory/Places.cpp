@@ -173,7 +173,7 @@ Slot Places::slotOf(Value value) const {
   return {};
 }
 
-AffineMap Places::offsetOf(Value value, Operation *at) const {
+PlaceAttr Places::placeOf(Value value, Operation *at) const {
   MLIRContext *context = value.getContext();
   SmallVector<Operation *> loops;
   for (Operation *parent = at->getParentOp();
@@ -197,5 +197,7 @@ AffineMap Places::offsetOf(Value value, Operation *at) const {
   }
   if (!slot.loop)
     offset = offset + slot.fixed * slotBytes;
-  return AffineMap::get(loops.size(), 0, offset);
+  return PlaceAttr::get(
+      context, place.isConstant ? Space::Constants : Space::Arena,
+      AffineMapAttr::get(AffineMap::get(loops.size(), 0, offset)));
 }

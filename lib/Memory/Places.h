@@ -47,9 +47,8 @@ public:
 
   MutableArrayRef<Place> all() { return places; }
   const Place &of(Value value) const { return places[numbers.at(value)]; }
-  /// The value's offset as a map of the counters of the `scf.for` loops around
-  /// `at`.
-  AffineMap offsetOf(Value value, Operation *at) const;
+  /// The value's place by the counters of the `scf.for` loops around `at`.
+  PlaceAttr placeOf(Value value, Operation *at) const;
 
 private:
   void number(Operation *op);

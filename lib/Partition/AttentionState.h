@@ -21,6 +21,11 @@ public:
         keepsSums(isCarried || (op.getScore() && (sink || readsSums()))),
         sink(sink), mean(mean) {}
 
+  SoftmaxForm form() {
+    if (!keepsSums)
+      return SoftmaxForm::Mean;
+    return op.getScore() ? SoftmaxForm::SumsBaseE : SoftmaxForm::SumsBase2;
+  }
   /// Types of the state of local queries: [batch, rows, heads, dv] and without
   /// dv.
   std::pair<RankedTensorType, RankedTensorType> types(Value query);

@@ -9,6 +9,7 @@
 
 #include "CheckInput.h"
 #include "Localizer.h"
+#include "sp/IR/Attributes.h"
 #include "sp/Partition/Passes.h"
 
 namespace mlir::sp {
@@ -29,11 +30,10 @@ struct LocalizePass : mlir::sp::impl::LocalizePassBase<LocalizePass> {
     for (BlockArgument argument : func.getArguments()) {
       unsigned number = argument.getArgNumber();
       auto type = cast<RankedTensorType>(argument.getType());
-      auto sharding =
-          func.getArgAttrOfType<ShardingAttr>(number, "sp.sharding");
+      auto sharding = func.getArgAttrOfType<ShardingAttr>(number, kSharding);
       if (!sharding)
         sharding = ShardingAttr::getReplicated(&getContext(), type.getShape());
-      local.setArgAttr(number, "sp.sharding", sharding);
+      local.setArgAttr(number, kSharding, sharding);
       local.removeArgAttr(number, "sdy.sharding");
       Type localized = localType(type.getElementType(), sharding.getDims());
       localizer.define(argument,
@@ -48,7 +48,7 @@ struct LocalizePass : mlir::sp::impl::LocalizePassBase<LocalizePass> {
     SmallVector<ShardingAttr> fed(func.getNumResults());
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (std::optional<unsigned> result = donatedTo(func, i))
-        fed[*result] = local.getArgAttrOfType<ShardingAttr>(i, "sp.sharding");
+        fed[*result] = local.getArgAttrOfType<ShardingAttr>(i, kSharding);
     SmallVector<Value> returned;
     Operation *terminator = func.getBody().front().getTerminator();
     for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
@@ -58,7 +58,7 @@ struct LocalizePass : mlir::sp::impl::LocalizePassBase<LocalizePass> {
             ShardingAttr::get(&getContext(), localizer.lookup(value).dims);
       returned.push_back(
           localizer.require(value, sharding.getDims(), terminator));
-      local.setResultAttr(index, "sp.sharding", sharding);
+      local.setResultAttr(index, kSharding, sharding);
       local.removeResultAttr(index, builder.getStringAttr("sdy.sharding"));
     }
     func::ReturnOp::create(builder, terminator->getLoc(), returned);

@@ -131,7 +131,10 @@ private:
       return {next.output, next.lse};
     };
     RingAttention ring(
-        builder, loc, {plan, keys, heads.kv.dealt, dealtKvHeads()}, attendHere);
+        builder, loc,
+        {plan, keys, heads.kv.dealt, dealtKvHeads(),
+         ReadersAttr::get(builder.getContext(), queries, op.getBands())},
+        attendHere);
     State start = begin();
     auto [state, gradients] = ring.emit({start.output, start.lse}, own);
     return {state[0], state[1]};
@@ -148,7 +151,9 @@ private:
         block.terms, terms.perHead, terms.pair, terms.table, queries, keys,
         heads.query.dealt, dealtKvHeads(),
         builder.getI64IntegerAttr(heads.query.first), op.getBands(),
-        op.getScaleAttr(), op.getScoreAttr(), op.getNameAttr());
+        op.getScaleAttr(),
+        SoftmaxFormAttr::get(builder.getContext(), states.form()),
+        op.getScoreAttr(), op.getNameAttr());
     return {partial.getOutput(), partial.getLse()};
   }
 

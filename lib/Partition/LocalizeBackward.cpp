@@ -83,9 +83,10 @@ private:
   Value overRanks(Value sum) {
     if (!plan || rowsAtHome.getRanks() == 1)
       return sum;
-    return AllReduceOp::create(builder, loc, sum.getType(), sum, Reduction::Sum,
-                               builder.getStrArrayAttr({rowsAtHome.getAxis()}),
-                               rowsAtHome.getRanks())
+    return AllReduceOp::create(
+               builder, loc, sum.getType(), sum, Reduction::Sum,
+               AxisListAttr::get(builder.getContext(), rowsAtHome.getAxis()),
+               rowsAtHome.getRanks())
         .getResult(0);
   }
 
@@ -227,11 +228,14 @@ private:
     else if (plan.getQueriesTravel())
       turn(queries, keys,
            {plan, queryRows, here.heads.query.dealt,
-            dealtCount(here.heads.query), /*isBackward=*/true,
-            /*areQueries=*/true});
+            dealtCount(here.heads.query),
+            ReadersAttr::get(builder.getContext(), keyRows,
+                             transposed(op.getBands())),
+            /*isBackward=*/true});
     else
       turn(keys, queries,
            {plan, keyRows, here.heads.kv.dealt, dealtCount(here.heads.kv),
+            ReadersAttr::get(builder.getContext(), queryRows, op.getBands()),
             /*isBackward=*/true});
     Gradients parts = {queries.gradients[0], keys.gradients[0],
                        keys.gradients[1]};
@@ -280,7 +284,7 @@ private:
     auto attendBlock = [&](const RingAttention::State &state, RingBlock &block,
                            Value source) -> RingAttention::State {
       staying.gradients = state;
-      if (dealt.areQueries)
+      if (plan.getQueriesTravel())
         attend(block, staying, source);
       else
         attend(staying, block, Value(), source);

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Localizer.h"
+#include "sp/IR/Attributes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -192,12 +193,12 @@ void Localizer::reduce(Operation *op, const Assignment &assignment,
   llvm::sort(layouts, [&](LayoutAttr a, LayoutAttr b) {
     auto depth = [&](LayoutAttr layout) {
       return llvm::find_if(known, [&](MeshAxisAttr axis) {
-        return axis.getName() == layout.getAxis();
+        return axis.getName() == layout.getAxis().getName();
       });
     };
     return depth(a) < depth(b);
   });
-  SmallVector<StringRef> axes;
+  SmallVector<AxisAttr> axes;
   int64_t ranks = 1, bytes = 0;
   for (LayoutAttr layout : layouts) {
     axes.push_back(layout.getAxis());
@@ -206,16 +207,18 @@ void Localizer::reduce(Operation *op, const Assignment &assignment,
   Reduction kind = *assignment.reductions[0].first.reduction;
   for (Value &result : results) {
     bytes += reduceBytes(result, ranks);
-    result =
-        AllReduceOp::create(builder, op->getLoc(), result.getType(), result,
-                            kind, builder.getStrArrayAttr(axes), ranks)
-            .getResult(0);
+    result = AllReduceOp::create(
+                 builder, op->getLoc(), result.getType(), result, kind,
+                 AxisListAttr::get(op->getContext(), axes), ranks)
+                 .getResult(0);
   }
+  std::string names = llvm::join(
+      llvm::map_range(axes, [](AxisAttr axis) { return axis.getText(); }),
+      "\", \"");
   remark::analysis(op->getLoc(),
                    remark::RemarkOpts::name("Reduced").category(DEBUG_TYPE))
       << op->getName().getStringRef() << " is reduced over "
-      << (axes.size() == 1 ? "axis \"" : "axes \"")
-      << llvm::join(axes, "\", \"") << "\" of "
+      << (axes.size() == 1 ? "axis \"" : "axes \"") << names << "\" of "
       << remark::metric("ranks", ranks) << ", a rank sends "
       << remark::metric("bytes", bytes) << " bytes";
 }
@@ -247,7 +250,7 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
   mapCaptures(op, mapping);
   Operation *local = builder.clone(*op, mapping);
   local->setOperands(operands);
-  local->removeAttr("sp.shardings");
+  local->removeAttr(kShardings);
   for (auto [index, result] : llvm::enumerate(local->getResults()))
     result.setType(localType(getElementTypeOrSelf(result.getType()),
                              assignment.results[index]));

@@ -1,6 +1,7 @@
 //===- Localizer.cpp - Values and control flow with local shapes ----------===//
 
 #include "Localizer.h"
+#include "sp/IR/Attributes.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -22,7 +23,7 @@ SmallVector<DimAttr> Localizer::wholeDims(Value global) const {
 
 SmallVector<DimAttr> Localizer::assignedDims(Operation *op,
                                              unsigned result) const {
-  if (auto shardings = op->getAttrOfType<ArrayAttr>("sp.shardings"))
+  if (auto shardings = op->getAttrOfType<ArrayAttr>(kShardings))
     return llvm::to_vector(cast<ShardingAttr>(shardings[result]).getDims());
   return wholeDims(op->getResult(result));
 }
@@ -50,7 +51,8 @@ static void remarkGather(Operation *user, Value value, ArrayRef<DimAttr> dims,
   std::string axes;
   for (AtomAttr atom : dims[index].getAtoms())
     if (LayoutAttr layout = atom.getLayout())
-      axes += (axes.empty() ? "\"" : ", \"") + layout.getAxis().str() + "\"";
+      axes +=
+          (axes.empty() ? "\"" : ", \"") + layout.getAxis().getText() + "\"";
   remark::missed(user->getLoc(),
                  remark::RemarkOpts::name("Gathered").category(DEBUG_TYPE))
       << user->getName().getStringRef() << " needs dimension "
@@ -103,8 +105,7 @@ AttentionRows Localizer::dealAttention(Value query, Value key,
       return plan->getRows(length);
     if (wish && wish.getAtoms().size() == 1 && isDealt(wish))
       return wish.getAtoms()[0].getLayout();
-    return LayoutAttr::get(builder.getContext(), LayoutKind::Contiguous, length,
-                           "", 1);
+    return LayoutAttr::getDense(builder.getContext(), length);
   };
   auto dimOf = [](LayoutAttr layout, DimAttr whole) {
     return layout.isDense() ? whole : dealtDim(layout);
@@ -271,7 +272,7 @@ LogicalResult Localizer::localizeRegions(Operation *op) {
     state.operands.push_back(
         require(operand, isLoop ? dims[index] : wholeDims(operand), op));
   state.attributes = op->getAttrs();
-  state.attributes.erase("sp.shardings");
+  state.attributes.erase(kShardings);
   for (unsigned i = 0; i < op->getNumRegions(); ++i)
     state.addRegion();
   Operation *local = builder.create(state);

@@ -11,6 +11,7 @@
 
 #include "CheckInput.h"
 #include "Seeds.h"
+#include "sp/IR/Attributes.h"
 #include "sp/Partition/Passes.h"
 
 namespace mlir::sp {
@@ -97,8 +98,7 @@ struct PropagateShardingsPass
       return ShardingAttr::get(&getContext(), propagation.dimsOf(value));
     };
     for (BlockArgument argument : func.getArguments())
-      func.setArgAttr(argument.getArgNumber(), "sp.sharding",
-                      sharding(argument));
+      func.setArgAttr(argument.getArgNumber(), kSharding, sharding(argument));
     for (Operation *op : propagation.operations()) {
       SmallVector<Attribute> results;
       for (Value result : op->getResults())
@@ -106,7 +106,7 @@ struct PropagateShardingsPass
       if (llvm::any_of(results, [](Attribute attr) {
             return !cast<ShardingAttr>(attr).isReplicated();
           }))
-        op->setAttr("sp.shardings", ArrayAttr::get(&getContext(), results));
+        op->setAttr(kShardings, ArrayAttr::get(&getContext(), results));
     }
   }
 };

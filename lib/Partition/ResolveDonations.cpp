@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CheckInput.h"
+#include "sp/IR/Attributes.h"
 #include "sp/Partition/Passes.h"
 
 #include "mlir/IR/Remarks.h"
@@ -25,7 +26,6 @@ using namespace mlir::sp;
 
 namespace {
 
-constexpr StringLiteral kResolved = "sp.donated_to";
 constexpr StringLiteral kAliasing = "tf.aliasing_output";
 constexpr StringLiteral kDonor = "jax.buffer_donor";
 
@@ -46,7 +46,8 @@ struct ResolveDonationsPass
   /// An argument whose result is named.
   LogicalResult resolveNamed(func::FuncOp func, BlockArgument argument) {
     unsigned number = argument.getArgNumber();
-    StringRef name = func.getArgAttr(number, kResolved) ? kResolved : kAliasing;
+    StringRef name =
+        func.getArgAttr(number, kDonatedTo) ? kDonatedTo : kAliasing;
     Attribute named = func.getArgAttr(number, name);
     if (!named)
       return success();
@@ -80,7 +81,7 @@ struct ResolveDonationsPass
     if (!func.getArgAttr(number, kDonor))
       return;
     func.removeArgAttr(number, kDonor);
-    if (func.getArgAttr(number, kResolved))
+    if (func.getArgAttr(number, kDonatedTo))
       return;
     for (int64_t result = 0; result < func.getNumResults(); ++result)
       if (!takers[result] &&
@@ -98,7 +99,7 @@ struct ResolveDonationsPass
     unsigned number = argument.getArgNumber();
     takers[result] = argument;
     func.removeArgAttr(number, kAliasing);
-    func.setArgAttr(number, kResolved,
+    func.setArgAttr(number, kDonatedTo,
                     Builder(&getContext()).getI64IntegerAttr(result));
   }
 

@@ -33,6 +33,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RingAttention.h"
+#include "sp/IR/Attributes.h"
 
 #include "Resharding.h"
 
@@ -56,7 +57,7 @@ RingAttention::Result RingAttention::emit(const State &state,
   int64_t windows = plan.getOuter();
   OpFoldResult zero = builder.getIndexAttr(0),
                last = builder.getIndexAttr(windows - 1);
-  std::string outer = plan.getOuterAxis();
+  AxisAttr outer = plan.getOuterAxis();
   if (windows == 1)
     return turn(state, own, zero);
   auto window = [&](OpFoldResult number, const State &state,
@@ -83,7 +84,7 @@ RingAttention::Result RingAttention::emit(const State &state,
 RingAttention::Result RingAttention::turn(State state, RingBlock own,
                                           OpFoldResult window) {
   int64_t hopsOn = plan.getHopsOn(), hopsBack = plan.getHopsBack();
-  std::string inner = plan.getInnerAxis();
+  AxisAttr inner = plan.getInnerAxis();
   Value owner = source(window, builder.getIndexAttr(0), 1);
   if (hopsOn == 0) {
     state = attend(state, own, owner);
@@ -111,7 +112,7 @@ RingAttention::Result
 RingAttention::turnBothWays(Step here, OpFoldResult window,
                             ArrayRef<Value> ownGradients) {
   int64_t hopsOn = plan.getHopsOn(), steps = plan.getHopsBack();
-  std::string inner = plan.getInnerAxis();
+  AxisAttr inner = plan.getInnerAxis();
   // The steps after which every block that is here goes further. Gradients of
   // both ways begin in the first, which no loop can do.
   int64_t first = 1;
@@ -152,7 +153,7 @@ RingAttention::turnBothWays(Step here, OpFoldResult window,
 /// Shifts what is here further before it is attended, gradients after it.
 RingAttention::Step RingAttention::step(OpFoldResult number, State state,
                                         Blocks here, OpFoldResult window) {
-  std::string inner = plan.getInnerAxis();
+  AxisAttr inner = plan.getInnerAxis();
   Value from = source(window, number, 1), behind;
   Blocks next = {shift(here.on, from, inner, 1, plan.getHopsOn()), {}};
   if (here.back) {
@@ -251,42 +252,45 @@ Value RingAttention::source(OpFoldResult window, OpFoldResult step,
 }
 
 RingBlock RingAttention::shift(const RingBlock &block, Value source,
-                               StringRef axis, int64_t distance, int64_t hops) {
+                               AxisAttr axis, int64_t distance, int64_t hops) {
   // A whole turn needs no number.
   IntegerAttr most;
   if (hops > 0 && hops + 1 < plan.getInner())
     most = builder.getI64IntegerAttr(hops);
   SmallVector<Value> moved =
-      shiftHeads(block.operands, source, axis, distance, most);
-  SmallVector<Value> terms = shiftHeads(block.terms, source, axis, distance,
-                                        most, /*haveHeads=*/false);
+      shiftHeads(block.operands, source, axis, distance, most, dealt.readers);
+  SmallVector<Value> terms =
+      shiftHeads(block.terms, source, axis, distance, most, dealt.readers,
+                 /*haveHeads=*/false);
   // Keys travel again for gradients: joined with the way of the forward, the
   // blocks of other ranks would lie in memory in between.
   if (dealt.isBackward)
     for (ArrayRef<Value> shifted : {ArrayRef(moved), ArrayRef(terms)})
       if (!shifted.empty())
-        shifted[0].getDefiningOp()->setAttr("sp.backward",
-                                            builder.getUnitAttr());
+        shifted[0].getDefiningOp()->setAttr(kBackward, builder.getUnitAttr());
   return {moved, terms, {}};
 }
 
 SmallVector<Value> RingAttention::shiftGradients(ValueRange gradients,
-                                                 Value source, StringRef axis,
+                                                 Value source, AxisAttr axis,
                                                  int64_t distance) {
-  return shiftHeads(gradients, source, axis, distance, IntegerAttr());
+  return shiftHeads(gradients, source, axis, distance, IntegerAttr(),
+                    ReadersAttr());
 }
 
 SmallVector<Value> RingAttention::shiftHeads(ValueRange values, Value source,
-                                             StringRef axis, int64_t distance,
-                                             IntegerAttr hops, bool haveHeads) {
+                                             AxisAttr axis, int64_t distance,
+                                             IntegerAttr hops,
+                                             ReadersAttr readers,
+                                             bool haveHeads) {
   if (values.empty())
     return {};
-  StringAttr along;
+  AxisAttr along;
   if (axis != dealt.rows.getAxis())
-    along = builder.getStringAttr(axis);
+    along = axis;
   auto moved = ShiftOp::create(
       builder, loc, values.getTypes(), values, source, distance, dealt.rows,
       hops, along, haveHeads ? dealt.heads : LayoutAttr(),
-      haveHeads ? dealt.headCount : IntegerAttr(), dealt.areQueries);
+      haveHeads ? dealt.headCount : IntegerAttr(), readers);
   return llvm::to_vector(ValueRange(moved.getResults()));
 }

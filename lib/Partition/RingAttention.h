@@ -17,13 +17,14 @@ struct RingBlock {
 
 class RingAttention {
 public:
-  /// How the rows of blocks are dealt to the ring, and which of their heads a
-  /// rank holds (null: all of them).
+  /// How the rows of blocks are dealt to the ring, which of their heads a rank
+  /// holds (null: all of them), and whose rows need them.
   struct Dealt {
     PlanAttr plan;
     LayoutAttr rows, heads;
     IntegerAttr headCount;
-    bool isBackward = false, areQueries = false;
+    ReadersAttr readers;
+    bool isBackward = false;
   };
   /// What stays on a rank while blocks pass. Values may be null before the
   /// first.
@@ -60,13 +61,13 @@ private:
   Step loop(int64_t first, int64_t end, const Step &start,
             function_ref<Step(Value, const State &, const Blocks &)> body);
   Value source(OpFoldResult window, OpFoldResult step, int64_t way);
-  RingBlock shift(const RingBlock &block, Value source, StringRef axis,
+  RingBlock shift(const RingBlock &block, Value source, AxisAttr axis,
                   int64_t distance = 1, int64_t hops = 0);
   SmallVector<Value> shiftGradients(ValueRange gradients, Value source,
-                                    StringRef axis, int64_t distance = 1);
-  SmallVector<Value> shiftHeads(ValueRange values, Value source, StringRef axis,
+                                    AxisAttr axis, int64_t distance = 1);
+  SmallVector<Value> shiftHeads(ValueRange values, Value source, AxisAttr axis,
                                 int64_t distance, IntegerAttr hops,
-                                bool haveHeads = true);
+                                ReadersAttr readers, bool haveHeads = true);
 
   OpBuilder &builder;
   Location loc;

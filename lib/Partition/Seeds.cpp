@@ -1,17 +1,12 @@
 //===- Seeds.cpp - Where shardings start ----------------------------------===//
 
 #include "Seeds.h"
+#include "sp/IR/Attributes.h"
 
 #include "Localizer.h"
 
 using namespace mlir;
 using namespace mlir::sp;
-
-bool Seeds::hasAxis(StringRef axis) {
-  return llvm::any_of(mesh.getMesh().getAxes(), [&](MeshAxisAttr known) {
-    return known.getName() == axis;
-  });
-}
 
 std::string Seeds::listAxes() {
   std::string text;
@@ -22,12 +17,11 @@ std::string Seeds::listAxes() {
   return text;
 }
 
-LayoutAttr Seeds::layoutFor(StringRef axis, int64_t length) {
-  MLIRContext *context = func.getContext();
-  LayoutAttr &layout = layouts[{StringAttr::get(context, axis), length}];
+LayoutAttr Seeds::layoutFor(AxisAttr axis, int64_t length) {
+  LayoutAttr &layout = layouts[{axis, length}];
   if (!layout)
-    layout = LayoutAttr::get(context, LayoutKind::Contiguous, length, axis,
-                             mesh.getAxisSize(axis));
+    layout = LayoutAttr::get(func.getContext(), LayoutKind::Contiguous, length,
+                             axis, mesh.getAxisSize(axis));
   return layout;
 }
 
@@ -35,15 +29,14 @@ void Seeds::seedAttention(Value queries, Value keys,
                           std::optional<PlanAttr> plan,
                           ShardingPropagation &propagation) {
   int64_t batch = cast<RankedTensorType>(queries.getType()).getDimSize(0);
-  std::optional<StringRef> batchAxis = mesh.getBatch();
-  if (batchAxis && mesh.getAxisSize(*batchAxis) > 1 && batch > 1)
+  std::optional<AxisAttr> batchAxis = mesh.getBatch();
+  if (mesh.getAxisSize(batchAxis) > 1 && batch > 1)
     propagation.deal(queries, 0, dealtDim(layoutFor(*batchAxis, batch)));
   if (!plan || plan->getRanks() == 1)
     return;
-  StringAttr axis = StringAttr::get(func.getContext(), plan->getAxis());
   for (Value value : {queries, keys}) {
     int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
-    layouts.try_emplace({axis, length}, plan->getRows(length));
+    layouts.try_emplace({plan->getAxis(), length}, plan->getRows(length));
     propagation.deal(value, 1, dealtDim(layoutFor(plan->getAxis(), length)));
   }
 }
@@ -105,18 +98,19 @@ FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
            << type.getRank() << " dimensions of arg" << number << " but got \""
            << axes << "\"";
   SmallVector<DimAttr> dims;
-  for (auto [index, axis] : llvm::enumerate(parts)) {
+  for (auto [index, name] : llvm::enumerate(parts)) {
+    AxisAttr axis = AxisAttr::get(func.getContext(), name);
     DimAttr dim =
         ShardingAttr::getReplicated(func.getContext(), type.getDimSize(index))
             .getDims()[0];
-    if (axis != "_" && !hasAxis(axis))
+    if (name != "_" && !mesh.hasAxis(name))
       return func.emitError() << "expected --shard to name axes of the mesh, "
-                              << listAxes() << ", but got \"" << axis << "\"";
-    if (axis != "_" && mesh.getAxisSize(axis) > 1)
+                              << listAxes() << ", but got \"" << name << "\"";
+    if (name != "_" && mesh.getAxisSize(axis) > 1)
       dim = dealtDim(layoutFor(axis, type.getDimSize(index)));
     if (sharesAxis(dim, dims))
       return func.emitError()
-             << "expected --shard to name axis \"" << axis << "\" once but got "
+             << "expected --shard to name axis \"" << name << "\" once but got "
              << "\"" << text << "\"";
     dims.push_back(dim);
   }
@@ -145,15 +139,16 @@ LogicalResult Seeds::checkSharding(BlockArgument argument,
       LayoutAttr layout = atom.getLayout();
       if (!layout)
         continue;
-      if (!hasAxis(layout.getAxis()))
+      if (!layout.getAxis().isWhole() ||
+          !mesh.hasAxis(layout.getAxis().getName()))
         return fail() << "expected axes of the mesh, " << listAxes()
-                      << ", but got \"" << layout.getAxis() << "\"";
+                      << ", but got \"" << layout.getAxis().getText() << "\"";
       if (layout.getRanks() != mesh.getAxisSize(layout.getAxis()) ||
           layout.getLength() != atom.getSize())
         return fail() << "expected a layout of " << atom.getSize()
                       << " positions on the "
                       << mesh.getAxisSize(layout.getAxis())
-                      << " ranks of axis \"" << layout.getAxis()
+                      << " ranks of axis \"" << layout.getAxis().getText()
                       << "\" but got " << layout;
     }
   }
@@ -164,29 +159,30 @@ FailureOr<DimAttr>
 Seeds::fromShardy(sdy::DimensionShardingAttr sharding, sdy::MeshAttr own,
                   int64_t size, DimAttr known,
                   function_ref<InFlightDiagnostic()> emitError) {
-  SmallVector<StringRef> axes;
+  SmallVector<AxisAttr> axes;
   for (sdy::AxisRefAttr axis : sharding.getAxes()) {
+    AxisAttr ours = AxisAttr::get(func.getContext(), axis.getName());
     if (axis.getSubAxisInfo())
       return emitError() << "expected whole mesh axes but got a part of axis \""
                          << axis.getName() << "\"";
-    bool isTrivial = hasAxis(axis.getName())
-                         ? mesh.getAxisSize(axis.getName()) == 1
+    bool isTrivial = mesh.hasAxis(axis.getName())
+                         ? mesh.getAxisSize(ours) == 1
                          : own && own.hasAxis(axis.getName()) &&
                                own.getAxisSize(axis.getName()) == 1;
     if (isTrivial)
       continue;
-    if (!hasAxis(axis.getName()))
+    if (!mesh.hasAxis(axis.getName()))
       return emitError() << "expected axes of the mesh, " << listAxes()
                          << ", but got \"" << axis.getName()
                          << "\"; name it with --mesh, or export the model "
                             "without it";
-    axes.push_back(axis.getName());
+    axes.push_back(ours);
   }
   if (axes.empty())
     return sharding.getIsClosed() ? wholeDim(known) : known;
   if (axes.size() == 1 && size > 0)
     return dealtDim(layoutFor(axes[0], size));
-  SmallVector<StringRef> knownAxes;
+  SmallVector<AxisAttr> knownAxes;
   for (AtomAttr atom : known.getAtoms())
     if (atom.getLayout())
       knownAxes.push_back(atom.getLayout().getAxis());
@@ -225,7 +221,7 @@ LogicalResult Seeds::pinArguments(ArrayRef<std::string> shard,
                                   ShardingPropagation &propagation) {
   for (BlockArgument argument : func.getArguments()) {
     unsigned number = argument.getArgNumber();
-    auto own = func.getArgAttrOfType<ShardingAttr>(number, "sp.sharding");
+    auto own = func.getArgAttrOfType<ShardingAttr>(number, kSharding);
     auto shardy =
         func.getArgAttrOfType<sdy::TensorShardingAttr>(number, "sdy.sharding");
     if (own) {

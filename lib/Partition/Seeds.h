@@ -35,7 +35,7 @@ private:
   template <typename OpT>
   void seedPairs(OpT op, ShardingPropagation &propagation);
   /// The layout of a sequence: one for each axis and length.
-  LayoutAttr layoutFor(StringRef axis, int64_t length);
+  LayoutAttr layoutFor(AxisAttr axis, int64_t length);
   FailureOr<SmallVector<DimAttr>> parseShard(StringRef text,
                                              BlockArgument &argument);
   LogicalResult checkSharding(BlockArgument argument, ShardingAttr sharding);
@@ -47,12 +47,11 @@ private:
   FailureOr<DimAttr> fromShardy(sdy::DimensionShardingAttr sharding,
                                 sdy::MeshAttr own, int64_t size, DimAttr known,
                                 function_ref<InFlightDiagnostic()> emitError);
-  bool hasAxis(StringRef axis);
   std::string listAxes();
 
   func::FuncOp func;
   MeshOp mesh;
-  DenseMap<std::pair<StringAttr, int64_t>, LayoutAttr> layouts;
+  DenseMap<std::pair<AxisAttr, int64_t>, LayoutAttr> layouts;
 };
 
 } // namespace mlir::sp

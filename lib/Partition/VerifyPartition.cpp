@@ -1,6 +1,7 @@
 //===- VerifyPartition.cpp - The guard of Partition -----------------------===//
 
 #include "CheckInput.h"
+#include "sp/IR/Attributes.h"
 #include "sp/IR/ShardingRules.h"
 #include "sp/Partition/Passes.h"
 
@@ -18,7 +19,7 @@ struct VerifyPartitionPass
     : mlir::sp::impl::VerifyPartitionPassBase<VerifyPartitionPass> {
   static LogicalResult checkGone(Operation *op) {
     bool isGone = isa<AttentionOp, AttentionBackwardOp>(op) ||
-                  op->hasAttr("sp.shardings") ||
+                  op->hasAttr(kShardings) ||
                   (isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
                    !isa<sdy::MeshOp>(op));
     if (isGone)
@@ -43,12 +44,13 @@ struct VerifyPartitionPass
 
   static LogicalResult checkReduction(AllReduceOp op, MeshOp mesh) {
     int64_t size = 1;
-    for (auto axis : op.getAxes().getAsRange<StringAttr>())
+    for (AxisAttr axis : op.getAxes().getAxes())
       size *= mesh.getAxisSize(axis);
     if (static_cast<int64_t>(op.getRanks()) == size)
       return success();
-    return op.emitOpError() << "expected the " << size << " ranks of axes "
-                            << op.getAxes() << " but got " << op.getRanks();
+    return op.emitOpError()
+           << "expected the " << size << " ranks of axes "
+           << op.getAxes().getText() << " but got " << op.getRanks();
   }
 
   static LogicalResult checkSharding(func::FuncOp func, Type type,
@@ -70,11 +72,11 @@ struct VerifyPartitionPass
   }
 
   static LogicalResult checkDonation(func::FuncOp func, unsigned argument) {
-    if (!func.getArgAttr(argument, "sp.donated_to"))
+    if (!func.getArgAttr(argument, kDonatedTo))
       return success();
     std::optional<unsigned> result = donatedTo(func, argument);
-    if (result && func.getArgAttr(argument, "sp.sharding") ==
-                      func.getResultAttr(*result, "sp.sharding"))
+    if (result && func.getArgAttr(argument, kSharding) ==
+                      func.getResultAttr(*result, kSharding))
       return success();
     return func.emitOpError()
            << "expected argument " << argument
@@ -91,13 +93,11 @@ struct VerifyPartitionPass
     func::FuncOp func = *program;
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (failed(checkSharding(func, func.getArgumentTypes()[i],
-                               func.getArgAttr(i, "sp.sharding"), "argument",
-                               i)))
+                               func.getArgAttr(i, kSharding), "argument", i)))
         return failure();
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       if (failed(checkSharding(func, func.getResultTypes()[i],
-                               func.getResultAttr(i, "sp.sharding"), "result",
-                               i)))
+                               func.getResultAttr(i, kSharding), "result", i)))
         return failure();
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (failed(checkDonation(func, i)))

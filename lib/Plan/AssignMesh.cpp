@@ -201,12 +201,12 @@ void AssignMeshPass::runOnOperation() {
     return signalPassFailure();
   OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
   auto role = [&](StringRef axis) {
-    return axis.empty() ? StringAttr() : builder.getStringAttr(axis);
+    return axis.empty() ? AxisAttr() : AxisAttr::get(&getContext(), axis);
   };
   bool isFree = !getOperation().lookupSymbol("mesh");
   StringRef name = isFree ? "mesh" : "sp_mesh";
   MeshOp::create(builder, getOperation().getLoc(), builder.getStringAttr(name),
-                 meshAttr, role(*sequence), role(*batch), ArrayAttr());
+                 meshAttr, role(*sequence), role(*batch), AxisListAttr());
 }
 
 } // namespace

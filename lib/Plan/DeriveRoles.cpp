@@ -21,9 +21,9 @@ static void mark(ShardingPropagation &marks, Value value, unsigned index,
   int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(index);
   if (size > 1)
     marks.deal(value, index,
-               dealtDim(LayoutAttr::get(value.getContext(),
-                                        LayoutKind::Contiguous, size, role,
-                                        /*ranks=*/2)));
+               dealtDim(LayoutAttr::get(
+                   value.getContext(), LayoutKind::Contiguous, size,
+                   AxisAttr::get(value.getContext(), role), /*ranks=*/2)));
 }
 
 /// Reads roles off a sharded value; what is known already stays.
@@ -35,7 +35,7 @@ static void readRoles(sdy::TensorShardingAttr sharding, ArrayRef<DimAttr> dims,
     SmallVector<StringRef> marks;
     for (AtomAttr atom : dim.getAtoms())
       if (atom.getLayout())
-        marks.push_back(atom.getLayout().getAxis());
+        marks.push_back(atom.getLayout().getAxis().getName());
     if (marks.size() != entry.getAxes().size())
       continue;
     for (auto [role, axis] : llvm::zip_equal(marks, entry.getAxes())) {

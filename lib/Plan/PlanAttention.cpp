@@ -51,7 +51,8 @@ struct PlanAttentionPass
 
 PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind,
                                      const Factors &factors) {
-  StringRef axis = meshOp.getSequence().value_or("");
+  AxisAttr axis =
+      meshOp.getSequence().value_or(AxisAttr::get(&getContext(), ""));
   int64_t ranks = meshOp.getAxisSize(axis);
   bool isRing = name == "ring" || name == "double-ring" || name == "2d";
   int64_t heads = name == "ulysses" ? ranks : name == "2d" ? factors.heads : 1;
@@ -83,7 +84,7 @@ int64_t PlanAttentionPass::gatheredGroups(const PlannedAttention &op) {
 
 FailureOr<PlanAttentionPass::Factors>
 PlanAttentionPass::chooseFactors(ArrayRef<PlannedAttention> attentions) {
-  int64_t ranks = meshOp.getAxisSize(meshOp.getSequence().value_or(""));
+  int64_t ranks = meshOp.getAxisSize(meshOp.getSequence());
   Factors factors{heads, inner, headGroups};
   auto refuse = [&](const Twine &text) {
     emitError(attentions.front().getLoc()) << text;
@@ -180,8 +181,7 @@ PlanAttentionPass::chooseLayout(ArrayRef<PlannedAttention> attentions) {
 }
 
 int64_t PlanAttentionPass::localBatch(const PlannedAttention &op) {
-  std::optional<StringRef> axis = meshOp.getBatch();
-  return llvm::divideCeil(op.batch, axis ? meshOp.getAxisSize(*axis) : 1);
+  return llvm::divideCeil(op.batch, meshOp.getAxisSize(meshOp.getBatch()));
 }
 
 PlanAttr PlanAttentionPass::chooseTravelling(const PlannedAttention &op,
@@ -261,7 +261,7 @@ Candidates PlanAttentionPass::findCandidates(const PlannedAttention &op,
   consider("ulysses", {});
   consider("allgather", {0, 0, gatheredGroups(op)});
   // Between the two, at most as many as there are query heads.
-  int64_t ranks = meshOp.getAxisSize(meshOp.getSequence().value_or(""));
+  int64_t ranks = meshOp.getAxisSize(meshOp.getSequence());
   for (int64_t factor = 2; factor < ranks && factor <= heads; ++factor)
     if (ranks % factor == 0)
       consider("2d", {factor, 0, 1});
@@ -274,15 +274,14 @@ void PlanAttentionPass::placeProcesses(PlanAttr plan) {
   if (plan.getPlacement() == Placement::HeadFirst || plan.getHeads() == 1 ||
       plan.getRing() == 1)
     return;
-  SmallVector<std::string> factors;
+  SmallVector<AxisAttr> factors;
   for (MeshAxisAttr axis : meshOp.getMesh().getAxes()) {
-    if (axis.getName() == plan.getAxis())
+    if (axis.getName() == plan.getAxis().getName())
       llvm::append_values(factors, plan.getHeadsAxis(), plan.getRingAxis());
     else
-      factors.push_back(axis.getName().str());
+      factors.push_back(AxisAttr::get(&getContext(), axis.getName()));
   }
-  SmallVector<StringRef> names(factors.begin(), factors.end());
-  meshOp.setProcessesAttr(OpBuilder(meshOp).getStrArrayAttr(names));
+  meshOp.setProcessesAttr(AxisListAttr::get(&getContext(), factors));
 }
 
 void PlanAttentionPass::runOnOperation() {

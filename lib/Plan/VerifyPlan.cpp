@@ -18,16 +18,16 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
   LogicalResult checkFactors(OpT op, PlanAttr plan, MeshOp mesh) {
     if (plan.getRanks() == 1)
       return success();
-    if (plan.getAxis() != mesh.getSequence().value_or(""))
+    if (plan.getAxis() != mesh.getSequence())
       return op.emitOpError()
              << "expected a plan over the sequence axis of mesh "
-             << mesh.getMesh().getText() << " but got axis \"" << plan.getAxis()
-             << "\"";
+             << mesh.getMesh().getText() << " but got axis \""
+             << plan.getAxis().getText() << "\"";
     int64_t size = mesh.getAxisSize(plan.getAxis());
     if (plan.getRanks() != size)
       return op.emitOpError()
              << "expected the plan's factors to multiply to the " << size
-             << " ranks of axis \"" << plan.getAxis() << "\" but got "
+             << " ranks of axis \"" << plan.getAxis().getText() << "\" but got "
              << plan.getRanks();
     if (plan.getGather() > 1 && plan.getGather() != plan.getRanks())
       return op.emitOpError() << "expected gather to take the whole axis but "

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "sp/IR/Attributes.h"
 #include "sp/Schedule/Passes.h"
 #include "sp/StableHLO/Loops.h"
 
@@ -25,7 +26,7 @@ struct CountTripsPass : mlir::sp::impl::CountTripsPassBase<CountTripsPass> {
     Builder builder(&getContext());
     getOperation().walk([&](stablehlo::WhileOp loop) {
       if (std::optional<int64_t> trips = countTrips(loop))
-        loop->setAttr("sp.trips", builder.getI64IntegerAttr(*trips));
+        loop->setAttr(kTrips, builder.getI64IntegerAttr(*trips));
     });
   }
 };

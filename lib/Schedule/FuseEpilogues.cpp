@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TanhGelu.h"
+#include "sp/IR/Attributes.h"
 #include "sp/Schedule/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -231,7 +232,7 @@ struct FuseEpiloguesPass
     });
     for (GemmOp op : products)
       fuse(op);
-    if (getOperation()->hasAttr("sp.attention_state"))
+    if (getOperation()->hasAttr(kAttentionState))
       return;
     SmallVector<AttendOp> attentions;
     getOperation().walk([&](AttendOp op) { attentions.push_back(op); });

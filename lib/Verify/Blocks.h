@@ -31,10 +31,12 @@ private:
   SmallVector<Digit, 2> digits;
 };
 
-/// Rows of the value `origin`, which each rank has, after these moves.
+/// Rows of the value `origin`, which each rank has, after these moves. Where
+/// these are for some, others do not have them.
 struct RowBlock {
   Value origin;
   Moves moves;
+  ReadersAttr neededBy = {};
 };
 
 } // namespace mlir::sp

@@ -17,7 +17,8 @@ static std::pair<Side, Side> sidesOf(OpT op, ArrayRef<Value> besideQuery) {
   return {queries, keys};
 }
 
-Part::Part(AttendOp op) : op(op), name("state"), bands(op.getBands()) {
+Part::Part(AttendOp op)
+    : op(op), name("state"), bands(op.getBands()), form(op.getForm()) {
   std::tie(staying, travelling) = sidesOf(op, {});
 }
 
@@ -34,7 +35,7 @@ LogicalResult Coverage::add(const Part &part, ArrayRef<Value> cameFrom,
                             const Moves &moves) {
   if (part.staying.rows != last.staying.rows ||
       part.travelling.rows != last.travelling.rows ||
-      part.bands != last.bands ||
+      part.bands != last.bands || part.form != last.form ||
       part.staying.operands != last.staying.operands ||
       part.queriesTravel != last.queriesTravel ||
       cameFrom != ArrayRef<Value>(origins)) {
@@ -61,9 +62,7 @@ LogicalResult Coverage::finish(MutableArrayRef<RankIndices> ranks) const {
   // Different moves are different owners.
   if (int64_t(met.size()) == travellingRows.ranks())
     return success();
-  sprt::algebra::Bands bands = toAlgebra(last.bands);
-  if (last.queriesTravel)
-    bands = bands.transposed();
+  sprt::algebra::Bands bands = toAlgebra(last.seen());
   for (RankIndices &rank : ranks) {
     int64_t here = rank.owner(staying.rows), own = rank.owner(travelling.rows);
     SmallVector<bool> isMet(travellingRows.ranks(), false);

@@ -31,6 +31,10 @@ struct Part {
   Side staying, travelling;
   bool queriesTravel = false;
   ArrayAttr bands;
+  std::optional<SoftmaxForm> form; ///< of a state
+
+  /// The bands as what stays sees them.
+  ArrayAttr seen() const { return queriesTravel ? transposed(bands) : bands; }
 };
 
 /// One line of parts, each onto the one before it.

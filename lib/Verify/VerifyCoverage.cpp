@@ -65,6 +65,10 @@ private:
       return attendTo(backward);
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return turn(loop);
+    if (auto copy = dyn_cast<CopyOp>(op)) {
+      carry(copy.getInput(), copy.getResult());
+      return success();
+    }
     if (!isa<scf::YieldOp>(op) && failed(compute(op)))
       return failure();
     for (Region &region : op->getRegions())
@@ -130,7 +134,14 @@ private:
       RowBlock block = blockOf(input);
       if (failed(checkSource(op, block.moves, op.getSource(), op.getLayout())))
         return failure();
-      block.moves.add(wayOf(op, mesh));
+      block.moves.add(op.getWay(mesh));
+      if (std::optional<ReadersAttr> readers = op.getNeededBy()) {
+        if (block.neededBy && block.neededBy != *readers)
+          return op->emitOpError()
+                 << "hands on for " << *readers
+                 << " blocks that came for others, " << block.neededBy;
+        block.neededBy = *readers;
+      }
       blocks[result] = block;
       if (failed(blockGradients.handOn(op, input, result)))
         return failure();
@@ -210,6 +221,12 @@ private:
       return part.op->emitOpError()
              << "attends to " << name << " of one rank with " << others
              << " of another";
+    // Of what travels first only: the rest goes the same way.
+    ReadersAttr neededBy = blockOf(operands.front()).neededBy;
+    if (neededBy && (neededBy.getRows() != part.staying.rows ||
+                     neededBy.getBands() != part.seen()))
+      return part.op->emitOpError()
+             << "attends to " << name << " that came for others, " << neededBy;
     return checkSource(part.op, moves, source, rows);
   }
 

@@ -70,8 +70,8 @@ static bool emit(MLIRContext &context) {
     return false;
   PassManager manager(&context);
   buildSchedulePipeline(manager);
-  buildVerifyPipeline(manager);
   buildMemoryPipeline(manager);
+  buildVerifyPipeline(manager);
   if (failed(manager.run(*module)))
     return false;
   std::string error;

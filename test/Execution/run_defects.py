@@ -201,10 +201,11 @@ def mutants(text: str, stage: str) -> Iterator[tuple[str, str]]:
             ranks = re.search(r'along "\S+\)(\d+)"', line) or re.search(r"of (\d+)>", line)
             yield f"line {at + 1} turned all the way", spoiled(at, line.replace("by 1 ", f"by {ranks[1]} "))
         if "_start" in line and stage == "memory":
-            yield f"line {at + 1} without places", spoiled(at, re.sub(r"sp\.offsets = \[[^]]*\]", "", line))
+            yield f"line {at + 1} without places", spoiled(at, re.sub(r"sp\.places = \[[^]]*\]", "", line))
             # What arrives lies where the queries are, which all ranks still read.
-            place = re.search(r"%arg0: [^{]*\{sp\.offset = (\d+)", text)[1]
-            overwritten = re.sub(r"sp\.offsets = \[#\w+", f"sp.offsets = [affine_map<() -> ({place})>", line)
+            queries = r"%arg0: [^{]*\{sp\.place = (#sp\.place<arena (?:#\w+|affine_map<\(\) -> \(\d+\)>)>)"
+            place = re.search(queries, text)[1]
+            overwritten = re.sub(r"sp\.places = \[#sp\.place<arena #\w+>", f"sp.places = [{place}", line)
             if "to_rows" not in line and "%arg0 rows" not in line:
                 yield f"line {at + 1} over the queries", spoiled(at, overwritten)
 
@@ -213,7 +214,9 @@ def accepted(tools: harness.Tools, text: str, stage: str, name: str) -> list[str
     """A problem unless the guards up to the stage refuse the text."""
     path = tools.work / "mutant.mlir"
     path.write_text(text)
-    guards = ["--sp-verify-schedule", "--sp-verify-memory"][: 2 if stage == "memory" else 1]
+    guards = ["--sp-verify-schedule"]
+    if stage == "memory":
+        guards += ["--sp-verify-memory", "--sp-verify-places"]
     try:
         tools.run("sp-opt", path, *guards, "-o", "/dev/null")
     except harness.CaseError as failure:

@@ -112,7 +112,7 @@ func.func @all_reduce_c3_two_types(%x: tensor<8xf32>, %y: tensor<8xbf16>) {
 
 func.func @all_reduce_c3_nothing() {
   // expected-error @below {{'sp.all_reduce' op expected a value to reduce}}
-  "sp.all_reduce"() <{kind = 0 : i32, axes = ["sp"], ranks = 4 : i64}> : () -> ()
+  "sp.all_reduce"() <{kind = 0 : i32, axes = #sp<axis_list["sp"]>, ranks = 4 : i64}> : () -> ()
   return
 }
 
@@ -120,7 +120,7 @@ func.func @all_reduce_c3_nothing() {
 
 func.func @all_reduce_c4_other_type(%x: tensor<8xf32>) {
   // expected-error @below {{'sp.all_reduce' op expected results of the operands' types but got 'tensor<4xf32>' for 'tensor<8xf32>'}}
-  %0 = "sp.all_reduce"(%x) <{kind = 0 : i32, axes = ["sp"], ranks = 4 : i64}> : (tensor<8xf32>) -> tensor<4xf32>
+  %0 = "sp.all_reduce"(%x) <{kind = 0 : i32, axes = #sp<axis_list["sp"]>, ranks = 4 : i64}> : (tensor<8xf32>) -> tensor<4xf32>
   return
 }
 
@@ -159,5 +159,35 @@ func.func @split_of_three(%x: tensor<3xf32> {sp.layout = #sp.layout<contiguous 1
 func.func @all_to_all_c3_negative_heads(%q: tensor<1x3x6x4xf32>) {
   // expected-error @below {{'sp.all_to_all' op expected from 0 to 2147483647 heads, and as many at most of the tensor, but got #sp.layout<contiguous 6 on "sp" of 4> of -9223372036854775808}}
   %0 = sp.all_to_all %q rows <zigzag 10 on "sp" of 4> heads <contiguous 6 on "sp" of 4> of -9223372036854775808 : tensor<1x3x6x4xf32> -> tensor<1x10x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @shift_c5_needed_further_on(%k: tensor<1x3x2x4xf32>, %src: index) {
+  // expected-error @below {{'sp.shift' op expected blocks that go by 1 or -1 to be needed by somebody but got 2}}
+  %0 = sp.shift %k from %src by 2 in <contiguous 10 on "sp" of 4> needed_by <rows <contiguous 10 on "sp" of 4> bands []> : tensor<1x3x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @no_factor_of_an_axis() {
+  // expected-error @below {{expected an axis, such as "sp", or a factor of one, such as "sp:(2)4", but got "sp:(0)4"}}
+  %0 = sp.rank "sp:(0)4" : index
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op has attribute 'sp.plases', which the sp dialect does not have on operations; it has sp.shardings, sp.backward, }}
+func.func @attribute_of_no_stage() attributes {sp.plases = []} {
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op expected 'sp.sharding' to be a sharding but got 3 : i64}}
+func.func @sharding_that_is_a_number(%x: tensor<4xf32> {sp.sharding = 3}) {
   return
 }

@@ -85,7 +85,7 @@ func.func @attend_c1_state_of_other_rows(%q: tensor<1x3x2x4xf32>, %k: tensor<1x3
 
 func.func @attend_c2_result_of_sums(%q: tensor<1x3x2x4xbf16>) {
   // expected-error @below {{'sp.attend' op expected a state of one element type, or without one and without sums a result in that of the queries, but got 'tensor<1x3x2x4xbf16>' and 'tensor<1x3x2x2xf32>' for 'tensor<1x3x2x4xbf16>'}}
-  %o, %l = sp.attend(%q, %q, %q) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 : (tensor<1x3x2x4xbf16>, tensor<1x3x2x4xbf16>, tensor<1x3x2x4xbf16>) -> tensor<1x3x2x4xbf16>, tensor<1x3x2x2xf32>
+  %o, %l = sp.attend(%q, %q, %q) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 as sums_base_2 : (tensor<1x3x2x4xbf16>, tensor<1x3x2x4xbf16>, tensor<1x3x2x4xbf16>) -> tensor<1x3x2x4xbf16>, tensor<1x3x2x2xf32>
   return
 }
 

@@ -123,8 +123,8 @@ func.func @attention_c7_weight_of_another_type(%q: tensor<1x64x2x16xf32>) {
 // -----
 
 func.func private @scores(tensor<f32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<f32>
-func.func @attend_c1_one_number_goes_on(%q: tensor<1x3x2x4xf32>, %m: tensor<1x3x2xf32>) {
-  // expected-error @below {{'sp.attend' op expected a state [batch, queries, heads, dv] and [batch, queries, heads, 2] for queries 'tensor<1x3x2x4xf32>' but got 'tensor<1x3x2x4xf32>' and 'tensor<1x3x2xf32>'}}
+func.func @attend_c6_one_number_goes_on(%q: tensor<1x3x2x4xf32>, %m: tensor<1x3x2xf32>) {
+  // expected-error @below {{'sp.attend' op expected a state with a score function that is continued to be sums_base_e but got mean}}
   %o, %l = sp.attend(%q, %q, %q) onto(%q, %m) score @scores queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2xf32>
   return
 }
@@ -134,7 +134,7 @@ func.func @attend_c1_one_number_goes_on(%q: tensor<1x3x2x4xf32>, %m: tensor<1x3x
 func.func private @scores(tensor<f32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<f32>
 func.func @attend_c4_keys_of_all_ranks(%q: tensor<1x3x2x4xf32>, %a: tensor<1x10x1x1xi32>) {
   // expected-error @below {{'sp.attend' op expected a per_key term of [1, 3, 1, 1], 1 where all share an element, but got 'tensor<1x10x1x1xi32>'}}
-  %o, %l = sp.attend(%q, %q, %q) score @scores per_key(%a : tensor<1x10x1x1xi32>) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
+  %o, %l = sp.attend(%q, %q, %q) score @scores per_key(%a : tensor<1x10x1x1xi32>) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 as sums_base_e : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
   return
 }
 
@@ -143,7 +143,7 @@ func.func @attend_c4_keys_of_all_ranks(%q: tensor<1x3x2x4xf32>, %a: tensor<1x10x
 func.func private @scores(tensor<f32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<f32>) -> tensor<f32>
 func.func @attend_c4_pair_of_all_queries(%q: tensor<1x3x2x4xf32>, %a: tensor<1x2x10x10xf32>) {
   // expected-error-re @below {{'sp.attend' op expected a pair term of [1, 2, 3, {{.*}}], 1 where all share an element, but got 'tensor<1x2x10x10xf32>'}}
-  %o, %l = sp.attend(%q, %q, %q) score @scores pair(%a : tensor<1x2x10x10xf32>) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
+  %o, %l = sp.attend(%q, %q, %q) score @scores pair(%a : tensor<1x2x10x10xf32>) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 as sums_base_e : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
   return
 }
 
@@ -152,7 +152,7 @@ func.func @attend_c4_pair_of_all_queries(%q: tensor<1x3x2x4xf32>, %a: tensor<1x2
 func.func private @scores(tensor<f32>, tensor<i32>, tensor<i32>) -> tensor<f32>
 func.func @attend_c5_function_without_keys(%q: tensor<1x3x2x4xf32>) {
   // expected-error @below {{'sp.attend' op expected score function 'scores' to be '(tensor<f32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<f32>', or with a weight of the same type, but got '(tensor<f32>, tensor<i32>, tensor<i32>) -> tensor<f32>'}}
-  %o, %l = sp.attend(%q, %q, %q) score @scores queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
+  %o, %l = sp.attend(%q, %q, %q) score @scores queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 as sums_base_e : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
   return
 }
 
@@ -161,7 +161,7 @@ func.func @attend_c5_function_without_keys(%q: tensor<1x3x2x4xf32>) {
 func.func private @scores(tensor<f32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<f32>) -> tensor<f32>
 func.func @attend_c4_heads_before_the_group(%q: tensor<1x3x2x4xf32>, %a: tensor<1x1x4x1xf32>) {
   // expected-error @below {{'sp.attend' op expected a per_head term of [1, 1, 6, 1], 1 where all share an element, but got 'tensor<1x1x4x1xf32>'}}
-  %o, %l = sp.attend(%q, %q, %q) score @scores per_head(%a : tensor<1x1x4x1xf32>) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> first_head 4 bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
+  %o, %l = sp.attend(%q, %q, %q) score @scores per_head(%a : tensor<1x1x4x1xf32>) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> first_head 4 bands [] scale 1.0 as sums_base_e : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
   return
 }
 
@@ -170,6 +170,23 @@ func.func @attend_c4_heads_before_the_group(%q: tensor<1x3x2x4xf32>, %a: tensor<
 func.func private @scores(tensor<f32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<f32>) -> tensor<f32>
 func.func @attend_c4_pair_of_heads_before_the_group(%q: tensor<1x3x2x4xf32>, %a: tensor<1x4x3x10xf32>) {
   // expected-error @below {{'sp.attend' op expected a pair term of [1, 6, 3, 10], 1 where all share an element, but got 'tensor<1x4x3x10xf32>'}}
-  %o, %l = sp.attend(%q, %q, %q) score @scores pair(%a : tensor<1x4x3x10xf32>) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> first_head 4 bands [] scale 1.0 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
+  %o, %l = sp.attend(%q, %q, %q) score @scores pair(%a : tensor<1x4x3x10xf32>) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> first_head 4 bands [] scale 1.0 as sums_base_e : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
+  return
+}
+
+// -----
+
+func.func private @scores(tensor<f32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<f32>
+func.func @attend_c6_powers_of_2(%q: tensor<1x3x2x4xf32>) {
+  // expected-error @below {{'sp.attend' op expected a state with a score function to be mean or sums_base_e but got sums_base_2}}
+  %o, %l = sp.attend(%q, %q, %q) score @scores queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 as sums_base_2 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @attend_c1_sums_of_one_number(%q: tensor<1x3x2x4xf32>) {
+  // expected-error @below {{'sp.attend' op expected a state [batch, queries, heads, dv] and [batch, queries, heads, 2] for queries 'tensor<1x3x2x4xf32>' but got 'tensor<1x3x2x4xf32>' and 'tensor<1x3x2xf32>'}}
+  %o, %l = sp.attend(%q, %q, %q) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 as sums_base_2 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2xf32>
   return
 }

@@ -89,7 +89,7 @@ func.func @attend_with_local_terms(%q: tensor<1x1024x8x64xf32>, %k: tensor<1x102
   %src = sp.rank "sp" : index
   %o1, %l1 = sp.attend(%q, %k, %k) onto(%o, %l) score @masked per_query(%ids : tensor<1x1024x1x1xi32>) per_key(%ids : tensor<1x1024x1x1xi32>)
      queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
-     bands [#sp.band<q 0 to 4096, k 0 to 4096, lo -inf, hi 0>] scale 1.250000e-01
+     bands [#sp.band<q 0 to 4096, k 0 to 4096, lo -inf, hi 0>] scale 1.250000e-01 as sums_base_e
      : (tensor<1x1024x8x64xf32>, tensor<1x1024x2x64xf32>, tensor<1x1024x2x64xf32>) -> tensor<1x1024x8x64xf32>, tensor<1x1024x8x2xf32>
   return %o1 : tensor<1x1024x8x64xf32>
 }
@@ -107,7 +107,7 @@ func.func @attend_with_some_heads_of_pairs(
   %o, %l = sp.attend(%q, %k, %k) score @everything
      per_query(%seen : tensor<1x16x1x1xi1>) per_key(%prior : tensor<1x16x1x1xbf16>) per_head(%weight : tensor<1x1x8x1xf32>)
      pair(%bias, %kind : tensor<1x2x16x64xf32>, tensor<1x8x1x64xi8>) table(%buckets : tensor<32x8xf32>)
-     queries <contiguous 64 on "sp" of 4> keys <contiguous 64 on "sp" of 4> heads <contiguous 8 on "sp" of 4> kv_heads 4 bands [] scale 1.0
+     queries <contiguous 64 on "sp" of 4> keys <contiguous 64 on "sp" of 4> heads <contiguous 8 on "sp" of 4> kv_heads 4 bands [] scale 1.0 as sums_base_e
      : (tensor<1x16x2x8xf32>, tensor<1x16x1x8xf32>, tensor<1x16x1x8xf32>) -> tensor<1x16x2x8xf32>, tensor<1x16x2x2xf32>
   return %o : tensor<1x16x2x8xf32>
 }
@@ -124,7 +124,7 @@ func.func @attend_with_a_later_group_of_heads(
   %o, %l = sp.attend(%q, %k, %k) score @everything
      per_query(%seen : tensor<1x16x1x1xi1>) per_key(%prior : tensor<1x16x1x1xbf16>) per_head(%weight : tensor<1x1x8x1xf32>)
      pair(%bias, %kind : tensor<1x8x16x64xf32>, tensor<1x8x1x64xi8>) table(%buckets : tensor<32x8xf32>)
-     queries <contiguous 64 on "sp" of 4> keys <contiguous 64 on "sp" of 4> first_head 2 bands [] scale 1.0
+     queries <contiguous 64 on "sp" of 4> keys <contiguous 64 on "sp" of 4> first_head 2 bands [] scale 1.0 as sums_base_e
      : (tensor<1x16x2x8xf32>, tensor<1x16x1x8xf32>, tensor<1x16x1x8xf32>) -> tensor<1x16x2x8xf32>, tensor<1x16x2x2xf32>
   return %o : tensor<1x16x2x8xf32>
 }

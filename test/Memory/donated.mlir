@@ -4,10 +4,10 @@
 // place. Results stay, and so does an argument that is one.
 // CHECK: #[[FREED:.*]] = affine_map<() -> (0)>
 // CHECK-LABEL: module @memory_of_read_arguments_is_free
-// CHECK: @main(%[[W:.*]]: tensor<16xf32> {sp.donated_to = 0 : i64, sp.offset = 0 : i64}, %[[V:.*]]: tensor<16xf32>
+// CHECK: @main(%[[W:.*]]: tensor<16xf32> {sp.donated_to = 0 : i64, sp.place = #sp.place<arena #[[FREED]]>}, %[[V:.*]]: tensor<16xf32>
 // CHECK-SAME: sp.arena_bytes = 192 : i64
 // CHECK-NEXT: sp.copy %[[W]]
-// CHECK-NEXT: sp.copy %[[V]] {sp.offsets = [#[[FREED]]]}
+// CHECK-NEXT: sp.copy %[[V]] {sp.places = [#sp.place<arena #[[FREED]]>]}
 module @memory_of_read_arguments_is_free {
   func.func @main(%w: tensor<16xf32> {sp.donated_to = 0 : i64}, %v: tensor<16xf32> {sp.donated_to = 1 : i64}) -> (tensor<16xf32>, tensor<16xf32>) {
     %a = sp.copy %w : tensor<16xf32>

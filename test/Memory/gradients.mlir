@@ -9,10 +9,10 @@
 // CHECK-LABEL: module @ring
 // COPIES-NOT: sp.copy
 // PLACES: scf.for
-// PLACES: sp.attend_backward{{.*}}sp.offsets = [#[[DQ:[^,]*]], #[[HERE]], #
-// PLACES-NEXT: sp.shift_start{{.*}}sp.offsets = [#[[NEXT]], #
-// PLACES: sp.arg_offsets = [#[[DQ]], #{{.*}}, #{{.*}}, #[[HERE]], #
-// PLACES: sp.attend_backward{{.*}}sp.offsets = [#{{[^,]*}}, #[[FIRST]], #
+// PLACES: sp.attend_backward{{.*}}sp.places = [#sp.place<arena #[[DQ:[^,]*]]>, #sp.place<arena #[[HERE]]>, #sp.place<
+// PLACES-NEXT: sp.shift_start{{.*}}sp.places = [#sp.place<arena #[[NEXT]]>, #sp.place<
+// PLACES: sp.carried_places = [#sp.place<arena #[[DQ]]>, #sp.place<arena #{{.*}}>, #sp.place<arena #{{.*}}>, #sp.place<arena #[[HERE]]>, #sp.place<
+// PLACES: sp.attend_backward{{.*}}sp.places = [#sp.place<arena #{{[^,]*}}>, #sp.place<arena #[[FIRST]]>, #sp.place<
 // CHECK: return
 #back = affine_map<(d0)[s0] -> ((s0 - d0) mod 4)>
 #last = affine_map<()[s0] -> ((s0 + 1) mod 4)>
@@ -98,9 +98,9 @@ module @one_gradient_for_both {
 // COPIES: %[[COPY:.*]] = sp.copy %[[T]]#1
 // COPIES-NOT: sp.copy
 // COPIES: sp.attend_backward({{.*}}) of({{.*}}) onto_query({{.*}}) onto_keys({{.*}}) onto_terms(%[[T]]#0, %[[COPY]])
-// PLACES: sp.copy {{.*}}sp.offsets = [#[[AT:map[0-9]*]]]} : tensor<1x8x2x8xf32>
-// PLACES: sp.attend_backward{{.*}}sp.offsets = [#{{[^,]*}}, #{{[^,]*}}, #{{[^,]*}}, #[[AT]], #
-// PLACES: sp.attend_backward{{.*}}sp.offsets = [#{{[^,]*}}, #{{[^,]*}}, #{{[^,]*}}, #[[AT]], #
+// PLACES: sp.copy {{.*}}sp.places = [#sp.place<arena #[[AT:map[0-9]*]]>]} : tensor<1x8x2x8xf32>
+// PLACES: sp.attend_backward{{.*}}sp.places = [#sp.place<arena #{{[^,]*}}>, #sp.place<arena #{{[^,]*}}>, #sp.place<arena #{{[^,]*}}>, #sp.place<arena #[[AT]]>, #sp.place<
+// PLACES: sp.attend_backward{{.*}}sp.places = [#sp.place<arena #{{[^,]*}}>, #sp.place<arena #{{[^,]*}}>, #sp.place<arena #{{[^,]*}}>, #sp.place<arena #[[AT]]>, #sp.place<
 // CHECK: return
 module @terms {
   func.func private @biased(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {

@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @main(
 // CHECK: stablehlo.while
 // CHECK: scf.for
-// CHECK: sp.shift_start {{.*}}sp.offsets = [#{{.*}}, #[[SLOT]]]
+// CHECK: sp.shift_start {{.*}}sp.places = [#sp.place<arena #{{.*}}>, #sp.place<arena #[[SLOT]]>]
 func.func @main(%x: tensor<1x13x2x4xf32>, %go: tensor<i1>) -> tensor<1x13x2x4xf32> {
   %r = stablehlo.while(%q = %x) : tensor<1x13x2x4xf32>
   cond {

@@ -1,85 +1,10 @@
 // RUN: sp-opt %s -split-input-file --sp-verify-memory -verify-diagnostics
 
-#at0 = affine_map<() -> (0)>
-#at64 = affine_map<() -> (64)>
-#at128 = affine_map<() -> (128)>
-
-module @value_overwritten_before_its_read {
-  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
-    %a = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
-    // expected-note @below {{written here}}
-    %b = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
-    // expected-error @below {{'sp.copy' op expected 32 bytes of a 'tensor<8xf32>' at offset 64, which something else has overwritten}}
-    %c = sp.copy %a {sp.offsets = [#at128]} : tensor<8xf32>
-    return %c : tensor<8xf32>
-  }
-}
-
-// -----
-
-#at0 = affine_map<() -> (0)>
-module @argument_overwritten {
-  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
-    // expected-error @below {{'sp.copy' op expected 32 bytes of a 'tensor<8xf32>' at offset 0, which something else has overwritten}}
-    // expected-note @below {{written here}}
-    %a = sp.copy %x {sp.offsets = [#at0]} : tensor<8xf32>
-    return %a : tensor<8xf32>
-  }
-}
-
-// -----
-
-#at0 = affine_map<() -> (0)>
-#at64 = affine_map<() -> (64)>
-#at128 = affine_map<() -> (128)>
-module @donated_argument_overwritten_before_its_read {
-  func.func @main(%x: tensor<8xf32> {sp.donated_to = 0 : i64, sp.offset = 0 : i64}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
-    %a = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
-    // expected-note @below {{written here}}
-    %b = sp.copy %a {sp.offsets = [#at0]} : tensor<8xf32>
-    // expected-error @below {{'sp.copy' op expected 32 bytes of a 'tensor<8xf32>' at offset 0, which something else has overwritten}}
-    %c = sp.copy %x {sp.offsets = [#at128]} : tensor<8xf32>
-    return %b : tensor<8xf32>
-  }
-}
-
-// -----
-
-#at64 = affine_map<() -> (64)>
-#at128 = affine_map<() -> (128)>
-module @communication_overwritten_before_its_wait {
-  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
-    %a = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
-    %s, %t = sp.all_reduce_start %a sum over ["sp"] of 2 {sp.offsets = [#at64]} : tensor<8xf32>
-    // expected-note @below {{written here}}
-    %b = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
-    // expected-error @below {{'sp.wait' op expected 32 bytes of a 'tensor<8xf32>' at offset 64, which something else has overwritten}}
-    sp.wait %t
-    return %s : tensor<8xf32>
-  }
-}
-
-// -----
-
-#at64 = affine_map<() -> (64)>
-#at128 = affine_map<() -> (128)>
-module @sum_in_another_place {
-  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
-    %a = sp.copy %x {sp.offsets = [#at64]} : tensor<8xf32>
-    // expected-error @below {{'sp.all_reduce_start' op expected the value to be continued in place}}
-    %s, %t = sp.all_reduce_start %a sum over ["sp"] of 2 {sp.offsets = [#at128]} : tensor<8xf32>
-    sp.wait %t
-    return %s : tensor<8xf32>
-  }
-}
-
-// -----
-
 #at192 = affine_map<() -> (192)>
 module @place_outside_the_arena {
-  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
-    // expected-error @below {{'sp.copy' op expected 32 bytes at a multiple of 64 within 192 but got offset 192}}
-    %a = sp.copy %x {sp.offsets = [#at192]} : tensor<8xf32>
+  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena affine_map<() -> (0)>>}) attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+    // expected-error @below {{'sp.copy' op expected a place for result 0 of type 'tensor<8xf32>' of 32 bytes at a multiple of 64 within the 192 of the arena but got #sp.place<arena affine_map<() -> (192)>>}}
+    %a = sp.copy %x {sp.places = [#sp.place<arena #at192>]} : tensor<8xf32>
     return
   }
 }
@@ -87,8 +12,8 @@ module @place_outside_the_arena {
 // -----
 
 module @value_without_a_place {
-  func.func @main(%x: tensor<8xf32> {sp.offset = 0 : i64}) attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
-    // expected-error @below {{'sp.copy' op expected 'sp.offsets' to place value 0 by the counters of 0 loops}}
+  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena affine_map<() -> (0)>>}) attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+    // expected-error @below {{'sp.copy' op expected a place for result 0 of type 'tensor<8xf32>'}}
     %a = sp.copy %x : tensor<8xf32>
     return
   }
@@ -105,17 +30,30 @@ module @no_arena {
 
 // -----
 
-#at512 = affine_map<() -> (512)>
-#at768 = affine_map<() -> (768)>
-#at1024 = affine_map<() -> (1024)>
-#at1280 = affine_map<() -> (1280)>
-module @gradient_continued_elsewhere {
-  func.func @main(%q: tensor<1x8x2x4xf32> {sp.offset = 0 : i64}, %l: tensor<1x8x2xf32> {sp.offset = 256 : i64}) attributes {sp.arena_bytes = 1536 : i64, sp.constant_bytes = 0 : i64} {
-    %dq, %dk, %dv = sp.attend_backward(%q, %q, %q) of(%q, %l, %l) queries <contiguous 8 on "sp" of 1> keys <contiguous 8 on "sp" of 1> bands [] scale 1.0 {sp.offsets = [#at512, #at768, #at1024]}
-       : (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2xf32>) -> (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>)
-    // expected-error @below {{'sp.attend_backward' op expected the gradient to be continued in place}}
-    %dq1, %dk1, %dv1 = sp.attend_backward(%q, %q, %q) of(%q, %l, %l) onto_query(%dq) onto_keys(%dk, %dv) queries <contiguous 8 on "sp" of 1> keys <contiguous 8 on "sp" of 1> bands [] scale 1.0 {sp.offsets = [#at512, #at1280, #at1024]}
-       : (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2xf32>) -> (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>)
+module @place_between_places {
+  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena affine_map<() -> (0)>>}) attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+    // expected-error @below {{'sp.copy' op expected a place for result 0 of type 'tensor<8xf32>' of 32 bytes at a multiple of 64 within the 192 of the arena but got #sp.place<arena affine_map<() -> (32)>>}}
+    %a = sp.copy %x {sp.places = [#sp.place<arena affine_map<() -> (32)>>]} : tensor<8xf32>
+    return
+  }
+}
+
+// -----
+
+module @place_by_the_counter_of_no_loop {
+  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena affine_map<() -> (0)>>}) attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+    // expected-error @below {{'sp.copy' op expected a place for result 0 of type 'tensor<8xf32>' by the counters of 0 loops but got #sp.place<arena affine_map<(d0) -> (d0 * 64)>>}}
+    %a = sp.copy %x {sp.places = [#sp.place<arena affine_map<(d0) -> (d0 * 64)>>]} : tensor<8xf32>
+    return
+  }
+}
+
+// -----
+
+module @constant_in_the_arena {
+  func.func @main() attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 64 : i64} {
+    // expected-error @below {{'stablehlo.constant' op expected a place for result 0 of type 'tensor<8xf32>' among the constants but got #sp.place<arena affine_map<() -> (0)>>}}
+    %a = stablehlo.constant {sp.places = [#sp.place<arena affine_map<() -> (0)>>]} dense<1.0> : tensor<8xf32>
     return
   }
 }

@@ -14,7 +14,7 @@ func.func @main(%q: tensor<2x13x4x8xf32>, %k: tensor<2x17x2x8xf32>) -> tensor<2x
   // The block here at step t is that of rank (r - t) mod P; the shift comes
   // before the attention that it hides behind, and the last block stays.
   // RING: %[[R:.*]] = sp.rank "sp" : index
-  // RING: %[[FIRST:.*]]:2 = sp.shift %[[K]], %[[K]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5>
+  // RING: %[[FIRST:.*]]:2 = sp.shift %[[K]], %[[K]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> needed_by <rows <contiguous 13 on "sp" of 5> bands [#sp.band<q 0 to 13, k 0 to 17, 
   // RING: %[[O:.*]], %[[L:.*]] = sp.attend(%[[Q]], %[[K]], %[[K]]) queries <contiguous 13 on "sp" of 5> keys <contiguous 17 on "sp" of 5> from %[[R]]
   // RING: scf.for %{{.*}} = %c1 to %c4 step %c1 iter_args(%[[OT:.*]] = %[[O]], %[[LT:.*]] = %[[L]], %[[KT:.*]] = %[[FIRST]]#0, %[[VT:.*]] = %[[FIRST]]#1)
   // RING: sp.shift %[[KT]], %[[VT]] from %[[SRC:.*]] by 1

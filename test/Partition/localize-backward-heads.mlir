@@ -117,7 +117,7 @@ sp.mesh @mesh <["sp" = 4]> sequence "sp"
 func.func @main(%q: tensor<1x8x4x8xf32>, %k: tensor<1x8x2x8xf32>, %lse: tensor<1x8x4xf32>)
     -> (tensor<1x8x2x8xf32>) {
   // CHECK: %[[R:.*]] = sp.rank "sp:(1)2"
-  // CHECK: sp.shift %{{.*}} heads <contiguous 4 on "sp:(2)2" of 2> of 2 {sp.backward}
+  // CHECK: sp.shift %{{.*}} heads <contiguous 4 on "sp:(2)2" of 2> of 2 needed_by {{.*}}{sp.backward}
   // CHECK: sp.attend_backward({{.*}} queries <zigzag 8 on "sp:(1)2" of 2> keys <zigzag 8 on "sp:(1)2" of 2> from %[[R]] heads <contiguous 4 on "sp:(2)2" of 2> kv_heads 2
   // CHECK: sp.shift %{{.*}} from %[[R]] by 1 in <zigzag 8 on "sp:(1)2" of 2> heads <contiguous 4 on "sp:(2)2" of 2> of 2 :
   // CHECK: sp.attend_backward({{.*}} onto_keys(

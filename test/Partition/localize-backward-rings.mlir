@@ -10,8 +10,8 @@ sp.mesh @mesh <["sp" = 6]> sequence "sp"
 func.func @main(%q: tensor<1x11x2x8xf32>, %k: tensor<1x11x2x8xf32>, %lse: tensor<1x11x2xf32>)
     -> (tensor<1x11x2x8xf32>, tensor<1x11x2x8xf32>) {
   // CHECK: %[[W0:.*]] = affine.apply
-  // CHECK: %[[NEXT:.*]]:2 = sp.shift %[[K]], %[[K]] from %[[W0]] by 1 along "sp:(1)3" in <zigzag 11 on "sp" of 6> {sp.backward}
-  // CHECK: %[[IN:.*]]:2 = sp.shift %[[K]], %[[K]] from %[[W0]] by 1 along "sp:(3)2" in <zigzag 11 on "sp" of 6> {sp.backward}
+  // CHECK: %[[NEXT:.*]]:2 = sp.shift %[[K]], %[[K]] from %[[W0]] by 1 along "sp:(1)3" in <zigzag 11 on "sp" of 6> needed_by {{.*}}{sp.backward}
+  // CHECK: %[[IN:.*]]:2 = sp.shift %[[K]], %[[K]] from %[[W0]] by 1 along "sp:(3)2" in <zigzag 11 on "sp" of 6> needed_by {{.*}}{sp.backward}
   // CHECK: %{{.*}}, %[[DK0:.*]], %[[DV0:.*]] = sp.attend_backward(%[[Q]], %[[K]], %[[K]]) {{.*}} from %[[W0]]
   // CHECK: %[[G0:.*]]:2 = sp.shift %[[DK0]], %[[DV0]] from %[[W0]] by 1 along "sp:(3)2" in <zigzag 11 on "sp" of 6> :
   // CHECK: %{{.*}}, %[[DK1:.*]], %[[DV1:.*]] = sp.attend_backward(%[[Q]], %[[IN]]#0, %[[IN]]#1) {{.*}} onto_keys(%[[G0]]#0, %[[G0]]#1) {{.*}} from %[[W0S1:[0-9]*]]
@@ -45,8 +45,8 @@ sp.mesh @mesh <["sp" = 8]> sequence "sp"
 // CHECK-SAME: %[[K:[a-z0-9]*]]: tensor<1x2x2x8xf32>
 func.func @main(%q: tensor<1x11x2x8xf32>, %k: tensor<1x11x2x8xf32>, %lse: tensor<1x11x2xf32>)
     -> (tensor<1x11x2x8xf32>, tensor<1x11x2x8xf32>) {
-  // CHECK: %[[ON:.*]]:2 = sp.shift %[[K]], %[[K]] from %{{.*}} by 1 hops 4 in <zigzag 11 on "sp" of 8> {sp.backward}
-  // CHECK: %[[BACK:.*]]:2 = sp.shift %[[K]], %[[K]] from %{{.*}} by -1 hops 3 in <zigzag 11 on "sp" of 8> {sp.backward}
+  // CHECK: %[[ON:.*]]:2 = sp.shift %[[K]], %[[K]] from %{{.*}} by 1 hops 4 in <zigzag 11 on "sp" of 8> needed_by {{.*}}{sp.backward}
+  // CHECK: %[[BACK:.*]]:2 = sp.shift %[[K]], %[[K]] from %{{.*}} by -1 hops 3 in <zigzag 11 on "sp" of 8> needed_by {{.*}}{sp.backward}
   // CHECK: %{{.*}}, %[[DK:.*]], %[[DV:.*]] = sp.attend_backward(%[[Q]], %[[K]], %[[K]])
   // CHECK-NOT: sp.shift %[[DK]]
   // CHECK: %{{.*}}, %[[DK1:.*]], %[[DV1:.*]] = sp.attend_backward(%[[Q]], %[[ON]]#0, %[[ON]]#1) of(%{{.*}}) onto_query(%{{.*}}) queries {{.*}} from %[[S1:.*]] bands

@@ -38,8 +38,8 @@ func.func @main(%q: tensor<2x13x4x8xf32>, %k: tensor<2x17x2x8xf32>, %lse: tensor
   // What is said of keys travels beside them, apart from the way of the forward,
   // and stays where gradients go home.
   // RING: %[[R:.*]] = sp.rank "sp" : index
-  // RING: sp.shift %[[K]], %[[K]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> {sp.backward}
-  // RING: %[[FIRST:.*]] = sp.shift %[[B]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> {sp.backward} : tensor<1x4x1x1xi32>
+  // RING: sp.shift %[[K]], %[[K]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> needed_by {{.*}}{sp.backward}
+  // RING: %[[FIRST:.*]] = sp.shift %[[B]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> needed_by {{.*}}{sp.backward} : tensor<1x4x1x1xi32>
   // RING: sp.attend_backward(%[[Q]], %[[K]], %[[K]]) of(%[[Q]], %[[LSE]], %{{.*}}) score @gradient per_query(%[[A]] : {{.*}}) per_key(%[[B]] : {{.*}}) per_head(%[[W]] : {{.*}}) pair(%[[P]] : {{.*}}) table(%[[T]] : tensor<9x4xf32>) queries
   // RING: scf.for {{.*}}, %[[BT:[a-z0-9]*]] = %[[FIRST]],
   // RING: %[[NEXT:.*]] = sp.shift %[[BT]] from %[[SRC:.*]] by 1
@@ -66,13 +66,13 @@ func.func @main(%q: tensor<2x13x4x8xf32>, %k: tensor<2x17x2x8xf32>, %lse: tensor
   // TWO: %[[AH:.*]] = sp.all_to_all %[[AS]] rows <contiguous 13 on "sp" of 8 split 2> onto <contiguous 13 on "sp:(1)4" of 4>
   // TWO: %[[BS:.*]] = stablehlo.broadcast_in_dim %[[B]]
   // TWO: %[[BH:.*]] = sp.all_to_all %[[BS]] rows <contiguous 17 on "sp" of 8 split 2> onto <contiguous 17 on "sp:(1)4" of 4>
-  // TWO: %[[FIRST:.*]] = sp.shift %[[BH]] from %{{.*}} by 1 in <contiguous 17 on "sp:(1)4" of 4> {sp.backward} : tensor<1x5x1x1xi32>
+  // TWO: %[[FIRST:.*]] = sp.shift %[[BH]] from %{{.*}} by 1 in <contiguous 17 on "sp:(1)4" of 4> needed_by {{.*}}{sp.backward} : tensor<1x5x1x1xi32>
   // TWO: sp.attend_backward({{.*}} per_query(%[[AH]] : {{.*}}) per_key(%[[BH]] :
   // TWO: scf.for {{.*}}, %[[BT:[a-z0-9]*]] = %[[FIRST]],
   // TWO: sp.attend_backward({{.*}} per_query(%[[AH]] : {{.*}}) per_key(%[[BT]] :
 
-  // BOTH: %[[ON:.*]] = sp.shift %[[B]] from %{{.*}} by 1 hops 2 in <contiguous 17 on "sp" of 4> {sp.backward}
-  // BOTH: %[[BACK:.*]] = sp.shift %[[B]] from %{{.*}} by -1 hops 1 in <contiguous 17 on "sp" of 4> {sp.backward}
+  // BOTH: %[[ON:.*]] = sp.shift %[[B]] from %{{.*}} by 1 hops 2 in <contiguous 17 on "sp" of 4> needed_by {{.*}}{sp.backward}
+  // BOTH: %[[BACK:.*]] = sp.shift %[[B]] from %{{.*}} by -1 hops 1 in <contiguous 17 on "sp" of 4> needed_by {{.*}}{sp.backward}
   // BOTH: sp.attend_backward({{.*}} per_key(%[[B]] :
   // BOTH: %[[OPPOSITE:.*]] = sp.shift %[[ON]] from %{{.*}} by 1 hops 2
   // BOTH: sp.attend_backward({{.*}} per_key(%[[ON]] :

@@ -45,7 +45,7 @@ func.func @main(%q: tensor<2x13x4x8xbf16>, %k: tensor<2x17x2x8xbf16>, %v: tensor
 
   // Keys travel as in the forward, without being kept from there; gradients of
   // a block follow it, and the last hop brings them home.
-  // RING: %[[KV:.*]]:2 = sp.shift %[[K]], %[[V]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> {sp.backward}
+  // RING: %[[KV:.*]]:2 = sp.shift %[[K]], %[[V]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> needed_by {{.*}}{sp.backward}
   // RING: %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = sp.attend_backward(%[[Q]], %[[K]], %[[V]]) of(%[[DO]], %[[LSE]], %[[DELTA]]) queries <contiguous 13 on "sp" of 5> keys <contiguous 17 on "sp" of 5> from %[[R]]
   // RING: %[[G:.*]]:2 = sp.shift %[[DK]], %[[DV]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> : tensor<1x4x2x8xf32>, tensor<1x4x2x4xf32>
   // RING: %[[LOOP:.*]]:5 = scf.for %[[T:.*]] = %c1 to %c4 step %c1 iter_args(%[[DQT:.*]] = %[[DQ]], %[[KT:.*]] = %[[KV]]#0, %[[VT:.*]] = %[[KV]]#1, %[[DKT:.*]] = %[[G]]#0, %[[DVT:.*]] = %[[G]]#1)

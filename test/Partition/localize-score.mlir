@@ -34,7 +34,7 @@ func.func @main(%q: tensor<2x13x4x8xf32>, %k: tensor<2x17x2x8xf32>, %a: tensor<2
   // What is said of keys travels beside them, in a shift of its own.
   // RING: %[[R:.*]] = sp.rank "sp" : index
   // RING: sp.shift %[[K]], %[[K]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5>
-  // RING: %[[FIRST:.*]] = sp.shift %[[B]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> : tensor<1x4x1x1xi32>
+  // RING: %[[FIRST:.*]] = sp.shift %[[B]] from %[[R]] by 1 in <contiguous 17 on "sp" of 5> needed_by {{.*}} : tensor<1x4x1x1xi32>
   // RING: sp.attend(%[[Q]], %[[K]], %[[K]]) score @score_0 per_query(%[[A]] : {{.*}}) per_key(%[[B]] : {{.*}}) per_head(%[[W]] : {{.*}}) table(%[[T]] : tensor<9x4xf32>) queries
   // RING: scf.for {{.*}}, %[[BT:.*]] = %[[FIRST]])
   // RING: %[[NEXT:.*]] = sp.shift %[[BT]] from %[[SRC:.*]] by 1
@@ -63,7 +63,7 @@ func.func @main(%q: tensor<2x13x4x8xf32>, %k: tensor<2x17x2x8xf32>, %a: tensor<2
   // TWO: %[[AH:.*]] = sp.all_to_all %[[AS]] rows <contiguous 13 on "sp" of 8 split 2> onto <contiguous 13 on "sp:(1)4" of 4> heads <contiguous 2 on "sp:(4)2" of 2> of 2 : tensor<2x2x2x1xi32> -> tensor<2x4x1x1xi32>
   // TWO: %[[BS:.*]] = stablehlo.broadcast_in_dim %[[B]]
   // TWO: %[[BH:.*]] = sp.all_to_all %[[BS]] rows <contiguous 17 on "sp" of 8 split 2> onto <contiguous 17 on "sp:(1)4" of 4>
-  // TWO: %[[FIRST:.*]] = sp.shift %[[BH]] from %{{.*}} by 1 in <contiguous 17 on "sp:(1)4" of 4> : tensor<1x5x1x1xi32>
+  // TWO: %[[FIRST:.*]] = sp.shift %[[BH]] from %{{.*}} by 1 in <contiguous 17 on "sp:(1)4" of 4> needed_by {{.*}} : tensor<1x5x1x1xi32>
   // TWO: sp.attend({{.*}} per_query(%[[AH]] : {{.*}}) per_key(%[[BH]] :
   // TWO: scf.for {{.*}}, %[[BT:.*]] = %[[FIRST]])
   // TWO: sp.attend({{.*}} per_query(%[[AH]] : {{.*}}) per_key(%[[BT]] :

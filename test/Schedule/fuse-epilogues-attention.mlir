@@ -33,7 +33,7 @@ func.func @read_twice(%q: tensor<1x8x2x16xbf16>) -> (tensor<1x8x2x16xf32>, tenso
 func.func @others(%q: tensor<1x8x2x16xbf16>) -> (tensor<1x8x2x16xf16>, tensor<1x8x2x16xbf16>) {
   %o, %lse = sp.attend(%q, %q, %q) queries <contiguous 8 on "" of 1> keys <contiguous 8 on "" of 1> bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi 0>] scale 2.500000e-01 : (tensor<1x8x2x16xbf16>, tensor<1x8x2x16xbf16>, tensor<1x8x2x16xbf16>) -> tensor<1x8x2x16xf32>, tensor<1x8x2xf32>
   %h = stablehlo.convert %o : (tensor<1x8x2x16xf32>) -> tensor<1x8x2x16xf16>
-  %s, %sums = sp.attend(%q, %q, %q) queries <contiguous 8 on "" of 1> keys <contiguous 8 on "" of 1> bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi 0>] scale 2.500000e-01 : (tensor<1x8x2x16xbf16>, tensor<1x8x2x16xbf16>, tensor<1x8x2x16xbf16>) -> tensor<1x8x2x16xf32>, tensor<1x8x2x2xf32>
+  %s, %sums = sp.attend(%q, %q, %q) queries <contiguous 8 on "" of 1> keys <contiguous 8 on "" of 1> bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi 0>] scale 2.500000e-01 as sums_base_2 : (tensor<1x8x2x16xbf16>, tensor<1x8x2x16xbf16>, tensor<1x8x2x16xbf16>) -> tensor<1x8x2x16xf32>, tensor<1x8x2x2xf32>
   %b = stablehlo.convert %s : (tensor<1x8x2x16xf32>) -> tensor<1x8x2x16xbf16>
   return %h, %b : tensor<1x8x2x16xf16>, tensor<1x8x2x16xbf16>
 }

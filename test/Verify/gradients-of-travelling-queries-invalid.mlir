@@ -11,18 +11,18 @@ module @too_short {
     %c1 = arith.constant 1 : index
     %cn = arith.constant 2 : index
     %rank = sp.rank "sp" : index
-    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
     %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) queries <contiguous 16 on "sp" of 4> from %rank keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %g0, %u0 = sp.shift_start %dq0 of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %g0, %u0 = sp.shift_start %dq0 from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %t0
     sp.wait %u0
     %r:7 = scf.for %i = %c1 to %cn step %c1 iter_args(%dk1 = %dk0, %dv1 = %dv0, %q1 = %q0#0, %o1 = %q0#1, %l1 = %q0#2, %d1 = %q0#3, %g1 = %g0) -> (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>) {
       %src = affine.apply #back(%i)[%rank]
-      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
       %dq2, %dk2, %dv2 = sp.attend_backward(%q1, %k, %v) of(%o1, %l1, %d1) onto_query(%g1) onto_keys(%dk1, %dv1) queries <contiguous 16 on "sp" of 4> from %src keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-      %g2, %u2 = sp.shift_start %dq2 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+      %g2, %u2 = sp.shift_start %dq2 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
       sp.wait %t2
       sp.wait %u2
       scf.yield %dk2, %dv2, %q2#0, %q2#1, %q2#2, %q2#3, %g2 : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>
@@ -46,19 +46,19 @@ module @keys_begin_again {
     %c1 = arith.constant 1 : index
     %cn = arith.constant 3 : index
     %rank = sp.rank "sp" : index
-    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
     // expected-error@+1 {{is the last of its gradient, but the keys of owner 0 have not met the queries of owner 1, with which they share 16 visible pairs}}
     %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) queries <contiguous 16 on "sp" of 4> from %rank keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %g0, %u0 = sp.shift_start %dq0 of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %g0, %u0 = sp.shift_start %dq0 from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %t0
     sp.wait %u0
     %r:7 = scf.for %i = %c1 to %cn step %c1 iter_args(%dk1 = %dk0, %dv1 = %dv0, %q1 = %q0#0, %o1 = %q0#1, %l1 = %q0#2, %d1 = %q0#3, %g1 = %g0) -> (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>) {
       %src = affine.apply #back(%i)[%rank]
-      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
       %dq2, %dk2, %dv2 = sp.attend_backward(%q1, %k, %v) of(%o1, %l1, %d1) onto_query(%g1) queries <contiguous 16 on "sp" of 4> from %src keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-      %g2, %u2 = sp.shift_start %dq2 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+      %g2, %u2 = sp.shift_start %dq2 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
       sp.wait %t2
       sp.wait %u2
       scf.yield %dk2, %dv2, %q2#0, %q2#1, %q2#2, %q2#3, %g2 : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>
@@ -66,7 +66,7 @@ module @keys_begin_again {
     %end = affine.apply #last()[%rank]
     %dq9, %dk9, %dv9 = sp.attend_backward(%r#2, %k, %v) of(%r#3, %r#4, %r#5) onto_query(%r#6) onto_keys(%r#0, %r#1) queries <contiguous 16 on "sp" of 4> from %end keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %h, %w = sp.shift_start %dq9 of_queries from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %h, %w = sp.shift_start %dq9 from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %w
     return %h, %dk9, %dv9 : tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
   }
@@ -83,18 +83,18 @@ module @keys_apart {
     %c1 = arith.constant 1 : index
     %cn = arith.constant 3 : index
     %rank = sp.rank "sp" : index
-    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
     %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) queries <contiguous 16 on "sp" of 4> from %rank keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %g0, %u0 = sp.shift_start %dq0 of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %g0, %u0 = sp.shift_start %dq0 from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %t0
     sp.wait %u0
     %r:7 = scf.for %i = %c1 to %cn step %c1 iter_args(%dk1 = %dk0, %dv1 = %dv0, %q1 = %q0#0, %o1 = %q0#1, %l1 = %q0#2, %d1 = %q0#3, %g1 = %g0) -> (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>) {
       %src = affine.apply #back(%i)[%rank]
-      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
       %dq2, %dk2, %dv2 = sp.attend_backward(%q1, %k, %v) of(%o1, %l1, %d1) onto_query(%g1) onto_keys(%dk1, %dv1) queries <contiguous 16 on "sp" of 4> from %src keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-      %g2, %u2 = sp.shift_start %dq2 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+      %g2, %u2 = sp.shift_start %dq2 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
       sp.wait %t2
       sp.wait %u2
       scf.yield %dk2, %dv2, %q2#0, %q2#1, %q2#2, %q2#3, %g2 : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>
@@ -103,7 +103,7 @@ module @keys_apart {
     // expected-error@+1 {{continues a gradient that was continued before}}
     %dq9, %dk9, %dv9 = sp.attend_backward(%r#2, %k, %v) of(%r#3, %r#4, %r#5) onto_query(%r#6) onto_keys(%r#0, %dv0) queries <contiguous 16 on "sp" of 4> from %end keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %h, %w = sp.shift_start %dq9 of_queries from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %h, %w = sp.shift_start %dq9 from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %w
     return %h, %dk9, %dv9 : tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
   }
@@ -120,19 +120,19 @@ module @a_block_is_lost {
     %c1 = arith.constant 1 : index
     %cn = arith.constant 3 : index
     %rank = sp.rank "sp" : index
-    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
     %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) queries <contiguous 16 on "sp" of 4> from %rank keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
     // expected-error@+1 {{makes a part of a gradient of queries that is lost}}
-    %g0, %u0 = sp.shift_start %dq0 of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %g0, %u0 = sp.shift_start %dq0 from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %t0
     sp.wait %u0
     %r:7 = scf.for %i = %c1 to %cn step %c1 iter_args(%dk1 = %dk0, %dv1 = %dv0, %q1 = %q0#0, %o1 = %q0#1, %l1 = %q0#2, %d1 = %q0#3, %g1 = %g0) -> (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>) {
       %src = affine.apply #back(%i)[%rank]
-      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
       %dq2, %dk2, %dv2 = sp.attend_backward(%q1, %k, %v) of(%o1, %l1, %d1) onto_keys(%dk1, %dv1) queries <contiguous 16 on "sp" of 4> from %src keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-      %g2, %u2 = sp.shift_start %dq2 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+      %g2, %u2 = sp.shift_start %dq2 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
       sp.wait %t2
       sp.wait %u2
       scf.yield %dk2, %dv2, %q2#0, %q2#1, %q2#2, %q2#3, %g2 : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>
@@ -140,7 +140,7 @@ module @a_block_is_lost {
     %end = affine.apply #last()[%rank]
     %dq9, %dk9, %dv9 = sp.attend_backward(%r#2, %k, %v) of(%r#3, %r#4, %r#5) onto_query(%r#6) onto_keys(%r#0, %r#1) queries <contiguous 16 on "sp" of 4> from %end keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %h, %w = sp.shift_start %dq9 of_queries from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %h, %w = sp.shift_start %dq9 from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %w
     return %h, %dk9, %dv9 : tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
   }
@@ -157,18 +157,18 @@ module @not_home {
     %c1 = arith.constant 1 : index
     %cn = arith.constant 3 : index
     %rank = sp.rank "sp" : index
-    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
     %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) queries <contiguous 16 on "sp" of 4> from %rank keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %g0, %u0 = sp.shift_start %dq0 of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %g0, %u0 = sp.shift_start %dq0 from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %t0
     sp.wait %u0
     %r:7 = scf.for %i = %c1 to %cn step %c1 iter_args(%dk1 = %dk0, %dv1 = %dv0, %q1 = %q0#0, %o1 = %q0#1, %l1 = %q0#2, %d1 = %q0#3, %g1 = %g0) -> (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>) {
       %src = affine.apply #back(%i)[%rank]
-      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
       %dq2, %dk2, %dv2 = sp.attend_backward(%q1, %k, %v) of(%o1, %l1, %d1) onto_query(%g1) onto_keys(%dk1, %dv1) queries <contiguous 16 on "sp" of 4> from %src keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-      %g2, %u2 = sp.shift_start %dq2 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+      %g2, %u2 = sp.shift_start %dq2 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
       sp.wait %t2
       sp.wait %u2
       scf.yield %dk2, %dv2, %q2#0, %q2#1, %q2#2, %q2#3, %g2 : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>
@@ -192,19 +192,19 @@ module @sums_of_another_rank {
     %c1 = arith.constant 1 : index
     %cn = arith.constant 3 : index
     %rank = sp.rank "sp" : index
-    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
     %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) queries <contiguous 16 on "sp" of 4> from %rank keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %g0, %u0 = sp.shift_start %dq0 of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %g0, %u0 = sp.shift_start %dq0 from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %t0
     sp.wait %u0
     %r:7 = scf.for %i = %c1 to %cn step %c1 iter_args(%dk1 = %dk0, %dv1 = %dv0, %q1 = %q0#0, %o1 = %q0#1, %l1 = %q0#2, %d1 = %q0#3, %g1 = %g0) -> (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>) {
       %src = affine.apply #back(%i)[%rank]
-      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
       // expected-error@+1 {{attends to queries of one rank with cotangents, sums or terms of another}}
       %dq2, %dk2, %dv2 = sp.attend_backward(%q1, %k, %v) of(%o1, %lse, %d1) onto_query(%g1) onto_keys(%dk1, %dv1) queries <contiguous 16 on "sp" of 4> from %src keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-      %g2, %u2 = sp.shift_start %dq2 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+      %g2, %u2 = sp.shift_start %dq2 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
       sp.wait %t2
       sp.wait %u2
       scf.yield %dk2, %dv2, %q2#0, %q2#1, %q2#2, %q2#3, %g2 : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>
@@ -212,7 +212,7 @@ module @sums_of_another_rank {
     %end = affine.apply #last()[%rank]
     %dq9, %dk9, %dv9 = sp.attend_backward(%r#2, %k, %v) of(%r#3, %r#4, %r#5) onto_query(%r#6) onto_keys(%r#0, %r#1) queries <contiguous 16 on "sp" of 4> from %end keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %h, %w = sp.shift_start %dq9 of_queries from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %h, %w = sp.shift_start %dq9 from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %w
     return %h, %dk9, %dv9 : tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
   }
@@ -229,19 +229,19 @@ module @gradient_of_another_rank {
     %c1 = arith.constant 1 : index
     %cn = arith.constant 3 : index
     %rank = sp.rank "sp" : index
-    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
     %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) queries <contiguous 16 on "sp" of 4> from %rank keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %g0, %u0 = sp.shift_start %dq0 of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %g0, %u0 = sp.shift_start %dq0 from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %t0
     sp.wait %u0
     %r:7 = scf.for %i = %c1 to %cn step %c1 iter_args(%dk1 = %dk0, %dv1 = %dv0, %q1 = %q0#0, %o1 = %q0#1, %l1 = %q0#2, %d1 = %q0#3, %g1 = %g0) -> (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>) {
       %src = affine.apply #back(%i)[%rank]
-      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
       // expected-error@+1 {{adds gradients of queries of owner 2 to those of owner 3, at owner 0}}
       %dq2, %dk2, %dv2 = sp.attend_backward(%q1, %k, %v) of(%o1, %l1, %d1) onto_query(%g1) onto_keys(%dk1, %dv1) queries <contiguous 16 on "sp" of 4> from %src keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-      %g2, %u2 = sp.shift_start %dq2 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+      %g2, %u2 = sp.shift_start %dq2 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
       sp.wait %t2
       sp.wait %u2
       scf.yield %dk2, %dv2, %q2#0, %q2#1, %q2#2, %q2#3, %dq2 : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>
@@ -249,7 +249,7 @@ module @gradient_of_another_rank {
     %end = affine.apply #last()[%rank]
     %dq9, %dk9, %dv9 = sp.attend_backward(%r#2, %k, %v) of(%r#3, %r#4, %r#5) onto_query(%r#6) onto_keys(%r#0, %r#1) queries <contiguous 16 on "sp" of 4> from %end keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %h, %w = sp.shift_start %dq9 of_queries from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %h, %w = sp.shift_start %dq9 from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %w
     return %h, %dk9, %dv9 : tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
   }
@@ -266,19 +266,19 @@ module @other_keys {
     %c1 = arith.constant 1 : index
     %cn = arith.constant 3 : index
     %rank = sp.rank "sp" : index
-    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+    %q0:4, %t0 = sp.shift_start %q, %do, %lse, %delta from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
     %dq0, %dk0, %dv0 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) queries <contiguous 16 on "sp" of 4> from %rank keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %g0, %u0 = sp.shift_start %dq0 of_queries from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %g0, %u0 = sp.shift_start %dq0 from %rank by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %t0
     sp.wait %u0
     %r:7 = scf.for %i = %c1 to %cn step %c1 iter_args(%dk1 = %dk0, %dv1 = %dv0, %q1 = %q0#0, %o1 = %q0#1, %l1 = %q0#2, %d1 = %q0#3, %g1 = %g0) -> (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>) {
       %src = affine.apply #back(%i)[%rank]
-      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
+      %q2:4, %t2 = sp.shift_start %q1, %o1, %l1, %d1 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>
       // expected-note@+1 {{which is this one}}
       %dq2, %dk2, %dv2 = sp.attend_backward(%q1, %k, %v) of(%o1, %l1, %d1) onto_query(%g1) onto_keys(%dk1, %dv1) queries <contiguous 16 on "sp" of 4> from %src keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-      %g2, %u2 = sp.shift_start %dq2 of_queries from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+      %g2, %u2 = sp.shift_start %dq2 from %src by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
       sp.wait %t2
       sp.wait %u2
       scf.yield %dk2, %dv2, %q2#0, %q2#1, %q2#2, %q2#3, %g2 : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2x8xf32>
@@ -287,7 +287,7 @@ module @other_keys {
     // expected-error@+1 {{continues the gradient of another attention}}
     %dq9, %dk9, %dv9 = sp.attend_backward(%r#2, %v, %k) of(%r#3, %r#4, %r#5) onto_query(%r#6) onto_keys(%r#0, %r#1) queries <contiguous 16 on "sp" of 4> from %end keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0
       : (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x2x8xf32>, tensor<1x4x2xf32>) -> (tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>)
-    %h, %w = sp.shift_start %dq9 of_queries from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
+    %h, %w = sp.shift_start %dq9 from %end by 1 in <contiguous 16 on "sp" of 4> : tensor<1x4x2x8xf32>
     sp.wait %w
     return %h, %dk9, %dv9 : tensor<1x4x2x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
   }

@@ -4,6 +4,7 @@
 
 #include "sprt/sprt.h"
 
+#include "sp/IR/PlacedValues.h"
 #include "sp/Plan/AttentionCost.h"
 
 #include "mlir/IR/Remarks.h"
@@ -119,13 +120,12 @@ static json describe(OpT op, MeshOp mesh, PlanAttr plan, Costs &known) {
   int64_t stride = mesh.getRanks();
   for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
     stride /= axis.getSize();
-    if (axis.getName() == plan.getAxis())
+    if (axis.getName() == plan.getAxis().getName())
       break;
   }
   int64_t ranks = mesh.getAxisSize(plan.getAxis());
   // Padding of an uneven batch is exchanged as well as the rest.
-  int64_t batch = llvm::divideCeil(
-      q[0], mesh.getBatch() ? mesh.getAxisSize(*mesh.getBatch()) : 1);
+  int64_t batch = llvm::divideCeil(q[0], mesh.getAxisSize(mesh.getBatch()));
   const std::vector<AttentionCost> &costs = known.of(op, plan, batch);
   for (int64_t rank = 0; rank < mesh.getRanks(); ++rank) {
     const AttentionCost &cost = costs[(rank / stride) % ranks % costs.size()];
@@ -184,9 +184,7 @@ json mlir::sp::describeAttentions(ModuleOp module) {
 }
 
 int64_t mlir::sp::constantBytesOf(ModuleOp module) {
-  return module.lookupSymbol("main")
-      ->getAttrOfType<IntegerAttr>("sp.constant_bytes")
-      .getInt();
+  return *bytesOf(module.lookupSymbol<func::FuncOp>("main"), Space::Constants);
 }
 
 FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
@@ -197,9 +195,8 @@ FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
        peak = json::array();
   for (MeshAxisAttr axis : meshOp.getMesh().getAxes())
     mesh[axis.getName().str()] = axis.getSize();
-  int64_t arenaBytes = module.lookupSymbol("main")
-                           ->getAttrOfType<IntegerAttr>("sp.arena_bytes")
-                           .getInt();
+  int64_t arenaBytes =
+      *bytesOf(module.lookupSymbol<func::FuncOp>("main"), Space::Arena);
   int64_t constantBytes = constantBytesOf(module);
   bool isExact = true;
   std::vector<sprt_prediction> predictions(

@@ -1,4 +1,4 @@
-//===- Stages.cpp - Plan to Memory, and groups that fit in memory ---------===//
+//===- Stages.cpp - Plan to Verify, and groups that fit in memory ---------===//
 
 #include "Stages.h"
 
@@ -38,8 +38,8 @@ std::vector<Stage> mlir::sp::stagesOf(const CompileOptions &options,
        [isCuda = options.cuda.has_value()](OpPassManager &pm) {
          buildSchedulePipeline(pm, /*hasEpilogues=*/isCuda);
        }},
-      {"verify", buildVerifyPipeline},
-      {"memory", buildMemoryPipeline}};
+      {"memory", buildMemoryPipeline},
+      {"verify", buildVerifyPipeline}};
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,7 +15,7 @@ public:
   RankIndices(MeshOp mesh, int64_t rank) : mesh(mesh), rank(rank) {}
 
   /// Along an axis or a factor of one, which the mesh must have.
-  int64_t coordinate(StringRef axis);
+  int64_t coordinate(AxisAttr axis);
   /// The number of this rank as an owner of the layout's rows.
   int64_t owner(LayoutAttr layout) {
     return layout.isDense() ? 0 : coordinate(layout.getAxis());

@@ -14,6 +14,7 @@
 #include "sprt/algebra/Bands.h"
 #include "sprt/algebra/Heads.h"
 #include "sprt/algebra/Layout.h"
+#include "sprt/algebra/Ring.h"
 
 #include "sp/IR/SPDialect.h.inc"
 #include "sp/IR/SPEnums.h.inc"
@@ -52,21 +53,6 @@ ArrayAttr toAttr(MLIRContext *context, const sprt::algebra::Bands &bands);
 /// Most heads that a rank holds of a tensor with `headCount` heads when `heads`
 /// deals the query heads.
 int64_t getMaxHeads(LayoutAttr heads, int64_t headCount);
-
-/// The rows that read the blocks which a ring hands on, and which of these they
-/// see: queries, which see keys, or keys, which are seen by queries.
-struct RingReader {
-  LayoutAttr rows;
-  ArrayAttr bands;
-};
-
-/// Who reads the blocks that a ring hands on by 1 or -1, in partial attentions
-/// or in their gradients, and so says which of them anybody needs; none where
-/// several read them with different masks, or none does.
-std::optional<RingReader> getRingReader(ShiftStartOp shift);
-
-/// The way of the blocks that a ring hands on.
-sprt::algebra::RingWay wayOf(ShiftStartOp shift, MeshOp mesh);
 
 /// The mesh of a module, or null.
 MeshOp getMesh(Operation *moduleOp);

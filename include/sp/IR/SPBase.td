@@ -20,6 +20,9 @@ def Sp_Dialect : Dialect {
     Tensors are in canonical order batch, sequence, head, feature.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
 }
 
@@ -54,6 +57,15 @@ def Sp_Empty : Sp_Enum<"Empty", "What a row without visible keys gives", [
 def Sp_Placement : Sp_Enum<"Placement", "Which factor takes neighbouring ranks", [
   I32EnumAttrCase<"HeadFirst", 0, "head_first">,
   I32EnumAttrCase<"ContextFirst", 1, "context_first">]>;
+
+def Sp_SoftmaxForm : Sp_Enum<"SoftmaxForm", "What a softmax state is", [
+  I32EnumAttrCase<"Mean", 0, "mean">,
+  I32EnumAttrCase<"SumsBase2", 1, "sums_base_2">,
+  I32EnumAttrCase<"SumsBaseE", 2, "sums_base_e">]>;
+
+def Sp_Space : Sp_Enum<"Space", "Memory of a rank", [
+  I32EnumAttrCase<"Arena", 0, "arena">,
+  I32EnumAttrCase<"Constants", 1, "constants">]>;
 
 def Sp_Activation : Sp_Enum<"Activation", "What a product's elements go through", [
   I32EnumAttrCase<"None", 0, "none">,
@@ -90,6 +102,38 @@ def Sp_MeshAttr : Sp_Attr<"Mesh", "axes"> {
   }];
 }
 
+def Sp_AxisAttr : Sp_Attr<"Axis", "axis"> {
+  let summary = "Axis of the mesh, or a factor of one";
+  let description = [{
+    `"sp"` is the whole axis, `"sp:(2)4"`, as Shardy writes it, the factor of
+    size 4 that varies below 2 equal parts of it: with 16 ranks of "sp" the
+    coordinate is `(sp / 2) mod 4`.
+  }];
+  let parameters = (ins StringRefParameter<"axis of the mesh">:$name, DefaultValuedParameter<"int64_t", "1">:$above,
+                        DefaultValuedParameter<"int64_t", "0", "of a factor, 0 for the whole axis">:$size);
+  let assemblyFormat = "`` custom<AxisText>($name, $above, $size)";
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$name), [{ return $_get($_ctxt, name, 1, 0); }]>];
+  let extraClassDeclaration = [{
+    bool isWhole() const { return getSize() == 0; }
+    /// Of an axis of `whole` ranks the factor of `size` below `above` parts.
+    static AxisAttr getFactor(AxisAttr axis, int64_t whole, int64_t above, int64_t size);
+    /// Whether ranks that differ along both are there.
+    bool overlaps(AxisAttr other) const;
+    /// As it is printed, without quotes.
+    std::string getText() const;
+  }];
+}
+
+def Sp_AxisListAttr : Sp_Attr<"AxisList", "axis_list"> {
+  let summary = "Axes, outermost first";
+  let parameters = (ins OptionalArrayRefParameter<"AxisAttr">:$axes);
+  let assemblyFormat = "`` `[` (`]`) : ($axes^ `]`)?";
+  let extraClassDeclaration = [{
+    /// As users write it: ["dp", "sp"].
+    std::string getText() const;
+  }];
+}
+
 def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
   let summary = "Positions of every rank along a mesh axis";
   let description = [{
@@ -99,20 +143,18 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
     of half the ranks is dealt to, and the rows of each ring owner are cut into 2
     parts, one a rank: `<zigzag 4096 on "sp" of 8 split 2>`. The algebra of
     layouts is `sprt/algebra/Layout.h`.
-
-    An axis is one of the mesh, or a factor of one as Shardy writes it:
-    `"sp:(2)4"` is the factor of size 4 of "sp" that varies below 2 equal parts
-    of it.
   }];
   let parameters = (ins EnumParameter<Sp_LayoutKind>:$kind, "int64_t":$length,
-                        StringRefParameter<"mesh axis">:$axis, "int64_t":$ranks,
+                        "AxisAttr":$axis, "int64_t":$ranks,
                         DefaultValuedParameter<"int64_t", "1">:$split);
   let assemblyFormat = "`<` $kind $length `on` $axis `of` $ranks (`split` $split^)? `>`";
-  let builders = [AttrBuilder<(ins "LayoutKind":$kind, "int64_t":$length, "::llvm::StringRef":$axis, "int64_t":$ranks), [{
+  let builders = [AttrBuilder<(ins "LayoutKind":$kind, "int64_t":$length, "AxisAttr":$axis, "int64_t":$ranks), [{
     return $_get($_ctxt, kind, length, axis, ranks, 1);
   }]>];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// Every position of a dimension, on no axis.
+    static LayoutAttr getDense(::mlir::MLIRContext *context, int64_t length);
     /// Rows of the rank that holds most.
     int64_t getMaxCount() const;
     bool isDense() const { return getRanks() == 1; }
@@ -169,6 +211,17 @@ def Sp_BandAttr : Sp_Attr<"Band", "band"> {
 }
 def Sp_BandsAttr : TypedArrayAttrBase<Sp_BandAttr, "disjoint bands">;
 
+def Sp_ReadersAttr : Sp_Attr<"Readers", "readers"> {
+  let summary = "Who needs the blocks that a ring hands on";
+  let description = [{
+    Rows of every rank, and which pairs of one of them and of a row of a block
+    count: queries, which see keys, or keys, which queries see. A rank needs the
+    blocks with which its own rows share a pair.
+  }];
+  let parameters = (ins "LayoutAttr":$rows, "::mlir::ArrayAttr":$bands);
+  let assemblyFormat = "`<` `rows` $rows `bands` $bands `>`";
+}
+
 def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
   let summary = "How an attention is spread over a mesh axis";
   let description = [{
@@ -184,7 +237,7 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     For gradients a ring hands on keys and values, or with `queries_travel` queries
     and what belongs to them; the gradients of what it hands on follow.
   }];
-  let parameters = (ins StringRefParameter<"mesh axis">:$axis, "int64_t":$heads,
+  let parameters = (ins "AxisAttr":$axis, "int64_t":$heads,
                         "int64_t":$outer, "int64_t":$inner, "int64_t":$gather,
                         EnumParameter<Sp_LayoutKind>:$layout, EnumParameter<Sp_Placement>:$placement,
                         DefaultValuedParameter<"int64_t", "1">:$groups,
@@ -214,13 +267,25 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     /// The kv heads [first, first + count) of a group, of `kvHeads`.
     std::pair<int64_t, int64_t> getKvGroup(int64_t group, int64_t kvHeads) const;
     /// Factors of the axis.
-    std::string getHeadsAxis() const;
-    std::string getRingAxis() const;
-    std::string getOuterAxis() const;
-    std::string getInnerAxis() const;
+    AxisAttr getHeadsAxis() const;
+    AxisAttr getRingAxis() const;
+    AxisAttr getOuterAxis() const;
+    AxisAttr getInnerAxis() const;
     /// The name a user knows it by: none, ring, ulysses, allgather, ...
     ::llvm::StringRef getStrategyName() const;
   }];
+}
+
+def Sp_PlaceAttr : Sp_Attr<"Place", "place"> {
+  let summary = "Where a value lies on a rank";
+  let description = [{
+    `<arena affine_map<(d0) -> (4096 + (d0 mod 2) * 512)>>` is the byte at which
+    the value begins, as a function of the counters of the `scf.for` loops around
+    it, outermost first: here it lies in two slots in turn. Constants lie in the
+    artifact's data, all else in the arena.
+  }];
+  let parameters = (ins EnumParameter<Sp_Space>:$space, "::mlir::AffineMapAttr":$offset);
+  let assemblyFormat = "`<` $space $offset `>`";
 }
 
 class Sp_Type<string name, string typeMnemonic> : TypeDef<Sp_Dialect, name> {

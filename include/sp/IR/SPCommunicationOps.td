@@ -26,10 +26,9 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
     `distance` before. `source` is the rank whose rows the blocks hold; only its
     valid rows travel. Dimension 1 is the rows. Where `heads` deals heads,
     dimension 2 is the heads, and only those that the rank's query heads read
-    travel. A negative distance is the way back. Blocks that are handed on by 1
-    or -1 go `hops` times at most, or a whole turn: one that nobody on the rest
-    of that way needs stays where it is. They hold keys, which queries of other
-    ranks need, or `of_queries`, whose gradients other ranks' keys make.
+    travel. A negative distance is the way back. Blocks with `needed_by` go
+    `hops` times at most, or a whole turn: one that no such rank on the rest of
+    that way needs stays where it is.
     ```
     rank      0   1   2   3
     before    a   b   c   d
@@ -39,24 +38,30 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
     (C2) `distance` is no multiple of a whole turn, which would move nothing.
     (C3) operands have as many rows as the layout's largest rank.
     (C4) `hops` is at least 1 and less than a whole turn.
+    (C5) blocks with `needed_by` go to the next rank or to the one before.
 
     ```mlir
-    %k1, %v1 = sp.shift %k, %v from %src by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x64xf32>
+    %k1, %v1 = sp.shift %k, %v from %src by 1 in <zigzag 4096 on "sp" of 4>
+       needed_by <rows <zigzag 4096 on "sp" of 4> bands [#sp.band<q 0 to 4096, k 0 to 4096, lo -inf, hi 0>]> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x64xf32>
     ```
   }]>.value;
   dag moved = (ins Variadic<AnyRankedTensor>:$inputs, Index:$source, I64Attr:$distance, Sp_LayoutAttr:$layout,
-                       OptionalAttr<I64Attr>:$hops, OptionalAttr<StrAttr>:$along,
+                       OptionalAttr<I64Attr>:$hops, OptionalAttr<Sp_AxisAttr>:$along,
                        OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
-                       UnitAttr:$of_queries);
+                       OptionalAttr<Sp_ReadersAttr>:$needed_by);
   let arguments = !con(moved, streams);
-  let assemblyFormat = "$inputs (`of_queries` $of_queries^)? `from` $source `by` $distance (`hops` $hops^)? (`along` $along^)? `in` $layout"
-                       # " (`heads` $heads^ `of` $kv_heads)?" # streamText # " attr-dict `:` type($inputs)"
+  let assemblyFormat = "$inputs `from` $source `by` $distance (`hops` $hops^)? (`along` $along^)? `in` $layout"
+                       # " (`heads` $heads^ `of` $kv_heads)? (`needed_by` $needed_by^)?" # streamText # " attr-dict `:` type($inputs)"
                        # " `` custom<SameTypes>(ref(type($inputs)), type($results))";
   let hasVerifier = 1;
 }
 def Sp_ShiftOp : Sp_ShiftBase<0> { let results = (outs Variadic<AnyRankedTensor>:$results); }
 def Sp_ShiftStartOp : Sp_ShiftBase<1> {
   let results = (outs Variadic<AnyRankedTensor>:$results, Sp_TokenType:$token);
+  let extraClassDeclaration = [{
+    /// The way of the blocks in the ring.
+    ::sprt::algebra::RingWay getWay(MeshOp mesh);
+  }];
 }
 
 class Sp_AllGatherBase<bit start> : Sp_CommOp<"all_gather", start> {
@@ -138,7 +143,7 @@ class Sp_AllReduceBase<bit start>
     %s, %t = sp.all_reduce %x, %y sum over ["dp", "sp"] of 8 : tensor<8xf32>, tensor<2x2xf32>
     ```
   }]>.value;
-  dag moved = (ins Variadic<AnyRankedTensor>:$inputs, Sp_Reduction:$kind, StrArrayAttr:$axes, I64Attr:$ranks);
+  dag moved = (ins Variadic<AnyRankedTensor>:$inputs, Sp_Reduction:$kind, Sp_AxisListAttr:$axes, I64Attr:$ranks);
   let arguments = !con(moved, streams);
   let assemblyFormat = "$inputs $kind `over` $axes `of` $ranks" # streamText # " attr-dict `:` type($inputs)"
                        # " `` custom<SameTypes>(ref(type($inputs)), type($results))";

@@ -26,8 +26,8 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Sp_MeshAttr:$mesh,
-                       OptionalAttr<StrAttr>:$sequence, OptionalAttr<StrAttr>:$batch,
-                       OptionalAttr<StrArrayAttr>:$processes);
+                       OptionalAttr<Sp_AxisAttr>:$sequence, OptionalAttr<Sp_AxisAttr>:$batch,
+                       OptionalAttr<Sp_AxisListAttr>:$processes);
   let assemblyFormat = "$sym_name $mesh (`sequence` $sequence^)? (`batch` $batch^)? (`processes` $processes^)? attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -36,10 +36,12 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
       int64_t size = 1;
       int64_t stride = 1;
     };
-    /// An axis, or the factor "axis:(m)k" of one; nothing if there is none.
-    std::optional<Factor> findFactor(::llvm::StringRef axis);
-    /// Number of ranks along an axis; 1 for an axis that the mesh does not have.
-    int64_t getAxisSize(::llvm::StringRef axis);
+    /// Nothing for an axis that the mesh does not have, or that is not divided so.
+    std::optional<Factor> findFactor(AxisAttr axis);
+    bool hasAxis(::llvm::StringRef name);
+    /// Number of ranks along an axis; 1 for one that the mesh does not have, and
+    /// for none.
+    int64_t getAxisSize(std::optional<AxisAttr> axis);
     /// Number of ranks of the whole mesh.
     int64_t getRanks();
   }];
@@ -117,14 +119,14 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
 def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_ContinuationOpInterface>]> {
   let summary = "Attention of local queries to one block of keys, onto a softmax state";
   let description = [{
-    The state is (o, lse), in fp32 (fp64 for fp64 operands): o normalised and lse
-    the logarithm of the sum of exponentials. Where nothing goes on with it, o may
-    be rounded to the type of q. Or it is sums, which a step to the
-    next rounds less: lse is the greatest exponent, in base 2, and the sum of powers
-    relative to it, and o the sum of values times these powers. With a score
-    function the base is e, and a state that something goes on with is always
-    sums: exponents may be so large that the logarithm of a sum would drown in
-    them; o normalised is NaN in rows whose scores are all -inf. Without `onto` the
+    The state is (o, lse), in fp32 (fp64 for fp64 operands). As a `mean` o is
+    normalised and lse the logarithm of the sum of exponentials; where nothing goes
+    on with it, o may be rounded to the type of q. As sums, which a step to the
+    next rounds less, lse is the greatest exponent and the sum of powers relative
+    to it, in base 2 or, with a score function, in base e, and o the sum of values
+    times these powers. With a score function a state that something goes on with
+    is always sums: exponents may be so large that the logarithm of a sum would
+    drown in them; o normalised is NaN in rows whose scores are all -inf. Without `onto` the
     state starts empty: o = 0, lse (its greatest exponent) = -inf. Only the pairs that `bands` show between the
     positions of the local queries and those of the keys count; local rows
     beyond a rank's count are padding, which nothing sees. The keys are those
@@ -140,14 +142,16 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
     many as the attention has; so may those of any `pair`.
     Exists from Partition on. Memory places a new state on the old one.
 
-    (C1) o is `[batch, queries, heads, dv]`, lse `[batch, queries, heads]`, of sums
-    `[batch, queries, heads, 2]`.
-    (C2) the state has the type of the results, and with a score function sums; o
-    has q's type where there is no state, nor sums.
+    (C1) o is `[batch, queries, heads, dv]`, lse of a mean `[batch, queries, heads]`,
+    of sums `[batch, queries, heads, 2]`.
+    (C2) the state has the type of the results; o has q's type where there is no
+    state, nor sums.
     (C3) rows are the most that a rank of their layout holds, heads the most that
     one of `heads` does.
     (C4) terms have those shapes; whole heads reach to the group's last.
     (C5) the score function is as (C7) of `sp.attention` says.
+    (C6) sums are in base e with a score function, in base 2 without; with one
+    only sums are continued.
     ```mlir
     %o1, %l1 = sp.attend(%q, %k, %v) onto(%o, %l) queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
        bands [#sp.band<q 0 to 4096, k 0 to 4096, lo -inf, hi 0>] scale 1.250000e-01
@@ -160,14 +164,16 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
                        (ins Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
                             OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
                             DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_head,
-                            Sp_BandsAttr:$bands, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
+                            Sp_BandsAttr:$bands, F64Attr:$scale,
+                            DefaultValuedAttr<Sp_SoftmaxForm, "SoftmaxForm::Mean">:$form,
+                            OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name));
   let results = (outs 4DTensorOf<[AnyFloat]>:$output, TensorRankOf<[F32, F64], [3, 4]>:$lse);
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` (`onto` `(` $state^ `,` $stateLse `)`)?
   }] # termsText # [{
     `queries` $queries `keys` $keys (`from` $source^)? (`heads` $heads^ `kv_heads` $kv_heads)?
-    (`first_head` $first_head^)? `bands` $bands `scale` $scale attr-dict `:`
+    (`first_head` $first_head^)? `bands` $bands `scale` $scale (`as` $form^)? attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `)` `->` type($output) `,` type($lse)
     `` custom<StateTypes>(ref($state), ref(type($output)), ref(type($lse)), type($state), type($stateLse))
   }];
@@ -183,7 +189,7 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
     /// Queries are the rank's own.
     ::mlir::Value getQuerySource() { return {}; }
     /// Whether the state is sums instead of a mean and the logarithm of a sum.
-    bool keepsSums() { return ::llvm::cast<::mlir::RankedTensorType>(getLse().getType()).getRank() == 4; }
+    bool keepsSums() { return getForm() != SoftmaxForm::Mean; }
     /// Whether o is the result, in a type that no state has.
     bool isFinished() { return ::llvm::cast<::mlir::RankedTensorType>(getOutput().getType()).getElementType() != ::llvm::cast<::mlir::RankedTensorType>(getLse().getType()).getElementType(); }
     /// Whether a term over pairs holds the heads of the whole attention instead
@@ -203,7 +209,7 @@ def Sp_RankOp : Sp_Op<"rank", [Pure]> {
     %r = sp.rank "sp" : index
     ```
   }];
-  let arguments = (ins StrAttr:$axis);
+  let arguments = (ins Sp_AxisAttr:$axis);
   let results = (outs Index:$result);
   let assemblyFormat = "$axis attr-dict `:` type($result)";
 }

@@ -52,17 +52,6 @@ DimAttr wholeDim(DimAttr dim);
 /// `[2 by M, 8]` give `[2 by M, 8 by L]`. Fails where they contradict.
 FailureOr<DimAttr> mergeDims(DimAttr a, DimAttr b);
 
-/// What the name of a mesh axis or of a factor of one says: "sp" is all of the
-/// axis, "sp:(2)3" the 3 parts of each of its 2 greater parts.
-struct AxisPart {
-  StringRef axis;
-  int64_t above = 1;
-  std::optional<int64_t> size; ///< of a factor
-};
-
-/// Nothing for a name of another form.
-std::optional<AxisPart> readAxisPart(StringRef name);
-
 /// Whether a dimension is dealt along a mesh axis, or a factor of one, that
 /// also deals one of `dims`. It deals at most one dimension of a tensor.
 bool sharesAxis(DimAttr dim, ArrayRef<DimAttr> dims);

@@ -1,9 +1,7 @@
 /// Memory: values to offsets in a rank's arena.
 ///
-/// What the stage says: on operations `sp.offsets`, one affine map of the
-/// enclosing loops' counters a tensor result; on `scf.for` and
-/// `stablehlo.while` `sp.arg_offsets` for what they carry; on arguments of
-/// `@main` `sp.offset`; on `@main` `sp.arena_bytes` and `sp.constant_bytes`.
+/// What the stage says: a `#sp.place` of every tensor, and the size of each
+/// space (sp/IR/Attributes.h).
 #ifndef SP_MEMORY_PASSES_H
 #define SP_MEMORY_PASSES_H
 

@@ -1,4 +1,4 @@
-/// Verify: proofs about the schedule, which they leave as it is.
+/// Verify: proofs about the program as it will run, which they leave as it is.
 #ifndef SP_VERIFY_PASSES_H
 #define SP_VERIFY_PASSES_H
 

@@ -1,4 +1,7 @@
 //===- Passes.td - Verify: whether it is right -------------------*- tablegen -*-===//
+//
+// After Memory, when all is decided: which values, in which order, on which streams
+// and in which places.
 
 #ifndef SP_VERIFY_PASSES
 #define SP_VERIFY_PASSES
@@ -37,6 +40,24 @@ def VerifyCoveragePass : Pass<"sp-verify-coverage", "::mlir::ModuleOp"> {
     the same for any number of ranks. Up to 64 ranks every rank is looked at in
     every turn; of more, the first, the last and those in the middle, in the
     first and the last turns.
+  }];
+}
+
+def VerifyPlacesPass : Pass<"sp-verify-places", "::mlir::ModuleOp"> {
+  let summary = "Prove that what is read is still there";
+  let description = [{
+    Runs the program on places instead of numbers. What is left to prove, once
+    every value has a place, is that
+
+    - a read finds in its place what was written for it, and nothing of it has been
+      overwritten since; of a communication, on whichever stream, this holds from
+      its start to its wait, for what it reads and for what it writes,
+    - partial results are continued in place, and what loops and branches carry
+      lies where they expect it,
+    - arguments are still there in the end, but for those that results replace.
+
+    Loops run as often as their slots take to come round, so this costs the same
+    for any number of turns.
   }];
 }
 

@@ -7,8 +7,8 @@
 ///   write a at [0, 64)          0..64 a
 ///   write b at [32, 96)         0..32 a, 32..96 b
 ///   read a at [0, 64)           fails, b overwrote it
-#ifndef SP_LIB_MEMORY_ARENA_H
-#define SP_LIB_MEMORY_ARENA_H
+#ifndef SP_LIB_VERIFY_ARENA_H
+#define SP_LIB_VERIFY_ARENA_H
 
 #include "mlir/IR/Operation.h"
 
@@ -47,4 +47,4 @@ private:
 
 } // namespace mlir::sp
 
-#endif // SP_LIB_MEMORY_ARENA_H
+#endif // SP_LIB_VERIFY_ARENA_H

@@ -1,0 +1,44 @@
+/// Discardable attributes of the dialect. Each is declared here and checked by
+/// the dialect; what the stages say of places is read by `placeOf` alone.
+#ifndef SP_IR_ATTRIBUTES_H
+#define SP_IR_ATTRIBUTES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::sp {
+
+// From Plan: how arguments and results of @main are cut (Sharding), and the
+// result that an argument is donated for (number).
+inline constexpr llvm::StringLiteral kSharding = "sp.sharding";
+inline constexpr llvm::StringLiteral kDonatedTo = "sp.donated_to";
+/// Within Partition: how an operation's results are cut (list of Sharding).
+inline constexpr llvm::StringLiteral kShardings = "sp.shardings";
+/// From Partition: communication of gradients, which stays apart from that of
+/// the forward (flag).
+inline constexpr llvm::StringLiteral kBackward = "sp.backward";
+/// From Schedule: how often a `stablehlo.while` runs (number).
+inline constexpr llvm::StringLiteral kTrips = "sp.trips";
+// From Memory: places of an operation's tensor results and of what a loop
+// carries (lists of Place), and of an argument of @main (Place).
+inline constexpr llvm::StringLiteral kPlaces = "sp.places";
+inline constexpr llvm::StringLiteral kCarriedPlaces = "sp.carried_places";
+inline constexpr llvm::StringLiteral kPlace = "sp.place";
+// From Memory: sizes of the spaces of @main, in bytes (numbers).
+inline constexpr llvm::StringLiteral kArenaBytes = "sp.arena_bytes";
+inline constexpr llvm::StringLiteral kConstantBytes = "sp.constant_bytes";
+// Within Codegen: of a kernel's function its tiles and the scratch memory of a
+// thread (numbers); on GPUs that it is a grid (flag) and the threads of a block
+// (number); of its loops, which are written out (flag).
+inline constexpr llvm::StringLiteral kTiles = "sp.tiles";
+inline constexpr llvm::StringLiteral kScratchBytes = "sp.scratch_bytes";
+inline constexpr llvm::StringLiteral kGrid = "sp.grid";
+inline constexpr llvm::StringLiteral kThreads = "sp.threads";
+inline constexpr llvm::StringLiteral kUnrolled = "sp.unrolled";
+// Of a module, for comparisons of kernels: attention leaves its state (flag),
+// in this tile (numbers; CudaTiles.h).
+inline constexpr llvm::StringLiteral kAttentionState = "sp.attention_state";
+inline constexpr llvm::StringLiteral kAttentionTile = "sp.attention_tile";
+
+} // namespace mlir::sp
+
+#endif // SP_IR_ATTRIBUTES_H

@@ -1,0 +1,89 @@
+//===- Attributes.cpp - Discardable attributes of the dialect -------------===//
+
+#include "sp/IR/Attributes.h"
+#include "sp/IR/SP.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+struct Declared {
+  StringRef name, text;
+  bool (*holds)(Attribute);
+};
+
+} // namespace
+
+template <typename AttrT> static bool is(Attribute attr) {
+  return isa<AttrT>(attr);
+}
+template <typename AttrT> static bool isListOf(Attribute attr) {
+  auto list = dyn_cast<ArrayAttr>(attr);
+  return list && llvm::all_of(list, is<AttrT>);
+}
+
+static constexpr StringLiteral kFlag = "a flag", kNumber = "an integer";
+
+static const Declared kOfOperations[] = {
+    {kShardings, "a list of shardings", isListOf<ShardingAttr>},
+    {kBackward, kFlag, is<UnitAttr>},
+    {kTrips, kNumber, is<IntegerAttr>},
+    {kPlaces, "a list of places", isListOf<PlaceAttr>},
+    {kCarriedPlaces, "a list of places", isListOf<PlaceAttr>},
+    {kArenaBytes, kNumber, is<IntegerAttr>},
+    {kConstantBytes, kNumber, is<IntegerAttr>},
+    {kTiles, kNumber, is<IntegerAttr>},
+    {kScratchBytes, kNumber, is<IntegerAttr>},
+    {kGrid, kFlag, is<UnitAttr>},
+    {kThreads, kNumber, is<IntegerAttr>},
+    {kUnrolled, kFlag, is<UnitAttr>},
+    {kAttentionState, kFlag, is<UnitAttr>},
+    {kAttentionTile, "a list of 64-bit integers", is<DenseI64ArrayAttr>},
+};
+
+static const Declared kOfArguments[] = {
+    {kSharding, "a sharding", is<ShardingAttr>},
+    {kDonatedTo, kNumber, is<IntegerAttr>},
+    {kPlace, "a place", is<PlaceAttr>},
+};
+
+static const Declared kOfResults[] = {
+    {kSharding, "a sharding", is<ShardingAttr>},
+};
+
+static LogicalResult verifyDeclared(Operation *op, NamedAttribute attr,
+                                    ArrayRef<Declared> known, StringRef on) {
+  auto declared = llvm::find_if(
+      known, [&](const Declared &one) { return one.name == attr.getName(); });
+  if (declared == known.end()) {
+    auto names = llvm::map_range(
+        known, [](const Declared &one) { return one.name.str(); });
+    return op->emitOpError() << "has attribute '" << attr.getName().getValue()
+                             << "', which the sp dialect does not have on "
+                             << on << "; it has " << llvm::join(names, ", ");
+  }
+  if (declared->holds(attr.getValue()))
+    return success();
+  return op->emitOpError() << "expected '" << declared->name << "' to be "
+                           << declared->text << " but got " << attr.getValue();
+}
+
+LogicalResult SpDialect::verifyOperationAttribute(Operation *op,
+                                                  NamedAttribute attr) {
+  return verifyDeclared(op, attr, kOfOperations, "operations");
+}
+
+LogicalResult SpDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                  unsigned,
+                                                  NamedAttribute attr) {
+  return verifyDeclared(op, attr, kOfArguments, "arguments");
+}
+
+LogicalResult SpDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                     unsigned,
+                                                     NamedAttribute attr) {
+  return verifyDeclared(op, attr, kOfResults, "results");
+}

@@ -1,0 +1,278 @@
+//===- VerifyPlaces.cpp - What is read is still there ---------------------===//
+//
+// Runs the program on places instead of numbers: every read must find what was
+// written for it, communication, on whichever stream, from its start to its
+// wait. Loops run as often as slots take to come round, branches one after the
+// other. Where a `while` repeats its body, those inside run once: places do not
+// depend on their iterations, so all that a second one can meet was met the
+// first time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arena.h"
+
+#include "sp/IR/CarriedValues.h"
+#include "sp/IR/PlacedValues.h"
+#include "sp/IR/Program.h"
+#include "sp/IR/Storage.h"
+#include "sp/StableHLO/StableHLO.h"
+#include "sp/Verify/Passes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include "llvm/Support/SaveAndRestore.h"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_VERIFYPLACESPASS
+#include "sp/Verify/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+class PlaceRun {
+public:
+  explicit PlaceRun(func::FuncOp func) : func(func) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult runBlock(Block &block);
+  LogicalResult runOperation(Operation *op);
+  LogicalResult runFor(scf::ForOp loop);
+  LogicalResult runWhile(stablehlo::WhileOp loop);
+  LogicalResult runBranches(Operation *op);
+  LogicalResult runReshape(stablehlo::ReshapeOp op);
+
+  /// Where a value begins that is placed by the loops that run now.
+  int64_t offsetOf(Value value) const;
+  Held make(Value value, Operation *writer);
+  LogicalResult writeResults(Operation *op);
+  LogicalResult checkHeld(Operation *op, Value value);
+  LogicalResult checkReads(Operation *op);
+  /// Binds carried values, which must lie where the loop expects them.
+  LogicalResult bind(Operation *loop, ValueRange targets,
+                     ArrayRef<Held> sources);
+  SmallVector<Held> lookup(ValueRange values) const;
+
+  func::FuncOp func;
+  Arena arena;
+  DenseMap<Value, Held> held;
+  /// Counters of the `scf.for` loops around, outermost first.
+  SmallVector<int64_t> counters;
+  /// Whether a `while` around has run its body before.
+  bool isRepeated = false;
+};
+
+int64_t PlaceRun::offsetOf(Value value) const {
+  SmallVector<Attribute> values, result;
+  Builder builder(value.getContext());
+  for (int64_t counter : counters)
+    values.push_back(builder.getIndexAttr(counter));
+  (void)placeOf(value).getOffset().getValue().constantFold(values, result);
+  return cast<IntegerAttr>(result[0]).getInt();
+}
+
+Held PlaceRun::make(Value value, Operation *writer) {
+  Held made =
+      arena.make(offsetOf(value), storageBytes(value.getType()), writer);
+  made.isConstant = placeOf(value).getSpace() == Space::Constants;
+  return made;
+}
+
+LogicalResult PlaceRun::checkHeld(Operation *op, Value value) {
+  const Held &wanted = held.at(value);
+  std::optional<Operation *> damage = arena.findDamage(wanted);
+  if (!damage)
+    return success();
+  InFlightDiagnostic diagnostic =
+      op->emitOpError() << "expected " << wanted.bytes << " bytes of a "
+                        << value.getType() << " at offset " << wanted.offset
+                        << ", which something else has overwritten";
+  if (*damage)
+    diagnostic.attachNote((*damage)->getLoc()) << "written here";
+  return diagnostic;
+}
+
+LogicalResult PlaceRun::checkReads(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (isTensor(operand) && failed(checkHeld(op, operand)))
+      return failure();
+  return success();
+}
+
+/// Writes results, which may only meet operands that `op` writes over.
+LogicalResult PlaceRun::writeResults(Operation *op) {
+  for (Value result : op->getResults()) {
+    if (!isTensor(result))
+      continue;
+    Held made = make(result, op);
+    held[result] = made;
+    arena.put(made);
+  }
+  for (auto [onto, result] : continuedBy(op))
+    if (held[result].offset != held[onto->get()].offset)
+      return op->emitOpError()
+             << "expected the "
+             << cast<ContinuationOpInterface>(op).nameContinued()
+             << " to be continued in place";
+  for (Value result : op->getResults())
+    if (isTensor(result) && failed(checkHeld(op, result)))
+      return failure();
+  for (OpOperand &operand : op->getOpOperands())
+    if (isTensor(operand.get()) && !isOverwritten(operand) &&
+        failed(checkHeld(op, operand.get())))
+      return failure();
+  return success();
+}
+
+SmallVector<Held> PlaceRun::lookup(ValueRange values) const {
+  SmallVector<Held> found;
+  for (Value value : values)
+    if (isTensor(value))
+      found.push_back(held.at(value));
+  return found;
+}
+
+LogicalResult PlaceRun::bind(Operation *loop, ValueRange targets,
+                             ArrayRef<Held> sources) {
+  unsigned index = 0;
+  for (Value target : targets) {
+    if (!isTensor(target))
+      continue;
+    int64_t offset = offsetOf(target);
+    const Held &source = sources[index];
+    if (offset != source.offset)
+      return loop->emitOpError()
+             << "expected carried value " << index << " at offset "
+             << source.offset << ", where it was computed, but got " << offset;
+    held[target] = source;
+    ++index;
+    if (failed(checkHeld(loop, target)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult PlaceRun::runFor(scf::ForOp loop) {
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound());
+  // Two slots: as many iterations as tell the last slot.
+  int64_t count = trips->getSExtValue();
+  count = count > 3 ? 2 + count % 2 : count;
+  SmallVector<Held> carried = lookup(loop.getInitArgs());
+  Block &body = *loop.getBody();
+  for (int64_t step = 0; step < count; ++step) {
+    counters.push_back(*first + step);
+    if (failed(bind(loop, body.getArguments(), carried)) ||
+        failed(runBlock(body)))
+      return failure();
+    counters.pop_back();
+    carried = lookup(body.getTerminator()->getOperands());
+  }
+  return bind(loop, loop.getResults(), carried);
+}
+
+LogicalResult PlaceRun::runWhile(stablehlo::WhileOp loop) {
+  SmallVector<Held> carried = lookup(loop->getOperands());
+  Block &cond = loop.getCond().front(), &body = loop.getBody().front();
+  llvm::SaveAndRestore repeating(isRepeated, isRepeated);
+  for (int64_t step = 0, steps = isRepeated ? 1 : 3; step < steps; ++step) {
+    isRepeated |= step > 0;
+    if (failed(bind(loop, cond.getArguments(), carried)) ||
+        failed(runBlock(cond)) ||
+        failed(bind(loop, body.getArguments(), carried)) ||
+        failed(runBlock(body)))
+      return failure();
+    carried = lookup(body.getTerminator()->getOperands());
+  }
+  return bind(loop, loop->getResults(), carried);
+}
+
+LogicalResult PlaceRun::runBranches(Operation *op) {
+  for (Region &region : op->getRegions()) {
+    if (failed(runBlock(region.front())) ||
+        failed(bind(op, op->getResults(),
+                    lookup(region.front().getTerminator()->getOperands()))))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult PlaceRun::runReshape(stablehlo::ReshapeOp op) {
+  int64_t offset = offsetOf(op.getResult());
+  // A copy: the new entry may move the others.
+  Held operand = held.at(op.getOperand());
+  held[op.getResult()] = operand;
+  if (offset == operand.offset)
+    return success();
+  return op.emitOpError() << "expected the offset of its operand, "
+                          << held[op.getResult()].offset << ", but got "
+                          << offset;
+}
+
+LogicalResult PlaceRun::runOperation(Operation *op) {
+  if (failed(checkReads(op)))
+    return failure();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return runFor(loop);
+  if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
+    return runWhile(loop);
+  if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
+    return runBranches(op);
+  if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(op))
+    return runReshape(reshape);
+  auto wait = dyn_cast<WaitOp>(op);
+  if (!wait)
+    return writeResults(op);
+  // What was started reads and writes until now.
+  Operation *start = wait.getToken().getDefiningOp();
+  if (!start)
+    return op->emitOpError() << "expected the token of a started operation";
+  for (Value result : start->getResults())
+    if (isTensor(result) && failed(checkHeld(op, result)))
+      return failure();
+  for (OpOperand &operand : start->getOpOperands())
+    if (isTensor(operand.get()) && !isOverwritten(operand) &&
+        failed(checkHeld(op, operand.get())))
+      return failure();
+  return success();
+}
+
+LogicalResult PlaceRun::runBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(runOperation(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult PlaceRun::run() {
+  Block &body = func.getBody().front();
+  for (BlockArgument argument : body.getArguments()) {
+    held[argument] = make(argument, func);
+    arena.put(held[argument]);
+  }
+  if (failed(runBlock(body)))
+    return failure();
+  // The caller's arguments are still there, for the next run, but for those
+  // that results replace.
+  for (BlockArgument argument : body.getArguments())
+    if (!donatedTo(func, argument.getArgNumber()) &&
+        failed(checkHeld(func, argument)))
+      return failure();
+  return success();
+}
+
+struct VerifyPlacesPass
+    : mlir::sp::impl::VerifyPlacesPassBase<VerifyPlacesPass> {
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> func = findProgram(getOperation());
+    if (failed(func) || failed(checkPlaces(*func)) ||
+        failed(PlaceRun(*func).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
