@@ -287,16 +287,6 @@ AxisAttr PlanAttr::getInnerAxis() const {
   return AxisAttr::getFactor(getAxis(), getRanks(), getOuter(), getInner());
 }
 
-StringRef PlanAttr::getStrategyName() const {
-  if (getRanks() == 1)
-    return "none";
-  if (getGather() > 1)
-    return "allgather";
-  if (getHeads() > 1)
-    return getOuter() * getInner() > 1 ? "2d" : "ulysses";
-  return getOuter() > 1 ? "double-ring" : "ring";
-}
-
 SmallVector<int64_t> ShardingAttr::getLocalShape() const {
   SmallVector<int64_t> shape;
   for (DimAttr dim : getDims()) {

@@ -14,21 +14,16 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
   Option<std::string> mesh{
       *this, "mesh",
       llvm::cl::desc("Axes and sizes, outermost first: dp=2,sp=4.")};
-  Option<std::string> strategy{
-      *this, "strategy",
-      llvm::cl::desc(
-          "auto, none, allgather, ulysses, ring, double-ring or 2d."),
-      llvm::cl::init("auto")};
+  Option<std::string> strategy{*this, "strategy",
+                               llvm::cl::desc("Name of a strategy, or auto."),
+                               llvm::cl::init("auto")};
   Option<std::string> layout{
       *this, "layout", llvm::cl::desc("auto, contiguous, zigzag or striped."),
       llvm::cl::init("auto")};
-  Option<int64_t> heads{*this, "heads",
-                        llvm::cl::desc("Ranks that share a ring owner's heads, "
-                                       "for 2d."),
-                        llvm::cl::init(0)};
-  Option<int64_t> inner{*this, "inner",
-                        llvm::cl::desc("Ranks of a window, for double-ring and "
-                                       "2d."),
+  Option<int64_t> heads{
+      *this, "heads", llvm::cl::desc("Ranks that share a ring owner's heads."),
+      llvm::cl::init(0)};
+  Option<int64_t> inner{*this, "inner", llvm::cl::desc("Ranks of a window."),
                         llvm::cl::init(0)};
   Option<bool> bidirectional{*this, "bidirectional",
                              llvm::cl::desc("Turn a ring both ways at once."),

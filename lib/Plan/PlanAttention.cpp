@@ -9,6 +9,7 @@
 
 #include "JointChoice.h"
 #include "sp/Plan/Passes.h"
+#include "sp/Plan/Strategies.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -28,12 +29,13 @@ struct PlanAttentionPass
     : mlir::sp::impl::PlanAttentionPassBase<PlanAttentionPass> {
   using PlanAttentionPassBase::PlanAttentionPassBase;
 
-  /// What the options say of heads and inner; 0: nothing.
-  struct Factors {
-    int64_t heads = 0, inner = 0, groups = 1;
-  };
-  PlanAttr makePlan(StringRef name, LayoutKind kind, const Factors &factors);
-  FailureOr<Factors> chooseFactors(ArrayRef<PlannedAttention> attentions);
+  /// The strategy that is asked for; null for auto.
+  const Strategy *asked() { return findStrategy(strategy); }
+  int64_t ranks() { return meshOp.getAxisSize(meshOp.getSequence()); }
+  PlanAttr makePlan(const AxisFactors &factors, LayoutKind kind,
+                    int64_t groups = 1);
+  LogicalResult checkOptions(ArrayRef<PlannedAttention> attentions);
+  FailureOr<AskedFactors> chooseFactors(ArrayRef<PlannedAttention> attentions);
   FailureOr<LayoutKind> chooseLayout(ArrayRef<PlannedAttention> attentions);
   /// What --strategy=auto chooses from.
   Candidates findCandidates(const PlannedAttention &op, LayoutKind kind);
@@ -49,22 +51,16 @@ struct PlanAttentionPass
   MeshOp meshOp;
 };
 
-PlanAttr PlanAttentionPass::makePlan(StringRef name, LayoutKind kind,
-                                     const Factors &factors) {
-  AxisAttr axis =
-      meshOp.getSequence().value_or(AxisAttr::get(&getContext(), ""));
-  int64_t ranks = meshOp.getAxisSize(axis);
-  bool isRing = name == "ring" || name == "double-ring" || name == "2d";
-  int64_t heads = name == "ulysses" ? ranks : name == "2d" ? factors.heads : 1;
-  int64_t ring = isRing ? ranks / heads : 1;
-  bool hasWindows = isRing && name != "ring" && factors.inner != 0;
-  int64_t inner = hasWindows ? factors.inner : ring;
-  int64_t gather = name == "allgather" ? ranks : 1;
+PlanAttr PlanAttentionPass::makePlan(const AxisFactors &factors,
+                                     LayoutKind kind, int64_t groups) {
+  auto [heads, outer, inner, gather] = factors;
   return PlanAttr::get(
-      &getContext(), axis, heads, ring / inner, inner, gather, kind,
+      &getContext(),
+      meshOp.getSequence().value_or(AxisAttr::get(&getContext(), "")), heads,
+      outer, inner, gather, kind,
       placement == "context-first" ? Placement::ContextFirst
                                    : Placement::HeadFirst,
-      heads > 1 || gather > 1 ? factors.groups : 1, bidirectional && inner > 1,
+      heads > 1 || gather > 1 ? groups : 1, bidirectional && inner > 1,
       /*queriesTravel=*/false);
 }
 
@@ -82,57 +78,64 @@ int64_t PlanAttentionPass::gatheredGroups(const PlannedAttention &op) {
   return std::min<int64_t>(gatherGroups, op.kvHeads);
 }
 
-FailureOr<PlanAttentionPass::Factors>
+/// Which options go with which strategies.
+LogicalResult
+PlanAttentionPass::checkOptions(ArrayRef<PlannedAttention> attentions) {
+  Location loc = attentions.front().getLoc();
+  if (placement != "head-first" && placement != "context-first")
+    return emitError(loc)
+           << "expected --placement to be head-first or context-first but "
+              "got \""
+           << placement << "\"";
+  if (!backward.empty() && backward != "kv" && backward != "q")
+    return emitError(loc) << "expected --backward to be kv or q but got \""
+                          << backward << "\"";
+  using Takes = bool (*)(const Strategy &);
+  Takes takesHeads = [](const Strategy &one) { return one.takesHeads; },
+        takesInner = [](const Strategy &one) { return one.takesInner; },
+        takesGroups = [](const Strategy &one) { return one.takesGroups; },
+        hasRing = [](const Strategy &one) { return one.hasRing; };
+  auto check = [&](bool isGiven, StringRef option, Takes takes,
+                   bool withAuto) -> LogicalResult {
+    if (!isGiven || (asked() ? takes(*asked()) : withAuto))
+      return success();
+    return emitError(loc) << "expected " << option
+                          << " with --strategy=" << (withAuto ? "auto, " : "")
+                          << listStrategies(takes) << " only but got \""
+                          << strategy << "\"";
+  };
+  return success(
+      succeeded(check(heads != 0, "--heads", takesHeads, false)) &&
+      succeeded(check(inner != 0, "--inner", takesInner, false)) &&
+      succeeded(check(bidirectional, "--bidirectional", hasRing, false)) &&
+      succeeded(check(!backward.empty(), "--backward", hasRing, true)) &&
+      succeeded(check(headGroups != 1, "--head-groups", takesGroups, false)));
+}
+
+FailureOr<AskedFactors>
 PlanAttentionPass::chooseFactors(ArrayRef<PlannedAttention> attentions) {
-  int64_t ranks = meshOp.getAxisSize(meshOp.getSequence());
-  Factors factors{heads, inner, headGroups};
+  if (failed(checkOptions(attentions)))
+    return failure();
+  AskedFactors factors{heads, inner, headGroups};
+  if (!asked())
+    return factors;
   auto refuse = [&](const Twine &text) {
     emitError(attentions.front().getLoc()) << text;
     return failure();
   };
-  if (placement != "head-first" && placement != "context-first")
-    return refuse("expected --placement to be head-first or context-first but "
-                  "got \"" +
-                  placement + "\"");
-  if (heads != 0 && strategy != "2d")
-    return refuse("expected --heads with --strategy=2d only but got \"" +
-                  strategy + "\"");
-  if (inner != 0 && strategy != "2d" && strategy != "double-ring")
-    return refuse("expected --inner with --strategy=double-ring or 2d only but "
-                  "got \"" +
-                  strategy + "\"");
-  if (heads < 0 || (heads != 0 && ranks % heads != 0))
-    return refuse("expected --heads to divide the " + Twine(ranks) +
+  if (heads < 0 || (heads != 0 && ranks() % heads != 0))
+    return refuse("expected --heads to divide the " + Twine(ranks()) +
                   " ranks of the sequence but got " + Twine(heads));
-  if (strategy == "2d" && heads == 0)
-    for (factors.heads = std::min(ranks, leastKvHeads(attentions));
-         ranks % factors.heads != 0;)
+  if (asked()->takesHeads && heads == 0)
+    for (factors.heads = std::min(ranks(), leastKvHeads(attentions));
+         ranks() % factors.heads != 0;)
       --factors.heads;
-  int64_t ring = strategy == "2d" ? ranks / factors.heads : ranks;
+  AskedFactors ofHeads{factors.heads, 0, 1};
+  int64_t sharing = asked()->factors(ranks(), ofHeads).heads,
+          ring = ranks() / sharing;
   if (inner < 0 || (inner != 0 && ring % inner != 0))
     return refuse("expected --inner to divide the " + Twine(ring) +
                   " ranks of the ring but got " + Twine(inner));
-  if (bidirectional && strategy != "ring" && strategy != "double-ring" &&
-      strategy != "2d")
-    return refuse("expected --bidirectional with --strategy=ring, double-ring "
-                  "or 2d only but got \"" +
-                  strategy + "\"");
-  if (!backward.empty() && backward != "kv" && backward != "q")
-    return refuse("expected --backward to be kv or q but got \"" + backward +
-                  "\"");
-  if (!backward.empty() &&
-      (strategy == "none" || strategy == "ulysses" || strategy == "allgather"))
-    return refuse("expected --backward with --strategy=auto, ring, double-ring "
-                  "or 2d only but got \"" +
-                  strategy + "\"");
-  if (headGroups != 1 && strategy != "ulysses" && strategy != "2d" &&
-      strategy != "allgather")
-    return refuse("expected --head-groups with --strategy=ulysses, 2d or "
-                  "allgather only but got \"" +
-                  strategy + "\"");
-  int64_t sharing = strategy == "2d"          ? factors.heads
-                    : strategy == "allgather" ? 1
-                                              : ranks;
   int64_t most = std::max<int64_t>(1, leastKvHeads(attentions) / sharing);
   if (headGroups < 1 || headGroups > most)
     return refuse("expected --head-groups to be at most " + Twine(most) +
@@ -144,9 +147,6 @@ PlanAttentionPass::chooseFactors(ArrayRef<PlannedAttention> attentions) {
                     op.getName() + " has " + Twine(op.heads) +
                     " query heads for " + Twine(op.kvHeads) +
                     " kv heads; leave it out");
-  // A window of one rank is no window: the outer ring is the ring.
-  if (factors.inner == 1)
-    factors.inner = 0;
   return factors;
 }
 
@@ -169,7 +169,7 @@ PlanAttentionPass::chooseLayout(ArrayRef<PlannedAttention> attentions) {
   // leave one rank much more to do of an attention than the others.
   auto heaviest = [&](const PlannedAttention &op, LayoutKind kind) {
     return static_cast<double>(
-        op.estimateArea(makePlan("allgather", kind, {})));
+        op.estimateArea(makePlan({.gather = ranks()}, kind)));
   };
   constexpr double tolerated = 1.1;
   bool isUneven = llvm::any_of(attentions, [&](const PlannedAttention &op) {
@@ -242,13 +242,14 @@ Candidates PlanAttentionPass::findCandidates(const PlannedAttention &op,
   if (op.plan)
     return {{op.plan, op.estimateBytes(op.plan, batch), 0}};
   Candidates candidates;
-  auto consider = [&](StringRef name, const Factors &factors) {
-    PlanAttr plan = chooseTravelling(op, makePlan(name, kind, factors));
+  auto consider = [&](const Strategy &tried, const AskedFactors &factors) {
+    PlanAttr plan = chooseTravelling(
+        op, makePlan(tried.factors(ranks(), factors), kind, factors.groups));
     candidates.push_back(
         {plan, op.estimateBytes(plan, batch),
          static_cast<double>(op.estimateArea(plan)) *
              static_cast<double>(llvm::divideCeil(heads, plan.getHeads()))});
-    std::string text = name.str();
+    std::string text = tried.name.str();
     if (factors.heads)
       text += " with " + std::to_string(factors.heads) + " heads";
     remark::analysis(
@@ -257,14 +258,15 @@ Candidates PlanAttentionPass::findCandidates(const PlannedAttention &op,
         << op.getName() << ": " << text << " would send "
         << remark::metric("bytes", candidates.back().bytes) << " bytes a rank";
   };
-  consider("ring", {});
-  consider("ulysses", {});
-  consider("allgather", {0, 0, gatheredGroups(op)});
-  // Between the two, at most as many as there are query heads.
-  int64_t ranks = meshOp.getAxisSize(meshOp.getSequence());
-  for (int64_t factor = 2; factor < ranks && factor <= heads; ++factor)
-    if (ranks % factor == 0)
-      consider("2d", {factor, 0, 1});
+  for (const Strategy &tried : strategies()) {
+    if (tried.isTried)
+      consider(tried, {0, 0, tried.gathersKeys ? gatheredGroups(op) : 1});
+    // At most as many as there are query heads.
+    for (int64_t factor = 2;
+         tried.isTriedByHeads && factor < ranks() && factor <= heads; ++factor)
+      if (ranks() % factor == 0)
+        consider(tried, {factor, 0, 1});
+  }
   return candidates;
 }
 
@@ -290,17 +292,15 @@ void PlanAttentionPass::runOnOperation() {
     getOperation().emitError() << "expected a mesh; run sp-assign-mesh first";
     return signalPassFailure();
   }
-  if (!llvm::is_contained(
-          {"auto", "none", "allgather", "ulysses", "ring", "double-ring", "2d"},
-          strategy)) {
+  if (strategy != "auto" && !asked()) {
     getOperation().emitError()
-        << "expected --strategy to be auto, none, allgather, ulysses, ring, "
-           "double-ring or 2d but got \""
-        << strategy << "\"";
+        << "expected --strategy to be auto, "
+        << listStrategies([](const Strategy &) { return true; })
+        << " but got \"" << strategy << "\"";
     return signalPassFailure();
   }
   std::vector<PlannedAttention> attentions = findAttentions(getOperation());
-  bool isExplicit = strategy != "auto" && strategy != "none";
+  bool isExplicit = asked() && asked()->spreads();
   if (attentions.empty()) {
     if (isExplicit) {
       getOperation().emitError()
@@ -325,10 +325,11 @@ void PlanAttentionPass::runOnOperation() {
   FailureOr<LayoutKind> kind = chooseLayout(attentions);
   if (failed(kind))
     return signalPassFailure();
-  FailureOr<Factors> factors = chooseFactors(attentions);
+  FailureOr<AskedFactors> factors = chooseFactors(attentions);
   if (failed(factors))
     return signalPassFailure();
-  bool counts = strategy == "auto" && meshOp.getSequence();
+  bool counts = !asked() && meshOp.getSequence();
+  const Strategy &wanted = asked() ? *asked() : strategies().front();
   SmallVector<Candidates> candidates;
   if (counts)
     for (const PlannedAttention &op : attentions)
@@ -340,16 +341,18 @@ void PlanAttentionPass::runOnOperation() {
       op.setPlan(op.plan);
       continue;
     }
-    if (strategy == "allgather")
+    if (wanted.gathersKeys)
       factors->groups = gatheredGroups(op);
     PlanAttr plan =
-        counts ? chosen[i]
-               : chooseTravelling(op, makePlan(strategy, *kind, *factors));
+        counts
+            ? chosen[i]
+            : chooseTravelling(op, makePlan(wanted.factors(ranks(), *factors),
+                                            *kind, factors->groups));
     op.setPlan(plan);
     placeProcesses(plan);
-    std::string text = plan.getStrategyName().str() + ": whole on every rank";
+    std::string text = strategyOf(plan).name.str() + ": whole on every rank";
     if (plan.getRanks() > 1)
-      text = plan.getStrategyName().str() + " over " +
+      text = strategyOf(plan).name.str() + " over " +
              std::to_string(plan.getRanks()) + " ranks, " +
              stringifyLayoutKind(plan.getLayout()).str() +
              (plan.getBidirectional() ? ", both ways at once" : "") +

@@ -27,7 +27,7 @@ func.func @main(%q: tensor<1x64x8x16xf32>) {
 // PLACE: error: expected --placement to be head-first or context-first but got "across"
 // GROUPS: error: expected --head-groups to be at most 2, the kv heads of a rank, but got 3
 // MOST-GATHERED: error: expected --head-groups to be at most 8, the kv heads of a rank, but got 9
-// NO-HEADS: error: expected --head-groups with --strategy=ulysses, 2d or allgather only but got "ring"
+// NO-HEADS: error: expected --head-groups with --strategy=ulysses, allgather or 2d only but got "ring"
 // NO-WAYS: error: expected --bidirectional with --strategy=ring, double-ring or 2d only but got "ulysses"
 // NO-BACKWARD: error: expected --backward with --strategy=auto, ring, double-ring or 2d only but got "ulysses"
 // BACKWARD: error: expected --backward to be kv or q but got "dq"

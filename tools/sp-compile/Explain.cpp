@@ -6,6 +6,7 @@
 
 #include "sp/IR/PlacedValues.h"
 #include "sp/Plan/AttentionCost.h"
+#include "sp/Plan/Strategies.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -144,7 +145,7 @@ static json describe(OpT op, MeshOp mesh, PlanAttr plan, Costs &known) {
           {"mask", toAlgebra(op.getBands()).name(q[1], v[1])},
           {"scores", describeScores(op)},
           {"direction", "forward"},
-          {"strategy", plan.getStrategyName()},
+          {"strategy", strategyOf(plan).name},
           {"heads", plan.getHeads()},
           {"outer", plan.getOuter()},
           {"inner", plan.getInner()},

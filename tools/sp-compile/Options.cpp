@@ -4,6 +4,8 @@
 
 #include "CommandLine.h"
 
+#include "sp/Plan/Strategies.h"
+
 #include "sprt/sprt.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
@@ -132,6 +134,9 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                  "StableHLO text as JAX or torch prints it; - is stdin")
       ->required();
   app.add_option("-o", options.output, "artifact to write, MODEL.spx");
+  auto list = [](bool (*takes)(const Strategy &), StringRef last = ", ") {
+    return listStrategies(takes, last);
+  };
   auto *spread = app.add_option_group("Spreading");
   spread->add_option("--mesh", options.mesh,
                      "axes and sizes, outermost first: dp=2,sp=4");
@@ -141,22 +146,25 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                      "axis that shards the batch");
   spread
       ->add_option("--strategy", options.strategy,
-                   "auto, none, allgather, ulysses, ring, double-ring or 2d")
+                   "auto, " + list([](auto &) { return true; }, " or "))
       ->capture_default_str();
   spread
       ->add_option("--heads", options.heads,
-                   "2d: ranks that exchange heads, beside a ring")
+                   list([](auto &one) { return one.takesHeads; }) +
+                       ": ranks that exchange heads, beside a ring")
       ->check(positive());
   spread
-      ->add_option("--inner", options.inner,
-                   "double-ring, 2d: ranks of an inner ring")
+      ->add_option("--inner", options.inner, list([](auto &one) {
+                                               return one.takesInner;
+                                             }) + ": ranks of an inner ring")
       ->check(positive());
-  spread->add_flag(
-      "--bidirectional", options.bidirectional,
-      "ring, double-ring, 2d: a ring that turns both ways at once");
+  spread->add_flag("--bidirectional", options.bidirectional,
+                   list([](auto &one) { return one.hasRing; }) +
+                       ": a ring that turns both ways at once");
   spread
       ->add_option("--head-groups", options.headGroups,
-                   "ulysses, 2d, allgather: one moves while another computes")
+                   list([](auto &one) { return one.takesGroups; }) +
+                       ": one moves while another computes")
       ->check(positive());
   spread
       ->add_option("--placement", options.placement,
@@ -193,9 +201,10 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   machine
       ->add_option("--precision", options.precision, "default, or f64 to check")
       ->capture_default_str();
-  machine->add_option(
-      "--memory-limit", memoryLimit,
-      "most a rank may use: 80GiB; allgather groups heads for it");
+  machine->add_option("--memory-limit", memoryLimit,
+                      "most a rank may use: 80GiB; " + list([](auto &one) {
+                        return one.gathersKeys;
+                      }) + " groups heads for it");
   auto *output = app.add_option_group("Output");
   output
       ->add_option("--emit", options.emit,

@@ -7,6 +7,7 @@
 #include "sp/Memory/Passes.h"
 #include "sp/Partition/Passes.h"
 #include "sp/Plan/Passes.h"
+#include "sp/Plan/Strategies.h"
 #include "sp/Schedule/Passes.h"
 #include "sp/Verify/Passes.h"
 
@@ -110,8 +111,10 @@ FailureOr<int64_t> mlir::sp::chooseGatherGroups(ModuleOp imported,
                                                 const CompileOptions &options,
                                                 const Target &target,
                                                 RemarkLog &log) {
-  bool isOpen = options.memoryLimit && options.headGroups == 0 &&
-                (options.strategy == "auto" || options.strategy == "allgather");
+  const Strategy *strategy = findStrategy(options.strategy);
+  bool isOpen =
+      options.memoryLimit && options.headGroups == 0 &&
+      (options.strategy == "auto" || (strategy && strategy->gathersKeys));
   if (!isOpen)
     return 1;
   size_t known = log.lines().size();

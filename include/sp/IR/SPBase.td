@@ -225,10 +225,10 @@ def Sp_ReadersAttr : Sp_Attr<"Readers", "readers"> {
 def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
   let summary = "How an attention is spread over a mesh axis";
   let description = [{
-    `heads * outer * inner * gather` is the size of the axis. Ulysses is
-    `heads = P`, a ring `inner = P`, all-gather `gather = P`, a double ring
-    `outer` windows of `inner` ranks, and heads beside a ring is 2D; no strategy
-    is a name beyond this attribute. Ranks count heads fastest, then inner, then
+    `heads * outer * inner * gather` is the size of the axis: `heads` ranks
+    exchange heads for rows, a ring has `outer` windows of `inner` ranks, `gather`
+    ranks gather keys and values. Strategies are names of such factors
+    (sp/Plan/Strategies.h). Ranks count heads fastest, then inner, then
     outer: `"sp:(1)outer"`, `"sp:(outer)inner"`, `"sp:(outer*inner)heads"` are
     the factors of the axis. `placement` says which of them takes neighbouring
     processes when the program is started. With `groups` heads are exchanged, or
@@ -271,8 +271,6 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     AxisAttr getRingAxis() const;
     AxisAttr getOuterAxis() const;
     AxisAttr getInnerAxis() const;
-    /// The name a user knows it by: none, ring, ulysses, allgather, ...
-    ::llvm::StringRef getStrategyName() const;
   }];
 }
 

@@ -55,13 +55,13 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"strategy", "strategy", "std::string", "\"auto\"", "auto, none, allgather, ulysses, ring, double-ring or 2d.">,
+    Option<"strategy", "strategy", "std::string", "\"auto\"", "Name of a strategy, or auto.">,
     Option<"layout", "layout", "std::string", "\"auto\"", "auto, contiguous, zigzag or striped.">,
-    Option<"heads", "heads", "int64_t", "0", "Ranks that share a ring owner's heads, for 2d; 0: chosen.">,
-    Option<"inner", "inner", "int64_t", "0", "Ranks of a window, for double-ring and 2d; 0: one window.">,
-    Option<"headGroups", "head-groups", "int64_t", "1", "Groups in which heads are exchanged or gathered, for ulysses, 2d and allgather.">,
+    Option<"heads", "heads", "int64_t", "0", "Ranks that share a ring owner's heads; 0: chosen.">,
+    Option<"inner", "inner", "int64_t", "0", "Ranks of a window; 0: one window.">,
+    Option<"headGroups", "head-groups", "int64_t", "1", "Groups in which heads are exchanged or gathered.">,
     Option<"gatherGroups", "gather-groups", "int64_t", "1", "Groups in which heads are gathered where head-groups does not say: at most as many as an attention has kv heads.">,
-    Option<"bidirectional", "bidirectional", "bool", "false", "Turn a ring both ways at once, for ring, double-ring and 2d.">,
+    Option<"bidirectional", "bidirectional", "bool", "false", "Turn a ring both ways at once.">,
     Option<"backward", "backward", "std::string", "\"\"", "kv or q: what travels in a ring's backward; nothing: what takes fewer bytes.">,
     Option<"placement", "placement", "std::string", "\"head-first\"", "head-first or context-first: which factor takes neighbouring processes.">
   ];
