@@ -38,6 +38,12 @@ AllContinued AttendBackwardOp::getContinued() {
 
 StringRef AttendBackwardOp::nameContinued() { return "gradient"; }
 
+AllContinued PutOp::getContinued() {
+  return {{&getWholeMutable(), cast<OpResult>(getResult())}};
+}
+
+StringRef PutOp::nameContinued() { return "stack"; }
+
 AllContinued AllReduceStartOp::getContinued() {
   AllContinued all;
   for (OpOperand &operand : getInputsMutable())

@@ -60,6 +60,10 @@ public:
     for (BlockArgument argument : func.getArguments())
       if (failed(check(func, argument, "argument", argument.getArgNumber())))
         return failure();
+    WalkResult counted = func.getBody().walk(
+        [&](Operation *op) -> WalkResult { return checkLoop(op); });
+    if (counted.wasInterrupted())
+      return failure();
     WalkResult walked = func.getBody().walk([&](Operation *op) -> WalkResult {
       for (OpResult result : op->getResults())
         if (isTensor(result) &&
@@ -70,7 +74,7 @@ public:
           if (isTensor(argument) && failed(check(op, argument, "carried value",
                                                  argument.getArgNumber())))
             return failure();
-      return checkLoop(op);
+      return success();
     });
     return failure(walked.wasInterrupted());
   }
@@ -113,28 +117,64 @@ private:
         isa_and_present<stablehlo::ConstantOp>(value.getDefiningOp());
     if (isConstant && place.getSpace() != Space::Constants)
       return fail() << " among the constants but got " << place;
-    return checkRange(fail, value, place, loops);
+    return checkRange(fail, value, place);
   }
 
-  /// Slots come in turn, so two turns of each loop around meet all of them.
+  /// The turns of the loops around that tell how far a place moves: rows go
+  /// evenly from the first turn to the last, slots come in turn from the first.
+  static SmallVector<SmallVector<int64_t>> turnsAround(Value value) {
+    SmallVector<SmallVector<int64_t>> all = {{}};
+    SmallVector<scf::ForOp> loops;
+    for (Operation *parent = value.getParentBlock()->getParentOp(); parent;
+         parent = parent->getParentOp())
+      if (auto loop = dyn_cast<scf::ForOp>(parent))
+        loops.insert(loops.begin(), loop);
+    for (scf::ForOp loop : loops) {
+      int64_t first = *getConstantIntValue(loop.getLowerBound()),
+              trips = loop.getStaticTripCount()->getSExtValue();
+      SmallVector<SmallVector<int64_t>> more;
+      for (ArrayRef<int64_t> turns : all)
+        for (int64_t turn : {int64_t(0), int64_t(1), trips - 1})
+          if (turn >= 0 && turn < trips) {
+            more.emplace_back(turns);
+            more.back().push_back(first + turn);
+          }
+      all = std::move(more);
+    }
+    return all;
+  }
+
+  /// Rows of a stack may begin anywhere where they are only copied.
+  static bool isOnlyCopied(Value value) {
+    Operation *op = value.getDefiningOp();
+    auto all = [&](auto isOne) {
+      return op && llvm::all_of(value.getUsers(), isOne);
+    };
+    if (isa_and_present<TakeOp>(op))
+      return all([](Operation *user) { return isa<CopyOp>(user); });
+    return isa_and_present<CopyOp>(op) && !value.use_empty() &&
+           all([](Operation *user) { return isa<PutOp>(user); });
+  }
+
   template <typename FailT>
-  LogicalResult checkRange(FailT fail, Value value, PlaceAttr place,
-                           unsigned loops) {
+  LogicalResult checkRange(FailT fail, Value value, PlaceAttr place) {
     Builder builder(func.getContext());
     int64_t bytes = storageBytes(value.getType()),
             size = *bytesOf(func, place.getSpace());
-    for (unsigned turns = 0; turns < (1u << loops); ++turns) {
+    bool isCopied = isOnlyCopied(value);
+    for (ArrayRef<int64_t> turns : turnsAround(value)) {
       SmallVector<Attribute> counters, result;
-      for (unsigned loop = 0; loop < loops; ++loop)
-        counters.push_back(builder.getIndexAttr(turns >> loop & 1));
+      for (int64_t turn : turns)
+        counters.push_back(builder.getIndexAttr(turn));
       if (failed(place.getOffset().getValue().constantFold(counters, result)))
         return fail() << " that can be computed but got " << place;
       int64_t offset = cast<IntegerAttr>(result[0]).getInt();
-      if (offset < 0 || offset % kPlaceAlignment != 0 || offset + bytes > size)
-        return fail() << " of " << bytes << " bytes at a multiple of "
-                      << kPlaceAlignment << " within the " << size << " of the "
-                      << stringifySpace(place.getSpace()) << " but got "
-                      << place;
+      if (offset >= 0 && offset + bytes <= size &&
+          (isCopied || offset % kPlaceAlignment == 0))
+        continue;
+      return fail() << " of " << bytes << " bytes at a multiple of "
+                    << kPlaceAlignment << " within the " << size << " of the "
+                    << stringifySpace(place.getSpace()) << " but got " << place;
     }
     return success();
   }

@@ -1,4 +1,4 @@
-//===- SPOps.cpp - Verification of meaning and schedule ops ---------------===//
+//===- SPOps.cpp - Verification of the mesh and of communication ----------===//
 
 #include "sp/IR/SP.h"
 #include "sp/IR/ShardingRules.h"
@@ -151,56 +151,6 @@ LogicalResult PositionsOp::verify() {
                          << " positions, the most that a rank of the layout "
                             "holds, but got "
                          << getType();
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Schedule
-//===----------------------------------------------------------------------===//
-
-LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto kernel =
-      symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
-  // (C1)
-  if (!kernel)
-    return emitOpError() << "expected a function called '" << getKernel()
-                         << "'";
-  auto type =
-      FunctionType::get(getContext(), getOperandTypes(), getResultTypes());
-  if (kernel.getFunctionType() != type)
-    return emitOpError() << "expected kernel '" << getKernel() << "' of type "
-                         << type << " but got " << kernel.getFunctionType();
-  return success();
-}
-
-LogicalResult GemmOp::verify() {
-  ArrayRef<int64_t> sizes = getSizes();
-  // (C1)
-  if (sizes.size() != 4 || getLhsStrides().size() != 3 ||
-      getRhsStrides().size() != 3)
-    return emitOpError() << "expected sizes [b, m, n, k] and strides [b, m, k] "
-                            "and [b, k, n]";
-  // (C2)
-  auto result = cast<RankedTensorType>(getType());
-  std::optional<int64_t> elements = 1;
-  for (int64_t size : sizes.drop_back())
-    if (int64_t product = 0;
-        elements && size >= 0 && !llvm::MulOverflow(*elements, size, product))
-      elements = product;
-    else
-      elements = std::nullopt;
-  if (!elements || result.getNumElements() != *elements)
-    return emitOpError() << "expected a result of " << sizes[0] << " x "
-                         << sizes[1] << " x " << sizes[2]
-                         << " elements but got " << result;
-  // (C3)
-  if (!getBias())
-    return success();
-  auto bias = cast<RankedTensorType>(getBias().getType());
-  if (!bias.hasStaticShape() || bias.getNumElements() != sizes[2] ||
-      bias.getElementType() != result.getElementType())
-    return emitOpError() << "expected a bias of " << sizes[2] << " elements of "
-                         << result.getElementType() << " but got " << bias;
   return success();
 }
 

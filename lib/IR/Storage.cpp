@@ -14,3 +14,10 @@ int64_t mlir::sp::storageBytes(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return tensor.getNumElements() * elementBytes(tensor.getElementType());
 }
+
+int64_t mlir::sp::rowBytesOf(RankedTensorType type, int64_t dim) {
+  int64_t bytes = elementBytes(type.getElementType());
+  for (int64_t size : type.getShape().drop_front(dim + 1))
+    bytes *= size;
+  return bytes;
+}

@@ -6,38 +6,6 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-/// A scalar of a loop's body where the counter has a value.
-static std::optional<int64_t> evaluateAt(Value value, Value counter,
-                                         int64_t at) {
-  if (value == counter)
-    return at;
-  if (std::optional<int64_t> constant = constantInteger(value))
-    return constant;
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return std::nullopt;
-  SmallVector<int64_t, 3> operands;
-  for (Value operand : op->getOperands()) {
-    std::optional<int64_t> number = evaluateAt(operand, counter, at);
-    if (!number)
-      return std::nullopt;
-    operands.push_back(*number);
-  }
-  if (isa<stablehlo::AddOp>(op))
-    return operands[0] + operands[1];
-  if (isa<stablehlo::SubtractOp>(op))
-    return operands[0] - operands[1];
-  if (isa<stablehlo::ConvertOp>(op))
-    return operands[0];
-  if (isa<stablehlo::SelectOp>(op))
-    return operands[0] != 0 ? operands[1] : operands[2];
-  auto compare = dyn_cast<stablehlo::CompareOp>(op);
-  if (compare &&
-      compare.getComparisonDirection() == stablehlo::ComparisonDirection::LT)
-    return operands[0] < operands[1];
-  return std::nullopt;
-}
-
 /// What a value is without a first dimension of 1, or null.
 static Value withoutRow(Value update) {
   Operation *op = update.getDefiningOp();

@@ -6,16 +6,19 @@
 //
 // Some operations write where an operand lies: a loop over what it carries, an
 // attention over the state or the gradients that it continues. That is right
-// without a copy where nothing else reads what lies there any more. The value
-// that a body yields is computed in the carried place where the argument's last
-// read comes before. The copies of one iteration happen at its end, after every
-// read of what is carried; a carried value that moves to another place (a swap)
-// is first copied aside.
+// without a copy where nothing else reads what lies there any more. Rows that
+// are put into a stack are computed there, or copied. The value that a body
+// yields is computed in the carried place where the argument's last read comes
+// before. The copies of one iteration happen at its end, after every read of
+// what is carried; a carried value that moves to another place (a swap) is
+// first copied aside.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Overwriting.h"
+#include "sp/IR/PlacedValues.h"
 #include "sp/IR/Program.h"
+#include "sp/IR/Storage.h"
 #include "sp/Memory/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -29,6 +32,10 @@ using namespace mlir;
 using namespace mlir::sp;
 
 namespace {
+
+template <typename OpT> int64_t rowBytesOf(OpT op) {
+  return sp::rowBytesOf(op.getWhole().getType(), op.getDim());
+}
 
 Value copyOf(OpBuilder &builder, Value value) {
   return CopyOp::create(builder, value.getLoc(), value.getType(), value);
@@ -69,6 +76,16 @@ void copyYielded(Operation *branches) {
   }
 }
 
+/// Copies rows that a kernel could not read where they lie.
+void copyOut(TakeOp take) {
+  if (rowBytesOf(take) % kPlaceAlignment == 0)
+    return;
+  OpBuilder builder(take->getContext());
+  builder.setInsertionPointAfter(take);
+  Value copy = copyOf(builder, take.getResult());
+  take.getResult().replaceAllUsesExcept(copy, copy.getDefiningOp());
+}
+
 struct InsertCopiesPass
     : mlir::sp::impl::InsertCopiesPassBase<InsertCopiesPass> {
   void runOnOperation() override {
@@ -77,6 +94,7 @@ struct InsertCopiesPass
     FailureOr<func::FuncOp> func = findProgram(getOperation());
     if (failed(func))
       return signalPassFailure();
+    func->walk(copyOut);
     SmallVector<Operation *> overwriting;
     func->walk([&](Operation *op) {
       if (isa<stablehlo::WhileOp, scf::ForOp, stablehlo::CaseOp,
@@ -89,6 +107,12 @@ struct InsertCopiesPass
         copyCarried(op);
       if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
         copyYielded(op);
+      if (auto put = dyn_cast<PutOp>(op)) {
+        OpBuilder builder(put);
+        bool isAligned = rowBytesOf(put) % kPlaceAlignment == 0;
+        if (!isAligned || !mayPutInPlace(put))
+          put.getBlockMutable().assign(copyOf(builder, put.getBlock()));
+      }
       for (OpOperand &operand : op->getOpOperands())
         if (isOverwritten(operand))
           copyOverwritten(operand);

@@ -20,17 +20,14 @@ Value rootOf(Value value) {
   return value;
 }
 
-/// Calls `visit` for every operation that reads what lies at `root`, but for
-/// the use `except`; for a communication also for its wait, until which it
-/// reads. A loop's condition reads before the body does.
-void forEachRead(Value root, OpOperand *except,
-                 function_ref<void(Operation *)> visit) {
+/// Calls `visit` for every use of what lies at `root` or in rows of it.
+void forEachUse(Value root, function_ref<void(OpOperand &)> visit) {
   SmallVector<Value> aliases = {root};
   while (!aliases.empty()) {
     Value value = aliases.pop_back_val();
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
-      if (isa<stablehlo::ReshapeOp>(user)) {
+      if (isa<stablehlo::ReshapeOp, TakeOp>(user)) {
         aliases.push_back(user->getResult(0));
         continue;
       }
@@ -42,21 +39,30 @@ void forEachRead(Value root, OpOperand *except,
           aliases.push_back(loop.getCond().getArgument(carried->index));
         continue;
       }
-      bool isOwnYield =
-          user->hasTrait<OpTrait::IsTerminator>() &&
-          isLoop(user->getParentOp()) && !changesCarried(use) &&
-          user->getParentRegion() == &user->getParentOp()->getRegions().back();
-      if (isOwnYield)
-        continue;
-      if (&use == except)
-        continue;
-      visit(user);
-      for (Value result : user->getResults())
-        if (isa<TokenType>(result.getType()))
-          for (Operation *wait : result.getUsers())
-            visit(wait);
+      visit(use);
     }
   }
+}
+
+/// Calls `visit` for every operation that reads what lies at `root`, but for
+/// the use `except`; for a communication also for its wait, until which it
+/// reads. A loop's condition reads before the body does.
+void forEachRead(Value root, OpOperand *except,
+                 function_ref<void(Operation *)> visit) {
+  forEachUse(root, [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    bool isOwnYield =
+        user->hasTrait<OpTrait::IsTerminator>() &&
+        isLoop(user->getParentOp()) && !changesCarried(use) &&
+        user->getParentRegion() == &user->getParentOp()->getRegions().back();
+    if (isOwnYield || &use == except)
+      return;
+    visit(user);
+    for (Value result : user->getResults())
+      if (isa<TokenType>(result.getType()))
+        for (Operation *wait : result.getUsers())
+          visit(wait);
+  });
 }
 
 /// Whether every read of what lies at `root`, but by `except`, comes before
@@ -115,7 +121,8 @@ bool continues(Value value, Value start) {
 Operation *firstWrite(Value value, Block *block) {
   Value root = rootOf(value);
   Operation *def = root.getDefiningOp();
-  if (!def || def->getBlock() != block || isa<stablehlo::ConstantOp>(def))
+  if (!def || def->getBlock() != block ||
+      isa<stablehlo::ConstantOp, TakeOp>(def))
     return nullptr;
   // Where blocks handed on end up depends on the number of steps.
   std::optional<Carried> carried = carriedBy(root);
@@ -195,4 +202,21 @@ bool mlir::sp::mayYieldInPlace(OpOperand &yielded) {
   if (!first || !isa<stablehlo::WhileOp>(parent))
     return first != nullptr;
   return isReadBefore(carried.argument(), first);
+}
+
+bool mlir::sp::mayPutInPlace(PutOp put) {
+  Value root = rootOf(put.getBlock());
+  Operation *first = firstWrite(root, put->getBlock());
+  if (!first ||
+      !isReadBefore(rootOf(put.getWhole()), first, &put.getWholeMutable()))
+    return false;
+  // Nothing else says where the rows lie, nor changes them there.
+  bool isOnly = true;
+  forEachUse(root, [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    auto other = dyn_cast<PutOp>(user);
+    isOnly &= !user->hasTrait<OpTrait::IsTerminator>() && !isOverwritten(use) &&
+              (!other || other == put || use.get() != other.getBlock());
+  });
+  return isOnly;
 }

@@ -25,6 +25,9 @@ bool isHandedOn(OpOperand &yielded);
 /// it, or where its branch's result lies.
 bool mayYieldInPlace(OpOperand &yielded);
 
+/// Whether the rows that are put into a stack can be computed there.
+bool mayPutInPlace(PutOp put);
+
 } // namespace mlir::sp
 
 #endif // SP_LIB_MEMORY_OVERWRITING_H

@@ -4,9 +4,13 @@
 
 #include "Overwriting.h"
 
+#include "sp/IR/PlacedValues.h"
 #include "sp/IR/Program.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -71,11 +75,21 @@ void Places::joinFor(scf::ForOp loop) {
   }
 }
 
+void Places::joinRows(Value part, Value whole, Value at, int64_t dim) {
+  join(part, whole);
+  rows[part] = {whole, at,
+                rowBytesOf(cast<RankedTensorType>(whole.getType()), dim)};
+}
+
 void Places::joinValues(Operation *op) {
   if (isa<stablehlo::ReshapeOp>(op))
     return joinSlots(op->getOperand(0), op->getResult(0));
   for (auto [onto, result] : continuedBy(op))
     joinSlots(onto->get(), result);
+  if (auto take = dyn_cast<TakeOp>(op))
+    joinRows(take.getResult(), take.getWhole(), take.getAt(), take.getDim());
+  if (auto put = dyn_cast<PutOp>(op))
+    joinRows(put.getBlock(), put.getWhole(), put.getAt(), put.getDim());
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return joinFor(loop);
   if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
@@ -163,14 +177,51 @@ void Places::measure(Operation *op) {
     }
 }
 
-Slot Places::slotOf(Value value) const {
+template <typename T>
+T Places::lookup(const DenseMap<Value, T> &known, Value value) const {
   if (!inOneSlot.contains(value.getAsOpaquePointer()))
-    return slots.lookup(value);
+    return known.lookup(value);
   for (void *member : inOneSlot.members(value.getAsOpaquePointer()))
-    if (auto slot = slots.find(Value::getFromOpaquePointer(member));
-        slot != slots.end())
-      return slot->second;
+    if (auto found = known.find(Value::getFromOpaquePointer(member));
+        found != known.end())
+      return found->second;
   return {};
+}
+
+/// An index by the counters of `loops`, outermost first.
+static AffineExpr expressionOf(Value index, ArrayRef<Operation *> loops) {
+  MLIRContext *context = index.getContext();
+  if (auto counter = dyn_cast<BlockArgument>(index))
+    return getAffineDimExpr(
+        llvm::find(loops, counter.getOwner()->getParentOp()) - loops.begin(),
+        context);
+  if (auto number = index.getDefiningOp<arith::ConstantIndexOp>())
+    return getAffineConstantExpr(number.value(), context);
+  auto apply = index.getDefiningOp<affine::AffineApplyOp>();
+  AffineMap map = apply.getAffineMap();
+  SmallVector<AffineExpr> dims, symbols;
+  for (auto [number, operand] : llvm::enumerate(apply.getMapOperands()))
+    (number < map.getNumDims() ? dims : symbols)
+        .push_back(expressionOf(operand, loops));
+  return map.getResult(0).replaceDimsAndSymbols(dims, symbols);
+}
+
+AffineExpr Places::offsetIn(const Place &place, Value value,
+                            ArrayRef<Operation *> loops) const {
+  MLIRContext *context = value.getContext();
+  if (Rows part = lookup(rows, value); part.whole)
+    return offsetIn(place, part.whole, loops) +
+           simplifyAffineExpr(expressionOf(part.at, loops) * part.rowBytes,
+                              loops.size(), /*numSymbols=*/0);
+  int64_t slotBytes = llvm::alignTo(place.bytes, kPlaceAlignment);
+  Slot slot = lookup(slots, value);
+  if (!slot.loop)
+    return getAffineConstantExpr(slot.fixed * slotBytes, context);
+  scf::ForOp loop = slot.loop;
+  int64_t lower = getConstantIntValue(loop.getLowerBound()).value_or(0),
+          shift = (slot.shift - lower) & 1;
+  unsigned depth = llvm::find(loops, loop.getOperation()) - loops.begin();
+  return ((getAffineDimExpr(depth, context) + shift) % 2) * slotBytes;
 }
 
 PlaceAttr Places::placeOf(Value value, Operation *at) const {
@@ -181,22 +232,7 @@ PlaceAttr Places::placeOf(Value value, Operation *at) const {
     if (isa<scf::ForOp>(parent))
       loops.insert(loops.begin(), parent);
   const Place &place = of(value);
-  AffineExpr offset = getAffineConstantExpr(place.offset, context);
-  int64_t slotBytes = llvm::alignTo(place.bytes, 64);
-  Slot slot = slotOf(value);
-  if (slot.loop) {
-    unsigned depth =
-        llvm::find(loops, slot.loop.getOperation()) - loops.begin();
-    APInt lower(64, 0);
-    if (std::optional<int64_t> constant =
-            getConstantIntValue(slot.loop.getLowerBound()))
-      lower = *constant;
-    int64_t shift = (slot.shift - lower.getSExtValue()) & 1;
-    offset =
-        offset + ((getAffineDimExpr(depth, context) + shift) % 2) * slotBytes;
-  }
-  if (!slot.loop)
-    offset = offset + slot.fixed * slotBytes;
+  AffineExpr offset = offsetIn(place, value, loops) + place.offset;
   return PlaceAttr::get(
       context, place.isConstant ? Space::Constants : Space::Arena,
       AffineMapAttr::get(AffineMap::get(loops.size(), 0, offset)));

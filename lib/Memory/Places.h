@@ -12,6 +12,8 @@
 ///   scf.for, state carried      initial, argument, yielded and result
 ///   scf.for, blocks handed on   the same, in two slots: the argument in slot
 ///                               (t - lower) mod 2, the yielded in the other
+///   sp.take                     result with some rows of the operand
+///   sp.put                      new stack with old, block with rows of it
 #ifndef SP_LIB_MEMORY_PLACES_H
 #define SP_LIB_MEMORY_PLACES_H
 
@@ -29,6 +31,13 @@ struct Slot {
   int64_t shift = 0;
   /// A slot that does not depend on a counter.
   int64_t fixed = 0;
+};
+
+/// Rows of another value, in its place: what a `sp.take` gives, or what a
+/// `sp.put` puts.
+struct Rows {
+  Value whole, at;
+  int64_t rowBytes = 0;
 };
 
 struct Place {
@@ -60,7 +69,13 @@ private:
     join(a, b);
     inOneSlot.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
   }
-  Slot slotOf(Value value) const;
+  /// What is known of a value, or of one that lies exactly where it does.
+  template <typename T>
+  T lookup(const DenseMap<Value, T> &known, Value value) const;
+  /// Where it lies in its place, by the counters of the loops.
+  AffineExpr offsetIn(const Place &place, Value value,
+                      ArrayRef<Operation *> loops) const;
+  void joinRows(Value part, Value whole, Value at, int64_t dim);
   void joinValues(Operation *op);
   void joinFor(scf::ForOp loop);
   void collect();
@@ -70,6 +85,7 @@ private:
   func::FuncOp func;
   llvm::EquivalenceClasses<void *> classes, inOneSlot;
   DenseMap<Value, Slot> slots;
+  DenseMap<Value, Rows> rows;
   DenseMap<Value, unsigned> numbers;
   SmallVector<Value> values;
   DenseMap<Operation *, std::pair<int64_t, int64_t>>

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace mlir::sp;
 
 void mlir::sp::buildSchedulePipeline(OpPassManager &pm, bool hasEpilogues) {
-  pm.addPass(createCountTripsPass());
+  pm.addPass(createCountLoopsPass());
   pm.addPass(createConvertGemmPass());
   if (hasEpilogues)
     pm.addPass(createFuseEpiloguesPass());

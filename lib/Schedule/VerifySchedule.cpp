@@ -21,11 +21,12 @@ namespace {
 bool isCommand(Operation *op) {
   if (auto communication = dyn_cast<CommunicationOpInterface>(op))
     return communication.isStart();
-  return isa<LaunchOp, GemmOp, AttendOp, AttendBackwardOp, CopyOp, PositionsOp,
-             RowCountOp, RankOp, WaitOp, stablehlo::ConstantOp,
-             stablehlo::ReshapeOp, stablehlo::WhileOp, stablehlo::CaseOp,
-             stablehlo::IfOp, stablehlo::ReturnOp, scf::ForOp, scf::YieldOp,
-             affine::AffineApplyOp, arith::ConstantOp, func::ReturnOp>(op);
+  return isa<LaunchOp, GemmOp, AttendOp, AttendBackwardOp, CopyOp, TakeOp,
+             PutOp, PositionsOp, RowCountOp, RankOp, WaitOp,
+             stablehlo::ConstantOp, stablehlo::ReshapeOp, stablehlo::WhileOp,
+             stablehlo::CaseOp, stablehlo::IfOp, stablehlo::ReturnOp,
+             scf::ForOp, scf::YieldOp, affine::AffineApplyOp, arith::ConstantOp,
+             func::ReturnOp>(op);
 }
 
 struct VerifySchedulePass

@@ -5,9 +5,29 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+Held Held::part(int64_t begin, int64_t size) const {
+  Held rows{begin, size, {}, isConstant};
+  for (const Piece &piece : pieces)
+    if (piece.begin < rows.end() && piece.end > begin)
+      rows.pieces.push_back({std::max(piece.begin, begin),
+                             std::min(piece.end, rows.end()), piece.content});
+  return rows;
+}
+
+Held Held::with(const Held &other) const {
+  Held all{offset, bytes, {}, isConstant};
+  llvm::append_range(all.pieces, part(offset, other.offset - offset).pieces);
+  llvm::append_range(all.pieces, other.pieces);
+  llvm::append_range(all.pieces, part(other.end(), end() - other.end()).pieces);
+  return all;
+}
+
 Held Arena::make(int64_t offset, int64_t bytes, Operation *writer) {
   writers[++lastContent] = writer;
-  return {offset, bytes, lastContent, false};
+  Held made{offset, bytes, {}, false};
+  if (bytes > 0)
+    made.pieces.push_back({offset, offset + bytes, lastContent});
+  return made;
 }
 
 /// Makes a range begin at `offset` if one lies across it.
@@ -24,34 +44,35 @@ void Arena::cutAt(int64_t offset) {
 }
 
 void Arena::put(const Held &held) {
-  if (held.isConstant || held.bytes == 0)
+  if (held.isConstant)
     return;
-  int64_t end = held.offset + held.bytes;
-  cutAt(held.offset);
-  cutAt(end);
-  ranges.erase(ranges.lower_bound(held.offset), ranges.lower_bound(end));
-  ranges[held.offset] = {end, held.content};
+  for (const Held::Piece &piece : held.pieces) {
+    cutAt(piece.begin);
+    cutAt(piece.end);
+    ranges.erase(ranges.lower_bound(piece.begin),
+                 ranges.lower_bound(piece.end));
+    ranges[piece.begin] = {piece.end, piece.content};
+  }
 }
 
 std::optional<Operation *> Arena::findDamage(const Held &held) const {
-  if (held.isConstant || held.bytes == 0)
+  if (held.isConstant)
     return std::nullopt;
-  auto range = ranges.find(held.offset);
-  if (range == ranges.end()) {
-    auto next = ranges.upper_bound(held.offset);
-    bool isCovered =
-        next != ranges.begin() && std::prev(next)->second.end > held.offset;
-    if (!isCovered)
+  for (const Held::Piece &piece : held.pieces)
+    if (std::optional<Operation *> damage = findDamage(piece))
+      return damage;
+  return std::nullopt;
+}
+
+std::optional<Operation *> Arena::findDamage(const Held::Piece &piece) const {
+  for (int64_t at = piece.begin; at < piece.end;) {
+    auto next = ranges.upper_bound(at);
+    if (next == ranges.begin() || std::prev(next)->second.end <= at)
       return nullptr;
-    return writers.lookup(std::prev(next)->second.content);
+    const Range &range = std::prev(next)->second;
+    if (range.content != piece.content)
+      return writers.lookup(range.content);
+    at = range.end;
   }
-  if (range->second.content != held.content)
-    return writers.lookup(range->second.content);
-  int64_t end = held.offset + held.bytes;
-  if (range->second.end == end)
-    return std::nullopt;
-  auto next = std::next(range);
-  if (next == ranges.end() || next->first >= end)
-    return nullptr;
-  return writers.lookup(next->second.content);
+  return std::nullopt;
 }

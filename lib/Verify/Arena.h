@@ -7,6 +7,8 @@
 ///   write a at [0, 64)          0..64 a
 ///   write b at [32, 96)         0..32 a, 32..96 b
 ///   read a at [0, 64)           fails, b overwrote it
+///
+/// A stack into which rows were put holds the contents of both.
 #ifndef SP_LIB_VERIFY_ARENA_H
 #define SP_LIB_VERIFY_ARENA_H
 
@@ -16,11 +18,21 @@
 
 namespace mlir::sp {
 
-/// A content and where it was put. Constants lie elsewhere and never change.
+/// What a value consists of: contents, where each was put. Constants lie
+/// elsewhere and never change.
 struct Held {
+  struct Piece {
+    int64_t begin, end, content;
+  };
   int64_t offset = 0, bytes = 0;
-  int64_t content = 0;
+  SmallVector<Piece, 1> pieces; ///< by first byte, without gaps
   bool isConstant = false;
+
+  int64_t end() const { return offset + bytes; }
+  /// The `size` bytes from `begin` on.
+  Held part(int64_t begin, int64_t size) const;
+  /// The same with `other` in its place.
+  Held with(const Held &other) const;
 };
 
 class Arena {
@@ -38,6 +50,7 @@ private:
     int64_t content;
   };
   void cutAt(int64_t offset);
+  std::optional<Operation *> findDamage(const Held::Piece &piece) const;
 
   /// By first byte; ranges do not overlap.
   std::map<int64_t, Range> ranges;

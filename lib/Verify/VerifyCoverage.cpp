@@ -5,6 +5,7 @@
 
 #include "sp/Verify/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -264,17 +265,40 @@ private:
   /// The number of the state that a value is part of, or 0.
   int64_t stateOf(Value value) const { return states.lookup(value); }
 
-  void carry(ValueRange from, ValueRange to) {
-    SmallVector<std::tuple<RowBlock, int64_t, int64_t>> held;
-    for (Value value : from)
-      held.emplace_back(blockOf(value), stateOf(value),
-                        blockGradients.numberOf(value));
-    for (auto [value, parts] : llvm::zip_equal(to, held)) {
-      auto [block, state, gradient] = parts;
-      blocks[value] = block;
-      states[value] = state;
-      blockGradients.set(value, gradient);
+  /// What a value is to this walk.
+  struct Known {
+    RowBlock block;
+    int64_t state, gradient;
+
+    bool operator==(const Known &other) const {
+      return block.origin == other.block.origin &&
+             block.moves == other.block.moves &&
+             block.neededBy == other.block.neededBy && state == other.state &&
+             gradient == other.gradient;
     }
+  };
+  SmallVector<Known> knownOf(ValueRange values) const {
+    return llvm::map_to_vector(values, [&](Value value) -> Known {
+      return {blockOf(value), stateOf(value), blockGradients.numberOf(value)};
+    });
+  }
+  void carry(ArrayRef<Known> from, ValueRange to) {
+    for (auto [value, known] : llvm::zip_equal(to, from)) {
+      blocks[value] = known.block;
+      states[value] = known.state;
+      blockGradients.set(value, known.gradient);
+    }
+  }
+  void carry(ValueRange from, ValueRange to) { carry(knownOf(from), to); }
+
+  /// Whether a loop's counter says no more than which rows of stacks it reads
+  /// and writes: turns that begin alike are then alike.
+  static bool onlyChoosesRows(Value counter) {
+    return llvm::all_of(counter.getUsers(), [](Operation *user) {
+      if (isa<affine::AffineApplyOp>(user))
+        return onlyChoosesRows(user->getResult(0));
+      return isa<TakeOp, PutOp>(user);
+    });
   }
 
   LogicalResult turn(scf::ForOp loop) {
@@ -282,7 +306,9 @@ private:
             upper = ranks.front().evaluate(loop.getUpperBound()),
             step = ranks.front().evaluate(loop.getStep());
     bool wasLookedAt = isLookedAt;
-    carry(loop.getInitArgs(), loop.getRegionIterArgs());
+    bool mayRepeat = onlyChoosesRows(loop.getInductionVar());
+    SmallVector<Known> begun = knownOf(loop.getInitArgs());
+    carry(begun, loop.getRegionIterArgs());
     for (int64_t i = lower; i < upper; i += step) {
       for (RankIndices &rank : ranks)
         rank.setCounter(loop.getInductionVar(), i);
@@ -290,8 +316,12 @@ private:
       isLookedAt = wasLookedAt && (isWhole || isAtEnd);
       if (failed(visit(*loop.getBody())))
         return failure();
-      carry(loop.getBody()->getTerminator()->getOperands(),
-            loop.getRegionIterArgs());
+      SmallVector<Known> ended =
+          knownOf(loop.getBody()->getTerminator()->getOperands());
+      carry(ended, loop.getRegionIterArgs());
+      if (mayRepeat && ended == begun)
+        break;
+      begun = std::move(ended);
     }
     isLookedAt = wasLookedAt;
     carry(loop.getRegionIterArgs(), loop.getResults());

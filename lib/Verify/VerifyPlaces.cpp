@@ -14,6 +14,7 @@
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/PlacedValues.h"
 #include "sp/IR/Program.h"
+#include "sp/IR/RankIndices.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
 #include "sp/Verify/Passes.h"
@@ -34,7 +35,8 @@ namespace {
 
 class PlaceRun {
 public:
-  explicit PlaceRun(func::FuncOp func) : func(func) {}
+  explicit PlaceRun(func::FuncOp func)
+      : func(func), indices(getMesh(func->getParentOp()), /*rank=*/0) {}
 
   LogicalResult run();
 
@@ -45,6 +47,12 @@ private:
   LogicalResult runWhile(stablehlo::WhileOp loop);
   LogicalResult runBranches(Operation *op);
   LogicalResult runReshape(stablehlo::ReshapeOp op);
+  /// Whether the rows of a stack that `op` names begin where they lie.
+  template <typename OpT>
+  LogicalResult checkRows(OpT op, const Held &whole, int64_t offset,
+                          int64_t bytes);
+  LogicalResult runTake(TakeOp op);
+  LogicalResult runPut(PutOp op);
 
   /// Where a value begins that is placed by the loops that run now.
   int64_t offsetOf(Value value) const;
@@ -62,6 +70,7 @@ private:
   DenseMap<Value, Held> held;
   /// Counters of the `scf.for` loops around, outermost first.
   SmallVector<int64_t> counters;
+  RankIndices indices;
   /// Whether a `while` around has run its body before.
   bool isRepeated = false;
 };
@@ -166,6 +175,7 @@ LogicalResult PlaceRun::runFor(scf::ForOp loop) {
   Block &body = *loop.getBody();
   for (int64_t step = 0; step < count; ++step) {
     counters.push_back(*first + step);
+    indices.setCounter(loop.getInductionVar(), *first + step);
     if (failed(bind(loop, body.getArguments(), carried)) ||
         failed(runBlock(body)))
       return failure();
@@ -213,9 +223,48 @@ LogicalResult PlaceRun::runReshape(stablehlo::ReshapeOp op) {
                           << offset;
 }
 
+template <typename OpT>
+LogicalResult PlaceRun::checkRows(OpT op, const Held &whole, int64_t offset,
+                                  int64_t bytes) {
+  int64_t row = indices.evaluate(op.getAt()),
+          begin = whole.offset +
+                  row * rowBytesOf(op.getWhole().getType(), op.getDim());
+  if (offset == begin && begin >= whole.offset && begin + bytes <= whole.end())
+    return success();
+  return op.emitOpError() << "expected row " << row
+                          << " of the stack, at offset " << begin << " from "
+                          << whole.offset << " to " << whole.end()
+                          << ", but got offset " << offset;
+}
+
+LogicalResult PlaceRun::runTake(TakeOp op) {
+  Held whole = held.at(op.getWhole());
+  int64_t offset = offsetOf(op.getResult()), bytes = storageBytes(op.getType());
+  if (failed(checkRows(op, whole, offset, bytes)))
+    return failure();
+  held[op.getResult()] = whole.part(offset, bytes);
+  return success();
+}
+
+/// The rows lie in the stack already; all else of it is what it was.
+LogicalResult PlaceRun::runPut(PutOp op) {
+  Held whole = held.at(op.getWhole()), block = held.at(op.getBlock());
+  int64_t offset = offsetOf(op.getResult());
+  if (offset != whole.offset)
+    return op.emitOpError() << "expected the stack to be continued in place";
+  if (failed(checkRows(op, whole, block.offset, block.bytes)))
+    return failure();
+  held[op.getResult()] = whole.with(block);
+  return checkHeld(op, op.getResult());
+}
+
 LogicalResult PlaceRun::runOperation(Operation *op) {
+  if (auto put = dyn_cast<PutOp>(op))
+    return runPut(put);
   if (failed(checkReads(op)))
     return failure();
+  if (auto take = dyn_cast<TakeOp>(op))
+    return runTake(take);
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return runFor(loop);
   if (auto loop = dyn_cast<stablehlo::WhileOp>(op))

@@ -88,19 +88,24 @@ def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
     return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores, axis=-1), v)
 
 
-def decoder(config: Config, weights: dict, ids: jax.Array) -> jax.Array:
-    """Logits of every token: (batch, tokens) int32 -> (batch, tokens, vocabulary) float32."""
-    x = weights["embedding"][ids]
+def layer(config: Config, weights: dict, x: jax.Array) -> jax.Array:
+    """One layer on (batch, tokens, width)."""
 
     def heads(y: jax.Array, count: int) -> jax.Array:
         return y.reshape(*y.shape[:2], count, config.head_size)
 
-    for layer in weights["layers"]:
-        y = rms_norm(x, layer["attention_norm"])
-        q = rope(heads(y @ layer["wq"], config.heads))
-        k = rope(heads(y @ layer["wk"], config.kv_heads))
-        v = heads(y @ layer["wv"], config.kv_heads)
-        x = x + attention(q, k, v).reshape(*x.shape[:2], -1) @ layer["wo"]
-        y = rms_norm(x, layer["mlp_norm"])
-        x = x + (jax.nn.silu(y @ layer["gate"]) * (y @ layer["up"])) @ layer["down"]
+    y = rms_norm(x, weights["attention_norm"])
+    q = rope(heads(y @ weights["wq"], config.heads))
+    k = rope(heads(y @ weights["wk"], config.kv_heads))
+    v = heads(y @ weights["wv"], config.kv_heads)
+    x = x + attention(q, k, v).reshape(*x.shape[:2], -1) @ weights["wo"]
+    y = rms_norm(x, weights["mlp_norm"])
+    return x + (jax.nn.silu(y @ weights["gate"]) * (y @ weights["up"])) @ weights["down"]
+
+
+def decoder(config: Config, weights: dict, ids: jax.Array) -> jax.Array:
+    """Logits of every token: (batch, tokens) int32 -> (batch, tokens, vocabulary) float32."""
+    x = weights["embedding"][ids]
+    for each in weights["layers"]:
+        x = layer(config, each, x)
     return rms_norm(x, weights["norm"]) @ weights["logits"]

@@ -208,3 +208,35 @@ func.func @bound_of_two_minuses(%q: tensor<1x64x2x16xf32>) {
   %o = sp.attention(%q, %q, %q) bands [#sp.band<q 0 to 64, k 0 to 64, lo --9223372036854775808, hi 0>] scale 1.0 : tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x2x16xf32>
   return
 }
+
+// -----
+
+func.func @take_c1_other_rows(%x: tensor<4x8xf32>, %i: index) {
+  // expected-error @below {{'sp.take' op expected rows of dimension 0 of 'tensor<4x8xf32>' but got 'tensor<1x7xf32>'}}
+  %0 = sp.take %x at %i dim 0 : tensor<4x8xf32> -> tensor<1x7xf32>
+  return
+}
+
+// -----
+
+func.func @take_c2_columns(%x: tensor<4x8xf32>, %i: index) {
+  // expected-error @below {{'sp.take' op expected dimensions of 1 before dimension 1 but got 'tensor<4x8xf32>'}}
+  %0 = sp.take %x at %i dim 1 : tensor<4x8xf32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @put_c1_more_rows(%b: tensor<5x8xf32>, %x: tensor<4x8xf32>, %i: index) {
+  // expected-error @below {{'sp.put' op expected rows of dimension 0 of 'tensor<4x8xf32>' but got 'tensor<5x8xf32>'}}
+  %0 = sp.put %b into %x at %i dim 0 : tensor<5x8xf32>, tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @put_c2_columns(%b: tensor<4x2xf32>, %x: tensor<4x8xf32>, %i: index) {
+  // expected-error @below {{'sp.put' op expected dimensions of 1 before dimension 1 but got 'tensor<4x8xf32>'}}
+  %0 = sp.put %b into %x at %i dim 1 : tensor<4x2xf32>, tensor<4x8xf32>
+  return
+}

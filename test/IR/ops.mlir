@@ -90,3 +90,12 @@ func.func @shardings() attributes {
   joined = #sp.sharding<[[2 by <contiguous 2 on "dp" of 2>, 4096 by <zigzag 4096 on "sp" of 4>], [512]]>} {
   return
 }
+
+// CHECK-LABEL: @rows_of_a_stack
+func.func @rows_of_a_stack(%x: tensor<1x24x8xf32>, %i: index) -> tensor<1x24x8xf32> {
+  // CHECK: %[[R:.*]] = sp.take %{{.*}} at %{{.*}} dim 1 : tensor<1x24x8xf32> -> tensor<1x2x8xf32>
+  %r = sp.take %x at %i dim 1 : tensor<1x24x8xf32> -> tensor<1x2x8xf32>
+  // CHECK: sp.put %[[R]] into %{{.*}} at %{{.*}} dim 1 : tensor<1x2x8xf32>, tensor<1x24x8xf32>
+  %s = sp.put %r into %x at %i dim 1 : tensor<1x2x8xf32>, tensor<1x24x8xf32>
+  return %s : tensor<1x24x8xf32>
+}

@@ -1,4 +1,4 @@
-// RUN: sp-opt %s --sp-plan-pipeline="mesh=sp=5 strategy=ring" --sp-partition-pipeline --sp-count-trips --sp-start-communication --sp-memory-pipeline | FileCheck %s
+// RUN: sp-opt %s --sp-plan-pipeline="mesh=sp=5 strategy=ring" --sp-partition-pipeline --sp-count-loops --sp-start-communication --sp-memory-pipeline | FileCheck %s
 
 // Only counting loops have counters: in a scan over layers the ring's is the
 // first, and what lies outside it has none.

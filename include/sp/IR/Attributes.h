@@ -16,7 +16,7 @@ inline constexpr llvm::StringLiteral kShardings = "sp.shardings";
 /// From Partition: communication of gradients, which stays apart from that of
 /// the forward (flag).
 inline constexpr llvm::StringLiteral kBackward = "sp.backward";
-/// From Schedule: how often a `stablehlo.while` runs (number).
+/// From Schedule: how often a long `stablehlo.while` runs (number).
 inline constexpr llvm::StringLiteral kTrips = "sp.trips";
 // From Memory: places of an operation's tensor results and of what a loop
 // carries (lists of Place), and of an argument of @main (Place).

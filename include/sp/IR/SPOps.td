@@ -305,6 +305,45 @@ def Sp_CopyOp : Sp_Op<"copy", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
+def Sp_TakeOp : Sp_Op<"take", [Pure]> {
+  let summary = "Rows of a stack, where they lie";
+  let description = [{
+    Rows `at` and after it of dimension `dim`, as a scan reads its layer's weights
+    and what an earlier loop saved. Exists from Schedule on. Memory places it in the
+    operand's place: nothing moves.
+
+    (C1) types agree but for `dim`, of which the result has at most as many rows.
+    (C2) dimensions before `dim` are 1, so that the rows are dense.
+    ```mlir
+    %w = sp.take %stack at %i dim 0 : tensor<24x64x64xf32> -> tensor<1x64x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$whole, Index:$at, ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$whole `at` $at `dim` $dim attr-dict `:` type($whole) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sp_PutOp : Sp_Op<"put", [Pure, AllTypesMatch<["whole", "result"]>, DeclareOpInterfaceMethods<Sp_ContinuationOpInterface>]> {
+  let summary = "A stack with other rows";
+  let description = [{
+    The stack with `block` as its rows `at` and after it of dimension `dim`, as a
+    scan saves what each of its turns makes. Exists from Schedule on. Memory places
+    the result on the old stack and the block in its rows: nothing moves.
+
+    (C1) types agree but for `dim`, of which the block has at most as many rows.
+    (C2) dimensions before `dim` are 1, so that the rows are dense.
+    ```mlir
+    %s1 = sp.put %dw into %s at %i dim 0 : tensor<1x64x64xf32>, tensor<24x64x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$block, AnyRankedTensor:$whole, Index:$at,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$block `into` $whole `at` $at `dim` $dim attr-dict `:` type($block) `,` type($whole)";
+  let hasVerifier = 1;
+}
+
 def Sp_WaitOp : Sp_Op<"wait"> {
   let summary = "Wait for an asynchronous operation";
   let description = [{

@@ -13,6 +13,9 @@ int64_t elementBytes(Type elementType);
 /// Bytes of a dense row-major tensor.
 int64_t storageBytes(Type tensorType);
 
+/// Bytes of one row of dimension `dim`, before which all dimensions are 1.
+int64_t rowBytesOf(RankedTensorType type, int64_t dim);
+
 } // namespace mlir::sp
 
 #endif // SP_IR_STORAGE_H

@@ -5,19 +5,26 @@
 
 include "mlir/Pass/PassBase.td"
 
-def CountTripsPass : Pass<"sp-count-trips", "::mlir::ModuleOp"> {
-  let summary = "Say how often loops of a constant count run";
+def CountLoopsPass : Pass<"sp-count-loops", "::mlir::ModuleOp"> {
+  let summary = "Turn loops of a constant count into scf.for";
   let description = [{
-    A loop that counts a carried integer from a constant to a constant gets the
-    number of its iterations as `sp.trips`, before its condition becomes a kernel.
+    A `stablehlo.while` that counts a carried integer from a constant to a constant
+    becomes an `scf.for`, which carries only what its turns change. Where it reads
+    or writes dense rows of a stack by its turn, as scans do, these become `sp.take`
+    and `sp.put`. What runs more than 65 536 times stays a `while` and gets the
+    number of its turns as `sp.trips`.
 
     ```mlir
-    // Before: for (i = 0; i < 4; i += 1)
-    %r:2 = stablehlo.while(%i = %zero, %x = %x0) ...
+    // Before: for (i = 0; i < 24; i += 1)
+    %r:3 = stablehlo.while(%i = %zero, %x = %x0, %w = %stack) ...
+      %l = stablehlo.dynamic_slice %w, %i, %zero, sizes = [1, 64] : ...
     // After
-    %r:2 = stablehlo.while(%i = %zero, %x = %x0) ... attributes {sp.trips = 4 : i64}
+    %r = scf.for %turn = %c0 to %c24 step %c1 iter_args(%x = %x0) ...
+      %l = sp.take %stack at %turn dim 0 : tensor<24x64xf32> -> tensor<1x64xf32>
     ```
   }];
+  let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def ConvertGemmPass : Pass<"sp-convert-gemm", "::mlir::ModuleOp"> {

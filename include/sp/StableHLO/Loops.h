@@ -17,6 +17,10 @@ struct CountedLoop {
 std::optional<CountedLoop> countLoop(stablehlo::WhileOp loop);
 std::optional<int64_t> countTrips(stablehlo::WhileOp loop);
 
+/// A scalar of a loop's body where the counter has a value; nothing where more
+/// goes into it than constants.
+std::optional<int64_t> evaluateAt(Value value, Value counter, int64_t at);
+
 } // namespace mlir::sp
 
 #endif // SP_STABLEHLO_LOOPS_H

@@ -1,0 +1,85 @@
+//===- ScheduleOps.cpp - Verification of commands and rows of stacks ------===//
+
+#include "sp/IR/SP.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel =
+      symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
+  // (C1)
+  if (!kernel)
+    return emitOpError() << "expected a function called '" << getKernel()
+                         << "'";
+  auto type =
+      FunctionType::get(getContext(), getOperandTypes(), getResultTypes());
+  if (kernel.getFunctionType() != type)
+    return emitOpError() << "expected kernel '" << getKernel() << "' of type "
+                         << type << " but got " << kernel.getFunctionType();
+  return success();
+}
+
+LogicalResult GemmOp::verify() {
+  ArrayRef<int64_t> sizes = getSizes();
+  // (C1)
+  if (sizes.size() != 4 || getLhsStrides().size() != 3 ||
+      getRhsStrides().size() != 3)
+    return emitOpError() << "expected sizes [b, m, n, k] and strides [b, m, k] "
+                            "and [b, k, n]";
+  // (C2)
+  auto result = cast<RankedTensorType>(getType());
+  std::optional<int64_t> elements = 1;
+  for (int64_t size : sizes.drop_back())
+    if (int64_t product = 0;
+        elements && size >= 0 && !llvm::MulOverflow(*elements, size, product))
+      elements = product;
+    else
+      elements = std::nullopt;
+  if (!elements || result.getNumElements() != *elements)
+    return emitOpError() << "expected a result of " << sizes[0] << " x "
+                         << sizes[1] << " x " << sizes[2]
+                         << " elements but got " << result;
+  // (C3)
+  if (!getBias())
+    return success();
+  auto bias = cast<RankedTensorType>(getBias().getType());
+  if (!bias.hasStaticShape() || bias.getNumElements() != sizes[2] ||
+      bias.getElementType() != result.getElementType())
+    return emitOpError() << "expected a bias of " << sizes[2] << " elements of "
+                         << result.getElementType() << " but got " << bias;
+  return success();
+}
+
+/// Whether `part` is dense rows of `whole`.
+template <typename OpT>
+static LogicalResult verifyRows(OpT op, RankedTensorType part) {
+  RankedTensorType whole = op.getWhole().getType();
+  int64_t dim = op.getDim();
+  // (C1)
+  auto isRows = [&]() {
+    if (dim >= whole.getRank() || part.getRank() != whole.getRank() ||
+        part.getDimSize(dim) > whole.getDimSize(dim))
+      return false;
+    SmallVector<int64_t> shape(whole.getShape());
+    shape[dim] = part.getDimSize(dim);
+    return part == whole.clone(shape);
+  };
+  if (!isRows())
+    return op.emitOpError() << "expected rows of dimension " << dim << " of "
+                            << whole << " but got " << part;
+  // (C2)
+  if (llvm::any_of(whole.getShape().take_front(dim),
+                   [](int64_t size) { return size != 1; }))
+    return op.emitOpError() << "expected dimensions of 1 before dimension "
+                            << dim << " but got " << whole;
+  return success();
+}
+
+LogicalResult TakeOp::verify() { return verifyRows(*this, getType()); }
+LogicalResult PutOp::verify() {
+  return verifyRows(*this, getBlock().getType());
+}
