@@ -2,7 +2,6 @@
 
 #include "ElementFunctions.h"
 
-#include "sp/Interpreter/Interpreter.h"
 #include "sp/StableHLO/ScalarForms.h"
 
 #include <cmath>
@@ -134,15 +133,6 @@ ElementFunction mlir::sp::elementFunction(Operation *op) {
   if (isa<stablehlo::BitcastConvertOp>(op))
     return bitcastFunction(getElementTypeOrSelf(op->getOperand(0).getType()),
                            result);
-  if (auto reduce = dyn_cast<stablehlo::ReducePrecisionOp>(op)) {
-    auto type = cast<FloatType>(result);
-    int exponent = reduce.getExponentBits(),
-        mantissa = reduce.getMantissaBits();
-    return [=](ArrayRef<double> a) {
-      return interpreter::reducePrecision(a[0], type, std::min(exponent, 11),
-                                          std::min(mantissa, 52));
-    };
-  }
   if (name == "select")
     return [](ArrayRef<double> a) { return a[0] != 0 ? a[1] : a[2]; };
   if (name == "clamp")

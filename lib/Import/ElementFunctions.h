@@ -13,7 +13,8 @@ namespace mlir::sp {
 /// numbers, too.
 using ElementFunction = std::function<double(ArrayRef<double>)>;
 
-/// Null where an operation has none.
+/// Null where an operation has none, and of `reduce_precision`, which is about
+/// bits.
 ElementFunction elementFunction(Operation *op);
 
 /// Brings numbers to what the element type can hold.

@@ -41,8 +41,7 @@ bool mlir::sp::isElementwise(Operation *op) {
     return cast.getOperand().getType().getShape() ==
                cast.getType().getShape() &&
            cast.getType().getElementTypeBitWidth() <= 32;
-  return op->hasTrait<stablehlo::Elementwise>() &&
-         !isa<stablehlo::ReducePrecisionOp>(op) && elementFunction(op);
+  return op->hasTrait<stablehlo::Elementwise>() && elementFunction(op);
 }
 
 bool mlir::sp::isIdentity(Operation *op) {

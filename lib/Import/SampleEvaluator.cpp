@@ -216,7 +216,7 @@ bool SampleEvaluator::computeElementwise(const Node *node, Samples &result) {
   if (isOrdering(node->op) &&
       isa<FloatType>(node->operands.back()->elementType()))
     return computeOrdered(node, result);
-  ElementFunction function = elementFunction(node->op);
+  ElementFunction function = sampledFunction(node->op);
   SmallVector<const Samples *, 3> operands;
   if (!function || !operandsOf(node, operands))
     return false;

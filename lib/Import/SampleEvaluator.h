@@ -131,6 +131,10 @@ private:
       tangents;
 };
 
+/// What an operation makes of single numbers; null where it has no such
+/// function.
+ElementFunction sampledFunction(Operation *op);
+
 /// What a number that is added to scores, or takes their place, is on samples.
 /// Finite fills that hide nothing and still leave no weight, as -1e4 is, and
 /// what is lost beside numbers of about 1, stand for any: where scores are as

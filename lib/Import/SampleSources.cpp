@@ -2,6 +2,7 @@
 
 #include "SampleOrder.h"
 
+#include "sp/Interpreter/Interpreter.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include <cmath>
@@ -15,6 +16,18 @@ int64_t mlir::sp::sampleOffset(ArrayRef<int64_t> shape,
   for (auto [extent, i] : llvm::zip_equal(shape, index))
     offset = offset * extent + (extent == 1 ? 0 : i);
   return offset;
+}
+
+ElementFunction mlir::sp::sampledFunction(Operation *op) {
+  auto reduce = dyn_cast<stablehlo::ReducePrecisionOp>(op);
+  if (!reduce)
+    return elementFunction(op);
+  auto type = cast<FloatType>(getElementTypeOrSelf(reduce.getType()));
+  int exponent = std::min<int>(reduce.getExponentBits(), 11),
+      mantissa = std::min<int>(reduce.getMantissaBits(), 52);
+  return [=](ArrayRef<double> a) {
+    return interpreter::reducePrecision(a[0], type, exponent, mantissa);
+  };
 }
 
 SampleView::SampleView(const AxisLabels &labels,

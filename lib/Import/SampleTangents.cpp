@@ -136,7 +136,7 @@ bool SampleEvaluator::computeElementTangents(const Node *node, const Node *by,
       element = form->derivative({arithmetic, {}, y, 0, t}).number;
     return true;
   }
-  ElementFunction function = elementFunction(node->op);
+  ElementFunction function = sampledFunction(node->op);
   SmallVector<std::pair<const Samples *, const Samples *>, 3> operands;
   for (const Node *operand : node->operands) {
     operands.push_back({evaluate(operand), tangent(operand, by)});

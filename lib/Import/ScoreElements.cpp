@@ -42,7 +42,7 @@ Value ScoreBuilder::materialise(const Element &from, Type type) {
 std::optional<Element> ScoreBuilder::fold(const Node *node,
                                           ArrayRef<Element> operands) {
   if (llvm::all_of(operands, [](const Element &e) { return e.isNumber(); })) {
-    ElementFunction function = elementFunction(node->op);
+    ElementFunction function = sampledFunction(node->op);
     if (!function)
       return std::nullopt;
     std::vector<double> result = {function(llvm::map_to_vector(
