@@ -14,7 +14,9 @@
 
 #include "GradientCheck.h"
 #include "LogSumExp.h"
+#include "Operations.h"
 #include "Reach.h"
+#include "Softmaxes.h"
 
 #include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"

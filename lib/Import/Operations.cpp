@@ -3,13 +3,10 @@
 #include "Operations.h"
 #include "ElementFunctions.h"
 
-#include "sp/IR/SP.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
-
-#include <deque>
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -47,9 +44,7 @@ bool mlir::sp::isElementwise(Operation *op) {
 bool mlir::sp::isIdentity(Operation *op) {
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
     return call.getCallTargetName() == "Sharding" && op->getNumOperands() == 1;
-  // What a cotangent of lse adds is none of what gradients of the result are.
-  return isa<stablehlo::OptimizationBarrierOp, stablehlo::ReducePrecisionOp,
-             sdy::ShardingConstraintOp, AddLogSumExpGradientOp>(op);
+  return op->hasTrait<stablehlo::Identity>();
 }
 
 bool mlir::sp::isOrdering(Operation *op) {
@@ -195,26 +190,6 @@ std::optional<int64_t> mlir::sp::constantInteger(Value value) {
   return elements.getElementType().isUnsignedInteger()
              ? int64_t(number.getZExtValue())
              : number.getSExtValue();
-}
-
-Operation *mlir::sp::findScores(Operation *exponential) {
-  std::deque<Operation *> open = {exponential};
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  while (!open.empty()) {
-    Operation *op = open.front();
-    open.pop_front();
-    if (contracts(op))
-      return op;
-    for (Value operand : op->getOperands()) {
-      Operation *source = operand.getDefiningOp();
-      // What is made of logarithms of sums is no softmax of their scores.
-      if (source && !isa<LogSumExpOp>(source) &&
-          source->getBlock() == exponential->getBlock() &&
-          source->getNumRegions() <= 1 && seen.insert(source).second)
-        open.push_back(source);
-    }
-  }
-  return nullptr;
 }
 
 void mlir::sp::eraseDead(Operation *root) {

@@ -47,9 +47,6 @@ DenseElementsAttr lookupTable(Operation *gather);
 bool readsRows(Operation *gather);
 /// The number, if the value is uniform and an integer constant.
 std::optional<int64_t> constantInteger(Value value);
-/// The contraction with the fewest operations between it and an exponential, or
-/// null.
-Operation *findScores(Operation *exponential);
 /// Erases what no longer has a use, inside the regions of `root`.
 void eraseDead(Operation *root);
 

@@ -10,6 +10,7 @@
 
 #include "LoopPairs.h"
 #include "Operations.h"
+#include "Softmaxes.h"
 
 #include "sp/Import/Passes.h"
 

@@ -4,9 +4,12 @@
 
 #include "Operations.h"
 
+#include "sp/IR/SP.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "llvm/ADT/SetVector.h"
+
+#include <deque>
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -43,6 +46,26 @@ static std::optional<int64_t> summedDim(Operation *exponential) {
         open.insert(user);
     }
   return std::nullopt;
+}
+
+Operation *mlir::sp::findScores(Operation *exponential) {
+  std::deque<Operation *> open = {exponential};
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  while (!open.empty()) {
+    Operation *op = open.front();
+    open.pop_front();
+    if (contracts(op))
+      return op;
+    for (Value operand : op->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      // What is made of logarithms of sums is no softmax of their scores.
+      if (source && !isa<LogSumExpOp>(source) &&
+          source->getBlock() == exponential->getBlock() &&
+          source->getNumRegions() <= 1 && seen.insert(source).second)
+        open.push_back(source);
+    }
+  }
+  return nullptr;
 }
 
 /// Whether softmaxes pass through an operation.

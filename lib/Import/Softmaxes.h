@@ -9,6 +9,10 @@
 
 namespace mlir::sp {
 
+/// The contraction with the fewest operations between it and an exponential, or
+/// null.
+Operation *findScores(Operation *exponential);
+
 /// Which softmaxes of scores values are made of, with no contraction between.
 /// An exponential of what a contraction gives begins one if it is summed over
 /// one dimension, that of keys.

@@ -11,6 +11,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "sp/StableHLO/Traits.h"
 #include "sprt/algebra/Bands.h"
 #include "sprt/algebra/Heads.h"
 #include "sprt/algebra/Layout.h"

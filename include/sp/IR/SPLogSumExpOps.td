@@ -4,6 +4,7 @@
 #define SP_IR_SPLOGSUMEXPOPS_TD
 
 include "sp/IR/SPBase.td"
+include "sp/StableHLO/Traits.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Sp_LogSumExpOp : Sp_Op<"log_sum_exp", [Pure]> {
@@ -24,7 +25,7 @@ def Sp_LogSumExpOp : Sp_Op<"log_sum_exp", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Sp_AddLogSumExpGradientOp : Sp_Op<"add_log_sum_exp_gradient", [Pure, AllTypesMatch<["gradient", "scores", "result"]>]> {
+def Sp_AddLogSumExpGradientOp : Sp_Op<"add_log_sum_exp_gradient", [Pure, HLO_Identity, AllTypesMatch<["gradient", "scores", "result"]>]> {
   let summary = "Gradient of scores with the part of their logarithm of sums";
   let description = [{
     `gradient + exp(scores - log_sum_exp(scores)) * cotangent`, with a cotangent

@@ -10,6 +10,7 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "sp/StableHLO/Traits.td"
 include "sp/StableHLO/Types.td"
 
 def Sdy_Dialect : Dialect {
@@ -157,9 +158,10 @@ def Sdy_ConstantOp : Sdy_Op<"constant", [Pure, ConstantLike,
   let hasFolder = 1;
 }
 
-class Sdy_ShardingOp<string mnemonic, string theSummary>
-    : Sdy_Op<mnemonic, [Pure, SameOperandsAndResultType,
-                        DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+class Sdy_ShardingOp<string mnemonic, string theSummary, list<Trait> traits = []>
+    : Sdy_Op<mnemonic, !listconcat([Pure, SameOperandsAndResultType,
+                                    DeclareOpInterfaceMethods<SymbolUserOpInterface>],
+                                   traits)> {
   let summary = theSummary;
   let description = [{
     (C1) The sharding fits the tensor, and its axes are of its mesh.
@@ -169,7 +171,7 @@ class Sdy_ShardingOp<string mnemonic, string theSummary>
   let assemblyFormat = "$input $sharding attr-dict `:` type($result)";
 }
 def Sdy_ShardingConstraintOp
-    : Sdy_ShardingOp<"sharding_constraint", "Wished sharding of a value">;
+    : Sdy_ShardingOp<"sharding_constraint", "Wished sharding of a value", [HLO_Identity]>;
 def Sdy_ReshardOp : Sdy_ShardingOp<"reshard", "Value in another sharding">;
 
 def Sdy_ShardingGroupOp : Sdy_Op<"sharding_group"> {

@@ -12,6 +12,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "sp/StableHLO/Traits.td"
 include "sp/StableHLO/Types.td"
 
 def Stablehlo_Dialect : Dialect {
@@ -35,17 +36,6 @@ def Stablehlo_Dialect : Dialect {
     getParseOperationHook(StringRef name) const override;
   }];
 }
-
-//===----------------------------------------------------------------------===//
-// Traits: see Traits.h
-//===----------------------------------------------------------------------===//
-
-class HLO_Trait<string name> : NativeOpTrait<name> {
-  let cppNamespace = "::mlir::stablehlo";
-}
-def HLO_Elementwise : HLO_Trait<"Elementwise">;
-def HLO_Costly : HLO_Trait<"Costly">;
-def HLO_KernelStage : HLO_Trait<"KernelStage">;
 
 //===----------------------------------------------------------------------===//
 // Enumerations: printed as `#stablehlo<comparison_direction LT>`

@@ -136,7 +136,7 @@ def HLO_BitcastConvertOp : HLO_UnaryTo<"bitcast_convert",
 }
 
 def HLO_ReducePrecisionOp
-    : HLO_Op<"reduce_precision", [Pure, HLO_Elementwise,
+    : HLO_Op<"reduce_precision", [Pure, HLO_Elementwise, HLO_Identity,
                                   SameOperandsAndResultType]> {
   let summary = "Rounding to a narrower format, kept in the wide type";
   let description = [{

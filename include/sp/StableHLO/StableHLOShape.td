@@ -272,7 +272,7 @@ def HLO_GatherOp : HLO_Op<"gather", [Pure,
 // Bundles
 //===----------------------------------------------------------------------===//
 
-def HLO_OptimizationBarrierOp : HLO_Op<"optimization_barrier", [Pure]> {
+def HLO_OptimizationBarrierOp : HLO_Op<"optimization_barrier", [Pure, HLO_Identity]> {
   let summary = "Values that no optimisation may look through";
   let description = [{
     The identity; `jax.checkpoint` marks recomputation with it.

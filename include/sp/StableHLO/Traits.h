@@ -12,6 +12,11 @@ namespace mlir::stablehlo {
 template <typename Op>
 struct Elementwise : OpTrait::TraitBase<Op, Elementwise> {};
 
+/// Stands for its operands, one for each result: what it adds to them (fewer
+/// bits, a barrier, a sharding, a part of a gradient that is of something else)
+/// is not what is looked for.
+template <typename Op> struct Identity : OpTrait::TraitBase<Op, Identity> {};
+
 /// Takes as long as tens of additions an element: computed once and stored,
 /// rather than again where it is read.
 template <typename Op> struct Costly : OpTrait::TraitBase<Op, Costly> {};
