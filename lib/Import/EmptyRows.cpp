@@ -3,6 +3,7 @@
 #include "EmptyRows.h"
 #include "RowTerms.h"
 
+#include "sp/StableHLO/Builders.h"
 #include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;

@@ -10,8 +10,8 @@
 #include "Operations.h"
 #include "Readings.h"
 #include "RowTerms.h"
-#include "Softmaxes.h"
 
+#include "sp/StableHLO/Builders.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"

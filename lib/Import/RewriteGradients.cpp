@@ -6,6 +6,7 @@
 #include "Rearranger.h"
 #include "RowTerms.h"
 
+#include "sp/StableHLO/Builders.h"
 #include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;

@@ -5,21 +5,8 @@
 #include "sp/IR/SP.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/BuiltinTypes.h"
 
 namespace mlir::sp {
-
-/// The value with elements of that type.
-Value convertTo(OpBuilder &builder, Location location, Value value,
-                Type element);
-
-/// The sum of a float value over dimensions, in their order.
-Value sumOver(OpBuilder &builder, Location location, Value value,
-              ArrayRef<int64_t> dims);
-
-/// A constant everywhere.
-Value splat(OpBuilder &builder, Location location, RankedTensorType type,
-            double value);
 
 /// One of the numbers of lse [batch, queries, heads, 2].
 Value numberOfSums(OpBuilder &builder, Location location, Value lse,

@@ -14,9 +14,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operations.h"
-#include "RowTerms.h"
 
 #include "sp/Import/Passes.h"
+#include "sp/StableHLO/Builders.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/Matchers.h"

@@ -14,8 +14,8 @@
 
 #include "Gradient.h"
 #include "Rearranger.h"
-#include "RowTerms.h"
 
+#include "sp/StableHLO/Builders.h"
 #include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;

@@ -1,0 +1,24 @@
+/// Operations that many places make.
+#ifndef SP_STABLEHLO_BUILDERS_H
+#define SP_STABLEHLO_BUILDERS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::sp {
+
+/// The value with elements of that type.
+Value convertTo(OpBuilder &builder, Location location, Value value,
+                Type element);
+
+/// The sum of a float value over dimensions, in their order.
+Value sumOver(OpBuilder &builder, Location location, Value value,
+              ArrayRef<int64_t> dims);
+
+/// A constant everywhere.
+Value splat(OpBuilder &builder, Location location, RankedTensorType type,
+            double value);
+
+} // namespace mlir::sp
+
+#endif // SP_STABLEHLO_BUILDERS_H

@@ -1,0 +1,60 @@
+//===- Builders.cpp - Operations that many places make --------------------===//
+
+#include "sp/StableHLO/Builders.h"
+
+#include "sp/StableHLO/StableHLO.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static Value number(OpBuilder &builder, Location location, Type element,
+                    double value) {
+  auto scalar = RankedTensorType::get({}, element);
+  Attribute attribute =
+      element.isInteger()
+          ? Attribute(builder.getIntegerAttr(element, int64_t(value)))
+          : builder.getFloatAttr(element, value);
+  return stablehlo::ConstantOp::create(
+      builder, location, DenseElementsAttr::get(scalar, attribute));
+}
+
+Value mlir::sp::splat(OpBuilder &builder, Location location,
+                      RankedTensorType type, double value) {
+  return stablehlo::BroadcastInDimOp::create(
+      builder, location, type,
+      number(builder, location, type.getElementType(), value),
+      ArrayRef<int64_t>{});
+}
+
+Value mlir::sp::convertTo(OpBuilder &builder, Location location, Value value,
+                          Type element) {
+  RankedTensorType type = typeOf(value);
+  if (type.getElementType() == element)
+    return value;
+  return stablehlo::ConvertOp::create(builder, location, type.clone(element),
+                                      value);
+}
+
+Value mlir::sp::sumOver(OpBuilder &builder, Location location, Value value,
+                        ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> shape(typeOf(value).getShape());
+  for (int64_t dim : llvm::reverse(dims))
+    shape.erase(shape.begin() + dim);
+  Type element = typeOf(value).getElementType();
+  auto scalar = RankedTensorType::get({}, element);
+  auto reduce = stablehlo::ReduceOp::create(
+      builder, location, RankedTensorType::get(shape, element), value,
+      number(builder, location, element, 0),
+      builder.getDenseI64ArrayAttr(dims));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&reduce.getBody(), {}, {scalar, scalar},
+                                    {location, location});
+  Value sum = stablehlo::AddOp::create(builder, location, body->getArgument(0),
+                                       body->getArgument(1));
+  stablehlo::ReturnOp::create(builder, location, sum);
+  return reduce.getResult(0);
+}
