@@ -2,8 +2,6 @@
 
 #include "MaskAnalysis.h"
 
-#include "Score.h"
-
 #include "sp/StableHLO/StableHLO.h"
 
 #include <cmath>
@@ -100,7 +98,7 @@ LogicalResult MaskAnalysis::readThreshold(const Comparison &comparison) {
 
 LogicalResult MaskAnalysis::readThresholds() {
   for (const Comparison &comparison : comparisons)
-    if (failed(readThreshold(comparison)) && !score)
+    if (failed(readThreshold(comparison)) && !oracle)
       return failure();
   refusal.reset();
   // What is the same everywhere needs no place in the table.
@@ -109,7 +107,7 @@ LogicalResult MaskAnalysis::readThresholds() {
                               return threshold.kind != Kind::Constant;
                             });
   unsigned varying = end - thresholds.begin();
-  if (varying > maxComparisons && score)
+  if (varying > maxComparisons && oracle)
     thresholds.clear();
   else if (varying > maxComparisons)
     return refuse("its mask consists of more than " + Twine(maxComparisons) +
@@ -209,8 +207,8 @@ std::optional<bool> MaskAnalysis::visible(unsigned truths, int64_t query,
   if (entry != known.end())
     return entry->second;
   kinds.push_back({query, key});
-  if (score) {
-    std::optional<bool> result = score->visible(truths);
+  if (oracle) {
+    std::optional<bool> result = oracle->visible(truths);
     if (result)
       known[truths] = *result;
     return result;
@@ -336,8 +334,8 @@ void MaskAnalysis::settle() {
   readings = std::make_shared<Readings>(component, axes.key, nodes);
   known.clear();
   kinds.clear();
-  if (score)
-    score->setThresholds(thresholds, readings);
+  if (oracle)
+    oracle->setThresholds(thresholds, readings);
 }
 
 LogicalResult MaskAnalysis::cutPairs() {
@@ -349,7 +347,7 @@ LogicalResult MaskAnalysis::cutPairs() {
     return cut();
   if (succeeded(cutByRow()))
     return success();
-  if (!score)
+  if (!oracle)
     return failure();
   // In too many pieces, as random bits are: left to the score function.
   llvm::erase_if(thresholds, isOfPairs);
@@ -368,7 +366,7 @@ LogicalResult MaskAnalysis::run() {
   if (bands.empty())
     return refuse("its mask hides every key from every query",
                   component.weights()->value.getLoc());
-  if (score)
+  if (oracle)
     return success();
   if (scale == 0)
     return refuse("its weights do not depend on queries and keys",

@@ -128,7 +128,17 @@ bandsByRow(int64_t queries, int64_t keys, ArrayRef<int64_t> breaks,
            ArrayRef<int64_t> differences,
            function_ref<bool(int64_t query, int64_t key)> isVisible);
 
-class ScoreAnalysis;
+/// Which pairs are visible where weights are what a function makes of scores.
+class VisibilityOracle {
+public:
+  virtual ~VisibilityOracle() = default;
+  /// Takes thresholds that could be read; the others may be anything.
+  virtual void setThresholds(ArrayRef<Threshold> known,
+                             std::shared_ptr<Readings> readings) = 0;
+  /// Whether a pair is visible to some inputs where the thresholds have these
+  /// truths; nothing if that cannot be evaluated.
+  virtual std::optional<bool> visible(unsigned truths) = 0;
+};
 
 /// What becomes of a hidden score.
 enum class Fill { None, Infinite, Select, Additive, Zeroed };
@@ -143,9 +153,8 @@ public:
                ArrayRef<Comparison> comparisons)
       : component(component), axes(axes), comparisons(comparisons) {}
 
-  /// Decides visibility by a score function's analysis, and no scale;
-  /// thresholds that cannot be read are left to it.
-  void setScore(ScoreAnalysis *analysis) { score = analysis; }
+  /// Asks for visibility, decides no scale, and leaves out what is not read.
+  void ask(VisibilityOracle &other) { oracle = &other; }
 
   /// Fails with a refusal.
   LogicalResult run();
@@ -181,7 +190,7 @@ private:
   const AttentionAxes &axes;
   ArrayRef<Comparison> comparisons;
   std::vector<Threshold> thresholds;
-  ScoreAnalysis *score = nullptr;
+  VisibilityOracle *oracle = nullptr;
   std::shared_ptr<Readings> readings;
   DenseMap<unsigned, bool> known;
 };

@@ -25,7 +25,7 @@ LogicalResult AttentionMatcher::matchScore() {
   ScoreAnalysis analysis(*match.component, match.axes);
   analysis.keepsZeros = keepsZeros;
   MaskAnalysis mask(*match.component, match.axes, comparisons);
-  mask.setScore(&analysis);
+  mask.ask(analysis);
   bool isRead = succeeded(mask.run());
   hasZeros = analysis.hasZeros;
   if (!isRead) {

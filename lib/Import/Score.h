@@ -45,17 +45,14 @@ struct HiddenExponents {
 /// NaN or 0 if it fills with -inf. A large finite fill gives the mean over all
 /// keys, also those that bands hide: `hidesUpTo` then turns fills into -inf,
 /// and an empty row gives the mean.
-class ScoreAnalysis {
+class ScoreAnalysis : public VisibilityOracle {
 public:
   ScoreAnalysis(Component &component, const AttentionAxes &axes)
       : component(component), axes(axes) {}
 
-  /// Takes thresholds that could be read; the others may be anything.
   void setThresholds(ArrayRef<Threshold> known,
-                     std::shared_ptr<Readings> readings);
-  /// Whether a pair is visible to some inputs where the thresholds have these
-  /// truths; nothing if that cannot be evaluated.
-  std::optional<bool> visible(unsigned truths);
+                     std::shared_ptr<Readings> readings) override;
+  std::optional<bool> visible(unsigned truths) override;
   /// What the cells asked for say together; `hasEmptyRows` is of the bands.
   /// Whether the bands can be kept.
   bool finish(bool hasEmptyRows);
