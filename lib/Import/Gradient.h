@@ -23,6 +23,8 @@
 #define SP_LIB_IMPORT_GRADIENT_H
 
 #include "Match.h"
+#include "Reach.h"
+#include "ScoreFunction.h"
 
 namespace mlir::sp {
 
@@ -32,10 +34,6 @@ enum class Gradient { Query, Key, Value, Sink, Term };
 
 /// How far from 1 a factor may be that is 1: equality is decided no closer.
 constexpr double sameFactor = 1e-9;
-
-/// Contractions of pairs with the number of the operand that is not made of
-/// them.
-using PairProducts = SmallVector<std::pair<Operation *, unsigned>>;
 
 /// What pairs give a term, summed over queries, over keys, both or neither.
 struct TermSum {
@@ -157,13 +155,6 @@ private:
   Operation *unexplained = nullptr;
   GradientMatch gradients;
 };
-
-/// Puts `sp.attention_backward` in place of gradients, beside the attention
-/// that took the place of their forward. `score` is what `differentiateScore`
-/// made of its score function.
-void replaceGradients(const AttentionMatch &match,
-                      const GradientMatch &gradients, AttentionOp attention,
-                      func::FuncOp score);
 
 } // namespace mlir::sp
 

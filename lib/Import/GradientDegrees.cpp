@@ -9,6 +9,7 @@
 #include "GradientCheck.h"
 #include "Readings.h"
 #include "Score.h"
+#include "WeightStructure.h"
 
 #include "sp/StableHLO/StableHLO.h"
 

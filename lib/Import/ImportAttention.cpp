@@ -16,6 +16,7 @@
 #include "LogSumExp.h"
 #include "Operations.h"
 #include "Reach.h"
+#include "Rewrite.h"
 #include "Softmaxes.h"
 
 #include "sp/IR/SP.h"

@@ -7,7 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Match.h"
+#include "WeightStructure.h"
+
 #include "Readings.h"
 
 #include "sp/StableHLO/StableHLO.h"

@@ -2,6 +2,8 @@
 
 #include "Match.h"
 
+#include "WeightStructure.h"
+
 #include "sp/StableHLO/StableHLO.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -275,19 +277,6 @@ LogicalResult AttentionMatcher::applyPolicy() {
       !isInput(query))
     return refuse(reason, scores->getLoc());
   return likeWeights ? refuse(reason, scores->getLoc()) : success();
-}
-
-NodeKey mlir::sp::keyOf(const AxisLabels &labels, const Node *node) {
-  Axes axes = labels.resolve(flatten(node->labels));
-  return {node->value.getAsOpaquePointer(), {axes.begin(), axes.end()}};
-}
-
-llvm::SetVector<const Node *> mlir::sp::below(const Node *node) {
-  llvm::SetVector<const Node *> all;
-  all.insert(node);
-  for (size_t i = 0; i < all.size(); ++i)
-    all.insert_range(all[i]->operands);
-  return all;
 }
 
 bool mlir::sp::hasKnownPositions(const AttentionMatch &match, const Node *node,

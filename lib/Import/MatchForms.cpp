@@ -7,7 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SamplePlan.h"
+#include "Match.h"
+#include "ReferenceCheck.h"
 
 #include "sp/StableHLO/StableHLO.h"
 

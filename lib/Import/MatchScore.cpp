@@ -1,6 +1,8 @@
 //===- MatchScore.cpp - Attention by what a function makes of scores ------===//
 
 #include "Match.h"
+#include "ReferenceCheck.h"
+#include "WeightStructure.h"
 
 #include <cmath>
 

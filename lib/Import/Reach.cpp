@@ -2,6 +2,8 @@
 
 #include "Reach.h"
 
+#include "Operations.h"
+
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

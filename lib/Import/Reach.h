@@ -2,12 +2,18 @@
 #ifndef SP_LIB_IMPORT_REACH_H
 #define SP_LIB_IMPORT_REACH_H
 
-#include "Gradient.h"
+#include "mlir/IR/Operation.h"
+
+#include <utility>
 
 namespace mlir::sp {
 
 /// Whether every operand and result has a static shape without zeros.
 bool isStatic(Operation *op);
+
+/// Contractions of pairs with the number of the operand that is not made of
+/// them.
+using PairProducts = SmallVector<std::pair<Operation *, unsigned>>;
 
 /// What an exponential reaches without passing a contraction.
 struct Reach {

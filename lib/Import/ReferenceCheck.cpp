@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ReferenceCheck.h"
+
 #include "PairExponents.h"
 #include "Readings.h"
 #include "Score.h"

@@ -1,7 +1,8 @@
 //===- Rewrite.cpp - sp.attention in place of a match ---------------------===//
 
+#include "Rewrite.h"
+
 #include "EmptyRows.h"
-#include "Match.h"
 #include "Rearranger.h"
 
 #include "sp/StableHLO/StableHLO.h"
@@ -195,13 +196,4 @@ AttentionOp mlir::sp::replaceAttention(const AttentionMatch &match,
   Value replaced = target->value;
   replaced.replaceAllUsesWith(value);
   return attention;
-}
-
-llvm::SmallPtrSet<Operation *, 32>
-mlir::sp::operationsOf(const AttentionMatch &match) {
-  llvm::SmallPtrSet<Operation *, 32> operations;
-  for (const std::unique_ptr<Node> &node : match.component->all())
-    if (node->scored && node->op)
-      operations.insert(node->op);
-  return operations;
 }

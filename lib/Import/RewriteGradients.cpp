@@ -1,7 +1,8 @@
 //===- RewriteGradients.cpp - sp.attention_backward in place of products --===//
 
+#include "Rewrite.h"
+
 #include "EmptyRows.h"
-#include "Gradient.h"
 #include "LogSumExp.h"
 #include "Rearranger.h"
 #include "RowTerms.h"

@@ -13,7 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Match.h"
+#include "WeightStructure.h"
+
 #include "Readings.h"
 
 #include "sp/StableHLO/StableHLO.h"

@@ -2,6 +2,8 @@
 
 #include "SamplePlan.h"
 
+#include "WeightStructure.h"
+
 #include <cmath>
 #include <set>
 

@@ -2,7 +2,7 @@
 #ifndef SP_LIB_IMPORT_SAMPLEPLAN_H
 #define SP_LIB_IMPORT_SAMPLEPLAN_H
 
-#include "Match.h"
+#include "AttentionMatch.h"
 
 namespace mlir::sp {
 

@@ -1,7 +1,7 @@
 #ifndef SP_LIB_IMPORT_SCOREBUILDER_H
 #define SP_LIB_IMPORT_SCOREBUILDER_H
 
-#include "Match.h"
+#include "ScoreFunction.h"
 
 #include "mlir/IR/Builders.h"
 

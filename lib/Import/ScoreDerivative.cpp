@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Match.h"
+#include "ScoreFunction.h"
 
 #include "sp/StableHLO/ScalarForms.h"
 
