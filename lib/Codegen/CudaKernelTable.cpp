@@ -1,9 +1,10 @@
 // Kernels for GPUs: attention from templates, each an image of its own, and all
 // others, which StableHLO becomes on the way over NVVM, in one.
 
-#include "KernelTable.h"
+#include "CudaKernelTable.h"
 
 #include "sp/Codegen/CubinCheck.h"
+#include "sp/Codegen/CudaCompiler.h"
 #include "sp/Codegen/CudaKernels.h"
 #include "sp/Codegen/GridEmission.h"
 #include "sp/Codegen/KernelEmission.h"

@@ -3,9 +3,9 @@
 #include "sp/Codegen/CudaKernels.h"
 
 #include "CudaScore.h"
-#include "KernelTable.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;

@@ -2,6 +2,7 @@
 // the plan is, but trusted where the plan is not.
 
 #include "KernelTable.h"
+#include "PlanWriter.h"
 
 #include "sp/IR/Storage.h"
 

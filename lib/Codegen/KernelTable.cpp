@@ -1,11 +1,9 @@
-// Kernels as commands ask for them, whatever they are for; and those for CPUs.
+// Kernels as commands ask for them, whatever they are for.
 
 #include "KernelTable.h"
 
-#include "sp/Codegen/AttentionBackwardKernel.h"
-#include "sp/Codegen/AttentionKernel.h"
-#include "sp/Codegen/KernelEmission.h"
 #include "sp/Codegen/LowerToLLVM.h"
+#include "sp/Codegen/ObjectEmission.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -78,95 +76,6 @@ LogicalResult emitHost(ModuleOp kernels, const CPUTarget &target,
   if (failed(lowerToLLVM(kernels)))
     return failure();
   return emitObject(kernels, target, program.objects.emplace_back());
-}
-
-namespace {
-
-class CpuKernelTable : public KernelTable {
-public:
-  CpuKernelTable(ModuleOp module, const CPUTarget &target)
-      : KernelTable(module), target(target) {}
-
-  FailureOr<std::string> print(bool) override {
-    return kernels.emitError("expected --target=cuda for the source of kernels "
-                             "for GPUs");
-  }
-  LogicalResult emitInto(EmittedProgram &program) override {
-    program.kernels = known.size();
-    program.features = target.features;
-    return emitHost(kernels, target, program);
-  }
-
-protected:
-  FailureOr<KernelInfo> addLaunch(func::FuncOp source) override {
-    FailureOr<KernelShape> shape = emitKernel(source, kernels);
-    if (failed(shape))
-      return failure();
-    KernelInfo info;
-    info.tiles = shape->tiles;
-    info.scratchBytes = shape->scratchBytes;
-    return info;
-  }
-
-  FailureOr<KernelInfo> addAttention(AttendOp op) override {
-    AttentionKernelConfig config = configOf<AttentionKernelConfig>(op);
-    config.keepsSums = op.keepsSums();
-    config.launchKeys = op.getKey().getType().getDimSize(1);
-    if (failed(verifyAttentionKernel(op.getLoc(), config)))
-      return failure();
-    buildAttentionKernel(kernels, op.getLoc(), config);
-    KernelInfo info;
-    info.symbol = attentionKernelName(config);
-    info.scratchBytes = attentionScratchBytes(config);
-    info.queryBlock = attentionQueryBlock(config);
-    return info;
-  }
-
-  FailureOr<KernelInfo> addBackward(AttendBackwardOp op) override {
-    AttentionBackwardConfig config = configOf<AttentionBackwardConfig>(op);
-    for (Type type : op.getDTerms().getTypes()) {
-      ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
-      config.termGradients.push_back(
-          {/*perQuery=*/shape[1] > 1, /*perKey=*/shape[3] > 1});
-    }
-    if (failed(verifyAttentionBackwardKernel(op.getLoc(), config)))
-      return failure();
-    buildAttentionBackwardKernel(kernels, op.getLoc(), config);
-    KernelInfo info;
-    info.symbol = attentionBackwardKernelName(config);
-    info.scratchBytes = attentionBackwardScratchBytes(config);
-    return info;
-  }
-
-private:
-  /// What an attention and its gradients say alike.
-  template <typename ConfigT, typename OpT> ConfigT configOf(OpT op) const {
-    ConfigT config;
-    config.headSize = op.getQuery().getType().getDimSize(3);
-    config.valueSize = op.getValue().getType().getDimSize(3);
-    config.elementType = op.getQuery().getType().getElementType();
-    config.vectorBits = target.vectorBits;
-    config.bf16Dots = target.bf16Dots;
-    if (op.getScore())
-      config.score = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-          op, op.getScoreAttr());
-    config.perQuery = op.getPerQuery().size();
-    config.perKey = op.getPerKey().size();
-    config.perHead = op.getPerHead().size();
-    config.pair = op.getPair().size();
-    return config;
-  }
-
-  const CPUTarget &target;
-};
-
-} // namespace
-
-std::unique_ptr<KernelTable> makeKernelTable(ModuleOp module,
-                                             const Target &target) {
-  if (target.cuda)
-    return makeCudaKernelTable(module, target);
-  return std::make_unique<CpuKernelTable>(module, target.cpu);
 }
 
 } // namespace mlir::sp

@@ -2,8 +2,13 @@
 #ifndef SP_LIB_CODEGEN_KERNELTABLE_H
 #define SP_LIB_CODEGEN_KERNELTABLE_H
 
-#include "PlanWriter.h"
+#include "KernelInfo.h"
+
 #include "sp/Codegen/ProgramEmission.h"
+#include "sp/IR/SP.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace mlir::sp {
 
@@ -43,11 +48,6 @@ private:
 
   DenseMap<Operation *, KernelInfo> infos;
 };
-
-std::unique_ptr<KernelTable> makeKernelTable(ModuleOp module,
-                                             const Target &target);
-std::unique_ptr<KernelTable> makeCudaKernelTable(ModuleOp module,
-                                                 const Target &target);
 
 /// Adds the object of functions that are to run on a CPU.
 LogicalResult emitHost(ModuleOp kernels, const CPUTarget &target,

@@ -2,7 +2,10 @@
 
 #include "sp/Codegen/ProgramEmission.h"
 
-#include "KernelTable.h"
+#include "CpuKernelTable.h"
+#include "CudaKernelTable.h"
+#include "PlanWriter.h"
+
 #include "sp/IR/PlacedValues.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
@@ -54,6 +57,12 @@ static FailureOr<func::FuncOp> findMain(ModuleOp module) {
   if (auto func = module.lookupSymbol<func::FuncOp>("main"))
     return func;
   return module.emitError() << "expected a function @main";
+}
+
+static std::unique_ptr<KernelTable> makeKernelTable(ModuleOp module,
+                                                    const Target &target) {
+  return target.cuda ? makeCudaKernelTable(module, target)
+                     : makeCpuKernelTable(module, target);
 }
 
 FailureOr<EmittedProgram> mlir::sp::emitProgram(ModuleOp module,

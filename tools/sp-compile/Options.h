@@ -2,7 +2,7 @@
 #ifndef SP_TOOLS_SPCOMPILE_OPTIONS_H
 #define SP_TOOLS_SPCOMPILE_OPTIONS_H
 
-#include "sp/Codegen/CudaCompiler.h"
+#include "sp/Codegen/Target.h"
 #include "sp/Import/Passes.h"
 
 #include <optional>

@@ -3,6 +3,8 @@
 #ifndef SP_CODEGEN_CUDACOMPILER_H
 #define SP_CODEGEN_CUDACOMPILER_H
 
+#include "sp/Codegen/Target.h"
+
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -10,13 +12,6 @@
 #include <string>
 
 namespace mlir::sp {
-
-/// What `--target=cuda` is told.
-struct CudaTarget {
-  std::string architecture = "sm_90a";
-  bool emulation = false; ///< builds for the CPU as well
-  bool useCache = true;
-};
 
 /// What a file of CUDA C++ becomes, or one of PTX.
 enum class CudaForm {

@@ -3,19 +3,12 @@
 #define SP_CODEGEN_PROGRAMEMISSION_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "sp/Codegen/CudaCompiler.h"
-#include "sp/Codegen/ObjectEmission.h"
+#include "sp/Codegen/Target.h"
 
-#include <optional>
+#include <string>
 #include <vector>
 
 namespace mlir::sp {
-
-/// What kernels are generated for.
-struct Target {
-  CPUTarget cpu; ///< with `cuda`: what emulates it
-  std::optional<CudaTarget> cuda;
-};
 
 /// Code for a GPU, as the artifact holds it.
 struct EmittedImage {
