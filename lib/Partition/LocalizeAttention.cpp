@@ -17,8 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionState.h"
-#include "Localizer.h"
+#include "LocalAttention.h"
 #include "RingAttention.h"
 
 #include "sp/StableHLO/StableHLO.h"
@@ -185,24 +184,4 @@ private:
 SoftmaxState mlir::sp::emitAttention(OpBuilder &builder,
                                      const LocalAttention &attention) {
   return AttentionEmitter(builder, attention).emit();
-}
-
-SmallVector<DimAttr> mlir::sp::dimsOfPair(std::optional<PlanAttr> plan,
-                                          RankedTensorType pair, DimAttr batch,
-                                          LayoutAttr queries) {
-  SmallVector<DimAttr> dims = llvm::to_vector(
-      ShardingAttr::getReplicated(pair.getContext(), pair.getShape())
-          .getDims());
-  dims[0] = batch;
-  if (pair.getDimSize(2) == 1)
-    return dims;
-  if (plan && plan->getHeads() > 1) {
-    queries = plan->getRingRows(queries.getLength());
-    // A rank holds heads of every group: no layout deals those.
-    if (pair.getDimSize(1) > 1 && plan->getGroups() == 1)
-      dims[1] = dealtDim(plan->getHeadsLayout(pair.getDimSize(1)));
-  }
-  if (!queries.isDense())
-    dims[2] = dealtDim(queries);
-  return dims;
 }

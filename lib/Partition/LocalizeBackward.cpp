@@ -19,8 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionMoves.h"
-#include "Localizer.h"
+#include "LocalAttention.h"
 #include "RingAttention.h"
 
 using namespace mlir;

@@ -3,6 +3,8 @@
 #include "Localizer.h"
 #include "sp/IR/Attributes.h"
 
+#include "Seeds.h"
+
 #include "mlir/IR/Remarks.h"
 
 #define DEBUG_TYPE "sp-localize"

@@ -6,7 +6,7 @@
 #ifndef SP_LIB_PARTITION_LOCALIZER_H
 #define SP_LIB_PARTITION_LOCALIZER_H
 
-#include "AttentionState.h"
+#include "LocalAttention.h"
 
 namespace mlir::sp {
 
@@ -26,12 +26,6 @@ struct Assignment {
 struct AttentionRows {
   LayoutAttr queries, keys;
   DimAttr batch, queryDim, keyDim;
-};
-
-/// Local terms of a score function, those over pairs dealt as `dimsOfPair`
-/// says.
-struct LocalTerms {
-  SmallVector<Value> perQuery, perKey, perHead, pair, table;
 };
 
 class Localizer {
@@ -103,48 +97,6 @@ private:
   /// Values already dealt otherwise in the block at hand.
   DenseMap<std::pair<Value, Attribute>, Value> resharded;
 };
-
-/// Local operands of an attention and how their rows are dealt. The sink is
-/// whole.
-struct LocalAttention {
-  AttentionOp op;
-  Value query, key, value;
-  LayoutAttr queries, keys;
-  LocalTerms terms;
-  Value sink, mean;
-};
-
-/// Emits an attention as its plan says; result and lse, where it is asked for,
-/// are dealt as the queries are.
-SoftmaxState emitAttention(OpBuilder &builder, const LocalAttention &attention);
-
-/// Local operands of the gradients of an attention.
-struct LocalBackward {
-  AttentionBackwardOp op;
-  Value query, key, value, output, lse, cotangent;
-  /// Null where lse has none.
-  Value lseCotangent;
-  LayoutAttr queries, keys;
-  LocalTerms terms;
-};
-
-/// Gradients, dealt as queries and keys are.
-struct AttentionGradients {
-  Value query, key, value;
-  SmallVector<Value> terms = {};
-};
-
-/// Emits the gradients of an attention as their plan says.
-AttentionGradients emitAttentionBackward(OpBuilder &builder,
-                                         const LocalBackward &backward);
-
-/// How a term over pairs is dealt so that it meets the heads and rows that a
-/// rank attends with: [batch, heads, queries, keys]. Keys stay whole, and so do
-/// the heads of one that all queries share, and of any where heads come in
-/// groups.
-SmallVector<DimAttr> dimsOfPair(std::optional<PlanAttr> plan,
-                                RankedTensorType pair, DimAttr batch,
-                                LayoutAttr queries);
 
 } // namespace mlir::sp
 

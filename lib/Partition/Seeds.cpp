@@ -3,8 +3,6 @@
 #include "Seeds.h"
 #include "sp/IR/Attributes.h"
 
-#include "Localizer.h"
-
 using namespace mlir;
 using namespace mlir::sp;
 
@@ -284,4 +282,24 @@ LogicalResult Seeds::seedWishes(ShardingPropagation &propagation) {
       return failure();
   }
   return success();
+}
+
+SmallVector<DimAttr> mlir::sp::dimsOfPair(std::optional<PlanAttr> plan,
+                                          RankedTensorType pair, DimAttr batch,
+                                          LayoutAttr queries) {
+  SmallVector<DimAttr> dims = llvm::to_vector(
+      ShardingAttr::getReplicated(pair.getContext(), pair.getShape())
+          .getDims());
+  dims[0] = batch;
+  if (pair.getDimSize(2) == 1)
+    return dims;
+  if (plan && plan->getHeads() > 1) {
+    queries = plan->getRingRows(queries.getLength());
+    // A rank holds heads of every group: no layout deals those.
+    if (pair.getDimSize(1) > 1 && plan->getGroups() == 1)
+      dims[1] = dealtDim(plan->getHeadsLayout(pair.getDimSize(1)));
+  }
+  if (!queries.isDense())
+    dims[2] = dealtDim(queries);
+  return dims;
 }

@@ -54,6 +54,14 @@ private:
   DenseMap<std::pair<AxisAttr, int64_t>, LayoutAttr> layouts;
 };
 
+/// How a term over pairs is dealt so that it meets the heads and rows that a
+/// rank attends with: [batch, heads, queries, keys]. Keys stay whole, and so do
+/// the heads of one that all queries share, and of any where heads come in
+/// groups.
+SmallVector<DimAttr> dimsOfPair(std::optional<PlanAttr> plan,
+                                RankedTensorType pair, DimAttr batch,
+                                LayoutAttr queries);
+
 } // namespace mlir::sp
 
 #endif // SP_LIB_PARTITION_SEEDS_H

@@ -1,0 +1,51 @@
+/// One attention, or its gradients, on the rows and heads of a rank.
+#ifndef SP_LIB_PARTITION_LOCALATTENTION_H
+#define SP_LIB_PARTITION_LOCALATTENTION_H
+
+#include "AttentionState.h"
+
+namespace mlir::sp {
+
+/// Local terms of a score function, those over pairs dealt as `dimsOfPair`
+/// says.
+struct LocalTerms {
+  SmallVector<Value> perQuery, perKey, perHead, pair, table;
+};
+
+/// Local operands of an attention and how their rows are dealt. The sink is
+/// whole.
+struct LocalAttention {
+  AttentionOp op;
+  Value query, key, value;
+  LayoutAttr queries, keys;
+  LocalTerms terms;
+  Value sink, mean;
+};
+
+/// Emits an attention as its plan says; result and lse, where it is asked for,
+/// are dealt as the queries are.
+SoftmaxState emitAttention(OpBuilder &builder, const LocalAttention &attention);
+
+/// Local operands of the gradients of an attention.
+struct LocalBackward {
+  AttentionBackwardOp op;
+  Value query, key, value, output, lse, cotangent;
+  /// Null where lse has none.
+  Value lseCotangent;
+  LayoutAttr queries, keys;
+  LocalTerms terms;
+};
+
+/// Gradients, dealt as queries and keys are.
+struct AttentionGradients {
+  Value query, key, value;
+  SmallVector<Value> terms = {};
+};
+
+/// Emits the gradients of an attention as their plan says.
+AttentionGradients emitAttentionBackward(OpBuilder &builder,
+                                         const LocalBackward &backward);
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_PARTITION_LOCALATTENTION_H
