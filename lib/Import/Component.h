@@ -2,7 +2,8 @@
 #define SP_LIB_IMPORT_COMPONENT_H
 
 #include "AxisLabels.h"
-#include "Operations.h"
+
+#include "sp/StableHLO/Operations.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"

@@ -7,10 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operations.h"
-
 #include "sp/Import/Passes.h"
 #include "sp/Interpreter/Interpreter.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Transforms/RegionUtils.h"

@@ -14,13 +14,13 @@
 
 #include "GradientCheck.h"
 #include "LogSumExp.h"
-#include "Operations.h"
 #include "Reach.h"
 #include "Rewrite.h"
 #include "Softmaxes.h"
 
 #include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operations.h"
 #include "Products.h"
 
 #include "sp/Import/Passes.h"
+#include "sp/StableHLO/Operations.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::sp {

@@ -3,7 +3,7 @@
 
 #include "LayerKinds.h"
 
-#include "Operations.h"
+#include "sp/StableHLO/Operations.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

@@ -7,11 +7,11 @@
 
 #include "LogSumExp.h"
 
-#include "Operations.h"
 #include "Readings.h"
 #include "RowTerms.h"
 
 #include "sp/StableHLO/Builders.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"

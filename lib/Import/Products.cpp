@@ -2,7 +2,7 @@
 
 #include "Products.h"
 
-#include "Operations.h"
+#include "sp/StableHLO/Operations.h"
 
 using namespace mlir;
 using namespace mlir::sp;

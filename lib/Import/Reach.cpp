@@ -2,7 +2,7 @@
 
 #include "Reach.h"
 
-#include "Operations.h"
+#include "sp/StableHLO/Operations.h"
 
 #include "llvm/ADT/SetVector.h"
 

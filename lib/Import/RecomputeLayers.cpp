@@ -16,10 +16,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "LayerKinds.h"
-#include "Operations.h"
 
 #include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/IRMapping.h"

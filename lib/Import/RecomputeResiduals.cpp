@@ -8,11 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopPairs.h"
-#include "Operations.h"
 #include "Softmaxes.h"
 
 #include "sp/Import/Passes.h"
+#include "sp/StableHLO/LoopPairs.h"
+#include "sp/StableHLO/Operations.h"
 
 #include "mlir/IR/IRMapping.h"
 

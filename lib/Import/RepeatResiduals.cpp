@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopPairs.h"
-
 #include "sp/Import/Passes.h"
+#include "sp/StableHLO/LoopPairs.h"
 
 #include "mlir/IR/IRMapping.h"
 

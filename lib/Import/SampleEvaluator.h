@@ -1,8 +1,9 @@
 #ifndef SP_LIB_IMPORT_SAMPLEEVALUATOR_H
 #define SP_LIB_IMPORT_SAMPLEEVALUATOR_H
 
-#include "ElementFunctions.h"
 #include "Readings.h"
+
+#include "sp/StableHLO/ElementFunctions.h"
 
 #include "llvm/ADT/DenseMap.h"
 

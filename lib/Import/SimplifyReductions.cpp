@@ -13,10 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operations.h"
-
 #include "sp/Import/Passes.h"
 #include "sp/StableHLO/Builders.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/Matchers.h"

@@ -9,7 +9,7 @@
 
 #include "SplitSums.h"
 
-#include "Operations.h"
+#include "sp/StableHLO/Operations.h"
 
 using namespace mlir;
 using namespace mlir::sp;

@@ -2,9 +2,8 @@
 
 #include "Softmaxes.h"
 
-#include "Operations.h"
-
 #include "sp/IR/SP.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "llvm/ADT/SetVector.h"

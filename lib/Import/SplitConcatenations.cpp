@@ -9,9 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operations.h"
-
 #include "sp/Import/Passes.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -12,9 +12,8 @@
 
 #include "SplitSums.h"
 
-#include "Operations.h"
-
 #include "sp/Import/Passes.h"
+#include "sp/StableHLO/Operations.h"
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_SPLITSUMSPASS

@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operations.h"
-
 #include "sp/Import/Passes.h"
 #include "sp/StableHLO/Loops.h"
+#include "sp/StableHLO/Operations.h"
 
 #include "mlir/IR/IRMapping.h"
 

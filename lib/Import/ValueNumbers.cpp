@@ -1,9 +1,9 @@
 //===- ValueNumbers.cpp - Which values are equal --------------------------===//
 
 #include "ValueNumbers.h"
-#include "Operations.h"
 
 #include "sp/IR/SP.h"
+#include "sp/StableHLO/Operations.h"
 
 using namespace mlir;
 using namespace mlir::sp;

@@ -1,7 +1,7 @@
 #ifndef SP_LIB_IMPORT_VALUENUMBERS_H
 #define SP_LIB_IMPORT_VALUENUMBERS_H
 
-#include "LoopPairs.h"
+#include "sp/StableHLO/LoopPairs.h"
 
 #include <map>
 

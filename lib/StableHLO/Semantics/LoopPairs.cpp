@@ -1,7 +1,8 @@
 //===- LoopPairs.cpp - What one loop saves and another reads --------------===//
 
-#include "LoopPairs.h"
-#include "Operations.h"
+#include "sp/StableHLO/LoopPairs.h"
+
+#include "sp/StableHLO/Operations.h"
 
 using namespace mlir;
 using namespace mlir::sp;

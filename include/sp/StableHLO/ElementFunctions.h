@@ -1,6 +1,6 @@
 //===- ElementFunctions.h - Element-wise operations in f64 ------*- C++ -*-===//
-#ifndef SP_LIB_IMPORT_ELEMENTFUNCTIONS_H
-#define SP_LIB_IMPORT_ELEMENTFUNCTIONS_H
+#ifndef SP_STABLEHLO_ELEMENTFUNCTIONS_H
+#define SP_STABLEHLO_ELEMENTFUNCTIONS_H
 
 #include "mlir/IR/Operation.h"
 
@@ -22,4 +22,4 @@ void roundTo(Type type, std::vector<double> &data);
 
 } // namespace mlir::sp
 
-#endif // SP_LIB_IMPORT_ELEMENTFUNCTIONS_H
+#endif // SP_STABLEHLO_ELEMENTFUNCTIONS_H

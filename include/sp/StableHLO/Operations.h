@@ -1,5 +1,5 @@
-#ifndef SP_LIB_IMPORT_OPERATIONS_H
-#define SP_LIB_IMPORT_OPERATIONS_H
+#ifndef SP_STABLEHLO_OPERATIONS_H
+#define SP_STABLEHLO_OPERATIONS_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
@@ -52,4 +52,4 @@ void eraseDead(Operation *root);
 
 } // namespace mlir::sp
 
-#endif // SP_LIB_IMPORT_OPERATIONS_H
+#endif // SP_STABLEHLO_OPERATIONS_H

@@ -1,8 +1,8 @@
 //===- Operations.cpp - What the matcher knows of single operations -------===//
 
-#include "Operations.h"
-#include "ElementFunctions.h"
+#include "sp/StableHLO/Operations.h"
 
+#include "sp/StableHLO/ElementFunctions.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -1,6 +1,6 @@
 //===- ElementFunctions.cpp - Element-wise operations in f64 --------------===//
 
-#include "ElementFunctions.h"
+#include "sp/StableHLO/ElementFunctions.h"
 
 #include "sp/StableHLO/ScalarForms.h"
 

@@ -1,7 +1,7 @@
 /// A loop and one in reverse that reads what each trip of it saved: the forward
 /// and the gradient of a scan.
-#ifndef SP_LIB_IMPORT_LOOPPAIRS_H
-#define SP_LIB_IMPORT_LOOPPAIRS_H
+#ifndef SP_STABLEHLO_LOOPPAIRS_H
+#define SP_STABLEHLO_LOOPPAIRS_H
 
 #include "sp/StableHLO/Loops.h"
 
@@ -53,4 +53,4 @@ stablehlo::WhileOp appendCarried(stablehlo::WhileOp loop, ValueRange initial);
 
 } // namespace mlir::sp
 
-#endif // SP_LIB_IMPORT_LOOPPAIRS_H
+#endif // SP_STABLEHLO_LOOPPAIRS_H
