@@ -1,6 +1,6 @@
 //===- StableHLOAttrs.cpp - Syntax of the structured attributes -----------===//
 
-#include "Syntax.h"
+#include "Syntax/Syntax.h"
 
 #include "mlir/IR/DialectImplementation.h"
 

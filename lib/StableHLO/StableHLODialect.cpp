@@ -2,8 +2,8 @@
 
 #include "sp/StableHLO/StableHLO.h"
 
-#include "Syntax.h"
-#include "Verify.h"
+#include "Syntax/Syntax.h"
+#include "Verify/Verify.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -2,7 +2,7 @@
 
 #include "sp/StableHLO/StableHLO.h"
 
-#include "Syntax.h"
+#include "Syntax/Syntax.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;

@@ -1,6 +1,6 @@
 //===- SyntaxRegion.cpp - Assembly of reduce and while --------------------===//
 
-#include "Syntax.h"
+#include "Syntax/Syntax.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;

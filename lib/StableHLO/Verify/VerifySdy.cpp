@@ -1,6 +1,6 @@
 //===- VerifySdy.cpp - Rules of shardings ---------------------------------===//
 
-#include "Verify.h"
+#include "Verify/Verify.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

@@ -1,6 +1,6 @@
 //===- Verify.cpp - What verifiers share ----------------------------------===//
 
-#include "Verify.h"
+#include "Verify/Verify.h"
 
 namespace mlir::stablehlo {
 

@@ -1,6 +1,6 @@
 //===- Syntax.cpp - Operands and attributes in the assembly ---------------===//
 
-#include "Syntax.h"
+#include "Syntax/Syntax.h"
 
 namespace mlir::stablehlo {
 

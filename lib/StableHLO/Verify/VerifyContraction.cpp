@@ -1,6 +1,6 @@
 //===- VerifyContraction.cpp - Rules of contractions ----------------------===//
 
-#include "Verify.h"
+#include "Verify/Verify.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FusedAttention.h"
+#include "Input/FusedAttention.h"
 #include "sp/StableHLO/Passes.h"
 
 #include "mlir/IR/Verifier.h"

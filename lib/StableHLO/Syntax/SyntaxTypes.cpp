@@ -1,6 +1,6 @@
 //===- SyntaxTypes.cpp - How operations print their types -----------------===//
 
-#include "Syntax.h"
+#include "Syntax/Syntax.h"
 
 namespace mlir::stablehlo {
 

@@ -1,6 +1,6 @@
 //===- SyntaxWindow.cpp - The window of a convolution ---------------------===//
 
-#include "Syntax.h"
+#include "Syntax/Syntax.h"
 
 namespace mlir::stablehlo {
 

@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FusedAttention.h"
+#include "Input/FusedAttention.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 

@@ -1,6 +1,6 @@
 //===- VerifyGather.cpp - Rules of gather and scatter ---------------------===//
 
-#include "Verify.h"
+#include "Verify/Verify.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;

@@ -1,6 +1,6 @@
 //===- VerifyElementwise.cpp - Rules of element-wise operations -----------===//
 
-#include "Verify.h"
+#include "Verify/Verify.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FusedAttention.h"
-#include "Verify.h"
+#include "Input/FusedAttention.h"
+#include "Verify/Verify.h"
 #include "sp/StableHLO/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

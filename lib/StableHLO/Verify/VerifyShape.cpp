@@ -1,6 +1,6 @@
 //===- VerifyShape.cpp - Rules of data movement ---------------------------===//
 
-#include "Verify.h"
+#include "Verify/Verify.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;

@@ -1,6 +1,6 @@
 //===- VerifyRegion.cpp - Rules of operations with bodies -----------------===//
 
-#include "Verify.h"
+#include "Verify/Verify.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
