@@ -12,11 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GradientCheck.h"
-#include "LogSumExp.h"
-#include "Reach.h"
-#include "Rewrite.h"
-#include "Softmaxes.h"
+#include "Gradients/GradientCheck.h"
+#include "Match/Reach.h"
+#include "Normalize/Softmaxes.h"
+#include "Rewrite/LogSumExp.h"
+#include "Rewrite/Rewrite.h"
 
 #include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
