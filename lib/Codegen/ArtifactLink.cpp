@@ -3,7 +3,7 @@
 
 #include "sp/Codegen/ArtifactLink.h"
 
-#include "sp/Codegen/ObjectEmission.h"
+#include "Machine/ObjectEmission.h"
 #include "sprt/artifact.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"

@@ -2,9 +2,9 @@
 
 #include "sp/Codegen/ProgramEmission.h"
 
-#include "CpuKernelTable.h"
-#include "CudaKernelTable.h"
-#include "PlanWriter.h"
+#include "CPU/CpuKernelTable.h"
+#include "CUDA/CudaKernelTable.h"
+#include "Plan/PlanWriter.h"
 
 #include "sp/IR/PlacedValues.h"
 #include "sp/IR/Storage.h"

@@ -3,10 +3,10 @@
 /// Nodes are token-local operations; chains of free operations (constants,
 /// iota, broadcasts, reshapes, what follows from these) belong to no node: they
 /// are repeated in every kernel that reads them. A kernel works row by row (see
-/// lib/Codegen/KernelEmitter.h): two nodes may share one if the values that are
-/// stored on the way have a common number of rows and each row is read by the
-/// same row only. `R` counts leading elements in row-major order, so that
-/// 1x8x64 and 8x64 have the same eight rows.
+/// lib/Codegen/Fusion/KernelEmitter.h): two nodes may share one if the values
+/// that are stored on the way have a common number of rows and each row is read
+/// by the same row only. `R` counts leading elements in row-major order, so
+/// that 1x8x64 and 8x64 have the same eight rows.
 #ifndef SP_SCHEDULE_KERNELCLUSTERS_H
 #define SP_SCHEDULE_KERNELCLUSTERS_H
 

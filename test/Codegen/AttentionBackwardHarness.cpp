@@ -1,8 +1,8 @@
 // Kernels for gradients, and runs of them.
 #include "AttentionBackwardHarness.h"
 #include "AttentionCompile.h"
+#include "CPU/Attention/Backward/AttentionBackwardKernel.h"
 #include "mlir/IR/MLIRContext.h"
-#include "sp/Codegen/AttentionBackwardKernel.h"
 #include "llvm/Support/MathExtras.h"
 #include "gtest/gtest.h"
 #include <cmath>

@@ -2,9 +2,9 @@
 // double-precision reference, on random problems and by name.
 #include "AttentionBackwardScore.h"
 #include "AttentionCompile.h"
+#include "CPU/Attention/Backward/AttentionBackwardKernel.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "sp/Codegen/AttentionBackwardKernel.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <rapidcheck.h>

@@ -1,9 +1,9 @@
 // Infinities and NaN behave as in the plain softmax, and a configuration that
 // cannot be generated is a diagnostic.
 #include "AttentionHarness.h"
+#include "CPU/Attention/Forward/AttentionKernel.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "sp/Codegen/AttentionKernel.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
 // What is found in code for GPUs, instruction by instruction.
 
-#include "sp/Codegen/CubinCheck.h"
+#include "CUDA/CubinCheck.h"
 
 #include "gtest/gtest.h"
 

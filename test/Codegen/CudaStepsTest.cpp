@@ -1,9 +1,9 @@
 // Instructions of a step of the forward kernel, as ptxas makes them: a change
 // either way, of ours or of the assembler's, is written into this table.
 
-#include "sp/Codegen/CubinCheck.h"
-#include "sp/Codegen/CudaCompiler.h"
-#include "sp/Codegen/CudaKernels.h"
+#include "CUDA/CubinCheck.h"
+#include "CUDA/CudaCompiler.h"
+#include "CUDA/CudaKernels.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"

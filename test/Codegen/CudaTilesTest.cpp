@@ -1,6 +1,6 @@
 // Which row of a table of tiles a launch takes.
 
-#include "sp/Codegen/CudaTiles.h"
+#include "CUDA/CudaTiles.h"
 
 #include "gtest/gtest.h"
 

@@ -11,6 +11,11 @@
 // every eighth float of a function whose name ends in "special" is a special
 // value.
 
+#include "CUDA/CudaCompiler.h"
+#include "CUDA/GridEmission.h"
+#include "Fusion/KernelEmission.h"
+#include "Machine/LowerToLLVM.h"
+#include "Machine/ObjectEmission.h"
 #include "device/EmulatedGrid.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -20,11 +25,6 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
 #include "sp/Codegen/ArtifactLink.h"
-#include "sp/Codegen/CudaCompiler.h"
-#include "sp/Codegen/GridEmission.h"
-#include "sp/Codegen/KernelEmission.h"
-#include "sp/Codegen/LowerToLLVM.h"
-#include "sp/Codegen/ObjectEmission.h"
 #include "sp/Interpreter/Interpreter.h"
 #include "sp/StableHLO/StableHLO.h"
 #include "sprt/kernel.h"

@@ -1,4 +1,4 @@
-"""The compiler's table of tiles, lib/Codegen/CudaTiles.def, read and written."""
+"""The compiler's table of tiles, lib/Codegen/CUDA/CudaTiles.def, read and written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 NAME = "CudaTiles.def"
 HERE = Path(__file__).resolve().parent
 # Beside this script, as in a prepared folder, or else the repository's.
-PATH = HERE / NAME if (HERE / NAME).exists() else HERE.parents[2] / "lib" / "Codegen" / NAME
+PATH = HERE / NAME if (HERE / NAME).exists() else HERE.parents[2] / "lib" / "Codegen" / "CUDA" / NAME
 MASKS = ("Whole", "Masked", "Scored")
 ORDERS = ("HeaviestFirst", "LightestFirst")
 ROW = re.compile(r"SP_CUDA_TILE\((\d+), (\d+), (\w+), (\d+), (\d+), (\d+), (\d+), (\w+)\)", re.ASCII)

@@ -1,6 +1,6 @@
 """Part 7: which right tiles are fastest: keys at a time, consumers, stages, and the order of tiles.
 
-The compiler's table, lib/Codegen/CudaTiles.def, has rows by size of heads, mask and length.
+The compiler's table, lib/Codegen/CUDA/CudaTiles.def, has rows by size of heads, mask and length.
 OUT/CudaTiles.def is that table with the rows that this GPU asks for, ready to be copied over it;
 what was not measured keeps its rows.
 """

@@ -1,0 +1,89 @@
+// What kernels touch, for the loader: from the operations that launch them, as
+// the plan is, but trusted where the plan is not.
+
+#include "Kernels/KernelTable.h"
+#include "Plan/PlanWriter.h"
+
+#include "sp/IR/Storage.h"
+
+#include <map>
+
+namespace plan = sprt::plan;
+
+namespace mlir::sp {
+
+static plan::DType elementOf(Value value) {
+  return PlanWriter::dtype(getElementTypeOrSelf(value));
+}
+
+static void describe(LaunchOp op, plan::SignatureT &signature) {
+  signature.kind = plan::KernelKind::launch;
+  for (Value value : op.getOperands())
+    signature.operands.emplace_back(storageBytes(value.getType()), false);
+  for (Value value : op.getResults())
+    signature.operands.emplace_back(storageBytes(value.getType()), true);
+}
+
+/// What attention and its gradients say alike.
+template <typename OpT>
+static void describePairs(OpT op, plan::SignatureT &signature) {
+  signature.type = elementOf(op.getQuery());
+  signature.head_size = op.getQuery().getType().getDimSize(3);
+  signature.value_size = op.getValue().getType().getDimSize(3);
+  signature.sums = cast<RankedTensorType>(op.getLse().getType()).getRank() == 4;
+  signature.scored = op.getScore().has_value();
+  auto add = [&](plan::TermKind kind, ValueRange values) {
+    for (Value value : values)
+      signature.terms.emplace_back(
+          kind, elementOf(value),
+          cast<RankedTensorType>(value.getType()).getNumElements());
+  };
+  add(plan::TermKind::query, op.getPerQuery());
+  add(plan::TermKind::key, op.getPerKey());
+  add(plan::TermKind::head, op.getPerHead());
+  add(plan::TermKind::pair, op.getPair());
+  add(plan::TermKind::table, op.getTable());
+}
+
+static void describe(Operation *op, plan::SignatureT &signature) {
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    return describe(launch, signature);
+  if (auto attend = dyn_cast<AttendOp>(op)) {
+    signature.kind = plan::KernelKind::attend;
+    signature.out_type = elementOf(attend.getOutput());
+    return describePairs(attend, signature);
+  }
+  auto backward = cast<AttendBackwardOp>(op);
+  signature.kind = plan::KernelKind::attendBackward;
+  describePairs(backward, signature);
+  signature.term_gradients = backward.getDTerms().size();
+}
+
+std::vector<char> KernelTable::signatures() const {
+  std::map<std::string, std::unique_ptr<plan::SignatureT>> bySymbol;
+  for (const auto &[op, info] : infos)
+    for (const std::string &symbol : {info.symbol, info.portable}) {
+      if (symbol.empty() || bySymbol.count(symbol))
+        continue;
+      KernelInfo kernel = lookup(symbol);
+      auto signature = std::make_unique<plan::SignatureT>();
+      signature->symbol = symbol;
+      signature->scratch_bytes = kernel.scratchBytes;
+      signature->threads = kernel.threads;
+      signature->shared_bytes = kernel.sharedBytes;
+      signature->tiles = kernel.tiles;
+      signature->query_block = kernel.queryBlock;
+      signature->key_block = kernel.keyBlock;
+      describe(op, *signature);
+      bySymbol[symbol] = std::move(signature);
+    }
+  plan::SignaturesT table;
+  for (auto &[symbol, signature] : bySymbol)
+    table.kernels.push_back(std::move(signature));
+  flatbuffers::FlatBufferBuilder builder;
+  builder.FinishSizePrefixed(plan::Signatures::Pack(builder, &table));
+  return {builder.GetBufferPointer(),
+          builder.GetBufferPointer() + builder.GetSize()};
+}
+
+} // namespace mlir::sp

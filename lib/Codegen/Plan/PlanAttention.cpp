@@ -1,0 +1,162 @@
+//===- PlanAttention.cpp - Attention as commands --------------------------===//
+
+#include "Plan/PlanWriter.h"
+
+#include "sp/IR/Storage.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+namespace plan = sprt::plan;
+
+/// Strides of [batch, row, head] in elements, of a dense [batch, row, head,
+/// ...].
+static std::vector<int64_t> headStrides(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t head = type.getRank() == 4 ? type.getDimSize(3) : 1;
+  int64_t row = head * type.getDimSize(2);
+  return {row * type.getDimSize(1), row, head};
+}
+
+/// Strides of a term in elements over batch, head, query and key; `dims` says
+/// which dimension each is, -1 for none. One element serves a whole dimension
+/// of size 1.
+static std::vector<int64_t> termStrides(Value value,
+                                        std::array<int64_t, 4> dims) {
+  auto type = cast<RankedTensorType>(value.getType());
+  std::vector<int64_t> strides;
+  for (int64_t dim : dims) {
+    bool isShared = dim < 0 || type.getDimSize(dim) == 1;
+    strides.push_back(isShared ? 0
+                               : ShapedType::getNumElements(
+                                     type.getShape().drop_front(dim + 1)));
+  }
+  return strides;
+}
+
+std::unique_ptr<plan::ScoreTermT>
+PlanWriter::term(Value value, std::array<int64_t, 4> dims) {
+  auto term = std::make_unique<plan::ScoreTermT>();
+  term->view = view(value);
+  term->strides = termStrides(value, dims);
+  return term;
+}
+
+/// Says of a term that all heads are there, whichever are the rank's.
+static void keepHeads(plan::ScoreTermT &term, Value value) {
+  term.head_bytes = term.strides[1] * elementBytes(getElementTypeOrSelf(value));
+}
+
+template <typename OpT, typename TableT>
+void PlanWriter::writeTerms(OpT op, TableT &attend) {
+  attend.scored = op.getScore().has_value();
+  auto addTerm = [&](Value value, std::array<int64_t, 4> dims) {
+    attend.terms.push_back(term(value, dims));
+  };
+  for (Value value : op.getPerQuery())
+    addTerm(value, {0, -1, 1, -1});
+  for (Value value : op.getPerKey())
+    addTerm(value, {0, -1, -1, 1});
+  for (Value value : op.getPerHead()) {
+    addTerm(value, {0, 2, -1, -1});
+    keepHeads(*attend.terms.back(), value);
+  }
+  for (Value value : op.getPair()) {
+    addTerm(value, {0, 1, 2, 3});
+    if (op.hasWholeHeads(value))
+      keepHeads(*attend.terms.back(), value);
+  }
+  for (Value value : op.getTable())
+    addTerm(value, {-1, -1, -1, -1});
+}
+
+/// What the tables of an attention step and of its gradients share: operands,
+/// rows, heads and what a score function reads.
+template <typename OpT, typename TableT>
+void PlanWriter::writePairs(OpT op, const KernelInfo &info, TableT &attend) {
+  attend.kernel = kernelNumber(info);
+  attend.scratch_bytes = info.scratchBytes;
+  attend.q = view(op.getQuery());
+  attend.k = view(op.getKey());
+  attend.v = view(op.getValue());
+  attend.q_strides = headStrides(op.getQuery());
+  attend.k_strides = headStrides(op.getKey());
+  attend.v_strides = headStrides(op.getValue());
+  ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
+                    v = op.getValue().getType().getShape();
+  attend.batch = constant(q[0]);
+  int64_t headsBefore = op.getFirstHead(), kvBefore = op.getFirstKvHead();
+  attend.heads_total = headsBefore + op.getHeadCount();
+  attend.kv_total = kvBefore + op.getKvHeadCount();
+  attend.heads = constant(q[2]);
+  attend.head_first = constant(headsBefore);
+  attend.kv_first = constant(kvBefore);
+  if (std::optional<LayoutAttr> heads = op.getHeads()) {
+    attend.heads = rowCount(*heads, owner(*heads));
+    attend.head_first = behind(headsBefore, firstOf(*heads));
+    attend.kv_first =
+        behind(kvBefore, firstKvHead(*heads, op.getKvHeadCount()));
+  }
+  auto rowsOf = [&](LayoutAttr layout, Value source) {
+    return rows(layout, source ? expression(source) : owner(layout));
+  };
+  attend.queries = rowsOf(op.getQueries(), op.getQuerySource());
+  attend.keys = rowsOf(op.getKeys(), op.getSource());
+  attend.bands = bandList(op.getBands());
+  attend.scale = op.getScale().convertToDouble();
+  attend.head_size = q[3];
+  attend.value_size = v[3];
+  writeTerms(op, attend);
+}
+
+void PlanWriter::writeAttend(AttendOp op, Commands &into) {
+  KernelInfo info = lookup.of(op);
+  plan::AttendT attend;
+  writePairs(op, info, attend);
+  attend.out = view(op.getOutput());
+  attend.lse = view(op.getLse());
+  attend.init = !op.getState();
+  attend.o_strides = headStrides(op.getOutput());
+  attend.lse_strides = headStrides(op.getLse());
+  attend.query_block = info.queryBlock;
+  attend.key_block = info.keyBlock;
+  attend.order = info.order;
+  if (!info.portable.empty()) {
+    KernelInfo portable = lookup.named(info.portable);
+    attend.portable = std::make_unique<plan::PortableKernelT>();
+    attend.portable->kernel = kernelNumber(portable);
+    attend.portable->query_block = portable.queryBlock;
+  }
+  into.push_back(compute(op.getName().empty() ? "attend" : op.getName(),
+                         std::move(attend)));
+}
+
+void PlanWriter::writeAttendBackward(AttendBackwardOp op, Commands &into) {
+  plan::AttendBackwardT backward;
+  writePairs(op, lookup.of(op), backward);
+  backward.kv_heads = constant(op.getKey().getType().getDimSize(2));
+  if (std::optional<LayoutAttr> heads = op.getHeads())
+    backward.kv_heads = kvHeadCount(*heads, op.getKvHeadCount());
+  backward.type = dtype(op.getQuery().getType().getElementType());
+  backward.d_out = view(op.getDOutput());
+  backward.lse = view(op.getLse());
+  backward.delta = view(op.getDelta());
+  backward.dq = view(op.getDQuery());
+  backward.dk = view(op.getDKey());
+  backward.dv = view(op.getDValue());
+  backward.init_queries = !op.getOntoQuery();
+  backward.init_keys = !op.getOntoKey();
+  backward.d_out_strides = headStrides(op.getDOutput());
+  backward.lse_strides = headStrides(op.getLse());
+  backward.delta_strides = headStrides(op.getDelta());
+  backward.dq_strides = headStrides(op.getDQuery());
+  backward.dk_strides = headStrides(op.getDKey());
+  backward.dv_strides = headStrides(op.getDValue());
+  for (Value value : op.getDTerms()) {
+    backward.term_gradients.push_back(term(value, {0, 2, 1, 3}));
+    if (!op.hasRows(value))
+      keepHeads(*backward.term_gradients.back(), value);
+  }
+  into.push_back(
+      compute(op.getName().empty() ? "attend_backward" : op.getName(),
+              std::move(backward)));
+}

@@ -1,0 +1,289 @@
+//===- PlanExpressions.cpp - Index values and places as expressions -------===//
+
+#include "Plan/PlanWriter.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "sp/IR/PlacedValues.h"
+#include "sp/IR/Storage.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+namespace plan = sprt::plan;
+
+static PlanWriter::ExprPtr copyOf(const PlanWriter::ExprPtr &expr) {
+  return std::make_unique<plan::ExprT>(*expr);
+}
+
+static PlanWriter::ExprPtr leaf(plan::ExprOp op, int64_t value) {
+  auto expr = std::make_unique<plan::ExprT>();
+  expr->terms.push_back(plan::Term(op, value));
+  return expr;
+}
+
+PlanWriter::ExprPtr PlanWriter::constant(int64_t value) {
+  return leaf(plan::ExprOp::constant, value);
+}
+
+PlanWriter::ExprPtr PlanWriter::combine(ExprPtr a, ExprPtr b, plan::ExprOp op) {
+  llvm::append_range(a->terms, b->terms);
+  a->terms.push_back(plan::Term(op, 0));
+  return a;
+}
+
+PlanWriter::ExprPtr PlanWriter::behind(int64_t before, ExprPtr number) {
+  if (before == 0)
+    return number;
+  return combine(constant(before), std::move(number), plan::ExprOp::add);
+}
+
+PlanWriter::ExprPtr PlanWriter::coordinate(AxisAttr axis) {
+  if (mesh.getAxisSize(axis) == 1)
+    return constant(0);
+  return leaf(plan::ExprOp::coordinate, factorNumber(axis));
+}
+
+PlanWriter::ExprPtr PlanWriter::owner(LayoutAttr layout) {
+  return layout.isDense() ? constant(0) : coordinate(layout.getAxis());
+}
+
+PlanWriter::ExprPtr PlanWriter::rowCount(LayoutAttr layout, ExprPtr owner) {
+  owner->terms.push_back(plan::Term(plan::ExprOp::rows, layoutNumber(layout)));
+  return owner;
+}
+
+PlanWriter::ExprPtr PlanWriter::firstOf(LayoutAttr layout) {
+  // The first (length mod ranks) owners hold one more.
+  int64_t base = layout.getLength() / layout.getRanks(),
+          more = layout.getLength() % layout.getRanks();
+  ExprPtr first = combine(owner(layout), constant(base), plan::ExprOp::mul);
+  return combine(std::move(first),
+                 combine(owner(layout), constant(more), plan::ExprOp::min),
+                 plan::ExprOp::add);
+}
+
+PlanWriter::ExprPtr PlanWriter::firstKvHead(LayoutAttr heads, int64_t kvHeads) {
+  return combine(combine(firstOf(heads), constant(kvHeads), plan::ExprOp::mul),
+                 constant(heads.getLength()), plan::ExprOp::floordiv);
+}
+
+PlanWriter::ExprPtr PlanWriter::kvHeadCount(LayoutAttr heads, int64_t kvHeads) {
+  // floor((first + count - 1) * kv / total) - floor(first * kv / total) + 1, or
+  // none.
+  using Op = plan::ExprOp;
+  ExprPtr last =
+      combine(combine(firstOf(heads), rowCount(heads, owner(heads)), Op::add),
+              constant(-1), Op::add);
+  last = combine(combine(std::move(last), constant(kvHeads), Op::mul),
+                 constant(heads.getLength()), Op::floordiv);
+  ExprPtr count = combine(
+      combine(std::move(last),
+              combine(firstKvHead(heads, kvHeads), constant(-1), Op::mul),
+              Op::add),
+      constant(1), Op::add);
+  ExprPtr some = combine(rowCount(heads, owner(heads)), constant(1), Op::min);
+  return combine(std::move(count), std::move(some), Op::mul);
+}
+
+PlanWriter::ExprPtr PlanWriter::rankAt(AxisAttr axis, ExprPtr coordinate) {
+  ExprPtr rank = constant(0);
+  auto add = [&](ExprPtr own, int64_t stride) {
+    rank = combine(std::move(rank),
+                   combine(std::move(own), constant(stride), plan::ExprOp::mul),
+                   plan::ExprOp::add);
+  };
+  uint32_t wanted = factorNumber(axis);
+  for (auto [number, factor] : llvm::enumerate(plan.factors))
+    if (!factor->is_part)
+      add(number == wanted ? copyOf(coordinate)
+                           : leaf(plan::ExprOp::coordinate, number),
+          factor->stride);
+  if (const plan::FactorT &factor = *plan.factors[wanted]; factor.is_part) {
+    add(std::move(coordinate), factor.stride);
+    add(leaf(plan::ExprOp::coordinate, wanted), -factor.stride);
+  }
+  return rank;
+}
+
+PlanWriter::ExprPtr PlanWriter::ownerBehind(LayoutAttr layout, AxisAttr axis,
+                                            ExprPtr owner, int64_t distance) {
+  using Op = plan::ExprOp;
+  MeshOp::Factor part = *mesh.findFactor(axis),
+                 whole = *mesh.findFactor(layout.getAxis());
+  int64_t stride = part.stride / whole.stride;
+  auto digit = [&]() {
+    return stride == 1 ? copyOf(owner)
+                       : combine(copyOf(owner), constant(stride), Op::floordiv);
+  };
+  ExprPtr behind = combine(combine(digit(), constant(-distance), Op::add),
+                           constant(part.size), Op::mod);
+  if (part.size == whole.size)
+    return behind;
+  // Only that digit of the owner changes.
+  ExprPtr change =
+      combine(std::move(behind),
+              combine(combine(digit(), constant(part.size), Op::mod),
+                      constant(-1), Op::mul),
+              Op::add);
+  return combine(std::move(owner),
+                 combine(std::move(change), constant(stride), Op::mul),
+                 Op::add);
+}
+
+PlanWriter::ExprPtr PlanWriter::expression(AffineExpr expr,
+                                           ArrayRef<ExprPtr> operands) {
+  switch (expr.getKind()) {
+  case AffineExprKind::Constant:
+    return constant(cast<AffineConstantExpr>(expr).getValue());
+  case AffineExprKind::DimId:
+  case AffineExprKind::SymbolId:
+    // Symbols follow the dimensions among the operands; see the callers.
+    return copyOf(operands[isa<AffineDimExpr>(expr)
+                               ? cast<AffineDimExpr>(expr).getPosition()
+                               : cast<AffineSymbolExpr>(expr).getPosition()]);
+  default:
+    break;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  ExprPtr lhs = expression(binary.getLHS(), operands),
+          rhs = expression(binary.getRHS(), operands);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return combine(std::move(lhs), std::move(rhs), plan::ExprOp::add);
+  case AffineExprKind::Mul:
+    return combine(std::move(lhs), std::move(rhs), plan::ExprOp::mul);
+  case AffineExprKind::Mod:
+    return combine(std::move(lhs), std::move(rhs), plan::ExprOp::mod);
+  case AffineExprKind::FloorDiv:
+    return combine(std::move(lhs), std::move(rhs), plan::ExprOp::floordiv);
+  default:
+    return combine(std::move(lhs), std::move(rhs), plan::ExprOp::ceildiv);
+  }
+}
+
+/// The number of counting loops around an operation: the depth of a loop's
+/// counter. A `while` has none.
+static int64_t depthOf(Operation *op) {
+  int64_t depth = 0;
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp())
+    if (isa<scf::ForOp>(parent))
+      ++depth;
+  return depth;
+}
+
+PlanWriter::ExprPtr PlanWriter::expression(Value index) {
+  if (auto argument = dyn_cast<BlockArgument>(index))
+    return leaf(plan::ExprOp::counter,
+                depthOf(argument.getOwner()->getParentOp()));
+  Operation *op = index.getDefiningOp();
+  if (auto rank = dyn_cast<RankOp>(op))
+    return coordinate(rank.getAxis());
+  if (auto number = dyn_cast<arith::ConstantIndexOp>(op))
+    return constant(number.value());
+  auto apply = cast<affine::AffineApplyOp>(op);
+  // Symbols become dimensions behind the others, so that positions are
+  // operands.
+  AffineMap map = apply.getAffineMap();
+  SmallVector<AffineExpr> symbols;
+  for (unsigned i = 0; i < map.getNumSymbols(); ++i)
+    symbols.push_back(
+        getAffineDimExpr(map.getNumDims() + i, module.getContext()));
+  AffineExpr expr = map.getResult(0).replaceSymbols(symbols);
+  SmallVector<ExprPtr> operands;
+  for (Value operand : apply.getMapOperands())
+    operands.push_back(expression(operand));
+  return expression(expr, operands);
+}
+
+std::unique_ptr<plan::RowsT> PlanWriter::rows(LayoutAttr layout,
+                                              ExprPtr owner) {
+  auto rows = std::make_unique<plan::RowsT>();
+  rows->layout = layoutNumber(layout);
+  rows->owner = std::move(owner);
+  return rows;
+}
+
+PlanWriter::ViewPtr PlanWriter::view(Value value) {
+  auto result = std::make_unique<plan::ViewT>();
+  PlaceAttr place = placeOf(value);
+  result->space = place.getSpace() == Space::Constants ? plan::Space::constant
+                                                       : plan::Space::arena;
+  result->bytes = storageBytes(value.getType());
+  AffineMap map = place.getOffset().getValue();
+  SmallVector<ExprPtr> counters;
+  for (unsigned depth = 0; depth < map.getNumDims(); ++depth)
+    counters.push_back(leaf(plan::ExprOp::counter, depth));
+  result->offset = expression(map.getResult(0), counters);
+  return result;
+}
+
+uint32_t PlanWriter::layoutNumber(LayoutAttr layout) {
+  // A dense layout is the same on every axis.
+  LayoutAttr key = layout.isDense() ? LayoutAttr::getDense(module.getContext(),
+                                                           layout.getLength())
+                                    : layout;
+  auto [entry, isNew] = layouts.try_emplace(key, plan.layouts.size());
+  if (isNew) {
+    auto table = std::make_unique<plan::LayoutT>();
+    table->kind =
+        static_cast<plan::LayoutKind>(static_cast<int>(key.getKind()));
+    table->length = layout.getLength();
+    table->ranks = layout.getRanks() / layout.getSplit();
+    table->split = layout.getSplit();
+    plan.layouts.push_back(std::move(table));
+  }
+  return entry->second;
+}
+
+uint32_t PlanWriter::factorNumber(AxisAttr axis) {
+  std::string name = axis.getText();
+  for (auto [number, factor] : llvm::enumerate(plan.factors))
+    if (factor->name == name)
+      return number;
+  MeshOp::Factor part = *mesh.findFactor(axis);
+  auto factor = std::make_unique<plan::FactorT>();
+  factor->name = name;
+  factor->size = part.size;
+  factor->stride = part.stride;
+  factor->is_part = true;
+  plan.factors.push_back(std::move(factor));
+  return plan.factors.size() - 1;
+}
+
+std::vector<plan::Band> PlanWriter::bandList(ArrayAttr bands) {
+  std::vector<plan::Band> list;
+  for (BandAttr band : bands.getAsRange<BandAttr>())
+    list.emplace_back(band.getQ0(), band.getQ1(), band.getK0(), band.getK1(),
+                      band.getLo(), band.getHi(), band.getUniform());
+  return list;
+}
+
+plan::DType PlanWriter::dtype(Type type) {
+  if (auto complexType = dyn_cast<ComplexType>(type))
+    return complexType.getElementType().isF64() ? plan::DType::c128
+                                                : plan::DType::c64;
+  if (type.isF64())
+    return plan::DType::f64;
+  if (type.isF16())
+    return plan::DType::f16;
+  if (type.isBF16())
+    return plan::DType::bf16;
+  if (isa<FloatType>(type))
+    return plan::DType::f32;
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (width == 1)
+    return plan::DType::i1;
+  bool isUnsigned = type.isUnsignedInteger();
+  switch (width) {
+  case 64:
+    return isUnsigned ? plan::DType::u64 : plan::DType::i64;
+  case 32:
+    return isUnsigned ? plan::DType::u32 : plan::DType::i32;
+  case 16:
+    return isUnsigned ? plan::DType::u16 : plan::DType::i16;
+  default:
+    return isUnsigned ? plan::DType::u8 : plan::DType::i8;
+  }
+}
