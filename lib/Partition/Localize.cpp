@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CheckInput.h"
 #include "Localizer.h"
+#include "Sharding/CheckInput.h"
 #include "sp/IR/Attributes.h"
 #include "sp/Partition/Passes.h"
 

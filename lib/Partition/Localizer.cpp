@@ -3,7 +3,7 @@
 #include "Localizer.h"
 #include "sp/IR/Attributes.h"
 
-#include "Seeds.h"
+#include "Sharding/Seeds.h"
 
 #include "mlir/IR/Remarks.h"
 

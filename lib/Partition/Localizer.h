@@ -6,7 +6,7 @@
 #ifndef SP_LIB_PARTITION_LOCALIZER_H
 #define SP_LIB_PARTITION_LOCALIZER_H
 
-#include "LocalAttention.h"
+#include "Attention/LocalAttention.h"
 
 namespace mlir::sp {
 

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CheckInput.h"
+#include "Sharding/CheckInput.h"
 #include "sp/IR/Attributes.h"
 #include "sp/Partition/Passes.h"
 

@@ -1,6 +1,6 @@
 //===- VerifyPartition.cpp - The guard of Partition -----------------------===//
 
-#include "CheckInput.h"
+#include "Sharding/CheckInput.h"
 #include "sp/IR/Attributes.h"
 #include "sp/IR/ShardingRules.h"
 #include "sp/Partition/Passes.h"

@@ -2,7 +2,7 @@
 #ifndef SP_LIB_PARTITION_ATTENTIONMOVES_H
 #define SP_LIB_PARTITION_ATTENTIONMOVES_H
 
-#include "Resharding.h"
+#include "Sharding/Resharding.h"
 
 namespace mlir::sp {
 

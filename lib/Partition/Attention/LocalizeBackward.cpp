@@ -19,8 +19,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LocalAttention.h"
-#include "RingAttention.h"
+#include "Attention/LocalAttention.h"
+#include "Attention/RingAttention.h"
 
 using namespace mlir;
 using namespace mlir::sp;

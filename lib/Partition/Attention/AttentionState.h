@@ -2,7 +2,7 @@
 #ifndef SP_LIB_PARTITION_ATTENTIONSTATE_H
 #define SP_LIB_PARTITION_ATTENTIONSTATE_H
 
-#include "AttentionMoves.h"
+#include "Attention/AttentionMoves.h"
 
 namespace mlir::sp {
 

@@ -1,6 +1,6 @@
 //===- Resharding.cpp - Whole to dealt and back --------------------------===//
 
-#include "Resharding.h"
+#include "Sharding/Resharding.h"
 
 #include "sp/IR/Storage.h"
 

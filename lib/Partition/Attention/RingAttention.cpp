@@ -32,10 +32,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RingAttention.h"
+#include "Attention/RingAttention.h"
 #include "sp/IR/Attributes.h"
 
-#include "Resharding.h"
+#include "Sharding/Resharding.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -2,7 +2,7 @@
 #ifndef SP_LIB_PARTITION_LOCALATTENTION_H
 #define SP_LIB_PARTITION_LOCALATTENTION_H
 
-#include "AttentionState.h"
+#include "Attention/AttentionState.h"
 
 namespace mlir::sp {
 

@@ -17,8 +17,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LocalAttention.h"
-#include "RingAttention.h"
+#include "Attention/LocalAttention.h"
+#include "Attention/RingAttention.h"
 
 #include "sp/StableHLO/StableHLO.h"
 

@@ -1,6 +1,6 @@
 //===- AttentionState.cpp - What a softmax state starts and ends with -----===//
 
-#include "AttentionState.h"
+#include "Attention/AttentionState.h"
 
 using namespace mlir;
 using namespace mlir::sp;

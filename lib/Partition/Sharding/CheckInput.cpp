@@ -1,6 +1,6 @@
 //===- CheckInput.cpp - What Partition can take ---------------------------===//
 
-#include "CheckInput.h"
+#include "Sharding/CheckInput.h"
 
 #include "sp/StableHLO/StableHLO.h"
 

@@ -1,6 +1,6 @@
 //===- AttentionMoves.cpp - What strategies are composed of ---------------===//
 
-#include "AttentionMoves.h"
+#include "Attention/AttentionMoves.h"
 
 using namespace mlir;
 using namespace mlir::sp;

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CheckInput.h"
-#include "Seeds.h"
+#include "Sharding/CheckInput.h"
+#include "Sharding/Seeds.h"
 #include "sp/IR/Attributes.h"
 #include "sp/Partition/Passes.h"
 

@@ -1,6 +1,6 @@
 //===- Seeds.cpp - Where shardings start ----------------------------------===//
 
-#include "Seeds.h"
+#include "Sharding/Seeds.h"
 #include "sp/IR/Attributes.h"
 
 using namespace mlir;
