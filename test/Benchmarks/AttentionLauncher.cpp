@@ -2,7 +2,7 @@
 // every launch: what gpu/kernels.py calls. The rest of the program is not
 // looked at, so that it may be for the CPU.
 
-#include "executor/SliceTable.h"
+#include "tiles/SliceTable.h"
 
 #include "device/Device.h"
 

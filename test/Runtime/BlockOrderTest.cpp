@@ -1,7 +1,7 @@
 // In which order blocks of queries begin.
 
 #include "CudaRing.h"
-#include "executor/SliceTable.h"
+#include "tiles/SliceTable.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include "CudaRing.h"
 #include "device/Device.h"
-#include "executor/SliceTable.h"
+#include "tiles/SliceTable.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 
 #include "Programs.h"
 
-#include "executor/SliceTable.h"
-#include "executor/TilePool.h"
+#include "tiles/SliceTable.h"
+#include "tiles/TilePool.h"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 #ifndef SPRT_LIB_DEVICE_CUBLASLT_H
 #define SPRT_LIB_DEVICE_CUBLASLT_H
 
-#include "executor/Gemm.h"
+#include "tiles/Gemm.h"
 
 #include <map>
 #include <memory>

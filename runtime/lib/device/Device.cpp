@@ -1,7 +1,7 @@
 #include "device/Device.h"
 
 #include "device/EmulatedDevice.h"
-#include "executor/SliceTable.h"
+#include "tiles/SliceTable.h"
 #ifdef SPRT_HAS_CUDA
 #include "device/DriverDevice.h"
 #endif

@@ -1,7 +1,7 @@
 #include "device/EmulatedQueue.h"
 
 #include "device/EmulatedGrid.h"
-#include "executor/Gemm.h"
+#include "tiles/Gemm.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -17,8 +17,8 @@
 #define SPRT_LIB_DEVICE_EMULATEDDEVICE_H
 
 #include "device/Device.h"
-#include "executor/TilePool.h"
 #include "sprt/cuda/Emulated.h"
+#include "tiles/TilePool.h"
 
 #include <condition_variable>
 #include <deque>

@@ -1,7 +1,7 @@
 // Commands that compute: kernels, attention, GEMMs, and small moves of memory.
 
-#include "executor/Gemm.h"
 #include "executor/StreamRun.h"
+#include "tiles/Gemm.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,8 +6,8 @@
 #include "executor/EventBoard.h"
 #include "executor/Rank.h"
 #include "executor/Region.h"
-#include "executor/SliceTable.h"
-#include "executor/TilePool.h"
+#include "tiles/SliceTable.h"
+#include "tiles/TilePool.h"
 
 namespace sprt {
 

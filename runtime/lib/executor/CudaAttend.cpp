@@ -1,7 +1,7 @@
 // Attention on a device: tensor maps, and a mask's tables in its memory.
 
 #include "executor/CudaRun.h"
-#include "executor/SliceTable.h"
+#include "tiles/SliceTable.h"
 
 #include <algorithm>
 #include <cmath>

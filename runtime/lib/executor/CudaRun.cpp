@@ -1,6 +1,6 @@
 #include "executor/CudaRun.h"
 
-#include "executor/SliceTable.h"
+#include "tiles/SliceTable.h"
 
 namespace sprt {
 

@@ -1,8 +1,8 @@
 #include "executor/ProgramRun.h"
 
-#include "executor/Gemm.h"
-#include "executor/SliceTable.h"
 #include "sprt/types.h"
+#include "tiles/Gemm.h"
+#include "tiles/SliceTable.h"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 /// What attention reads of a mask: slices of local rows, made once per step and
 /// kept.
-#ifndef SPRT_LIB_EXECUTOR_SLICETABLE_H
-#define SPRT_LIB_EXECUTOR_SLICETABLE_H
+#ifndef SPRT_LIB_TILES_SLICETABLE_H
+#define SPRT_LIB_TILES_SLICETABLE_H
 
 #include "program/Program.h"
 #include "sprt/cuda/AttentionArguments.h"
@@ -69,4 +69,4 @@ std::vector<std::byte> rowsTableBytes(const plan::RowsTableT &table,
 
 } // namespace sprt
 
-#endif // SPRT_LIB_EXECUTOR_SLICETABLE_H
+#endif // SPRT_LIB_TILES_SLICETABLE_H

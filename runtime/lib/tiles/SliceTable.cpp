@@ -1,4 +1,4 @@
-#include "executor/SliceTable.h"
+#include "tiles/SliceTable.h"
 
 #include <algorithm>
 #include <cstring>

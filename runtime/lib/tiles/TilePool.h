@@ -5,8 +5,8 @@
 /// Tiles are handed out in order, in chunks that are soon done: put the
 /// heaviest first. Once `stop` is set, or the limit is over, no more are: the
 /// run has ended, and what they make is not read.
-#ifndef SPRT_LIB_EXECUTOR_TILEPOOL_H
-#define SPRT_LIB_EXECUTOR_TILEPOOL_H
+#ifndef SPRT_LIB_TILES_TILEPOOL_H
+#define SPRT_LIB_TILES_TILEPOOL_H
 
 #include <atomic>
 #include <chrono>
@@ -73,4 +73,4 @@ private:
 
 } // namespace sprt
 
-#endif // SPRT_LIB_EXECUTOR_TILEPOOL_H
+#endif // SPRT_LIB_TILES_TILEPOOL_H

@@ -1,11 +1,11 @@
 /// Matrix products through oneDNN, one thread a call, tiled over a rank's
 /// threads.
-#ifndef SPRT_LIB_EXECUTOR_GEMM_H
-#define SPRT_LIB_EXECUTOR_GEMM_H
+#ifndef SPRT_LIB_TILES_GEMM_H
+#define SPRT_LIB_TILES_GEMM_H
 
-#include "executor/TilePool.h"
 #include "sprt/plan_generated.h"
 #include "support/Status.h"
+#include "tiles/TilePool.h"
 
 #include <array>
 #include <cstddef>
@@ -45,4 +45,4 @@ Status runGemm(const plan::GemmT &gemm, const GemmData &data, TilePool &pool);
 
 } // namespace sprt
 
-#endif // SPRT_LIB_EXECUTOR_GEMM_H
+#endif // SPRT_LIB_TILES_GEMM_H

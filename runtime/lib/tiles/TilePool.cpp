@@ -1,4 +1,4 @@
-#include "executor/TilePool.h"
+#include "tiles/TilePool.h"
 
 #include <algorithm>
 #include <system_error>

@@ -1,4 +1,4 @@
-#include "executor/Gemm.h"
+#include "tiles/Gemm.h"
 
 #include "sprt/types.h"
 #include "support/Types.h"
