@@ -1,6 +1,7 @@
 //===- GradientMatch.cpp - Which contraction is which gradient ------------===//
 
 #include "Gradients/GradientCheck.h"
+#include "sp/IR/SP.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "llvm/ADT/SetVector.h"
