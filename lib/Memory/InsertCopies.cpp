@@ -97,8 +97,7 @@ struct InsertCopiesPass
     func->walk(copyOut);
     SmallVector<Operation *> overwriting;
     func->walk([&](Operation *op) {
-      if (isa<stablehlo::WhileOp, scf::ForOp, stablehlo::CaseOp,
-              stablehlo::IfOp>(op) ||
+      if (op->hasTrait<stablehlo::ControlFlow>() || isa<scf::ForOp>(op) ||
           !continuedBy(op).empty())
         overwriting.push_back(op);
     });

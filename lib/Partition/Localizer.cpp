@@ -35,12 +35,12 @@ static bool isRecomputable(Value value, unsigned depth = 8) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
     return false;
-  if (isa<stablehlo::ConstantOp, sdy::ConstantOp, stablehlo::IotaOp>(op))
+  if (op->hasTrait<OpTrait::ConstantLike>() || isa<stablehlo::IotaOp>(op))
     return true;
-  bool isCheap = isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-                     stablehlo::TransposeOp, stablehlo::ConvertOp,
-                     stablehlo::CompareOp, stablehlo::SelectOp>(op) ||
-                 op->hasTrait<OpTrait::SameOperandsAndResultType>();
+  bool isCheap = op->hasTrait<stablehlo::Elementwise>() ||
+                 op->hasTrait<stablehlo::Spread>() ||
+                 op->hasTrait<OpTrait::SameOperandsAndResultType>() ||
+                 isa<stablehlo::TransposeOp>(op);
   return isCheap && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
          op->getNumOperands() > 0 && isMemoryEffectFree(op) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -295,7 +295,7 @@ LogicalResult Localizer::localize(Operation *op) {
     localizeAttentionBackward(backward);
     return success();
   }
-  if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))
+  if (op->hasTrait<stablehlo::ControlFlow>())
     return localizeRegions(op);
   // Shardings are settled.
   if (isa<sdy::ShardingGroupOp>(op))

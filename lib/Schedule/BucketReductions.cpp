@@ -110,7 +110,7 @@ void BlockBuckets::sinkUsers() {
   for (auto &[kind, ofKind] : sums)
     known.insert(ofKind.begin(), ofKind.end());
   for (Operation &op : block) {
-    if (!isa<LaunchOp, GemmOp, stablehlo::ReshapeOp>(op))
+    if (!isa<LaunchOp, GemmOp>(op) && !op.hasTrait<stablehlo::Spread>())
       continue;
     SmallVector<Type> others;
     for (Value operand : op.getOperands())

@@ -175,9 +175,10 @@ void eraseAll(SmallVector<Operation *> pending) {
     Operation *dead = pending.pop_back_val();
     llvm::SetVector<Operation *> sources;
     for (Value operand : dead->getOperands())
-      if (isa_and_present<ConstantOp, BroadcastInDimOp, BroadcastOp, ReshapeOp>(
-              operand.getDefiningOp()))
-        sources.insert(operand.getDefiningOp());
+      if (Operation *source = operand.getDefiningOp();
+          source && (source->hasTrait<OpTrait::ConstantLike>() ||
+                     source->hasTrait<Spread>()))
+        sources.insert(source);
     dead->erase();
     for (Operation *source : sources)
       if (source->use_empty() && !llvm::is_contained(pending, source))

@@ -64,7 +64,7 @@ void KernelClusters::findFreeOps() {
     bool fromNothing = llvm::all_of(op.getOperands(), [&](Value operand) {
       return generated.contains(operand.getDefiningOp());
     });
-    bool moves = isa<ReshapeOp, BroadcastInDimOp, BroadcastOp>(op);
+    bool moves = op.hasTrait<Spread>();
     bool makes = fromNothing && !isStoredInKernel(&op);
     if (moves || makes)
       freeOps.insert(&op);

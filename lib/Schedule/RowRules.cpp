@@ -155,8 +155,8 @@ bool isLocal(Operation *op) {
     return false;
   if (auto constant = dyn_cast<ConstantOp>(op))
     return constant.getValue().isSplat();
-  return !isa<WhileOp, CaseOp, IfOp, CustomCallOp, CompositeOp, TupleOp,
-              OptimizationBarrierOp>(op);
+  return !op->hasTrait<ControlFlow>() &&
+         !isa<CustomCallOp, OptimizationBarrierOp>(op);
 }
 
 bool isStoredInKernel(Operation *op) {

@@ -39,8 +39,8 @@ struct SinkConstantsPass
     : mlir::sp::impl::SinkConstantsPassBase<SinkConstantsPass> {
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {
-      if (isa<ModuleOp, func::FuncOp, scf::ForOp, stablehlo::WhileOp,
-              stablehlo::CaseOp, stablehlo::IfOp>(op))
+      if (op->hasTrait<stablehlo::ControlFlow>() || isa<scf::ForOp>(op) ||
+          isa<ModuleOp, func::FuncOp>(op))
         return;
       for (Region &region : op->getRegions())
         sinkConstants(region);

@@ -20,7 +20,7 @@ using namespace stablehlo;
 
 std::optional<double> splatOf(Value value) {
   Operation *def = value.getDefiningOp();
-  if (isa_and_present<BroadcastInDimOp, BroadcastOp, ReshapeOp>(def))
+  if (def && def->hasTrait<Spread>())
     return splatOf(def->getOperand(0));
   auto constant = dyn_cast_or_null<ConstantOp>(def);
   auto dense =

@@ -118,7 +118,7 @@ def HLO_MapOp : HLO_RegionOp<"map", [HLO_Costly, SameOperandsAndResultShape]> {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-def HLO_WhileOp : HLO_RegionOp<"while", [
+def HLO_WhileOp : HLO_RegionOp<"while", [HLO_ControlFlow,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "Loop";
   let description = [{
@@ -135,7 +135,7 @@ def HLO_WhileOp : HLO_RegionOp<"while", [
   let hasVerifier = 1;
 }
 
-def HLO_IfOp : HLO_RegionOp<"if"> {
+def HLO_IfOp : HLO_RegionOp<"if", [HLO_ControlFlow]> {
   let summary = "Choice between two programs";
   let description = "(C1) Branches take nothing and return the results' types.";
   let arguments = (ins HLO_PredTensor:$pred);
@@ -144,7 +144,7 @@ def HLO_IfOp : HLO_RegionOp<"if"> {
   let hasVerifier = 1;
 }
 
-def HLO_CaseOp : HLO_RegionOp<"case"> {
+def HLO_CaseOp : HLO_RegionOp<"case", [HLO_ControlFlow]> {
   let summary = "Choice among programs; the last one for an index out of range";
   let description = [{
     (C1) There is a branch; branches take nothing and return the results' types.

@@ -78,7 +78,7 @@ def HLO_RngBitGeneratorOp : HLO_Op<"rng_bit_generator", [Pure,
 // Dimensions
 //===----------------------------------------------------------------------===//
 
-def HLO_BroadcastInDimOp : HLO_Op<"broadcast_in_dim", [Pure,
+def HLO_BroadcastInDimOp : HLO_Op<"broadcast_in_dim", [Pure, HLO_Spread,
                                                        SameOperandsAndResultElementType]> {
   let summary = "Dimensions added, and those of size one expanded";
   let description = [{
@@ -95,7 +95,7 @@ def HLO_BroadcastInDimOp : HLO_Op<"broadcast_in_dim", [Pure,
   let hasVerifier = 1;
 }
 
-def HLO_BroadcastOp : HLO_Op<"broadcast", [Pure,
+def HLO_BroadcastOp : HLO_Op<"broadcast", [Pure, HLO_Spread,
                                            SameOperandsAndResultElementType]> {
   let summary = "Leading dimensions added";
   let description = "(C1) The result's shape is the sizes, then the operand's.";
@@ -108,7 +108,7 @@ def HLO_BroadcastOp : HLO_Op<"broadcast", [Pure,
   let hasVerifier = 1;
 }
 
-def HLO_ReshapeOp : HLO_Op<"reshape", [Pure, SameOperandsAndResultElementType]> {
+def HLO_ReshapeOp : HLO_Op<"reshape", [Pure, HLO_Spread, SameOperandsAndResultElementType]> {
   let summary = "Another shape over the same row-major elements";
   let description = "(C1) Operand and result have as many elements.";
   let arguments = (ins HLO_Tensor:$operand);

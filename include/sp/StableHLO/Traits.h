@@ -17,6 +17,15 @@ struct Elementwise : OpTrait::TraitBase<Op, Elementwise> {};
 /// is not what is looked for.
 template <typename Op> struct Identity : OpTrait::TraitBase<Op, Identity> {};
 
+/// Has the elements of its operand in their order, each as often as it may be:
+/// broadcasts and reshapes.
+template <typename Op> struct Spread : OpTrait::TraitBase<Op, Spread> {};
+
+/// Runs its regions, which are parts of the program, or some of them, once,
+/// again and again or not at all.
+template <typename Op>
+struct ControlFlow : OpTrait::TraitBase<Op, ControlFlow> {};
+
 /// Takes as long as tens of additions an element: computed once and stored,
 /// rather than again where it is read.
 template <typename Op> struct Costly : OpTrait::TraitBase<Op, Costly> {};

@@ -11,6 +11,8 @@ class HLO_Trait<string name> : NativeOpTrait<name> {
 def HLO_Elementwise : HLO_Trait<"Elementwise">;
 def HLO_Identity : HLO_Trait<"Identity">;
 def HLO_Costly : HLO_Trait<"Costly">;
+def HLO_Spread : HLO_Trait<"Spread">;
+def HLO_ControlFlow : HLO_Trait<"ControlFlow">;
 def HLO_KernelStage : HLO_Trait<"KernelStage">;
 
 #endif // SP_STABLEHLO_TRAITS_TD

@@ -30,7 +30,7 @@ void separateUses(func::FuncOp func) {
   func.walk([&](Operation *op) {
     bool isSplat = isa<stablehlo::BroadcastInDimOp>(op) &&
                    op->getOperand(0).getDefiningOp<stablehlo::ConstantOp>();
-    if (isa<stablehlo::ConstantOp, sdy::ConstantOp, stablehlo::IotaOp>(op) ||
+    if (op->hasTrait<OpTrait::ConstantLike>() || isa<stablehlo::IotaOp>(op) ||
         isSplat)
       sources.push_back(op);
   });
