@@ -9,12 +9,10 @@
 
 using namespace mlir;
 
-void sp::buildImportPipeline(OpPassManager &manager, Checkpoint checkpoint) {
+void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addPass(createVerifyInputPass());
   manager.addPass(createReplaceCustomCallsPass());
   manager.addPass(createInlineCallsPass());
-  if (checkpoint == Checkpoint::None || checkpoint == Checkpoint::Full)
-    manager.addNestedPass<func::FuncOp>(createForgetCheckpointsPass());
   manager.addNestedPass<func::FuncOp>(createSimplifyReductionsPass());
   manager.addNestedPass<func::FuncOp>(createFoldConstantsPass());
   manager.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
@@ -29,10 +27,6 @@ void sp::buildImportPipeline(OpPassManager &manager, Checkpoint checkpoint) {
   manager.addNestedPass<func::FuncOp>(createSplitSumsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addPass(createImportAttentionPass());
-  manager.addNestedPass<func::FuncOp>(
-      createSaveAttentionPass({checkpoint == Checkpoint::AttentionOut}));
-  if (checkpoint == Checkpoint::Full)
-    manager.addNestedPass<func::FuncOp>(createRecomputeLayersPass());
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addPass(createVerifyImportPass());

@@ -2,6 +2,7 @@
 
 #include "ModelTrial.h"
 
+#include "sp/Checkpoint/Passes.h"
 #include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
 #include "sp/StableHLO/ModelText.h"
@@ -113,6 +114,7 @@ LogicalResult Trial::import(ModuleOp module, std::string &defect) {
   PassManager manager(&context);
   manager.addInstrumentation(std::make_unique<CheckFailedPass>(defect));
   buildImportPipeline(manager);
+  buildCheckpointPipeline(manager);
   return manager.run(module);
 }
 

@@ -2,8 +2,8 @@
 #ifndef SP_TOOLS_SPCOMPILE_OPTIONS_H
 #define SP_TOOLS_SPCOMPILE_OPTIONS_H
 
+#include "sp/Checkpoint/Passes.h"
 #include "sp/Codegen/Target.h"
-#include "sp/Import/Passes.h"
 
 #include <optional>
 #include <string>

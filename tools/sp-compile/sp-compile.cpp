@@ -6,6 +6,7 @@
 #include "Options.h"
 #include "Stages.h"
 
+#include "sp/Checkpoint/Passes.h"
 #include "sp/Codegen/ArtifactLink.h"
 #include "sp/Codegen/ProgramEmission.h"
 #include "sp/IR/SP.h"
@@ -216,7 +217,10 @@ LogicalResult Compilation::import(ModuleOp module) {
       })))
     return failure();
   return runStage(module, "import", [&](OpPassManager &pm) {
-    buildImportPipeline(pm, options.checkpoint);
+    forgetCheckpoints(pm, options.checkpoint);
+    buildImportPipeline(pm);
+    buildCheckpointPipeline(pm, options.checkpoint);
+    pm.addPass(createVerifyImportPass());
   });
 }
 

@@ -4,6 +4,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "sp/Checkpoint/Passes.h"
 #include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
 #include "sp/Memory/Passes.h"
@@ -22,6 +23,8 @@ static void registerOurPasses() {
   mlir::sp::registerSPInputPasses();
   mlir::sp::registerSPImportPasses();
   mlir::sp::registerImportPipeline();
+  mlir::sp::registerSPCheckpointPasses();
+  mlir::sp::registerCheckpointPipeline();
   mlir::sp::registerSPPlanPasses();
   mlir::sp::registerPlanPipeline();
   mlir::sp::registerSPPartitionPasses();

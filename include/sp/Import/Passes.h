@@ -14,15 +14,9 @@ namespace mlir::sp {
 #define GEN_PASS_REGISTRATION
 #include "sp/Import/Passes.h.inc"
 
-/// What gradients compute again: what the model's checkpoints say, nothing, all
-/// of a layer, or what checkpoints say without attention (Selective
-/// Checkpoint++, arXiv:2406.18485).
-enum class Checkpoint { AsWritten, None, Full, AttentionOut };
-
 /// `sp-import-pipeline`: checks the input, inlines calls, finds attention, and
 /// removes what it leaves unused. Ends with `sp-verify-import`.
-void buildImportPipeline(OpPassManager &manager,
-                         Checkpoint checkpoint = Checkpoint::AsWritten);
+void buildImportPipeline(OpPassManager &manager);
 
 void registerImportPipeline();
 

@@ -19,37 +19,6 @@ def InlineCallsPass : Pass<"sp-inline-calls", "ModuleOp"> {
   }];
 }
 
-def MergeDuplicatesPass : Pass<"sp-merge-duplicates", "func::FuncOp"> {
-  let summary = "Compute equal values of a block once";
-  let description = [{
-    Operations without effects, with equal operands and attributes, become one.
-    Blocks are looked at one by one, so that a loop body reads nothing from
-    outside that it did not read before.
-    ```mlir
-    %a = stablehlo.iota dim = 0 : tensor<8xi32>
-    %b = stablehlo.iota dim = 0 : tensor<8xi32>
-    %c = stablehlo.add %a, %b : tensor<8xi32>
-    // becomes
-    %a = stablehlo.iota dim = 0 : tensor<8xi32>
-    %c = stablehlo.add %a, %a : tensor<8xi32>
-    ```
-  }];
-}
-
-def SimplifyLoopsPass : Pass<"sp-simplify-loops", "ModuleOp"> {
-  let summary = "Remove values that loops carry for nothing";
-  let description = [{
-    A carried value goes when it is needed only to be handed on: its result is
-    not used, and inside the loop nothing but values like it depends on it. A
-    result that the loop never changes becomes the initial value.
-    ```mlir
-    %r:2 = stablehlo.while(%m = %mask, %x = %x0) : tensor<64x64xi1>, tensor<f32> ...
-    // becomes, when only the body of an attention read %m
-    %r = stablehlo.while(%x = %x0) : tensor<f32> ...
-    ```
-  }];
-}
-
 def SimplifyReductionsPass : Pass<"sp-simplify-reductions", "func::FuncOp"> {
   let summary = "Write reductions as what they are";
   let description = [{
@@ -235,50 +204,6 @@ def ImportAttentionPass : Pass<"sp-import-attention", "ModuleOp"> {
     ```
   }];
   let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect", "func::FuncDialect"];
-}
-
-def SaveAttentionPass : Pass<"sp-save-attention", "func::FuncOp"> {
-  let summary = "Save results of attention for the loop that would compute them again";
-  let description = [{
-    Where the gradient of a scan has an attention of what the forward had one of,
-    its result and the logarithms of its sums are saved by trip instead: the
-    gradient then computes no attention and exchanges nothing for one.
-    ```mlir
-    // forward, trip i                       backward, trip i of N
-    %o = sp.attention(%q, %k, %v) ...        %o, %lse = sp.attention(%q, %k, %v) ...
-    // becomes
-    %o, %lse = sp.attention(%q, %k, %v) ...  %o = stablehlo.dynamic_slice %os, %at, ...
-    %os = stablehlo.dynamic_update_slice ... %lse = stablehlo.dynamic_slice %lses, %at, ...
-    ```
-    A checkpoint stands for what the model would rather compute again. With
-    `through-barriers` (Selective Checkpoint++ of LoongTrain, arXiv:2406.18485) it
-    computes all but attention again, in loops and outside.
-  }];
-  let options = [
-    Option<"throughBarriers", "through-barriers", "bool", /*default=*/"false",
-           "Take attention of a checkpoint from the forward too.">
-  ];
-  let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect"];
-}
-
-def RecomputeLayersPass : Pass<"sp-recompute-layers", "func::FuncOp"> {
-  let summary = "Compute layers again for their gradients";
-  let description = [{
-    A layer reaches from one attention to the next, cut where the fewest bytes of
-    the forward live. What lives at a cut is saved; the other values of a layer
-    that gradients read are computed again from it (arXiv:1604.06174), as late as
-    the gradients come. Values made of constants alone belong to no layer. The last
-    layer, whose gradients come at once, is computed again only if the loss is made
-    of values behind it that are larger than its own.
-    ```mlir
-    %o, %lse = sp.attention(%q, %k, %v) ...
-    // and in front of the layer's gradients
-    %b = stablehlo.optimization_barrier %x : tensor<1x64x128xf32>
-    %q2 = ...                                       // of %b
-    %o2, %lse2 = sp.attention(%q2, %k2, %v2) ...
-    ```
-  }];
-  let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect"];
 }
 
 def VerifyImportPass : Pass<"sp-verify-import", "ModuleOp"> {

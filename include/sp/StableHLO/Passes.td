@@ -74,4 +74,35 @@ def ForgetCheckpointsPass : Pass<"sp-forget-checkpoints", "::mlir::func::FuncOp"
   }];
 }
 
+def MergeDuplicatesPass : Pass<"sp-merge-duplicates", "::mlir::func::FuncOp"> {
+  let summary = "Compute equal values of a block once";
+  let description = [{
+    Operations without effects, with equal operands and attributes, become one.
+    Blocks are looked at one by one, so that a loop body reads nothing from
+    outside that it did not read before.
+    ```mlir
+    %a = stablehlo.iota dim = 0 : tensor<8xi32>
+    %b = stablehlo.iota dim = 0 : tensor<8xi32>
+    %c = stablehlo.add %a, %b : tensor<8xi32>
+    // becomes
+    %a = stablehlo.iota dim = 0 : tensor<8xi32>
+    %c = stablehlo.add %a, %a : tensor<8xi32>
+    ```
+  }];
+}
+
+def SimplifyLoopsPass : Pass<"sp-simplify-loops", "::mlir::ModuleOp"> {
+  let summary = "Remove values that loops carry for nothing";
+  let description = [{
+    A carried value goes when it is needed only to be handed on: its result is
+    not used, and inside the loop nothing but values like it depends on it. A
+    result that the loop never changes becomes the initial value.
+    ```mlir
+    %r:2 = stablehlo.while(%m = %mask, %x = %x0) : tensor<64x64xi1>, tensor<f32> ...
+    // becomes, when only the body of an attention read %m
+    %r = stablehlo.while(%x = %x0) : tensor<f32> ...
+    ```
+  }];
+}
+
 #endif // SP_STABLEHLO_PASSES

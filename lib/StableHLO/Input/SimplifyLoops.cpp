@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "sp/Import/Passes.h"
 #include "sp/StableHLO/Operations.h"
+#include "sp/StableHLO/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -14,7 +14,7 @@
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_SIMPLIFYLOOPSPASS
-#include "sp/Import/Passes.h.inc"
+#include "sp/StableHLO/Passes.h.inc"
 } // namespace mlir::sp
 
 using namespace mlir;

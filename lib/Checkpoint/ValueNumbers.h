@@ -1,5 +1,5 @@
-#ifndef SP_LIB_IMPORT_VALUENUMBERS_H
-#define SP_LIB_IMPORT_VALUENUMBERS_H
+#ifndef SP_LIB_CHECKPOINT_VALUENUMBERS_H
+#define SP_LIB_CHECKPOINT_VALUENUMBERS_H
 
 #include "sp/StableHLO/LoopPairs.h"
 
@@ -39,4 +39,4 @@ private:
 
 } // namespace mlir::sp
 
-#endif // SP_LIB_IMPORT_VALUENUMBERS_H
+#endif // SP_LIB_CHECKPOINT_VALUENUMBERS_H

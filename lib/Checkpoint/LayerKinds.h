@@ -8,8 +8,8 @@
 ///   derivative   depend on no attention's gradients, but nothing else reads
 ///                them: the slope of a function at a value of a layer, say
 ///   gradient     the rest
-#ifndef SP_LIB_IMPORT_LAYERKINDS_H
-#define SP_LIB_IMPORT_LAYERKINDS_H
+#ifndef SP_LIB_CHECKPOINT_LAYERKINDS_H
+#define SP_LIB_CHECKPOINT_LAYERKINDS_H
 
 #include "sp/IR/SP.h"
 
@@ -54,4 +54,4 @@ private:
 
 } // namespace mlir::sp
 
-#endif // SP_LIB_IMPORT_LAYERKINDS_H
+#endif // SP_LIB_CHECKPOINT_LAYERKINDS_H

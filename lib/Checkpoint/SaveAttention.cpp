@@ -11,8 +11,8 @@
 
 #include "ValueNumbers.h"
 
+#include "sp/Checkpoint/Passes.h"
 #include "sp/IR/SP.h"
-#include "sp/Import/Passes.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -20,7 +20,7 @@
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_SAVEATTENTIONPASS
-#include "sp/Import/Passes.h.inc"
+#include "sp/Checkpoint/Passes.h.inc"
 } // namespace mlir::sp
 
 using namespace mlir;

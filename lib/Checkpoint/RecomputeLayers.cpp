@@ -17,8 +17,8 @@
 
 #include "LayerKinds.h"
 
+#include "sp/Checkpoint/Passes.h"
 #include "sp/IR/SP.h"
-#include "sp/Import/Passes.h"
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -31,7 +31,7 @@
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_RECOMPUTELAYERSPASS
-#include "sp/Import/Passes.h.inc"
+#include "sp/Checkpoint/Passes.h.inc"
 } // namespace mlir::sp
 
 using namespace mlir;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "sp/Import/Passes.h"
+#include "sp/StableHLO/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/OperationSupport.h"
@@ -13,7 +13,7 @@
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_MERGEDUPLICATESPASS
-#include "sp/Import/Passes.h.inc"
+#include "sp/StableHLO/Passes.h.inc"
 } // namespace mlir::sp
 
 using namespace mlir;
