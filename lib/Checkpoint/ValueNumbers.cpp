@@ -81,10 +81,10 @@ std::optional<ValueNumbers::Key> ValueNumbers::keyOf(OpResult value) {
     return key;
   }
   if (op->getNumRegions() != 0) {
-    StringRef kind = reductionKind(op);
-    if (kind.empty())
+    Operation *combiner = combinerOf(op);
+    if (!combiner)
       return std::nullopt;
-    key.push_back(StringAttr::get(op->getContext(), kind).getAsOpaquePointer());
+    key.push_back(combiner->getName().getAsOpaquePointer());
   }
   NamedAttrList attributes(op->getAttrDictionary());
   if (isa<AttentionOp>(op))

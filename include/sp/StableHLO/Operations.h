@@ -32,8 +32,12 @@ bool isMove(Operation *op);
 bool widens(Operation *conversion);
 /// Whether the op is a conversion that does not.
 bool narrows(Operation *op);
-/// The single operation of a reduction's body ("stablehlo.add"), or "".
-StringRef reductionKind(Operation *op);
+/// The single operation of a reduction's body, or null.
+Operation *combinerOf(Operation *op);
+/// Whether a reduction is by one of these operations.
+template <typename... CombinerTs> bool reducesBy(Operation *op) {
+  return isa_and_nonnull<CombinerTs...>(combinerOf(op));
+}
 /// The value a loop-invariant block argument of a `while` stands for.
 Value lookThroughLoops(Value value);
 /// Whether every element is the same number, whatever the arguments.

@@ -16,7 +16,7 @@ const Node *mlir::sp::narrowest(const Node *node) {
 
 Node *Component::buildReduce(Node *node) {
   auto reduce = cast<stablehlo::ReduceOp>(node->op);
-  if (reductionKind(reduce).empty())
+  if (!combinerOf(reduce))
     return refuse(reduce.getLoc(), "it reduces by more than one operation");
   auto type = cast<RankedTensorType>(reduce.getInputs()[0].getType());
   Labels inner;

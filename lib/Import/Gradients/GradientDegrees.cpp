@@ -353,7 +353,7 @@ GradientDegrees::Maybe GradientDegrees::ofReduction(const Node *node) {
   Maybe degrees = of(node->operands[0]);
   if (!degrees)
     return std::nullopt;
-  bool isSum = reductionKind(node->op) == "stablehlo.add";
+  bool isSum = reducesBy<stablehlo::AddOp>(node->op);
   return isSum || degrees->cotangents == 0 ? degrees : std::nullopt;
 }
 

@@ -93,7 +93,7 @@ static Operation *multiply(const AxisLabels &labels, Value weights,
 /// The dimensions over which the program itself sums powers up.
 static ArrayRef<int64_t> summedDims(Operation *powers) {
   for (Operation *user : powers->getUsers()) {
-    if (reductionKind(user) == "stablehlo.add")
+    if (reducesBy<stablehlo::AddOp>(user))
       return cast<stablehlo::ReduceOp>(user).getDimensions();
     if (isa<stablehlo::ConvertOp>(user))
       if (ArrayRef<int64_t> dims = summedDims(user); !dims.empty())

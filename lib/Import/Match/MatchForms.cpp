@@ -21,7 +21,7 @@ static bool isForm(Operation *user, Value value) {
   bool follows = isElementwise(user) || isIdentity(user) ||
                  isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
                      stablehlo::BroadcastInDimOp>(user) ||
-                 reductionKind(user) == "stablehlo.add";
+                 reducesBy<stablehlo::AddOp>(user);
   return follows && user->getNumResults() == 1 &&
          user->getBlock() == value.getParentBlock();
 }

@@ -33,7 +33,7 @@ Reach::Reach(Operation *exponential, Operation *scores) {
       else
         reached.insert(user);
     }
-    isSummed |= reductionKind(reached[i]) == "stablehlo.add";
+    isSummed |= reducesBy<stablehlo::AddOp>(reached[i]);
   }
   auto isReached = [&](Value value) {
     Operation *op = value.getDefiningOp();

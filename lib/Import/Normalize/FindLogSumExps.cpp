@@ -48,7 +48,7 @@ static bool keepsRows(Operation *op) {
 
 /// Whether a sum is over dimensions of one element.
 static bool sumsNothing(Operation *op) {
-  return reductionKind(op) == "stablehlo.add" &&
+  return reducesBy<stablehlo::AddOp>(op) &&
          typeOf(op->getOperand(0)).getNumElements() ==
              typeOf(op->getResult(0)).getNumElements();
 }
@@ -125,14 +125,13 @@ static bool areMaxima(Value rows, Value scores) {
     return (areMaxima(a, scores) && isNumber(b)) ||
            (areMaxima(b, scores) && isNumber(a));
   }
-  return op && reductionKind(op) == "stablehlo.maximum" &&
-         op->getOperand(0) == scores;
+  return op && reducesBy<stablehlo::MaxOp>(op) && op->getOperand(0) == scores;
 }
 
 std::optional<SumOfPowers> SumOfPowers::read(stablehlo::ReduceOp reduce) {
   SumOfPowers sum;
   sum.reduce = reduce;
-  if (reductionKind(reduce) != "stablehlo.add" ||
+  if (!reducesBy<stablehlo::AddOp>(reduce) ||
       reduce.getDimensions().size() != 1 || !isZero(reduce.getInitValues()[0]))
     return std::nullopt;
   sum.powers = reduce.getInputs()[0].getDefiningOp<stablehlo::ExpOp>();

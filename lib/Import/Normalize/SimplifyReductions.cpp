@@ -29,24 +29,21 @@ using namespace mlir;
 using namespace mlir::sp;
 
 /// Whether combining anything with the number changes nothing.
-static bool isNeutral(StringRef kind, const APInt &number) {
-  return llvm::StringSwitch<bool>(kind)
-      .Case("stablehlo.and", number.isAllOnes())
-      .Cases({"stablehlo.or", "stablehlo.add"}, number.isZero())
-      .Default(false);
+static bool isNeutral(stablehlo::ReduceOp op, const APInt &number) {
+  return reducesBy<stablehlo::AndOp>(op)
+             ? number.isAllOnes()
+             : reducesBy<stablehlo::OrOp, stablehlo::AddOp>(op) &&
+                   number.isZero();
 }
 
 static void simplify(stablehlo::ReduceOp op) {
-  StringRef kind = reductionKind(op);
-  if (kind.empty())
-    return;
   auto type = cast<RankedTensorType>(op.getInputs()[0].getType());
   bool isOfOnes = llvm::all_of(op.getDimensions(), [&](int64_t dim) {
     return type.getDimSize(dim) == 1;
   });
   DenseIntElementsAttr init;
   if (!isOfOnes || !matchPattern(op.getInitValues()[0], m_Constant(&init)) ||
-      !isNeutral(kind, *init.value_begin<APInt>()))
+      !isNeutral(op, *init.value_begin<APInt>()))
     return;
   OpBuilder builder(op);
   op.getResult(0).replaceAllUsesWith(stablehlo::ReshapeOp::create(

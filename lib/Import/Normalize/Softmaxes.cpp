@@ -33,7 +33,7 @@ static std::optional<int64_t> summedDim(Operation *exponential) {
   ArrayRef<int64_t> shape = typeOf(exponential->getResult(0)).getShape();
   for (size_t i = 0; i < open.size() && i < maxOperations; ++i)
     for (Operation *user : open[i]->getUsers()) {
-      if (reductionKind(user) == "stablehlo.add") {
+      if (reducesBy<stablehlo::AddOp>(user)) {
         SmallVector<int64_t> dims;
         for (int64_t dim : cast<stablehlo::ReduceOp>(user).getDimensions())
           if (shape[dim] != 1)

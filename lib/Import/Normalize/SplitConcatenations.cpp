@@ -81,10 +81,9 @@ bool Split::canBroadcast(Value value) const {
 }
 
 bool Split::canReduce(Operation *op) const {
-  StringRef kind = reductionKind(op);
   return llvm::is_contained(cast<stablehlo::ReduceOp>(op).getDimensions(),
                             dim) &&
-         llvm::is_contained({"stablehlo.add", "stablehlo.maximum"}, kind);
+         reducesBy<stablehlo::AddOp, stablehlo::MaxOp>(op);
 }
 
 /// The part that a slice takes whole.
@@ -196,7 +195,7 @@ void Split::splitReduction(stablehlo::ReduceOp op) {
     reduced.push_back(builder.clone(*op, mapping)->getResult(0));
   }
   Value both;
-  if (reductionKind(op) == "stablehlo.add")
+  if (reducesBy<stablehlo::AddOp>(op))
     both =
         stablehlo::AddOp::create(builder, op.getLoc(), reduced[0], reduced[1]);
   else

@@ -161,7 +161,7 @@ Value Splitter::sumRepeated(MutableArrayRef<Value> values) {
   Value last = dot;
   while (last.hasOneUse()) {
     Operation *user = *last.getUsers().begin();
-    bool sums = reductionKind(user) == "stablehlo.add";
+    bool sums = reducesBy<stablehlo::AddOp>(user);
     if (!sums && !isa<stablehlo::TransposeOp, stablehlo::ReshapeOp,
                       stablehlo::ConvertOp>(user))
       break;

@@ -212,7 +212,7 @@ void FactorGradient::run() {
 void mlir::sp::sumOverFeatures(func::FuncOp function, SplitProducts &split) {
   SmallVector<stablehlo::ReduceOp> sums;
   function.walk([&](stablehlo::ReduceOp op) {
-    if (reductionKind(op) == "stablehlo.add" &&
+    if (reducesBy<stablehlo::AddOp>(op) &&
         isa<FloatType>(getElementTypeOrSelf(op.getResult(0))))
       sums.push_back(op);
   });

@@ -52,7 +52,7 @@ static bool isSoftmaxOf(const AttentionMatch &match, LogSumExpOp op) {
           scores->value != op.getScores())
         return false;
     }
-    if (reductionKind(node->op) != "stablehlo.add")
+    if (!reducesBy<stablehlo::AddOp>(node->op))
       continue;
     Value summed = node->op->getOperand(0);
     while (auto convert = summed.getDefiningOp<stablehlo::ConvertOp>())

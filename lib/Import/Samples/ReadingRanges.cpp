@@ -44,8 +44,7 @@ bool Readings::makesNonNegative(const Node *node) {
   if (isa<stablehlo::SelectOp>(op))
     return all(operands.drop_front());
   if (isa<stablehlo::ReduceOp>(op))
-    return !reductionKind(op).empty() && of(node) == Reading::Computed &&
-           all(operands);
+    return combinerOf(op) && of(node) == Reading::Computed && all(operands);
   return (isa<stablehlo::AddOp, stablehlo::DivOp, stablehlo::ConvertOp,
               stablehlo::SqrtOp>(op) ||
           isMove(op)) &&
@@ -76,7 +75,7 @@ static bool asksForFills(Readings &readings, const Node *of) {
 static const Node *rowOfMaximum(Readings &readings, const Node *node) {
   for (node = readings.source(node); node->op && node->role == Role::None;
        node = readings.source(node)) {
-    if (reductionKind(node->op) == "stablehlo.maximum")
+    if (reducesBy<stablehlo::MaxOp>(node->op))
       return node;
     bool chooses = isa<stablehlo::SelectOp>(node->op) &&
                    asksForFills(readings, node->operands[0]),
@@ -95,7 +94,7 @@ static const Node *rowOfMaximum(Readings &readings, const Node *node) {
 
 bool Readings::isSumFromOne(const Node *node) {
   node = source(node);
-  if (!node->op || reductionKind(node->op) != "stablehlo.add")
+  if (!node->op || !reducesBy<stablehlo::AddOp>(node->op))
     return false;
   const Node *power = source(node->operands[0]);
   if (!isa_and_nonnull<stablehlo::ExpOp>(power->op))
@@ -162,8 +161,7 @@ const Node *mlir::sp::sumBesidePower(const AxisLabels &labels, const Node *node,
     while (isa_and_nonnull<stablehlo::ConvertOp>(sum->op))
       sum = narrowest(sum->operands[0]);
     if (!node->operands[1 - i]->scored && sum->scored &&
-        reductionKind(sum->op) == "stablehlo.add" &&
-        isOverKeys(sum->operands[0]))
+        reducesBy<stablehlo::AddOp>(sum->op) && isOverKeys(sum->operands[0]))
       return node->operands[i];
   }
   return nullptr;

@@ -24,9 +24,8 @@ static bool isLogical(Operation *op) {
 
 /// Whether a reduction is over single elements, each of which it leaves.
 static bool isOfSingles(const AxisLabels &labels, const Node *node) {
-  StringRef kind = reductionKind(node->op);
-  return (kind == "stablehlo.add" || kind == "stablehlo.maximum" ||
-          kind == "stablehlo.minimum") &&
+  return reducesBy<stablehlo::AddOp, stablehlo::MaxOp, stablehlo::MinOp>(
+             node->op) &&
          llvm::all_of(labels.resolve(node->bound),
                       [&](AxisId axis) { return labels.size(axis) == 1; });
 }
@@ -86,10 +85,10 @@ bool Readings::isOfTruths(const Node *node) {
   bool result = node->hasTruths() || settled.contains(node) || number(node);
   if (!result && node->op && node->role == Role::None && !node->scored &&
       !node->random && !node->operands.empty()) {
-    StringRef kind = reductionKind(node->op);
-    bool keeps = isElementwise(node->op) || isMove(node->op) ||
-                 kind == "stablehlo.maximum" || kind == "stablehlo.minimum" ||
-                 (kind == "stablehlo.add" && isCounted(node->value));
+    bool keeps =
+        isElementwise(node->op) || isMove(node->op) ||
+        reducesBy<stablehlo::MaxOp, stablehlo::MinOp>(node->op) ||
+        (reducesBy<stablehlo::AddOp>(node->op) && isCounted(node->value));
     result = keeps && llvm::all_of(node->operands, [&](const Node *operand) {
                return isOfTruths(operand);
              });
@@ -196,13 +195,13 @@ Reading Readings::ofScored(const Node *node) {
     return isExact ? Reading::Computed : Reading::Any;
   }
   if (isa<stablehlo::ReduceOp>(op)) {
-    StringRef kind = reductionKind(op);
-    bool isSum = kind == "stablehlo.add" && isa<FloatType>(node->elementType());
-    bool isOfTruths = node->hasTruths() &&
-                      (kind == "stablehlo.and" || kind == "stablehlo.or");
+    bool isSum =
+        reducesBy<stablehlo::AddOp>(op) && isa<FloatType>(node->elementType());
+    bool isOfTruths =
+        node->hasTruths() && reducesBy<stablehlo::AndOp, stablehlo::OrOp>(op);
     if (isSum || isOfTruths)
       return Reading::Computed;
-    bool isExtreme = kind == "stablehlo.maximum" || kind == "stablehlo.minimum";
+    bool isExtreme = reducesBy<stablehlo::MaxOp, stablehlo::MinOp>(op);
     return isExtreme && isa<FloatType>(node->elementType()) ? Reading::Shifted
                                                             : Reading::Any;
   }
@@ -220,10 +219,9 @@ Reading Readings::ofInput(const Node *node) {
   if (number(node))
     return Reading::Computed;
   if (node->hasTruths()) {
-    StringRef kind = reductionKind(op);
     bool combines = isLogical(op) || isMove(op) ||
-                    isa<stablehlo::SelectOp>(op) || kind == "stablehlo.or" ||
-                    kind == "stablehlo.and";
+                    isa<stablehlo::SelectOp>(op) ||
+                    reducesBy<stablehlo::AndOp, stablehlo::OrOp>(op);
     bool asksFlags =
         isa<stablehlo::CompareOp>(op) &&
         ((isFlags(node->operands[0]) && number(node->operands[1]) == 0.0) ||
@@ -293,7 +291,8 @@ unsigned Readings::identity(const Node *of) {
     add(node->op->getName().getAsOpaquePointer());
     add(node->op->getAttrDictionary().getAsOpaquePointer());
     add(node->elementType().getAsOpaquePointer());
-    key.push_back(llvm::hash_value(reductionKind(node->op)));
+    Operation *combiner = combinerOf(node->op);
+    add(combiner ? combiner->getName().getAsOpaquePointer() : nullptr);
     auto addAxes = [&](const Axes &axes) {
       key.push_back(axes.size());
       key.insert(key.end(), axes.begin(), axes.end());

@@ -264,13 +264,12 @@ bool SampleEvaluator::settles(const Node *node,
 
 bool SampleEvaluator::computeReduce(const Node *node, Samples &result) {
   auto reduce = cast<stablehlo::ReduceOp>(node->op);
-  StringRef kind = reductionKind(reduce);
   if (dropRows && node->scored && isa<FloatType>(node->elementType())) {
-    bool sum = kind == "stablehlo.add" && runsOverKeys(node->operands[0]);
-    if (kind != "stablehlo.add" && kind != "stablehlo.maximum" &&
-        kind != "stablehlo.minimum")
+    bool sums = reducesBy<stablehlo::AddOp>(reduce);
+    if (!sums && !reducesBy<stablehlo::MaxOp, stablehlo::MinOp>(reduce))
       return false;
-    llvm::fill(result.data, sum ? 1.0 : 0.0);
+    llvm::fill(result.data,
+               sums && runsOverKeys(node->operands[0]) ? 1.0 : 0.0);
     return true;
   }
   const Samples *input = evaluate(node->operands[0]);

@@ -125,8 +125,8 @@ static const Node *extremeIn(Readings &readings, const Node *node, uint64_t of,
   node = readings.source(node);
   if (!node->op || node->role != Role::None)
     return nullptr;
-  if (reductionKind(node->op) ==
-      (isLeast ? "stablehlo.minimum" : "stablehlo.maximum"))
+  if (isLeast ? reducesBy<stablehlo::MinOp>(node->op)
+              : reducesBy<stablehlo::MaxOp>(node->op))
     return readings.identity(node->operands[0]) == of ? node : nullptr;
   bool chooses = isLeast ? isa<stablehlo::MinOp>(node->op)
                          : isa<stablehlo::MaxOp>(node->op);

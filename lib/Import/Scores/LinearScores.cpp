@@ -89,7 +89,7 @@ bool LinearScores::isOfSums(const Node *node) {
   auto [entry, isNew] = ofSums.try_emplace(node, false);
   if (!isNew || !node->op || !node->scored || isa<stablehlo::LogOp>(node->op))
     return entry->second;
-  bool sums = reductionKind(node->op) == "stablehlo.add";
+  bool sums = reducesBy<stablehlo::AddOp>(node->op);
   bool result = sums || llvm::any_of(node->operands, [&](const Node *operand) {
                   return !isOfPairs(operand) && isOfSums(operand);
                 });
@@ -129,7 +129,7 @@ const Node *LinearScores::find() {
     } else if (!place.getInt()) {
       if (!keepsSums(node))
         return node;
-      bool isSum = reductionKind(node->op) == "stablehlo.add";
+      bool isSum = reducesBy<stablehlo::AddOp>(node->op);
       for (const Node *operand : node->operands)
         if (isSum || !isOfPairs(operand))
           open.push_back(Place(operand, false));

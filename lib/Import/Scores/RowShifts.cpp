@@ -52,8 +52,7 @@ private:
            node != component.scoresNode() && !node->hasTruths();
   }
   bool isExtreme(const Node *node) const {
-    StringRef kind = reductionKind(node->op);
-    return kind == "stablehlo.maximum" || kind == "stablehlo.minimum";
+    return reducesBy<stablehlo::MaxOp, stablehlo::MinOp>(node->op);
   }
   bool isSum(const Node *node);
   Shifts variable(const Node *node) {
@@ -111,7 +110,7 @@ bool RowShifts::isSum(const Node *of) {
   if (!isNew || !isMade(node) ||
       isa<stablehlo::ExpOp, stablehlo::LogOp>(node->op))
     return entry->second;
-  bool result = reductionKind(node->op) == "stablehlo.add" ||
+  bool result = reducesBy<stablehlo::AddOp>(node->op) ||
                 llvm::any_of(node->operands, [&](const Node *operand) {
                   return isSum(operand);
                 });

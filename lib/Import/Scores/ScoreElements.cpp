@@ -271,20 +271,19 @@ static std::optional<bool> saysVisible(Readings &readings, const Node *node) {
 /// What a reduction over a row is in rows that see a key: extremes and what
 /// shifts are dropped, sums are what weights are divided by.
 std::optional<Element> ScoreBuilder::emitReduction(const Node *node) {
-  StringRef kind = reductionKind(node->op);
   if (node->hasTruths()) {
     std::optional<bool> visible = saysVisible(readings, node->operands[0]);
-    if (visible == true && kind == "stablehlo.or")
+    if (visible == true && reducesBy<stablehlo::OrOp>(node->op))
       return Element{Value(), 1.0};
-    if (visible == false && kind == "stablehlo.and")
+    if (visible == false && reducesBy<stablehlo::AndOp>(node->op))
       return Element{Value(), 0.0};
     return std::nullopt;
   }
   if (!isa<FloatType>(node->elementType()))
     return std::nullopt;
   Axes inner = labels.resolve(flatten(node->operands[0]->labels));
-  bool sums =
-      kind == "stablehlo.add" && llvm::is_contained(inner, match.axes.key);
+  bool sums = reducesBy<stablehlo::AddOp>(node->op) &&
+              llvm::is_contained(inner, match.axes.key);
   return Element{Value(), sums ? 1.0 : 0.0};
 }
 

@@ -29,9 +29,9 @@ static bool compareNumbers(stablehlo::ComparisonDirection direction, double a,
 }
 
 /// Bits shifted out are lost; so are all by an amount outside [0, width).
-static ElementFunction shiftFunction(StringRef name, unsigned width) {
-  bool isLeft = name == "shift_left",
-       isSigned = name == "shift_right_arithmetic";
+static ElementFunction shiftFunction(Operation *op, unsigned width) {
+  bool isLeft = isa<stablehlo::ShiftLeftOp>(op),
+       isSigned = isa<stablehlo::ShiftRightArithmeticOp>(op);
   return [=](ArrayRef<double> a) {
     int64_t value = int64_t(a[0]);
     bool isInside = a[1] >= 0 && a[1] < width;
@@ -46,33 +46,36 @@ static ElementFunction shiftFunction(StringRef name, unsigned width) {
 }
 
 /// Bitwise operations, and what is different for booleans and integers.
-static ElementFunction integerFunction(StringRef name, Type type) {
+static ElementFunction integerFunction(Operation *op, Type type) {
   bool boolean = type.isInteger(1);
   auto bitwise = [](auto combine) -> ElementFunction {
     return [combine](ArrayRef<double> a) {
       return double(combine(int64_t(a[0]), int64_t(a[1])));
     };
   };
-  if (name == "and" || (boolean && (name == "multiply" || name == "minimum")))
+  if (isa<stablehlo::AndOp>(op) ||
+      (boolean && isa<stablehlo::MulOp, stablehlo::MinOp>(op)))
     return bitwise([](int64_t a, int64_t b) { return a & b; });
-  if (name == "or" || (boolean && (name == "add" || name == "maximum")))
+  if (isa<stablehlo::OrOp>(op) ||
+      (boolean && isa<stablehlo::AddOp, stablehlo::MaxOp>(op)))
     return bitwise([](int64_t a, int64_t b) { return a | b; });
-  if (name == "xor")
+  if (isa<stablehlo::XorOp>(op))
     return bitwise([](int64_t a, int64_t b) { return a ^ b; });
-  if (name == "not")
+  if (isa<stablehlo::NotOp>(op))
     return [boolean](ArrayRef<double> a) {
       return boolean ? 1.0 - a[0] : double(~int64_t(a[0]));
     };
   unsigned width = type.getIntOrFloatBitWidth();
-  if (name.starts_with("shift_"))
-    return shiftFunction(name, width);
+  if (isa<stablehlo::ShiftLeftOp, stablehlo::ShiftRightArithmeticOp,
+          stablehlo::ShiftRightLogicalOp>(op))
+    return shiftFunction(op, width);
   // The low bits, also of products that no double holds.
-  if (name == "multiply" && width <= 32)
+  if (isa<stablehlo::MulOp>(op) && width <= 32)
     return [width](ArrayRef<double> a) {
       uint64_t product = uint64_t(int64_t(a[0])) * uint64_t(int64_t(a[1]));
       return double(product & llvm::maskTrailingOnes<uint64_t>(width));
     };
-  if (name == "divide")
+  if (isa<stablehlo::DivOp>(op))
     return [](ArrayRef<double> a) {
       return a[1] == 0 ? -1.0 : std::trunc(a[0] / a[1]);
     };
@@ -118,8 +121,7 @@ static ElementFunction bitcastFunction(Type from, Type to) {
 }
 
 ElementFunction mlir::sp::elementFunction(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  if (!name.consume_front("stablehlo."))
+  if (!isa_and_nonnull<stablehlo::StablehloDialect>(op->getDialect()))
     return nullptr;
   Type result = getElementTypeOrSelf(op->getResult(0).getType());
   if (!result.isIntOrFloat())
@@ -133,15 +135,15 @@ ElementFunction mlir::sp::elementFunction(Operation *op) {
   if (isa<stablehlo::BitcastConvertOp>(op))
     return bitcastFunction(getElementTypeOrSelf(op->getOperand(0).getType()),
                            result);
-  if (name == "select")
+  if (isa<stablehlo::SelectOp>(op))
     return [](ArrayRef<double> a) { return a[0] != 0 ? a[1] : a[2]; };
-  if (name == "clamp")
+  if (isa<stablehlo::ClampOp>(op))
     return [](ArrayRef<double> a) {
       return std::isnan(a[0]) || std::isnan(a[1]) || std::isnan(a[2])
                  ? std::nan("")
                  : std::min(std::max(a[1], a[0]), a[2]);
     };
-  if (name == "convert") {
+  if (isa<stablehlo::ConvertOp>(op)) {
     if (isa<FloatType>(result))
       return [](ArrayRef<double> a) { return a[0]; };
     if (result.isInteger(1))
@@ -152,7 +154,7 @@ ElementFunction mlir::sp::elementFunction(Operation *op) {
     return saturatingFunction(result);
   }
   if (result.isInteger() && !isa<stablehlo::IsFiniteOp>(op))
-    if (ElementFunction function = integerFunction(name, result))
+    if (ElementFunction function = integerFunction(op, result))
       return function;
   if (isa<stablehlo::IsFiniteOp>(op))
     return [](ArrayRef<double> a) { return std::isfinite(a[0]) ? 1.0 : 0.0; };

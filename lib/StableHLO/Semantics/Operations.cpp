@@ -74,23 +74,23 @@ bool mlir::sp::narrows(Operation *op) {
   return isa<stablehlo::ConvertOp>(op) && !widens(op);
 }
 
-StringRef mlir::sp::reductionKind(Operation *op) {
+Operation *mlir::sp::combinerOf(Operation *op) {
   auto reduce = dyn_cast<stablehlo::ReduceOp>(op);
   if (!reduce || reduce.getInputs().size() != 1 ||
       !reduce.getBody().hasOneBlock())
-    return "";
+    return nullptr;
   Block &body = reduce.getBody().front();
   if (body.getOperations().size() != 2)
-    return "";
+    return nullptr;
   Operation &combine = body.front();
   if (combine.getNumOperands() != 2 || combine.getNumResults() != 1 ||
       body.getTerminator()->getOperand(0) != combine.getResult(0))
-    return "";
+    return nullptr;
   Value a = combine.getOperand(0), b = combine.getOperand(1);
   Value x = body.getArgument(0), y = body.getArgument(1);
   if (!((a == x && b == y) || (a == y && b == x)))
-    return "";
-  return combine.getName().getStringRef();
+    return nullptr;
+  return &combine;
 }
 
 Value mlir::sp::lookThroughLoops(Value value) {
@@ -141,7 +141,7 @@ bool mlir::sp::isUniform(Value value) {
 
 bool mlir::sp::isMadeOfConstants(Value value) {
   return isMadeOf(value, [](Operation *op) {
-    return (op->getNumRegions() == 0 || !reductionKind(op).empty()) &&
+    return (op->getNumRegions() == 0 || combinerOf(op)) &&
            isMemoryEffectFree(op);
   });
 }
