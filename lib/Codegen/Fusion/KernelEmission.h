@@ -34,7 +34,7 @@ struct GridShape {
 /// argument a pointer, with `sp.grid` and the number of threads of a block in
 /// `sp.threads`. Threads ask gpu ops for their number and meet at gpu.barrier;
 /// the address of shared memory is that of the global `sprt_shared`. See
-/// `lib/Codegen/CUDA/GridEmission.h` for what follows.
+/// `GridEmission.h` for what follows.
 FailureOr<GridShape> emitGridKernel(func::FuncOp source, ModuleOp target);
 
 /// Whether emitKernel supports `op`, as far as it can be told without context.

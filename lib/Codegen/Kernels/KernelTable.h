@@ -29,7 +29,7 @@ public:
 
   /// Generates machine code.
   virtual LogicalResult emitInto(EmittedProgram &program) = 0;
-  /// The text of kernels for GPUs, CUDA C++ or what nvcc makes of it.
+  /// The text of kernels for GPUs, as it is written or as PTX.
   virtual FailureOr<std::string> print(bool asPtx) = 0;
 
 protected:
