@@ -1,6 +1,6 @@
 // The value of one element, computed where it is needed.
 
-#include "Fusion/KernelEmitter.h"
+#include "Fusion/ElementSource.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -15,7 +15,7 @@ static constexpr unsigned kCostlyEvaluations = 2, kCheapEvaluations = 16;
 /// Largest temporary that a kernel with a single row may ask for.
 static constexpr int64_t kMaxTemporary = 1 << 22;
 
-Scalar KernelEmitter::dummy(Value value) {
+Scalar ElementSource::dummy(Value value) {
   Scalar scalar = s.extreme(elementOf(value), false);
   if (ElementForm(elementOf(value)).isComplex) {
     Type part = ElementForm(elementOf(value)).compute;
@@ -24,7 +24,7 @@ Scalar KernelEmitter::dummy(Value value) {
   return scalar;
 }
 
-Scalar KernelEmitter::loadElement(const Buffer &buffer,
+Scalar ElementSource::loadElement(const Buffer &buffer,
                                   ArrayRef<Index> indices) {
   Index flat = space.linearise(indices, buffer.shape);
   if (buffer.isWritten) {
@@ -44,7 +44,7 @@ Scalar KernelEmitter::loadElement(const Buffer &buffer,
 
 /// Whether a result has the element in another thread's few: it is computed
 /// again.
-bool KernelEmitter::isElsewhere(Value value, ArrayRef<Index> indices) {
+bool ElementSource::isElsewhere(Value value, ArrayRef<Index> indices) {
   Operation *op = value.getDefiningOp();
   const Buffer &buffer = buffers[readFrom[value]];
   if (rowsOf != RowsOf::Thread || !op || op->hasTrait<KernelStage>() ||
@@ -54,7 +54,7 @@ bool KernelEmitter::isElsewhere(Value value, ArrayRef<Index> indices) {
   return !(space.divMod(flat, countOf(buffer.shape) / rowCount).first == row);
 }
 
-Scalar KernelEmitter::elementAt(Value value, ArrayRef<Index> indices) {
+Scalar ElementSource::elementAt(Value value, ArrayRef<Index> indices) {
   if (outcome != Outcome::Done)
     return dummy(value);
   std::pair<void *, SmallVector<Index>> key(value.getAsOpaquePointer(),
@@ -85,7 +85,7 @@ Scalar KernelEmitter::elementAt(Value value, ArrayRef<Index> indices) {
 /// Decides whether `value` should be stored, now that it is about to be
 /// computed at `indices`: when another stage computed it already, when loops
 /// that it does not depend on repeat it, or when it was computed too often.
-void KernelEmitter::noteCost(Value value, ArrayRef<Index> indices) {
+void ElementSource::noteCost(Value value, ArrayRef<Index> indices) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getParentOp() != source || isa<ConstantOp, IotaOp>(op))
     return;
@@ -125,7 +125,7 @@ void KernelEmitter::noteCost(Value value, ArrayRef<Index> indices) {
   wantsAgain = true;
 }
 
-KernelEmitter::Scalars KernelEmitter::evaluate(Region &region,
+ElementSource::Scalars ElementSource::evaluate(Region &region,
                                                ArrayRef<Scalar> arguments) {
   scopes.emplace_back();
   Block &block = region.front();
@@ -139,7 +139,7 @@ KernelEmitter::Scalars KernelEmitter::evaluate(Region &region,
   return results;
 }
 
-Scalar KernelEmitter::compute(Value value, ArrayRef<Index> indices) {
+Scalar ElementSource::compute(Value value, ArrayRef<Index> indices) {
   Operation *op = value.getDefiningOp();
   if (!op) {
     fail(Outcome::Unsupported, value.getLoc(),
@@ -180,7 +180,7 @@ Scalar KernelEmitter::compute(Value value, ArrayRef<Index> indices) {
   return outcome == Outcome::Done ? scalar : dummy(value);
 }
 
-Scalar KernelEmitter::computeShape(Operation *op, ArrayRef<Index> indices) {
+Scalar ElementSource::computeShape(Operation *op, ArrayRef<Index> indices) {
   return llvm::TypeSwitch<Operation *, Scalar>(op)
       .Case([&](ConstantOp constant) -> Scalar {
         ElementsAttr value = constant.getValue();

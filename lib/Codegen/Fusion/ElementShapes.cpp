@@ -1,6 +1,6 @@
 // Operations whose elements come from computed or conditional places.
 
-#include "Fusion/KernelEmitter.h"
+#include "Fusion/ElementSource.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -10,7 +10,7 @@ namespace mlir::sp {
 using namespace stablehlo;
 using arith::CmpIPredicate;
 
-Value KernelEmitter::both(Value x, Value y) {
+Value ElementSource::both(Value x, Value y) {
   if (!x || !y)
     return x ? x : y;
   return arith::AndIOp::create(b, loc, x, y);
@@ -19,7 +19,7 @@ Value KernelEmitter::both(Value x, Value y) {
 /// Position `index` of an axis that holds `size` elements, `step` apart.
 /// Outside, or between them, the index is that of some element and `inside` is
 /// false.
-KernelEmitter::Guarded KernelEmitter::guard(const Index &index, int64_t size,
+ElementSource::Guarded ElementSource::guard(const Index &index, int64_t size,
                                             int64_t step) {
   int64_t limit = size == 0 ? 0 : (size - 1) * step + 1;
   IndexRange range = space.range(index);
@@ -46,7 +46,7 @@ KernelEmitter::Guarded KernelEmitter::guard(const Index &index, int64_t size,
   return {both(inside, exact), false, element};
 }
 
-Value KernelEmitter::rawIndex(Value tensor, ArrayRef<Index> indices) {
+Value ElementSource::rawIndex(Value tensor, ArrayRef<Index> indices) {
   Scalar scalar = elementAt(tensor, indices);
   if (outcome != Outcome::Done)
     return s.i64(0);
@@ -54,7 +54,7 @@ Value KernelEmitter::rawIndex(Value tensor, ArrayRef<Index> indices) {
   return s.convert(scalar, elementOf(tensor), b.getI64Type()).value;
 }
 
-Index KernelEmitter::dynamicIndex(Value tensor, ArrayRef<Index> indices,
+Index ElementSource::dynamicIndex(Value tensor, ArrayRef<Index> indices,
                                   int64_t low, int64_t high) {
   Value value = rawIndex(tensor, indices);
   APInt known;
@@ -67,7 +67,7 @@ Index KernelEmitter::dynamicIndex(Value tensor, ArrayRef<Index> indices,
   return space.addValue(value, {low, high});
 }
 
-Scalar KernelEmitter::concatenateAt(ConcatenateOp op, ArrayRef<Index> indices) {
+Scalar ElementSource::concatenateAt(ConcatenateOp op, ArrayRef<Index> indices) {
   int64_t dim = op.getDimension(), offset = 0;
   Scalar result;
   for (Value input : op.getInputs()) {
@@ -88,7 +88,7 @@ Scalar KernelEmitter::concatenateAt(ConcatenateOp op, ArrayRef<Index> indices) {
   return result;
 }
 
-Scalar KernelEmitter::padAt(PadOp op, ArrayRef<Index> indices) {
+Scalar ElementSource::padAt(PadOp op, ArrayRef<Index> indices) {
   Value inside;
   bool never = false;
   Indices inner;
@@ -109,7 +109,7 @@ Scalar KernelEmitter::padAt(PadOp op, ArrayRef<Index> indices) {
   return inside ? s.select(inside, element, padding) : element;
 }
 
-Scalar KernelEmitter::gatherAt(GatherOp op, ArrayRef<Index> indices) {
+Scalar ElementSource::gatherAt(GatherOp op, ArrayRef<Index> indices) {
   GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
   ArrayRef<int64_t> shape = shapeOf(op.getOperand());
   ArrayRef<int64_t> sizes = op.getSliceSizes();
@@ -145,7 +145,7 @@ Scalar KernelEmitter::gatherAt(GatherOp op, ArrayRef<Index> indices) {
   return elementAt(op.getOperand(), inner);
 }
 
-Scalar KernelEmitter::sliceAt(DynamicSliceOp op, ArrayRef<Index> indices) {
+Scalar ElementSource::sliceAt(DynamicSliceOp op, ArrayRef<Index> indices) {
   Indices inner;
   for (auto [index, start, size, slice] :
        llvm::zip_equal(indices, op.getStartIndices(), shapeOf(op.getOperand()),
@@ -154,7 +154,7 @@ Scalar KernelEmitter::sliceAt(DynamicSliceOp op, ArrayRef<Index> indices) {
   return elementAt(op.getOperand(), inner);
 }
 
-Scalar KernelEmitter::updateAt(DynamicUpdateSliceOp op,
+Scalar ElementSource::updateAt(DynamicUpdateSliceOp op,
                                ArrayRef<Index> indices) {
   Value inside;
   bool never = false;
@@ -178,7 +178,7 @@ Scalar KernelEmitter::updateAt(DynamicUpdateSliceOp op,
 
 /// A narrower type has the bits of a wider one in an extra last dimension,
 /// least significant first.
-Scalar KernelEmitter::bitcastAt(BitcastConvertOp op, ArrayRef<Index> indices) {
+Scalar ElementSource::bitcastAt(BitcastConvertOp op, ArrayRef<Index> indices) {
   Value operand = op.getOperand();
   ElementForm from(elementOf(operand)), to(elementOf(op.getResult()));
   if (from.isComplex || to.isComplex || from.isBool || to.isBool)
@@ -217,7 +217,7 @@ Scalar KernelEmitter::bitcastAt(BitcastConvertOp op, ArrayRef<Index> indices) {
 }
 
 /// A table in the object: constants of more than one value.
-Scalar KernelEmitter::constantAt(ConstantOp op, ArrayRef<Index> indices) {
+Scalar ElementSource::constantAt(ConstantOp op, ArrayRef<Index> indices) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!dense)
     return {};

@@ -37,9 +37,6 @@ struct GridShape {
 /// `GridEmission.h` for what follows.
 FailureOr<GridShape> emitGridKernel(func::FuncOp source, ModuleOp target);
 
-/// Whether emitKernel supports `op`, as far as it can be told without context.
-bool isKernelOp(Operation *op);
-
 } // namespace mlir::sp
 
 #endif // SP_LIB_CODEGEN_KERNELEMISSION_H

@@ -22,7 +22,8 @@ static constexpr int64_t kThinRow = 64;
 /// Rows that become one where elements are transposed across them.
 static constexpr int64_t kRowBlock = 16;
 
-bool isKernelOp(Operation *op) {
+/// Whether kernels support `op`, as far as it can be told without context.
+static bool isKernelOp(Operation *op) {
   auto supported = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && tensor.hasStaticShape() &&
@@ -38,10 +39,6 @@ bool isKernelOp(Operation *op) {
              ReshapeOp, ReverseOp, SliceOp, TransposeOp>(op);
 }
 
-KernelEmitter::KernelEmitter(func::FuncOp source, ModuleOp target)
-    : source(source), target(target), b(source.getContext()),
-      loc(source.getLoc()), s(b, loc) {}
-
 LogicalResult KernelEmitter::checkSupported() {
   LogicalResult result = success();
   source.walk([&](Operation *op) {
@@ -54,8 +51,7 @@ LogicalResult KernelEmitter::checkSupported() {
   return result;
 }
 
-/// Elements that an operation reads or makes, whichever is more.
-int64_t KernelEmitter::workOf(Operation *op) const {
+int64_t workOf(Operation *op) {
   int64_t work = 1;
   for (Value result : op->getResults())
     work = std::max(work, countOf(shapeOf(result)));
@@ -70,10 +66,6 @@ int64_t KernelEmitter::workOf(Operation *op) const {
   for (Value operand : op->getOperands())
     work = std::max(work, countOf(shapeOf(operand)));
   return work;
-}
-
-int64_t KernelEmitter::rowSize(Value value) const {
-  return countOf(shapeOf(value)) / rowCount;
 }
 
 /// Row counts to try, best first: multiples of a count that failed would fail
@@ -142,14 +134,6 @@ int64_t KernelEmitter::rowsPerTile() {
       work = std::max(work, workOf(&op));
   int64_t rowWork = std::max<int64_t>(1, work / rowCount);
   return std::clamp<int64_t>(kTileWork / rowWork, 1, rowCount);
-}
-
-void KernelEmitter::fail(Outcome which, Location where, const Twine &text) {
-  if (outcome == Outcome::Unsupported)
-    return;
-  outcome = which;
-  reason = text.str();
-  reasonLoc = where;
 }
 
 void KernelEmitter::emitRow() {

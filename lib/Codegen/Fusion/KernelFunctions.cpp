@@ -12,25 +12,6 @@ namespace mlir::sp {
 /// Of every operand and result, in bytes.
 static constexpr int64_t kAlignment = 64;
 
-unsigned KernelEmitter::addBuffer(Value value, bool isWritten,
-                                  bool isTemporary) {
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  Value argument = body.getBody().front().addArgument(pointer, loc);
-  buffers.push_back({argument, ElementForm(elementOf(value)),
-                     SmallVector<int64_t>(shapeOf(value)), isWritten,
-                     isTemporary});
-  if (isTemporary)
-    temporaries.push_back({rowSize(value) * buffers.back().form.bytes()});
-  return buffers.size() - 1;
-}
-
-/// Memory that is not the image of a value.
-Value KernelEmitter::addTemporary(Type element, int64_t count, bool isShared) {
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  temporaries.push_back({count * ElementForm(element).bytes(), isShared});
-  return body.getBody().front().addArgument(pointer, loc);
-}
-
 void KernelEmitter::emitBody() {
   b.setInsertionPointToEnd(target.getBody());
   body = func::FuncOp::create(b, loc, (source.getName() + ".body").str(),

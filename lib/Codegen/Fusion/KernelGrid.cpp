@@ -102,107 +102,6 @@ int64_t KernelEmitter::threadsFor(int64_t count) {
       kMostThreads);
 }
 
-/// A loop over [0, extent) that the threads of a block share if a row is a
-/// block's. A thread takes neighbours, so that memory is read in wide pieces;
-/// or, in order, one stretch of its own.
-SmallVector<Value> KernelEmitter::emitSpread(const void *owner, unsigned kind,
-                                             int64_t extent, ValueRange inits,
-                                             CarryingBody body, bool inOrder) {
-  if (rowsOf != RowsOf::Block)
-    return emitLoops(plan(owner, kind, extent), inits, body);
-  bool outer = std::exchange(isSpread, true);
-  SmallVector<Value> result;
-  if (inOrder) {
-    int64_t stretch = llvm::divideCeil(extent, threads);
-    Value low = arith::MulIOp::create(b, loc, thread, s.i64(stretch));
-    Value high = arith::MinSIOp::create(
-        b, loc, arith::AddIOp::create(b, loc, low, s.i64(stretch)),
-        s.i64(extent));
-    result = emitLoop(low, high, s.i64(1), stretch, inits,
-                      [&](Value at, ValueRange state) {
-                        return body(space.addValue(at, {0, extent - 1}), state);
-                      });
-  } else {
-    int64_t width = kGridWidth;
-    while (width > 1 && (extent % width != 0 || extent / width < threads))
-      width /= 2;
-    int64_t pieces = extent / width;
-    result = emitLoop(
-        thread, s.i64(pieces), s.i64(threads),
-        llvm::divideCeil(pieces, threads), inits,
-        [&](Value piece, ValueRange state) {
-          Index first =
-              space.scale(space.addValue(piece, {0, pieces - 1}), width);
-          if (width == 1)
-            return body(first, state);
-          return emitLoop(s.i64(0), s.i64(width), s.i64(1), width, state,
-                          [&](Value at, ValueRange carried) {
-                            Index within = space.addValue(at, {0, width - 1});
-                            return body(space.add(first, within), carried);
-                          });
-        });
-  }
-  isSpread = outer;
-  return result;
-}
-
-void KernelEmitter::emitSpread(const void *owner, unsigned kind, int64_t extent,
-                               function_ref<void(Index)> body) {
-  emitSpread(owner, kind, extent, {}, [&](Index index, ValueRange) {
-    body(std::move(index));
-    return SmallVector<Value>();
-  });
-}
-
-/// What all threads of a block have together, for each of them.
-KernelEmitter::Scalars KernelEmitter::combineThreads(const Reduction &reduction,
-                                                     ArrayRef<Scalar> partial) {
-  if (rowsOf != RowsOf::Block || outcome != Outcome::Done)
-    return Scalars(partial.begin(), partial.end());
-  // Narrow sums stay wide.
-  SmallVector<std::pair<Value, ElementForm>> slots;
-  for (Type type : reduction.types) {
-    ElementForm form(type);
-    Type wide = form.isFloat ? form.compute : type;
-    slots.push_back(
-        {addTemporary(wide, threads, /*isShared=*/true), ElementForm(wide)});
-  }
-  auto load = [&](Value at) {
-    Scalars values;
-    for (auto &[pointer, form] : slots)
-      values.push_back(s.load(pointer, at, form));
-    return values;
-  };
-  auto store = [&](Value at, ArrayRef<Scalar> values) {
-    for (auto [slot, value] : llvm::zip_equal(slots, values))
-      s.store(slot.first, at, value, slot.second);
-  };
-  store(thread, partial);
-  gpu::BarrierOp::create(b, loc);
-  emitLoop(s.i64(0), s.i64(llvm::Log2_64(threads)), s.i64(1), 1, {},
-           [&](Value level, ValueRange) {
-             Value distance = arith::ShLIOp::create(b, loc, s.i64(1), level);
-             Value mask = arith::SubIOp::create(
-                 b, loc, arith::AddIOp::create(b, loc, distance, distance),
-                 s.i64(1));
-             Value takes = arith::CmpIOp::create(
-                 b, loc, arith::CmpIPredicate::eq,
-                 arith::AndIOp::create(b, loc, thread, mask), s.i64(0));
-             auto branch = scf::IfOp::create(b, loc, takes, false);
-             {
-               OpBuilder::InsertionGuard guard(b);
-               b.setInsertionPointToStart(branch.thenBlock());
-               Value other = arith::AddIOp::create(b, loc, thread, distance);
-               Scalars sum = reduction.combine(load(thread), load(other));
-               if (outcome == Outcome::Done)
-                 store(thread, sum);
-             }
-             gpu::BarrierOp::create(b, loc);
-             return SmallVector<Value>();
-           });
-  return load(s.i64(0));
-}
-
 /// So that LLVM sees that neighbours are neighbours, and takes them at once.
 void KernelEmitter::unrollLoops() {
   SmallVector<scf::ForOp> loops;
@@ -212,15 +111,6 @@ void KernelEmitter::unrollLoops() {
   });
   for (scf::ForOp loop : loops)
     (void)loopUnrollFull(loop);
-}
-
-void KernelEmitter::onFirstThread(function_ref<void()> body) {
-  Value isFirst =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, thread, s.i64(0));
-  auto branch = scf::IfOp::create(b, loc, isFirst, false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  body();
 }
 
 /// The block of the kernel's function, where the builder then is. Its arguments

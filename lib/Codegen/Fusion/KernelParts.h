@@ -27,7 +27,7 @@ struct KernelParts {
     Value variable;
     int64_t extent;
   };
-  /// A sum, a window, a contraction: see KernelReductions.cpp.
+  /// A sum, a window, a contraction: see ReductionStages.cpp.
   struct Reduction {
     SmallVector<Value> results;
     SmallVector<int64_t> outShape, reducedShape;

@@ -1,7 +1,7 @@
 // Operations whose result depends on an order: sort and top_k by merging,
 // scatter by applying its updates one after the other.
 
-#include "Fusion/KernelEmitter.h"
+#include "Fusion/OrderStages.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -12,7 +12,7 @@ using namespace stablehlo;
 using arith::CmpIPredicate;
 
 /// What is read at data-dependent places again and again must lie in memory.
-void KernelEmitter::requireStored(Value value) {
+void OrderStages::requireStored(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || readFrom.count(value) || rowScalars.count(value))
     return;
@@ -23,7 +23,7 @@ void KernelEmitter::requireStored(Value value) {
 /// `finish`: place in the line, position it comes from. `isLess` compares the
 /// elements at two positions. Stable: the right one goes first only if it is
 /// less.
-void KernelEmitter::emitMergeSort(
+void OrderStages::emitMergeSort(
     ValueRange inputs, int64_t dimension, int64_t rowLines,
     function_ref<Value(ArrayRef<Scalar>)> isLess,
     function_ref<void(Index, Index, const Index &, const Index &)> finish) {
@@ -125,7 +125,7 @@ void KernelEmitter::emitMergeSort(
   });
 }
 
-void KernelEmitter::emitSort(SortOp op) {
+void OrderStages::emitSort(SortOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getInputs()[0]);
   int64_t dim = op.getDimension();
   if (dim < 0)
@@ -159,7 +159,7 @@ void KernelEmitter::emitSort(SortOp op) {
       });
 }
 
-void KernelEmitter::emitTopK(chlo::TopKOp op) {
+void OrderStages::emitTopK(chlo::TopKOp op) {
   Value operand = op.getOperand();
   ArrayRef<int64_t> shape = shapeOf(operand);
   int64_t size = shape.back(), kept = op.getK();
@@ -198,7 +198,7 @@ void KernelEmitter::emitTopK(chlo::TopKOp op) {
       });
 }
 
-void KernelEmitter::emitScatter(ScatterOp op) {
+void OrderStages::emitScatter(ScatterOp op) {
   if (rowCount != 1)
     return fail(Outcome::NotByRows, loc, "expected updates to stay in rows");
   const void *owner = op.getAsOpaquePointer();

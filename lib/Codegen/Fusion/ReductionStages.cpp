@@ -3,7 +3,10 @@
 // the reduced loops innermost; otherwise a row of accumulators lies in memory
 // and the loops over it are innermost, so that both forms vectorise.
 
-#include "Fusion/KernelEmitter.h"
+#include "Fusion/ReductionStages.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::sp {
 
@@ -62,7 +65,58 @@ bool reducesInRegisters(Operation *op) {
   return true;
 }
 
-void KernelEmitter::emitRegisterReduction(Reduction &reduction, int64_t inner) {
+/// What all threads of a block have together, for each of them.
+ReductionStages::Scalars
+ReductionStages::combineThreads(const Reduction &reduction,
+                                ArrayRef<Scalar> partial) {
+  if (rowsOf != RowsOf::Block || outcome != Outcome::Done)
+    return Scalars(partial.begin(), partial.end());
+  // Narrow sums stay wide.
+  SmallVector<std::pair<Value, ElementForm>> slots;
+  for (Type type : reduction.types) {
+    ElementForm form(type);
+    Type wide = form.isFloat ? form.compute : type;
+    slots.push_back(
+        {addTemporary(wide, threads, /*isShared=*/true), ElementForm(wide)});
+  }
+  auto load = [&](Value at) {
+    Scalars values;
+    for (auto &[pointer, form] : slots)
+      values.push_back(s.load(pointer, at, form));
+    return values;
+  };
+  auto store = [&](Value at, ArrayRef<Scalar> values) {
+    for (auto [slot, value] : llvm::zip_equal(slots, values))
+      s.store(slot.first, at, value, slot.second);
+  };
+  store(thread, partial);
+  gpu::BarrierOp::create(b, loc);
+  emitLoop(s.i64(0), s.i64(llvm::Log2_64(threads)), s.i64(1), 1, {},
+           [&](Value level, ValueRange) {
+             Value distance = arith::ShLIOp::create(b, loc, s.i64(1), level);
+             Value mask = arith::SubIOp::create(
+                 b, loc, arith::AddIOp::create(b, loc, distance, distance),
+                 s.i64(1));
+             Value takes = arith::CmpIOp::create(
+                 b, loc, arith::CmpIPredicate::eq,
+                 arith::AndIOp::create(b, loc, thread, mask), s.i64(0));
+             auto branch = scf::IfOp::create(b, loc, takes, false);
+             {
+               OpBuilder::InsertionGuard guard(b);
+               b.setInsertionPointToStart(branch.thenBlock());
+               Value other = arith::AddIOp::create(b, loc, thread, distance);
+               Scalars sum = reduction.combine(load(thread), load(other));
+               if (outcome == Outcome::Done)
+                 store(thread, sum);
+             }
+             gpu::BarrierOp::create(b, loc);
+             return SmallVector<Value>();
+           });
+  return load(s.i64(0));
+}
+
+void ReductionStages::emitRegisterReduction(Reduction &reduction,
+                                            int64_t inner) {
   const void *owner = reduction.results[0].getAsOpaquePointer();
   auto one = [&](const Index &index) {
     Indices out = space.delinearise(rowFlat(reduction.results[0], index),
@@ -103,7 +157,7 @@ void KernelEmitter::emitRegisterReduction(Reduction &reduction, int64_t inner) {
              [&](const Index &index) { finish(index, one(index)); });
 }
 
-void KernelEmitter::emitBufferReduction(Reduction &reduction, int64_t inner) {
+void ReductionStages::emitBufferReduction(Reduction &reduction, int64_t inner) {
   const void *owner = reduction.results[0].getAsOpaquePointer();
   // Accumulators: the result's own memory if it keeps their precision.
   struct Sums {
@@ -166,7 +220,7 @@ void KernelEmitter::emitBufferReduction(Reduction &reduction, int64_t inner) {
   });
 }
 
-void KernelEmitter::emitReduction(Reduction &reduction) {
+void ReductionStages::emitReduction(Reduction &reduction) {
   int64_t inner = rowSize(reduction.results[0]);
   // On a GPU neighbouring elements are neighbouring threads'.
   if (reduction.inRegisters || inner == 1 || rowsOf != RowsOf::Tile)
@@ -175,7 +229,7 @@ void KernelEmitter::emitReduction(Reduction &reduction) {
     emitBufferReduction(reduction, inner);
 }
 
-void KernelEmitter::emitReduce(ReduceOp op) {
+void ReductionStages::emitReduce(ReduceOp op) {
   Reduction reduction;
   reduction.results.assign(op->result_begin(), op->result_end());
   ArrayRef<int64_t> shape = shapeOf(op.getInputs()[0]);
@@ -243,10 +297,10 @@ void KernelEmitter::emitReduce(ReduceOp op) {
   emitReduction(reduction);
 }
 
-void KernelEmitter::emitDot(Operation *op, ArrayRef<int64_t> lhsBatch,
-                            ArrayRef<int64_t> rhsBatch,
-                            ArrayRef<int64_t> lhsContracting,
-                            ArrayRef<int64_t> rhsContracting) {
+void ReductionStages::emitDot(Operation *op, ArrayRef<int64_t> lhsBatch,
+                              ArrayRef<int64_t> rhsBatch,
+                              ArrayRef<int64_t> lhsContracting,
+                              ArrayRef<int64_t> rhsContracting) {
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   Value result = op->getResult(0);
   Reduction reduction;

@@ -1,7 +1,7 @@
 // Windows: reduce_window (with cumulative reductions as one running pass) and
 // convolution. Places outside the operand are skipped.
 
-#include "Fusion/KernelEmitter.h"
+#include "Fusion/ReductionStages.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -36,7 +36,7 @@ static SmallVector<WindowDim> windowOf(ReduceWindowOp op) {
 
 /// A window as long as one dimension, padded on one side: each element adds to
 /// the sum so far.
-bool KernelEmitter::emitCumulative(ReduceWindowOp op) {
+bool ReductionStages::emitCumulative(ReduceWindowOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getInputs()[0]);
   SmallVector<WindowDim> window = windowOf(op);
   int64_t dim = -1;
@@ -113,7 +113,7 @@ bool KernelEmitter::emitCumulative(ReduceWindowOp op) {
   return true;
 }
 
-void KernelEmitter::emitReduceWindow(ReduceWindowOp op) {
+void ReductionStages::emitReduceWindow(ReduceWindowOp op) {
   if (emitCumulative(op))
     return;
   SmallVector<WindowDim> window = windowOf(op);
@@ -159,7 +159,7 @@ void KernelEmitter::emitReduceWindow(ReduceWindowOp op) {
   emitReduction(reduction);
 }
 
-void KernelEmitter::emitConvolution(ConvolutionOp op) {
+void ReductionStages::emitConvolution(ConvolutionOp op) {
   ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
   Value lhs = op.getLhs(), rhs = op.getRhs(), result = op.getResult();
   ArrayRef<int64_t> spatial = numbers.getOutputSpatialDimensions();
