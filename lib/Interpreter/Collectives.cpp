@@ -11,7 +11,7 @@ using Group = SmallVector<int64_t>;
 bool interpreter::isCollective(Operation *op) {
   return isa<stablehlo::AllReduceOp, stablehlo::AllGatherOp,
              stablehlo::AllToAllOp, stablehlo::ReduceScatterOp,
-             stablehlo::CollectivePermuteOp>(op);
+             stablehlo::CollectivePermuteOp, sp::CommunicationOpInterface>(op);
 }
 
 /// Rows of `replica_groups`; -1 fills up short ones. No groups: all devices.
@@ -147,6 +147,8 @@ static FailureOr<PerDevice> permute(stablehlo::CollectivePermuteOp op,
 FailureOr<PerDevice> interpreter::evaluateCollective(Operation *op,
                                                      PerDevice operands,
                                                      Evaluator &evaluator) {
+  if (isa<sp::CommunicationOpInterface>(op))
+    return evaluateExchange(op, operands, evaluator);
   if (auto permutation = dyn_cast<stablehlo::CollectivePermuteOp>(op))
     return permute(permutation, std::move(operands));
   auto attribute = op->getAttrOfType<DenseIntElementsAttr>("replica_groups");

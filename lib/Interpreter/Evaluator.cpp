@@ -28,6 +28,9 @@ const Handlers &Handlers::get() {
     addControlFlowOps(h);
     addRandomOps(h);
     addMeshOps(h);
+    addRankOps(h);
+    addAttentionOps(h);
+    addAttentionBackwardOps(h);
     addFunctionOps(h); // last: see there
     return h;
   }();
@@ -67,18 +70,26 @@ LogicalResult interpreter::checkMemory(Location location, StringRef what,
   return diagnostic;
 }
 
+RankedTensorType interpreter::heldAs(Type type) {
+  if (type.isIndex())
+    return RankedTensorType::get({}, IntegerType::get(type.getContext(), 64));
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  bool isHeld =
+      tensor && tensor.hasStaticShape() && storageOf(tensor.getElementType());
+  return isHeld ? tensor : RankedTensorType();
+}
+
 LogicalResult Evaluator::checkResultTypes(Operation *op) {
+  SmallVector<Type> held;
   for (Type type : op->getResultTypes()) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !tensor.hasStaticShape() ||
-        !storageOf(tensor.getElementType()))
+    held.push_back(heldAs(type));
+    if (!held.back())
       return op->emitOpError()
              << "has a result of type " << type
              << ", which is not evaluated: expected a static tensor of "
                 "integers, floats or complex numbers";
   }
-  return checkMemory(op->getLoc(), "results", op->getResultTypes(),
-                     options.memoryLimitBytes);
+  return checkMemory(op->getLoc(), "results", held, options.memoryLimitBytes);
 }
 
 /// What holds for every value: it has its type, or it is many scalars in one
@@ -87,10 +98,10 @@ static LogicalResult checkTensors(Operation *op, TypeRange types,
                                   const Tensors &tensors, StringRef what) {
   bool fits = types.size() == tensors.size();
   for (size_t i = 0; fits && i < tensors.size(); ++i) {
-    auto type = cast<RankedTensorType>(types[i]);
-    fits = tensors[i].getType() == type ||
-           (type.getRank() == 0 && tensors[i].getRank() == 1 &&
-            tensors[i].getElementType() == type.getElementType());
+    RankedTensorType type = heldAs(types[i]);
+    fits = type && (tensors[i].getType() == type ||
+                    (type.getRank() == 0 && tensors[i].getRank() == 1 &&
+                     tensors[i].getElementType() == type.getElementType()));
   }
   if (fits)
     return success();

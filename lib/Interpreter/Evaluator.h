@@ -91,7 +91,14 @@ void addSortOps(Handlers &handlers);
 void addControlFlowOps(Handlers &handlers);
 void addRandomOps(Handlers &handlers);
 void addMeshOps(Handlers &handlers);
+void addRankOps(Handlers &handlers);
+void addAttentionOps(Handlers &handlers);
+void addAttentionBackwardOps(Handlers &handlers);
 void addFunctionOps(Handlers &handlers);
+
+/// The type of the tensor that holds a value: an index is held as a
+/// tensor<i64>. Null for what no tensor holds.
+RankedTensorType heldAs(Type type);
 
 /// Values of one block being evaluated; those of enclosing blocks by `parent`.
 struct Scope {

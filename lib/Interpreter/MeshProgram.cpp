@@ -1,5 +1,6 @@
 //===- MeshProgram.cpp - One program on all devices of a mesh -------------===//
 #include "MeshProgram.h"
+#include "Ranks.h"
 
 using namespace mlir;
 using namespace mlir::interpreter;
@@ -11,7 +12,8 @@ bool MeshProgram::exchanges(Operation &op) {
     return known->second;
   // A call that leads back here adds nothing of its own.
   knownExchanges[&op] = false;
-  bool found = isCollective(&op) || isa<sdy::ManualComputationOp>(op);
+  bool found =
+      isCollective(&op) || isa<sdy::ManualComputationOp, scf::ForOp>(op);
   FlatSymbolRefAttr callee;
   if (auto call = dyn_cast<func::CallOp>(op))
     callee = call.getCalleeAttr();
@@ -46,9 +48,17 @@ FailureOr<PerDevice> MeshProgram::run(Block &block, PerDevice arguments,
         operands[d].push_back(scopes[d].find(operand));
     if (op.hasTrait<OpTrait::IsTerminator>())
       return operands;
+    if (auto wait = dyn_cast<sp::WaitOp>(op)) {
+      if (failed(this->wait(wait, scopes)))
+        return failure();
+      continue;
+    }
     FailureOr<PerDevice> results = evaluate(op, std::move(operands), scopes);
     if (failed(results))
       return failure();
+    auto start = dyn_cast<sp::CommunicationOpInterface>(op);
+    if (start && start.isStart())
+      this->start(start, *results);
     auto last = dying.find(&op);
     for (size_t d = 0; d < devices; ++d) {
       if (last != dying.end())
@@ -81,6 +91,30 @@ FailureOr<PerDevice> MeshProgram::evaluate(Operation &op, PerDevice operands,
   return results;
 }
 
+void MeshProgram::start(sp::CommunicationOpInterface op, PerDevice &results) {
+  started[op.getToken()] = results;
+  for (Tensors &own : results) {
+    for (Tensor &result : own)
+      result = unwritten(result.getType());
+    own.emplace_back(); // the token
+  }
+}
+
+LogicalResult MeshProgram::wait(sp::WaitOp op, std::vector<Scope> &scopes) {
+  auto found = started.find(op.getToken());
+  Operation *start = op.getToken().getDefiningOp();
+  if (found == started.end() || start->getBlock() != op->getBlock())
+    return op.emitOpError()
+           << "cannot be evaluated: expected a token of what this block starts";
+  for (auto [scope, results] : llvm::zip_equal(scopes, found->second))
+    for (auto [result, tensor] :
+         llvm::zip_equal(start->getResults().drop_back(), results))
+      if (!result.use_empty())
+        scope.values[result] = std::move(tensor);
+  started.erase(found);
+  return success();
+}
+
 FailureOr<int64_t> MeshProgram::agree(Operation &op, const PerDevice &values) {
   int64_t first = values.front().front().integerAt(0);
   for (auto [d, own] : llvm::enumerate(values))
@@ -103,6 +137,8 @@ FailureOr<PerDevice> MeshProgram::evaluateTogether(Operation &op,
                    .getBody()
                    .front(),
                std::move(operands));
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return evaluateFor(loop, std::move(operands), scopes);
   if (auto branch = dyn_cast<stablehlo::IfOp>(op)) {
     FailureOr<int64_t> taken = agree(op, operands);
     if (failed(taken))
@@ -139,4 +175,35 @@ FailureOr<PerDevice> MeshProgram::evaluateTogether(Operation &op,
       return failure();
     operands = std::move(*next);
   }
+}
+
+FailureOr<PerDevice> MeshProgram::evaluateFor(scf::ForOp loop,
+                                              PerDevice operands,
+                                              std::vector<Scope> &scopes) {
+  int64_t bounds[3];
+  for (auto [i, bound] : llvm::enumerate(bounds)) {
+    PerDevice all;
+    for (const Tensors &own : operands)
+      all.push_back({own[i]});
+    FailureOr<int64_t> agreed = agree(*loop, all);
+    if (failed(agreed))
+      return failure();
+    bound = *agreed;
+  }
+  auto [lower, upper, step] = bounds;
+  if (step <= 0)
+    return loop.emitOpError() << "cannot be evaluated with step " << step;
+  for (Tensors &own : operands)
+    own.erase(own.begin(), own.begin() + 3);
+  RankedTensorType type = heldAs(loop.getInductionVar().getType());
+  for (int64_t counter = lower; counter < upper; counter += step) {
+    for (Tensors &own : operands)
+      own.insert(own.begin(), Tensor::splat<int64_t>(type, counter));
+    FailureOr<PerDevice> next =
+        run(*loop.getBody(), std::move(operands), &scopes);
+    if (failed(next))
+      return failure();
+    operands = std::move(*next);
+  }
+  return operands;
 }

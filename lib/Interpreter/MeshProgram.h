@@ -3,6 +3,8 @@
 #define SP_LIB_INTERPRETER_MESHPROGRAM_H
 
 #include "Evaluator.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "sp/IR/SP.h"
 #include "sp/StableHLO/StableHLO.h"
 
 namespace mlir::interpreter {
@@ -16,9 +18,15 @@ bool isCollective(Operation *op);
 /// What a collective gives to each device for the operands of all.
 FailureOr<PerDevice> evaluateCollective(Operation *op, PerDevice operands,
                                         Evaluator &evaluator);
+/// The same for a communication of `sp`, in value form or started; a token is
+/// no result.
+FailureOr<PerDevice> evaluateExchange(Operation *op, const PerDevice &operands,
+                                      Evaluator &evaluator);
 
 /// Evaluates the program of one device on all devices at once, operation by
-/// operation, so that a collective finds the operands of every device.
+/// operation, so that a collective finds the operands of every device. What a
+/// communication of `sp` starts is evaluated at once, but until its token is
+/// awaited its results are unwritten.
 class MeshProgram {
 public:
   explicit MeshProgram(Evaluator &evaluator) : evaluator(evaluator) {}
@@ -36,9 +44,16 @@ private:
                                         std::vector<Scope> &scopes);
   /// The value all devices give for a scalar that decides a way.
   FailureOr<int64_t> agree(Operation &op, const PerDevice &values);
+  FailureOr<PerDevice> evaluateFor(scf::ForOp loop, PerDevice operands,
+                                   std::vector<Scope> &scopes);
   bool exchanges(Operation &op);
+  /// Holds back what a start gives, but for its types.
+  void start(sp::CommunicationOpInterface op, PerDevice &results);
+  /// Gives what a start held back to the block that waits for it.
+  LogicalResult wait(sp::WaitOp op, std::vector<Scope> &scopes);
 
   Evaluator &evaluator;
+  DenseMap<Value, PerDevice> started; ///< by token
   DenseMap<Operation *, bool> knownExchanges;
 };
 

@@ -1,5 +1,6 @@
 //===- Arrays.cpp - Files of arrays as tensors and back -------------------===//
 #include "Arrays.h"
+#include "sp/Interpreter/RankProgram.h"
 #include "sprt/sprt.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -61,6 +62,14 @@ static std::optional<sprt_dtype> dtypeOf(Type type) {
 
 FailureOr<Parameters> interpreter::parametersOf(func::FuncOp function) {
   Parameters parameters;
+  bool isOfRanks = isRankProgram(function);
+  if (isOfRanks) {
+    FailureOr<SmallVector<RankedTensorType>> types =
+        globalArgumentTypes(function);
+    if (failed(types))
+      return failure();
+    parameters.types = std::move(*types);
+  }
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type || !type.hasStaticShape() || !dtypeOf(type.getElementType()) ||
@@ -70,7 +79,8 @@ FailureOr<Parameters> interpreter::parametersOf(func::FuncOp function) {
              << " to be a static tensor of integers, floats or complex "
                 "numbers but got "
              << argument.getType();
-    parameters.types.push_back(type);
+    if (!isOfRanks)
+      parameters.types.push_back(type);
     auto name = argument.getLoc()->findInstanceOf<NameLoc>();
     parameters.names.push_back(name ? name.getName().str() : "");
   }

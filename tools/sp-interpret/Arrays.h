@@ -14,8 +14,8 @@ struct Parameters {
   std::vector<std::string> names;
 };
 
-/// The parameters, or a diagnostic at the function for a type that arrays
-/// cannot have.
+/// The parameters, global ones of a rank's program, or a diagnostic at the
+/// function for a type that arrays cannot have.
 FailureOr<Parameters> parametersOf(func::FuncOp function);
 
 /// Reads `arg0`, `arg1`, ... (or the parameters' names) from an .npz or

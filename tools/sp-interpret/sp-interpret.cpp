@@ -1,11 +1,16 @@
-//===- sp-interpret.cpp - Evaluates a StableHLO module --------------------===//
+//===- sp-interpret.cpp - Evaluates a module without compiling it ---------===//
 #include "Arrays.h"
 #include "CommandLine.h"
 #include "Memory.h"
 #include "Printing.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "sp/IR/SP.h"
+#include "sp/Interpreter/RankProgram.h"
 #include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
@@ -38,7 +43,8 @@ static std::string versionText() {
 static void describe(CLI::App &app, Options &options) {
   app.set_version_flag("--version", versionText());
   app.add_option("MODEL", options.model,
-                 "StableHLO text as JAX or torch prints it; - is stdin")
+                 "StableHLO text as JAX or torch prints it, or what sp-compile "
+                 "--emit= makes of it up to schedule; - is stdin")
       ->required()
       ->option_text(" ");
   app.add_option("--precision", options.precision,
@@ -120,7 +126,7 @@ static int evaluate(const Options &options, func::FuncOp function) {
   if (failed(parameters))
     return kFailed;
   if (failed(checkMemory(function.getLoc(), "arguments",
-                         function.getArgumentTypes(),
+                         llvm::to_vector_of<Type>(parameters->types),
                          evaluation.memoryLimitBytes)))
     return kFailed;
   std::string error;
@@ -133,7 +139,9 @@ static int evaluate(const Options &options, func::FuncOp function) {
     return fail(error);
   SmallVector<Tensor> arguments = std::move(*inputs);
   FailureOr<SmallVector<Tensor>> results =
-      evaluateFunction(function, std::move(arguments), evaluation);
+      isRankProgram(function)
+          ? evaluateOnRanks(function, arguments, evaluation)
+          : evaluateFunction(function, arguments, evaluation);
   if (failed(results))
     return kFailed;
   if (evaluation.errors) {
@@ -163,6 +171,8 @@ static int run(const Options &options) {
     return fail(error);
   DialectRegistry registry;
   sp::registerInputDialects(registry);
+  registry.insert<sp::SpDialect, affine::AffineDialect, arith::ArithDialect,
+                  scf::SCFDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   // Attributes of other dialects are carried along.
   context.allowUnregisteredDialects();
@@ -186,8 +196,8 @@ static int run(const Options &options) {
 }
 
 static int interpret(int argc, char **argv) {
-  CLI::App app("Evaluates a StableHLO module directly: the reference that "
-               "compiled programs are compared with.",
+  CLI::App app("Evaluates a StableHLO module directly, or what a stage made of "
+               "it: the reference that compiled programs are compared with.",
                "sp-interpret");
   Options options;
   describe(app, options);

@@ -1,4 +1,4 @@
-//===- Interpreter.h - The reference evaluator of StableHLO ----*- C++ -*-===//
+//===- Interpreter.h - The reference evaluator -----------------*- C++ -*-===//
 #ifndef SP_INTERPRETER_INTERPRETER_H
 #define SP_INTERPRETER_INTERPRETER_H
 
@@ -29,10 +29,12 @@ struct EvaluationOptions {
   bool errors = false;
 };
 
-/// Evaluates a function of `func`, `stablehlo`, `chlo` and `sdy` operations on
-/// global (unsharded) arguments. Arguments have exactly the function's types;
-/// so have the results. Anything that cannot be evaluated is a diagnostic at
-/// its operation. Thread-safe for different functions.
+/// Evaluates a function of `func`, `stablehlo`, `chlo` and `sdy` operations and
+/// of attention as Import and Plan have it (`sp.attention`) on global
+/// (unsharded) arguments; see RankProgram.h for what follows. Arguments have
+/// exactly the function's types; so have the results. Anything that cannot be
+/// evaluated is a diagnostic at its operation. Thread-safe for different
+/// functions.
 FailureOr<SmallVector<Tensor>>
 evaluateFunction(func::FuncOp function, ArrayRef<Tensor> arguments,
                  const EvaluationOptions &options = {});
