@@ -1,5 +1,7 @@
 """Random attentions under random plans, against the interpreter; failures are made small.
 
+Of wrong results the smallest case says which stage differs first, or that none does.
+
 A case is right where its results are the interpreter's, it sends the bytes and needs the
 memory that were promised, and no tool refuses, crashes or hangs. Where no attention is
 found, every rank computes the whole of it.
@@ -27,6 +29,7 @@ import draw
 import harness
 import scores
 import shrink
+import stages
 
 NOT_TAKEN = "expected an attention for strategy"
 KEYS_TRAVEL = "expected keys and values to travel"
@@ -53,17 +56,18 @@ class Fuzzer:
     build: Path
     work: Path
 
-    def judge(self, case: cases.Case) -> Outcome:
-        """Compile, run and compare one case."""
+    def judge(self, case: cases.Case, blames: bool = False) -> Outcome:
+        """Compile, run and compare one case. blames: of wrong results say which stage differs first."""
         found = False
         try:
             tools = harness.Tools(self.build, self.work)
             program = self._program(tools, case)
-            results, promised, measured = self._execute(tools, program, case)
+            ran, (results, promised, measured) = self._execute(tools, program, case)
             found = bool(promised["attentions"])
             problems = harness.compare(results, program)
             wrong = bool(problems)
             problems += harness.broken(promised, measured)
+            problems += [stages.blame(tools, ran)] if wrong and blames else []
             if not found and case.positional and (case.differentiable if case.grad else case.shown):
                 return Outcome(case, found, "missed", "no attention is found though positions decide all")
         except harness.CaseError as failure:
@@ -85,7 +89,7 @@ class Fuzzer:
             return judged.kind == outcome.kind and judged.found == outcome.found
 
         smallest = shrink.shrunk(case, fails, ATTEMPTS)
-        return replace(outcome, problem=self.judge(smallest).problem, smallest=smallest)
+        return replace(outcome, problem=self.judge(smallest, blames=True).problem, smallest=smallest)
 
     def _program(self, tools: harness.Tools, case: cases.Case) -> harness.Program:
         """Text, inputs and reference; nothing is computed in JAX."""
@@ -102,20 +106,21 @@ class Fuzzer:
 
     def _execute(
         self, tools: harness.Tools, program: harness.Program, case: cases.Case
-    ) -> tuple[list[np.ndarray], dict, dict]:
-        """As harness.Tools.execute; without the strategy where no attention is found.
+    ) -> tuple[harness.Case, tuple[list[np.ndarray], dict, dict]]:
+        """What ran, and as harness.Tools.execute; without the strategy where no attention is found.
 
         And without --backward=q where what ranks have by queries forbids it.
         """
+        planned = harness.Case(program, case.options(), device=case.device())
         try:
-            return tools.execute(harness.Case(program, case.options(), device=case.device()))
+            return planned, tools.execute(planned)
         except harness.CaseError as failure:
             if KEYS_TRAVEL in str(failure) and case.backward == "q" and case.by_queries:
                 return self._execute(tools, program, replace(case, backward="kv"))
             if NOT_TAKEN not in str(failure):
                 raise
-        options = (case.mesh(), "--strategy=auto", *case.targeting())
-        return tools.execute(harness.Case(program, options, device=case.device()))
+        planned = replace(planned, options=(case.mesh(), "--strategy=auto", *case.targeting()))
+        return planned, tools.execute(planned)
 
 
 def examine(task: tuple[Path, Path, cases.Case]) -> Outcome:
@@ -200,7 +205,7 @@ def main() -> int:
     args = parser.parse_args()
     if args.case:
         args.work.mkdir(parents=True, exist_ok=True)
-        outcome = Fuzzer(args.build, args.work).judge(args.case)
+        outcome = Fuzzer(args.build, args.work).judge(args.case, blames=True)
         print(describe(outcome) if outcome.problem else "the case holds")
         print(f"attention {'' if outcome.found else 'not '}found; the model and its inputs: {args.work}")
         return 1 if outcome.problem else 0

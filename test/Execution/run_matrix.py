@@ -1,7 +1,8 @@
 """Strategy x layout x mask x ranks x length x groups x type, against the interpreter.
 
 With --all every combination of ranks, factors and lengths, else a sample; without
---strategy a case of each strategy, layout and way to vary it.
+--strategy a case of each strategy, layout and way to vary it. The first case of each is
+evaluated after every stage as well.
 
 One program per length holds every combination of mask, groups and type, so that one
 compilation per (strategy, layout, ranks, length) covers the whole matrix.
@@ -16,6 +17,7 @@ import jax
 
 import attentions
 import harness
+import stages
 
 # Even, odd, prime, fewer than most rank counts, one.
 LENGTHS = (48, 45, 37, 5, 1)
@@ -138,11 +140,12 @@ def main() -> int:
     if args.strategy:
         rows = [Row(args.strategy, args.layout, args.dp, args.bidirectional, args.head_groups)]
         count = 4
-    return harness.hold_all(
-        tools,
-        (row.case(tools, *case) for row in rows for case in harness.sampled(row.grid(), count, args)),
-        args,
-    )
+    made = [
+        row.case(tools, *case) if number else stages.with_stages(tools, row.case(tools, *case))
+        for row in rows
+        for number, case in enumerate(harness.sampled(row.grid(), count, args))
+    ]
+    return harness.hold_all(tools, made, args)
 
 
 if __name__ == "__main__":
