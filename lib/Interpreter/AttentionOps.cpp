@@ -37,13 +37,13 @@ struct RowState {
     for (const Pair &pair : pairs)
       if (pair.exponent > most || std::isnan(pair.exponent))
         most = pair.exponent;
-    if (most == -kInfinity)
-      return;
-    scaleTo(most);
+    bool isHidden = most == -kInfinity;
+    if (!isHidden)
+      scaleTo(most);
     for (const Pair &pair : pairs) {
-      if (pair.exponent == -kInfinity)
-        continue;
-      double power = std::exp(pair.exponent - most);
+      // A key that its score hides has a power of 0, which its value is
+      // multiplied by all the same: what is no number reaches the row.
+      double power = isHidden ? 0 : std::exp(pair.exponent - most);
       sum += power;
       for (auto [i, number] : llvm::enumerate(values))
         number += power * pair.weight * value(pair, i);
@@ -106,7 +106,7 @@ static double resultOf(sp::AttentionOp op, const RowState &row, int64_t i,
   case sp::Empty::Nan:
     return std::numeric_limits<double>::quiet_NaN();
   case sp::Empty::Zero:
-    return 0;
+    return row.values[i];
   case sp::Empty::Mean:
     return mean;
   }

@@ -1,6 +1,7 @@
 //===- RankExchanges.cpp - What ranks of a mesh hand each other -----------===//
 //
-// Only valid rows and heads travel: all else of a result is unwritten.
+// Only valid rows and heads travel, and what is started only as far as somebody
+// reads it: all else of a result is unwritten.
 //
 //===----------------------------------------------------------------------===//
 #include "MeshProgram.h"
@@ -35,6 +36,36 @@ static FailureOr<int64_t> arriving(Operation *op, sp::LayoutAttr layout,
   return ring->coordinate(rank);
 }
 
+namespace {
+/// Which of the blocks that a start hands on go on: those that a rank further
+/// on its way reads, as `needs` of the plan has it.
+class Needs {
+public:
+  explicit Needs(sp::ShiftStartOp op) {
+    std::optional<sp::RingReader> reader = sp::getRingReader(op);
+    if (!reader)
+      return;
+    readers = sp::toAlgebra(reader->rows);
+    blocks = sp::toAlgebra(op.getLayout());
+    bands = sp::toAlgebra(reader->bands);
+    way = sp::wayOf(op, sp::getMesh(op->getParentOfType<ModuleOp>()));
+  }
+  /// In value form everything goes on.
+  explicit Needs(sp::ShiftOp) {}
+
+  bool arrives(int64_t block, int64_t taker) const {
+    return !way ||
+           way->hopsTo(block, taker) <=
+               bands.ringReach(readers, blocks, block, *way, way->above(taker));
+  }
+
+private:
+  Layout readers, blocks;
+  sprt::algebra::Bands bands;
+  std::optional<sprt::algebra::RingWay> way;
+};
+} // namespace
+
 template <typename OpT>
 static FailureOr<PerDevice> shift(OpT op, const PerDevice &operands) {
   sp::LayoutAttr layout = op.getLayout();
@@ -50,6 +81,7 @@ static FailureOr<PerDevice> shift(OpT op, const PerDevice &operands) {
       return failure();
     heads = *found;
   }
+  Needs needs(op);
   auto distance = int64_t(op.getDistance());
   size_t count = op.getInputs().size();
   PerDevice results(operands.size());
@@ -65,7 +97,8 @@ static FailureOr<PerDevice> shift(OpT op, const PerDevice &operands) {
       return op.emitOpError() << "cannot be evaluated: rank " << rank
                               << " awaits the block of rank " << *awaited
                               << " but is sent that of rank " << source;
-    int64_t rows = owners->rows().count(source);
+    bool arrives = needs.arrives(source, owners->ownerAt(int64_t(rank)));
+    int64_t rows = arrives ? owners->rows().count(source) : 0;
     for (size_t i = 0; i < count; ++i) {
       Tensor result = unwritten(sent[i].getType());
       SmallVector<int64_t> shape(result.getShape());

@@ -1,6 +1,7 @@
 // RUN: sp-interpret %s --function=whole | FileCheck %s --check-prefix=WHOLE
 // RUN: sp-interpret %s --function=empty_rows | FileCheck %s --check-prefix=EMPTY
 // RUN: sp-interpret %s --function=scored | FileCheck %s --check-prefix=SCORED
+// RUN: sp-interpret %s --function=hidden_value | FileCheck %s --check-prefix=HIDDEN
 // RUN: sp-interpret %s --function=backward | FileCheck %s --check-prefix=BACKWARD
 // RUN: sp-interpret %s --function=steps | FileCheck %s --check-prefix=STEPS
 // RUN: sp-interpret %s --function=backward_steps | FileCheck %s --check-prefix=PARTS
@@ -57,6 +58,19 @@ func.func @scored() -> (tensor<1x2x1x1xf64>, tensor<1x2x1x2xf64>) {
     bands [#sp.band<q 0 to 2, k 0 to 2, lo -inf, hi inf>] scale 1.0
     : tensor<1x2x1x1xf64>, tensor<1x2x1x1xf64>, tensor<1x2x1x1xf64> -> tensor<1x2x1x1xf64>, tensor<1x2x1x2xf64>
   return %o, %sums : tensor<1x2x1x1xf64>, tensor<1x2x1x2xf64>
+}
+
+// A model multiplies the value of a key that its score hides by 0.
+// HIDDEN: result0: tensor<1x2x1x1xf64> [nan, nan]
+func.func @hidden_value() -> tensor<1x2x1x1xf64> {
+  %q = stablehlo.constant dense<1.0> : tensor<1x2x1x1xf64>
+  %v = stablehlo.constant dense<[[[[3.0]], [[0x7FF8000000000000]]]]> : tensor<1x2x1x1xf64>
+  %bias = stablehlo.constant dense<[[[[0.0]], [[0xFFF0000000000000]]]]> : tensor<1x2x1x1xf64>
+  %weights = stablehlo.constant dense<1.0> : tensor<2x1xf64>
+  %o = sp.attention(%q, %q, %v) score @score per_key(%bias : tensor<1x2x1x1xf64>) table(%weights : tensor<2x1xf64>)
+    bands [#sp.band<q 0 to 2, k 0 to 2, lo -inf, hi inf>] scale 1.0
+    : tensor<1x2x1x1xf64>, tensor<1x2x1x1xf64>, tensor<1x2x1x1xf64> -> tensor<1x2x1x1xf64>
+  return %o : tensor<1x2x1x1xf64>
 }
 
 func.func private @score(%x: tensor<f64>, %head: tensor<i32>, %query: tensor<i32>, %key: tensor<i32>, %bias: tensor<f64>, %weights: tensor<2x1xf64>) -> (tensor<f64>, tensor<f64>) {

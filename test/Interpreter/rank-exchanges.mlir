@@ -6,6 +6,7 @@
 // RUN: sp-interpret %s --function=reduce | FileCheck %s --check-prefix=REDUCE
 // RUN: sp-interpret %s --function=scatter | FileCheck %s --check-prefix=SCATTER
 // RUN: sp-interpret %s --function=started | FileCheck %s --check-prefix=STARTED
+// RUN: sp-interpret %s --function=needed | FileCheck %s --check-prefix=NEEDED
 
 sp.mesh @mesh <["sp" = 3]> sequence "sp"
 
@@ -98,6 +99,22 @@ func.func @started() -> (tensor<1xi32> {sp.sharding = #sp.sharding<[[3 by <conti
   sp.wait %t
   %late = stablehlo.reshape %y : (tensor<1x1xi32>) -> tensor<1xi32>
   return %early, %late : tensor<1xi32>, tensor<1xi32>
+}
+
+// Queries see keys at or before them: nobody after rank 2 reads its block.
+// NEEDED: result0: tensor<1x3x1x1xf64> [nan, 0, 1]
+func.func @needed() -> (tensor<1x1x1x1xf64> {sp.sharding = #sp.sharding<[[1], [3 by <contiguous 3 on "sp" of 3>], [1], [1]]>},
+                        tensor<1x1x1x1xf64> {sp.sharding = #sp.sharding<[[1], [3 by <contiguous 3 on "sp" of 3>], [1], [1]]>}) {
+  %p = sp.positions <contiguous 3 on "sp" of 3> : tensor<1xi32>
+  %n = stablehlo.convert %p : (tensor<1xi32>) -> tensor<1xf64>
+  %k = stablehlo.reshape %n : (tensor<1xf64>) -> tensor<1x1x1x1xf64>
+  %r = sp.rank "sp" : index
+  %k1, %t = sp.shift_start %k from %r by 1 in <contiguous 3 on "sp" of 3> : tensor<1x1x1x1xf64>
+  %o, %l = sp.attend(%k, %k, %k) queries <contiguous 3 on "sp" of 3> keys <contiguous 3 on "sp" of 3> from %r
+    bands [#sp.band<q 0 to 3, k 0 to 3, lo -inf, hi 0>] scale 1.0
+    : (tensor<1x1x1x1xf64>, tensor<1x1x1x1xf64>, tensor<1x1x1x1xf64>) -> tensor<1x1x1x1xf64>, tensor<1x1x1xf64>
+  sp.wait %t
+  return %k1, %o : tensor<1x1x1x1xf64>, tensor<1x1x1x1xf64>
 }
 
 func.func private @numbered() -> tensor<1x2x4x1xi32> {
