@@ -34,16 +34,20 @@ PLANS = (
 
 
 def program(tools: harness.Tools) -> harness.Program:
-    """Attentions whose queries travel in a ring, with their gradients."""
+    """Attentions with their gradients; the text of a stage holds their constants whole."""
 
-    def learning(text: str, heads: int, kv_heads: int, causal: bool, dtype: str) -> attentions.Attention:
+    def learning(
+        text: str, heads: int, kv_heads: int, causal: bool, dtype: str, fill: str | None = None
+    ) -> attentions.Attention:
         parts = scores.parts(text, scores.Sizes(2, heads, LENGTH, LENGTH, dtype)) if text else ()
-        return attentions.Attention(heads, kv_heads, 8, causal, dtype, 2, parts=parts)
+        return attentions.Attention(heads, kv_heads, 8, causal, dtype, 2, parts=parts, fill=fill)
 
     kinds = [
         learning("", 4, 2, True, "float64"),
         learning("sinks", 5, 5, True, "float64"),
         learning("cap:5", 6, 2, False, "float32"),
+        # The mask is a constant that the score function reads.
+        learning("blocks:4:4+alibi", 4, 4, False, "float64", "add"),
         attentions.Attention(4, 1, 8, False, "float64", 2, mask=masks.window(6, 3)),
     ]
     made = [

@@ -70,8 +70,10 @@ LogicalResult Compilation::runStage(ModuleOp module, StringRef name,
   if (failed(manager.run(module)))
     return failure();
   if (stopsAt(name)) {
+    // Whole for a program that reads it, as sp-interpret does.
     OpPrintingFlags flags;
-    flags.elideLargeElementsAttrs(64);
+    if (llvm::outs().is_displayed())
+      flags.elideLargeElementsAttrs(64);
     module->print(llvm::outs(), flags);
     llvm::outs() << "\n";
   }
