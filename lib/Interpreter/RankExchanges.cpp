@@ -42,13 +42,13 @@ namespace {
 class Needs {
 public:
   explicit Needs(sp::ShiftStartOp op) {
-    std::optional<sp::RingReader> reader = sp::getRingReader(op);
-    if (!reader)
+    std::optional<sp::ReadersAttr> neededBy = op.getNeededBy();
+    if (!neededBy)
       return;
-    readers = sp::toAlgebra(reader->rows);
+    readers = sp::toAlgebra(neededBy->getRows());
     blocks = sp::toAlgebra(op.getLayout());
-    bands = sp::toAlgebra(reader->bands);
-    way = sp::wayOf(op, sp::getMesh(op->getParentOfType<ModuleOp>()));
+    bands = sp::toAlgebra(neededBy->getBands());
+    way = op.getWay(sp::getMesh(op->getParentOfType<ModuleOp>()));
   }
   /// In value form everything goes on.
   explicit Needs(sp::ShiftOp) {}
@@ -274,8 +274,8 @@ template <typename OpT>
 static FailureOr<PerDevice> allReduce(OpT op, const PerDevice &operands,
                                       Evaluator &evaluator) {
   SmallVector<Axis> axes;
-  for (StringRef name : op.getAxes().template getAsValueRange<StringAttr>()) {
-    FailureOr<Axis> axis = Axis::find(op, name);
+  for (sp::AxisAttr part : op.getAxes().getAxes()) {
+    FailureOr<Axis> axis = Axis::find(op, part);
     if (failed(axis))
       return failure();
     axes.push_back(*axis);

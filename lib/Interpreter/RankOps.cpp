@@ -66,6 +66,41 @@ static FailureOr<Tensor> rowCountOp(sp::RowCountOp op, Tensors &,
 }
 
 //===----------------------------------------------------------------------===//
+// Rows of stacks
+//===----------------------------------------------------------------------===//
+
+/// The first row, or a diagnostic where these are none of the stack's.
+template <typename OpT>
+static FailureOr<int64_t> firstRow(OpT op, int64_t rows, const Tensor &at) {
+  int64_t first = at.at<int64_t>(),
+          all = op.getWhole().getType().getDimSize(op.getDim());
+  if (first < 0 || first + rows > all)
+    return op.emitOpError() << "cannot be evaluated: expected rows of " << all
+                            << " but got " << rows << " from " << first;
+  return first;
+}
+
+static FailureOr<Tensor> takeOp(sp::TakeOp op, Tensors &operands, Evaluator &) {
+  int64_t dim = op.getDim(), rows = op.getType().getDimSize(dim);
+  FailureOr<int64_t> first = firstRow(op, rows, operands[1]);
+  if (failed(first))
+    return failure();
+  Tensor result(op.getType());
+  copyRows(operands[0], result, {dim, *first, 0, rows});
+  return result;
+}
+
+static FailureOr<Tensor> putOp(sp::PutOp op, Tensors &operands, Evaluator &) {
+  int64_t dim = op.getDim(), rows = op.getBlock().getType().getDimSize(dim);
+  FailureOr<int64_t> first = firstRow(op, rows, operands[2]);
+  if (failed(first))
+    return failure();
+  Tensor result = std::move(operands[1]);
+  copyRows(operands[0], result, {dim, 0, *first, rows});
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
 // Commands
 //===----------------------------------------------------------------------===//
 
@@ -137,6 +172,8 @@ void interpreter::addRankOps(Handlers &handlers) {
   handlers.add<affine::AffineApplyOp>(applyOp);
   handlers.add<sp::PositionsOp>(positionsOp);
   handlers.add<sp::RowCountOp>(rowCountOp);
+  handlers.add<sp::TakeOp>(takeOp);
+  handlers.add<sp::PutOp>(putOp);
   handlers.add<sp::LaunchOp>(launchOp);
   handlers.add<sp::GemmOp>(gemmOp);
   handlers.add<sp::CopyOp>(

@@ -3,6 +3,7 @@
 #include "MeshProgram.h"
 #include "Ranks.h"
 #include "Strided.h"
+#include "sp/IR/Attributes.h"
 
 using namespace mlir;
 using namespace mlir::interpreter;
@@ -10,7 +11,7 @@ using namespace mlir::interpreter;
 /// Of what ranks hold alike, relative: they may add in another order.
 static constexpr double kAgreement = 1e-9;
 
-static constexpr llvm::StringLiteral kSharding = "sp.sharding";
+using sp::kSharding;
 
 //===----------------------------------------------------------------------===//
 // Shardings

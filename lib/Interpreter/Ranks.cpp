@@ -5,15 +5,15 @@
 using namespace mlir;
 using namespace mlir::interpreter;
 
-FailureOr<Axis> Axis::find(Operation *op, StringRef name) {
+FailureOr<Axis> Axis::find(Operation *op, sp::AxisAttr axis) {
   sp::MeshOp mesh = sp::getMesh(op->getParentOfType<ModuleOp>());
   std::optional<sp::MeshOp::Factor> factor;
   if (mesh)
-    factor = mesh.findFactor(name);
+    factor = mesh.findFactor(axis);
   if (!factor)
     return op->emitOpError()
-           << "cannot be evaluated: expected a mesh with axis \"" << name
-           << "\"";
+           << "cannot be evaluated: expected a mesh with axis \""
+           << axis.getText() << "\"";
   return Axis(*factor);
 }
 
@@ -28,8 +28,8 @@ FailureOr<Owners> Owners::find(Operation *op, sp::LayoutAttr layout) {
   if (axis.size() != layout.getRanks())
     return op->emitOpError()
            << "cannot be evaluated: expected a layout for the " << axis.size()
-           << " ranks of axis \"" << layout.getAxis() << "\" but got one for "
-           << layout.getRanks();
+           << " ranks of axis \"" << layout.getAxis().getText()
+           << "\" but got one for " << layout.getRanks();
   return Owners(sp::toAlgebra(layout), axis);
 }
 

@@ -11,7 +11,7 @@ namespace mlir::interpreter {
 class Axis {
 public:
   /// A diagnostic at the operation where there is no such axis.
-  static FailureOr<Axis> find(Operation *op, StringRef name);
+  static FailureOr<Axis> find(Operation *op, sp::AxisAttr axis);
   /// Of one rank: every rank is on one of its own.
   Axis() = default;
 

@@ -35,7 +35,7 @@ inline constexpr llvm::StringLiteral kGrid = "sp.grid";
 inline constexpr llvm::StringLiteral kThreads = "sp.threads";
 inline constexpr llvm::StringLiteral kUnrolled = "sp.unrolled";
 // Of a module, for comparisons of kernels: attention leaves its state (flag),
-// in this tile (numbers; CudaTiles.h).
+// in this tile (numbers).
 inline constexpr llvm::StringLiteral kAttentionState = "sp.attention_state";
 inline constexpr llvm::StringLiteral kAttentionTile = "sp.attention_tile";
 

@@ -2,7 +2,6 @@
 #define SP_LIB_IMPORT_COMPONENT_H
 
 #include "Expression/AxisLabels.h"
-
 #include "sp/StableHLO/Operations.h"
 
 #include "mlir/IR/BuiltinTypes.h"
