@@ -244,7 +244,12 @@ def backward(q, k, v, cotangent):
 
 def check(function, arguments, count, pairs):
     text = jax.jit(function).lower(*arguments).as_text()
-    result = subprocess.run(["sp-opt", "--sp-import-pipeline"], input=text, capture_output=True, text=True)
+    result = subprocess.run(
+        ["sp-opt", "--sp-import-pipeline", "--sp-checkpoint-pipeline"],
+        input=text,
+        capture_output=True,
+        text=True,
+    )
     if result.returncode != 0:
         return f"{function.__name__}: {result.stderr}"
     found = result.stdout.count("sp.attention(")

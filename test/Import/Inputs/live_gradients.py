@@ -268,7 +268,12 @@ def imported(function, arguments, of, alone=False):
     cotangent = shaped(*result.shape, dtype=result.dtype)
     differentiate = jax.grad if alone else jax.value_and_grad
     text = jax.jit(differentiate(loss, of)).lower(*arguments, cotangent).as_text()
-    return subprocess.run(["sp-opt", "--sp-import-pipeline"], input=text, capture_output=True, text=True)
+    return subprocess.run(
+        ["sp-opt", "--sp-import-pipeline", "--sp-checkpoint-pipeline"],
+        input=text,
+        capture_output=True,
+        text=True,
+    )
 
 
 def check(function, arguments, of, alone, forwards, backwards):

@@ -23,7 +23,13 @@ def check(name, gradients):
     if gradients:
         fn, arrays = kind.differentiated(fn)
     text = jax.jit(fn).lower(*arrays).as_text(debug_info=True)
-    command = ["sp-opt", "-", "--sp-import-pipeline", "--remarks-filter=sp-import-attention"]
+    command = [
+        "sp-opt",
+        "-",
+        "--sp-import-pipeline",
+        "--sp-checkpoint-pipeline",
+        "--remarks-filter=sp-import-attention",
+    ]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     found = len(re.findall(r"sp\.attention(?:_backward)?\(", done.stdout))
     expected = kind.backward if gradients else kind.forward

@@ -38,7 +38,7 @@ def imported(function, arguments):
         return jax.grad(lambda *values: (function(*values) ** 2).sum(), range(len(values)))(*values)
 
     text = jax.jit(gradients).lower(*arguments).as_text()
-    command = ["sp-opt", "--sp-import-pipeline"]
+    command = ["sp-opt", "--sp-import-pipeline", "--sp-checkpoint-pipeline"]
     return subprocess.run(
         command, input=text, capture_output=True, text=True, check=True, timeout=SECONDS
     ).stdout
