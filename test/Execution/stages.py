@@ -2,7 +2,7 @@
 
 sp-interpret runs the text that sp-compile prints after a stage, from Partition on for every rank. So
 a wrong stage is told from a wrong kernel: where all stages are right and a run is not, kernels, places
-in memory or the runtime are to blame.
+in memory or the runtime are to blame. Of Memory the copies are evaluated, not where values lie.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 import harness
 
-STAGES = ("import", "plan", "partition", "schedule")
+STAGES = ("import", "plan", "partition", "schedule", "memory")
 
 
 def text_after(tools: harness.Tools, case: harness.Case, stage: str) -> str:
@@ -54,7 +54,7 @@ def problem(tools: harness.Tools, case: harness.Case) -> str:
 
 def blame(tools: harness.Tools, case: harness.Case) -> str:
     """Where to look for what makes a run of the case wrong."""
-    nothing = f"after {STAGES[-1].capitalize()} all is equal: kernels, memory or the runtime differ"
+    nothing = f"after {STAGES[-1].capitalize()} all is equal: kernels, places in memory or the runtime differ"
     return problem(tools, case) or nothing
 
 

@@ -44,7 +44,7 @@ static void describe(CLI::App &app, Options &options) {
   app.set_version_flag("--version", versionText());
   app.add_option("MODEL", options.model,
                  "StableHLO text as JAX or torch prints it, or what sp-compile "
-                 "--emit= makes of it up to schedule; - is stdin")
+                 "--emit= makes of it up to memory; - is stdin")
       ->required()
       ->option_text(" ");
   app.add_option("--precision", options.precision,

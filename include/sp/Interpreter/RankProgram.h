@@ -2,8 +2,10 @@
 //
 // What `sp-interpret` does after each stage:
 //
-//   Import, Plan          @main is global: evaluateFunction
-//   Partition, Schedule   @main is that of every rank: evaluateOnRanks
+//   Import, Plan                  @main is global: evaluateFunction
+//   Partition, Schedule, Memory   @main is that of every rank: evaluateOnRanks
+//
+// Where Memory places values is not looked at.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SP_INTERPRETER_RANKPROGRAM_H
