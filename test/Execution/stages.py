@@ -40,14 +40,16 @@ def evaluated(tools: harness.Tools, program: harness.Program, text: str) -> list
 
 
 def problem(tools: harness.Tools, case: harness.Case) -> str:
-    """What is wrong after the first stage after which something is; "" where nothing is."""
+    """What is wrong after the first stage after which something is; "" where nothing is.
+
+    A tool that refuses the stage, crashes or takes too long says nothing of its results.
+    """
     for stage in STAGES:
         try:
             results = evaluated(tools, case.program, text_after(tools, case, stage))
-            problems = harness.compare(results, case.program)
         except harness.CaseError as failure:
-            problems = [str(failure)]
-        if problems:
+            return f"is not known from {stage.capitalize()} on:\n{failure}"
+        if problems := harness.compare(results, case.program):
             return "\n".join([f"differs first after {stage.capitalize()}:", *problems])
     return ""
 
