@@ -106,15 +106,16 @@ struct InsertCopiesPass
         copyCarried(op);
       if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
         copyYielded(op);
+      for (OpOperand &operand : op->getOpOperands())
+        if (isOverwritten(operand))
+          copyOverwritten(operand);
+      // Once it is said where the stack lies.
       if (auto put = dyn_cast<PutOp>(op)) {
         OpBuilder builder(put);
         bool isAligned = rowBytesOf(put) % kPlaceAlignment == 0;
         if (!isAligned || !mayPutInPlace(put))
           put.getBlockMutable().assign(copyOf(builder, put.getBlock()));
       }
-      for (OpOperand &operand : op->getOpOperands())
-        if (isOverwritten(operand))
-          copyOverwritten(operand);
     }
   }
 };

@@ -205,10 +205,14 @@ bool mlir::sp::mayYieldInPlace(OpOperand &yielded) {
 }
 
 bool mlir::sp::mayPutInPlace(PutOp put) {
-  Value root = rootOf(put.getBlock());
+  Value root = rootOf(put.getBlock()), whole = rootOf(put.getWhole());
   Operation *first = firstWrite(root, put->getBlock());
-  if (!first ||
-      !isReadBefore(rootOf(put.getWhole()), first, &put.getWholeMutable()))
+  if (!first || !isReadBefore(whole, first, &put.getWholeMutable()))
+    return false;
+  // What made the stack, such as another put, has read what was there before.
+  Operation *made = whole.getDefiningOp();
+  if (made && made->getBlock() == put->getBlock() &&
+      !made->isBeforeInBlock(first))
     return false;
   // Nothing else says where the rows lie, nor changes them there.
   bool isOnly = true;

@@ -98,13 +98,14 @@ void Places::joinValues(Operation *op) {
       for (Value value :
            {op->getOperand(i), Value(loop.getCond().getArgument(i)),
             Value(loop.getBody().getArgument(i)), yield->getOperand(i)})
-        join(op->getResult(i), value);
+        joinSlots(op->getResult(i), value);
     return;
   }
   if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
     for (Region &region : op->getRegions())
       for (unsigned i = 0; i < op->getNumResults(); ++i)
-        join(op->getResult(i), region.front().getTerminator()->getOperand(i));
+        joinSlots(op->getResult(i),
+                  region.front().getTerminator()->getOperand(i));
 }
 
 void Places::collect() {

@@ -59,6 +59,9 @@ public:
       : loop(loop), count(count), body(loop.getBody().front()) {}
 
   void run() {
+    for (unsigned number = 0; number < loop->getNumOperands(); ++number)
+      if (std::optional<Induction> known = findInduction(loop, number))
+        inductions[body.getArgument(number)] = *known;
     useWhatStays();
     dropUnused(body);
     findRows();
@@ -81,6 +84,7 @@ private:
   stablehlo::WhileOp loop;
   CountedLoop count;
   Block &body;
+  DenseMap<Value, Induction> inductions;
   SmallVector<std::pair<Operation *, RowsOfTurn>> reads, writes;
 };
 
@@ -88,9 +92,14 @@ private:
 
 /// Where a start is an affine function of the turn, once it is clamped.
 std::optional<RowOfTurn> LoopConversion::rowOf(Value start, int64_t last) {
-  Value counter = body.getArgument(count.counter);
   auto at = [&](int64_t turn) -> std::optional<int64_t> {
-    std::optional<int64_t> row = evaluateAt(start, counter, count.first + turn);
+    std::optional<int64_t> row =
+        evaluateScalar(start, [&](Value value) -> std::optional<int64_t> {
+          auto found = inductions.find(value);
+          return found == inductions.end()
+                     ? std::nullopt
+                     : std::optional(found->second.at(turn));
+        });
     return row ? std::optional(std::clamp<int64_t>(*row, 0, last))
                : std::nullopt;
   };
@@ -170,14 +179,14 @@ void LoopConversion::dropUnused(Block &block) {
       op.erase();
 }
 
-/// Whether a turn hands the value on to the next one. A counter that nothing
+/// Whether a turn hands the value on to the next one. An integer that nothing
 /// else reads than its own sum is not.
 bool LoopConversion::isCarried(unsigned number) const {
   Value own = body.getArgument(number),
         next = body.getTerminator()->getOperand(number);
   if (next == own)
     return false;
-  return number != count.counter ||
+  return !inductions.contains(own) ||
          !(own.hasOneUse() && next.hasOneUse() &&
            *own.user_begin() == next.getDefiningOp());
 }
@@ -197,13 +206,12 @@ void LoopConversion::replace() {
   OpBuilder builder(loop);
   Location loc = loop.getLoc();
   Operation *yield = body.getTerminator();
-  SmallVector<Value> inits, yielded;
+  SmallVector<Value> inits;
   SmallVector<unsigned> carried;
   for (unsigned number = 0; number < loop->getNumOperands(); ++number)
     if (isCarried(number)) {
       carried.push_back(number);
       inits.push_back(loop->getOperand(number));
-      yielded.push_back(yield->getOperand(number));
     }
   auto bound = [&](int64_t number) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, number);
@@ -221,17 +229,21 @@ void LoopConversion::replace() {
     Value after =
         isNext ? Value(counted.getResult(next)) : loop->getOperand(number);
     next += isNext;
-    if (number == count.counter && !isNext)
+    auto known = inductions.find(body.getArgument(number));
+    if (!isNext && known != inductions.end())
       after = stablehlo::ConstantOp::create(
           builder, loc,
           DenseElementsAttr::get(
               cast<RankedTensorType>(inBody.getType()),
               builder.getIntegerAttr(getElementTypeOrSelf(inBody.getType()),
-                                     count.first + count.trips)));
+                                     known->second.at(count.trips))));
     body.getArgument(number).replaceAllUsesWith(inBody);
     loop->getResult(number).replaceAllUsesWith(after);
   }
   builder.setInsertionPointToEnd(inside);
+  SmallVector<Value> yielded;
+  for (unsigned number : carried)
+    yielded.push_back(yield->getOperand(number));
   scf::YieldOp::create(builder, loc, yielded);
   yield->erase();
   inside->getOperations().splice(inside->begin(), body.getOperations());

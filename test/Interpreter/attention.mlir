@@ -119,10 +119,10 @@ func.func @steps() -> (tensor<1x1x1x1xf64> {sp.sharding = #sp.sharding<[[1], [2 
   %other = affine.apply affine_map<()[s0] -> ((s0 + 1) mod 2)>()[%r]
   %k1, %v1 = sp.shift %k, %v from %r by 1 in <contiguous 2 on "sp" of 2> : tensor<1x1x1x1xf64>, tensor<1x1x1x1xf64>
   %o0, %l0 = sp.attend(%q, %k, %v) queries <contiguous 2 on "sp" of 2> keys <contiguous 2 on "sp" of 2> from %r
-    bands [#sp.band<q 0 to 2, k 0 to 2, lo -inf, hi 0>] scale 0.69314718055994529
+    bands [#sp.band<q 0 to 2, k 0 to 2, lo -inf, hi 0>] scale 0.69314718055994529 as sums_base_2
     : (tensor<1x1x1x1xf64>, tensor<1x1x1x1xf64>, tensor<1x1x1x1xf64>) -> tensor<1x1x1x1xf64>, tensor<1x1x1x2xf64>
   %o1, %l1 = sp.attend(%q, %k1, %v1) onto(%o0, %l0) queries <contiguous 2 on "sp" of 2> keys <contiguous 2 on "sp" of 2> from %other
-    bands [#sp.band<q 0 to 2, k 0 to 2, lo -inf, hi 0>] scale 0.69314718055994529
+    bands [#sp.band<q 0 to 2, k 0 to 2, lo -inf, hi 0>] scale 0.69314718055994529 as sums_base_2
     : (tensor<1x1x1x1xf64>, tensor<1x1x1x1xf64>, tensor<1x1x1x1xf64>) -> tensor<1x1x1x1xf64>, tensor<1x1x1x2xf64>
   return %o1, %l1 : tensor<1x1x1x1xf64>, tensor<1x1x1x2xf64>
 }

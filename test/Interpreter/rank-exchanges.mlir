@@ -109,7 +109,8 @@ func.func @needed() -> (tensor<1x1x1x1xf64> {sp.sharding = #sp.sharding<[[1], [3
   %n = stablehlo.convert %p : (tensor<1xi32>) -> tensor<1xf64>
   %k = stablehlo.reshape %n : (tensor<1xf64>) -> tensor<1x1x1x1xf64>
   %r = sp.rank "sp" : index
-  %k1, %t = sp.shift_start %k from %r by 1 in <contiguous 3 on "sp" of 3> : tensor<1x1x1x1xf64>
+  %k1, %t = sp.shift_start %k from %r by 1 in <contiguous 3 on "sp" of 3>
+    needed_by <rows <contiguous 3 on "sp" of 3> bands [#sp.band<q 0 to 3, k 0 to 3, lo -inf, hi 0>]> : tensor<1x1x1x1xf64>
   %o, %l = sp.attend(%k, %k, %k) queries <contiguous 3 on "sp" of 3> keys <contiguous 3 on "sp" of 3> from %r
     bands [#sp.band<q 0 to 3, k 0 to 3, lo -inf, hi 0>] scale 1.0
     : (tensor<1x1x1x1xf64>, tensor<1x1x1x1xf64>, tensor<1x1x1x1xf64>) -> tensor<1x1x1x1xf64>, tensor<1x1x1xf64>

@@ -1,6 +1,7 @@
 // RUN: sp-interpret %s --function=numbers | FileCheck %s --check-prefix=NUMBERS
 // RUN: sp-interpret %s --function=loop | FileCheck %s --check-prefix=LOOP
 // RUN: sp-interpret %s --function=commands | FileCheck %s --check-prefix=COMMANDS
+// RUN: sp-interpret %s --function=rows | FileCheck %s --check-prefix=ROWS
 // RUN: sp-interpret %s --function=argument --random-inputs=1 | FileCheck %s --check-prefix=ARGUMENT
 
 sp.mesh @mesh <["dp" = 2, "sp" = 2]> sequence "sp" batch "dp"
@@ -59,4 +60,21 @@ func.func private @square(%x: tensor<2x2xf64>) -> tensor<2x2xf64> {
 func.func @argument(%x: tensor<4xf32> {sp.sharding = #sp.sharding<[[2, 3 by <zigzag 3 on "sp" of 2>]]>}) -> (tensor<4xi1> {sp.sharding = #sp.sharding<[[2, 3 by <zigzag 3 on "sp" of 2>]]>}) {
   %y = stablehlo.compare EQ, %x, %x, FLOAT : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
   return %y : tensor<4xi1>
+}
+
+// Rows of a stack are read and written by the turn of a loop.
+// ROWS: result0: tensor<3x2xi32> [4, 5, 2, 3, 0, 1]
+func.func @rows() -> (tensor<3x2xi32> {sp.sharding = #sp.sharding<[[3], [2]]>}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %n = stablehlo.iota dim = 0 : tensor<6xi32>
+  %x = stablehlo.reshape %n : (tensor<6xi32>) -> tensor<3x2xi32>
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%y = %x) -> tensor<3x2xi32> {
+    %back = affine.apply affine_map<(d0) -> (2 - d0)>(%i)
+    %row = sp.take %x at %back dim 0 : tensor<3x2xi32> -> tensor<1x2xi32>
+    %next = sp.put %row into %y at %i dim 0 : tensor<1x2xi32>, tensor<3x2xi32>
+    scf.yield %next : tensor<3x2xi32>
+  }
+  return %r : tensor<3x2xi32>
 }

@@ -108,3 +108,76 @@ func.func @main(%w: tensor<4x16xf32>, %s: tensor<4x16xf32>) -> tensor<4x16xf32> 
   return %r : tensor<4x16xf32>
 }
 func.func private @add(tensor<1x16xf32>) -> tensor<1x16xf32>
+
+// -----
+
+// What a second put would put is there before the first one reads its stack: it is
+// copied behind that.
+// CHECK-LABEL: @main(
+func.func @main(%s: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%t = %s) -> tensor<4x16xf32> {
+    // CHECK: %[[N:.*]]:2 = sp.launch @two
+    %n:2 = sp.launch @two() : () -> (tensor<1x16xf32>, tensor<1x16xf32>)
+    // CHECK-NEXT: sp.put %[[N]]#0
+    %t1 = sp.put %n#0 into %t at %i dim 0 : tensor<1x16xf32>, tensor<4x16xf32>
+    // CHECK-NEXT: %[[SECOND:.*]] = sp.copy %[[N]]#1
+    // CHECK-NEXT: sp.put %[[SECOND]]
+    %t2 = sp.put %n#1 into %t1 at %c0 dim 0 : tensor<1x16xf32>, tensor<4x16xf32>
+    scf.yield %t2 : tensor<4x16xf32>
+  }
+  return %r : tensor<4x16xf32>
+}
+func.func private @two() -> (tensor<1x16xf32>, tensor<1x16xf32>)
+
+// -----
+
+// A stack that is read once more is copied before its rows are written.
+// CHECK-LABEL: @main(
+func.func @main(%s: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  // CHECK: scf.for %{{.*}} iter_args(%[[T:[a-z0-9]*]] =
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%t = %s) -> tensor<4x16xf32> {
+    // CHECK: %[[N:.*]] = sp.launch @one
+    %n = sp.launch @one() : () -> tensor<1x16xf32>
+    // CHECK-NEXT: %[[STACK:.*]] = sp.copy %[[T]]
+    // CHECK-NEXT: %[[ROW:.*]] = sp.copy %[[N]]
+    // CHECK-NEXT: sp.put %[[ROW]] into %[[STACK]]
+    %t1 = sp.put %n into %t at %i dim 0 : tensor<1x16xf32>, tensor<4x16xf32>
+    %u = sp.launch @both(%t, %t1) : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+    scf.yield %u : tensor<4x16xf32>
+  }
+  return %r : tensor<4x16xf32>
+}
+func.func private @one() -> tensor<1x16xf32>
+func.func private @both(tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+
+// -----
+
+// What a branch yields lies in the slot of what goes on to the next turn.
+// CHECK-DAG: #[[OTHER:.*]] = affine_map<(d0) -> (((d0 + 1) mod 2) * 64{{.*}})>
+// CHECK-LABEL: @main(
+func.func @main(%x: tensor<16xf32>, %which: tensor<i32>) -> tensor<16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%h = %x) -> tensor<16xf32> {
+    // CHECK: sp.launch @a({{.*}}) {sp.places = [#sp.place<arena #[[OTHER]]>]}
+    // CHECK: sp.launch @b({{.*}}) {sp.places = [#sp.place<arena #[[OTHER]]>]}
+    %n = "stablehlo.case"(%which) ({
+      %a = sp.launch @a(%h) : (tensor<16xf32>) -> tensor<16xf32>
+      stablehlo.return %a : tensor<16xf32>
+    }, {
+      %b = sp.launch @b(%h) : (tensor<16xf32>) -> tensor<16xf32>
+      stablehlo.return %b : tensor<16xf32>
+    }) : (tensor<i32>) -> tensor<16xf32>
+    scf.yield %n : tensor<16xf32>
+  }
+  return %r : tensor<16xf32>
+}
+func.func private @a(tensor<16xf32>) -> tensor<16xf32>
+func.func private @b(tensor<16xf32>) -> tensor<16xf32>

@@ -112,3 +112,36 @@ func.func @rows_that_are_moved(%x: tensor<2xf32>, %w: tensor<3x2xf32>, %v: tenso
   }
   return %r#1 : tensor<2xf32>
 }
+
+// -----
+
+// Values change places, and another integer counts back by two.
+// CHECK-LABEL: @changes_places
+// CHECK-SAME: (%[[X:.*]]: tensor<8xf32>, %[[W:.*]]: tensor<8x8xf32>)
+func.func @changes_places(%x: tensor<8xf32>, %w: tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<i32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %two = stablehlo.constant dense<-2> : tensor<i32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %seven = stablehlo.constant dense<7> : tensor<i32>
+  // CHECK: %[[R:.*]]:2 = scf.for %[[I:.*]] = {{.*}} iter_args(%[[A:.*]] = %[[X]], %[[B:.*]] = %[[X]])
+  // CHECK: %[[AT:.*]] = affine.apply #{{.*}}(%[[I]])
+  // CHECK: sp.take %[[W]] at %[[AT]] dim 0
+  // CHECK: %[[N:.*]] = stablehlo.multiply %[[A]]
+  // CHECK: scf.yield %[[B]], %[[N]]
+  %r:4 = stablehlo.while(%i = %zero, %j = %seven, %a = %x, %b = %x) : tensor<i32>, tensor<i32>, tensor<8xf32>, tensor<8xf32>
+  cond {
+    %c = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %row = stablehlo.dynamic_slice %w, %j, %zero, sizes = [1, 8] : (tensor<8x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
+    %l = stablehlo.reshape %row : (tensor<1x8xf32>) -> tensor<8xf32>
+    %n = stablehlo.multiply %a, %l : tensor<8xf32>
+    %k = stablehlo.add %i, %one : tensor<i32>
+    %m = stablehlo.add %j, %two : tensor<i32>
+    stablehlo.return %k, %m, %b, %n : tensor<i32>, tensor<i32>, tensor<8xf32>, tensor<8xf32>
+  }
+  // CHECK: %[[LAST:.*]] = stablehlo.constant dense<1> : tensor<i32>
+  // CHECK: return %[[R]]#0, %[[R]]#1, %[[LAST]]
+  return %r#2, %r#3, %r#1 : tensor<8xf32>, tensor<8xf32>, tensor<i32>
+}

@@ -17,9 +17,20 @@ struct CountedLoop {
 std::optional<CountedLoop> countLoop(stablehlo::WhileOp loop);
 std::optional<int64_t> countTrips(stablehlo::WhileOp loop);
 
-/// A scalar of a loop's body where the counter has a value; nothing where more
-/// goes into it than constants.
-std::optional<int64_t> evaluateAt(Value value, Value counter, int64_t at);
+/// A scalar of a loop's body, where some values are known; nothing where more
+/// goes into it than those and constants.
+std::optional<int64_t>
+evaluateScalar(Value value,
+               llvm::function_ref<std::optional<int64_t>(Value)> known);
+
+/// An integer that a loop carries and adds a constant to in every turn.
+struct Induction {
+  int64_t first, step;
+  int64_t at(int64_t turn) const { return first + step * turn; }
+};
+/// Nothing where it starts or goes on otherwise.
+std::optional<Induction> findInduction(stablehlo::WhileOp loop,
+                                       unsigned number);
 
 } // namespace mlir::sp
 

@@ -29,7 +29,9 @@ bool LoopPair::startsAtTrip(OperandRange starts, bool inForward) const {
   for (int64_t trip = 0; trip < trips; ++trip)
     for (auto [dim, start] : llvm::enumerate(starts)) {
       int64_t row = inForward ? trip : trips - 1 - trip;
-      if (evaluateAt(start, counter, trip) != (dim == 0 ? row : 0))
+      if (evaluateScalar(start, [&](Value value) {
+            return value == counter ? std::optional(trip) : std::nullopt;
+          }) != (dim == 0 ? row : 0))
         return false;
     }
   return true;

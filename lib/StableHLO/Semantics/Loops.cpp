@@ -59,10 +59,11 @@ std::optional<int64_t> mlir::sp::countTrips(stablehlo::WhileOp loop) {
   return counted ? std::optional(counted->trips) : std::nullopt;
 }
 
-std::optional<int64_t> mlir::sp::evaluateAt(Value value, Value counter,
-                                            int64_t at) {
-  if (value == counter)
-    return at;
+std::optional<int64_t>
+mlir::sp::evaluateScalar(Value value,
+                         function_ref<std::optional<int64_t>(Value)> known) {
+  if (std::optional<int64_t> number = known(value))
+    return number;
   if (std::optional<int64_t> constant = constantOf(value))
     return constant;
   Operation *op = value.getDefiningOp();
@@ -70,7 +71,7 @@ std::optional<int64_t> mlir::sp::evaluateAt(Value value, Value counter,
     return std::nullopt;
   SmallVector<int64_t, 3> operands;
   for (Value operand : op->getOperands()) {
-    std::optional<int64_t> number = evaluateAt(operand, counter, at);
+    std::optional<int64_t> number = evaluateScalar(operand, known);
     if (!number)
       return std::nullopt;
     operands.push_back(*number);
@@ -88,4 +89,21 @@ std::optional<int64_t> mlir::sp::evaluateAt(Value value, Value counter,
       compare.getComparisonDirection() == stablehlo::ComparisonDirection::LT)
     return operands[0] < operands[1];
   return std::nullopt;
+}
+
+std::optional<Induction> mlir::sp::findInduction(stablehlo::WhileOp loop,
+                                                 unsigned number) {
+  Block &body = loop.getBody().front();
+  Value own = body.getArgument(number);
+  auto add = body.getTerminator()
+                 ->getOperand(number)
+                 .getDefiningOp<stablehlo::AddOp>();
+  if (!add || (add.getLhs() != own && add.getRhs() != own))
+    return std::nullopt;
+  std::optional<int64_t> first = constantOf(loop->getOperand(number)),
+                         step = constantOf(add.getLhs() == own ? add.getRhs()
+                                                               : add.getLhs());
+  if (!first || !step)
+    return std::nullopt;
+  return Induction{*first, *step};
 }
