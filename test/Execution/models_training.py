@@ -47,19 +47,35 @@ def of_layers(each: Callable[..., jax.Array], forward: int, dtype: str = "float6
 
 
 def scanned(
-    wrap: Callable[..., Any], forward: int, each: Callable[..., jax.Array] = layer, **more: np.ndarray
+    wrap: Callable[..., Any],
+    forward: int,
+    each: Callable[..., jax.Array] = layer,
+    loop: Callable[..., Any] = jax.lax.scan,
+    **more: np.ndarray,
 ) -> Made:
-    """A scan over stacked layers; more: of their weights."""
+    """A scan, or another loop, over stacked layers; more: of their weights."""
 
     def loss(weights: dict, tokens: jax.Array) -> jax.Array:
         stack = weights["layers"]
         x = hidden(weights | {"layers": []}, tokens)[0]
-        x, _ = jax.lax.scan(wrap(lambda x, weights: (each(x, weights), None)), x, stack)
+        x, _ = loop(wrap(lambda x, weights: (each(x, weights), None)), x, stack)
         return entropy(rms_norm(x, weights["norm"]), weights["head"], tokens)
 
     weights = parameters()
     weights["layers"] = jax.tree.map(lambda *some: np.stack(some), *weights["layers"]) | more
     return jax.value_and_grad(loss), (weights, ids()), (forward, 1)
+
+
+def indexed() -> Made:
+    """A loop that reads the weights of its layer by its counter."""
+
+    def loop(body: Callable[..., Any], x: jax.Array, stack: dict) -> tuple[jax.Array, None]:
+        def turn(i: Any, x: jax.Array) -> jax.Array:
+            return body(x, jax.tree.map(lambda weights: weights[i], stack))[0]
+
+        return jax.lax.fori_loop(0, LAYERS, turn, x), None
+
+    return scanned(lambda body: body, 1, loop=loop)
 
 
 def dropped() -> Made:
@@ -220,6 +236,7 @@ TRAINING: dict[str, Callable[[], Made]] = {
     # Keys are saved as they were before they are repeated.
     "scan": partial(scanned, lambda body: body, 1),
     "scan-remat": partial(scanned, jax.checkpoint, 2),
+    "loop": indexed,
     "scan-library": partial(scanned, lambda body: body, 1, partial(layer, attend=by_library)),
     "slopes": lambda: scanned(
         jax.checkpoint, 2, sloped, slopes=np.random.default_rng(2).standard_normal((LAYERS, HEADS))

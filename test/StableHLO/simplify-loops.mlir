@@ -40,3 +40,27 @@ func.func @needed_inside(%x: tensor<f32>, %n: tensor<i1>) -> tensor<f32> {
   }
   return %0#2 : tensor<f32>
 }
+
+// What nothing reads goes with the loop that computes it.
+// CHECK-LABEL: func.func @dead_with_its_loop
+// CHECK: stablehlo.while(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) : tensor<i1>, tensor<f32>
+// CHECK-NOT: stablehlo.while
+func.func @dead_with_its_loop(%x: tensor<f32>, %n: tensor<i1>) -> tensor<f32> {
+  %0:3 = stablehlo.while(%dead = %x, %go = %n, %y = %x) : tensor<f32>, tensor<i1>, tensor<f32>
+  cond {
+    stablehlo.return %go : tensor<i1>
+  } do {
+    %stop = stablehlo.not %go : tensor<i1>
+    %1:2 = stablehlo.while(%a = %dead, %b = %go) : tensor<f32>, tensor<i1>
+    cond {
+      stablehlo.return %b : tensor<i1>
+    } do {
+      %c = stablehlo.add %a, %a : tensor<f32>
+      %d = stablehlo.not %b : tensor<i1>
+      stablehlo.return %c, %d : tensor<f32>, tensor<i1>
+    }
+    %z = stablehlo.add %y, %y : tensor<f32>
+    stablehlo.return %1#0, %stop, %z : tensor<f32>, tensor<i1>, tensor<f32>
+  }
+  return %0#2 : tensor<f32>
+}

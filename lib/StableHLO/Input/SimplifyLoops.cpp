@@ -66,14 +66,15 @@ static llvm::BitVector findNeeded(stablehlo::WhileOp loop) {
   return needed;
 }
 
-static void simplify(stablehlo::WhileOp loop) {
+/// The loop that takes its place, or itself.
+static stablehlo::WhileOp simplify(stablehlo::WhileOp loop) {
   Block &condition = loop.getCond().front(), &body = loop.getBody().front();
   for (unsigned i = 0; i < loop->getNumResults(); ++i)
     if (body.getTerminator()->getOperand(i) == body.getArgument(i))
       loop->getResult(i).replaceAllUsesWith(loop->getOperand(i));
   llvm::BitVector needed = findNeeded(loop);
   if (needed.all())
-    return;
+    return loop;
   // What only dead values are computed from goes with them.
   llvm::BitVector dead = needed;
   dead.flip();
@@ -101,6 +102,20 @@ static void simplify(stablehlo::WhileOp loop) {
   for (int i : needed.set_bits())
     loop->getResult(i).replaceAllUsesWith(smaller->getResult(next++));
   loop.erase();
+  return cast<stablehlo::WhileOp>(smaller);
+}
+
+/// Later loops first: what one reads for nothing an earlier one need not carry.
+/// Outer ones before those inside, which may go with what is dead.
+static void simplifyIn(Region &region) {
+  for (Block &block : region)
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+      Operation *now = &op;
+      if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
+        now = simplify(loop);
+      for (Region &inner : now->getRegions())
+        simplifyIn(inner);
+    }
 }
 
 namespace {
@@ -109,11 +124,8 @@ class SimplifyLoopsPass
     : public sp::impl::SimplifyLoopsPassBase<SimplifyLoopsPass> {
 public:
   void runOnOperation() override {
-    SmallVector<stablehlo::WhileOp> loops;
-    getOperation()->walk(
-        [&](stablehlo::WhileOp loop) { loops.push_back(loop); });
-    // What one loop reads for nothing an earlier one need not carry.
-    llvm::for_each(llvm::reverse(loops), simplify);
+    for (Region &region : getOperation()->getRegions())
+      simplifyIn(region);
     eraseDead(getOperation());
   }
 };

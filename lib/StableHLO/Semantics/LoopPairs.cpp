@@ -127,13 +127,17 @@ Value LoopPair::handOver(Value made, Residual model, Operation *reader) {
   SmallVector<int64_t> row = {1}, all = {forwardCount.trips};
   llvm::append_range(row, type.getShape());
   llvm::append_range(all, type.getShape());
-  auto startsOf = [&](OperandRange some) {
-    SmallVector<Value> starts(row.size(), some[1]);
-    starts[0] = some[0];
-    return starts;
-  };
   Location location = made.getLoc();
   OpBuilder builder(forward);
+  auto startsOf = [&](Value trip) {
+    auto index = cast<RankedTensorType>(trip.getType());
+    SmallVector<Value> starts(
+        row.size(),
+        stablehlo::ConstantOp::create(
+            builder, location, cast<ElementsAttr>(builder.getZeroAttr(index))));
+    starts[0] = trip;
+    return starts;
+  };
   auto scalar = RankedTensorType::get({}, type.getElementType());
   Value none = stablehlo::ConstantOp::create(
       builder, location, cast<ElementsAttr>(builder.getZeroAttr(scalar)));
@@ -146,14 +150,14 @@ Value LoopPair::handOver(Value made, Residual model, Operation *reader) {
       stablehlo::ReshapeOp::create(builder, location, type.clone(row), made);
   value = stablehlo::DynamicUpdateSliceOp::create(
       builder, location, type.clone(all), ahead().getArguments().back(), value,
-      startsOf(model.update.getStartIndices()));
+      startsOf(model.update.getStartIndices()[0]));
   end->setOperand(end->getNumOperands() - 1, value);
 
   Value stack = carry(forward->getResults().back());
   builder.setInsertionPoint(reader);
   value = stablehlo::DynamicSliceOp::create(
       builder, location, type.clone(row), stack,
-      startsOf(model.read.getStartIndices()), row);
+      startsOf(model.read.getStartIndices()[0]), row);
   return stablehlo::ReshapeOp::create(builder, location, type, value);
 }
 

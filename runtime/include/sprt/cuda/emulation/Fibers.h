@@ -120,6 +120,9 @@ private:
     fibers.fibers[static_cast<size_t>(fibers.self)].isDone = true;
   }
 
+  /// The last one may have fewer threads.
+  size_t warps() const { return (fibers.size() + kWarp - 1) / kWarp; }
+
   /// Now and then a warp stands still for a while, so that others get ahead of
   /// it; whether one does.
   bool stall() {
@@ -132,7 +135,7 @@ private:
     return stallLeft > 0;
   }
   void beginStall() {
-    stalledWarp = static_cast<int>(random() % (fibers.size() / kWarp));
+    stalledWarp = static_cast<int>(random() % warps());
     stallLeft = 1 + static_cast<int>(random() % 64);
   }
 
@@ -144,7 +147,7 @@ private:
 
   /// What each warp that has not returned waits for, as its first thread says.
   std::string stuck() const {
-    std::vector<std::string> waits(fibers.size() / kWarp);
+    std::vector<std::string> waits(warps());
     for (size_t number = fibers.size(); number-- > 0;)
       if (!fibers[number].isDone)
         waits[number / kWarp] = (*fibers[number].what)();
