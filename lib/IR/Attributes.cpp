@@ -11,7 +11,7 @@ using namespace mlir::sp;
 namespace {
 
 struct Declared {
-  StringRef name, text;
+  StringLiteral name, text;
   bool (*holds)(Attribute);
 };
 
@@ -27,7 +27,7 @@ template <typename AttrT> static bool isListOf(Attribute attr) {
 
 static constexpr StringLiteral kFlag = "a flag", kNumber = "an integer";
 
-static const Declared kOfOperations[] = {
+static constexpr Declared kOfOperations[] = {
     {kShardings, "a list of shardings", isListOf<ShardingAttr>},
     {kBackward, kFlag, is<UnitAttr>},
     {kTrips, kNumber, is<IntegerAttr>},
@@ -44,13 +44,13 @@ static const Declared kOfOperations[] = {
     {kAttentionTile, "a list of 64-bit integers", is<DenseI64ArrayAttr>},
 };
 
-static const Declared kOfArguments[] = {
+static constexpr Declared kOfArguments[] = {
     {kSharding, "a sharding", is<ShardingAttr>},
     {kDonatedTo, kNumber, is<IntegerAttr>},
     {kPlace, "a place", is<PlaceAttr>},
 };
 
-static const Declared kOfResults[] = {
+static constexpr Declared kOfResults[] = {
     {kSharding, "a sharding", is<ShardingAttr>},
 };
 

@@ -24,7 +24,7 @@ static AxisFactors ringOf(int64_t heads, int64_t ring, int64_t window) {
   return {heads, ring / inner, inner, 1};
 }
 
-static const Strategy kStrategies[] = {
+static constexpr Strategy kStrategies[] = {
     {.name = "none",
      .factors = [](int64_t, const AskedFactors &) { return AxisFactors(); },
      .isOf = [](const AxisFactors &) { return false; }},
