@@ -78,14 +78,15 @@ LogicalResult AttentionMatcher::settleEmptyRows() {
     return refuse("'" + node->op->getName().getStringRef() +
                       "' makes more than multiples of its weights or sums",
                   node->value.getLoc());
-  bool hasSink = !findSinks(*match.component, match.axes.key).empty();
-  if (hasSink)
+  if (!findSinks(*match.component, match.axes.key).empty()) {
     match.empty = EmptyRow::Zero;
-  else if (!std::isinf(match.score->hidesUpTo) &&
-           match.empty == EmptyRow::Never)
+    return success();
+  }
+  if (match.empty != EmptyRow::Never)
+    return success();
+  if (!std::isinf(match.score->hidesUpTo))
     match.empty = EmptyRow::Mean;
-  else if (match.empty == EmptyRow::Never &&
-           ReferenceCheck(match).guardsHiddenRows(
+  else if (ReferenceCheck(match).guardsHiddenRows(
                requestBoth(match.results.back().value)))
     match.empty = EmptyRow::Zero;
   return success();
