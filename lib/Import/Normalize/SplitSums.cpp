@@ -45,8 +45,8 @@ struct Term {
 /// One product of a sum that is split.
 class Splitter {
 public:
-  Splitter(stablehlo::DotGeneralOp dot, bool isRight, PairProduct product,
-           SplitProducts &split)
+  Splitter(stablehlo::DotGeneralOp dot, bool isRight,
+           const PairProduct &product, SplitProducts &split)
       : split(split), b(dot.getLoc(), dot), dot(dot), isRight(isRight),
         weights(isRight ? product.right : product.left),
         other(isRight ? product.left : product.right) {}
