@@ -20,12 +20,12 @@
 #include "sp/IR/SP.h"
 #include "sp/Schedule/Passes.h"
 #include "sp/StableHLO/Loops.h"
+#include "sp/StableHLO/Operations.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_COUNTLOOPSPASS
@@ -63,9 +63,9 @@ public:
       if (std::optional<Induction> known = findInduction(loop, number))
         inductions[body.getArgument(number)] = *known;
     useWhatStays();
-    dropUnused(body);
+    eraseDead(loop);
     findRows();
-    dropUnused(body);
+    eraseDead(loop);
     replace();
   }
 
@@ -75,7 +75,6 @@ private:
   std::optional<RowOfTurn> rowOf(Value start, int64_t last);
   void useWhatStays();
   void findRows();
-  static void dropUnused(Block &block);
   bool isCarried(unsigned number) const;
   void replace();
   Value index(OpBuilder &builder, Location loc, const RowOfTurn &row,
@@ -172,13 +171,6 @@ void LoopConversion::findRows() {
     op->setOperands({op->getOperand(0), op->getOperand(1)});
 }
 
-void LoopConversion::dropUnused(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (op.use_empty() && isMemoryEffectFree(&op) &&
-        !op.hasTrait<OpTrait::IsTerminator>())
-      op.erase();
-}
-
 /// Whether a turn hands the value on to the next one. An integer that nothing
 /// else reads than its own sum is not.
 bool LoopConversion::isCarried(unsigned number) const {
@@ -230,13 +222,14 @@ void LoopConversion::replace() {
         isNext ? Value(counted.getResult(next)) : loop->getOperand(number);
     next += isNext;
     auto known = inductions.find(body.getArgument(number));
-    if (!isNext && known != inductions.end())
+    if (!isNext && known != inductions.end()) {
+      auto type = cast<RankedTensorType>(inBody.getType());
+      APInt last(64, static_cast<uint64_t>(known->second.at(count.trips)));
       after = stablehlo::ConstantOp::create(
           builder, loc,
-          DenseElementsAttr::get(
-              cast<RankedTensorType>(inBody.getType()),
-              builder.getIntegerAttr(getElementTypeOrSelf(inBody.getType()),
-                                     known->second.at(count.trips))));
+          DenseElementsAttr::get(type,
+                                 last.trunc(type.getElementTypeBitWidth())));
+    }
     body.getArgument(number).replaceAllUsesWith(inBody);
     loop->getResult(number).replaceAllUsesWith(after);
   }
@@ -266,7 +259,7 @@ void LoopConversion::replace() {
   }
   loop->erase();
   // Such as the sum of a counter that is not carried.
-  dropUnused(*inside);
+  eraseDead(counted);
 }
 
 namespace {

@@ -29,6 +29,9 @@ INDICES: dict[str, Callable[[Any, int], Any]] = {
     "square": lambda i, n: i * i,
     "first": lambda i, n: 0,
     "beyond": lambda i, n: i + 100,
+    # 0 - 1 is the greatest number, and 126 + 2 the least.
+    "unsigned": lambda i, n: jnp.asarray(i).astype(jnp.uint32) - 1,
+    "narrow": lambda i, n: jnp.asarray(i).astype(jnp.int8) + 126,
 }
 
 

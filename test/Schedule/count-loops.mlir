@@ -145,3 +145,28 @@ func.func @changes_places(%x: tensor<8xf32>, %w: tensor<8x8xf32>) -> (tensor<8xf
   // CHECK: return %[[R]]#0, %[[R]]#1, %[[LAST]]
   return %r#2, %r#3, %r#1 : tensor<8xf32>, tensor<8xf32>, tensor<i32>
 }
+
+// -----
+
+// Below 0 an unsigned start is beyond the last row: that is no row by the turn.
+// CHECK-LABEL: @unsigned_start
+// CHECK: scf.for
+// CHECK: stablehlo.dynamic_slice
+func.func @unsigned_start(%x: tensor<8xf32>, %w: tensor<4x8xf32>) -> tensor<8xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<ui32>
+  %one = stablehlo.constant dense<1> : tensor<ui32>
+  %three = stablehlo.constant dense<3> : tensor<ui32>
+  %r:2 = stablehlo.while(%i = %zero, %h = %x) : tensor<ui32>, tensor<8xf32>
+  cond {
+    %c = stablehlo.compare LT, %i, %three : (tensor<ui32>, tensor<ui32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %at = stablehlo.subtract %i, %one : tensor<ui32>
+    %row = stablehlo.dynamic_slice %w, %at, %zero, sizes = [1, 8] : (tensor<4x8xf32>, tensor<ui32>, tensor<ui32>) -> tensor<1x8xf32>
+    %l = stablehlo.reshape %row : (tensor<1x8xf32>) -> tensor<8xf32>
+    %n = stablehlo.multiply %h, %l : tensor<8xf32>
+    %j = stablehlo.add %i, %one : tensor<ui32>
+    stablehlo.return %j, %n : tensor<ui32>, tensor<8xf32>
+  }
+  return %r#1 : tensor<8xf32>
+}

@@ -17,8 +17,9 @@ struct CountedLoop {
 std::optional<CountedLoop> countLoop(stablehlo::WhileOp loop);
 std::optional<int64_t> countTrips(stablehlo::WhileOp loop);
 
-/// A scalar of a loop's body, where some values are known; nothing where more
-/// goes into it than those and constants.
+/// An integer of a loop's body as its type holds it, where some values are
+/// known (which may be given beyond that); nothing where more goes into it than
+/// those and constants.
 std::optional<int64_t>
 evaluateScalar(Value value,
                llvm::function_ref<std::optional<int64_t>(Value)> known);

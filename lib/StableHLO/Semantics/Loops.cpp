@@ -1,6 +1,7 @@
 //===- Loops.cpp - What is known of a loop before it runs -----------------===//
 
 #include "sp/StableHLO/Loops.h"
+#include "sp/StableHLO/Operations.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -59,36 +60,59 @@ std::optional<int64_t> mlir::sp::countTrips(stablehlo::WhileOp loop) {
   return counted ? std::optional(counted->trips) : std::nullopt;
 }
 
+/// The number that an integer of such a type holds where arithmetic gives
+/// `number`; nothing for another type, or what no int64 is.
+static std::optional<int64_t> wrapped(int64_t number, Type type) {
+  auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type));
+  if (!integer || integer.getWidth() == 1 || integer.getWidth() > 64)
+    return std::nullopt;
+  APInt held(64, static_cast<uint64_t>(number));
+  held = held.trunc(integer.getWidth());
+  if (!integer.isUnsigned())
+    return held.getSExtValue();
+  return held.getActiveBits() < 64 ? std::optional<int64_t>(held.getZExtValue())
+                                   : std::nullopt;
+}
+
 std::optional<int64_t>
 mlir::sp::evaluateScalar(Value value,
                          function_ref<std::optional<int64_t>(Value)> known) {
   if (std::optional<int64_t> number = known(value))
-    return number;
-  if (std::optional<int64_t> constant = constantOf(value))
-    return constant;
+    return wrapped(*number, value.getType());
+  if (std::optional<int64_t> constant = constantInteger(value))
+    return wrapped(*constant, value.getType());
   Operation *op = value.getDefiningOp();
   if (!op)
     return std::nullopt;
-  SmallVector<int64_t, 3> operands;
-  for (Value operand : op->getOperands()) {
-    std::optional<int64_t> number = evaluateScalar(operand, known);
-    if (!number)
-      return std::nullopt;
-    operands.push_back(*number);
+  auto operand = [&](unsigned number) {
+    return evaluateScalar(op->getOperand(number), known);
+  };
+  auto isLess = [&](stablehlo::CompareOp compare) -> std::optional<bool> {
+    auto lhs = evaluateScalar(compare.getLhs(), known),
+         rhs = evaluateScalar(compare.getRhs(), known);
+    bool isKnown =
+        lhs && rhs &&
+        compare.getComparisonDirection() == stablehlo::ComparisonDirection::LT;
+    return isKnown ? std::optional(*lhs < *rhs) : std::nullopt;
+  };
+  if (isa<stablehlo::AddOp, stablehlo::SubtractOp>(op)) {
+    std::optional<int64_t> lhs = operand(0), rhs = operand(1);
+    int64_t result = 0;
+    bool isLost =
+        !lhs || !rhs ||
+        (isa<stablehlo::AddOp>(op) ? llvm::AddOverflow(*lhs, *rhs, result)
+                                   : llvm::SubOverflow(*lhs, *rhs, result));
+    return isLost ? std::nullopt : wrapped(result, value.getType());
   }
-  if (isa<stablehlo::AddOp>(op))
-    return operands[0] + operands[1];
-  if (isa<stablehlo::SubtractOp>(op))
-    return operands[0] - operands[1];
-  if (isa<stablehlo::ConvertOp>(op))
-    return operands[0];
-  if (isa<stablehlo::SelectOp>(op))
-    return operands[0] != 0 ? operands[1] : operands[2];
-  auto compare = dyn_cast<stablehlo::CompareOp>(op);
-  if (compare &&
-      compare.getComparisonDirection() == stablehlo::ComparisonDirection::LT)
-    return operands[0] < operands[1];
-  return std::nullopt;
+  if (isa<stablehlo::ConvertOp>(op)) {
+    std::optional<int64_t> from = operand(0);
+    return from ? wrapped(*from, value.getType()) : std::nullopt;
+  }
+  auto select = dyn_cast<stablehlo::SelectOp>(op);
+  auto compare = select ? select.getPred().getDefiningOp<stablehlo::CompareOp>()
+                        : stablehlo::CompareOp();
+  std::optional<bool> taken = compare ? isLess(compare) : std::nullopt;
+  return taken ? operand(*taken ? 1 : 2) : std::nullopt;
 }
 
 std::optional<Induction> mlir::sp::findInduction(stablehlo::WhileOp loop,
