@@ -282,3 +282,5 @@ void RecomputeLayersPass::runOnOperation() {
   }
   Layers(func.front(), attentions).recompute();
 }
+
+#undef DEBUG_TYPE

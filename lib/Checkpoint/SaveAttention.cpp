@@ -179,3 +179,5 @@ private:
 };
 
 } // namespace
+
+#undef DEBUG_TYPE

@@ -381,3 +381,5 @@ void ImportAttentionPass::runOnOperation() {
   eraseDead(getOperation());
   lowerLogSumExps(getOperation());
 }
+
+#undef DEBUG_TYPE

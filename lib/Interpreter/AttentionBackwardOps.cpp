@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 #include "Ranks.h"
 #include "ScoredPairs.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::interpreter;
+using sp::typeOf;
 
 namespace {
 /// What the gradients of queries and keys are made of, and their sums.
@@ -26,10 +28,6 @@ struct Gradients {
   Tensors take() &&;
 };
 } // namespace
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 void Gradients::add(const ScoredPairs &pairs, int64_t batch, int64_t head,
                     const Pair &pair) {

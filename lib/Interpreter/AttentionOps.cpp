@@ -1,10 +1,12 @@
 //===- AttentionOps.cpp - Attention, whole and by blocks of keys ----------===//
 #include "Ranks.h"
 #include "ScoredPairs.h"
+#include "sp/StableHLO/TensorTypes.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::interpreter;
+using sp::typeOf;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -84,10 +86,6 @@ static LogicalResult forEachHead(const ScoredPairs &pairs, const Tensor &value,
       fn(states);
     }
   return success();
-}
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
 }
 
 //===----------------------------------------------------------------------===//

@@ -47,18 +47,6 @@ groupsOf(Operation *op, DenseIntElementsAttr attribute, int64_t devices) {
   return groups;
 }
 
-/// Part `i` of `count` along a dimension.
-static Tensor partOf(const Tensor &tensor, int64_t dimension, int64_t i,
-                     int64_t count) {
-  SmallVector<int64_t> shape(tensor.getShape());
-  shape[dimension] /= count;
-  View from = wholeView(tensor.getShape());
-  from.offset = i * shape[dimension] * from.strides[dimension];
-  Tensor result(RankedTensorType::get(shape, tensor.getElementType()));
-  copyView(shape, tensor, from, result, wholeView(shape));
-  return result;
-}
-
 static Tensor concatenate(ArrayRef<Tensor> parts, int64_t dimension) {
   SmallVector<int64_t> shape(parts.front().getShape());
   shape[dimension] *= int64_t(parts.size());

@@ -146,18 +146,6 @@ Tensor Convolution::evaluate(const Tensor &input, const Tensor &kernel,
   return result;
 }
 
-/// Part `i` of `count` along a dimension.
-static Tensor partOf(const Tensor &tensor, int64_t dimension, int64_t i,
-                     int64_t count) {
-  SmallVector<int64_t> shape(tensor.getShape());
-  shape[dimension] /= count;
-  View from = wholeView(tensor.getShape());
-  from.offset = i * shape[dimension] * from.strides[dimension];
-  Tensor result(RankedTensorType::get(shape, tensor.getElementType()));
-  copyView(shape, tensor, from, result, wholeView(shape));
-  return result;
-}
-
 static FailureOr<Tensor> convolutionOp(stablehlo::ConvolutionOp op,
                                        Tensors &operands,
                                        Evaluator &evaluator) {

@@ -3,13 +3,11 @@
 #include "Evaluator.h"
 #include "Strided.h"
 #include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::interpreter;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
+using sp::typeOf;
 
 static FailureOr<Tensor> constantOp(Operation *op, ElementsAttr value) {
   std::string reason;

@@ -24,8 +24,8 @@ static FailureOr<Tensor> rankOp(sp::RankOp op, Tensors &,
   return indexOf(op, axis->coordinate(evaluator.getDevice()));
 }
 
-static FailureOr<Tensor> constantOp(arith::ConstantOp op, Tensors &,
-                                    Evaluator &) {
+static FailureOr<Tensor> indexConstantOp(arith::ConstantOp op, Tensors &,
+                                         Evaluator &) {
   if (!op.getType().isIndex())
     return op.emitOpError() << "is not evaluated but for an index";
   return indexOf(op, cast<IntegerAttr>(op.getValue()).getInt());
@@ -168,7 +168,7 @@ static FailureOr<Tensor> gemmOp(sp::GemmOp op, Tensors &operands,
 
 void interpreter::addRankOps(Handlers &handlers) {
   handlers.add<sp::RankOp>(rankOp);
-  handlers.add<arith::ConstantOp>(constantOp);
+  handlers.add<arith::ConstantOp>(indexConstantOp);
   handlers.add<affine::AffineApplyOp>(applyOp);
   handlers.add<sp::PositionsOp>(positionsOp);
   handlers.add<sp::RowCountOp>(rowCountOp);

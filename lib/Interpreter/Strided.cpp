@@ -68,6 +68,17 @@ void interpreter::copyView(ArrayRef<int64_t> shape, const Tensor &from,
   });
 }
 
+Tensor interpreter::partOf(const Tensor &tensor, int64_t dimension, int64_t i,
+                           int64_t count) {
+  SmallVector<int64_t> shape(tensor.getShape());
+  shape[dimension] /= count;
+  View from = wholeView(tensor.getShape());
+  from.offset = i * shape[dimension] * from.strides[dimension];
+  Tensor result(RankedTensorType::get(shape, tensor.getElementType()));
+  copyView(shape, tensor, from, result, wholeView(shape));
+  return result;
+}
+
 Tensor interpreter::inGroups(const Tensor &tensor,
                              ArrayRef<ArrayRef<int64_t>> groups) {
   SmallVector<int64_t> strides = stridesOf(tensor.getShape());

@@ -24,6 +24,10 @@ inline View wholeView(ArrayRef<int64_t> shape) {
 void copyView(ArrayRef<int64_t> shape, const Tensor &from, const View &fromView,
               Tensor &to, const View &toView);
 
+/// Part `i` of `count` equal ones along a dimension.
+Tensor partOf(const Tensor &tensor, int64_t dimension, int64_t i,
+              int64_t count);
+
 /// `tensor` with its dimensions in the order of the groups, as a tensor of one
 /// dimension a group. Costs nothing when they are in that order.
 Tensor inGroups(const Tensor &tensor, ArrayRef<ArrayRef<int64_t>> groups);

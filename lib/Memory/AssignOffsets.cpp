@@ -158,3 +158,5 @@ struct AssignOffsetsPass
 };
 
 } // namespace
+
+#undef DEBUG_TYPE

@@ -14,6 +14,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "sp/IR/Storage.h"
+#include "sp/StableHLO/TensorTypes.h"
 #include "llvm/ADT/StringExtras.h"
 
 #define DEBUG_TYPE "sp-localize"
@@ -21,34 +22,30 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-static int64_t dimSize(Value value, int64_t dim) {
-  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
-}
-
 /// Adapts attributes that repeat the operand's shape.
 static void localizeAttributes(Operation *op) {
   if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
     SmallVector<int64_t> limits(slice.getLimitIndices());
     for (auto [dim, limit] : llvm::enumerate(limits))
-      limit = std::min(limit, dimSize(slice.getOperand(), dim));
+      limit = std::min(limit, typeOf(slice.getOperand()).getDimSize(dim));
     slice.setLimitIndices(limits);
   }
   if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
     SmallVector<int64_t> sizes(slice.getSliceSizes());
     for (auto [dim, size] : llvm::enumerate(sizes))
-      size = std::min(size, dimSize(slice.getOperand(), dim));
+      size = std::min(size, typeOf(slice.getOperand()).getDimSize(dim));
     slice.setSliceSizes(sizes);
   }
   if (auto gather = dyn_cast<stablehlo::GatherOp>(op)) {
     SmallVector<int64_t> sizes(gather.getSliceSizes());
     for (auto [dim, size] : llvm::enumerate(sizes))
-      size = std::min(size, dimSize(gather.getOperand(), dim));
+      size = std::min(size, typeOf(gather.getOperand()).getDimSize(dim));
     gather.setSliceSizes(sizes);
   }
   if (auto broadcast = dyn_cast<stablehlo::BroadcastOp>(op)) {
     SmallVector<int64_t> sizes(broadcast.getBroadcastSizes());
     for (auto [dim, size] : llvm::enumerate(sizes))
-      size = dimSize(broadcast, dim);
+      size = typeOf(broadcast).getDimSize(dim);
     broadcast.setBroadcastSizes(sizes);
   }
 }
@@ -300,10 +297,11 @@ SmallVector<Value> Localizer::emit(Operation *op,
     if (Value result = emitUpdateSlice(update, dims[0]))
       return {result};
   if (auto size = dyn_cast<stablehlo::GetDimensionSizeOp>(op))
-    return {splat(builder, op->getLoc(), size.getType(),
-                  builder.getIntegerAttr(
-                      getElementTypeOrSelf(size.getType()),
-                      dimSize(size.getOperand(), size.getDimension())))};
+    return {
+        splat(builder, op->getLoc(), size.getType(),
+              builder.getIntegerAttr(
+                  getElementTypeOrSelf(size.getType()),
+                  typeOf(size.getOperand()).getDimSize(size.getDimension())))};
   if (isShardingAnnotation(op) || isa<stablehlo::OptimizationBarrierOp>(op)) {
     SmallVector<Value> passed;
     for (auto [index, operand] : llvm::enumerate(op->getOperands()))
@@ -316,3 +314,5 @@ SmallVector<Value> Localizer::emit(Operation *op,
   }
   return emitByFactors(op, dims);
 }
+
+#undef DEBUG_TYPE

@@ -10,12 +10,10 @@
 
 #include "Localizer.h"
 
+#include "sp/StableHLO/TensorTypes.h"
+
 using namespace mlir;
 using namespace mlir::sp;
-
-static int64_t dimSize(Value value, int64_t dim) {
-  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
-}
 
 Value Localizer::emitConstant(Operation *op, ArrayRef<DimAttr> dims) {
   auto constant = op->getAttrOfType<ElementsAttr>("value");
@@ -77,7 +75,7 @@ public:
   void spread(unsigned dim, DimAttr dealt, int64_t length) {
     Value positions = positionsOf(builder, loc, dealt);
     auto lineType = cast<RankedTensorType>(positions.getType());
-    int64_t size = dimSize(update, dim);
+    int64_t size = typeOf(update).getDimSize(dim);
     auto number = [&](int64_t value) {
       return splat(builder, loc, lineType, builder.getI32IntegerAttr(value));
     };
@@ -146,8 +144,8 @@ Value Localizer::emitUpdateSlice(stablehlo::DynamicUpdateSliceOp op,
   SmallVector<DimAttr> updateDims = wholeDims(op.getUpdate());
   SmallVector<unsigned> partial;
   for (auto [index, dim] : llvm::enumerate(dims)) {
-    bool isWhole =
-        dimSize(op.getUpdate(), index) == dimSize(op.getOperand(), index);
+    bool isWhole = typeOf(op.getUpdate()).getDimSize(index) ==
+                   typeOf(op.getOperand()).getDimSize(index);
     if (isWhole)
       updateDims[index] = dim;
     if (!isWhole && isDealt(dim))
@@ -163,6 +161,7 @@ Value Localizer::emitUpdateSlice(stablehlo::DynamicUpdateSliceOp op,
                              require(op.getOperand(), dims, op),
                              require(op.getUpdate(), updateDims, op), starts);
   for (unsigned index : partial)
-    emitter.spread(index, dims[index], dimSize(op.getOperand(), index));
+    emitter.spread(index, dims[index],
+                   typeOf(op.getOperand()).getDimSize(index));
   return emitter.finish();
 }

@@ -314,3 +314,5 @@ LogicalResult Localizer::localizeBody(Block &block) {
       return failure();
   return success();
 }
+
+#undef DEBUG_TYPE

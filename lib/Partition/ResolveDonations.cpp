@@ -107,3 +107,5 @@ struct ResolveDonationsPass
 };
 
 } // namespace
+
+#undef DEBUG_TYPE

@@ -374,3 +374,5 @@ void PlanAttentionPass::runOnOperation() {
 }
 
 } // namespace
+
+#undef DEBUG_TYPE

@@ -232,3 +232,5 @@ struct BucketReductionsPass
 };
 
 } // namespace
+
+#undef DEBUG_TYPE

@@ -243,3 +243,5 @@ struct FuseEpiloguesPass
 };
 
 } // namespace
+
+#undef DEBUG_TYPE

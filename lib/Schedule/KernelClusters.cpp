@@ -4,6 +4,7 @@
 #include "KernelClusters.h"
 
 #include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 #include "llvm/ADT/BitVector.h"
 
@@ -16,17 +17,6 @@ static constexpr size_t kMaxMembers = 96;
 /// Work of one row that is small enough to be one tile, and that is small
 /// enough if there are several rows.
 static constexpr int64_t kSmallRow = 1 << 15, kLongRow = 1 << 18, kFewRows = 8;
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-static int64_t countOf(Value value) {
-  int64_t count = 1;
-  for (int64_t size : shapeOf(value))
-    count *= size;
-  return count;
-}
 
 /// Calls `visit` on every value that `op` or its regions read.
 static void forEachRead(Operation *op, function_ref<void(Value)> visit) {
@@ -187,11 +177,11 @@ bool KernelClusters::fitsOneKernel(ArrayRef<unsigned> candidates) const {
     bool isStored = isStoredInKernel(op);
     for (Value result : op->getResults()) {
       isStored |= neededOutside.contains(result);
-      work = std::max(work, countOf(result));
+      work = std::max(work, countOf(shapeOf(result)));
     }
     for (Value operand : op->getOperands())
       if (isStoredInKernel(op))
-        work = std::max(work, countOf(operand));
+        work = std::max(work, countOf(shapeOf(operand)));
     for (unsigned next : successors[node])
       isStored |= !inside.contains(next);
     if (isStored) {

@@ -3,16 +3,13 @@
 
 #include "KernelClusters.h"
 #include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 namespace mlir::sp {
 
 using namespace stablehlo;
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 RowCounts rowCounts(ArrayRef<int64_t> shape) {
   RowCounts counts = {1};

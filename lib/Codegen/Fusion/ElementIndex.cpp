@@ -14,7 +14,7 @@ namespace mlir::sp {
 static constexpr size_t kMaxCuts = 12;
 /// Side of the blocks in which transposed elements are visited: a cache line of
 /// f32 each way.
-static constexpr int64_t kBlock = 16;
+static constexpr int64_t kBlockSide = 16;
 
 /// The side of a block that divides `extent`, or 0.
 static int64_t blockOf(int64_t extent, int64_t wanted) {
@@ -301,7 +301,8 @@ bool IndexSpace::requestBlocks(const Index &address, Value innermost,
   const Leaf *inner = nullptr, *unit = nullptr;
   for (auto [id, coefficient] : address.terms) {
     const Leaf &leaf = leaves[id];
-    if (leaf.plan && leaf.value == innermost && std::abs(coefficient) >= kBlock)
+    if (leaf.plan && leaf.value == innermost &&
+        std::abs(coefficient) >= kBlockSide)
       inner = &leaf;
     if (leaf.value && leaf.value != innermost && std::abs(coefficient) == 1)
       unit = &leaf;
@@ -315,8 +316,8 @@ bool IndexSpace::requestBlocks(const Index &address, Value innermost,
   bool isNew = inner->plan == unit->plan && !along.isInner && !across.isInner;
   // Half as many lines as they are long: a cache set has no more ways, and a
   // power of two puts them all into one set.
-  int64_t lines = blockOf(along.extent, kBlock / 2);
-  int64_t length = blockOf(across.extent, kBlock);
+  int64_t lines = blockOf(along.extent, kBlockSide / 2);
+  int64_t length = blockOf(across.extent, kBlockSide);
   if (isNew && lines && length) {
     along.block = lines;
     across.block = length;

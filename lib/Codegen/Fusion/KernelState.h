@@ -3,9 +3,9 @@
 #define SP_LIB_CODEGEN_KERNELSTATE_H
 
 #include "Fusion/KernelParts.h"
-#include "Fusion/TensorShape.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 #include <map>
 #include <optional>

@@ -12,7 +12,7 @@ namespace plan = sprt::plan;
 
 namespace mlir::sp {
 
-static plan::DType elementOf(Value value) {
+static plan::DType dtypeOf(Value value) {
   return PlanWriter::dtype(getElementTypeOrSelf(value));
 }
 
@@ -27,7 +27,7 @@ static void describe(LaunchOp op, plan::SignatureT &signature) {
 /// What attention and its gradients say alike.
 template <typename OpT>
 static void describePairs(OpT op, plan::SignatureT &signature) {
-  signature.type = elementOf(op.getQuery());
+  signature.type = dtypeOf(op.getQuery());
   signature.head_size = op.getQuery().getType().getDimSize(3);
   signature.value_size = op.getValue().getType().getDimSize(3);
   signature.sums = cast<RankedTensorType>(op.getLse().getType()).getRank() == 4;
@@ -35,7 +35,7 @@ static void describePairs(OpT op, plan::SignatureT &signature) {
   auto add = [&](plan::TermKind kind, ValueRange values) {
     for (Value value : values)
       signature.terms.emplace_back(
-          kind, elementOf(value),
+          kind, dtypeOf(value),
           cast<RankedTensorType>(value.getType()).getNumElements());
   };
   add(plan::TermKind::query, op.getPerQuery());
@@ -50,7 +50,7 @@ static void describe(Operation *op, plan::SignatureT &signature) {
     return describe(launch, signature);
   if (auto attend = dyn_cast<AttendOp>(op)) {
     signature.kind = plan::KernelKind::attend;
-    signature.out_type = elementOf(attend.getOutput());
+    signature.out_type = dtypeOf(attend.getOutput());
     return describePairs(attend, signature);
   }
   auto backward = cast<AttendBackwardOp>(op);

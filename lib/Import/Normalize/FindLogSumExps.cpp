@@ -16,6 +16,7 @@
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "sp/StableHLO/TensorTypes.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::sp {
@@ -25,10 +26,6 @@ namespace mlir::sp {
 
 using namespace mlir;
 using namespace mlir::sp;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 /// Whether an operation adds or drops dimensions of one element.
 static bool keepsRows(Operation *op) {

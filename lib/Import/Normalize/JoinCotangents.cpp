@@ -10,13 +10,10 @@
 #include "Normalize/SplitSums.h"
 
 #include "sp/StableHLO/Operations.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::sp;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 void Cotangent::settle(ImplicitLocOpBuilder &b) {
   if (isNegative)

@@ -8,12 +8,10 @@
 
 #include "Normalize/SplitSums.h"
 
+#include "sp/StableHLO/TensorTypes.h"
+
 using namespace mlir;
 using namespace mlir::sp;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 std::optional<WeightsPart> mlir::sp::partOf(Value value) {
   auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>();

@@ -5,6 +5,7 @@
 #include "sp/IR/SP.h"
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -12,10 +13,6 @@
 
 using namespace mlir;
 using namespace mlir::sp;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 static bool hasPairs(Operation *contraction) {
   ContractionDims dims = contractionDims(contraction);

@@ -15,6 +15,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "sp/StableHLO/TensorTypes.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::sp {
@@ -24,10 +25,6 @@ namespace mlir::sp {
 
 using namespace mlir;
 using namespace mlir::sp;
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 namespace {
 

@@ -14,6 +14,7 @@
 
 #include "sp/Import/Passes.h"
 #include "sp/StableHLO/Operations.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_SPLITSUMSPASS
@@ -22,10 +23,6 @@ namespace mlir::sp {
 
 using namespace mlir;
 using namespace mlir::sp;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 namespace {
 

@@ -5,13 +5,10 @@
 
 #include "sp/StableHLO/Builders.h"
 #include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::sp;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 static Value reshape(OpBuilder &builder, Location location, Value value,
                      ArrayRef<int64_t> shape) {
@@ -25,14 +22,14 @@ static Value broadcast(OpBuilder &builder, Location location, Value value,
       builder, location, typeOf(value).clone(shape), value, dims);
 }
 
-static Value divide(OpBuilder &builder, Location location, Value value,
-                    double by) {
+static Value divideBy(OpBuilder &builder, Location location, Value value,
+                      double by) {
   return stablehlo::DivOp::create(builder, location, value,
                                   splat(builder, location, typeOf(value), by));
 }
 
-static Value scale(OpBuilder &builder, Location location, Value value,
-                   double factor) {
+static Value multiplyBy(OpBuilder &builder, Location location, Value value,
+                        double factor) {
   return stablehlo::MulOp::create(
       builder, location, value,
       splat(builder, location, typeOf(value), factor));
@@ -76,7 +73,7 @@ static Value transpose(OpBuilder &builder, Location location, Value value,
 /// Their sum could overflow.
 static Value means(OpBuilder &builder, Location location, Value values) {
   Value shares =
-      divide(builder, location, values, double(typeOf(values).getDimSize(1)));
+      divideBy(builder, location, values, double(typeOf(values).getDimSize(1)));
   return sumOver(builder, location, shares, 1);
 }
 
@@ -179,7 +176,7 @@ Value EmptyRowGradients::ofValues() {
     return notNumbers(shape, /*perQuery=*/false);
   Value sums = sumOver(builder, location, cotangent, {1, 3});
   return broadcast(builder, location,
-                   divide(builder, location, sums, double(shape[1])), shape,
+                   divideBy(builder, location, sums, double(shape[1])), shape,
                    {0, 2, 3});
 }
 
@@ -197,8 +194,8 @@ Value EmptyRowGradients::ofQueries(double slope) {
   if (!isMean)
     return notNumbers(whole, /*perQuery=*/true);
   Value moment = contract(builder, location, centred(), key, {0, 2}, {1}, {1});
-  moment = scale(builder, location, moment,
-                 slope / double(typeOf(key).getDimSize(1)));
+  moment = multiplyBy(builder, location, moment,
+                      slope / double(typeOf(key).getDimSize(1)));
   Value gradient =
       contract(builder, location, cotangent, moment, {0, 1}, {4}, {2});
   gradient = transpose(builder, location, gradient, {0, 2, 1, 3, 4});
@@ -211,7 +208,7 @@ Value EmptyRowGradients::ofKeys(double slope) {
     return notNumbers(keys, /*perQuery=*/false);
   Value moment =
       contract(builder, location, cotangent, query, {0, 2}, {1, 3}, {1, 3});
-  moment = scale(builder, location, moment, slope / double(keys[1]));
+  moment = multiplyBy(builder, location, moment, slope / double(keys[1]));
   Value gradient =
       contract(builder, location, centred(), moment, {0, 1}, {3}, {2});
   return transpose(builder, location, gradient, {0, 2, 1, 3});

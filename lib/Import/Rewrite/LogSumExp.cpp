@@ -13,16 +13,13 @@
 #include "sp/StableHLO/Builders.h"
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::sp;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 static bool isScored(const Node &node) { return node.scored && node.op; }
 

@@ -4,13 +4,10 @@
 
 #include "sp/StableHLO/Builders.h"
 #include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::sp;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 Value mlir::sp::numberOfSums(OpBuilder &builder, Location location, Value lse,
                              int64_t which) {

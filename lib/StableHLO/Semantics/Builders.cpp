@@ -3,13 +3,10 @@
 #include "sp/StableHLO/Builders.h"
 
 #include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::sp;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 static Value number(OpBuilder &builder, Location location, Type element,
                     double value) {

@@ -3,13 +3,11 @@
 #include "Verify/Verify.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
+using sp::shapeOf;
 
 /// Dimensions of one operand: each at most once, batching and contracting
 /// together.

@@ -2,12 +2,11 @@
 
 #include "Verify/Verify.h"
 
+#include "sp/StableHLO/TensorTypes.h"
+
 using namespace mlir;
 using namespace mlir::stablehlo;
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
+using sp::shapeOf;
 
 LogicalResult stablehlo::ConstantOp::verify() {
   // (C1)

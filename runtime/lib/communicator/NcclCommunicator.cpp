@@ -6,7 +6,7 @@ namespace sprt {
 
 namespace {
 
-constexpr int64_t kAlignment = 256;
+constexpr int64_t kPackAlignment = 256;
 
 } // namespace
 
@@ -113,7 +113,8 @@ Status NcclCommunicator::stage(
   int64_t bytes = 0;
   for (const auto &each : transfers)
     if (each->packed)
-      bytes += (each->bytes + kAlignment - 1) / kAlignment * kAlignment;
+      bytes +=
+          (each->bytes + kPackAlignment - 1) / kPackAlignment * kPackAlignment;
   // The stream's work of before may still use what is too small now, so that
   // it stays until the end.
   if (bytes > lane.stagingBytes) {
@@ -128,7 +129,8 @@ Status NcclCommunicator::stage(
   for (const auto &each : transfers)
     if (each->packed) {
       each->data = at;
-      at += (each->bytes + kAlignment - 1) / kAlignment * kAlignment;
+      at +=
+          (each->bytes + kPackAlignment - 1) / kPackAlignment * kPackAlignment;
     }
   return Status::success();
 }

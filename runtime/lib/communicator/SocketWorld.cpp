@@ -8,7 +8,7 @@ namespace sprt {
 
 namespace {
 /// How often the server looks whether it is to end.
-constexpr int kLookMilliseconds = 20;
+constexpr int kPollMilliseconds = 20;
 /// How long process 0 stays for the others to be done: after a failure they
 /// may still be about to report theirs.
 constexpr auto kGrace = std::chrono::seconds(5);
@@ -169,7 +169,7 @@ void SocketWorld::serve() {
       wanted.push_back({link->socket.descriptor(), POLLIN, 0});
       numbers.push_back(number);
     }
-    poll(wanted.data(), wanted.size(), kLookMilliseconds);
+    poll(wanted.data(), wanted.size(), kPollMilliseconds);
     for (size_t i = 0; i < numbers.size(); ++i) {
       if (!wanted[i].revents)
         continue;

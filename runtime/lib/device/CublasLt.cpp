@@ -10,7 +10,7 @@ namespace sprt {
 namespace {
 
 /// Buffers of a plan begin at multiples of it.
-constexpr uint32_t kAlignment = 64;
+constexpr uint32_t kLeastAlignment = 64;
 constexpr size_t kOldestVersion = 120000;
 
 /// One matrix as column-major memory holds it.
@@ -78,14 +78,14 @@ constexpr const char *kWayOut = "; run it with --device=emulated";
 template <typename T> using Owned = std::unique_ptr<T, cublasStatus_t (*)(T *)>;
 
 uint32_t alignmentOf(const std::byte *data) {
-  auto address = reinterpret_cast<uintptr_t>(data) | kAlignment;
+  auto address = reinterpret_cast<uintptr_t>(data) | kLeastAlignment;
   return static_cast<uint32_t>(address & -address);
 }
 
 } // namespace
 
 /// Makes a call of the library, whose failure the function returns.
-#define SPRT_CALL(name, ...)                                                   \
+#define SPRT_CUBLAS_CALL(name, ...)                                            \
   if (Status failure = check(name(__VA_ARGS__), #name))                        \
   return failure
 
@@ -131,7 +131,7 @@ Status CublasLt::open(std::initializer_list<const char *> names) {
     return fail(SPRT_UNSUPPORTED)
            << "expected cuBLASLt " << kOldestVersion << " or later but got "
            << version << "; install CUDA's libcublas of version 12 or later";
-  SPRT_CALL(cublasLtCreate, &handle);
+  SPRT_CUBLAS_CALL(cublasLtCreate, &handle);
   return Status::success();
 }
 
@@ -146,11 +146,12 @@ Status CublasLt::describe(const GemmShape &shape, const Recipe &recipe,
                           const std::byte *bias, Product &out_product) const {
   cublasLtMatmulDesc_t product = nullptr;
   // Not COMPUTE_32F_FAST_TF32: f32 stays f32.
-  SPRT_CALL(cublasLtMatmulDescCreate, &product, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  SPRT_CUBLAS_CALL(cublasLtMatmulDescCreate, &product, CUBLAS_COMPUTE_32F,
+                   CUDA_R_32F);
   out_product = {product, cublasLtMatmulDescDestroy};
   auto set = [&](cublasLtMatmulDescAttributes_t attribute, auto value) {
-    SPRT_CALL(cublasLtMatmulDescSetAttribute, product, attribute,
-              static_cast<const void *>(&value), sizeof value);
+    SPRT_CUBLAS_CALL(cublasLtMatmulDescSetAttribute, product, attribute,
+                     static_cast<const void *>(&value), sizeof value);
     return Status::success();
   };
   if (Status failure = set(CUBLASLT_MATMUL_DESC_TRANSA, recipe.firstIs))
@@ -195,15 +196,15 @@ Status CublasLt::make(const GemmShape &shape, const Alignments &alignments,
                             int64_t stride,
                             Owned<cublasLtMatrixLayoutOpaque_t> &out_layout) {
     cublasLtMatrixLayout_t layout = nullptr;
-    SPRT_CALL(cublasLtMatrixLayoutCreate, &layout, dataType(type),
-              static_cast<uint64_t>(stored.rows),
-              static_cast<uint64_t>(stored.columns), stored.pitch);
+    SPRT_CUBLAS_CALL(cublasLtMatrixLayoutCreate, &layout, dataType(type),
+                     static_cast<uint64_t>(stored.rows),
+                     static_cast<uint64_t>(stored.columns), stored.pitch);
     out_layout = {layout, cublasLtMatrixLayoutDestroy};
-    SPRT_CALL(cublasLtMatrixLayoutSetAttribute, layout,
-              CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch);
-    SPRT_CALL(cublasLtMatrixLayoutSetAttribute, layout,
-              CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-              sizeof stride);
+    SPRT_CUBLAS_CALL(cublasLtMatrixLayoutSetAttribute, layout,
+                     CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch);
+    SPRT_CUBLAS_CALL(cublasLtMatrixLayoutSetAttribute, layout,
+                     CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                     sizeof stride);
     return Status::success();
   };
   if (Status failure =
@@ -221,25 +222,25 @@ Status CublasLt::make(const GemmShape &shape, const Alignments &alignments,
 Status CublasLt::search(const GemmShape &shape, const Alignments &alignments,
                         Recipe &out_recipe) const {
   cublasLtMatmulPreference_t created = nullptr;
-  SPRT_CALL(cublasLtMatmulPreferenceCreate, &created);
+  SPRT_CUBLAS_CALL(cublasLtMatmulPreferenceCreate, &created);
   Owned<cublasLtMatmulPreferenceOpaque_t> preference(
       created, cublasLtMatmulPreferenceDestroy);
   uint64_t workspace = kWorkspaceBytes;
-  SPRT_CALL(cublasLtMatmulPreferenceSetAttribute, created,
-            CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
-            sizeof workspace);
+  SPRT_CUBLAS_CALL(cublasLtMatmulPreferenceSetAttribute, created,
+                   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+                   sizeof workspace);
   // The others round parts of a sum to the result's type.
   uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-  SPRT_CALL(cublasLtMatmulPreferenceSetAttribute, created,
-            CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes,
-            sizeof schemes);
+  SPRT_CUBLAS_CALL(cublasLtMatmulPreferenceSetAttribute, created,
+                   CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes,
+                   sizeof schemes);
   for (auto [attribute, operand] :
        {std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, size_t(1)),
         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, 0},
         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, 2},
         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, 2}})
-    SPRT_CALL(cublasLtMatmulPreferenceSetAttribute, created, attribute,
-              &alignments[operand], sizeof alignments[operand]);
+    SPRT_CUBLAS_CALL(cublasLtMatmulPreferenceSetAttribute, created, attribute,
+                     &alignments[operand], sizeof alignments[operand]);
 
   cublasLtMatmulHeuristicResult_t found = {};
   int count = 0;
@@ -274,7 +275,10 @@ Status CublasLt::find(const GemmShape &shape, const Alignments &alignments,
 
 Status CublasLt::prepare(const GemmShape &shape) {
   const Recipe *recipe = nullptr;
-  return find(shape, {kAlignment, kAlignment, kAlignment, kAlignment}, recipe);
+  return find(
+      shape,
+      {kLeastAlignment, kLeastAlignment, kLeastAlignment, kLeastAlignment},
+      recipe);
 }
 
 Status CublasLt::multiply(const GemmShape &shape, const GemmData &data,
@@ -292,11 +296,11 @@ Status CublasLt::multiply(const GemmShape &shape, const GemmData &data,
     if (Status failure = describe(shape, *recipe, data.bias, own))
       return failure;
   const float one = 1, zero = 0;
-  SPRT_CALL(cublasLtMatmul, handle,
-            shape.hasBias ? own.get() : recipe->product.get(), &one, data.b,
-            recipe->first.get(), data.a, recipe->second.get(), &zero, data.c,
-            recipe->result.get(), data.c, recipe->result.get(),
-            &recipe->algorithm, workspace, kWorkspaceBytes, stream);
+  SPRT_CUBLAS_CALL(
+      cublasLtMatmul, handle, shape.hasBias ? own.get() : recipe->product.get(),
+      &one, data.b, recipe->first.get(), data.a, recipe->second.get(), &zero,
+      data.c, recipe->result.get(), data.c, recipe->result.get(),
+      &recipe->algorithm, workspace, kWorkspaceBytes, stream);
   return Status::success();
 }
 

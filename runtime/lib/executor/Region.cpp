@@ -15,7 +15,7 @@ static const auto kPage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 static constexpr auto kLargePage = static_cast<size_t>(kLargePageBytes);
 
 /// What kernels want of their buffers.
-static constexpr size_t kAlignment = 64;
+static constexpr size_t kRegionAlignment = 64;
 
 static size_t roundUp(size_t size, size_t grain) {
   return (size + grain - 1) / grain * grain;
@@ -63,7 +63,7 @@ Status Region::map(int64_t size, bool prefault) {
   mprotect(pages + kept, kPage, PROT_NONE);
   // What is touched whole ends with its last page, so that nobody may read
   // behind it; of what is not, promises count pages from its beginning.
-  base = prefault ? pages + kept - roundUp(length, kAlignment) : pages;
+  base = prefault ? pages + kept - roundUp(length, kRegionAlignment) : pages;
   bytes = size;
   // A wish: where it is not granted, nothing is lost.
   if (large > 0)
