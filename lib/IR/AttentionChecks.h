@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "sp/IR/SP.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 namespace mlir::sp {
 
@@ -67,49 +68,60 @@ struct TermSizes {
   bool isPart;
 };
 
+template <typename OpT> LogicalResult verifyKinds(OpT op) {
+  ArrayRef<TermKind> kinds = op.getTermKinds().getKinds();
+  if (kinds.size() != op.getTerms().size() || !llvm::is_sorted(kinds))
+    return op.emitOpError()
+           << "expected a kind for each of " << op.getTerms().size()
+           << " terms, ascending, but got " << op.getTermKinds();
+  for (auto [term, kind] : llvm::zip_equal(op.getTerms(), kinds)) {
+    int64_t rank = kind == TermKind::Table ? 2 : 4;
+    if (typeOf(term).getRank() != rank)
+      return op.emitOpError()
+             << "expected a " << stringifyTermKind(kind) << " term of " << rank
+             << " dimensions but got " << term.getType();
+  }
+  if (!kinds.empty() && !op.getScore())
+    return op.emitOpError() << "expected a score function that takes the terms";
+  return success();
+}
+
 template <typename OpT>
 LogicalResult verifyTerms(OpT op, const TermSizes &sizes) {
-  auto check = [&](ValueRange terms, StringRef name,
-                   ArrayRef<int64_t> largest) -> LogicalResult {
-    for (Value term : terms) {
-      ArrayRef<int64_t> shape =
-          cast<RankedTensorType>(term.getType()).getShape();
-      for (auto [size, most] : llvm::zip_equal(shape, largest))
-        if (size != 1 && size != most)
-          return op.emitOpError()
-                 << "expected a " << name << " term of [" << largest
-                 << "], 1 where all share an element, but got "
-                 << term.getType();
-    }
-    return success();
-  };
+  if (failed(verifyKinds(op)))
+    return failure();
   auto wholeHeads = [&](int64_t size) {
     return sizes.isPart ? std::max(size, sizes.wholeHeads) : sizes.wholeHeads;
   };
-  for (Value term : op.getPair()) {
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(term.getType()).getShape();
-    // Of a part, one row may be all that the rank has.
-    bool isWhole = sizes.isPart ? shape[1] > sizes.heads : shape[2] == 1;
-    int64_t heads = isWhole ? wholeHeads(shape[1]) : sizes.heads;
-    if (failed(check(term, "pair",
-                     {sizes.batch, heads, sizes.queries, sizes.columns})))
-      return failure();
+  auto largestOf = [&](ArrayRef<int64_t> shape,
+                       TermKind kind) -> SmallVector<int64_t> {
+    switch (kind) {
+    case TermKind::PerQuery:
+      return {sizes.batch, sizes.queries, 1, 1};
+    case TermKind::PerKey:
+      return {sizes.batch, sizes.keys, 1, 1};
+    case TermKind::PerHead:
+      return {sizes.batch, 1, wholeHeads(shape[2]), 1};
+    case TermKind::Pair: {
+      // Of a part, one row may be all that the rank has.
+      bool isWhole = sizes.isPart ? shape[1] > sizes.heads : shape[2] == 1;
+      return {sizes.batch, isWhole ? wholeHeads(shape[1]) : sizes.heads,
+              sizes.queries, sizes.columns};
+    }
+    case TermKind::Table:
+      return llvm::to_vector(shape);
+    }
+  };
+  for (auto [term, kind] :
+       llvm::zip_equal(op.getTerms(), op.getTermKinds().getKinds())) {
+    SmallVector<int64_t> largest = largestOf(shapeOf(term), kind);
+    for (auto [size, most] : llvm::zip_equal(shapeOf(term), largest))
+      if (size != 1 && size != most)
+        return op.emitOpError()
+               << "expected a " << stringifyTermKind(kind) << " term of ["
+               << largest << "], 1 where all share an element, but got "
+               << term.getType();
   }
-  for (Value term : op.getPerHead()) {
-    int64_t heads =
-        wholeHeads(cast<RankedTensorType>(term.getType()).getDimSize(2));
-    if (failed(check(term, "per_head", {sizes.batch, 1, heads, 1})))
-      return failure();
-  }
-  if (failed(check(op.getPerQuery(), "per_query",
-                   {sizes.batch, sizes.queries, 1, 1})) ||
-      failed(check(op.getPerKey(), "per_key", {sizes.batch, sizes.keys, 1, 1})))
-    return failure();
-  bool hasTerms = !op.getPerQuery().empty() || !op.getPerKey().empty() ||
-                  !op.getPerHead().empty() || !op.getPair().empty() ||
-                  !op.getTable().empty();
-  if (hasTerms && !op.getScore())
-    return op.emitOpError() << "expected a score function that takes the terms";
   return success();
 }
 
@@ -133,12 +145,10 @@ LogicalResult verifyScore(OpT op, SymbolTableCollection &symbols,
   };
   SmallVector<Type> inputs = {scalar(element)};
   inputs.append(3, scalar(builder.getI32Type()));
-  for (ValueRange terms :
-       {ValueRange(op.getPerQuery()), ValueRange(op.getPerKey()),
-        ValueRange(op.getPerHead()), ValueRange(op.getPair())})
-    for (Value term : terms)
-      inputs.push_back(scalar(getElementTypeOrSelf(term)));
-  llvm::append_range(inputs, op.getTable().getTypes());
+  for (auto [term, kind] :
+       llvm::zip_equal(op.getTerms(), op.getTermKinds().getKinds()))
+    inputs.push_back(kind == TermKind::Table ? term.getType()
+                                             : scalar(elementOf(term)));
   FunctionType type = score.getFunctionType();
   bool yields = type.getNumResults() >= least &&
                 type.getNumResults() <= least + 1 &&

@@ -27,6 +27,40 @@ static ParseResult parseStateTypes(
 static void printStateTypes(OpAsmPrinter &, Operation *, Value, Type, Type,
                             Type, Type) {}
 
+/// Terms in groups of a kind: `per_key(%a, %b : t, t) table(%c : t)`.
+static ParseResult
+parseTerms(OpAsmParser &parser,
+           SmallVectorImpl<OpAsmParser::UnresolvedOperand> &terms,
+           SmallVectorImpl<Type> &types, TermKindsAttr &kinds) {
+  SmallVector<TermKind> all;
+  for (uint32_t number = 0; number <= getMaxEnumValForTermKind(); ++number) {
+    auto kind = TermKind(number);
+    if (failed(parser.parseOptionalKeyword(stringifyTermKind(kind))))
+      continue;
+    SMLoc location = parser.getCurrentLocation();
+    if (parser.parseLParen() || parser.parseOperandList(terms) ||
+        parser.parseColonTypeList(types) || parser.parseRParen())
+      return failure();
+    if (terms.size() != types.size())
+      return parser.emitError(location) << "expected a type for each "
+                                        << stringifyTermKind(kind) << " term";
+    all.resize(terms.size(), kind);
+  }
+  kinds = TermKindsAttr::get(parser.getContext(), all);
+  return success();
+}
+
+static void printTerms(OpAsmPrinter &printer, Operation *op, OperandRange,
+                       TypeRange, TermKindsAttr) {
+  for (uint32_t number = 0; number <= getMaxEnumValForTermKind(); ++number) {
+    auto kind = TermKind(number);
+    OperandRange terms = cast<ScoredOpInterface>(op).getTermsOf(kind);
+    if (!terms.empty())
+      printer << " " << stringifyTermKind(kind) << "(" << terms << " : "
+              << terms.getTypes() << ")";
+  }
+}
+
 /// Gradients that an op continues have the types of those it yields, delta that
 /// of one number of lse.
 static ParseResult parseGradientTypes(

@@ -193,19 +193,18 @@ struct AttentionFactors {
 /// Adds the terms of a score function. How those over pairs are dealt follows
 /// from the plan.
 template <typename OpT> void addTerms(OpT op, AttentionFactors &factors) {
-  auto add = [&](MutableOperandRange terms, Factor *rows) {
-    for (OpOperand &term : terms) {
-      unsigned number = term.getOperandNumber();
-      if (shapeOf(term.get())[0] == shapeOf(op.getQuery())[0])
-        factors.batch.operands.push_back({number, 0});
-      if (rows)
-        rows->operands.push_back({number, 1});
-    }
-  };
-  add(op.getPerQueryMutable(), &factors.queries);
-  add(op.getPerKeyMutable(), &factors.keys);
-  add(op.getPerHeadMutable(), nullptr);
-  add(op.getPairMutable(), nullptr);
+  for (auto [term, kind] :
+       llvm::zip_equal(op.getTermsMutable(), op.getTermKinds().getKinds())) {
+    if (kind == TermKind::Table)
+      continue;
+    unsigned number = term.getOperandNumber();
+    if (shapeOf(term.get())[0] == shapeOf(op.getQuery())[0])
+      factors.batch.operands.push_back({number, 0});
+    if (kind == TermKind::PerQuery)
+      factors.queries.operands.push_back({number, 1});
+    if (kind == TermKind::PerKey)
+      factors.keys.operands.push_back({number, 1});
+  }
 }
 
 SmallVector<Factor> ofAttention(AttentionOp op) {

@@ -50,23 +50,31 @@ FailureOr<ScoredPairs> ScoredPairs::common(OpT op, const Tensors &operands) {
   pairs.bands = sp::toAlgebra(op.getBands());
   pairs.scale = op.getScale().convertToDouble();
   pairs.score = op.getScoreAttr();
-  for (Value term : op.getPerQuery())
-    pairs.addTerm(valueOf(term), {0, -1, 1, -1});
-  for (Value term : op.getPerKey())
-    pairs.addTerm(valueOf(term), {0, -1, -1, 1});
-  for (Value term : op.getPerHead()) {
-    pairs.addTerm(valueOf(term), {0, 2, -1, -1});
-    pairs.terms.back().hasWholeHeads = true;
+  for (auto [term, kind] :
+       llvm::zip_equal(op.getTerms(), op.getTermKinds().getKinds())) {
+    switch (kind) {
+    case sp::TermKind::PerQuery:
+      pairs.addTerm(valueOf(term), {0, -1, 1, -1});
+      break;
+    case sp::TermKind::PerKey:
+      pairs.addTerm(valueOf(term), {0, -1, -1, 1});
+      break;
+    case sp::TermKind::PerHead:
+      pairs.addTerm(valueOf(term), {0, 2, -1, -1});
+      pairs.terms.back().hasWholeHeads = true;
+      break;
+    case sp::TermKind::Pair:
+      pairs.addTerm(valueOf(term), {0, 1, 2, 3});
+      pairs.terms.back().hasKeyPositions = true;
+      if constexpr (std::is_same_v<OpT, sp::AttendOp> ||
+                    std::is_same_v<OpT, sp::AttendBackwardOp>)
+        pairs.terms.back().hasWholeHeads = op.hasWholeHeads(term);
+      break;
+    case sp::TermKind::Table:
+      pairs.tables.push_back(valueOf(term));
+      break;
+    }
   }
-  for (Value term : op.getPair()) {
-    pairs.addTerm(valueOf(term), {0, 1, 2, 3});
-    pairs.terms.back().hasKeyPositions = true;
-    if constexpr (std::is_same_v<OpT, sp::AttendOp> ||
-                  std::is_same_v<OpT, sp::AttendBackwardOp>)
-      pairs.terms.back().hasWholeHeads = op.hasWholeHeads(term);
-  }
-  for (Value table : op.getTable())
-    pairs.tables.push_back(valueOf(table));
   if constexpr (std::is_same_v<OpT, sp::AttentionBackwardOp> ||
                 std::is_same_v<OpT, sp::AttendBackwardOp>) {
     pairs.hasSlope = true;

@@ -139,32 +139,24 @@ DimAttr Localizer::batchOf(OpT op, Value term,
 }
 
 template <typename OpT>
-SmallVector<Value> Localizer::requireRows(OpT op, ValueRange terms,
-                                          const AttentionRows &dealt,
-                                          DimAttr rows) {
-  return llvm::map_to_vector(terms, [&](Value term) {
-    SmallVector<DimAttr> termDims = wholeDims(term);
-    termDims[0] = batchOf(op, term, dealt);
-    if (rows)
-      termDims[1] = rows;
-    return require(term, termDims, op);
-  });
-}
-
-template <typename OpT>
-LocalTerms Localizer::localizeTerms(OpT op, const AttentionRows &dealt) {
-  LocalTerms terms;
-  terms.perQuery = requireRows(op, op.getPerQuery(), dealt, dealt.queryDim);
-  terms.perKey = requireRows(op, op.getPerKey(), dealt, dealt.keyDim);
-  terms.perHead = requireRows(op, op.getPerHead(), dealt, DimAttr());
-  for (Value pair : op.getPair())
-    terms.pair.push_back(
-        require(pair,
-                dimsOfPair(op.getPlan(), cast<RankedTensorType>(pair.getType()),
-                           batchOf(op, pair, dealt), dealt.queries),
-                op));
-  for (Value table : op.getTable())
-    terms.table.push_back(require(table, wholeDims(table), op));
+AttentionTerms Localizer::localizeTerms(OpT op, const AttentionRows &dealt) {
+  auto localize = [&](Value term, TermKind kind) -> Value {
+    SmallVector<DimAttr> dims = wholeDims(term);
+    if (kind == TermKind::Table)
+      return require(term, dims, op);
+    dims[0] = batchOf(op, term, dealt);
+    if (kind == TermKind::PerQuery)
+      dims[1] = dealt.queryDim;
+    if (kind == TermKind::PerKey)
+      dims[1] = dealt.keyDim;
+    if (kind == TermKind::Pair)
+      dims = dimsOfPair(op.getPlan(), cast<RankedTensorType>(term.getType()),
+                        dims[0], dealt.queries);
+    return require(term, dims, op);
+  };
+  AttentionTerms terms = op.getScoreTerms();
+  for (auto [term, kind] : llvm::zip_equal(terms.values, terms.kinds))
+    term = localize(term, kind);
   return terms;
 }
 
@@ -185,8 +177,11 @@ void Localizer::localizeAttention(AttentionOp op) {
   local.terms = localizeTerms(op, dealt);
   if (Value sink = op.getSink())
     local.sink = require(sink, wholeDims(sink), op);
-  if (Value mean = op.getMean())
-    local.mean = requireRows(op, mean, dealt, DimAttr()).front();
+  if (Value mean = op.getMean()) {
+    SmallVector<DimAttr> dims = wholeDims(mean);
+    dims[0] = batchOf(op, mean, dealt);
+    local.mean = require(mean, dims, op);
+  }
   SoftmaxState results = emitAttention(builder, local);
   auto defineRows = [&](OpResult global, Value value) {
     SmallVector<DimAttr> dims = rowDims(global, dealt.batch, dealt.queryDim);

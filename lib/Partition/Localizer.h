@@ -57,11 +57,7 @@ private:
                               DimAttr rows) const;
   /// What the score function of an attention or of its gradients reads.
   template <typename OpT>
-  LocalTerms localizeTerms(OpT op, const AttentionRows &dealt);
-  /// `rows` deals dimension 1; without, only the batch is dealt.
-  template <typename OpT>
-  SmallVector<Value> requireRows(OpT op, ValueRange terms,
-                                 const AttentionRows &dealt, DimAttr rows);
+  AttentionTerms localizeTerms(OpT op, const AttentionRows &dealt);
   /// Of a term with elements for the whole batch, or one for all.
   template <typename OpT>
   DimAttr batchOf(OpT op, Value term, const AttentionRows &dealt) const;

@@ -217,9 +217,10 @@ AttentionOp mlir::sp::findForward(AttentionBackwardOp op) {
 }
 
 bool mlir::sp::hasTermsByQueries(AttentionBackwardOp op) {
-  return !op.getDTerms().empty() || llvm::any_of(op.getPair(), [](Value pair) {
-    return cast<RankedTensorType>(pair.getType()).getDimSize(2) > 1;
-  });
+  return !op.getDTerms().empty() ||
+         llvm::any_of(op.getTermsOf(TermKind::Pair), [](Value pair) {
+           return cast<RankedTensorType>(pair.getType()).getDimSize(2) > 1;
+         });
 }
 
 /// Whether queries, keys and values are those of the forward, so that what is
@@ -252,9 +253,10 @@ static int64_t rowBytes(Value value) {
 
 CountedAttention::CountedAttention(AttentionOp op)
     : bands(op.getBands()), query(op.getQuery().getType()),
-      value(op.getValue().getType()), perKey(op.getPerKey().getTypes()),
-      perQueryToHeads(op.getPerQuery().getTypes()),
-      perKeyToHeads(op.getPerKey().getTypes()),
+      value(op.getValue().getType()),
+      perKey(op.getTermsOf(TermKind::PerKey).getTypes()),
+      perQueryToHeads(op.getTermsOf(TermKind::PerQuery).getTypes()),
+      perKeyToHeads(op.getTermsOf(TermKind::PerKey).getTypes()),
       keyBytes(rowBytes(op.getKey()) + rowBytes(op.getValue())),
       queriesToHeads(rowBytes(op.getQuery())), keysToHeads(keyBytes),
       queriesToRows(rowBytes(op.getResult()) +
@@ -262,10 +264,11 @@ CountedAttention::CountedAttention(AttentionOp op)
 
 CountedAttention::CountedAttention(AttentionBackwardOp op)
     : bands(op.getBands()), query(op.getQuery().getType()),
-      value(op.getValue().getType()), perQuery(op.getPerQuery().getTypes()),
-      perKey(op.getPerKey().getTypes()),
-      perQueryToHeads(op.getPerQuery().getTypes()),
-      perKeyToHeads(op.getPerKey().getTypes()),
+      value(op.getValue().getType()),
+      perQuery(op.getTermsOf(TermKind::PerQuery).getTypes()),
+      perKey(op.getTermsOf(TermKind::PerKey).getTypes()),
+      perQueryToHeads(op.getTermsOf(TermKind::PerQuery).getTypes()),
+      perKeyToHeads(op.getTermsOf(TermKind::PerKey).getTypes()),
       keyBytes(rowBytes(op.getKey()) + rowBytes(op.getValue())),
       queriesToRows(rowBytes(op.getDQuery())),
       keysToRows(rowBytes(op.getDKey()) + rowBytes(op.getDValue())) {
@@ -276,8 +279,10 @@ CountedAttention::CountedAttention(AttentionBackwardOp op)
   queryPartBytes = query.getDimSize(3) * stateBytes;
   keyPartBytes = queryPartBytes + value.getDimSize(3) * stateBytes;
   if (AttentionOp forward = findForward(op)) {
-    perQueryToHeads = withoutThose(op.getPerQuery(), forward.getPerQuery());
-    perKeyToHeads = withoutThose(op.getPerKey(), forward.getPerKey());
+    perQueryToHeads = withoutThose(op.getTermsOf(TermKind::PerQuery),
+                                   forward.getTermsOf(TermKind::PerQuery));
+    perKeyToHeads = withoutThose(op.getTermsOf(TermKind::PerKey),
+                                 forward.getTermsOf(TermKind::PerKey));
   }
   if (sharesOperands(op))
     return;

@@ -61,14 +61,6 @@ void PlannedAttention::setPlan(PlanAttr chosen) {
   }
 }
 
-/// Of everything that the score function of an attention or its gradients
-/// reads.
-template <typename OpT> static SmallVector<TypeRange> typesOfTerms(OpT op) {
-  return {op.getPerQuery().getTypes(), op.getPerKey().getTypes(),
-          op.getPerHead().getTypes(), op.getPair().getTypes(),
-          op.getTable().getTypes()};
-}
-
 /// Whether scales are equal but for what rounding leaves of one in each loop.
 static bool areClose(double a, double b) {
   return std::fabs(a - b) <= 1e-6 * std::fabs(a);
@@ -77,7 +69,8 @@ static bool areClose(double a, double b) {
 /// Whether these could be the gradients of an attention.
 static bool fits(AttentionBackwardOp backward, AttentionOp forward) {
   return forward.getScore().has_value() == backward.getScore().has_value() &&
-         typesOfTerms(forward) == typesOfTerms(backward) &&
+         forward.getTermKinds() == backward.getTermKinds() &&
+         forward.getTerms().getTypes() == backward.getTerms().getTypes() &&
          forward.getBands() == backward.getBands() &&
          areClose(forward.getScale().convertToDouble(),
                   backward.getScale().convertToDouble()) &&

@@ -9,10 +9,14 @@ using namespace mlir::sp;
 template <typename OpT>
 static std::pair<Side, Side> sidesOf(OpT op, ArrayRef<Value> besideQuery) {
   Side queries = {"queries",           "cotangents, sums or terms",
-                  {op.getQuery()},     op.getPerQuery(),
+                  {op.getQuery()},     op.getTermsOf(TermKind::PerQuery),
                   op.getQuerySource(), op.getQueries()},
-       keys = {"keys",         "values or terms", {op.getKey(), op.getValue()},
-               op.getPerKey(), op.getSource(),    op.getKeys()};
+       keys = {"keys",
+               "values or terms",
+               {op.getKey(), op.getValue()},
+               op.getTermsOf(TermKind::PerKey),
+               op.getSource(),
+               op.getKeys()};
   llvm::append_range(queries.operands, besideQuery);
   return {queries, keys};
 }

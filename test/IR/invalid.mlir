@@ -93,7 +93,7 @@ func.func @attend_c2_result_of_sums(%q: tensor<1x3x2x4xbf16>) {
 
 func.func @attend_c2_state_of_another_type(%q: tensor<1x3x2x4xf32>, %o: tensor<1x3x2x4xf64>, %l: tensor<1x3x2xf64>) {
   // expected-error @below {{'sp.attend' op expected the continued state to have the types of the new one}}
-  %0:2 = "sp.attend"(%q, %q, %q, %o, %l) <{bands = [], keys = #sp.layout<contiguous 10 on "sp" of 4>, queries = #sp.layout<contiguous 10 on "sp" of 4>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0>}>
+  %0:2 = "sp.attend"(%q, %q, %q, %o, %l) <{bands = [], keys = #sp.layout<contiguous 10 on "sp" of 4>, queries = #sp.layout<contiguous 10 on "sp" of 4>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0>, term_kinds = #sp<term_kinds[]>}>
     : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf64>, tensor<1x3x2xf64>) -> (tensor<1x3x2x4xf32>, tensor<1x3x2xf32>)
   return
 }

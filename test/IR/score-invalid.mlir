@@ -190,3 +190,37 @@ func.func @attend_c1_sums_of_one_number(%q: tensor<1x3x2x4xf32>) {
   %o, %l = sp.attend(%q, %q, %q) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 as sums_base_2 : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x3x2x4xf32>, tensor<1x3x2xf32>
   return
 }
+
+// -----
+
+func.func @terms_out_of_order(%q: tensor<1x64x2x16xf32>, %a: tensor<1x64x1x1xi8>) {
+  // expected-error @below {{'sp.attention' op expected a kind for each of 2 terms, ascending, but got #sp<term_kinds[per_key, per_query]>}}
+  %o = "sp.attention"(%q, %q, %q, %a, %a) <{bands = [], scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 2, 0, 0>, resultSegmentSizes = array<i32: 1, 0>, term_kinds = #sp<term_kinds[per_key, per_query]>}>
+    : (tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x1x1xi8>, tensor<1x64x1x1xi8>) -> tensor<1x64x2x16xf32>
+  return
+}
+
+// -----
+
+func.func @terms_without_kinds(%q: tensor<1x64x2x16xf32>, %a: tensor<1x64x1x1xi8>) {
+  // expected-error @below {{'sp.attention' op expected a kind for each of 1 terms, ascending, but got #sp<term_kinds[]>}}
+  %o = "sp.attention"(%q, %q, %q, %a) <{bands = [], scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>, term_kinds = #sp<term_kinds[]>}>
+    : (tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x1x1xi8>) -> tensor<1x64x2x16xf32>
+  return
+}
+
+// -----
+
+func.func @term_of_another_rank(%q: tensor<1x64x2x16xf32>, %a: tensor<1x64xi8>) {
+  // expected-error @below {{'sp.attention' op expected a per_key term of 4 dimensions but got 'tensor<1x64xi8>'}}
+  %o = sp.attention(%q, %q, %q) per_key(%a : tensor<1x64xi8>) bands [] scale 1.0 : tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x2x16xf32>
+  return
+}
+
+// -----
+
+func.func @term_without_type(%q: tensor<1x64x2x16xf32>, %a: tensor<1x64x1x1xi8>) {
+  // expected-error @below {{expected a type for each per_key term}}
+  %o = sp.attention(%q, %q, %q) per_key(%a, %a : tensor<1x64x1x1xi8>) bands [] scale 1.0 : tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x2x16xf32>
+  return
+}

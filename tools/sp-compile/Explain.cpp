@@ -76,16 +76,13 @@ template <typename OpT> static std::string describeScores(OpT op) {
     return "scaled";
   std::string text;
   llvm::raw_string_ostream stream(text);
-  auto list = [&](StringRef kind, ValueRange terms) {
-    for (Value term : terms)
-      stream << (text.empty() ? " of " : ", ") << kind << " "
-             << cast<RankedTensorType>(term.getType()).getElementType();
-  };
-  list("per-query", op.getPerQuery());
-  list("per-key", op.getPerKey());
-  list("per-head", op.getPerHead());
-  list("pair", op.getPair());
-  list("table", op.getTable());
+  for (auto [term, kind] :
+       llvm::zip_equal(op.getTerms(), op.getTermKinds().getKinds())) {
+    std::string name = stringifyTermKind(kind).str();
+    std::replace(name.begin(), name.end(), '_', '-');
+    stream << (text.empty() ? " of " : ", ") << name << " "
+           << cast<RankedTensorType>(term.getType()).getElementType();
+  }
   if constexpr (std::is_same_v<OpT, AttentionOp>)
     if (op.getSink())
       text += ", with a sink";

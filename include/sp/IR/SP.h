@@ -33,6 +33,8 @@ struct Continued {
 };
 } // namespace mlir::sp
 
+#include "sp/IR/AttentionParts.h"
+
 #include "sp/IR/SPInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "sp/IR/SPOps.h.inc"

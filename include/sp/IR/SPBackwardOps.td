@@ -67,6 +67,10 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
                             DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan));
   let results = (outs 4DTensorOf<[AnyFloat]>:$d_query, 4DTensorOf<[AnyFloat]>:$d_key,
                       4DTensorOf<[AnyFloat]>:$d_value, Variadic<4DTensorOf<[F32, F64]>>:$d_terms);
+  // Of query, key and value; results and terms are the forward's; without a plan.
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$gradients, "::llvm::ArrayRef<::mlir::Value>":$operands,
+                                 "AttentionOp":$forward, "::mlir::Value":$cotangent, "::mlir::Value":$lseCotangent,
+                                 "const PairScores &":$scores)>];
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` `of` `(` $output `,` $lse `)` `by` `(` $d_output `)`
   }] # termsText # [{
@@ -130,6 +134,9 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward", [DeclareOpInterfaceMethod
                             DefaultValuedStrAttr<StrAttr, "">:$name));
   let results = (outs 4DTensorOf<[F32, F64]>:$d_query, 4DTensorOf<[F32, F64]>:$d_key,
                       4DTensorOf<[F32, F64]>:$d_value, Variadic<4DTensorOf<[F32, F64]>>:$d_terms);
+  // Gradients have the state's element type; of terms all are continued.
+  let builders = [OpBuilder<(ins "const AttendBlocks &":$blocks, "const BackwardRows &":$rows,
+                                 "const AttentionGradients &":$onto, "const PairScores &":$scores)>];
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` `of` `(` $d_output `,` $lse `,` $delta `)`
     (`onto_query` `(` $onto_query^ `)`)? (`onto_keys` `(` $onto_key^ `,` $onto_value `)`)? (`onto_terms` `(` $onto_terms^ `)`)?

@@ -63,6 +63,13 @@ def Sp_SoftmaxForm : Sp_Enum<"SoftmaxForm", "What a softmax state is", [
   I32EnumAttrCase<"SumsBase2", 1, "sums_base_2">,
   I32EnumAttrCase<"SumsBaseE", 2, "sums_base_e">]>;
 
+def Sp_TermKind : Sp_Enum<"TermKind", "What a score function reads an element of a term for", [
+  I32EnumAttrCase<"PerQuery", 0, "per_query">,
+  I32EnumAttrCase<"PerKey", 1, "per_key">,
+  I32EnumAttrCase<"PerHead", 2, "per_head">,
+  I32EnumAttrCase<"Pair", 3, "pair">,
+  I32EnumAttrCase<"Table", 4, "table">]>;
+
 def Sp_Space : Sp_Enum<"Space", "Memory of a rank", [
   I32EnumAttrCase<"Arena", 0, "arena">,
   I32EnumAttrCase<"Constants", 1, "constants">]>;
@@ -132,6 +139,12 @@ def Sp_AxisListAttr : Sp_Attr<"AxisList", "axis_list"> {
     /// As users write it: ["dp", "sp"].
     std::string getText() const;
   }];
+}
+
+def Sp_TermKindsAttr : Sp_Attr<"TermKinds", "term_kinds"> {
+  let summary = "Kinds of a score function's terms, which ascend";
+  let parameters = (ins OptionalArrayRefParameter<"TermKind">:$kinds);
+  let assemblyFormat = "`` `[` (`]`) : ($kinds^ `]`)?";
 }
 
 def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {

@@ -48,4 +48,23 @@ def Sp_ContinuationOpInterface : OpInterface<"ContinuationOpInterface"> {
   ];
 }
 
+def Sp_ScoredOpInterface : OpInterface<"ScoredOpInterface"> {
+  let cppNamespace = "::mlir::sp";
+  let description = [{
+    Reads terms in its score function: values beside the score, in the order of the
+    function's arguments, which is that of their kinds.
+  }];
+  let methods = [
+    InterfaceMethod<"All of them.", "::mlir::OperandRange", "getTerms">,
+    InterfaceMethod<"Of each, its kind.", "TermKindsAttr", "getTermKinds">,
+    InterfaceMethod<"Those of a kind.", "::mlir::OperandRange", "getTermsOf", (ins "TermKind":$kind), "", [{
+      auto [first, count] = findKind($_op.getTermKinds().getKinds(), kind);
+      return $_op.getTerms().slice(first, count);
+    }]>,
+    InterfaceMethod<"Terms and kinds.", "AttentionTerms", "getScoreTerms", (ins), "", [{
+      return AttentionTerms{$_op.getTerms(), ::llvm::to_vector($_op.getTermKinds().getKinds())};
+    }]>,
+  ];
+}
+
 #endif // SP_IR_SPINTERFACES_TD

@@ -49,16 +49,10 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
 
 /// What a score function reads besides the score, as attention and attend take it.
 class Sp_Scored<string mnemonic, list<Trait> traits = []>
-    : Sp_Op<mnemonic, !listconcat(traits, [Pure, AttrSizedOperandSegments,
+    : Sp_Op<mnemonic, !listconcat(traits, [Pure, AttrSizedOperandSegments, Sp_ScoredOpInterface,
                                            DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
-  dag terms = (ins Variadic<4DTensorOf<[AnyType]>>:$per_query, Variadic<4DTensorOf<[AnyType]>>:$per_key,
-                   Variadic<4DTensorOf<[AnyType]>>:$per_head, Variadic<4DTensorOf<[AnyType]>>:$pair,
-                   Variadic<2DTensorOf<[AnyType]>>:$table);
-  string termsText = [{
-    (`score` $score^)? (`per_query` `(` $per_query^ `:` type($per_query) `)`)?
-    (`per_key` `(` $per_key^ `:` type($per_key) `)`)? (`per_head` `(` $per_head^ `:` type($per_head) `)`)? (`pair` `(` $pair^ `:` type($pair) `)`)?
-    (`table` `(` $table^ `:` type($table) `)`)?
-  }];
+  dag terms = (ins Variadic<AnyRankedTensor>:$terms, Sp_TermKindsAttr:$term_kinds);
+  string termsText = "(`score` $score^)? `` custom<Terms>($terms, type($terms), $term_kinds)";
 }
 
 def Sp_AttentionOp : Sp_Scored<"attention"> {
@@ -108,6 +102,10 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
                             OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan));
   let results = (outs 4DTensorOf<[AnyFloat]>:$result, Optional<TensorRankOf<[F32, F64], [3, 4]>>:$lse);
+  // Of query, key and value; without a plan.
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Type":$lse, "::llvm::ArrayRef<::mlir::Value>":$operands,
+                                 "const AttentionTerms &":$terms, "::mlir::Value":$sink, "::mlir::Value":$mean,
+                                 "Empty":$empty, "const PairScores &":$scores)>];
   let assemblyFormat = "`(` $query `,` $key `,` $value `)`" # termsText # [{
     (`sink` `(` $sink^ `:` type($sink) `)`)? (`mean` `(` $mean^ `:` type($mean) `)`)? `bands` $bands `scale` $scale (`empty` $empty^)?
     (`plan` $plan^)? attr-dict `:` type($query) `,` type($key) `,` type($value) `->` type($result)
@@ -169,6 +167,8 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
                             OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name));
   let results = (outs 4DTensorOf<[AnyFloat]>:$output, TensorRankOf<[F32, F64], [3, 4]>:$lse);
+  let builders = [OpBuilder<(ins "::mlir::Type":$output, "::mlir::Type":$lse, "const AttendBlocks &":$blocks,
+                                 "const SoftmaxState &":$onto, "SoftmaxForm":$form, "const PairScores &":$scores)>];
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` (`onto` `(` $state^ `,` $stateLse `)`)?
   }] # termsText # [{

@@ -78,10 +78,10 @@ private:
     if (op.getScore())
       config.score = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
           op, op.getScoreAttr());
-    config.perQuery = op.getPerQuery().size();
-    config.perKey = op.getPerKey().size();
-    config.perHead = op.getPerHead().size();
-    config.pair = op.getPair().size();
+    config.perQuery = op.getTermsOf(TermKind::PerQuery).size();
+    config.perKey = op.getTermsOf(TermKind::PerKey).size();
+    config.perHead = op.getTermsOf(TermKind::PerHead).size();
+    config.pair = op.getTermsOf(TermKind::Pair).size();
     return config;
   }
 

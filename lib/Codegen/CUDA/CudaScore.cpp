@@ -106,8 +106,7 @@ LogicalResult ScoreWriter::define(Value value, const std::string &expression) {
 /// What each argument is called, and whose it is. Elements of a pair are read
 /// by the functions, from where the row's begin.
 LogicalResult ScoreWriter::nameArguments() {
-  size_t perQuery = op.getPerQuery().size(), perKey = op.getPerKey().size(),
-         perHead = op.getPerHead().size(), pairs = op.getPair().size();
+  ArrayRef<TermKind> kinds = op.getTermKinds().getKinds();
   auto add = [&](BlockArgument argument, SmallVector<Member> &to,
                  StringRef owner, Member member) {
     names[argument] = (owner + "." + member.name).str();
@@ -122,8 +121,9 @@ LogicalResult ScoreWriter::nameArguments() {
         {"int32_t", "position",
          "load<int32_t, int32_t>(arguments.queryPositions, at.row)"});
   // Values of keys lie with the local rows; pairs know whole sequences.
+  auto [firstPair, pairs] = findKind(kinds, TermKind::Pair);
   bool hasPairs = llvm::any_of(
-      arguments.slice(4 + perQuery + perKey + perHead, pairs),
+      arguments.slice(4 + firstPair, pairs),
       [](BlockArgument argument) { return !argument.use_empty(); });
   if (hasPairs || !arguments[3].use_empty())
     add(arguments[3], ofKey, "key",
@@ -131,7 +131,7 @@ LogicalResult ScoreWriter::nameArguments() {
          "load<int32_t, int32_t>(arguments.keyPositions, row)", hasPairs});
   for (auto [term, argument] : llvm::enumerate(arguments.drop_front(4))) {
     std::string place = "arguments.terms[" + std::to_string(term) + "]";
-    if (term >= perQuery + perKey + perHead + pairs) {
+    if (kinds[term] == TermKind::Table) {
       names[argument] = place + ".data";
       continue;
     }
@@ -140,10 +140,10 @@ LogicalResult ScoreWriter::nameArguments() {
     std::optional<CppType> type = cppType(elementOf(argument));
     if (!type)
       return refuse(score);
-    bool isOfKey = term >= perQuery && term < perQuery + perKey;
+    bool isOfKey = kinds[term] == TermKind::PerKey;
     std::string own = "t" + std::to_string(term),
                 at = isOfKey ? ", batch, row)" : ", at)";
-    if (term >= perQuery + perKey + perHead)
+    if (kinds[term] == TermKind::Pair)
       add(argument, ofQuery, "query",
           {"const " + type->storage + " *", own,
            "begin<" + type->storage + ">(" + place + at, true});
@@ -234,9 +234,8 @@ LogicalResult ScoreWriter::writeNeeded(ArrayRef<Value> results,
 /// The elements of pairs that these operations, or the result itself, use.
 void ScoreWriter::writePairs(const SetVector<Operation *> &needed,
                              Value result) {
-  size_t before =
-      op.getPerQuery().size() + op.getPerKey().size() + op.getPerHead().size();
-  for (size_t term = before; term < before + op.getPair().size(); ++term) {
+  auto [first, pairs] = findKind(op.getTermKinds().getKinds(), TermKind::Pair);
+  for (size_t term = first; term < first + pairs; ++term) {
     BlockArgument argument = score.getArgument(4 + term);
     if (argument != result &&
         llvm::none_of(argument.getUsers(),
@@ -355,7 +354,8 @@ LogicalResult ScoreWriter::writeFunction(StringRef function, Value result) {
 /// Longer functions, and loads for each pair, spill registers.
 bool ScoreWriter::isLight() {
   constexpr int64_t kMostOperations = 8;
-  return op.getPair().empty() && op.getTable().empty() &&
+  return op.getTermsOf(TermKind::Pair).empty() &&
+         op.getTermsOf(TermKind::Table).empty() &&
          llvm::count_if(score.getBody().front().without_terminator(),
                         [&](Operation &operation) {
                           return sides.of(operation.getResult(0)) == Side::Pair;

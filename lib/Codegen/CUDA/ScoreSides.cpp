@@ -10,16 +10,17 @@ static Side sideOf(AttendOp op, size_t argument) {
     return Side::Pair;
   if (argument < 4)
     return argument == 3 ? Side::Key : Side::Query;
-  size_t term = argument - 4;
-  for (auto [operands, side] : {std::pair(op.getPerQuery(), Side::Query),
-                                std::pair(op.getPerKey(), Side::Key),
-                                std::pair(op.getPerHead(), Side::Query),
-                                std::pair(op.getPair(), Side::Pair)}) {
-    if (term < operands.size())
-      return side;
-    term -= operands.size();
+  switch (op.getTermKinds().getKinds()[argument - 4]) {
+  case TermKind::PerQuery:
+  case TermKind::PerHead:
+    return Side::Query;
+  case TermKind::PerKey:
+    return Side::Key;
+  case TermKind::Pair:
+    return Side::Pair;
+  case TermKind::Table:
+    return Side::Neither;
   }
-  return Side::Neither; // a table
 }
 
 ScoreSides::ScoreSides(AttendOp op, func::FuncOp score) {

@@ -24,6 +24,21 @@ static void describe(LaunchOp op, plan::SignatureT &signature) {
     signature.operands.emplace_back(storageBytes(value.getType()), true);
 }
 
+static plan::TermKind planned(TermKind kind) {
+  switch (kind) {
+  case TermKind::PerQuery:
+    return plan::TermKind::query;
+  case TermKind::PerKey:
+    return plan::TermKind::key;
+  case TermKind::PerHead:
+    return plan::TermKind::head;
+  case TermKind::Pair:
+    return plan::TermKind::pair;
+  case TermKind::Table:
+    return plan::TermKind::table;
+  }
+}
+
 /// What attention and its gradients say alike.
 template <typename OpT>
 static void describePairs(OpT op, plan::SignatureT &signature) {
@@ -32,17 +47,11 @@ static void describePairs(OpT op, plan::SignatureT &signature) {
   signature.value_size = op.getValue().getType().getDimSize(3);
   signature.sums = cast<RankedTensorType>(op.getLse().getType()).getRank() == 4;
   signature.scored = op.getScore().has_value();
-  auto add = [&](plan::TermKind kind, ValueRange values) {
-    for (Value value : values)
-      signature.terms.emplace_back(
-          kind, dtypeOf(value),
-          cast<RankedTensorType>(value.getType()).getNumElements());
-  };
-  add(plan::TermKind::query, op.getPerQuery());
-  add(plan::TermKind::key, op.getPerKey());
-  add(plan::TermKind::head, op.getPerHead());
-  add(plan::TermKind::pair, op.getPair());
-  add(plan::TermKind::table, op.getTable());
+  for (auto [value, kind] :
+       llvm::zip_equal(op.getTerms(), op.getTermKinds().getKinds()))
+    signature.terms.emplace_back(
+        planned(kind), dtypeOf(value),
+        cast<RankedTensorType>(value.getType()).getNumElements());
 }
 
 static void describe(Operation *op, plan::SignatureT &signature) {

@@ -46,27 +46,35 @@ static void keepHeads(plan::ScoreTermT &term, Value value) {
   term.head_bytes = term.strides[1] * elementBytes(getElementTypeOrSelf(value));
 }
 
+/// Which dimensions of a term are batch, heads, queries and keys; -1 for none.
+static std::array<int64_t, 4> dimsOf(TermKind kind) {
+  switch (kind) {
+  case TermKind::PerQuery:
+    return {0, -1, 1, -1};
+  case TermKind::PerKey:
+    return {0, -1, -1, 1};
+  case TermKind::PerHead:
+    return {0, 2, -1, -1};
+  case TermKind::Pair:
+    return {0, 1, 2, 3};
+  case TermKind::Table:
+    return {-1, -1, -1, -1};
+  }
+}
+
 template <typename OpT, typename TableT>
 void PlanWriter::writeTerms(OpT op, TableT &attend) {
   attend.scored = op.getScore().has_value();
   auto addTerm = [&](Value value, std::array<int64_t, 4> dims) {
     attend.terms.push_back(term(value, dims));
   };
-  for (Value value : op.getPerQuery())
-    addTerm(value, {0, -1, 1, -1});
-  for (Value value : op.getPerKey())
-    addTerm(value, {0, -1, -1, 1});
-  for (Value value : op.getPerHead()) {
-    addTerm(value, {0, 2, -1, -1});
-    keepHeads(*attend.terms.back(), value);
-  }
-  for (Value value : op.getPair()) {
-    addTerm(value, {0, 1, 2, 3});
-    if (op.hasWholeHeads(value))
+  for (auto [value, kind] :
+       llvm::zip_equal(op.getTerms(), op.getTermKinds().getKinds())) {
+    addTerm(value, dimsOf(kind));
+    if (kind == TermKind::PerHead ||
+        (kind == TermKind::Pair && op.hasWholeHeads(value)))
       keepHeads(*attend.terms.back(), value);
   }
-  for (Value value : op.getTable())
-    addTerm(value, {-1, -1, -1, -1});
 }
 
 /// What the tables of an attention step and of its gradients share: operands,

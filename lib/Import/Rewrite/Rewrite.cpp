@@ -66,10 +66,10 @@ static ArrayAttr bandsAttr(MLIRContext *context, const AttentionMatch &match,
 }
 
 namespace {
-/// Operands that a score function asks for, by kind.
+/// Operands that a score function asks for.
 struct ScoreOperands {
   FlatSymbolRefAttr function;
-  SmallVector<Value> perQuery, perKey, perHead, pair, table;
+  AttentionTerms terms;
   Value sink, mean;
 };
 } // namespace
@@ -97,30 +97,26 @@ static ScoreOperands layOut(const AttentionMatch &match,
     auto arrange = [&](ArrayRef<Axes> dims) {
       return rearranger.rearrange(term.value, term.labels, dims);
     };
-    switch (term.kind) {
-    case ScoreTerm::Kind::PerQuery:
-      operands.perQuery.push_back(
-          arrange({ifAny(axes.batch), ifAny(query), {}, {}}));
-      break;
-    case ScoreTerm::Kind::PerKey:
-      operands.perKey.push_back(arrange({ifAny(axes.batch), key, {}, {}}));
-      break;
-    case ScoreTerm::Kind::PerHead:
-      operands.perHead.push_back(
-          arrange({ifAny(axes.batch), {}, ifAny(heads), {}}));
-      break;
-    case ScoreTerm::Kind::Pair:
-      operands.pair.push_back(
-          arrange({ifAny(axes.batch), ifAny(heads), ifAny(query), ifAny(key)}));
-      break;
-    case ScoreTerm::Kind::Table: {
-      auto type = cast<RankedTensorType>(term.value.getType());
-      int64_t rows = type.getDimSize(0);
-      operands.table.push_back(
-          rearranger.reshape(term.value, {rows, type.getNumElements() / rows}));
-      break;
-    }
-    }
+    auto laidOut = [&]() -> Value {
+      switch (term.kind) {
+      case TermKind::PerQuery:
+        return arrange({ifAny(axes.batch), ifAny(query), {}, {}});
+      case TermKind::PerKey:
+        return arrange({ifAny(axes.batch), key, {}, {}});
+      case TermKind::PerHead:
+        return arrange({ifAny(axes.batch), {}, ifAny(heads), {}});
+      case TermKind::Pair:
+        return arrange(
+            {ifAny(axes.batch), ifAny(heads), ifAny(query), ifAny(key)});
+      case TermKind::Table: {
+        auto type = cast<RankedTensorType>(term.value.getType());
+        int64_t rows = type.getDimSize(0);
+        return rearranger.reshape(term.value,
+                                  {rows, type.getNumElements() / rows});
+      }
+      }
+    };
+    operands.terms.add(term.kind, laidOut());
   }
   return operands;
 }
@@ -179,14 +175,13 @@ AttentionOp mlir::sp::replaceAttention(const AttentionMatch &match,
       lseShape.push_back(2);
     lse = RankedTensorType::get(lseShape, computed);
   }
+  PairScores scores = {bandsAttr(builder.getContext(), match,
+                                 bool(score.function), queries, keys),
+                       builder.getF64FloatAttr(match.scale * function.factor),
+                       score.function, builder.getStringAttr(name)};
   auto attention = AttentionOp::create(
-      builder, location, RankedTensorType::get(shape, element), lse,
-      operands[0], operands[1], operands[2], score.perQuery, score.perKey,
-      score.perHead, score.pair, score.table, score.sink, score.mean,
-      bandsAttr(builder.getContext(), match, bool(score.function), queries,
-                keys),
-      llvm::APFloat(match.scale * function.factor), empty, score.function, name,
-      PlanAttr());
+      builder, location, RankedTensorType::get(shape, element), lse, operands,
+      score.terms, score.sink, score.mean, empty, scores);
 
   const SourceChain::Link *target =
       chooseTarget(labels, match, result, shape, element);

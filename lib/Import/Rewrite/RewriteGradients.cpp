@@ -99,7 +99,7 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
            (of == Gradient::Value ||
             (of < Gradient::Value && gradients.emptySlope != 0));
   };
-  Type types[3];
+  SmallVector<Type> types(3);
   for (unsigned i = 0; i < 3; ++i) {
     bool isWhole = !isPart(Gradient(i));
     Type own = isWhole ? element : elementOf(attention.getLse());
@@ -112,20 +112,18 @@ void mlir::sp::replaceGradients(const AttentionMatch &match,
   FlatSymbolRefAttr symbol;
   if (score)
     symbol = FlatSymbolRefAttr::get(score);
-  SmallVector<Type> termTypes;
   SmallVector<TermSum> sums = gradients.sums();
   for (const TermSum &sum : sums)
-    termTypes.push_back(
+    types.push_back(
         RankedTensorType::get(rearranger.shapeOf(formOf(match, heads, sum)),
                               elementOf(attention.getLse())));
+  PairScores scores = {toAttr(builder.getContext(), match.bands),
+                       attention.getScaleAttr(), symbol,
+                       attention.getNameAttr()};
   auto backward = AttentionBackwardOp::create(
-      builder, location, types[0], types[1], types[2], termTypes, operands[0],
-      operands[1], operands[2], attention.getResult(), attention.getLse(),
-      cotangent, attention.getPerQuery(), attention.getPerKey(),
-      attention.getPerHead(), attention.getPair(), attention.getTable(),
+      builder, location, types, operands, attention, cotangent,
       cotangentOfSums(builder, match, gradients, elementOf(attention.getLse())),
-      toAttr(builder.getContext(), match.bands), attention.getScaleAttr(),
-      symbol, attention.getNameAttr(), PlanAttr());
+      scores);
   std::optional<EmptyRowGradients> rows;
   if (isPart(Gradient::Value))
     rows.emplace(builder, location, attention, cotangent,

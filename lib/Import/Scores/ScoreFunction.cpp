@@ -114,9 +114,8 @@ func::FuncOp ScoreBuilder::finish(ModuleOp module, ArrayRef<Value> results) {
   llvm::erase_if(terms,
                  [](const auto &term) { return term.second.use_empty(); });
   SmallVector<std::pair<ScoreTerm, Value>> byKind;
-  using Kind = ScoreTerm::Kind;
-  for (Kind kind :
-       {Kind::PerQuery, Kind::PerKey, Kind::PerHead, Kind::Pair, Kind::Table})
+  for (TermKind kind : {TermKind::PerQuery, TermKind::PerKey, TermKind::PerHead,
+                        TermKind::Pair, TermKind::Table})
     for (auto &term : terms)
       if (term.first.kind == kind)
         byKind.push_back(term);

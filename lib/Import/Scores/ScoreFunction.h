@@ -5,12 +5,13 @@
 #include "Scores/AttentionMatch.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "sp/IR/SP.h"
 
 namespace mlir::sp {
 
 /// What a score function reads besides the score, and how it is laid out.
 struct ScoreTerm {
-  enum class Kind { PerQuery, PerKey, PerHead, Pair, Table };
+  using Kind = TermKind;
   Kind kind;
   /// A value over its labels; of a table the value alone counts.
   mlir::Value value;

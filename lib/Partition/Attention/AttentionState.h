@@ -6,12 +6,8 @@
 
 namespace mlir::sp {
 
-/// As in `sp.attend`; null before any key. Where it is carried from step to
-/// step, or a score function's result needs them, the state is sums.
-struct SoftmaxState {
-  Value output, lse;
-};
-
+/// Where a state is carried from step to step, or a score function's result
+/// needs them, it is sums.
 class AttentionState {
 public:
   /// `sink` and `mean` are local values with all heads, or null.

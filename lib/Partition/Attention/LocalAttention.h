@@ -6,19 +6,13 @@
 
 namespace mlir::sp {
 
-/// Local terms of a score function, those over pairs dealt as `dimsOfPair`
-/// says.
-struct LocalTerms {
-  SmallVector<Value> perQuery, perKey, perHead, pair, table;
-};
-
 /// Local operands of an attention and how their rows are dealt. The sink is
-/// whole.
+/// whole; terms over pairs are dealt as `dimsOfPair` says.
 struct LocalAttention {
   AttentionOp op;
   Value query, key, value;
   LayoutAttr queries, keys;
-  LocalTerms terms;
+  AttentionTerms terms;
   Value sink, mean;
 };
 
@@ -33,16 +27,11 @@ struct LocalBackward {
   /// Null where lse has none.
   Value lseCotangent;
   LayoutAttr queries, keys;
-  LocalTerms terms;
+  AttentionTerms terms;
 };
 
-/// Gradients, dealt as queries and keys are.
-struct AttentionGradients {
-  Value query, key, value;
-  SmallVector<Value> terms = {};
-};
-
-/// Emits the gradients of an attention as their plan says.
+/// Emits the gradients of an attention as their plan says, dealt as queries and
+/// keys are.
 AttentionGradients emitAttentionBackward(OpBuilder &builder,
                                          const LocalBackward &backward);
 

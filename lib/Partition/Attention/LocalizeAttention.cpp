@@ -34,7 +34,9 @@ public:
   AttentionEmitter(OpBuilder &builder, const LocalAttention &attention)
       : builder(builder), op(attention.op), loc(op.getLoc()),
         plan(op.getPlan().value_or(PlanAttr())), query(attention.query),
-        own{{attention.key, attention.value}, attention.terms.perKey, {}},
+        own{{attention.key, attention.value},
+            llvm::to_vector(attention.terms.of(TermKind::PerKey)),
+            {}},
         terms(attention.terms),
         moves(builder, loc, plan, op.getQuery().getType().getDimSize(2),
               op.getKey().getType().getDimSize(2)),
@@ -107,7 +109,7 @@ private:
                   keyRows = moves.exchangedRows(keys);
     queries = rows.joined;
     keys = keyRows.joined;
-    moves.toHeads(terms.perQuery, rows);
+    moves.toHeads(terms.of(TermKind::PerQuery), rows);
     moves.toHeads(whole.own.terms, keyRows);
     // Exchanges keep their order: the next one follows that of the result.
     return emitGroups(
@@ -144,15 +146,19 @@ private:
 
   State attend(State state, const RingBlock &block, Value source = Value()) {
     auto [outputType, lseType] = states.types(query);
-    auto partial = AttendOp::create(
-        builder, loc, TypeRange{outputType, lseType}, query, block.operands[0],
-        block.operands[1], state.output, state.lse, source, terms.perQuery,
-        block.terms, terms.perHead, terms.pair, terms.table, queries, keys,
-        heads.query.dealt, dealtKvHeads(),
-        builder.getI64IntegerAttr(heads.query.first), op.getBands(),
-        op.getScaleAttr(),
-        SoftmaxFormAttr::get(builder.getContext(), states.form()),
-        op.getScoreAttr(), op.getNameAttr());
+    AttendBlocks blocks = {query,
+                           block.operands[0],
+                           block.operands[1],
+                           terms,
+                           queries,
+                           keys,
+                           heads.query.dealt,
+                           dealtKvHeads(),
+                           heads.query.first};
+    blocks.terms.replace(TermKind::PerKey, block.terms);
+    blocks.source = source;
+    auto partial = AttendOp::create(builder, loc, outputType, lseType, blocks,
+                                    state, states.form(), PairScores::of(op));
     return {partial.getOutput(), partial.getLse()};
   }
 
@@ -169,7 +175,7 @@ private:
   /// exchanged.
   Value query;
   RingBlock own;
-  LocalTerms terms;
+  AttentionTerms terms;
   AttentionMoves moves;
   AttentionState states;
   LayoutAttr queries, keys;

@@ -39,9 +39,11 @@ public:
         here{{{backward.query, backward.cotangent, backward.lse,
                makeDelta(backward.output, backward.cotangent,
                          backward.lseCotangent)},
-              backward.terms.perQuery,
+              llvm::to_vector(backward.terms.of(TermKind::PerQuery)),
               {}},
-             {{backward.key, backward.value}, backward.terms.perKey, {}},
+             {{backward.key, backward.value},
+              llvm::to_vector(backward.terms.of(TermKind::PerKey)),
+              {}},
              {}},
         terms(backward.terms),
         moves(builder, loc, plan, op.getQuery().getType().getDimSize(2),
@@ -299,9 +301,6 @@ private:
   /// that of a ring owner.
   void attend(RingBlock &queries, RingBlock &keys, Value querySource = Value(),
               Value keySource = Value()) {
-    auto typeOf = [&](Value value) -> Type {
-      return cast<RankedTensorType>(value.getType()).clone(stateType());
-    };
     auto onto = [](const RingBlock &block, unsigned number) {
       return block.gradients.empty() ? Value() : block.gradients[number];
     };
@@ -311,16 +310,21 @@ private:
             ? firstTerms(cast<RankedTensorType>(ofQueries[kQuery].getType())
                              .getShape())
             : llvm::to_vector(ArrayRef(queries.gradients).drop_front());
+    const HeadRange &heads = here.heads.query;
+    AttendBlocks blocks = {ofQueries[kQuery], ofKeys[kKey],
+                           ofKeys[kValue],    terms,
+                           queryRows,         keyRows,
+                           heads.dealt,       dealtCount(here.heads.kv),
+                           heads.first,       querySource,
+                           keySource};
+    blocks.terms.replace(TermKind::PerQuery, queries.terms);
+    blocks.terms.replace(TermKind::PerKey, keys.terms);
     auto partial = AttendBackwardOp::create(
-        builder, loc, typeOf(ofQueries[kQuery]), typeOf(ofKeys[kKey]),
-        typeOf(ofKeys[kValue]), ValueRange(ontoTerms).getTypes(),
-        ofQueries[kQuery], ofKeys[kKey], ofKeys[kValue], ofQueries[kCotangent],
-        ofQueries[kLse], ofQueries[kDelta], onto(queries, 0), onto(keys, 0),
-        onto(keys, 1), ontoTerms, querySource, keySource, queries.terms,
-        keys.terms, terms.perHead, terms.pair, terms.table, queryRows, keyRows,
-        here.heads.query.dealt, dealtCount(here.heads.kv),
-        builder.getI64IntegerAttr(here.heads.query.first), op.getBands(),
-        op.getScaleAttr(), op.getScoreAttr(), op.getNameAttr());
+        builder, loc, blocks,
+        BackwardRows{ofQueries[kCotangent], ofQueries[kLse], ofQueries[kDelta]},
+        AttentionGradients{onto(queries, 0), onto(keys, 0), onto(keys, 1),
+                           ontoTerms},
+        PairScores::of(op));
     queries.gradients = {partial.getDQuery()};
     llvm::append_range(queries.gradients, partial.getDTerms());
     keys.gradients = {partial.getDKey(), partial.getDValue()};
@@ -336,7 +340,7 @@ private:
   PlanAttr plan;
   /// Local operands, at first with all heads.
   HeldGroup here;
-  LocalTerms terms;
+  AttentionTerms terms;
   AttentionMoves moves;
   /// How their rows are dealt, before or after heads are exchanged.
   LayoutAttr queryRows, keyRows, rowsAtHome = queryRows;

@@ -46,7 +46,7 @@ void Seeds::seedPairs(OpT op, ShardingPropagation &propagation) {
     return;
   LayoutAttr queries =
       layoutFor(plan->getAxis(), op.getQuery().getType().getDimSize(1));
-  for (Value pair : op.getPair()) {
+  for (Value pair : op.getTermsOf(TermKind::Pair)) {
     SmallVector<DimAttr> dims =
         dimsOfPair(plan, cast<RankedTensorType>(pair.getType()),
                    propagation.dimsOf(pair)[0], queries);
