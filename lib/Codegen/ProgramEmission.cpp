@@ -76,8 +76,7 @@ FailureOr<EmittedProgram> mlir::sp::emitProgram(ModuleOp module,
     return failure();
   auto of = [&](Operation *op) { return kernels->lookup(op); };
   auto named = [&](StringRef symbol) { return kernels->lookup(symbol); };
-  FailureOr<sprt::plan::PlanT> plan =
-      PlanWriter(module, {of, named}).write(program);
+  FailureOr<sprt::plan::PlanT> plan = writePlan(module, {of, named}, program);
   if (failed(plan))
     return failure();
 

@@ -131,11 +131,10 @@ SmallVector<DimAttr> Localizer::rowDims(Value global, DimAttr batch,
   return dims;
 }
 
-template <typename OpT>
-DimAttr Localizer::batchOf(OpT op, Value term,
-                           const AttentionRows &dealt) const {
-  DimAttr whole = wholeDims(term)[0];
-  return whole == wholeDims(op.getQuery())[0] ? dealt.batch : whole;
+/// Of what has elements for the whole batch, as queries have, or one for all.
+static DimAttr batchOf(DimAttr whole, DimAttr wholeOfQueries,
+                       const AttentionRows &dealt) {
+  return whole == wholeOfQueries ? dealt.batch : whole;
 }
 
 template <typename OpT>
@@ -144,7 +143,7 @@ AttentionTerms Localizer::localizeTerms(OpT op, const AttentionRows &dealt) {
     SmallVector<DimAttr> dims = wholeDims(term);
     if (kind == TermKind::Table)
       return require(term, dims, op);
-    dims[0] = batchOf(op, term, dealt);
+    dims[0] = batchOf(dims[0], wholeDims(op.getQuery())[0], dealt);
     if (kind == TermKind::PerQuery)
       dims[1] = dealt.queryDim;
     if (kind == TermKind::PerKey)
@@ -179,7 +178,7 @@ void Localizer::localizeAttention(AttentionOp op) {
     local.sink = require(sink, wholeDims(sink), op);
   if (Value mean = op.getMean()) {
     SmallVector<DimAttr> dims = wholeDims(mean);
-    dims[0] = batchOf(op, mean, dealt);
+    dims[0] = batchOf(dims[0], wholeDims(op.getQuery())[0], dealt);
     local.mean = require(mean, dims, op);
   }
   SoftmaxState results = emitAttention(builder, local);

@@ -58,9 +58,6 @@ private:
   /// What the score function of an attention or of its gradients reads.
   template <typename OpT>
   AttentionTerms localizeTerms(OpT op, const AttentionRows &dealt);
-  /// Of a term with elements for the whole batch, or one for all.
-  template <typename OpT>
-  DimAttr batchOf(OpT op, Value term, const AttentionRows &dealt) const;
   /// Of a value with batch and rows first.
   SmallVector<DimAttr> rowDims(Value global, DimAttr batch, DimAttr rows) const;
 

@@ -2,7 +2,7 @@
 // the plan is, but trusted where the plan is not.
 
 #include "Kernels/KernelTable.h"
-#include "Plan/PlanWriter.h"
+#include "Plan/PlanTables.h"
 
 #include "sp/IR/Storage.h"
 
@@ -12,8 +12,8 @@ namespace plan = sprt::plan;
 
 namespace mlir::sp {
 
-static plan::DType dtypeOf(Value value) {
-  return PlanWriter::dtype(getElementTypeOrSelf(value));
+static plan::DType elementTypeOf(Value value) {
+  return dtypeOf(getElementTypeOrSelf(value));
 }
 
 static void describe(LaunchOp op, plan::SignatureT &signature) {
@@ -42,7 +42,7 @@ static plan::TermKind planned(TermKind kind) {
 /// What attention and its gradients say alike.
 template <typename OpT>
 static void describePairs(OpT op, plan::SignatureT &signature) {
-  signature.type = dtypeOf(op.getQuery());
+  signature.type = elementTypeOf(op.getQuery());
   signature.head_size = op.getQuery().getType().getDimSize(3);
   signature.value_size = op.getValue().getType().getDimSize(3);
   signature.sums = cast<RankedTensorType>(op.getLse().getType()).getRank() == 4;
@@ -50,7 +50,7 @@ static void describePairs(OpT op, plan::SignatureT &signature) {
   for (auto [value, kind] :
        llvm::zip_equal(op.getTerms(), op.getTermKinds().getKinds()))
     signature.terms.emplace_back(
-        planned(kind), dtypeOf(value),
+        planned(kind), elementTypeOf(value),
         cast<RankedTensorType>(value.getType()).getNumElements());
 }
 
@@ -59,7 +59,7 @@ static void describe(Operation *op, plan::SignatureT &signature) {
     return describe(launch, signature);
   if (auto attend = dyn_cast<AttendOp>(op)) {
     signature.kind = plan::KernelKind::attend;
-    signature.out_type = dtypeOf(attend.getOutput());
+    signature.out_type = elementTypeOf(attend.getOutput());
     return describePairs(attend, signature);
   }
   auto backward = cast<AttendBackwardOp>(op);

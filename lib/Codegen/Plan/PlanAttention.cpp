@@ -1,6 +1,6 @@
 //===- PlanAttention.cpp - Attention as commands --------------------------===//
 
-#include "Plan/PlanWriter.h"
+#include "Plan/PlanOperations.h"
 
 #include "sp/IR/Storage.h"
 
@@ -33,10 +33,10 @@ static std::vector<int64_t> termStrides(Value value,
   return strides;
 }
 
-std::unique_ptr<plan::ScoreTermT>
-PlanWriter::term(Value value, std::array<int64_t, 4> dims) {
+static std::unique_ptr<plan::ScoreTermT> termOf(Value value, ViewPtr view,
+                                                std::array<int64_t, 4> dims) {
   auto term = std::make_unique<plan::ScoreTermT>();
-  term->view = view(value);
+  term->view = std::move(view);
   term->strides = termStrides(value, dims);
   return term;
 }
@@ -63,14 +63,12 @@ static std::array<int64_t, 4> dimsOf(TermKind kind) {
 }
 
 template <typename OpT, typename TableT>
-void PlanWriter::writeTerms(OpT op, TableT &attend) {
+static void writeTerms(OpT op, PlanExpressions &expressions, TableT &attend) {
   attend.scored = op.getScore().has_value();
-  auto addTerm = [&](Value value, std::array<int64_t, 4> dims) {
-    attend.terms.push_back(term(value, dims));
-  };
   for (auto [value, kind] :
        llvm::zip_equal(op.getTerms(), op.getTermKinds().getKinds())) {
-    addTerm(value, dimsOf(kind));
+    attend.terms.push_back(
+        termOf(value, expressions.view(value), dimsOf(kind)));
     if (kind == TermKind::PerHead ||
         (kind == TermKind::Pair && op.hasWholeHeads(value)))
       keepHeads(*attend.terms.back(), value);
@@ -80,12 +78,13 @@ void PlanWriter::writeTerms(OpT op, TableT &attend) {
 /// What the tables of an attention step and of its gradients share: operands,
 /// rows, heads and what a score function reads.
 template <typename OpT, typename TableT>
-void PlanWriter::writePairs(OpT op, const KernelInfo &info, TableT &attend) {
-  attend.kernel = kernelNumber(info);
+static void writePairs(OpT op, const KernelInfo &info,
+                       PlanExpressions &expressions, TableT &attend) {
+  attend.kernel = expressions.getTables().kernelNumber(info);
   attend.scratch_bytes = info.scratchBytes;
-  attend.q = view(op.getQuery());
-  attend.k = view(op.getKey());
-  attend.v = view(op.getValue());
+  attend.q = expressions.view(op.getQuery());
+  attend.k = expressions.view(op.getKey());
+  attend.v = expressions.view(op.getValue());
   attend.q_strides = headStrides(op.getQuery());
   attend.k_strides = headStrides(op.getKey());
   attend.v_strides = headStrides(op.getValue());
@@ -99,13 +98,14 @@ void PlanWriter::writePairs(OpT op, const KernelInfo &info, TableT &attend) {
   attend.head_first = constant(headsBefore);
   attend.kv_first = constant(kvBefore);
   if (std::optional<LayoutAttr> heads = op.getHeads()) {
-    attend.heads = rowCount(*heads, owner(*heads));
-    attend.head_first = behind(headsBefore, firstOf(*heads));
+    attend.heads = expressions.rowCount(*heads, expressions.owner(*heads));
+    attend.head_first = behind(headsBefore, expressions.firstOf(*heads));
     attend.kv_first =
-        behind(kvBefore, firstKvHead(*heads, op.getKvHeadCount()));
+        behind(kvBefore, expressions.firstKvHead(*heads, op.getKvHeadCount()));
   }
   auto rowsOf = [&](LayoutAttr layout, Value source) {
-    return rows(layout, source ? expression(source) : owner(layout));
+    return expressions.rows(layout, source ? expressions.expression(source)
+                                           : expressions.owner(layout));
   };
   attend.queries = rowsOf(op.getQueries(), op.getQuerySource());
   attend.keys = rowsOf(op.getKeys(), op.getSource());
@@ -113,15 +113,16 @@ void PlanWriter::writePairs(OpT op, const KernelInfo &info, TableT &attend) {
   attend.scale = op.getScale().convertToDouble();
   attend.head_size = q[3];
   attend.value_size = v[3];
-  writeTerms(op, attend);
+  writeTerms(op, expressions, attend);
 }
 
-void PlanWriter::writeAttend(AttendOp op, Commands &into) {
+plan::AttendT mlir::sp::writeAttend(AttendOp op, PlanExpressions &expressions,
+                                    KernelLookup lookup) {
   KernelInfo info = lookup.of(op);
   plan::AttendT attend;
-  writePairs(op, info, attend);
-  attend.out = view(op.getOutput());
-  attend.lse = view(op.getLse());
+  writePairs(op, info, expressions, attend);
+  attend.out = expressions.view(op.getOutput());
+  attend.lse = expressions.view(op.getLse());
   attend.init = !op.getState();
   attend.o_strides = headStrides(op.getOutput());
   attend.lse_strides = headStrides(op.getLse());
@@ -131,26 +132,27 @@ void PlanWriter::writeAttend(AttendOp op, Commands &into) {
   if (!info.portable.empty()) {
     KernelInfo portable = lookup.named(info.portable);
     attend.portable = std::make_unique<plan::PortableKernelT>();
-    attend.portable->kernel = kernelNumber(portable);
+    attend.portable->kernel = expressions.getTables().kernelNumber(portable);
     attend.portable->query_block = portable.queryBlock;
   }
-  into.push_back(compute(op.getName().empty() ? "attend" : op.getName(),
-                         std::move(attend)));
+  return attend;
 }
 
-void PlanWriter::writeAttendBackward(AttendBackwardOp op, Commands &into) {
+plan::AttendBackwardT
+mlir::sp::writeAttendBackward(AttendBackwardOp op, PlanExpressions &expressions,
+                              KernelLookup lookup) {
   plan::AttendBackwardT backward;
-  writePairs(op, lookup.of(op), backward);
+  writePairs(op, lookup.of(op), expressions, backward);
   backward.kv_heads = constant(op.getKey().getType().getDimSize(2));
   if (std::optional<LayoutAttr> heads = op.getHeads())
-    backward.kv_heads = kvHeadCount(*heads, op.getKvHeadCount());
-  backward.type = dtype(op.getQuery().getType().getElementType());
-  backward.d_out = view(op.getDOutput());
-  backward.lse = view(op.getLse());
-  backward.delta = view(op.getDelta());
-  backward.dq = view(op.getDQuery());
-  backward.dk = view(op.getDKey());
-  backward.dv = view(op.getDValue());
+    backward.kv_heads = expressions.kvHeadCount(*heads, op.getKvHeadCount());
+  backward.type = dtypeOf(op.getQuery().getType().getElementType());
+  backward.d_out = expressions.view(op.getDOutput());
+  backward.lse = expressions.view(op.getLse());
+  backward.delta = expressions.view(op.getDelta());
+  backward.dq = expressions.view(op.getDQuery());
+  backward.dk = expressions.view(op.getDKey());
+  backward.dv = expressions.view(op.getDValue());
   backward.init_queries = !op.getOntoQuery();
   backward.init_keys = !op.getOntoKey();
   backward.d_out_strides = headStrides(op.getDOutput());
@@ -160,11 +162,10 @@ void PlanWriter::writeAttendBackward(AttendBackwardOp op, Commands &into) {
   backward.dk_strides = headStrides(op.getDKey());
   backward.dv_strides = headStrides(op.getDValue());
   for (Value value : op.getDTerms()) {
-    backward.term_gradients.push_back(term(value, {0, 2, 1, 3}));
+    backward.term_gradients.push_back(
+        termOf(value, expressions.view(value), {0, 2, 1, 3}));
     if (!op.hasRows(value))
       keepHeads(*backward.term_gradients.back(), value);
   }
-  into.push_back(
-      compute(op.getName().empty() ? "attend_backward" : op.getName(),
-              std::move(backward)));
+  return backward;
 }

@@ -1,22 +1,46 @@
 //===- PlanCommunication.cpp - Started communication as commands ----------===//
 
-#include "Plan/PlanWriter.h"
+#include "Plan/PlanOperations.h"
 
 #include "sp/IR/Storage.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::sp;
 using sprt::algebra::RingWay;
 namespace plan = sprt::plan;
 
+namespace {
+class MoveWriter {
+public:
+  MoveWriter(PlanExpressions &expressions, plan::CommandT &command)
+      : expressions(expressions), tables(expressions.getTables()),
+        command(command) {}
+
+  void write(ShiftStartOp op);
+  void write(AllGatherStartOp op);
+  void write(AllToAllStartOp op);
+  void write(AllReduceStartOp op);
+  void write(ReduceScatterStartOp op);
+
+private:
+  std::unique_ptr<plan::StridedT> rowsView(Value value, int64_t dim);
+  std::unique_ptr<plan::StridedT> headsView(Value value);
+
+  PlanExpressions &expressions;
+  PlanTables &tables;
+  plan::CommandT &command;
+};
+} // namespace
+
 /// [batch, rows, 1, inner] of a dense tensor whose dimension `dim` is the rows.
-std::unique_ptr<plan::StridedT> PlanWriter::rowsView(Value value, int64_t dim) {
+std::unique_ptr<plan::StridedT> MoveWriter::rowsView(Value value, int64_t dim) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t inner = elementBytes(type.getElementType());
   for (int64_t size : type.getShape().drop_front(dim + 1))
     inner *= size;
   auto strided = std::make_unique<plan::StridedT>();
-  strided->view = view(value);
+  strided->view = expressions.view(value);
   strided->batch = 1;
   for (int64_t size : type.getShape().take_front(dim))
     strided->batch *= size;
@@ -28,10 +52,10 @@ std::unique_ptr<plan::StridedT> PlanWriter::rowsView(Value value, int64_t dim) {
 }
 
 /// [batch, rows, heads, inner] as the tensor itself is; inner may be missing.
-std::unique_ptr<plan::StridedT> PlanWriter::headsView(Value value) {
+std::unique_ptr<plan::StridedT> MoveWriter::headsView(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   auto strided = std::make_unique<plan::StridedT>();
-  strided->view = view(value);
+  strided->view = expressions.view(value);
   strided->batch = type.getDimSize(0);
   strided->inner_bytes =
       ShapedType::getNumElements(type.getShape().drop_front(3)) *
@@ -42,37 +66,42 @@ std::unique_ptr<plan::StridedT> PlanWriter::headsView(Value value) {
   return strided;
 }
 
-void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
+void MoveWriter::write(ShiftStartOp op) {
   plan::SendRecvT shift;
   LayoutAttr layout = op.getLayout();
   AxisAttr axis = op.getAlong().value_or(layout.getAxis());
-  int64_t distance = op.getDistance(), ranks = mesh.getAxisSize(axis);
+  int64_t distance = op.getDistance(),
+          ranks = tables.getMesh().getAxisSize(axis);
   auto moved = [&](ExprPtr from, int64_t by) {
     return combine(combine(std::move(from), constant(by), plan::ExprOp::add),
                    constant(ranks), plan::ExprOp::mod);
   };
-  shift.to = rankAt(axis, moved(coordinate(axis), distance));
-  shift.from = rankAt(axis, moved(coordinate(axis), -distance));
+  shift.to =
+      expressions.rankAt(axis, moved(expressions.coordinate(axis), distance));
+  shift.from =
+      expressions.rankAt(axis, moved(expressions.coordinate(axis), -distance));
   auto block = [&](Value value, ExprPtr owner) {
     auto result = std::make_unique<plan::BlockT>();
-    result->rows = rows(layout, std::move(owner));
+    result->rows = expressions.rows(layout, std::move(owner));
     std::optional<LayoutAttr> heads = op.getHeads();
     result->strided = heads ? headsView(value) : rowsView(value, 1);
-    result->heads = heads ? kvHeadCount(*heads, *op.getKvHeads()) : constant(1);
+    result->heads =
+        heads ? expressions.kvHeadCount(*heads, *op.getKvHeads()) : constant(1);
     return result;
   };
   for (auto [sent, received] :
        llvm::zip_equal(op.getInputs(), op.getResults())) {
-    shift.sends.push_back(block(sent, expression(op.getSource())));
+    shift.sends.push_back(block(sent, expressions.expression(op.getSource())));
     shift.receives.push_back(
-        block(received,
-              ownerBehind(layout, axis, expression(op.getSource()), distance)));
+        block(received, expressions.ownerBehind(
+                            layout, axis,
+                            expressions.expression(op.getSource()), distance)));
   }
   if (std::optional<ReadersAttr> readers = op.getNeededBy()) {
     shift.needs = std::make_unique<plan::NeedsT>();
-    RingWay way = op.getWay(mesh);
-    shift.needs->factor = factorNumber(layout.getAxis());
-    shift.needs->queries = layoutNumber(readers->getRows());
+    RingWay way = op.getWay(tables.getMesh());
+    shift.needs->factor = tables.factorNumber(layout.getAxis());
+    shift.needs->queries = tables.layoutNumber(readers->getRows());
     shift.needs->bands = bandList(readers->getBands());
     shift.needs->stride = way.stride;
     shift.needs->size = way.size;
@@ -82,26 +111,26 @@ void PlanWriter::writeShift(ShiftStartOp op, plan::CommandT &command) {
   command.operation.Set(std::move(shift));
 }
 
-void PlanWriter::writeAllGather(AllGatherStartOp op, plan::CommandT &command) {
+void MoveWriter::write(AllGatherStartOp op) {
   plan::ExchangeT exchange;
-  exchange.factor = factorNumber(op.getLayout().getAxis());
+  exchange.factor = tables.factorNumber(op.getLayout().getAxis());
   exchange.direction = plan::Direction::rowsToHeads;
-  exchange.layout = layoutNumber(op.getLayout());
+  exchange.layout = tables.layoutNumber(op.getLayout());
   exchange.heads_total = exchange.head_count = 1;
   exchange.source = rowsView(op.getInput(), op.getDim());
   exchange.target = rowsView(op.getResult(), op.getDim());
   command.operation.Set(std::move(exchange));
 }
 
-void PlanWriter::writeAllToAll(AllToAllStartOp op, plan::CommandT &command) {
+void MoveWriter::write(AllToAllStartOp op) {
   plan::ExchangeT exchange;
-  exchange.factor = factorNumber(op.getHeads().getAxis());
+  exchange.factor = tables.factorNumber(op.getHeads().getAxis());
   if (op.getOnto())
-    exchange.owner = owner(op.getRows());
+    exchange.owner = expressions.owner(op.getRows());
   exchange.direction = op.getToRows() ? plan::Direction::headsToRows
                                       : plan::Direction::rowsToHeads;
-  exchange.layout = layoutNumber(op.getRows());
-  exchange.head_layout = layoutNumber(op.getHeads());
+  exchange.layout = tables.layoutNumber(op.getRows());
+  exchange.head_layout = tables.layoutNumber(op.getHeads());
   exchange.heads_total = op.getHeads().getLength();
   exchange.head_count = op.getHeadCount();
   exchange.source = headsView(op.getInput());
@@ -129,74 +158,33 @@ static plan::Reduction reductionOf(Reduction kind) {
 }
 
 /// The results lie where the operands lay.
-void PlanWriter::writeAllReduce(AllReduceStartOp op, plan::CommandT &command) {
+void MoveWriter::write(AllReduceStartOp op) {
   plan::AllReduceT reduce;
   for (AxisAttr axis : op.getAxes().getAxes())
-    reduce.factors.push_back(factorNumber(axis));
+    reduce.factors.push_back(tables.factorNumber(axis));
   for (Value result : op.getResults())
-    reduce.views.push_back(view(result));
-  reduce.type = dtype(getElementTypeOrSelf(op.getInputs()[0].getType()));
+    reduce.views.push_back(expressions.view(result));
+  reduce.type = dtypeOf(getElementTypeOrSelf(op.getInputs()[0].getType()));
   reduce.kind = reductionOf(op.getKind());
   command.operation.Set(std::move(reduce));
 }
 
-void PlanWriter::writeReduceScatter(ReduceScatterStartOp op,
-                                    plan::CommandT &command) {
+void MoveWriter::write(ReduceScatterStartOp op) {
   plan::ReduceScatterT reduce;
-  reduce.factor = factorNumber(op.getLayout().getAxis());
-  reduce.layout = layoutNumber(op.getLayout());
+  reduce.factor = tables.factorNumber(op.getLayout().getAxis());
+  reduce.layout = tables.layoutNumber(op.getLayout());
   reduce.source = rowsView(op.getInput(), op.getDim());
   reduce.target = rowsView(op.getResult(), op.getDim());
-  reduce.type = dtype(getElementTypeOrSelf(op.getInput().getType()));
+  reduce.type = dtypeOf(getElementTypeOrSelf(op.getInput().getType()));
   reduce.kind = reductionOf(op.getKind());
   command.operation.Set(std::move(reduce));
 }
 
-/// An event that is recorded once all compute so far is done.
-uint32_t PlanWriter::syncBefore(Commands &into) {
-  uint32_t event = plan.events++;
-  auto sync = std::make_unique<plan::CommandT>();
-  sync->name = "ready";
-  sync->stream = plan::Stream::compute;
-  sync->records = event;
-  sync->operation.Set(plan::SyncT());
-  into.push_back(std::move(sync));
-  return event;
-}
-
-static plan::Stream toPlan(Stream stream) {
-  switch (stream) {
-  case Stream::Compute:
-    return plan::Stream::compute;
-  case Stream::Comm:
-    return plan::Stream::comm;
-  case Stream::Back:
-    return plan::Stream::back;
-  }
-  llvm_unreachable("unknown stream");
-}
-
-void PlanWriter::writeCommunication(CommunicationOpInterface start,
-                                    Commands &into) {
-  Operation *op = start;
-  uint32_t ready = syncBefore(into);
-  auto command = std::make_unique<plan::CommandT>();
-  command->name =
-      op->getName().stripDialect().drop_back(StringRef("_start").size()).str();
-  command->stream = toPlan(start.getStream());
-  command->waits.push_back(ready);
-  uint32_t done = plan.events++;
-  if (auto reduce = dyn_cast<AllReduceStartOp>(op))
-    writeAllReduce(reduce, *command);
-  if (auto shift = dyn_cast<ShiftStartOp>(op))
-    writeShift(shift, *command);
-  if (auto gather = dyn_cast<AllGatherStartOp>(op))
-    writeAllGather(gather, *command);
-  if (auto exchange = dyn_cast<AllToAllStartOp>(op))
-    writeAllToAll(exchange, *command);
-  if (auto reduce = dyn_cast<ReduceScatterStartOp>(op))
-    writeReduceScatter(reduce, *command);
-  command->records = done;
-  events[start.getToken()] = done;
-  into.push_back(std::move(command));
+void mlir::sp::writeMove(CommunicationOpInterface start,
+                         PlanExpressions &expressions,
+                         plan::CommandT &command) {
+  MoveWriter writer(expressions, command);
+  llvm::TypeSwitch<Operation *>(start)
+      .Case<ShiftStartOp, AllGatherStartOp, AllToAllStartOp, AllReduceStartOp,
+            ReduceScatterStartOp>([&](auto op) { writer.write(op); });
 }

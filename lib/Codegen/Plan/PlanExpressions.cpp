@@ -1,6 +1,6 @@
 //===- PlanExpressions.cpp - Index values and places as expressions -------===//
 
-#include "Plan/PlanWriter.h"
+#include "Plan/PlanExpressions.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,48 +12,49 @@ using namespace mlir;
 using namespace mlir::sp;
 namespace plan = sprt::plan;
 
-static PlanWriter::ExprPtr copyOf(const PlanWriter::ExprPtr &expr) {
+static ExprPtr copyOf(const ExprPtr &expr) {
   return std::make_unique<plan::ExprT>(*expr);
 }
 
-static PlanWriter::ExprPtr leaf(plan::ExprOp op, int64_t value) {
+static ExprPtr leaf(plan::ExprOp op, int64_t value) {
   auto expr = std::make_unique<plan::ExprT>();
   expr->terms.push_back(plan::Term(op, value));
   return expr;
 }
 
-PlanWriter::ExprPtr PlanWriter::constant(int64_t value) {
+ExprPtr mlir::sp::constant(int64_t value) {
   return leaf(plan::ExprOp::constant, value);
 }
 
-PlanWriter::ExprPtr PlanWriter::combine(ExprPtr a, ExprPtr b, plan::ExprOp op) {
+ExprPtr mlir::sp::combine(ExprPtr a, ExprPtr b, plan::ExprOp op) {
   llvm::append_range(a->terms, b->terms);
   a->terms.push_back(plan::Term(op, 0));
   return a;
 }
 
-PlanWriter::ExprPtr PlanWriter::behind(int64_t before, ExprPtr number) {
+ExprPtr mlir::sp::behind(int64_t before, ExprPtr number) {
   if (before == 0)
     return number;
   return combine(constant(before), std::move(number), plan::ExprOp::add);
 }
 
-PlanWriter::ExprPtr PlanWriter::coordinate(AxisAttr axis) {
+ExprPtr PlanExpressions::coordinate(AxisAttr axis) {
   if (mesh.getAxisSize(axis) == 1)
     return constant(0);
-  return leaf(plan::ExprOp::coordinate, factorNumber(axis));
+  return leaf(plan::ExprOp::coordinate, tables.factorNumber(axis));
 }
 
-PlanWriter::ExprPtr PlanWriter::owner(LayoutAttr layout) {
+ExprPtr PlanExpressions::owner(LayoutAttr layout) {
   return layout.isDense() ? constant(0) : coordinate(layout.getAxis());
 }
 
-PlanWriter::ExprPtr PlanWriter::rowCount(LayoutAttr layout, ExprPtr owner) {
-  owner->terms.push_back(plan::Term(plan::ExprOp::rows, layoutNumber(layout)));
+ExprPtr PlanExpressions::rowCount(LayoutAttr layout, ExprPtr owner) {
+  owner->terms.push_back(
+      plan::Term(plan::ExprOp::rows, tables.layoutNumber(layout)));
   return owner;
 }
 
-PlanWriter::ExprPtr PlanWriter::firstOf(LayoutAttr layout) {
+ExprPtr PlanExpressions::firstOf(LayoutAttr layout) {
   // The first (length mod ranks) owners hold one more.
   int64_t base = layout.getLength() / layout.getRanks(),
           more = layout.getLength() % layout.getRanks();
@@ -63,12 +64,12 @@ PlanWriter::ExprPtr PlanWriter::firstOf(LayoutAttr layout) {
                  plan::ExprOp::add);
 }
 
-PlanWriter::ExprPtr PlanWriter::firstKvHead(LayoutAttr heads, int64_t kvHeads) {
+ExprPtr PlanExpressions::firstKvHead(LayoutAttr heads, int64_t kvHeads) {
   return combine(combine(firstOf(heads), constant(kvHeads), plan::ExprOp::mul),
                  constant(heads.getLength()), plan::ExprOp::floordiv);
 }
 
-PlanWriter::ExprPtr PlanWriter::kvHeadCount(LayoutAttr heads, int64_t kvHeads) {
+ExprPtr PlanExpressions::kvHeadCount(LayoutAttr heads, int64_t kvHeads) {
   // floor((first + count - 1) * kv / total) - floor(first * kv / total) + 1, or
   // none.
   using Op = plan::ExprOp;
@@ -86,28 +87,28 @@ PlanWriter::ExprPtr PlanWriter::kvHeadCount(LayoutAttr heads, int64_t kvHeads) {
   return combine(std::move(count), std::move(some), Op::mul);
 }
 
-PlanWriter::ExprPtr PlanWriter::rankAt(AxisAttr axis, ExprPtr coordinate) {
+ExprPtr PlanExpressions::rankAt(AxisAttr axis, ExprPtr coordinate) {
   ExprPtr rank = constant(0);
   auto add = [&](ExprPtr own, int64_t stride) {
     rank = combine(std::move(rank),
                    combine(std::move(own), constant(stride), plan::ExprOp::mul),
                    plan::ExprOp::add);
   };
-  uint32_t wanted = factorNumber(axis);
-  for (auto [number, factor] : llvm::enumerate(plan.factors))
+  uint32_t wanted = tables.factorNumber(axis);
+  for (auto [number, factor] : llvm::enumerate(tables.factors()))
     if (!factor->is_part)
       add(number == wanted ? copyOf(coordinate)
                            : leaf(plan::ExprOp::coordinate, number),
           factor->stride);
-  if (const plan::FactorT &factor = *plan.factors[wanted]; factor.is_part) {
+  if (const plan::FactorT &factor = *tables.factors()[wanted]; factor.is_part) {
     add(std::move(coordinate), factor.stride);
     add(leaf(plan::ExprOp::coordinate, wanted), -factor.stride);
   }
   return rank;
 }
 
-PlanWriter::ExprPtr PlanWriter::ownerBehind(LayoutAttr layout, AxisAttr axis,
-                                            ExprPtr owner, int64_t distance) {
+ExprPtr PlanExpressions::ownerBehind(LayoutAttr layout, AxisAttr axis,
+                                     ExprPtr owner, int64_t distance) {
   using Op = plan::ExprOp;
   MeshOp::Factor part = *mesh.findFactor(axis),
                  whole = *mesh.findFactor(layout.getAxis());
@@ -131,8 +132,7 @@ PlanWriter::ExprPtr PlanWriter::ownerBehind(LayoutAttr layout, AxisAttr axis,
                  Op::add);
 }
 
-PlanWriter::ExprPtr PlanWriter::expression(AffineExpr expr,
-                                           ArrayRef<ExprPtr> operands) {
+static ExprPtr expressionOf(AffineExpr expr, ArrayRef<ExprPtr> operands) {
   switch (expr.getKind()) {
   case AffineExprKind::Constant:
     return constant(cast<AffineConstantExpr>(expr).getValue());
@@ -146,8 +146,8 @@ PlanWriter::ExprPtr PlanWriter::expression(AffineExpr expr,
     break;
   }
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  ExprPtr lhs = expression(binary.getLHS(), operands),
-          rhs = expression(binary.getRHS(), operands);
+  ExprPtr lhs = expressionOf(binary.getLHS(), operands),
+          rhs = expressionOf(binary.getRHS(), operands);
   switch (expr.getKind()) {
   case AffineExprKind::Add:
     return combine(std::move(lhs), std::move(rhs), plan::ExprOp::add);
@@ -173,7 +173,7 @@ static int64_t depthOf(Operation *op) {
   return depth;
 }
 
-PlanWriter::ExprPtr PlanWriter::expression(Value index) {
+ExprPtr PlanExpressions::expression(Value index) {
   if (auto argument = dyn_cast<BlockArgument>(index))
     return leaf(plan::ExprOp::counter,
                 depthOf(argument.getOwner()->getParentOp()));
@@ -189,23 +189,23 @@ PlanWriter::ExprPtr PlanWriter::expression(Value index) {
   SmallVector<AffineExpr> symbols;
   for (unsigned i = 0; i < map.getNumSymbols(); ++i)
     symbols.push_back(
-        getAffineDimExpr(map.getNumDims() + i, module.getContext()));
+        getAffineDimExpr(map.getNumDims() + i, mesh.getContext()));
   AffineExpr expr = map.getResult(0).replaceSymbols(symbols);
   SmallVector<ExprPtr> operands;
   for (Value operand : apply.getMapOperands())
     operands.push_back(expression(operand));
-  return expression(expr, operands);
+  return expressionOf(expr, operands);
 }
 
-std::unique_ptr<plan::RowsT> PlanWriter::rows(LayoutAttr layout,
-                                              ExprPtr owner) {
+std::unique_ptr<plan::RowsT> PlanExpressions::rows(LayoutAttr layout,
+                                                   ExprPtr owner) {
   auto rows = std::make_unique<plan::RowsT>();
-  rows->layout = layoutNumber(layout);
+  rows->layout = tables.layoutNumber(layout);
   rows->owner = std::move(owner);
   return rows;
 }
 
-PlanWriter::ViewPtr PlanWriter::view(Value value) {
+ViewPtr PlanExpressions::view(Value value) {
   auto result = std::make_unique<plan::ViewT>();
   PlaceAttr place = placeOf(value);
   result->space = place.getSpace() == Space::Constants ? plan::Space::constant
@@ -215,75 +215,6 @@ PlanWriter::ViewPtr PlanWriter::view(Value value) {
   SmallVector<ExprPtr> counters;
   for (unsigned depth = 0; depth < map.getNumDims(); ++depth)
     counters.push_back(leaf(plan::ExprOp::counter, depth));
-  result->offset = expression(map.getResult(0), counters);
+  result->offset = expressionOf(map.getResult(0), counters);
   return result;
-}
-
-uint32_t PlanWriter::layoutNumber(LayoutAttr layout) {
-  // A dense layout is the same on every axis.
-  LayoutAttr key = layout.isDense() ? LayoutAttr::getDense(module.getContext(),
-                                                           layout.getLength())
-                                    : layout;
-  auto [entry, isNew] = layouts.try_emplace(key, plan.layouts.size());
-  if (isNew) {
-    auto table = std::make_unique<plan::LayoutT>();
-    table->kind =
-        static_cast<plan::LayoutKind>(static_cast<int>(key.getKind()));
-    table->length = layout.getLength();
-    table->ranks = layout.getRanks() / layout.getSplit();
-    table->split = layout.getSplit();
-    plan.layouts.push_back(std::move(table));
-  }
-  return entry->second;
-}
-
-uint32_t PlanWriter::factorNumber(AxisAttr axis) {
-  std::string name = axis.getText();
-  for (auto [number, factor] : llvm::enumerate(plan.factors))
-    if (factor->name == name)
-      return number;
-  MeshOp::Factor part = *mesh.findFactor(axis);
-  auto factor = std::make_unique<plan::FactorT>();
-  factor->name = name;
-  factor->size = part.size;
-  factor->stride = part.stride;
-  factor->is_part = true;
-  plan.factors.push_back(std::move(factor));
-  return plan.factors.size() - 1;
-}
-
-std::vector<plan::Band> PlanWriter::bandList(ArrayAttr bands) {
-  std::vector<plan::Band> list;
-  for (BandAttr band : bands.getAsRange<BandAttr>())
-    list.emplace_back(band.getQ0(), band.getQ1(), band.getK0(), band.getK1(),
-                      band.getLo(), band.getHi(), band.getUniform());
-  return list;
-}
-
-plan::DType PlanWriter::dtype(Type type) {
-  if (auto complexType = dyn_cast<ComplexType>(type))
-    return complexType.getElementType().isF64() ? plan::DType::c128
-                                                : plan::DType::c64;
-  if (type.isF64())
-    return plan::DType::f64;
-  if (type.isF16())
-    return plan::DType::f16;
-  if (type.isBF16())
-    return plan::DType::bf16;
-  if (isa<FloatType>(type))
-    return plan::DType::f32;
-  unsigned width = type.getIntOrFloatBitWidth();
-  if (width == 1)
-    return plan::DType::i1;
-  bool isUnsigned = type.isUnsignedInteger();
-  switch (width) {
-  case 64:
-    return isUnsigned ? plan::DType::u64 : plan::DType::i64;
-  case 32:
-    return isUnsigned ? plan::DType::u32 : plan::DType::i32;
-  case 16:
-    return isUnsigned ? plan::DType::u16 : plan::DType::i16;
-  default:
-    return isUnsigned ? plan::DType::u8 : plan::DType::i8;
-  }
 }

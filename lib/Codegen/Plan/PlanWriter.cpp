@@ -1,6 +1,7 @@
-//===- PlanCommands.cpp - Operations as commands --------------------------===//
+//===- PlanWriter.cpp - Operations as commands ----------------------------===//
 
 #include "Plan/PlanWriter.h"
+#include "Plan/PlanOperations.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "sp/IR/Attributes.h"
@@ -14,29 +15,76 @@ using namespace mlir;
 using namespace mlir::sp;
 namespace plan = sprt::plan;
 
-uint32_t PlanWriter::kernelNumber(const KernelInfo &info) {
-  auto [entry, isNew] = kernels.try_emplace(info.symbol, plan.kernels.size());
-  if (isNew) {
-    auto kernel = std::make_unique<plan::KernelT>();
-    kernel->symbol = info.symbol;
-    kernel->threads = info.threads;
-    kernel->shared_bytes = info.sharedBytes;
-    plan.kernels.push_back(std::move(kernel));
+namespace {
+
+using Commands = std::vector<std::unique_ptr<plan::CommandT>>;
+
+class PlanWriter {
+public:
+  PlanWriter(func::FuncOp func, MeshOp mesh, KernelLookup lookup,
+             plan::PlanT &plan)
+      : func(func), lookup(lookup), plan(plan), tables(mesh, plan),
+        expressions(tables) {}
+
+  LogicalResult write(const EmittedProgram &program);
+
+private:
+  LogicalResult writeBlock(Block &block, Commands &into);
+  LogicalResult writeOp(Operation *op, Commands &into);
+  void writeParameters();
+  std::unique_ptr<plan::ParameterT>
+  parameter(StringRef name, Type type, ShardingAttr sharding, ViewPtr view);
+
+  /// A command of the compute stream.
+  template <typename OperationT>
+  static std::unique_ptr<plan::CommandT> compute(StringRef name,
+                                                 OperationT operation) {
+    auto command = std::make_unique<plan::CommandT>();
+    command->name = name.str();
+    command->stream = plan::Stream::compute;
+    command->operation.Set(std::move(operation));
+    return command;
   }
-  plan.scratch_bytes = std::max(plan.scratch_bytes, info.scratchBytes);
-  return entry->second;
-}
+  /// Named by the attention, where that has a name.
+  template <typename OpT, typename TableT>
+  static void writeAttention(OpT op, TableT table, Commands &into) {
+    StringRef name = op.getName();
+    into.push_back(
+        compute(name.empty() ? OpT::getOperationName().drop_front(3) : name,
+                std::move(table)));
+  }
+  void writeLaunch(LaunchOp op, Commands &into);
+  void writeGemm(GemmOp op, Commands &into);
+  void writeCopy(Value from, Value to, Commands &into);
+  LogicalResult writeFor(Operation *op, Commands &into);
+  LogicalResult writeWhile(Operation *op, Commands &into);
+  LogicalResult writeCase(Operation *op, Commands &into);
+  void writeRows(LayoutAttr layout, plan::RowsQuery query, Value target,
+                 Commands &into);
+  void writeCommunication(CommunicationOpInterface start, Commands &into);
+  uint32_t syncBefore(Commands &into);
+
+  func::FuncOp func;
+  KernelLookup lookup;
+  plan::PlanT &plan;
+  PlanTables tables;
+  PlanExpressions expressions;
+  /// The event that a started communication records.
+  DenseMap<Value, uint32_t> events;
+};
+
+} // namespace
 
 void PlanWriter::writeLaunch(LaunchOp op, Commands &into) {
   KernelInfo info = lookup.of(op);
   plan::LaunchT launch;
-  launch.kernel = kernelNumber(info);
+  launch.kernel = tables.kernelNumber(info);
   launch.tiles = info.tiles;
   launch.scratch_bytes = info.scratchBytes;
   for (Value value : op.getOperands())
-    launch.buffers.push_back(view(value));
+    launch.buffers.push_back(expressions.view(value));
   for (Value value : op.getResults())
-    launch.buffers.push_back(view(value));
+    launch.buffers.push_back(expressions.view(value));
   into.push_back(compute(op.getKernel(), std::move(launch)));
 }
 
@@ -54,11 +102,11 @@ static plan::Activation activationOf(Activation activation) {
 
 void PlanWriter::writeGemm(GemmOp op, Commands &into) {
   plan::GemmT gemm;
-  gemm.type = dtype(getElementTypeOrSelf(op.getLhs().getType()));
-  gemm.out_type = dtype(getElementTypeOrSelf(op.getType()));
-  gemm.a = view(op.getLhs());
-  gemm.b = view(op.getRhs());
-  gemm.c = view(op.getResult());
+  gemm.type = dtypeOf(getElementTypeOrSelf(op.getLhs().getType()));
+  gemm.out_type = dtypeOf(getElementTypeOrSelf(op.getType()));
+  gemm.a = expressions.view(op.getLhs());
+  gemm.b = expressions.view(op.getRhs());
+  gemm.c = expressions.view(op.getResult());
   ArrayRef<int64_t> sizes = op.getSizes();
   gemm.batch = sizes[0];
   gemm.m = sizes[1];
@@ -68,26 +116,26 @@ void PlanWriter::writeGemm(GemmOp op, Commands &into) {
   gemm.b_strides = op.getRhsStrides().vec();
   gemm.c_strides = {sizes[1] * sizes[2], sizes[2], 1};
   if (op.getBias())
-    gemm.bias = view(op.getBias());
+    gemm.bias = expressions.view(op.getBias());
   gemm.activation = activationOf(op.getActivation());
   into.push_back(compute("gemm", std::move(gemm)));
 }
 
 void PlanWriter::writeCopy(Value from, Value to, Commands &into) {
   plan::CopyT copy;
-  copy.source = view(from);
-  copy.target = view(to);
+  copy.source = expressions.view(from);
+  copy.target = expressions.view(to);
   into.push_back(compute("copy", std::move(copy)));
 }
 
 void PlanWriter::writeRows(LayoutAttr layout, plan::RowsQuery query,
                            Value target, Commands &into) {
   plan::RowsTableT table;
-  table.rows = rows(layout, owner(layout));
+  table.rows = expressions.rows(layout, expressions.owner(layout));
   table.query = query;
-  table.target = view(target);
+  table.target = expressions.view(target);
   table.count = cast<RankedTensorType>(target.getType()).getNumElements();
-  table.type = dtype(getElementTypeOrSelf(target.getType()));
+  table.type = dtypeOf(getElementTypeOrSelf(target.getType()));
   into.push_back(
       compute(query == plan::RowsQuery::positions ? "positions" : "row_count",
               std::move(table)));
@@ -96,8 +144,8 @@ void PlanWriter::writeRows(LayoutAttr layout, plan::RowsQuery query,
 LogicalResult PlanWriter::writeFor(Operation *op, Commands &into) {
   auto loop = cast<scf::ForOp>(op);
   plan::LoopT table;
-  table.lower = expression(loop.getLowerBound());
-  table.upper = expression(loop.getUpperBound());
+  table.lower = expressions.expression(loop.getLowerBound());
+  table.upper = expressions.expression(loop.getUpperBound());
   if (failed(writeBlock(*loop.getBody(), table.body)))
     return failure();
   into.push_back(compute("loop", std::move(table)));
@@ -111,7 +159,7 @@ LogicalResult PlanWriter::writeWhile(Operation *op, Commands &into) {
   if (failed(writeBlock(condition, table.condition)) ||
       failed(writeBlock(loop.getBody().front(), table.body)))
     return failure();
-  table.predicate = view(condition.getTerminator()->getOperand(0));
+  table.predicate = expressions.view(condition.getTerminator()->getOperand(0));
   if (auto trips = loop->getAttrOfType<IntegerAttr>(kTrips))
     table.trips = trips.getInt();
   into.push_back(compute("while", std::move(table)));
@@ -120,8 +168,8 @@ LogicalResult PlanWriter::writeWhile(Operation *op, Commands &into) {
 
 LogicalResult PlanWriter::writeCase(Operation *op, Commands &into) {
   plan::CaseT table;
-  table.index = view(op->getOperand(0));
-  table.type = dtype(getElementTypeOrSelf(op->getOperand(0).getType()));
+  table.index = expressions.view(op->getOperand(0));
+  table.type = dtypeOf(getElementTypeOrSelf(op->getOperand(0).getType()));
   for (Region &region : op->getRegions()) {
     auto branch = std::make_unique<plan::BranchT>();
     if (failed(writeBlock(region.front(), branch->body)))
@@ -135,13 +183,58 @@ LogicalResult PlanWriter::writeCase(Operation *op, Commands &into) {
   return success();
 }
 
+/// An event that is recorded once all compute so far is done.
+uint32_t PlanWriter::syncBefore(Commands &into) {
+  uint32_t event = plan.events++;
+  auto sync = std::make_unique<plan::CommandT>();
+  sync->name = "ready";
+  sync->stream = plan::Stream::compute;
+  sync->records = event;
+  sync->operation.Set(plan::SyncT());
+  into.push_back(std::move(sync));
+  return event;
+}
+
+static plan::Stream toPlan(Stream stream) {
+  switch (stream) {
+  case Stream::Compute:
+    return plan::Stream::compute;
+  case Stream::Comm:
+    return plan::Stream::comm;
+  case Stream::Back:
+    return plan::Stream::back;
+  }
+  llvm_unreachable("unknown stream");
+}
+
+void PlanWriter::writeCommunication(CommunicationOpInterface start,
+                                    Commands &into) {
+  Operation *op = start;
+  uint32_t ready = syncBefore(into);
+  auto command = std::make_unique<plan::CommandT>();
+  command->name =
+      op->getName().stripDialect().drop_back(StringRef("_start").size()).str();
+  command->stream = toPlan(start.getStream());
+  command->waits.push_back(ready);
+  uint32_t done = plan.events++;
+  writeMove(start, expressions, *command);
+  command->records = done;
+  events[start.getToken()] = done;
+  into.push_back(std::move(command));
+}
+
 LogicalResult PlanWriter::writeOp(Operation *op, Commands &into) {
   if (auto launch = dyn_cast<LaunchOp>(op))
     return writeLaunch(launch, into), success();
   if (auto attend = dyn_cast<AttendOp>(op))
-    return writeAttend(attend, into), success();
+    return writeAttention(attend, writeAttend(attend, expressions, lookup),
+                          into),
+           success();
   if (auto backward = dyn_cast<AttendBackwardOp>(op))
-    return writeAttendBackward(backward, into), success();
+    return writeAttention(backward,
+                          writeAttendBackward(backward, expressions, lookup),
+                          into),
+           success();
   if (auto gemm = dyn_cast<GemmOp>(op))
     return writeGemm(gemm, into), success();
   if (auto copy = dyn_cast<CopyOp>(op))
@@ -185,7 +278,7 @@ std::unique_ptr<plan::ParameterT> PlanWriter::parameter(StringRef name,
                                                         ViewPtr view) {
   auto parameter = std::make_unique<plan::ParameterT>();
   parameter->name = name.str();
-  parameter->type = dtype(cast<RankedTensorType>(type).getElementType());
+  parameter->type = dtypeOf(cast<RankedTensorType>(type).getElementType());
   parameter->view = std::move(view);
   for (DimAttr dim : sharding.getDims()) {
     auto table = std::make_unique<plan::DimT>();
@@ -194,8 +287,8 @@ std::unique_ptr<plan::ParameterT> PlanWriter::parameter(StringRef name,
       part->size = part->local_size = atom.getSize();
       if (LayoutAttr layout = atom.getLayout()) {
         part->local_size = layout.getMaxCount();
-        part->layout = layoutNumber(layout);
-        part->owner = owner(layout);
+        part->layout = tables.layoutNumber(layout);
+        part->owner = expressions.owner(layout);
       }
       table->atoms.push_back(std::move(part));
     }
@@ -204,7 +297,7 @@ std::unique_ptr<plan::ParameterT> PlanWriter::parameter(StringRef name,
   return parameter;
 }
 
-void PlanWriter::writeParameters(func::FuncOp func) {
+void PlanWriter::writeParameters() {
   for (BlockArgument argument : func.getArguments()) {
     unsigned number = argument.getArgNumber();
     std::string name = "arg" + std::to_string(number);
@@ -213,7 +306,7 @@ void PlanWriter::writeParameters(func::FuncOp func) {
     plan.inputs.push_back(
         parameter(name, argument.getType(),
                   func.getArgAttrOfType<ShardingAttr>(number, kSharding),
-                  view(argument)));
+                  expressions.view(argument)));
     if (std::optional<unsigned> result = donatedTo(func, number))
       plan.inputs.back()->donated_to = static_cast<int32_t>(*result);
   }
@@ -222,16 +315,13 @@ void PlanWriter::writeParameters(func::FuncOp func) {
     plan.results.push_back(
         parameter("result" + std::to_string(number), result.getType(),
                   func.getResultAttrOfType<ShardingAttr>(number, kSharding),
-                  view(result)));
+                  expressions.view(result)));
 }
 
-FailureOr<plan::PlanT> PlanWriter::write(const EmittedProgram &program) {
-  auto func = module.lookupSymbol<func::FuncOp>("main");
-  mesh = getMesh(module);
-  if (!func || !mesh)
-    return module.emitError() << "expected @main and a mesh";
+LogicalResult PlanWriter::write(const EmittedProgram &program) {
   plan.version = SPRT_ABI_VERSION;
-  plan.model = module.getName().value_or("main").str();
+  plan.model =
+      func->getParentOfType<ModuleOp>().getName().value_or("main").str();
   plan.features = program.features;
   plan.target = program.isCuda ? plan::Target::cuda : plan::Target::cpu;
   for (const EmittedImage &image : program.images) {
@@ -241,23 +331,27 @@ FailureOr<plan::PlanT> PlanWriter::write(const EmittedProgram &program) {
     table->architecture = image.architecture;
     plan.images.push_back(std::move(table));
   }
+  MeshOp mesh = tables.getMesh();
   plan.ranks = mesh.getRanks();
-  int64_t stride = plan.ranks;
-  for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
-    stride /= axis.getSize();
-    auto factor = std::make_unique<plan::FactorT>();
-    factor->name = axis.getName().str();
-    factor->size = axis.getSize();
-    factor->stride = stride;
-    plan.factors.push_back(std::move(factor));
-  }
   if (std::optional<AxisListAttr> processes = mesh.getProcesses())
     for (AxisAttr factor : processes->getAxes())
-      plan.processes.push_back(factorNumber(factor));
+      plan.processes.push_back(tables.factorNumber(factor));
   plan.arena_bytes = *bytesOf(func, Space::Arena);
   plan.constant_bytes = *bytesOf(func, Space::Constants);
   if (failed(writeBlock(func.getBody().front(), plan.commands)))
     return failure();
-  writeParameters(func);
+  writeParameters();
+  return success();
+}
+
+FailureOr<plan::PlanT> mlir::sp::writePlan(ModuleOp module, KernelLookup lookup,
+                                           const EmittedProgram &program) {
+  auto func = module.lookupSymbol<func::FuncOp>("main");
+  MeshOp mesh = getMesh(module);
+  if (!func || !mesh)
+    return module.emitError() << "expected @main and a mesh";
+  plan::PlanT plan;
+  if (failed(PlanWriter(func, mesh, lookup, plan).write(program)))
+    return failure();
   return std::move(plan);
 }
