@@ -105,8 +105,8 @@ Status Kernel::upload(const std::vector<T> &values, const T *&out_data) {
     return failure;
   memory.push_back(data);
   out_data = reinterpret_cast<const T *>(data);
-  return device->upload(
-      *stream, data, reinterpret_cast<const std::byte *>(values.data()), bytes);
+  return stream->upload(
+      data, reinterpret_cast<const std::byte *>(values.data()), bytes);
 }
 
 Status Kernel::makeTables(const Launch &launch, Tables &out_tables) {
@@ -183,7 +183,7 @@ Status Kernel::attend(const Launch &launch, const Tables &tables) {
     std::memcpy(arguments.vStrides, launch.v.strides,
                 sizeof arguments.vStrides);
     arguments.scale = launch.scale;
-    return device->attend(*stream, planned->kernel, arguments, blocks);
+    return stream->attend(planned->kernel, arguments, blocks);
   }
   cuda::ForwardArguments arguments = {};
   static_cast<cuda::AttendArguments &>(arguments) = common;
@@ -199,7 +199,7 @@ Status Kernel::attend(const Launch &launch, const Tables &tables) {
           map(launch.v, launch, launch.keys, launch.kvHeads,
               planned->value_size, planned->key_block, arguments.v))
     return failure;
-  return device->attend(*stream, planned->kernel, arguments, blocks);
+  return stream->attend(planned->kernel, arguments, blocks);
 }
 
 void Kernel::release() {
@@ -229,14 +229,14 @@ Status Kernel::run(const Launch *launches, int count, double *out_seconds) {
   }
   for (int i = 0; i < count; ++i) {
     size_t at = static_cast<size_t>(i);
-    if (Status failure = device->record(*marks[2 * at], *stream))
+    if (Status failure = stream->record(*marks[2 * at]))
       return failure;
     if (Status failure = attend(launches[i], tables[at]))
       return failure;
-    if (Status failure = device->record(*marks[2 * at + 1], *stream))
+    if (Status failure = stream->record(*marks[2 * at + 1]))
       return failure;
   }
-  Device::Fault fault = device->synchronise(*stream, kLimit);
+  Device::Fault fault = stream->synchronise(kLimit);
   if (fault.status)
     return std::move(fault.status);
   for (size_t i = 0; i < tables.size(); ++i)

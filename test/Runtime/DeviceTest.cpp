@@ -125,16 +125,15 @@ TEST_F(Emulated, workWaitsUntilNoRankMayAddAny) {
   std::unique_ptr<Device::Stream> stream;
   ASSERT_FALSE(device->createStream(0, stream));
   uint8_t value = 1;
-  ASSERT_FALSE(
-      device->fill(*stream, reinterpret_cast<std::byte *>(&value), 7, 1));
+  ASSERT_FALSE(stream->fill(reinterpret_cast<std::byte *>(&value), 7, 1));
   device->threadsRun(2);
-  Device::Fault fault = device->synchronise(*stream, Device::Limit(0.1));
+  Device::Fault fault = stream->synchronise(Device::Limit(0.1));
   ASSERT_TRUE(fault.status);
   EXPECT_EQ(fault.status->text, "waited 0.1 s for the device");
   EXPECT_EQ(fault.status->code, SPRT_TIMEOUT);
   EXPECT_EQ(value, 1);
   device->threadsRun(-1);
-  EXPECT_FALSE(device->synchronise(*stream, Device::Limit(5)).status);
+  EXPECT_FALSE(stream->synchronise(Device::Limit(5)).status);
   EXPECT_EQ(value, 7);
 }
 

@@ -58,8 +58,8 @@ TEST_F(Driver, copiesStridedMessages) {
   ASSERT_FALSE(device->allocate(240, to));
   std::vector<uint8_t> data(240), got(96), expected(96);
   std::iota(data.begin(), data.end(), uint8_t(0));
-  ASSERT_FALSE(device->upload(*stream, from,
-                              reinterpret_cast<std::byte *>(data.data()), 240));
+  ASSERT_FALSE(
+      stream->upload(from, reinterpret_cast<std::byte *>(data.data()), 240));
   // 2 batches of 4 rows of 3 heads of 4 bytes, every other row.
   Piece piece;
   piece.base = from;
@@ -68,17 +68,17 @@ TEST_F(Driver, copiesStridedMessages) {
     piece.counts[dim] = std::array{2, 4, 3}[static_cast<size_t>(dim)];
     piece.strides[dim] = std::array{120, 24, 4}[static_cast<size_t>(dim)];
   }
-  ASSERT_FALSE(device->copy(*stream, denseMessage(to, 96), {piece}));
+  ASSERT_FALSE(stream->copy(denseMessage(to, 96), {piece}));
   EXPECT_EQ(fake->rectangles, 2);
-  ASSERT_FALSE(device->copy(*stream, denseMessage(got.data(), 96),
-                            denseMessage(to, 96)));
-  ASSERT_FALSE(device->synchronise(*stream, Device::Limit(5)).status);
+  ASSERT_FALSE(
+      stream->copy(denseMessage(got.data(), 96), denseMessage(to, 96)));
+  ASSERT_FALSE(stream->synchronise(Device::Limit(5)).status);
   piece.base = reinterpret_cast<std::byte *>(data.data());
   copyMessage(denseMessage(expected.data(), 96), {piece});
   EXPECT_EQ(got, expected);
-  ASSERT_FALSE(device->fill(*stream, to, 7, 96));
-  ASSERT_FALSE(device->copy(*stream, denseMessage(got.data(), 96),
-                            denseMessage(to, 96)));
+  ASSERT_FALSE(stream->fill(to, 7, 96));
+  ASSERT_FALSE(
+      stream->copy(denseMessage(got.data(), 96), denseMessage(to, 96)));
   EXPECT_EQ(got, std::vector<uint8_t>(96, 7));
 }
 
@@ -143,17 +143,17 @@ TEST_F(Driver, whoSynchronisesAsksTheStreamsWatch) {
   ASSERT_FALSE(device->createStream(0, stream));
   EXPECT_TRUE(stream->handle());
   ASSERT_FALSE(device->createEvent(false, event));
-  ASSERT_FALSE(device->record(*event, *stream));
-  EXPECT_TRUE(device->reached(*event));
+  ASSERT_FALSE(stream->record(*event));
+  EXPECT_TRUE(event->reached());
   fake->stuck = true;
-  EXPECT_FALSE(device->reached(*event));
+  EXPECT_FALSE(event->reached());
   bool wasLate = false;
   stream->watch = [&](bool late) {
     wasLate = late;
     return Device::Fault{late ? Status(SPRT_FAILED, "seen") : Status(),
                          nullptr};
   };
-  Device::Fault fault = device->synchronise(*stream, Device::Limit(0.05));
+  Device::Fault fault = stream->synchronise(Device::Limit(0.05));
   ASSERT_TRUE(fault.status);
   EXPECT_EQ(fault.status->text, "seen");
   EXPECT_TRUE(wasLate);

@@ -176,11 +176,11 @@ TEST_F(Hang, onlyATimeoutLimitsAKernel) {
   std::unique_ptr<Device::Event> done;
   ASSERT_FALSE(device->createEvent(false, done));
   fake->hangsAt = 0;
-  ASSERT_FALSE(device->attend(*streams[1], 0, cuda::ForwardArguments{}, 1));
-  ASSERT_FALSE(device->record(*done, *streams[1]));
-  ASSERT_FALSE(device->wait(*streams[0], *done));
+  ASSERT_FALSE(streams[1]->attend(0, cuda::ForwardArguments{}, 1));
+  ASSERT_FALSE(streams[1]->record(*done));
+  ASSERT_FALSE(streams[0]->wait(*done));
   // Rank 0 waits for rank 1, and no longer than for a message.
-  Device::Fault fault = device->synchronise(*streams[0], Device::Limit(0.05));
+  Device::Fault fault = streams[0]->synchronise(Device::Limit(0.05));
   ASSERT_TRUE(fault.status);
   EXPECT_EQ(fault.status->code, SPRT_TIMEOUT);
   EXPECT_EQ(fault.status->rank, 1);
@@ -188,7 +188,7 @@ TEST_F(Hang, onlyATimeoutLimitsAKernel) {
   // Rank 1 computes, for ever if it has to.
   std::atomic<bool> returned{false};
   std::thread waiter([&] {
-    fault = device->synchronise(*streams[1], Device::Limit(0.05));
+    fault = streams[1]->synchronise(Device::Limit(0.05));
     returned = true;
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(300));

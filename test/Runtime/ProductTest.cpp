@@ -93,15 +93,13 @@ protected:
       auto bytes = static_cast<int64_t>(from[operand]->size());
       EXPECT_FALSE(device->allocate(bytes + offsets[operand], data[operand]));
       data[operand] += offsets[operand];
-      EXPECT_FALSE(
-          device->upload(*stream, data[operand], from[operand]->data(), bytes));
+      EXPECT_FALSE(stream->upload(data[operand], from[operand]->data(), bytes));
     }
     std::byte *bias = gemm.bias ? data[2] : nullptr;
-    Status failure =
-        device->multiply(*stream, gemm, {data[0], data[1], bias, data[3]});
+    Status failure = stream->multiply(gemm, {data[0], data[1], bias, data[3]});
     EXPECT_FALSE(failure) << failure->text;
     auto bytes = static_cast<int64_t>(out.size());
-    EXPECT_FALSE(device->copy(*stream, denseMessage(out.data(), bytes),
+    EXPECT_FALSE(stream->copy(denseMessage(out.data(), bytes),
                               denseMessage(data[3], bytes)));
     for (int operand = 0; operand < 4; ++operand)
       device->release(data[operand] - offsets[operand]);

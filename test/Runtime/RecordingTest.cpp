@@ -49,9 +49,10 @@ protected:
   }
   uint8_t readByte(const std::byte *data) {
     uint8_t value = 0;
-    EXPECT_FALSE(device->copy(*streams[0], denseMessage(&value, 1),
-                              denseMessage(const_cast<std::byte *>(data), 1)));
-    EXPECT_FALSE(device->synchronise(*streams[0], Device::Limit(5)).status);
+    EXPECT_FALSE(
+        streams[0]->copy(denseMessage(&value, 1),
+                         denseMessage(const_cast<std::byte *>(data), 1)));
+    EXPECT_FALSE(streams[0]->synchronise(Device::Limit(5)).status);
     return value;
   }
 
@@ -205,27 +206,26 @@ TEST_P(Recording, runsWhenTheLastRankAsksForIt) {
   std::unique_ptr<Device::Event> before, filled;
   ASSERT_FALSE(device->createEvent(false, before));
   ASSERT_FALSE(device->createEvent(false, filled));
-  ASSERT_FALSE(device->fill(*streams[0], to, 1, 1));
-  ASSERT_FALSE(device->record(*before, *streams[0]));
+  ASSERT_FALSE(streams[0]->fill(to, 1, 1));
+  ASSERT_FALSE(streams[0]->record(*before));
   ASSERT_EQ(readByte(to), 1);
   for (const auto &stream : streams)
     ASSERT_FALSE(device->beginRecording({stream.get()}));
   // What came before the recording is no part of it.
-  ASSERT_FALSE(device->wait(*streams[1], *before));
-  ASSERT_FALSE(device->fill(*streams[0], from, 7, 1));
-  ASSERT_FALSE(device->record(*filled, *streams[0]));
-  ASSERT_FALSE(device->wait(*streams[1], *filled));
-  ASSERT_FALSE(
-      device->copy(*streams[1], denseMessage(to, 1), denseMessage(from, 1)));
+  ASSERT_FALSE(streams[1]->wait(*before));
+  ASSERT_FALSE(streams[0]->fill(from, 7, 1));
+  ASSERT_FALSE(streams[0]->record(*filled));
+  ASSERT_FALSE(streams[1]->wait(*filled));
+  ASSERT_FALSE(streams[1]->copy(denseMessage(to, 1), denseMessage(from, 1)));
   for (int rank = 0; rank < 2; ++rank)
     ASSERT_FALSE(device->endRecording());
   for (int run = 0; run < 3; ++run) {
-    ASSERT_FALSE(device->fill(*streams[0], to, 2, 1));
+    ASSERT_FALSE(streams[0]->fill(to, 2, 1));
     ASSERT_EQ(readByte(to), 2);
     ASSERT_FALSE(device->replay());
     EXPECT_EQ(readByte(to), 2);
     ASSERT_FALSE(device->replay());
-    ASSERT_FALSE(device->synchronise(*streams[1], Device::Limit(5)).status);
+    ASSERT_FALSE(streams[1]->synchronise(Device::Limit(5)).status);
     EXPECT_EQ(readByte(to), 7);
   }
 }
@@ -235,7 +235,7 @@ TEST_P(Recording, whoSynchronisesAReplayAsksItsWatch) {
   std::byte *to = nullptr;
   ASSERT_FALSE(device->allocate(1, to));
   ASSERT_FALSE(device->beginRecording({streams[0].get()}));
-  ASSERT_FALSE(device->fill(*streams[0], to, 7, 1));
+  ASSERT_FALSE(streams[0]->fill(to, 7, 1));
   ASSERT_FALSE(device->endRecording());
   std::atomic<bool> stuck{true};
   if (isGpu())
@@ -249,7 +249,7 @@ TEST_P(Recording, whoSynchronisesAReplayAsksItsWatch) {
     return Device::Fault{late ? Status(SPRT_FAILED, "seen") : Status(),
                          nullptr};
   };
-  Device::Fault fault = device->synchronise(*streams[0], Device::Limit(0.05));
+  Device::Fault fault = streams[0]->synchronise(Device::Limit(0.05));
   ASSERT_TRUE(fault.status);
   EXPECT_EQ(fault.status->text, "seen");
   stuck = fake->stuck = false;
@@ -259,7 +259,7 @@ TEST_P(Recording, whoSynchronisesAReplayAsksItsWatch) {
 TEST_P(Recording, nobodyMaySynchroniseMeanwhile) {
   openStreams(1);
   ASSERT_FALSE(device->beginRecording({streams[0].get()}));
-  Device::Fault fault = device->synchronise(*streams[0], Device::Limit(5));
+  Device::Fault fault = streams[0]->synchronise(Device::Limit(5));
   ASSERT_TRUE(fault.status);
   EXPECT_THAT_CONTAINS(fault.status->text,
                        isGpu() ? "cuStreamQuery: fake error (900)"

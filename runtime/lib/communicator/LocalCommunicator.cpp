@@ -18,7 +18,7 @@ LocalCommunicator::open(int channel, const Message &message,
     return Status::success();
   if (Status failure = device->createEvent(false, envelope->ready))
     return failure;
-  return device->record(*envelope->ready, stream(channel));
+  return stream(channel).record(*envelope->ready);
 }
 
 Status LocalCommunicator::deliver(int channel, const Message &target,
@@ -27,24 +27,24 @@ Status LocalCommunicator::deliver(int channel, const Message &target,
   if (!envelope.ready)
     return Status::success();
   Device::Stream &mine = stream(channel);
-  if (Status failure = device->wait(mine, *envelope.ready))
+  if (Status failure = mine.wait(*envelope.ready))
     return failure;
-  if (Status failure = device->copy(mine, target, envelope.message))
+  if (Status failure = mine.copy(target, envelope.message))
     return failure;
   if (Status failure = device->createEvent(false, envelope.done))
     return failure;
-  return device->record(*envelope.done, mine);
+  return mine.record(*envelope.done);
 }
 
 Status LocalCommunicator::close(int channel, ThreadGroup::Envelope &base) {
   auto &envelope = static_cast<LocalEnvelope &>(base);
   if (!envelope.done)
     return Status::success();
-  return device->wait(stream(channel), *envelope.done);
+  return stream(channel).wait(*envelope.done);
 }
 
 Status LocalCommunicator::synchronise(int channel) {
-  return device->synchronise(stream(channel), timeout).status;
+  return stream(channel).synchronise(timeout).status;
 }
 
 void LocalCommunicator::interrupt() {

@@ -80,13 +80,13 @@ Status NcclCommunicator::start(int channel) {
     return failure;
   for (const auto &each : group.transfers)
     if (each->sends && each->packed)
-      if (Status failure = device->copy(
-              on, denseMessage(each->data, each->bytes), each->message))
+      if (Status failure =
+              on.copy(denseMessage(each->data, each->bytes), each->message))
         return failure;
   for (auto *event : {&group.ready, &group.done})
     if (Status failure = device->createEvent(false, *event))
       return failure;
-  if (Status failure = device->record(*group.ready, on))
+  if (Status failure = on.record(*group.ready))
     return failure;
   if (Status failure = call(lane, group.transfers, on)) {
     broken.store(true);
@@ -95,14 +95,14 @@ Status NcclCommunicator::start(int channel) {
   for (const auto &each : group.transfers) {
     each->started = true;
     if (!each->sends && each->packed)
-      if (Status failure = device->copy(on, each->message,
-                                        denseMessage(each->data, each->bytes)))
+      if (Status failure =
+              on.copy(each->message, denseMessage(each->data, each->bytes)))
         return failure;
   }
-  if (Status failure = device->record(*group.done, on))
+  if (Status failure = on.record(*group.done))
     return failure;
   std::lock_guard<std::mutex> lock(watching);
-  while (!lane.groups.empty() && device->reached(*lane.groups.front().done))
+  while (!lane.groups.empty() && lane.groups.front().done->reached())
     lane.groups.pop_front();
   lane.groups.push_back(std::move(group));
   return Status::success();
@@ -220,8 +220,8 @@ Status NcclCommunicator::late(
 const NcclCommunicator::Group *NcclCommunicator::underWay() {
   for (Lane &lane : lanes)
     for (Group &group : lane.groups)
-      if (!device->reached(*group.done)) {
-        if (device->reached(*group.ready))
+      if (!group.done->reached()) {
+        if (group.ready->reached())
           return &group;
         break;
       }
@@ -260,7 +260,7 @@ Device::Fault NcclCommunicator::look(bool isLate) {
 Status NcclCommunicator::synchronise(int channel) {
   if (isOnHost(channel))
     return Status::success();
-  return device->synchronise(stream(channel), timeout).status;
+  return stream(channel).synchronise(timeout).status;
 }
 
 } // namespace sprt

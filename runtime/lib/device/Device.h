@@ -6,8 +6,8 @@
 /// may not follow them. Any thread may call; a stream is one thread's at a
 /// time.
 ///
-///     record(event, a)    marks the work that a holds now
-///     wait(b, event)      what b is given from now on comes after that mark;
+///     a.record(event)     marks the work that a holds now
+///     b.wait(event)       what b is given from now on comes after that mark;
 ///                         nothing where the event was never recorded
 ///
 /// A run that will be repeated can be recorded, by all ranks of the device:
@@ -52,6 +52,18 @@ public:
     std::shared_ptr<const Origin> origin; ///< null where nobody knows
   };
 
+  class Event {
+  public:
+    virtual ~Event() = default;
+    /// Whether the latest mark is passed.
+    virtual bool reached() const = 0;
+  };
+
+  using Limit = std::chrono::duration<double>;
+  /// Of the kernel that an attention names: by its key block, 0 for plain.
+  using AttendArguments =
+      std::variant<cuda::ForwardArguments, cuda::PlainArguments>;
+
   class Stream {
   public:
     explicit Stream(int64_t rank) : rank(rank) {}
@@ -59,6 +71,33 @@ public:
     /// What a library for GPUs knows it by: a CUstream, or, of the emulated
     /// device, an EmulatedStream.
     virtual void *handle() = 0;
+
+    virtual Status record(Event &event) = 0;
+    virtual Status wait(Event &event) = 0;
+
+    /// Between messages of equal size; memory of the device, or of the host,
+    /// which then stays as it is until the stream has been synchronised.
+    virtual Status copy(const Message &target, const Message &source) = 0;
+    /// `data` may be gone once this returns.
+    virtual Status upload(std::byte *target, const std::byte *data,
+                          int64_t bytes) = 0;
+    virtual Status fill(std::byte *target, uint8_t value, int64_t bytes) = 0;
+
+    /// A kernel of the plan other than attention, in as many blocks. Its
+    /// arguments: buffers, then scratch memory.
+    virtual Status launch(uint32_t kernel, const std::vector<void *> &arguments,
+                          int64_t blocks) = 0;
+    /// An attention kernel of the plan, in as many blocks.
+    virtual Status attend(uint32_t kernel, const AttendArguments &arguments,
+                          int64_t blocks) = 0;
+    virtual Status multiply(const plan::GemmT &gemm, const GemmData &data) = 0;
+
+    /// Sleeps until the stream is empty. A failure of its rank's work, a
+    /// consequence when other work failed or after `interrupt`, or a timeout:
+    /// no kernel has ended for `limit` while the stream waited for what is no
+    /// kernel of its rank, or one took longer than it may. Nothing waits for it
+    /// then, see DriverDevice.
+    virtual Fault synchronise(Limit limit) = 0;
 
     const int64_t rank; ///< whose work it runs
     std::string name;   ///< for people
@@ -68,11 +107,6 @@ public:
     std::function<Fault(bool late)> watch;
   };
 
-  class Event {
-  public:
-    virtual ~Event() = default;
-  };
-
   struct Capability {
     std::string name;
     int64_t memoryBytes = 0;
@@ -80,11 +114,6 @@ public:
     int processors = 1;
     int64_t productBytes = 0; ///< of a rank that multiplies matrices
   };
-
-  using Limit = std::chrono::duration<double>;
-  /// Of the kernel that an attention names: by its key block, 0 for plain.
-  using AttendArguments =
-      std::variant<cuda::ForwardArguments, cuda::PlainArguments>;
 
   virtual ~Device() = default;
 
@@ -112,34 +141,10 @@ public:
                               std::unique_ptr<Stream> &out_stream) = 0;
   /// Only of `timed` events may `elapsed` be asked.
   virtual Status createEvent(bool timed, std::unique_ptr<Event> &out_event) = 0;
-  virtual Status record(Event &event, Stream &stream) = 0;
-  virtual Status wait(Stream &stream, Event &event) = 0;
-  /// Whether the latest mark is passed.
-  virtual bool reached(const Event &event) = 0;
   /// Seconds from one mark to another; both streams have been synchronised.
   virtual Status elapsed(const Event &from, const Event &to,
                          double &out_seconds) = 0;
 
-  /// Between messages of equal size; memory of the device, or of the host,
-  /// which then stays as it is until the stream has been synchronised.
-  virtual Status copy(Stream &stream, const Message &target,
-                      const Message &source) = 0;
-  /// `data` may be gone once this returns.
-  virtual Status upload(Stream &stream, std::byte *target,
-                        const std::byte *data, int64_t bytes) = 0;
-  virtual Status fill(Stream &stream, std::byte *target, uint8_t value,
-                      int64_t bytes) = 0;
-
-  /// A kernel of the plan other than attention, in as many blocks. Its
-  /// arguments: buffers, then scratch memory.
-  virtual Status launch(Stream &stream, uint32_t kernel,
-                        const std::vector<void *> &arguments,
-                        int64_t blocks) = 0;
-  /// An attention kernel of the plan, in as many blocks.
-  virtual Status attend(Stream &stream, uint32_t kernel,
-                        const AttendArguments &arguments, int64_t blocks) = 0;
-  virtual Status multiply(Stream &stream, const plan::GemmT &gemm,
-                          const GemmData &data) = 0;
   virtual Status encode(const cuda::TensorMapFields &fields,
                         cuda::TensorMap &out_map) = 0;
 
@@ -152,12 +157,6 @@ public:
     kernelLimit = kernel.count();
     replayLimit = wholeReplay.count();
   }
-  /// Sleeps until the stream is empty. A failure of its rank's work, a
-  /// consequence when other work failed or after `interrupt`, or a timeout: no
-  /// kernel has ended for `limit` while the stream waited for what is no kernel
-  /// of its rank, or one took longer than it may. Nothing waits for it then,
-  /// see DriverDevice.
-  virtual Fault synchronise(Stream &stream, Limit limit) = 0;
   /// Ends every synchronise, present and future.
   virtual void interrupt() = 0;
 

@@ -21,24 +21,20 @@ constexpr std::chrono::milliseconds kLook(20);
 /// How long work that was interrupted may go on: as a rule it ends soon, and
 /// its memory is then free for what comes next.
 constexpr std::chrono::duration<double> kPatience(1);
-/// Events that a stream may have before those that were passed are used again.
-constexpr size_t kManyLaunched = 64;
-/// Kernels of a recorded run that a status names.
-constexpr size_t kMostNames = 4;
-
-} // namespace
 
 /// All of the process, which ends without them.
-struct DriverDevice::GivenUp {
+struct GivenUp {
   std::mutex mutex;
   std::vector<DriverDevice *> devices;
   std::vector<std::unique_ptr<DriverDevice>> kept; ///< have no other owner
 };
 
-DriverDevice::GivenUp &DriverDevice::givenUp() {
+GivenUp &givenUp() {
   static auto &all = *new GivenUp;
   return all;
 }
+
+} // namespace
 
 void DriverDevice::giveUp(std::chrono::duration<double> patience,
                           std::string reason) {
@@ -57,11 +53,11 @@ void DriverDevice::giveUp(std::chrono::duration<double> patience,
 }
 
 bool DriverDevice::isBusy() {
-  if (enter())
+  if (gpu.enter())
     return true;
   std::lock_guard<std::mutex> lock(mutex);
   auto works = [&](CUstream stream) {
-    return driver.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY;
+    return gpu.driver.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY;
   };
   return std::any_of(streams.begin(), streams.end(),
                      [&](OwnStream *each) { return works(each->stream); }) ||
@@ -73,7 +69,7 @@ bool DriverDevice::mayFree() {
   std::lock_guard<std::mutex> lock(all.mutex);
   for (size_t i = 0; i < all.devices.size();) {
     DriverDevice &other = *all.devices[i];
-    if (other.device != device) {
+    if (other.gpu.device != gpu.device) {
       ++i;
       continue;
     }
@@ -102,7 +98,7 @@ Status DriverDevice::reclaim() {
   {
     std::lock_guard<std::mutex> lock(all.mutex);
     for (DriverDevice *each : all.devices)
-      if (each->device == device) {
+      if (each->gpu.device == gpu.device) {
         each->patienceEnds =
             SteadyClock::now() +
             std::chrono::duration_cast<SteadyClock::duration>(kPatience);
@@ -117,81 +113,17 @@ Status DriverDevice::reclaim() {
   std::vector<std::unique_ptr<DriverDevice>> freed;
   std::lock_guard<std::mutex> lock(all.mutex);
   for (std::unique_ptr<DriverDevice> &each : all.kept)
-    if (each->device == device)
+    if (each->gpu.device == gpu.device)
       freed.push_back(std::move(each));
   all.kept.erase(std::remove(all.kept.begin(), all.kept.end(), nullptr),
                  all.kept.end());
   return Status::success();
 }
 
-Status DriverDevice::note(OwnStream &stream, Launched work) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (stream.records) {
-    recordedKernels.insert(work.kernel ? "kernel \"" + *work.kernel + "\""
-                                       : "a matrix product");
-    return Status::success();
-  }
-  if (stream.launched.size() >= kManyLaunched)
-    forgetEnded(stream);
-  if (Status failure = takeEvent(false, work.event))
-    return failure;
-  work.number = ++given;
-  work.origin = stream.origin;
-  stream.launched.push_back(work);
-  SPRT_CALL(cuEventRecordWithFlags, work.event, stream.stream,
-            CU_EVENT_RECORD_DEFAULT);
-  return Status::success();
-}
-
-void DriverDevice::forgetEnded(OwnStream &stream) {
-  std::deque<Launched> &all = stream.launched;
-  while (!all.empty() &&
-         driver.cuEventQuery(all.front().event) == CUDA_SUCCESS) {
-    spareEvents[false].push_back(all.front().event);
-    all.pop_front();
-    ++ended;
-  }
-}
-
-const DriverDevice::Launched *
-DriverDevice::findRunning(OwnStream *&out_stream) {
-  const Launched *first = nullptr;
-  for (OwnStream *stream : streams) {
-    forgetEnded(*stream);
-    if (stream->launched.empty())
-      continue;
-    const Launched &oldest = stream->launched.front();
-    if (first && first->number < oldest.number)
-      continue;
-    first = &oldest;
-    out_stream = stream;
-  }
-  return first;
-}
-
-std::string DriverDevice::describe(const Launched &running,
-                                   const OwnStream &stream) const {
-  std::string text;
-  if (!running.isReplay) {
-    text = running.kernel ? "kernel \"" + *running.kernel + "\""
-                          : "a matrix product";
-    if (!stream.name.empty())
-      text += " on stream " + stream.name;
-    return text;
-  }
-  size_t named = 0;
-  for (const std::string &each : recordedKernels)
-    if (named++ < kMostNames)
-      text += (text.empty() ? "" : ", ") + each;
-  if (named > kMostNames)
-    text += " and " + std::to_string(named - kMostNames) + " others";
-  return "a repeated run (" + text + ")";
-}
-
-Device::Fault DriverDevice::look(OwnStream &stream, Limit limit, Wait &wait) {
-  std::lock_guard<std::mutex> lock(mutex);
-  OwnStream *on = nullptr;
-  const Launched *running = findRunning(on);
+Device::Fault DriverDevice::OwnStream::look(Limit limit, Wait &wait) {
+  uint64_t ended = 0;
+  std::optional<LaunchLog::Running> running =
+      device.launches.findRunning(ended);
   auto now = SteadyClock::now();
   if (ended != wait.ended) {
     wait = {now, ended};
@@ -199,17 +131,18 @@ Device::Fault DriverDevice::look(OwnStream &stream, Limit limit, Wait &wait) {
   }
   // Of a replay, nobody knows whose kernel it is.
   bool isReplay = running && running->isReplay;
-  bool isOwn = isReplay || (running && on->rank == stream.rank);
+  bool isOwn = isReplay || (running && running->rank == rank);
   if (isOwn)
-    limit = Limit(isReplay ? replayLimit.load() : kernelLimit.load());
+    limit =
+        Limit(isReplay ? device.replayLimit.load() : device.kernelLimit.load());
   if (now - wait.since <= limit)
     return {};
   Failure failure = fail(SPRT_TIMEOUT);
-  failure.about(running && !isReplay ? on->rank : stream.rank)
-      << "waited " << limit.count() << " s for " << capability().name;
+  failure.about(running && !isReplay ? running->rank : rank)
+      << "waited " << limit.count() << " s for " << gpu.name;
   if (!running)
     return {failure, nullptr};
-  failure << ": " << describe(*running, *on)
+  failure << ": " << running->text
           << " has not ended; --timeout=<seconds> lets it take longer";
   return {failure, running->origin};
 }
@@ -220,52 +153,47 @@ void DriverDevice::interrupt() {
   stopped.store(true);
 }
 
-Device::Fault DriverDevice::interrupted() {
+Device::Fault DriverDevice::OwnStream::interrupted() {
   Failure failure = fail(SPRT_FAILED);
   failure.asConsequence() << "stopped";
   Fault fault;
   std::string reason;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    OwnStream *on = nullptr;
-    if (const Launched *running = findRunning(on)) {
-      reason = describe(*running, *on);
-      failure << " before the end of " << reason;
-      if (!running->isReplay)
-        failure.about(on->rank);
-      fault.origin = running->origin;
-      reason += " had not ended";
-    }
+  uint64_t ended = 0;
+  if (auto running = device.launches.findRunning(ended)) {
+    failure << " before the end of " << running->text;
+    if (!running->isReplay)
+      failure.about(running->rank);
+    fault.origin = running->origin;
+    reason = running->text + " had not ended";
   }
-  giveUp(kPatience, std::move(reason));
+  device.giveUp(kPatience, std::move(reason));
   fault.status = failure;
   return fault;
 }
 
-Device::Fault DriverDevice::synchronise(Stream &awaited, Limit limit) {
-  auto &stream = static_cast<OwnStream &>(awaited);
-  if (Status failure = enter())
+Device::Fault DriverDevice::OwnStream::synchronise(Limit limit) {
+  if (Status failure = gpu.enter())
     return {std::move(failure), nullptr};
   Wait wait = {SteadyClock::now(), 0};
   auto looked = wait.since;
   std::chrono::microseconds pause = kShortestPause;
   for (;;) {
-    CUresult result = driver.cuStreamQuery(handleOf(stream));
+    CUresult result = gpu.driver.cuStreamQuery(turn());
     if (result != CUDA_ERROR_NOT_READY)
-      return {check(result, "cuStreamQuery"), nullptr};
-    if (stopped.load())
+      return {gpu.check(result, "cuStreamQuery"), nullptr};
+    if (device.stopped.load())
       return interrupted();
     auto now = SteadyClock::now();
-    if (stream.watch)
-      if (Fault fault = stream.watch(now - wait.since > limit); fault.status) {
-        giveUp(kPatience, "");
+    if (watch)
+      if (Fault fault = watch(now - wait.since > limit); fault.status) {
+        device.giveUp(kPatience, "");
         return fault;
       }
     if (now - looked >= std::min<Limit>(kLook, limit / 4)) {
       looked = now;
-      if (Fault fault = look(stream, limit, wait); fault.status) {
+      if (Fault fault = look(limit, wait); fault.status) {
         const std::string &text = fault.status->text;
-        giveUp(Limit(0), text.substr(0, text.find(';')));
+        device.giveUp(Limit(0), text.substr(0, text.find(';')));
         return fault;
       }
     }

@@ -1,8 +1,5 @@
 #include "device/EmulatedQueue.h"
 
-#include "device/EmulatedGrid.h"
-#include "tiles/Gemm.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -15,9 +12,6 @@ namespace {
 constexpr size_t kAlignment = 256;
 /// Tasks that run, on average, before the priority of some stream changes.
 constexpr int kSteady = 16;
-/// How often to look at what is not this device's own doing.
-constexpr std::chrono::milliseconds kLook(1);
-using Clock = std::chrono::steady_clock;
 } // namespace
 
 EmulatedDevice::EmulatedDevice(uint64_t seed, int architecture)
@@ -110,78 +104,6 @@ void EmulatedDevice::release(std::byte *data) {
   memory.erase(data);
 }
 
-Status EmulatedDevice::copy(Stream &stream, const Message &target,
-                            const Message &source) {
-  return push(stream, [target, source] {
-    forEachRectangle(target, source, [](const Rectangle &part) {
-      for (int64_t row = 0; row < part.height; ++row)
-        std::memmove(part.target + row * part.targetPitch,
-                     part.source + row * part.sourcePitch,
-                     static_cast<size_t>(part.width));
-    });
-    return Status::success();
-  });
-}
-
-Status EmulatedDevice::upload(Stream &stream, std::byte *target,
-                              const std::byte *data, int64_t bytes) {
-  return push(stream,
-              [target, held = std::vector<std::byte>(data, data + bytes)] {
-                std::copy(held.begin(), held.end(), target);
-                return Status::success();
-              });
-}
-
-Status EmulatedDevice::fill(Stream &stream, std::byte *target, uint8_t value,
-                            int64_t bytes) {
-  return push(stream, [=] {
-    std::memset(target, value, static_cast<size_t>(bytes));
-    return Status::success();
-  });
-}
-
-Status EmulatedDevice::launch(Stream &stream, uint32_t kernel,
-                              const std::vector<void *> &buffers,
-                              int64_t blocks) {
-  return push(stream, [this, kernel, buffers, blocks]() -> Status {
-    const plan::KernelT &described = *program->plan->kernels[kernel];
-    try {
-      emulateGrid(program->emulatedThreads[kernel], buffers.data(),
-                  {static_cast<int>(blocks),
-                   static_cast<int>(described.threads),
-                   static_cast<int>(described.shared_bytes), random()});
-    } catch (const cuda::emulation::Fault &fault) {
-      return fail(SPRT_FAILED)
-             << "kernel \"" << described.symbol << "\": " << fault.what();
-    }
-    return Status::success();
-  });
-}
-
-Status EmulatedDevice::attend(Stream &stream, uint32_t kernel,
-                              const AttendArguments &arguments,
-                              int64_t blocks) {
-  return push(stream, [this, kernel, arguments, blocks]() -> Status {
-    char error[512] = "";
-    // Only this thread draws while work runs.
-    const void *address = std::visit(
-        [](const auto &each) -> const void * { return &each; }, arguments);
-    if (program->emulatedKernels[kernel](address, blocks, random(), error,
-                                         sizeof error) == 0)
-      return Status::success();
-    return fail(SPRT_FAILED)
-           << "kernel \"" << program->plan->kernels[kernel]->symbol
-           << "\": " << error;
-  });
-}
-
-Status EmulatedDevice::multiply(Stream &stream, const plan::GemmT &gemm,
-                                const GemmData &data) {
-  // The plan outlives its sessions.
-  return push(stream,
-              [this, &gemm, data] { return runGemm(gemm, data, pool); });
-}
-
 Status EmulatedDevice::encode(const cuda::TensorMapFields &fields,
                               cuda::TensorMap &out_map) {
   std::memcpy(&out_map, &fields, sizeof fields);
@@ -207,7 +129,7 @@ void EmulatedDevice::work() {
     for (bool polls = false;
          !closing && !(queue = mayWork() ? draw(polls) : nullptr);
          polls = false)
-      polls ? (void)wanted.wait_for(lock, kLook) : wanted.wait(lock);
+      polls ? (void)wanted.wait_for(lock, kEmulatedPoll) : wanted.wait(lock);
     if (closing)
       return;
     Task task = std::move(queue->tasks.front());
@@ -252,58 +174,6 @@ void EmulatedDevice::wake() {
   }
   if (any)
     changed.notify_all();
-}
-
-Device::Fault EmulatedDevice::outcome(const Queue &queue) const {
-  if (failed() && queue.rank == faultRank)
-    return {Status(*fault.status.operator->()), fault.origin};
-  if (queue.empty() && !stopped)
-    return {};
-  return {fail(SPRT_FAILED).asConsequence() << "stopped", nullptr};
-}
-
-Device::Fault EmulatedDevice::synchronise(Stream &stream, Limit limit) {
-  auto &queue = static_cast<Queue &>(stream);
-  std::unique_lock<std::mutex> lock(mutex);
-  if (queue.records)
-    return {fail(SPRT_FAILED).about(queue.rank)
-                << "synchronised while its work is recorded",
-            nullptr};
-  if (queue.empty() || failed() || stopped)
-    return outcome(queue);
-  queue.awaited = true;
-  queue.finished = false;
-  --running;
-  ++sleepers;
-  wanted.notify_all();
-  // The limit is for waiting: it begins anew with every task that is done.
-  uint64_t seen = tasksDone;
-  auto begin = Clock::now();
-  Limit look = stream.watch ? std::min<Limit>(limit, kLook) : limit;
-  while (!changed.wait_for(lock, look, [&] { return queue.finished; })) {
-    if (busy || seen != tasksDone) {
-      seen = tasksDone;
-      begin = Clock::now();
-    }
-    Fault fault;
-    if (Clock::now() - begin >= limit)
-      fault.status = fail(SPRT_TIMEOUT).about(queue.rank)
-                     << "waited " << limit.count() << " s for the device";
-    if (stream.watch) {
-      lock.unlock();
-      Fault other = stream.watch(static_cast<bool>(fault.status));
-      lock.lock();
-      if (other.status)
-        fault = std::move(other);
-    }
-    if (queue.finished || !fault.status)
-      continue;
-    queue.awaited = false;
-    ++running;
-    --sleepers;
-    return fault;
-  }
-  return outcome(queue);
 }
 
 void EmulatedDevice::interrupt() {

@@ -44,29 +44,13 @@ public:
   Status createStream(int64_t rank,
                       std::unique_ptr<Stream> &out_stream) override;
   Status createEvent(bool timed, std::unique_ptr<Event> &out_event) override;
-  Status record(Event &event, Stream &stream) override;
-  Status wait(Stream &stream, Event &event) override;
-  bool reached(const Event &event) override;
   Status elapsed(const Event &from, const Event &to,
                  double &out_seconds) override;
-  Status copy(Stream &stream, const Message &target,
-              const Message &source) override;
-  Status upload(Stream &stream, std::byte *target, const std::byte *data,
-                int64_t bytes) override;
-  Status fill(Stream &stream, std::byte *target, uint8_t value,
-              int64_t bytes) override;
-  Status launch(Stream &stream, uint32_t kernel,
-                const std::vector<void *> &buffers, int64_t blocks) override;
-  Status attend(Stream &stream, uint32_t kernel,
-                const AttendArguments &arguments, int64_t blocks) override;
-  Status multiply(Stream &stream, const plan::GemmT &gemm,
-                  const GemmData &data) override;
   Status encode(const cuda::TensorMapFields &fields,
                 cuda::TensorMap &out_map) override;
   Status beginRecording(const std::vector<Stream *> &streams) override;
   Status endRecording() override;
   Status replay() override;
-  Fault synchronise(Stream &stream, Limit limit) override;
   void interrupt() override;
   void threadsRun(int more) override;
   void threadsWait(int more) override;
@@ -79,8 +63,6 @@ private:
 
   using Memory = std::unique_ptr<std::byte, void (*)(void *)>;
 
-  void push(Stream &stream, Task task);
-  Status push(Stream &stream, std::function<Status()> work);
   /// Which kernels a program's images allow on this architecture.
   Status chooseKernels();
   /// The thread that runs all work.
@@ -92,7 +74,6 @@ private:
   Queue *draw(bool &out_polls);
   /// Who sleeps for a queue that is empty, or that will never be, runs again.
   void wake();
-  Fault outcome(const Queue &queue) const;
 
   const int architecture;
   const Program *program = nullptr;

@@ -9,6 +9,9 @@
 
 namespace sprt {
 
+/// How often to look at what is not this device's own doing.
+inline constexpr std::chrono::milliseconds kEmulatedPoll(1);
+
 /// One record of an event.
 struct EmulatedDevice::Mark {
   bool reached = false;
@@ -38,8 +41,21 @@ public:
   void enqueue(std::function<bool()> poll) override {
     Task task;
     task.poll = std::move(poll);
-    device.push(*this, std::move(task));
+    push(std::move(task));
   }
+
+  Status record(Event &event) override;
+  Status wait(Event &event) override;
+  Status copy(const Message &target, const Message &source) override;
+  Status upload(std::byte *target, const std::byte *data,
+                int64_t bytes) override;
+  Status fill(std::byte *target, uint8_t value, int64_t bytes) override;
+  Status launch(uint32_t kernel, const std::vector<void *> &buffers,
+                int64_t blocks) override;
+  Status attend(uint32_t kernel, const AttendArguments &arguments,
+                int64_t blocks) override;
+  Status multiply(const plan::GemmT &gemm, const GemmData &data) override;
+  Fault synchronise(Limit limit) override;
 
   bool ready() const {
     return !tasks.empty() &&
@@ -58,10 +74,23 @@ public:
   bool records = false;  ///< keeps what it is given
 
   bool empty() const { return tasks.empty() && !working; }
+
+private:
+  void push(Task task);
+  /// What who synchronised it hears.
+  Fault outcome() const;
+  Status push(std::function<Status()> work);
 };
 
 class EmulatedDevice::MarkedEvent : public Event {
 public:
+  explicit MarkedEvent(EmulatedDevice &device) : device(device) {}
+  bool reached() const override {
+    std::lock_guard<std::mutex> lock(device.mutex);
+    return !latest || latest->reached;
+  }
+
+  EmulatedDevice &device;
   std::shared_ptr<Mark> latest;
 };
 

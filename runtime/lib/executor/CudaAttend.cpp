@@ -48,7 +48,7 @@ Status CudaRun::upload(const std::byte *values, int64_t bytes,
   out_data = data;
   if (Status failure = synchronise(number))
     return failure;
-  return device.upload(stream(), data, values, bytes);
+  return stream().upload(data, values, bytes);
 }
 
 CudaRun::AttendKernel CudaRun::kernelOf(const plan::AttendT &attend) const {
@@ -267,14 +267,14 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
     static_cast<cuda::AttendArguments &>(arguments) = common;
     if (Status failure = plainArguments(attend, arguments))
       return failure;
-    return device.attend(stream(), kernel.number, arguments, blocks);
+    return stream().attend(kernel.number, arguments, blocks);
   }
   cuda::ForwardArguments arguments = {};
   static_cast<cuda::AttendArguments &>(arguments) = common;
   arguments.counter = const_cast<int32_t *>(table.counter);
   if (Status failure = forwardArguments(attend, shape, arguments))
     return failure;
-  return device.attend(stream(), kernel.number, arguments, blocks);
+  return stream().attend(kernel.number, arguments, blocks);
 }
 
 } // namespace sprt

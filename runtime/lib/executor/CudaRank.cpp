@@ -67,7 +67,7 @@ Status CudaRank::execute() {
   if (timing) {
     if (Status failure = device->createEvent(true, origin))
       return failure;
-    if (Status failure = device->record(*origin, stream(0)))
+    if (Status failure = stream(0).record(*origin))
       return failure;
   }
   CudaRun run(*this);
@@ -168,13 +168,13 @@ Status CudaRank::collect(const Placement &placement, const std::byte *local,
 
 Status CudaRank::copy(std::byte *target, const std::byte *source,
                       int64_t bytes) {
-  return device->copy(stream(0), denseMessage(target, bytes),
-                      denseMessage(const_cast<std::byte *>(source), bytes));
+  return stream(0).copy(denseMessage(target, bytes),
+                        denseMessage(const_cast<std::byte *>(source), bytes));
 }
 
 Status CudaRank::store(std::byte *target, const std::byte *source,
                        int64_t bytes) {
-  return device->upload(stream(0), target, source, bytes);
+  return stream(0).upload(target, source, bytes);
 }
 
 Status CudaRank::fetch(const std::byte *local, int64_t bytes,
@@ -184,8 +184,8 @@ Status CudaRank::fetch(const std::byte *local, int64_t bytes,
   fetched.resize(static_cast<size_t>(bytes));
   out_data = fetched.data();
   if (Status failure =
-          device->copy(stream(0), denseMessage(fetched.data(), bytes),
-                       denseMessage(const_cast<std::byte *>(local), bytes)))
+          stream(0).copy(denseMessage(fetched.data(), bytes),
+                         denseMessage(const_cast<std::byte *>(local), bytes)))
     return failure;
   return CudaRun(*this).synchronise(0);
 }

@@ -14,7 +14,7 @@ Status CudaRun::finish() {
 
 Status CudaRun::synchronise(int stream) {
   Device::Fault fault =
-      device.synchronise(cuda.stream(stream), rank.communicator->timeout);
+      cuda.stream(stream).synchronise(rank.communicator->timeout);
   if (!fault.status)
     return Status::success();
   if (fault.origin && fault.origin->command >= 0)
@@ -65,8 +65,8 @@ Status CudaRun::decide(const Step &step, const plan::ViewT &view,
   std::byte value[sizeof(int64_t)] = {};
   int64_t bytes =
       static_cast<int64_t>(sprt_dtype_size(static_cast<sprt_dtype>(type)));
-  if (Status failure = device.copy(stream(), denseMessage(value, bytes),
-                                   denseMessage(data, bytes)))
+  if (Status failure =
+          stream().copy(denseMessage(value, bytes), denseMessage(data, bytes)))
     return failure;
   if (Status failure = synchronise(number))
     return failure;
@@ -76,7 +76,7 @@ Status CudaRun::decide(const Step &step, const plan::ViewT &view,
 
 Status CudaRun::await(const plan::CommandT &command) {
   for (uint32_t event : command.waits)
-    if (Status failure = device.wait(stream(), *cuda.events[event]))
+    if (Status failure = stream().wait(*cuda.events[event]))
       return failure;
   return Status::success();
 }
@@ -84,8 +84,7 @@ Status CudaRun::await(const plan::CommandT &command) {
 Status CudaRun::record(const plan::CommandT &command) {
   if (command.records < 0)
     return Status::success();
-  return device.record(*cuda.events[static_cast<size_t>(command.records)],
-                       stream());
+  return stream().record(*cuda.events[static_cast<size_t>(command.records)]);
 }
 
 Status CudaRun::perform(const Step &step) {
@@ -118,12 +117,12 @@ Status CudaRun::timed(const Step &step) {
   span.step = counters.empty() ? -1 : counters.back();
   span.stream = number;
   span.firstFlow = rank.communicator->flows(number).size();
-  if (Status failure = device.record(*span.begin, stream()))
+  if (Status failure = stream().record(*span.begin))
     return failure;
   if (Status failure = work(step))
     return failure;
   span.lastFlow = rank.communicator->flows(number).size();
-  return device.record(*span.end, stream());
+  return stream().record(*span.end);
 }
 
 Status CudaRun::launch(const plan::LaunchT &launch) {
@@ -135,19 +134,19 @@ Status CudaRun::launch(const plan::LaunchT &launch) {
     arguments.push_back(data);
   }
   arguments.push_back(cuda.scratch);
-  return device.launch(stream(), launch.kernel, arguments, launch.tiles);
+  return stream().launch(launch.kernel, arguments, launch.tiles);
 }
 
 Status CudaRun::multiply(const plan::GemmT &gemm, const GemmData &data) {
-  return device.multiply(stream(), gemm, data);
+  return stream().multiply(gemm, data);
 }
 
 Status CudaRun::move(const Message &target, const Message &source) {
-  return device.copy(stream(), target, source);
+  return stream().copy(target, source);
 }
 
 Status CudaRun::fill(std::byte *target, uint8_t value, int64_t bytes) {
-  return device.fill(stream(), target, value, bytes);
+  return stream().fill(target, value, bytes);
 }
 
 Status CudaRun::write(std::byte *target, const std::vector<std::byte> &bytes) {
@@ -157,8 +156,8 @@ Status CudaRun::write(std::byte *target, const std::vector<std::byte> &bytes) {
     if (Status failure = upload(bytes, entry->second))
       return failure;
   int64_t size = static_cast<int64_t>(bytes.size());
-  return device.copy(
-      stream(), denseMessage(target, size),
+  return stream().copy(
+      denseMessage(target, size),
       denseMessage(const_cast<std::byte *>(entry->second), size));
 }
 

@@ -12,7 +12,7 @@ Status CudaRun::exchangeRows(const plan::ExchangeT &exchange) {
   size_t own = static_cast<size_t>(messages.group.index);
   const Message &from = messages.outgoing[own], &to = messages.incoming[own];
   if (!contiguousData(from) || contiguousData(from) != contiguousData(to))
-    if (Status failure = device.copy(stream(), to, from))
+    if (Status failure = stream().copy(to, from))
       return failure;
   return exchangeWithPeers(*rank.communicator, number, messages.group,
                            messages.outgoing, messages.incoming);
@@ -22,7 +22,7 @@ Status CudaRun::bring(const Message &message,
                       std::vector<std::byte> &out_bytes) {
   int64_t bytes = messageBytes(message);
   out_bytes.resize(static_cast<size_t>(bytes));
-  return device.copy(stream(), denseMessage(out_bytes.data(), bytes), message);
+  return stream().copy(denseMessage(out_bytes.data(), bytes), message);
 }
 
 Status CudaRun::reduceAll(const plan::AllReduceT &reduce) {
@@ -47,8 +47,8 @@ Status CudaRun::reduceAll(const plan::AllReduceT &reduce) {
                     reduce.type, reduce.kind, values))
     return failure;
   for (size_t i = 0; i < data.size(); ++i)
-    if (Status failure = device.upload(stream(), data[i].base, values[i].base,
-                                       data[i].bytes()))
+    if (Status failure =
+            stream().upload(data[i].base, values[i].base, data[i].bytes()))
       return failure;
   return Status::success();
 }
@@ -77,7 +77,7 @@ Status CudaRun::reduceRows(const plan::ReduceScatterT &reduce) {
           reduceScatter(*rank.communicator, number, messages.group, reduce.type,
                         reduce.kind, outgoing, result))
     return failure;
-  if (Status failure = device.copy(stream(), target, result))
+  if (Status failure = stream().copy(target, result))
     return failure;
   // The result's memory must outlive the copy.
   return synchronise(number);

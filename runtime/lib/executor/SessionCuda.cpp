@@ -108,11 +108,11 @@ Status Session::openOnCuda(const sprt_session_options &options) {
       (*streams)[static_cast<size_t>(each)]->name =
           plan::EnumNameStream(static_cast<plan::Stream>(each));
     if (constants && number == first) {
-      if (Status failure = device->upload(*streams->front(), constants,
-                                          program.constants, constantBytes))
+      if (Status failure = streams->front()->upload(
+              constants, program.constants, constantBytes))
         return failure;
       if (Status failure =
-              device->synchronise(*streams->front(), limitOf(options)).status)
+              streams->front()->synchronise(limitOf(options)).status)
         return failure;
     }
     std::unique_ptr<Communicator> end;

@@ -30,16 +30,15 @@ Status Staging::send(std::byte *target, int64_t bytes, const Fill &fill,
   for (int64_t first = 0; first < bytes; first += kPartBytes) {
     Buffer &buffer = buffers[turn++ % buffers.size()];
     int64_t size = std::min(kPartBytes, bytes - first);
-    if (Status failure = device->synchronise(*buffer.stream, limit).status)
+    if (Status failure = buffer.stream->synchronise(limit).status)
       return failure;
     fill(buffer.data, first, size);
-    if (Status failure =
-            device->copy(*buffer.stream, denseMessage(target + first, size),
-                         denseMessage(buffer.data, size)))
+    if (Status failure = buffer.stream->copy(denseMessage(target + first, size),
+                                             denseMessage(buffer.data, size)))
       return failure;
-    if (Status failure = device->record(*buffer.copied, *buffer.stream))
+    if (Status failure = buffer.stream->record(*buffer.copied))
       return failure;
-    if (Status failure = device->wait(before, *buffer.copied))
+    if (Status failure = before.wait(*buffer.copied))
       return failure;
   }
   return Status::success();
@@ -56,15 +55,15 @@ Status Staging::receive(const std::byte *source, int64_t bytes,
   for (int64_t part = 0; part < parts + count; ++part) {
     Buffer &buffer = buffers[static_cast<size_t>(part % count)];
     if (int64_t earlier = part - count; earlier >= 0 && earlier < parts) {
-      if (Status failure = device->synchronise(*buffer.stream, limit).status)
+      if (Status failure = buffer.stream->synchronise(limit).status)
         return failure;
       take(buffer.data, earlier * kPartBytes, sizeOf(earlier));
     }
     if (part >= parts)
       continue;
     const std::byte *from = source + part * kPartBytes;
-    if (Status failure = device->copy(
-            *buffer.stream, denseMessage(buffer.data, sizeOf(part)),
+    if (Status failure = buffer.stream->copy(
+            denseMessage(buffer.data, sizeOf(part)),
             denseMessage(const_cast<std::byte *>(from), sizeOf(part))))
       return failure;
   }
