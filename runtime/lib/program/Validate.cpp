@@ -137,13 +137,6 @@ Status checkAtom(const plan::PlanT &plan, const plan::AtomT *atom,
 }
 } // namespace
 
-Status checkSize(int64_t value, const char *what, int64_t least, int64_t most) {
-  if (value < least || value > most)
-    return fail(SPRT_DAMAGED) << "expected " << what << " of " << least
-                              << " to " << most << " but got " << value;
-  return Status::success();
-}
-
 Status checkParameter(const plan::PlanT &plan,
                       const plan::ParameterT *parameter, bool isInput) {
   if (!parameter || !isEnum(parameter->type) || !parameter->view ||
@@ -219,10 +212,10 @@ Status validatePlan(const plan::PlanT &plan, const Signatures *signatures,
   for (const auto &result : plan.results)
     if (Status failure = checkParameter(plan, result.get(), /*isInput=*/false))
       return failure;
-  CommandValidator validator(plan, out_layouts, signatures);
-  if (Status failure = validator.checkSignatures())
+  KernelValidator kernels(plan, signatures);
+  if (Status failure = kernels.checkSignatures())
     return failure;
-  return validator.check(plan.commands);
+  return CommandValidator(plan, out_layouts, kernels).check(plan.commands);
 }
 
 } // namespace sprt

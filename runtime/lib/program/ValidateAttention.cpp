@@ -16,9 +16,19 @@ Status checkStrides(const std::vector<int64_t> &strides, const char *what) {
   return Status::success();
 }
 
-Status CommandValidator::checkTerms(
-    const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms,
-    int64_t headsTotal, bool areWritten) {
+Status checkBands(const std::vector<plan::Band> &bands) {
+  for (const plan::Band &band : bands)
+    for (int64_t position : {band.q0(), band.q1(), band.k0(), band.k1()})
+      if (Status failure = checkSize(position, "a position of a band"))
+        return failure;
+  return Status::success();
+}
+
+/// What a score function reads, or its gradients; there is a head.
+static Status
+checkTerms(const PartValidator &parts,
+           const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms,
+           int64_t headsTotal, bool areWritten) {
   const std::string what = areWritten ? "a gradient of a term" : "a term";
   for (const auto &term : terms) {
     if (term->strides.size() != 4)
@@ -30,7 +40,8 @@ Status CommandValidator::checkTerms(
     if (Status failure =
             checkSize(term->head_bytes, ("a head of " + what).c_str()))
       return failure;
-    if (Status failure = checkView(term->view.get(), what.c_str(), areWritten))
+    if (Status failure =
+            parts.checkView(term->view.get(), what.c_str(), areWritten))
       return failure;
     if (term->head_bytes > term->view->bytes / headsTotal)
       return fail(SPRT_DAMAGED)
@@ -46,20 +57,20 @@ Status CommandValidator::checkPairs(const TableT &attend,
                                     plan::KernelKind kind) {
   const plan::SignatureT *signature = nullptr;
   if (Status failure =
-          checkKernel(attend.kernel, kind, attend.scratch_bytes, signature))
+          kernels.check(attend.kernel, kind, attend.scratch_bytes, signature))
     return failure;
   for (const plan::ViewT *view :
        {attend.q.get(), attend.k.get(), attend.v.get()})
     if (Status failure =
-            checkView(view, "an operand of attention", /*written=*/false))
+            parts.checkView(view, "an operand of attention", /*written=*/false))
       return failure;
   for (const plan::ExprT *expression :
        {attend.batch.get(), attend.heads.get(), attend.head_first.get(),
         attend.kv_first.get()})
-    if (Status failure = checkExpr(expression, "a size of attention"))
+    if (Status failure = parts.checkExpr(expression, "a size of attention"))
       return failure;
   for (const plan::RowsT *rows : {attend.queries.get(), attend.keys.get()})
-    if (Status failure = checkRows(rows, "rows of attention"))
+    if (Status failure = parts.checkRows(rows, "rows of attention"))
       return failure;
   for (const auto *strides : {&attend.q_strides, &attend.k_strides,
                               &attend.v_strides, &attend.lse_strides})
@@ -70,7 +81,7 @@ Status CommandValidator::checkPairs(const TableT &attend,
     if (Status failure = checkSize(value, "a size of attention", 1, kMaxHeads))
       return failure;
   if (signature)
-    if (Status failure = checkAttention(attend, *signature))
+    if (Status failure = kernels.checkAttention(attend, *signature))
       return failure;
   if (!attend.scored && !attend.terms.empty())
     return fail(SPRT_DAMAGED) << "terms without a score function";
@@ -83,71 +94,14 @@ Status CommandValidator::checkPairs(const TableT &attend,
               checkSize(layouts[layout].length(),
                         "positions for a score function", 0, kMaxPosition))
         return failure;
-  if (Status failure = checkTerms(attend.terms, attend.heads_total,
+  if (Status failure = checkTerms(parts, attend.terms, attend.heads_total,
                                   /*areWritten=*/false))
     return failure;
   return checkBands(attend.bands);
 }
 
-Status CommandValidator::check(const plan::AttendT &attend) {
-  if (Status failure = checkPairs(attend, plan::KernelKind::attend))
-    return failure;
-  for (const plan::ViewT *view : {attend.out.get(), attend.lse.get()})
-    if (Status failure =
-            checkView(view, "the state of attention", /*written=*/true))
-      return failure;
-  if (Status failure = checkStrides(attend.o_strides, "attention"))
-    return failure;
-  if (Status failure = checkSize(attend.query_block, "a size of attention", 1))
-    return failure;
-  if (!isEnum(attend.order))
-    return fail(SPRT_DAMAGED)
-           << "unknown order of blocks " << int(attend.order);
-  if (plan.target == plan::Target::cuda)
-    if (Status failure = checkForCuda(attend))
-      return failure;
-  return Status::success();
-}
-
-Status CommandValidator::check(const plan::AttendBackwardT &backward) {
-  if (Status failure = checkPairs(backward, plan::KernelKind::attendBackward))
-    return failure;
-  for (const plan::ViewT *view :
-       {backward.d_out.get(), backward.lse.get(), backward.delta.get()})
-    if (Status failure =
-            checkView(view, "an operand of attention", /*written=*/false))
-      return failure;
-  for (const plan::ViewT *view :
-       {backward.dq.get(), backward.dk.get(), backward.dv.get()})
-    if (Status failure =
-            checkView(view, "a gradient of attention", /*written=*/true))
-      return failure;
-  if (!backward.scored && !backward.term_gradients.empty())
-    return fail(SPRT_DAMAGED) << "gradients of terms without a score function";
-  if (Status failure = checkTerms(backward.term_gradients, backward.heads_total,
-                                  /*areWritten=*/true))
-    return failure;
-  if (Status failure =
-          checkExpr(backward.kv_heads.get(), "a size of attention"))
-    return failure;
-  for (const auto *strides :
-       {&backward.d_out_strides, &backward.delta_strides, &backward.dq_strides,
-        &backward.dk_strides, &backward.dv_strides})
-    if (Status failure = checkStrides(*strides, "attention"))
-      return failure;
-  bool isKnown =
-      backward.type == plan::DType::f64 || backward.type == plan::DType::f32 ||
-      backward.type == plan::DType::f16 || backward.type == plan::DType::bf16;
-  if (!isKnown)
-    return fail(SPRT_DAMAGED)
-           << "a gradient of attention of type " << int(backward.type);
-  for (const plan::Band &band : backward.bands)
-    if (band.uniform())
-      return fail(SPRT_DAMAGED) << "a uniform band in a gradient of attention";
-  return Status::success();
-}
-
-Status CommandValidator::checkForCuda(const plan::AttendT &attend) {
+static Status checkForCuda(const plan::PlanT &plan,
+                           const plan::AttendT &attend) {
   // What a copy brings at once has at most 256 rows.
   constexpr int64_t kMaxRows = 256;
   if (attend.key_block < 0 || attend.key_block > kMaxRows)
@@ -173,11 +127,62 @@ Status CommandValidator::checkForCuda(const plan::AttendT &attend) {
   return Status::success();
 }
 
-Status CommandValidator::checkBands(const std::vector<plan::Band> &bands) {
-  for (const plan::Band &band : bands)
-    for (int64_t position : {band.q0(), band.q1(), band.k0(), band.k1()})
-      if (Status failure = checkSize(position, "a position of a band"))
-        return failure;
+Status CommandValidator::check(const plan::AttendT &attend) {
+  if (Status failure = checkPairs(attend, plan::KernelKind::attend))
+    return failure;
+  for (const plan::ViewT *view : {attend.out.get(), attend.lse.get()})
+    if (Status failure =
+            parts.checkView(view, "the state of attention", /*written=*/true))
+      return failure;
+  if (Status failure = checkStrides(attend.o_strides, "attention"))
+    return failure;
+  if (Status failure = checkSize(attend.query_block, "a size of attention", 1))
+    return failure;
+  if (!isEnum(attend.order))
+    return fail(SPRT_DAMAGED)
+           << "unknown order of blocks " << int(attend.order);
+  if (plan.target == plan::Target::cuda)
+    if (Status failure = checkForCuda(plan, attend))
+      return failure;
+  return Status::success();
+}
+
+Status CommandValidator::check(const plan::AttendBackwardT &backward) {
+  if (Status failure = checkPairs(backward, plan::KernelKind::attendBackward))
+    return failure;
+  for (const plan::ViewT *view :
+       {backward.d_out.get(), backward.lse.get(), backward.delta.get()})
+    if (Status failure =
+            parts.checkView(view, "an operand of attention", /*written=*/false))
+      return failure;
+  for (const plan::ViewT *view :
+       {backward.dq.get(), backward.dk.get(), backward.dv.get()})
+    if (Status failure =
+            parts.checkView(view, "a gradient of attention", /*written=*/true))
+      return failure;
+  if (!backward.scored && !backward.term_gradients.empty())
+    return fail(SPRT_DAMAGED) << "gradients of terms without a score function";
+  if (Status failure =
+          checkTerms(parts, backward.term_gradients, backward.heads_total,
+                     /*areWritten=*/true))
+    return failure;
+  if (Status failure =
+          parts.checkExpr(backward.kv_heads.get(), "a size of attention"))
+    return failure;
+  for (const auto *strides :
+       {&backward.d_out_strides, &backward.delta_strides, &backward.dq_strides,
+        &backward.dk_strides, &backward.dv_strides})
+    if (Status failure = checkStrides(*strides, "attention"))
+      return failure;
+  bool isKnown =
+      backward.type == plan::DType::f64 || backward.type == plan::DType::f32 ||
+      backward.type == plan::DType::f16 || backward.type == plan::DType::bf16;
+  if (!isKnown)
+    return fail(SPRT_DAMAGED)
+           << "a gradient of attention of type " << int(backward.type);
+  for (const plan::Band &band : backward.bands)
+    if (band.uniform())
+      return fail(SPRT_DAMAGED) << "a uniform band in a gradient of attention";
   return Status::success();
 }
 

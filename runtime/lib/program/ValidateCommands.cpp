@@ -6,84 +6,19 @@
 
 namespace sprt {
 
-Status CommandValidator::checkExpr(const plan::ExprT *expression,
-                                   const char *what) {
-  return checkExpression(
-      expression, {plan.factors.size(), counters, plan.layouts.size()}, what);
-}
-
-Status CommandValidator::checkLayout(int64_t layout, const char *what) {
-  if (layout < 0 || static_cast<size_t>(layout) >= plan.layouts.size())
-    return fail(SPRT_DAMAGED) << what << " names layout " << layout << " of "
-                              << plan.layouts.size();
-  return Status::success();
-}
-
-Status CommandValidator::checkFactor(uint32_t factor) {
-  if (factor >= plan.factors.size())
-    return fail(SPRT_DAMAGED)
-           << "mesh factor " << factor << " of " << plan.factors.size();
-  return Status::success();
-}
-
-Status CommandValidator::checkView(const plan::ViewT *view, const char *what,
-                                   bool written, int64_t leastBytes) {
-  if (!view || !isEnum(view->space))
-    return fail(SPRT_DAMAGED) << "no buffer for " << what;
-  if (written && view->space != plan::Space::arena)
-    return fail(SPRT_DAMAGED) << what << " would be written to constant memory";
-  int64_t space = view->space == plan::Space::arena ? plan.arena_bytes
-                                                    : plan.constant_bytes;
-  if (view->bytes < leastBytes || view->bytes > space)
-    return fail(SPRT_DAMAGED)
-           << "expected " << what << " of " << leastBytes << " to " << space
-           << " bytes but got " << view->bytes;
-  if (Status failure = checkExpr(view->offset.get(), what))
-    return failure;
-  // Of every rank and step alike: what runs would say at the command.
-  int64_t offset = 0;
-  if (!isConstant(*view->offset))
-    return Status::success();
-  if (Status failure = evaluate(*view->offset, Scope(), offset))
-    return failure;
-  if (offset < 0 || offset > space - view->bytes)
-    return fail(SPRT_DAMAGED) << what << " from byte " << offset << " to "
-                              << offset + view->bytes << " of " << space;
-  return Status::success();
-}
-
-Status CommandValidator::checkStrided(const plan::StridedT *strided,
-                                      const char *what, bool written) {
-  if (!strided)
-    return fail(SPRT_DAMAGED) << "no buffer for " << what;
-  for (int64_t value : {strided->batch, strided->batch_stride,
-                        strided->row_stride, strided->head_stride})
-    if (Status failure = checkSize(value, what))
-      return failure;
-  if (Status failure = checkSize(strided->inner_bytes, what, 1))
-    return failure;
-  return checkView(strided->view.get(), what, written);
-}
-
-Status CommandValidator::checkRows(const plan::RowsT *rows, const char *what) {
-  if (!rows)
-    return fail(SPRT_DAMAGED) << "no rows for " << what;
-  if (Status failure = checkLayout(rows->layout, what))
-    return failure;
-  return checkExpr(rows->owner.get(), what);
-}
-
 Status CommandValidator::check(const plan::LaunchT &launch) {
   const plan::SignatureT *signature = nullptr;
-  if (Status failure = checkKernel(launch.kernel, plan::KernelKind::launch,
-                                   launch.scratch_bytes, signature))
+  if (Status failure = kernels.check(launch.kernel, plan::KernelKind::launch,
+                                     launch.scratch_bytes, signature))
     return failure;
   if (Status failure = checkSize(launch.tiles, "tiles"))
     return failure;
   for (const auto &buffer : launch.buffers)
-    if (Status failure = checkView(buffer.get(), "a buffer", /*written=*/false))
+    if (Status failure =
+            parts.checkView(buffer.get(), "a buffer", /*written=*/false))
       return failure;
-  return signature ? checkOperands(launch, *signature) : Status::success();
+  return signature ? checkOperands(launch, *signature, parts)
+                   : Status::success();
 }
 
 Status CommandValidator::check(const plan::GemmT &gemm) {
@@ -118,7 +53,7 @@ Status CommandValidator::check(const plan::GemmT &gemm) {
     for (size_t dim = 0; dim < 3; ++dim)
       extent.strides[dim] = operand.strides[dim] * element;
     if (Status failure =
-            checkView(operand.view, "a gemm operand", operand.written))
+            parts.checkView(operand.view, "a gemm operand", operand.written))
       return failure;
     // What is written is apart, and what is read but for the batch.
     if (Status failure = checkExtent(extent, operand.view->bytes,
@@ -136,26 +71,26 @@ Status CommandValidator::check(const plan::GemmT &gemm) {
     return Status::success();
   int64_t element = static_cast<int64_t>(
       sprt_dtype_size(static_cast<sprt_dtype>(gemm.out_type)));
-  return checkView(gemm.bias.get(), "the bias of a gemm", /*written=*/false,
-                   gemm.n * element);
+  return parts.checkView(gemm.bias.get(), "the bias of a gemm",
+                         /*written=*/false, gemm.n * element);
 }
 
 Status CommandValidator::check(const plan::SendRecvT &transfer) {
-  if (Status failure = checkExpr(transfer.to.get(), "the receiving rank"))
+  if (Status failure = parts.checkExpr(transfer.to.get(), "the receiving rank"))
     return failure;
-  if (Status failure = checkExpr(transfer.from.get(), "the sending rank"))
+  if (Status failure = parts.checkExpr(transfer.from.get(), "the sending rank"))
     return failure;
   for (const auto *blocks : {&transfer.sends, &transfer.receives})
     for (const auto &block : *blocks) {
       if (!block)
         return fail(SPRT_DAMAGED) << "an empty block";
-      if (Status failure = checkStrided(block->strided.get(), "a block",
-                                        blocks == &transfer.receives))
+      if (Status failure = parts.checkStrided(block->strided.get(), "a block",
+                                              blocks == &transfer.receives))
         return failure;
-      if (Status failure = checkRows(block->rows.get(), "a block"))
+      if (Status failure = parts.checkRows(block->rows.get(), "a block"))
         return failure;
       if (Status failure =
-              checkExpr(block->heads.get(), "the heads of a block"))
+              parts.checkExpr(block->heads.get(), "the heads of a block"))
         return failure;
     }
   return transfer.needs ? checkNeeds(transfer) : Status::success();
@@ -163,9 +98,9 @@ Status CommandValidator::check(const plan::SendRecvT &transfer) {
 
 Status CommandValidator::checkNeeds(const plan::SendRecvT &transfer) {
   const plan::NeedsT &needs = *transfer.needs;
-  if (Status failure = checkFactor(needs.factor))
+  if (Status failure = parts.checkFactor(needs.factor))
     return failure;
-  if (Status failure = checkLayout(needs.queries, "a ring"))
+  if (Status failure = parts.checkLayout(needs.queries, "a ring"))
     return failure;
   int64_t ranks = plan.factors[needs.factor]->size;
   if ((needs.step != 1 && needs.step != -1) || needs.stride < 1 ||
@@ -190,12 +125,12 @@ Status CommandValidator::checkNeeds(const plan::SendRecvT &transfer) {
 }
 
 Status CommandValidator::check(const plan::ExchangeT &exchange) {
-  if (Status failure = checkFactor(exchange.factor))
+  if (Status failure = parts.checkFactor(exchange.factor))
     return failure;
   if (!isEnum(exchange.direction))
     return fail(SPRT_DAMAGED)
            << "unknown direction " << int(exchange.direction);
-  if (Status failure = checkLayout(exchange.layout, "an exchange"))
+  if (Status failure = parts.checkLayout(exchange.layout, "an exchange"))
     return failure;
   int64_t group = plan.factors[exchange.factor]->size;
   const plan::LayoutT &rows = *plan.layouts[exchange.layout];
@@ -205,13 +140,13 @@ Status CommandValidator::check(const plan::ExchangeT &exchange) {
                               << " owners in a group of " << group;
   if (exchange.owner)
     if (Status failure =
-            checkExpr(exchange.owner.get(), "the owner of an exchange"))
+            parts.checkExpr(exchange.owner.get(), "the owner of an exchange"))
       return failure;
   for (int64_t heads : {exchange.heads_total, exchange.head_count})
     if (Status failure = checkSize(heads, "heads", 1, kMaxHeads))
       return failure;
   if (exchange.head_layout >= 0) {
-    if (Status failure = checkLayout(exchange.head_layout, "an exchange"))
+    if (Status failure = parts.checkLayout(exchange.head_layout, "an exchange"))
       return failure;
     const plan::LayoutT &heads =
         *plan.layouts[static_cast<size_t>(exchange.head_layout)];
@@ -223,11 +158,11 @@ Status CommandValidator::check(const plan::ExchangeT &exchange) {
                                 << group << " owners but got " << heads.length
                                 << " to " << heads.ranks * heads.split;
   }
-  if (Status failure = checkStrided(exchange.source.get(),
-                                    "the source of an exchange", false))
+  if (Status failure = parts.checkStrided(exchange.source.get(),
+                                          "the source of an exchange", false))
     return failure;
-  if (Status failure = checkStrided(exchange.target.get(),
-                                    "the target of an exchange", true))
+  if (Status failure = parts.checkStrided(exchange.target.get(),
+                                          "the target of an exchange", true))
     return failure;
   if (exchange.source->batch != exchange.target->batch ||
       exchange.source->inner_bytes != exchange.target->inner_bytes)
@@ -236,8 +171,7 @@ Status CommandValidator::check(const plan::ExchangeT &exchange) {
   return Status::success();
 }
 
-Status CommandValidator::checkReduction(plan::DType type,
-                                        plan::Reduction kind) {
+static Status checkReduction(plan::DType type, plan::Reduction kind) {
   if (!isEnum(type) || !isEnum(kind))
     return fail(SPRT_DAMAGED) << "unknown type or kind of reduction";
   bool logical = kind == plan::Reduction::land || kind == plan::Reduction::lor;
@@ -252,7 +186,7 @@ Status CommandValidator::checkReduction(plan::DType type,
 
 Status CommandValidator::check(const plan::AllReduceT &reduce) {
   for (uint32_t factor : reduce.factors)
-    if (Status failure = checkFactor(factor))
+    if (Status failure = parts.checkFactor(factor))
       return failure;
   // An axis and a part of it, or one twice, would count ranks twice.
   std::set<uint32_t> factors(reduce.factors.begin(), reduce.factors.end());
@@ -281,7 +215,7 @@ Status CommandValidator::check(const plan::AllReduceT &reduce) {
       sprt_dtype_size(static_cast<sprt_dtype>(reduce.type)));
   for (const auto &view : reduce.views) {
     if (Status failure =
-            checkView(view.get(), "an all-reduce", /*written=*/true))
+            parts.checkView(view.get(), "an all-reduce", /*written=*/true))
       return failure;
     if (view->bytes % element != 0)
       return fail(SPRT_DAMAGED)
@@ -292,22 +226,22 @@ Status CommandValidator::check(const plan::AllReduceT &reduce) {
 }
 
 Status CommandValidator::check(const plan::ReduceScatterT &reduce) {
-  if (Status failure = checkFactor(reduce.factor))
+  if (Status failure = parts.checkFactor(reduce.factor))
     return failure;
   if (Status failure = checkReduction(reduce.type, reduce.kind))
     return failure;
-  if (Status failure = checkLayout(reduce.layout, "a reduce-scatter"))
+  if (Status failure = parts.checkLayout(reduce.layout, "a reduce-scatter"))
     return failure;
   const plan::LayoutT &rows = *plan.layouts[reduce.layout];
   if (rows.ranks * rows.split != plan.factors[reduce.factor]->size)
     return fail(SPRT_DAMAGED)
            << "rows are dealt to " << rows.ranks * rows.split
            << " owners in a group of " << plan.factors[reduce.factor]->size;
-  if (Status failure = checkStrided(reduce.source.get(),
-                                    "the source of a reduce-scatter", false))
+  if (Status failure = parts.checkStrided(
+          reduce.source.get(), "the source of a reduce-scatter", false))
     return failure;
-  if (Status failure = checkStrided(reduce.target.get(),
-                                    "the target of a reduce-scatter", true))
+  if (Status failure = parts.checkStrided(
+          reduce.target.get(), "the target of a reduce-scatter", true))
     return failure;
   int64_t element = static_cast<int64_t>(
       sprt_dtype_size(static_cast<sprt_dtype>(reduce.type)));
@@ -333,7 +267,7 @@ Status CommandValidator::check(const plan::RowsTableT &table) {
     return fail(SPRT_UNSUPPORTED)
            << "a table of rows of type " << int(table.type)
            << ", expected an integer of 32 or 64 bits";
-  if (Status failure = checkRows(table.rows.get(), "a table of rows"))
+  if (Status failure = parts.checkRows(table.rows.get(), "a table of rows"))
     return failure;
   if (Status failure = checkSize(table.count, "rows"))
     return failure;
@@ -347,8 +281,8 @@ Status CommandValidator::check(const plan::RowsTableT &table) {
   int64_t bytes = 0;
   if (__builtin_mul_overflow(count, element, &bytes))
     return fail(SPRT_DAMAGED) << "the size of a table overflows";
-  return checkView(table.target.get(), "a table of rows", /*written=*/true,
-                   bytes);
+  return parts.checkView(table.target.get(), "a table of rows",
+                         /*written=*/true, bytes);
 }
 
 } // namespace sprt

@@ -20,7 +20,7 @@ Status CommandValidator::check(const plan::CommandT &command) {
   if (!isEnum(command.stream))
     return fail(SPRT_DAMAGED) << "unknown stream " << int(command.stream);
   if (command.when)
-    if (Status failure = checkExpr(command.when.get(), "\"when\""))
+    if (Status failure = parts.checkExpr(command.when.get(), "\"when\""))
       return failure;
   for (uint32_t event : command.waits)
     if (event >= plan.events)
@@ -74,10 +74,10 @@ Status CommandValidator::checkOperation(const plan::CommandT &command) {
   case Operation::Copy: {
     const plan::CopyT &copy = *operation.AsCopy();
     if (Status failure =
-            checkView(copy.source.get(), "the source of a copy", false))
+            parts.checkView(copy.source.get(), "the source of a copy", false))
       return failure;
     if (Status failure =
-            checkView(copy.target.get(), "the target of a copy", true))
+            parts.checkView(copy.target.get(), "the target of a copy", true))
       return failure;
     if (copy.source->bytes != copy.target->bytes)
       return fail(SPRT_DAMAGED) << "a copy of " << copy.source->bytes
@@ -85,8 +85,8 @@ Status CommandValidator::checkOperation(const plan::CommandT &command) {
     return Status::success();
   }
   case Operation::Fill:
-    return checkView(operation.AsFill()->target.get(), "the target of a fill",
-                     true);
+    return parts.checkView(operation.AsFill()->target.get(),
+                           "the target of a fill", true);
   case Operation::RowsTable:
     return check(*operation.AsRowsTable());
   case Operation::Loop:
@@ -113,18 +113,21 @@ Status CommandValidator::checkBody(
 }
 
 Status CommandValidator::check(const plan::LoopT &loop) {
-  if (Status failure = checkExpr(loop.lower.get(), "a loop's lower bound"))
+  if (Status failure =
+          parts.checkExpr(loop.lower.get(), "a loop's lower bound"))
     return failure;
-  if (Status failure = checkExpr(loop.upper.get(), "a loop's upper bound"))
+  if (Status failure =
+          parts.checkExpr(loop.upper.get(), "a loop's upper bound"))
     return failure;
-  ++counters;
+  parts.enterLoop();
   Status failure = checkBody(loop.body);
-  --counters;
+  parts.leaveLoop();
   return failure;
 }
 
 Status CommandValidator::check(const plan::WhileT &loop) {
-  if (Status failure = checkView(loop.predicate.get(), "a predicate", false, 1))
+  if (Status failure =
+          parts.checkView(loop.predicate.get(), "a predicate", false, 1))
     return failure;
   if (Status failure = checkBody(loop.condition))
     return failure;
@@ -142,7 +145,7 @@ Status CommandValidator::check(const plan::CaseT &choice) {
   int64_t bytes = static_cast<int64_t>(
       sprt_dtype_size(static_cast<sprt_dtype>(choice.type)));
   if (Status failure =
-          checkView(choice.index.get(), "a case's index", false, bytes))
+          parts.checkView(choice.index.get(), "a case's index", false, bytes))
     return failure;
   for (const auto &branch : choice.branches) {
     if (!branch)

@@ -1,7 +1,6 @@
-// What commands may ask of kernels: what these are made for, no more and no
-// less. Numbers that differ by rank are checked where a command begins.
+#include "program/ValidateKernels.h"
 
-#include "program/Validate.h"
+#include "program/ValidateParts.h"
 
 namespace sprt {
 
@@ -35,9 +34,9 @@ Status checkForm(const TableT &attend, const plan::SignatureT &signature) {
 
 } // namespace
 
-Status CommandValidator::checkKernel(uint32_t kernel, plan::KernelKind kind,
-                                     int64_t scratchBytes,
-                                     const plan::SignatureT *&out_signature) {
+Status KernelValidator::check(uint32_t kernel, plan::KernelKind kind,
+                              int64_t scratchBytes,
+                              const plan::SignatureT *&out_signature) const {
   out_signature = nullptr;
   if (kernel >= plan.kernels.size())
     return fail(SPRT_DAMAGED)
@@ -61,8 +60,9 @@ Status CommandValidator::checkKernel(uint32_t kernel, plan::KernelKind kind,
   return Status::success();
 }
 
-Status CommandValidator::checkOperands(const plan::LaunchT &launch,
-                                       const plan::SignatureT &signature) {
+Status checkOperands(const plan::LaunchT &launch,
+                     const plan::SignatureT &signature,
+                     const PartValidator &parts) {
   if (launch.tiles != signature.tiles)
     return differs("a number of tiles,", signature.tiles, launch.tiles,
                    signature);
@@ -72,15 +72,16 @@ Status CommandValidator::checkOperands(const plan::LaunchT &launch,
                    static_cast<int64_t>(launch.buffers.size()), signature);
   for (size_t i = 0; i < launch.buffers.size(); ++i) {
     const plan::Operand &operand = signature.operands[i];
-    if (Status failure = checkView(launch.buffers[i].get(), "a buffer",
-                                   operand.written(), operand.bytes()))
+    if (Status failure = parts.checkView(launch.buffers[i].get(), "a buffer",
+                                         operand.written(), operand.bytes()))
       return failure;
   }
   return Status::success();
 }
 
-Status CommandValidator::checkAttention(const plan::AttendT &attend,
-                                        const plan::SignatureT &signature) {
+Status
+KernelValidator::checkAttention(const plan::AttendT &attend,
+                                const plan::SignatureT &signature) const {
   if (Status failure = checkForm(attend, signature))
     return failure;
   if (attend.query_block != signature.query_block)
@@ -93,8 +94,8 @@ Status CommandValidator::checkAttention(const plan::AttendT &attend,
   if (!portable)
     return Status::success();
   const plan::SignatureT *other = nullptr;
-  if (Status failure = checkKernel(portable->kernel, plan::KernelKind::attend,
-                                   attend.scratch_bytes, other))
+  if (Status failure = check(portable->kernel, plan::KernelKind::attend,
+                             attend.scratch_bytes, other))
     return failure;
   if (portable->query_block != other->query_block)
     return differs("blocks of queries of", other->query_block,
@@ -107,8 +108,9 @@ Status CommandValidator::checkAttention(const plan::AttendT &attend,
   return checkForm(attend, *other);
 }
 
-Status CommandValidator::checkAttention(const plan::AttendBackwardT &backward,
-                                        const plan::SignatureT &signature) {
+Status
+KernelValidator::checkAttention(const plan::AttendBackwardT &backward,
+                                const plan::SignatureT &signature) const {
   if (Status failure = checkForm(backward, signature))
     return failure;
   if (backward.type != signature.type)
@@ -121,7 +123,7 @@ Status CommandValidator::checkAttention(const plan::AttendBackwardT &backward,
   return Status::success();
 }
 
-Status CommandValidator::checkSignatures() const {
+Status KernelValidator::checkSignatures() const {
   if (!signatures)
     return Status::success();
   for (const auto &kernel : plan.kernels) {
