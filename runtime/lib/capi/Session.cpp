@@ -1,6 +1,7 @@
 #include "executor/Session.h"
 
 #include "capi/Handles.h"
+#include "executor/Trace.h"
 
 using namespace sprt;
 
@@ -91,12 +92,13 @@ sprt_status *sprt_session_run(sprt_session *session, const sprt_array *inputs,
 
 sprt_status *sprt_session_feed(sprt_session *session, int64_t result,
                                int64_t input) {
-  return alone(session,
-               [&](auto &) -> Status { return session->feed(result, input); });
+  return alone(session, [&](auto &) -> Status {
+    return session->feeds.add(result, input);
+  });
 }
 
 int64_t sprt_session_fed_by(const sprt_session *session, int64_t input) {
-  return session->fedBy(input);
+  return session->feeds.resultOf(input);
 }
 
 sprt_status *sprt_session_step(sprt_session *session, const sprt_array *inputs,
@@ -156,11 +158,13 @@ sprt_session_rank_statistics(const sprt_session *session, int64_t rank,
     if (out_statistics->size != sizeof *out_statistics)
       return wrongSize("sprt_rank_statistics", sizeof *out_statistics,
                        out_statistics->size);
-    if (rank < 0 || static_cast<size_t>(rank) >= session->reports.size())
+    if (rank < 0 ||
+        static_cast<size_t>(rank) >= session->measured.reports.size())
       return fail(SPRT_INVALID_ARGUMENT)
-             << "expected a rank below " << session->reports.size()
+             << "expected a rank below " << session->measured.reports.size()
              << " after a run but got " << rank;
-    const RankReport &report = session->reports[static_cast<size_t>(rank)];
+    const RankReport &report =
+        session->measured.reports[static_cast<size_t>(rank)];
     out_statistics->bytes_sent = report.bytesSent;
     out_statistics->peak_bytes = report.peakBytes;
     out_statistics->seconds = report.seconds;
@@ -175,13 +179,15 @@ sprt_session_command_statistics(const sprt_session *session, int64_t command,
     if (out_statistics->size != sizeof *out_statistics)
       return wrongSize("sprt_command_statistics", sizeof *out_statistics,
                        out_statistics->size);
-    if (command < 0 || static_cast<size_t>(command) >= session->times.size())
+    if (command < 0 ||
+        static_cast<size_t>(command) >= session->measured.times.size())
       return fail(SPRT_INVALID_ARGUMENT)
-             << "expected a command below " << session->times.size()
+             << "expected a command below " << session->measured.times.size()
              << " after a run but got " << command;
     const plan::CommandT &described =
         *session->program.stepOf[static_cast<size_t>(command)]->command;
-    const CommandTime &time = session->times[static_cast<size_t>(command)];
+    const CommandTime &time =
+        session->measured.times[static_cast<size_t>(command)];
     out_statistics->name = described.name.c_str();
     out_statistics->kind = kindName(described.operation.type);
     out_statistics->stream = plan::EnumNameStream(described.stream);
@@ -193,7 +199,7 @@ sprt_session_command_statistics(const sprt_session *session, int64_t command,
 }
 
 double sprt_session_seconds(const sprt_session *session) {
-  return session->seconds;
+  return session->measured.seconds;
 }
 
 sprt_status *sprt_session_write_trace(const sprt_session *session,

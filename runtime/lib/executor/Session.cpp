@@ -1,22 +1,139 @@
 #include "executor/Session.h"
 
 #include "communicator/World.h"
-#include "support/OutputFile.h"
-
-#include <algorithm>
 
 namespace sprt {
+
+namespace {
+
+/// Of sprt_session_options::trace.
+constexpr int kTimesOnly = 2;
+
+Status checkOptions(const Program &program,
+                    const sprt_session_options &options) {
+  if (options.threads_per_rank < 0 || options.threads_per_rank > 1024)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected 0 to 1024 threads per rank but got "
+           << options.threads_per_rank;
+  if (!(options.timeout_seconds >= 0))
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected a timeout of 0 or more seconds but got "
+           << options.timeout_seconds;
+  if (options.inject_rank < 0)
+    return Status::success();
+  int64_t commands = static_cast<int64_t>(program.stepOf.size());
+  if (options.inject_rank >= program.ranks() || options.inject_command < 0 ||
+      options.inject_command >= commands)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected a rank below " << program.ranks()
+           << " and a command below " << commands
+           << " to inject a failure but got " << options.inject_rank << ":"
+           << options.inject_command;
+  return Status::success();
+}
+
+Injection injectionOf(const sprt_session_options &options) {
+  return {options.inject_rank, options.inject_command,
+          options.inject_stall != 0};
+}
+
+std::vector<bool> withData(const sprt_array *results, int64_t count) {
+  std::vector<bool> wanted;
+  for (int64_t i = 0; i < count; ++i)
+    wanted.push_back(results[i].data != nullptr);
+  return wanted;
+}
+
+} // namespace
+
+Status Session::open(const sprt_session_options &options) {
+  if (Status failure = chooseCommunicator(program, options, communicator))
+    return failure;
+  if (Status failure = checkOptions(program, options))
+    return failure;
+  tracing = options.trace != 0 && options.trace != kTimesOnly;
+  if (Status failure =
+          openRanks(program, options, communicator, control, local)) {
+    explain(failure);
+    // The other processes need not wait for this one.
+    if (local.distributed())
+      local.world->announceFailure();
+    return failure;
+  }
+  // Whoever computes long need not be stuck: only a caller knows.
+  if (options.timeout_seconds > 0)
+    control.limit = limitOf(options);
+  // A kernel may just have begun when another rank's wait for what it makes
+  // did.
+  bool waitsForKernels = program.isForCuda() && control.limit;
+  for (std::unique_ptr<Rank> &rank : local.ranks) {
+    rank->communicator->timeout = (waitsForKernels ? 2 : 1) * limitOf(options);
+    rank->injection = injectionOf(options);
+    rank->timing = options.trace != 0;
+  }
+  control.interruptRanks = [this] {
+    for (std::unique_ptr<Rank> &rank : local.ranks) {
+      rank->interrupt();
+      rank->communicator->interrupt();
+    }
+  };
+  if (local.distributed())
+    speaker = local.world->rank;
+  if (Status failure = arrays.open(local.distributed(), speaker))
+    return failure;
+  return feeds.addDonated();
+}
 
 Status Session::run(const sprt_array *inputs, int64_t inputCount,
                     sprt_array *results, int64_t resultCount) {
   if (Status failure = checkAlive())
     return failure;
-  if (Status failure = checkInputs(inputs, inputCount, /*mayKeep=*/false))
+  if (Status failure =
+          arrays.checkInputs(inputs, inputCount, /*mayKeep=*/false))
     return failure;
-  if (Status failure = prepareResults(results, resultCount))
+  if (Status failure = arrays.prepareResults(results, resultCount))
     return failure;
   return execute(inputs, results,
                  std::vector<bool>(program.results.size(), true));
+}
+
+Status Session::checkStep(const sprt_array *inputs, int64_t inputCount,
+                          const sprt_array *results,
+                          int64_t resultCount) const {
+  if (Status failure = checkAlive())
+    return failure;
+  if (Status failure =
+          arrays.checkInputs(inputs, inputCount, /*mayKeep=*/hasRun))
+    return failure;
+  return arrays.checkResults(results, resultCount);
+}
+
+Status Session::step(const sprt_array *inputs, int64_t inputCount,
+                     sprt_array *results, int64_t resultCount) {
+  if (Status failure = checkStep(inputs, inputCount, results, resultCount))
+    return failure;
+  return execute(inputs, results, withData(results, resultCount));
+}
+
+Status Session::start(const sprt_array *inputs, int64_t inputCount,
+                      sprt_array *results, int64_t resultCount) {
+  if (Status failure = checkStep(inputs, inputCount, results, resultCount))
+    return failure;
+  beginExecution(inputs, results, withData(results, resultCount));
+  return Status::success();
+}
+
+Status Session::collect(sprt_array *results, int64_t resultCount) {
+  if (Status failure = checkAlive())
+    return failure;
+  if (!hasRun)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected a run before its results are collected";
+  if (Status failure = arrays.checkResults(results, resultCount))
+    return failure;
+  std::vector<bool> wanted = withData(results, resultCount);
+  begin([&](Rank &rank) { return arrays.collect(rank, results, wanted); });
+  return finish();
 }
 
 Status Session::execute(const sprt_array *inputs, const sprt_array *results,
@@ -28,7 +145,7 @@ Status Session::execute(const sprt_array *inputs, const sprt_array *results,
 void Session::beginExecution(const sprt_array *inputs,
                              const sprt_array *results,
                              std::vector<bool> wanted) {
-  for (std::unique_ptr<Rank> &rank : ranks)
+  for (std::unique_ptr<Rank> &rank : local.ranks)
     rank->beginRun(tracing);
   std::vector<sprt_array> given(inputs, inputs + program.inputs.size());
   std::vector<sprt_array> asked(results, results + program.results.size());
@@ -41,7 +158,7 @@ Status Session::finishExecution() {
   Status failure = finish();
   hasRun = true;
   if (!failure)
-    summarise();
+    measured.summarise(local);
   if (runs >= 0)
     ++runs;
   return failure;
@@ -58,9 +175,9 @@ Status Session::runRank(Rank &rank, const sprt_array *inputs,
     return std::move(failure).within(who + when);
   };
   // What feeds an input may lie in another one.
-  if (Status failure = feedInputs(rank, inputs))
+  if (Status failure = feeds.move(rank, inputs))
     return blame(std::move(failure), ", feeding inputs");
-  if (Status failure = placeInputs(rank, inputs))
+  if (Status failure = arrays.place(rank, inputs))
     return blame(std::move(failure), ", placing inputs");
   if (Status failure = barrier(communicator, kControlChannel, everyone))
     return blame(std::move(failure), ", before the first command");
@@ -71,56 +188,20 @@ Status Session::runRank(Rank &rank, const sprt_array *inputs,
       std::chrono::duration<double>(Clock::now() - rank.begun).count();
   if (Status failure = barrier(communicator, kControlChannel, everyone))
     return blame(std::move(failure), ", after the last command");
-  if (Status failure = collectResults(rank, results, wanted))
+  if (Status failure = arrays.collect(rank, results, wanted))
     return blame(std::move(failure), ", collecting results");
-  if (!distributed())
+  if (!local.distributed())
     return Status::success();
-  if (Status failure = gatherReports(rank, everyone))
+  if (Status failure = measured.gather(rank, everyone))
     return blame(std::move(failure), ", collecting statistics");
   return Status::success();
-}
-
-void Session::summarise() {
-  if (!distributed()) {
-    reports.clear();
-    for (const std::unique_ptr<Rank> &rank : ranks)
-      reports.push_back(reportOf(*rank));
-  }
-  double longest = 0;
-  for (const RankReport &report : reports)
-    longest = std::max(longest, report.seconds);
-  seconds = longest;
-  times.assign(program.stepOf.size(), {});
-  for (const std::unique_ptr<Rank> &rank : ranks)
-    for (size_t command = 0; command < times.size(); ++command) {
-      const CommandTime &time = rank->times[command];
-      CommandTime &slowest = times[command];
-      int64_t runs = std::max(slowest.runs, time.runs);
-      if (time.seconds > slowest.seconds)
-        slowest = time;
-      slowest.runs = runs;
-    }
 }
 
 Status Session::writeTrace(const std::string &path) const {
   if (!tracing)
     return fail(SPRT_INVALID_ARGUMENT)
            << "the session was created without trace";
-  std::vector<std::string> texts = traces;
-  if (!distributed() && !ranks.empty()) {
-    Clock::time_point origin = ranks.front()->begun;
-    for (const std::unique_ptr<Rank> &rank : ranks)
-      origin = std::min(origin, rank->begun);
-    for (const std::unique_ptr<Rank> &rank : ranks)
-      texts.push_back(traceText(*rank, origin));
-  }
-  std::vector<std::string_view> pieces;
-  for (const std::string &text : texts) {
-    pieces.push_back(pieces.empty() ? "{\"traceEvents\": [\n" : ",\n");
-    pieces.push_back(text);
-  }
-  pieces.push_back("\n]}\n");
-  return writeOutput(path, pieces);
+  return measured.writeTrace(local, path);
 }
 
 } // namespace sprt

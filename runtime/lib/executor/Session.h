@@ -2,26 +2,18 @@
 #ifndef SPRT_LIB_EXECUTOR_SESSION_H
 #define SPRT_LIB_EXECUTOR_SESSION_H
 
-#include "executor/Rank.h"
-#include "executor/Trace.h"
-#include "sprt/sprt.h"
+#include "executor/Feeds.h"
+#include "executor/Measurements.h"
+#include "executor/RunArrays.h"
 
 #include <thread>
 
 namespace sprt {
 
-/// What one rank reports of a run; travels to rank 0 as bytes.
-struct RankReport {
-  int64_t bytesSent = 0;
-  int64_t peakBytes = 0;
-  double seconds = 0;
-};
-
-class World;
-
 class Session {
 public:
-  explicit Session(const Program &program) : program(program) {}
+  explicit Session(const Program &program)
+      : program(program), feeds(program), arrays(program) {}
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
   ~Session();
@@ -30,9 +22,7 @@ public:
   Status run(const sprt_array *inputs, int64_t inputCount, sprt_array *results,
              int64_t resultCount);
 
-  /// The next three are documented at `sprt_session_feed` and its neighbours.
-  Status feed(int64_t result, int64_t input);
-  int64_t fedBy(int64_t input) const;
+  /// These are documented at `sprt_session_feed` and its neighbours.
   Status step(const sprt_array *inputs, int64_t inputCount, sprt_array *results,
               int64_t resultCount);
   Status collect(sprt_array *results, int64_t resultCount);
@@ -73,35 +63,14 @@ public:
   const Program &program;
   std::string communicator;
   int64_t speaker = 0; ///< the rank that this process speaks for
-  std::vector<RankReport> reports;
-  std::vector<CommandTime> times; ///< of the slowest local rank, by command
-  std::atomic<double> seconds{0};
+  Feeds feeds;
+  Measurements measured;
   std::atomic<int64_t> runs{0}; ///< that are done; -1 after a failure
 
 private:
   Status claim(Use from, Use to) const;
   void release(Use next) const;
 
-  Status checkOptions(const sprt_session_options &options) const;
-  static std::chrono::duration<double>
-  limitOf(const sprt_session_options &options);
-  /// Which communicator and executor run the program.
-  Status choose(const sprt_session_options &options);
-  Status openRanks(const sprt_session_options &options);
-  /// Joins the processes of the run, which are as many as the mesh has ranks.
-  Status joinWorld(const sprt_session_options &options);
-  /// The communicators' ends of the local ranks, and how many ranks share this
-  /// machine.
-  void connect(std::vector<std::unique_ptr<Communicator>> &out_ends,
-               int64_t &out_sharers) const;
-  Status openOnCpu(const sprt_session_options &options);
-  Status openOnCuda(const sprt_session_options &options);
-  /// Inputs without data are refused unless they `mayKeep` what they are.
-  Status checkInputs(const sprt_array *inputs, int64_t count,
-                     bool mayKeep) const;
-  Status prepareResults(sprt_array *results, int64_t count) const;
-  /// Checks results of which only those with data are asked for.
-  Status checkResults(const sprt_array *results, int64_t count) const;
   /// Inputs and results of the next step.
   Status checkStep(const sprt_array *inputs, int64_t inputCount,
                    const sprt_array *results, int64_t resultCount) const;
@@ -121,37 +90,14 @@ private:
   /// The whole life of one local rank in a run.
   Status runRank(Rank &rank, const sprt_array *inputs,
                  const sprt_array *results, const std::vector<bool> &wanted);
-  Status placeInputs(Rank &rank, const sprt_array *inputs) const;
-  /// Moves results to the inputs without data that they feed.
-  Status feedInputs(Rank &rank, const sprt_array *inputs) const;
-  Status collectResults(Rank &rank, const sprt_array *results,
-                        const std::vector<bool> &wanted);
-  Status bufferOf(const Rank &rank, const ParameterInfo &info,
-                  std::byte *&out_data) const;
-  Status sendResult(Rank &rank, bool holds, const std::byte *local,
-                    int64_t bytes);
-  Status receiveResult(Rank &rank, size_t result, std::byte *global);
-  static RankReport reportOf(const Rank &rank);
-  /// Rank 0 learns what the other processes measured.
-  Status gatherReports(Rank &rank, const Group &everyone);
-  void summarise();
   /// Adds to a consequence whose failure it is one of.
   void explain(Status &status) const;
-  /// One status for all ranks, causes before consequences.
-  Status merge(std::vector<Status> statuses) const;
 
-  bool distributed() const { return world != nullptr; }
-
-  std::shared_ptr<World> world; ///< null where all ranks are threads
+  RunArrays arrays;
   RunControl control;
-  std::vector<std::unique_ptr<Rank>> ranks; ///< local ones
-  std::vector<std::vector<bool>> holders;   ///< by result, then by rank
+  LocalRanks local;
   bool tracing = false;
-  bool sharesCores = false; ///< ranks of this process outnumber its cores
   bool hasRun = false;
-  /// By input: the result that is it next, or -1.
-  std::vector<std::atomic<int64_t>> feeds;
-  std::vector<std::string> traces; ///< of every rank, where ranks are processes
 
   /// Of what the local ranks do now.
   std::function<Status(Rank &)> work;

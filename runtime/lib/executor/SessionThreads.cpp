@@ -39,6 +39,26 @@ void askForSlices() {
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
+/// One status for all ranks, causes before consequences.
+Status merge(std::vector<Status> statuses) {
+  constexpr size_t kMostLines = 16;
+  Status merged;
+  size_t failures = 0;
+  for (bool consequence : {false, true})
+    for (Status &status : statuses) {
+      if (!status || status->consequence != consequence)
+        continue;
+      if (++failures == 1)
+        merged = Status(*status.operator->());
+      else if (failures <= kMostLines)
+        merged->text += "\n" + status->text;
+    }
+  if (failures > kMostLines)
+    merged->text +=
+        "\nand " + std::to_string(failures - kMostLines) + " more ranks";
+  return merged;
+}
+
 } // namespace
 
 Session::~Session() {
@@ -57,7 +77,7 @@ Session::~Session() {
   for (std::thread &thread : threads)
     thread.join();
   // Local ranks must be gone before the world that carries their messages.
-  ranks.clear();
+  local.ranks.clear();
 }
 
 Status Session::claim(Use from, Use to) const {
@@ -88,36 +108,36 @@ Status Session::checkAlive() const {
 
 void Session::begin(std::function<Status(Rank &)> body) {
   work = std::move(body);
-  statuses = std::vector<Status>(ranks.size());
+  statuses = std::vector<Status>(local.ranks.size());
   threads.clear();
-  threads.reserve(ranks.size());
-  for (std::unique_ptr<Rank> &rank : ranks)
+  threads.reserve(local.ranks.size());
+  for (std::unique_ptr<Rank> &rank : local.ranks)
     rank->beginThread();
   {
     std::lock_guard<std::mutex> lock(mutex);
-    working = ranks.size();
+    working = local.ranks.size();
     use = called;
     if (interrupted)
       control.stop(-1);
   }
   try {
-    for (size_t i = 0; i < ranks.size(); ++i)
+    for (size_t i = 0; i < local.ranks.size(); ++i)
       threads.emplace_back([this, i] { runThread(i); });
   } catch (const std::system_error &error) {
     size_t first = threads.size();
-    statuses[first] = fail(SPRT_FAILED).about(ranks[first]->number)
-                      << "rank " << ranks[first]->number
+    statuses[first] = fail(SPRT_FAILED).about(local.ranks[first]->number)
+                      << "rank " << local.ranks[first]->number
                       << ": no thread for it: " << error.what();
-    control.stop(ranks[first]->number);
+    control.stop(local.ranks[first]->number);
     std::lock_guard<std::mutex> lock(mutex);
-    working -= ranks.size() - first;
+    working -= local.ranks.size() - first;
     changed.notify_all();
   }
 }
 
 void Session::runThread(size_t index) {
-  Rank &rank = *ranks[index];
-  if (sharesCores)
+  Rank &rank = *local.ranks[index];
+  if (local.sharesCores)
     askForSlices();
   Status &status = statuses[index];
   status = work(rank);
@@ -188,31 +208,13 @@ void Session::interrupt() {
 void Session::explain(Status &status) const {
   if (!status || !status->consequence)
     return;
-  int64_t culprit = distributed() ? world->culprit() : control.culprit.load();
+  int64_t culprit =
+      local.distributed() ? local.world->culprit() : control.culprit.load();
   if (culprit < 0)
     return;
   status->text += " because rank " + std::to_string(culprit) + " ended the run";
   if (status->peer < 0)
     status->peer = culprit;
-}
-
-Status Session::merge(std::vector<Status> statuses) const {
-  constexpr size_t kMostLines = 16;
-  Status merged;
-  size_t failures = 0;
-  for (bool consequence : {false, true})
-    for (Status &status : statuses) {
-      if (!status || status->consequence != consequence)
-        continue;
-      if (++failures == 1)
-        merged = Status(*status.operator->());
-      else if (failures <= kMostLines)
-        merged->text += "\n" + status->text;
-    }
-  if (failures > kMostLines)
-    merged->text +=
-        "\nand " + std::to_string(failures - kMostLines) + " more ranks";
-  return merged;
 }
 
 } // namespace sprt

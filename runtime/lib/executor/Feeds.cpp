@@ -1,7 +1,6 @@
-// Steps: results that become inputs where they are.
+#include "executor/Feeds.h"
 
-#include "executor/Session.h"
-
+#include "executor/RunArrays.h"
 #include "support/Types.h"
 
 namespace sprt {
@@ -126,16 +125,23 @@ Status checkNumber(int64_t number, size_t count, const char *what) {
   return Status::success();
 }
 
-std::vector<bool> withData(const sprt_array *results, int64_t count) {
-  std::vector<bool> wanted;
-  for (int64_t i = 0; i < count; ++i)
-    wanted.push_back(results[i].data != nullptr);
-  return wanted;
-}
-
 } // namespace
 
-Status Session::feed(int64_t result, int64_t input) {
+Feeds::Feeds(const Program &program)
+    : program(program), results(program.inputs.size()) {
+  for (std::atomic<int64_t> &each : results)
+    each = -1;
+}
+
+Status Feeds::addDonated() {
+  for (size_t i = 0; i < results.size(); ++i)
+    if (int64_t result = program.inputs[i].parameter->donated_to; result >= 0)
+      if (Status failure = add(result, static_cast<int64_t>(i)))
+        return failure;
+  return Status::success();
+}
+
+Status Feeds::add(int64_t result, int64_t input) {
   if (Status failure = checkNumber(result, program.results.size(), "result"))
     return failure;
   if (Status failure = checkNumber(input, program.inputs.size(), "input"))
@@ -157,24 +163,24 @@ Status Session::feed(int64_t result, int64_t input) {
            << "\", which it feeds, to be dealt to ranks alike but got "
            << dealtText(program, from) << " and " << dealtText(program, to)
            << "; the compiler deals what is donated alike";
-  feeds[static_cast<size_t>(input)] = result;
+  results[static_cast<size_t>(input)] = result;
   return Status::success();
 }
 
-int64_t Session::fedBy(int64_t input) const {
-  bool known = input >= 0 && input < static_cast<int64_t>(feeds.size());
-  return known ? feeds[static_cast<size_t>(input)].load() : -1;
+int64_t Feeds::resultOf(int64_t input) const {
+  bool known = input >= 0 && input < static_cast<int64_t>(results.size());
+  return known ? results[static_cast<size_t>(input)].load() : -1;
 }
 
-Status Session::feedInputs(Rank &rank, const sprt_array *inputs) const {
+Status Feeds::move(Rank &rank, const sprt_array *inputs) const {
   std::vector<Move> moves;
   for (size_t i = 0; i < program.inputs.size(); ++i) {
-    if (inputs[i].data || feeds[i] < 0)
+    if (inputs[i].data || results[i] < 0)
       continue;
     const ParameterInfo &to = program.inputs[i];
     std::byte *source = nullptr, *target = nullptr;
     if (Status failure = bufferOf(
-            rank, program.results[static_cast<size_t>(feeds[i])], source))
+            rank, program.results[static_cast<size_t>(results[i])], source))
       return failure;
     if (Status failure = bufferOf(rank, to, target))
       return failure;
@@ -184,44 +190,6 @@ Status Session::feedInputs(Rank &rank, const sprt_array *inputs) const {
       moves.push_back({target, source, bytes});
   }
   return Moves(rank, std::move(moves)).run();
-}
-
-Status Session::checkStep(const sprt_array *inputs, int64_t inputCount,
-                          const sprt_array *results,
-                          int64_t resultCount) const {
-  if (Status failure = checkAlive())
-    return failure;
-  if (Status failure = checkInputs(inputs, inputCount, /*mayKeep=*/hasRun))
-    return failure;
-  return checkResults(results, resultCount);
-}
-
-Status Session::step(const sprt_array *inputs, int64_t inputCount,
-                     sprt_array *results, int64_t resultCount) {
-  if (Status failure = checkStep(inputs, inputCount, results, resultCount))
-    return failure;
-  return execute(inputs, results, withData(results, resultCount));
-}
-
-Status Session::start(const sprt_array *inputs, int64_t inputCount,
-                      sprt_array *results, int64_t resultCount) {
-  if (Status failure = checkStep(inputs, inputCount, results, resultCount))
-    return failure;
-  beginExecution(inputs, results, withData(results, resultCount));
-  return Status::success();
-}
-
-Status Session::collect(sprt_array *results, int64_t resultCount) {
-  if (Status failure = checkAlive())
-    return failure;
-  if (!hasRun)
-    return fail(SPRT_INVALID_ARGUMENT)
-           << "expected a run before its results are collected";
-  if (Status failure = checkResults(results, resultCount))
-    return failure;
-  std::vector<bool> wanted = withData(results, resultCount);
-  begin([&](Rank &rank) { return collectResults(rank, results, wanted); });
-  return finish();
 }
 
 } // namespace sprt

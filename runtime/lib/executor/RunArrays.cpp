@@ -1,8 +1,5 @@
-// What goes into a run and comes out of it: global arrays and reports.
+#include "executor/RunArrays.h"
 
-#include "executor/Session.h"
-
-#include "communicator/World.h"
 #include "support/Types.h"
 
 #include <cstdlib>
@@ -45,8 +42,17 @@ int64_t globalBytes(const ParameterInfo &info) {
 
 } // namespace
 
-Status Session::checkInputs(const sprt_array *inputs, int64_t count,
-                            bool mayKeep) const {
+Status RunArrays::open(bool areProcesses, int64_t rank) {
+  isDistributed = areProcesses;
+  speaker = rank;
+  for (const ParameterInfo &result : program.results)
+    if (Status failure = firstHolders(program, result, holders.emplace_back()))
+      return failure;
+  return Status::success();
+}
+
+Status RunArrays::checkInputs(const sprt_array *inputs, int64_t count,
+                              bool mayKeep) const {
   if (count != static_cast<int64_t>(program.inputs.size()))
     return fail(SPRT_INVALID_ARGUMENT) << "expected " << program.inputs.size()
                                        << " inputs but got " << count;
@@ -63,7 +69,7 @@ Status Session::checkInputs(const sprt_array *inputs, int64_t count,
   return Status::success();
 }
 
-Status Session::prepareResults(sprt_array *results, int64_t count) const {
+Status RunArrays::prepareResults(sprt_array *results, int64_t count) const {
   if (count != static_cast<int64_t>(program.results.size()))
     return fail(SPRT_INVALID_ARGUMENT) << "expected " << program.results.size()
                                        << " results but got " << count;
@@ -92,7 +98,7 @@ Status Session::prepareResults(sprt_array *results, int64_t count) const {
   return Status::success();
 }
 
-Status Session::checkResults(const sprt_array *results, int64_t count) const {
+Status RunArrays::checkResults(const sprt_array *results, int64_t count) const {
   if (count != static_cast<int64_t>(program.results.size()))
     return fail(SPRT_INVALID_ARGUMENT) << "expected " << program.results.size()
                                        << " results but got " << count;
@@ -104,15 +110,15 @@ Status Session::checkResults(const sprt_array *results, int64_t count) const {
   return Status::success();
 }
 
-Status Session::bufferOf(const Rank &rank, const ParameterInfo &info,
-                         std::byte *&out_data) const {
+Status bufferOf(const Rank &rank, const ParameterInfo &info,
+                std::byte *&out_data) {
   std::vector<int64_t> counters;
-  Scope scope{&rank.coordinates, &counters, &program.layouts};
+  Scope scope{&rank.coordinates, &counters, &rank.program.layouts};
   return rank.resolve(*info.parameter->view, scope, out_data)
       .within("\"" + info.parameter->name + "\"");
 }
 
-Status Session::placeInputs(Rank &rank, const sprt_array *inputs) const {
+Status RunArrays::place(Rank &rank, const sprt_array *inputs) const {
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const ParameterInfo &info = program.inputs[i];
     if (!inputs[i].data)
@@ -131,8 +137,8 @@ Status Session::placeInputs(Rank &rank, const sprt_array *inputs) const {
   return Status::success();
 }
 
-Status Session::collectResults(Rank &rank, const sprt_array *results,
-                               const std::vector<bool> &wanted) {
+Status RunArrays::collect(Rank &rank, const sprt_array *results,
+                          const std::vector<bool> &wanted) const {
   for (size_t i = 0; i < program.results.size(); ++i) {
     if (!wanted[i])
       continue;
@@ -146,22 +152,22 @@ Status Session::collectResults(Rank &rank, const sprt_array *results,
       return failure;
     bool holds = holders[i][static_cast<size_t>(rank.number)];
     std::byte *global = static_cast<std::byte *>(results[i].data);
-    bool keeps = !distributed() || rank.number == 0;
+    bool keeps = !isDistributed || rank.number == 0;
     if (holds && keeps)
       if (Status failure = rank.collect(placement, local, global))
         return failure;
-    if (!distributed())
+    if (!isDistributed)
       continue;
-    if (Status failure =
-            keeps ? receiveResult(rank, i, global)
-                  : sendResult(rank, holds, local, placement.localBytes()))
+    if (Status failure = keeps
+                             ? receive(rank, i, global)
+                             : send(rank, holds, local, placement.localBytes()))
       return failure;
   }
   return Status::success();
 }
 
-Status Session::sendResult(Rank &rank, bool holds, const std::byte *local,
-                           int64_t bytes) {
+Status RunArrays::send(Rank &rank, bool holds, const std::byte *local,
+                       int64_t bytes) const {
   if (!holds || bytes == 0)
     return Status::success();
   const std::byte *data = nullptr;
@@ -175,7 +181,7 @@ Status Session::sendResult(Rank &rank, bool holds, const std::byte *local,
   return rank.communicator->wait(*request);
 }
 
-Status Session::receiveResult(Rank &rank, size_t result, std::byte *global) {
+Status RunArrays::receive(Rank &rank, size_t result, std::byte *global) const {
   const ParameterInfo &info = program.results[result];
   std::vector<std::byte> staging;
   for (int64_t peer = 1; peer < program.ranks(); ++peer) {
@@ -197,30 +203,6 @@ Status Session::receiveResult(Rank &rank, size_t result, std::byte *global) {
     placement.gather(staging.data(), 0, placement.localBytes(), global);
   }
   return Status::success();
-}
-
-RankReport Session::reportOf(const Rank &rank) {
-  // Each rank needs the constants, though those of one process share them.
-  int64_t peakBytes = rank.peakBytes() + rank.program.plan->constant_bytes;
-  return {rank.communicator->bytesSent(), peakBytes, rank.seconds};
-}
-
-Status Session::gatherReports(Rank &rank, const Group &everyone) {
-  RankReport mine = reportOf(rank);
-  std::string text(reinterpret_cast<const char *>(&mine), sizeof mine);
-  std::vector<std::string> all;
-  if (Status failure =
-          gatherBytes(*rank.communicator, kControlChannel, everyone, text, all))
-    return failure;
-  reports.assign(static_cast<size_t>(program.ranks()), {});
-  reports[static_cast<size_t>(rank.number)] = mine;
-  for (size_t i = 0; i < all.size(); ++i)
-    std::memcpy(&reports[i], all[i].data(), sizeof mine);
-  if (!tracing)
-    return Status::success();
-  traces.clear();
-  return gatherBytes(*rank.communicator, kControlChannel, everyone,
-                     traceText(rank, rank.begun), traces);
 }
 
 } // namespace sprt

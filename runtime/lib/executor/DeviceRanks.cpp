@@ -1,7 +1,6 @@
-// How a session comes to ranks on devices: all of them on one, or one of them
-// on this process's own.
+// How a session comes to ranks on devices.
 
-#include "executor/Session.h"
+#include "executor/LocalRanks.h"
 
 #include "communicator/World.h"
 #include "executor/CudaRank.h"
@@ -73,20 +72,22 @@ Status connectNccl(const Program &, const std::shared_ptr<World> &,
 
 } // namespace
 
-Status Session::openOnCuda(const sprt_session_options &options) {
+Status openOnDevice(const Program &program, const sprt_session_options &options,
+                    RunControl &control, LocalRanks &out_local) {
+  const std::shared_ptr<World> &world = out_local.world;
   std::string name;
   if (Status failure = nameDevice(options, world.get(), name))
     return failure;
   // Code that is loaded when it is first called may wait for all kernels of its
   // GPU, and so for NCCL's, whose peer may do just that. The user's own value
   // stays.
-  if (distributed())
+  if (world)
     setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
   std::shared_ptr<Device> device;
   if (Status failure = openDevice(name, device))
     return failure;
-  int64_t first = distributed() ? world->rank : 0;
-  int64_t count = distributed() ? 1 : program.ranks();
+  int64_t first = world ? world->rank : 0;
+  int64_t count = world ? 1 : program.ranks();
   if (Status failure = checkMemory(program, count, device->capability()))
     return failure;
   if (Status failure = device->load(program))
@@ -97,7 +98,7 @@ Status Session::openOnCuda(const sprt_session_options &options) {
     if (Status failure = device->allocate(constantBytes, constants))
       return failure;
   std::shared_ptr<ThreadGroup> group;
-  if (!distributed())
+  if (!world)
     group = localGroup(count, device);
   for (int64_t number = first; number < first + count; ++number) {
     auto streams = std::make_shared<RankStreams>();
@@ -116,7 +117,7 @@ Status Session::openOnCuda(const sprt_session_options &options) {
         return failure;
     }
     std::unique_ptr<Communicator> end;
-    if (!distributed())
+    if (!world)
       end = std::make_unique<LocalCommunicator>(group, number, program.ranks(),
                                                 device, streams);
     else if (Status failure =
@@ -127,7 +128,7 @@ Status Session::openOnCuda(const sprt_session_options &options) {
                                            control, device, streams);
     if (Status failure = rank->allocate(constants))
       return failure;
-    ranks.push_back(std::move(rank));
+    out_local.ranks.push_back(std::move(rank));
   }
   return Status::success();
 }
