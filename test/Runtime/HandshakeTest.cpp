@@ -2,6 +2,7 @@
 
 #include "Ranks.h"
 
+#include "communicator/Handshake.h"
 #include "communicator/SocketWorld.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +58,7 @@ protected:
   }
   Status join(int64_t process, const std::string &secret,
               std::shared_ptr<World> &world, double limit = 30) const {
-    SocketWorld::Address mine = address;
+    ProcessAddress mine = address;
     mine.process = process;
     mine.secret = secret;
     return SocketWorld::join(mine, SocketWorld::Limit(limit), world);
@@ -82,7 +83,7 @@ protected:
     return progress == Arrival::complete;
   }
 
-  SocketWorld::Address address;
+  ProcessAddress address;
 };
 
 TEST_F(Port, strangersAreDroppedAndTheRunBegins) {

@@ -34,7 +34,7 @@ createStreams(const std::shared_ptr<Device> &device, int64_t rank) {
 
 /// A rank of "socket" or "nccl".
 std::unique_ptr<Communicator> joinAs(const std::string &kind,
-                                     const SocketWorld::Address &address) {
+                                     const ProcessAddress &address) {
   std::shared_ptr<World> world;
   Status failure = SocketWorld::join(address, std::chrono::seconds(30), world);
   EXPECT_FALSE(failure) << failure->text;
@@ -59,7 +59,7 @@ std::unique_ptr<Communicator> joinAs(const std::string &kind,
 Ends joinAll(const std::string &kind, int64_t ranks) {
   Ends ends(static_cast<size_t>(ranks));
   std::vector<std::thread> threads;
-  SocketWorld::Address address;
+  ProcessAddress address;
   address.processes = ranks;
   address.host = "127.0.0.1";
   address.port = freePort();

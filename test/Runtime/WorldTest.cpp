@@ -27,7 +27,7 @@ protected:
     worlds.resize(numbers.size());
     for (size_t i = 0; i < numbers.size(); ++i)
       threads.emplace_back([&, i] {
-        SocketWorld::Address mine = address;
+        ProcessAddress mine = address;
         mine.process = numbers[i];
         mine.processes = processes;
         if (Status failure =
@@ -45,7 +45,7 @@ protected:
       worlds.pop_back();
   }
 
-  SocketWorld::Address address;
+  ProcessAddress address;
   std::vector<std::shared_ptr<World>> worlds;
 };
 
@@ -164,17 +164,16 @@ TEST(Environment, sayWhoAProcessIs) {
   constexpr const char *kNames[] = {
       "RANK",       "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
       "LOCAL_RANK", "SPRT_PORT",  "SPRT_SECRET", "LOCAL_WORLD_SIZE"};
-  auto read = [&](std::vector<const char *> values,
-                  SocketWorld::Address &address) {
+  auto read = [&](std::vector<const char *> values, ProcessAddress &address) {
     values.resize(std::size(kNames));
     for (size_t i = 0; i < std::size(kNames); ++i)
       values[i] ? setenv(kNames[i], values[i], 1) : unsetenv(kNames[i]);
-    Status failure = SocketWorld::readAddress(address);
+    Status failure = readAddress(address);
     for (const char *name : kNames)
       unsetenv(name);
     return failure ? failure->text : "";
   };
-  SocketWorld::Address address;
+  ProcessAddress address;
   EXPECT_EQ(read({"3", "8", "node", "29500", "1", nullptr}, address), "");
   EXPECT_EQ(address.process, 3);
   EXPECT_EQ(address.processes, 8);

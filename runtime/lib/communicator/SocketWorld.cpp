@@ -16,6 +16,41 @@ constexpr auto kFailureGrace = std::chrono::milliseconds(500);
 constexpr SocketWorld::Limit kNoticeLimit(2);
 } // namespace
 
+Status SocketWorld::open(Limit limit, std::shared_ptr<World> &out_world) {
+  // A launcher starts a process once, so that the port is asked for once.
+  static std::mutex once;
+  static std::shared_ptr<World> instance;
+  std::lock_guard<std::mutex> lock(once);
+  if (!instance) {
+    ProcessAddress address;
+    if (Status failure = readAddress(address))
+      return failure;
+    if (Status failure = join(address, limit, instance))
+      return failure;
+  }
+  out_world = instance;
+  return Status::success();
+}
+
+Status SocketWorld::join(const ProcessAddress &address, Limit limit,
+                         std::shared_ptr<World> &out_world) {
+  std::shared_ptr<SocketWorld> world(new SocketWorld);
+  world->World::join(address.process, address.processes);
+  world->localRank = address.localRank;
+  Clock::time_point end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
+  if (Status failure = meet(address, end, world->links)) {
+    // Nobody waits for this one.
+    world->failing.store(true);
+    failure->rank = address.process;
+    return std::move(failure).within("process " +
+                                     std::to_string(address.process));
+  }
+  world->server = std::thread([server = world.get()] { server->serve(); });
+  out_world = std::move(world);
+  return Status::success();
+}
+
 SocketWorld::~SocketWorld() {
   if (!server.joinable())
     return;

@@ -10,21 +10,15 @@
 ///     2 ──0      2 to 1: 2, 0, 1
 ///     3 ──┘
 ///
-/// Process 0 listens to others until all are there; who does not prove that it
-/// belongs to the run (Handshake.h) is a stranger, whose connection ends, and
-/// nothing else.
-///
 /// A connection that ends without a farewell means that its process has died,
 /// which process 0 tells the others.
 #ifndef SPRT_LIB_COMMUNICATOR_SOCKETWORLD_H
 #define SPRT_LIB_COMMUNICATOR_SOCKETWORLD_H
 
-#include "communicator/Handshake.h"
+#include "communicator/Rendezvous.h"
 #include "communicator/World.h"
 
 #include <condition_variable>
-#include <map>
-#include <mutex>
 #include <thread>
 
 namespace sprt {
@@ -33,23 +27,10 @@ class SocketWorld : public World {
 public:
   using Limit = std::chrono::duration<double>;
 
-  /// Who a process is, and where process 0 listens.
-  struct Address {
-    int64_t process = 0, processes = 1, localRank = -1;
-    std::string host;
-    int port = 0;
-    std::string secret; ///< of the run; empty: none
-    Socket::Audience audience = Socket::nobody;
-  };
-  /// From the environment: the port is SPRT_PORT, else the one after
-  /// MASTER_PORT, which the launcher itself may listen on; the secret is
-  /// SPRT_SECRET.
-  static Status readAddress(Address &out_address);
-
   /// Joins the world of the environment, once per process.
   static Status open(Limit limit, std::shared_ptr<World> &out_world);
   /// Returns once everybody is there.
-  static Status join(const Address &address, Limit limit,
+  static Status join(const ProcessAddress &address, Limit limit,
                      std::shared_ptr<World> &out_world);
   ~SocketWorld() override;
 
@@ -71,38 +52,10 @@ public:
   void interrupt();
 
 private:
-  struct Link {
-    Socket socket;
-    std::mutex sending;
-    Arrival arrival;
-    bool left = false; ///< has said farewell
-    Digest welcome{};  ///< proof for it that this is process 0
-  };
-  /// A connection that has not said who it is: anybody may connect.
-  struct Stranger {
-    Socket socket;
-    Nonce challenge;
-    Clock::time_point limit; ///< to say so
-    Arrival arrival{/*most=*/sizeof(Greeting)};
-  };
   /// Sender, channel, number.
   using Key = std::tuple<int64_t, int, int64_t>;
 
   SocketWorld() = default;
-  Status gather(const Address &address, Clock::time_point end);
-  /// Adds a connection to `strangers`, if there is one.
-  Status greet(const Socket &listener, std::vector<Stranger> &strangers) const;
-  /// Makes a link of who proves that it belongs here. A status is a reason to
-  /// end the run, which strangers cannot give.
-  Status admit(const Address &address, Stranger &stranger);
-  /// Why the run does not begin.
-  Status missing(const Address &address) const;
-  Status reach(const Address &address, Clock::time_point end);
-  /// The frame of that kind which process 0 sends next, as so many bytes.
-  Status hear(const Address &address, Frame::Kind kind, size_t bytes,
-              Clock::time_point end);
-  /// Tells everybody who came why nobody may.
-  Status refuse(const Status &reason, const Socket &other);
   /// The thread that takes frames in.
   void serve();
   void take(int64_t from, Frame frame, std::vector<std::byte> payload);
@@ -114,10 +67,8 @@ private:
   Status post(const Frame &frame, const void *data, Limit limit);
   Link &linkTo(int64_t other) { return *links[process == 0 ? other : 0]; }
 
-  /// By process: those of process 0 to all others, of others to process 0.
-  std::map<int64_t, std::unique_ptr<Link>> links;
-  int64_t turnedAway = 0; ///< processes that have another secret
-  std::mutex mutex;       ///< of what follows
+  Links links;
+  std::mutex mutex; ///< of what follows
   std::condition_variable changed;
   std::map<Key, std::vector<std::byte>> inbox;
   std::map<std::pair<int64_t, int>, int64_t> delivered, expected;
