@@ -63,10 +63,10 @@ Status checkTerm(const plan::ScoreTermT &term, Extent extent,
   return checkExtent(extent, term.view->bytes, what, /*areApart=*/false);
 }
 
-} // namespace
-
+/// Of attention and its gradients: all but blocks and kv heads.
 template <typename TableT>
-Status Walk::pairsOf(const TableT &attend, AttendShape &out_shape) const {
+Status pairsOf(const Program &program, const Scope &scope, const TableT &attend,
+               AttendShape &out_shape) {
   AttendShape &shape = out_shape;
   for (auto [expression, out] :
        {std::pair(attend.batch.get(), &shape.batch),
@@ -97,8 +97,11 @@ Status Walk::pairsOf(const TableT &attend, AttendShape &out_shape) const {
   return Status::success();
 }
 
+/// That a score function reads nothing beside its terms.
 template <typename TableT>
-Status Walk::checkTerms(const TableT &attend, const AttendShape &shape) const {
+Status checkTerms(const RankView &rank, const Scope &scope,
+                  const TableT &attend, const AttendShape &shape) {
+  const Program &program = rank.program;
   const plan::SignatureT *signature = program.signatureOf[attend.kernel];
   if (!signature)
     return Status::success();
@@ -110,7 +113,7 @@ Status Walk::checkTerms(const TableT &attend, const AttendShape &shape) const {
                                    shape, "a term of a score function"))
       return failure;
     std::byte *data = nullptr;
-    if (Status failure = self.resolve(*term.view, scope, data))
+    if (Status failure = rank.resolve(*term.view, scope, data))
       return failure;
     int64_t size = sizeOf(form.type());
     if (reinterpret_cast<intptr_t>(data) % size != 0 ||
@@ -122,10 +125,60 @@ Status Walk::checkTerms(const TableT &attend, const AttendShape &shape) const {
   return Status::success();
 }
 
+/// That each lies in its buffer and overlaps with no other one.
+Status checkTermGradients(const RankView &rank, const Scope &scope,
+                          const plan::AttendBackwardT &backward,
+                          const AttendShape &shape, std::vector<Taken> others) {
+  auto resolved = [&](const char *name, const plan::ScoreTermT &term,
+                      Taken &out_taken) {
+    out_taken = {name, nullptr, term.view->bytes};
+    return rank.resolve(*term.view, scope, out_taken.begin);
+  };
+  if (!backward.term_gradients.empty())
+    for (const auto &term : backward.terms)
+      if (Status failure = resolved("a term", *term, others.emplace_back()))
+        return failure;
+  // Each pair of a query row and a key position may have its own.
+  plan::DType type =
+      backward.type == plan::DType::f64 ? plan::DType::f64 : plan::DType::f32;
+  plan::TermForm form(plan::TermKind::pair, type, 1);
+  int64_t positions = rank.program.layouts[backward.keys->layout].length();
+  for (const auto &term : backward.term_gradients) {
+    Taken own;
+    if (Status failure = resolved("a gradient of a term", *term, own))
+      return failure;
+    if (Status failure =
+            checkTerm(*term, extentOf(*term, form, shape, positions), shape,
+                      "a gradient of a term"))
+      return failure;
+    if (reinterpret_cast<intptr_t>(own.begin) % sizeOf(type) != 0 ||
+        term->head_bytes % sizeOf(type) != 0)
+      return fail(SPRT_DAMAGED) << "a gradient of a term is not aligned to "
+                                << sizeOf(type) << " bytes";
+    // Threads share them out.
+    for (auto [count, stride, name] :
+         {std::tuple(shape.batch, term->strides[0], "batches"),
+          {shape.heads, term->strides[1], "heads"}})
+      if (count > 1 && stride == 0)
+        return fail(SPRT_DAMAGED)
+               << "expected a gradient of a term to have elements of its own "
+                  "for each of "
+               << count << " " << name;
+    for (const Taken &other : others)
+      if (own.overlaps(other))
+        return fail(SPRT_DAMAGED)
+               << "a gradient of a term overlaps with \"" << other.name << "\"";
+    others.push_back(own);
+  }
+  return Status::success();
+}
+
+} // namespace
+
 Status Walk::shapeOf(const plan::AttendT &attend,
                      AttendShape &out_shape) const {
   AttendShape &shape = out_shape;
-  if (Status failure = pairsOf(attend, shape))
+  if (Status failure = pairsOf(program, scope, attend, shape))
     return failure;
   shape.blocks = (shape.queries + attend.query_block - 1) / attend.query_block;
   if (shape.heads == 0 || shape.queries == 0)
@@ -164,13 +217,13 @@ Status Walk::shapeOf(const plan::AttendT &attend,
                 shape.heads, numbers, state}})
     if (Status failure = checkOperand(operand, shape.batch))
       return failure;
-  return checkTerms(attend, shape);
+  return checkTerms(self, scope, attend, shape);
 }
 
 Status Walk::shapeOf(const plan::AttendBackwardT &backward,
                      AttendShape &out_shape) const {
   AttendShape &shape = out_shape;
-  if (Status failure = pairsOf(backward, shape))
+  if (Status failure = pairsOf(program, scope, backward, shape))
     return failure;
   if (Status failure = evaluate(*backward.kv_heads, scope, shape.kvHeads))
     return failure;
@@ -190,7 +243,7 @@ Status Walk::shapeOf(const plan::AttendBackwardT &backward,
            << backward.kv_total << " for " << shape.heads
            << " query heads from " << shape.headFirst << " of "
            << backward.heads_total << ", batch " << shape.batch;
-  return checkTerms(backward, shape);
+  return checkTerms(self, scope, backward, shape);
 }
 
 Status Walk::resolve(const plan::AttendBackwardT &backward,
@@ -233,54 +286,7 @@ Status Walk::resolve(const plan::AttendBackwardT &backward,
                << "\"" << operand.name << "\" overlaps with \""
                << taken[other].name << "\"";
   }
-  return checkTermGradients(backward, shape, std::move(taken));
-}
-
-Status Walk::checkTermGradients(const plan::AttendBackwardT &backward,
-                                const AttendShape &shape,
-                                std::vector<Taken> others) const {
-  auto resolved = [&](const char *name, const plan::ScoreTermT &term,
-                      Taken &out_taken) {
-    out_taken = {name, nullptr, term.view->bytes};
-    return self.resolve(*term.view, scope, out_taken.begin);
-  };
-  if (!backward.term_gradients.empty())
-    for (const auto &term : backward.terms)
-      if (Status failure = resolved("a term", *term, others.emplace_back()))
-        return failure;
-  // Each pair of a query row and a key position may have its own.
-  plan::DType type =
-      backward.type == plan::DType::f64 ? plan::DType::f64 : plan::DType::f32;
-  plan::TermForm form(plan::TermKind::pair, type, 1);
-  int64_t positions = program.layouts[backward.keys->layout].length();
-  for (const auto &term : backward.term_gradients) {
-    Taken own;
-    if (Status failure = resolved("a gradient of a term", *term, own))
-      return failure;
-    if (Status failure =
-            checkTerm(*term, extentOf(*term, form, shape, positions), shape,
-                      "a gradient of a term"))
-      return failure;
-    if (reinterpret_cast<intptr_t>(own.begin) % sizeOf(type) != 0 ||
-        term->head_bytes % sizeOf(type) != 0)
-      return fail(SPRT_DAMAGED) << "a gradient of a term is not aligned to "
-                                << sizeOf(type) << " bytes";
-    // Threads share them out.
-    for (auto [count, stride, name] :
-         {std::tuple(shape.batch, term->strides[0], "batches"),
-          {shape.heads, term->strides[1], "heads"}})
-      if (count > 1 && stride == 0)
-        return fail(SPRT_DAMAGED)
-               << "expected a gradient of a term to have elements of its own "
-                  "for each of "
-               << count << " " << name;
-    for (const Taken &other : others)
-      if (own.overlaps(other))
-        return fail(SPRT_DAMAGED)
-               << "a gradient of a term overlaps with \"" << other.name << "\"";
-    others.push_back(own);
-  }
-  return Status::success();
+  return checkTermGradients(self, scope, backward, shape, std::move(taken));
 }
 
 } // namespace sprt

@@ -71,6 +71,22 @@ algebra::Interval ownHeads(const Program &program,
   return heads;
 }
 
+/// Whether the block of an owner is needed where `receiver` takes it to.
+bool isNeeded(RankView &rank, const Step &step, const plan::NeedsT &needs,
+              const algebra::Layout &keys, int64_t owner, int64_t receiver) {
+  const Program &program = rank.program;
+  const plan::FactorT &ring = *program.plan->factors[needs.factor];
+  algebra::RingWay way{needs.stride, needs.size, needs.step, needs.hops};
+  int64_t taker = receiver / ring.stride % ring.size, above = way.above(taker);
+  auto [entry, added] =
+      rank.reaches[static_cast<size_t>(step.command->stream)].try_emplace(
+          {step.id, owner, above}, 0);
+  if (added)
+    entry->second = program.bandsOf[static_cast<size_t>(step.id)].ringReach(
+        program.layouts[needs.queries], keys, owner, way, above);
+  return way.hopsTo(owner, taker) <= entry->second;
+}
+
 } // namespace
 
 Status Walk::strided(const plan::StridedT &strided, int64_t rows, int64_t heads,
@@ -99,21 +115,6 @@ Status Walk::strided(const plan::StridedT &strided, int64_t rows, int64_t heads,
                          "x" + std::to_string(strided.inner_bytes));
 }
 
-bool Walk::isNeeded(const Step &step, const plan::NeedsT &needs,
-                    const algebra::Layout &keys, int64_t owner,
-                    int64_t receiver) {
-  const plan::FactorT &ring = *program.plan->factors[needs.factor];
-  algebra::RingWay way{needs.stride, needs.size, needs.step, needs.hops};
-  int64_t taker = receiver / ring.stride % ring.size, above = way.above(taker);
-  auto [entry, added] =
-      self.reaches[static_cast<size_t>(step.command->stream)].try_emplace(
-          {step.id, owner, above}, 0);
-  if (added)
-    entry->second = program.bandsOf[static_cast<size_t>(step.id)].ringReach(
-        program.layouts[needs.queries], keys, owner, way, above);
-  return way.hopsTo(owner, taker) <= entry->second;
-}
-
 Status Walk::blocks(const Step &step, const plan::SendRecvT &transfer,
                     const std::vector<std::unique_ptr<plan::BlockT>> &list,
                     int64_t receiver, Message &out_message) {
@@ -128,7 +129,7 @@ Status Walk::blocks(const Step &step, const plan::SendRecvT &transfer,
     if (owner < 0 || owner >= layout.ranks())
       continue;
     if (transfer.needs &&
-        !isNeeded(step, *transfer.needs, layout, owner, receiver))
+        !isNeeded(self, step, *transfer.needs, layout, owner, receiver))
       continue;
     Piece piece;
     if (Status failure =

@@ -117,24 +117,10 @@ private:
   Status whileLoop(const Step &step, const plan::WhileT &loop);
   Status choose(const Step &step, const plan::CaseT &choice);
 
-  /// Of attention and its gradients: all but blocks and kv heads.
-  template <typename TableT>
-  Status pairsOf(const TableT &attend, AttendShape &out_shape) const;
-  /// That a score function reads nothing beside its terms.
-  template <typename TableT>
-  Status checkTerms(const TableT &attend, const AttendShape &shape) const;
-  /// That each lies in its buffer and overlaps with no other one.
-  Status checkTermGradients(const plan::AttendBackwardT &backward,
-                            const AttendShape &shape,
-                            std::vector<Taken> others) const;
-
   /// The blocks that travel to `receiver`, as one message.
   Status blocks(const Step &step, const plan::SendRecvT &transfer,
                 const std::vector<std::unique_ptr<plan::BlockT>> &list,
                 int64_t receiver, Message &out_message);
-  /// Whether the block of an owner is needed where `receiver` takes it to.
-  bool isNeeded(const Step &step, const plan::NeedsT &needs,
-                const algebra::Layout &keys, int64_t owner, int64_t receiver);
 };
 
 } // namespace sprt
