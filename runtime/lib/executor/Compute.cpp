@@ -27,16 +27,9 @@ int64_t keysAtOnce(const std::vector<sprt_slice> &slices, int64_t keys,
   return static_cast<int64_t>(blocks) * kKeyBlock;
 }
 
-} // namespace
-
-Status StreamRun::compute(int64_t tiles, const TilePool::Work &work) {
-  cpu.pool->run(tiles, work);
-  return cpu.pool->isLate() ? tooLong("a kernel") : Status::success();
-}
-
-Status StreamRun::checkApart(const plan::LaunchT &launch,
-                             void *const *buffers) const {
-  const plan::SignatureT *signature = program.signatureOf[launch.kernel];
+/// That what a kernel writes is nobody else's: its code relies on that.
+Status checkApart(const plan::LaunchT &launch,
+                  const plan::SignatureT *signature, void *const *buffers) {
   if (!signature)
     return Status::success();
   auto takenBy = [&](size_t i) {
@@ -54,6 +47,29 @@ Status StreamRun::checkApart(const plan::LaunchT &launch,
   return Status::success();
 }
 
+/// Adds what a score function reads, or its gradients, to a kernel's buffers
+/// and sizes.
+Status addTerms(const Rank &rank, const Scope &scope,
+                const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms,
+                const AttendShape &shape, std::vector<void *> &buffers,
+                std::vector<int64_t> &sizes) {
+  for (const auto &term : terms) {
+    std::byte *data = nullptr;
+    if (Status failure = rank.resolve(*term->view, scope, data))
+      return failure;
+    buffers.push_back(data + shape.headFirst * term->head_bytes);
+    sizes.insert(sizes.end(), term->strides.begin(), term->strides.end());
+  }
+  return Status::success();
+}
+
+} // namespace
+
+Status StreamRun::compute(int64_t tiles, const TilePool::Work &work) {
+  cpu.pool->run(tiles, work);
+  return cpu.pool->isLate() ? tooLong("a kernel") : Status::success();
+}
+
 Status StreamRun::launch(const plan::LaunchT &launch) {
   constexpr size_t kFew = 32;
   void *few[kFew];
@@ -69,7 +85,8 @@ Status StreamRun::launch(const plan::LaunchT &launch) {
       return failure;
     buffers[i] = data;
   }
-  if (Status failure = checkApart(launch, buffers))
+  if (Status failure =
+          checkApart(launch, program.signatureOf[launch.kernel], buffers))
     return failure;
   sprt_kernel kernel = program.kernels[launch.kernel];
   return compute(launch.tiles, [&](int64_t first, int64_t last, int worker) {
@@ -107,20 +124,6 @@ const SliceTable &StreamRun::tableOf(const Step &step,
     table.order = orderBlocks(table.slices, shape.queries, attend.query_block,
                               attend.order);
   return table;
-}
-
-Status
-StreamRun::addTerms(const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms,
-                    const AttendShape &shape, std::vector<void *> &buffers,
-                    std::vector<int64_t> &sizes) const {
-  for (const auto &term : terms) {
-    std::byte *data = nullptr;
-    if (Status failure = rank.resolve(*term->view, scope, data))
-      return failure;
-    buffers.push_back(data + shape.headFirst * term->head_bytes);
-    sizes.insert(sizes.end(), term->strides.begin(), term->strides.end());
-  }
-  return Status::success();
 }
 
 Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
@@ -164,7 +167,8 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
        {&attend.q_strides, &attend.k_strides, &attend.v_strides,
         &attend.o_strides, &attend.lse_strides})
     to = std::copy(strides->begin(), strides->end(), to);
-  if (Status failure = addTerms(attend.terms, shape, buffers, sizes))
+  if (Status failure =
+          addTerms(rank, scope, attend.terms, shape, buffers, sizes))
     return failure;
 
   sprt_kernel kernel = program.kernels[attend.kernel];
@@ -216,7 +220,7 @@ Status StreamRun::attendBackward(const Step &step,
         &backward.dq_strides, &backward.dk_strides, &backward.dv_strides})
     to = std::copy(strides->begin(), strides->end(), to);
   for (const auto *terms : {&backward.terms, &backward.term_gradients})
-    if (Status failure = addTerms(*terms, shape, buffers, sizes))
+    if (Status failure = addTerms(rank, scope, *terms, shape, buffers, sizes))
       return failure;
 
   sprt_kernel kernel = program.kernels[backward.kernel];

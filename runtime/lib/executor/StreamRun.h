@@ -63,8 +63,6 @@ private:
 
   /// Tiles of a kernel, for as long as the session lets a rank compute.
   Status compute(int64_t tiles, const TilePool::Work &work);
-  /// That what a kernel writes is nobody else's: its code relies on that.
-  Status checkApart(const plan::LaunchT &launch, void *const *buffers) const;
 
   Status launch(const plan::LaunchT &launch) override;
   Status attend(const Step &step, const plan::AttendT &attend) override;
@@ -76,11 +74,6 @@ private:
   template <typename TableT>
   std::pair<SliceTable &, bool> slicesOf(const Step &step, const TableT &attend,
                                          const AttendShape &shape);
-  /// Adds what a score function reads, or its gradients, to a kernel's buffers
-  /// and sizes.
-  Status addTerms(const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms,
-                  const AttendShape &shape, std::vector<void *> &buffers,
-                  std::vector<int64_t> &sizes) const;
   Status multiply(const plan::GemmT &gemm, const GemmData &data) override;
   Status move(const Message &target, const Message &source) override;
   Status fill(std::byte *target, uint8_t value, int64_t bytes) override;
