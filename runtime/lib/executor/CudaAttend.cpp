@@ -8,12 +8,24 @@
 
 namespace sprt {
 
+struct AttendKernel {
+  uint32_t number;
+  int64_t queryBlock;
+  bool isPlain;
+};
+
 namespace {
 
 constexpr int64_t kElementBytes = 2; ///< of q, k and v
 /// Rows of a box of q, and what a tensor map wants of bases and strides.
 constexpr int64_t kQueryBoxRows = 64;
 constexpr int64_t kMapAlignment = 16;
+
+AttendKernel kernelOf(const Device &device, const plan::AttendT &attend) {
+  if (device.isPortable() && attend.portable)
+    return {attend.portable->kernel, attend.portable->query_block, true};
+  return {attend.kernel, attend.query_block, attend.key_block == 0};
+}
 
 bool narrow(int64_t value, int32_t &out_value) {
   out_value = static_cast<int32_t>(value);
@@ -37,6 +49,107 @@ bool narrow(const AttendShape &shape, const plan::AttendT &attend,
          narrow(int64_t(to.headsTotal) * to.kvTotal, product);
 }
 
+/// The map of q, k or v in the buffer of `view` at `data`: `rows` valid rows of
+/// `heads` heads.
+Status mapOf(Device &device, const plan::ViewT &view, std::byte *data,
+             const std::vector<int64_t> &strides, const AttendShape &shape,
+             int64_t rows, int64_t heads, int64_t inner, int64_t boxRows,
+             cuda::TensorMap &out_map) {
+  cuda::TensorMapFields fields = {};
+  fields.base = data;
+  fields.boxRows = static_cast<int32_t>(boxRows);
+  // No dimension of a map may be empty; nobody looks at that row.
+  int64_t sizes[] = {inner, std::max<int64_t>(rows, 1), heads, shape.batch};
+  int64_t planned[] = {strides[1], strides[2],
+                       strides[0]}; // rows, heads, batch
+  algebra::Area last = static_cast<algebra::Area>(inner) * kElementBytes;
+  std::copy(std::begin(sizes), std::end(sizes), fields.sizes);
+  for (int dim = 0; dim < 3; ++dim) {
+    // A dimension of one element has no stride of its own.
+    bool single = sizes[dim + 1] == 1;
+    int64_t stride = single ? kMapAlignment : planned[dim] * kElementBytes;
+    fields.strides[dim] = stride;
+    if (stride <= 0 || stride % kMapAlignment != 0)
+      return fail(SPRT_UNSUPPORTED)
+             << "expected strides of attention that are multiples of "
+             << kMapAlignment << " bytes but got " << stride;
+    if (!single)
+      last += static_cast<algebra::Area>(sizes[dim + 1] - 1) *
+              static_cast<algebra::Area>(stride);
+  }
+  if (rows > 0 && last > static_cast<algebra::Area>(view.bytes))
+    return fail(SPRT_DAMAGED)
+           << "an operand of attention of " << algebra::toString(last)
+           << " bytes does not fit into its buffer of " << view.bytes;
+  return device.encode(fields, out_map);
+}
+
+/// Kv heads that the rank holds, from its first one; 0 where they do not begin
+/// early enough.
+int64_t kvHeadsHeld(const AttendShape &shape, const plan::AttendT &attend) {
+  auto kvHeadOf = [&](int64_t head) {
+    return head * attend.kv_total / attend.heads_total;
+  };
+  if (kvHeadOf(shape.headFirst) < shape.kvFirst)
+    return 0;
+  return kvHeadOf(shape.headFirst + shape.heads - 1) - shape.kvFirst + 1;
+}
+
+/// Where q, k and v lie on the device.
+struct Operands {
+  std::byte *q, *k, *v;
+};
+
+Status setOperands(Device &device, const plan::AttendT &attend,
+                   const Operands &operands, const AttendShape &shape,
+                   cuda::ForwardArguments &out_arguments) {
+  int64_t held = kvHeadsHeld(shape, attend);
+  if (Status failure = mapOf(device, *attend.q, operands.q, attend.q_strides,
+                             shape, shape.queries, shape.heads,
+                             attend.head_size, kQueryBoxRows, out_arguments.q))
+    return failure;
+  if (Status failure = mapOf(device, *attend.k, operands.k, attend.k_strides,
+                             shape, shape.keys, held, attend.head_size,
+                             attend.key_block, out_arguments.k))
+    return failure;
+  out_arguments.scale =
+      static_cast<float>(attend.scale * (attend.scored ? 1 : M_LOG2E));
+  return mapOf(device, *attend.v, operands.v, attend.v_strides, shape,
+               shape.keys, held, attend.value_size, attend.key_block,
+               out_arguments.v);
+}
+
+void setOperands(const plan::AttendT &attend, const Operands &operands,
+                 cuda::PlainArguments &out_arguments) {
+  out_arguments.q = operands.q;
+  out_arguments.k = operands.k;
+  out_arguments.v = operands.v;
+  for (auto [strides, out] :
+       {std::pair(&attend.q_strides, out_arguments.qStrides),
+        {&attend.k_strides, out_arguments.kStrides},
+        {&attend.v_strides, out_arguments.vStrides}})
+    std::copy(strides->begin(), strides->end(), out);
+  out_arguments.scale = attend.scale;
+}
+
+/// What a score function is told; nothing where there is none.
+Status setScore(const Rank &rank, const Scope &scope,
+                const plan::AttendT &attend, const CudaRank::AttendTable &table,
+                int64_t headFirst, cuda::ScoreArguments &out_arguments) {
+  out_arguments.queryPositions = table.queryPositions;
+  out_arguments.keyPositions = table.keyPositions;
+  for (size_t i = 0; i < attend.terms.size(); ++i) {
+    const plan::ScoreTermT &term = *attend.terms[i];
+    std::byte *address = nullptr;
+    if (Status failure = rank.resolve(*term.view, scope, address))
+      return failure;
+    out_arguments.terms[i].data = address + headFirst * term.head_bytes;
+    std::copy(term.strides.begin(), term.strides.end(),
+              out_arguments.terms[i].strides);
+  }
+  return Status::success();
+}
+
 } // namespace
 
 Status CudaRun::upload(const std::byte *values, int64_t bytes,
@@ -49,12 +162,6 @@ Status CudaRun::upload(const std::byte *values, int64_t bytes,
   if (Status failure = synchronise(number))
     return failure;
   return stream().upload(data, values, bytes);
-}
-
-CudaRun::AttendKernel CudaRun::kernelOf(const plan::AttendT &attend) const {
-  if (device.isPortable() && attend.portable)
-    return {attend.portable->kernel, attend.portable->query_block, true};
-  return {attend.kernel, attend.query_block, attend.key_block == 0};
 }
 
 Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
@@ -86,13 +193,21 @@ Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
       groupPairs(blocks, shape.batch * shape.heads,
                  std::max<int64_t>(attend.heads_total / attend.kv_total, 1),
                  device.blocksAtOnce(kernel.number));
-  if (Status failure = upload(narrowed, out_table.slices))
+  auto give = [this](const auto &values, auto *&out_data) {
+    const std::byte *data = nullptr;
+    Status failure = upload(
+        reinterpret_cast<const std::byte *>(values.data()),
+        static_cast<int64_t>(values.size() * sizeof values.front()), data);
+    out_data = reinterpret_cast<decltype(values.data())>(data);
     return failure;
-  if (Status failure = upload(blocks.order, out_table.order))
+  };
+  if (Status failure = give(narrowed, out_table.slices))
     return failure;
-  if (Status failure = upload(blocks.ranges, out_table.ranges))
+  if (Status failure = give(blocks.order, out_table.order))
     return failure;
-  if (Status failure = upload(std::vector<int32_t>{0}, out_table.counter))
+  if (Status failure = give(blocks.ranges, out_table.ranges))
+    return failure;
+  if (Status failure = give(std::vector<int32_t>{0}, out_table.counter))
     return failure;
   if (attend.scored)
     for (auto [rows, owner, out] :
@@ -103,114 +218,10 @@ Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
       std::vector<int32_t> positions;
       for (int64_t position : positionsOf(program.layouts[rows->layout], owner))
         positions.push_back(static_cast<int32_t>(position));
-      if (Status failure = upload(positions, *out))
+      if (Status failure = give(positions, *out))
         return failure;
     }
   entry->second = out_table;
-  return Status::success();
-}
-
-Status CudaRun::mapOf(const plan::ViewT &view,
-                      const std::vector<int64_t> &strides,
-                      const AttendShape &shape, int64_t rows, int64_t heads,
-                      int64_t inner, int64_t boxRows,
-                      cuda::TensorMap &out_map) {
-  cuda::TensorMapFields fields = {};
-  std::byte *data = nullptr;
-  if (Status failure = aligned(view, data))
-    return failure;
-  fields.base = data;
-  fields.boxRows = static_cast<int32_t>(boxRows);
-  // No dimension of a map may be empty; nobody looks at that row.
-  int64_t sizes[] = {inner, std::max<int64_t>(rows, 1), heads, shape.batch};
-  int64_t planned[] = {strides[1], strides[2],
-                       strides[0]}; // rows, heads, batch
-  algebra::Area last = static_cast<algebra::Area>(inner) * kElementBytes;
-  std::copy(std::begin(sizes), std::end(sizes), fields.sizes);
-  for (int dim = 0; dim < 3; ++dim) {
-    // A dimension of one element has no stride of its own.
-    bool single = sizes[dim + 1] == 1;
-    int64_t stride = single ? kMapAlignment : planned[dim] * kElementBytes;
-    fields.strides[dim] = stride;
-    if (stride <= 0 || stride % kMapAlignment != 0)
-      return fail(SPRT_UNSUPPORTED)
-             << "expected strides of attention that are multiples of "
-             << kMapAlignment << " bytes but got " << stride;
-    if (!single)
-      last += static_cast<algebra::Area>(sizes[dim + 1] - 1) *
-              static_cast<algebra::Area>(stride);
-  }
-  if (rows > 0 && last > static_cast<algebra::Area>(view.bytes))
-    return fail(SPRT_DAMAGED)
-           << "an operand of attention of " << algebra::toString(last)
-           << " bytes does not fit into its buffer of " << view.bytes;
-  return device.encode(fields, out_map);
-}
-
-/// Kv heads that the rank holds, from its first one; 0 where they do not begin
-/// early enough.
-static int64_t kvHeadsHeld(const AttendShape &shape,
-                           const plan::AttendT &attend) {
-  auto kvHeadOf = [&](int64_t head) {
-    return head * attend.kv_total / attend.heads_total;
-  };
-  if (kvHeadOf(shape.headFirst) < shape.kvFirst)
-    return 0;
-  return kvHeadOf(shape.headFirst + shape.heads - 1) - shape.kvFirst + 1;
-}
-
-Status CudaRun::forwardArguments(const plan::AttendT &attend,
-                                 const AttendShape &shape,
-                                 cuda::ForwardArguments &out_arguments) {
-  int64_t held = kvHeadsHeld(shape, attend);
-  if (Status failure =
-          mapOf(*attend.q, attend.q_strides, shape, shape.queries, shape.heads,
-                attend.head_size, kQueryBoxRows, out_arguments.q))
-    return failure;
-  if (Status failure =
-          mapOf(*attend.k, attend.k_strides, shape, shape.keys, held,
-                attend.head_size, attend.key_block, out_arguments.k))
-    return failure;
-  out_arguments.scale =
-      static_cast<float>(attend.scale * (attend.scored ? 1 : M_LOG2E));
-  return mapOf(*attend.v, attend.v_strides, shape, shape.keys, held,
-               attend.value_size, attend.key_block, out_arguments.v);
-}
-
-Status CudaRun::plainArguments(const plan::AttendT &attend,
-                               cuda::PlainArguments &out_arguments) {
-  for (auto [view, strides, data, out] :
-       {std::tuple(attend.q.get(), &attend.q_strides, &out_arguments.q,
-                   out_arguments.qStrides),
-        std::tuple(attend.k.get(), &attend.k_strides, &out_arguments.k,
-                   out_arguments.kStrides),
-        std::tuple(attend.v.get(), &attend.v_strides, &out_arguments.v,
-                   out_arguments.vStrides)}) {
-    std::byte *address = nullptr;
-    if (Status failure = aligned(*view, address))
-      return failure;
-    *data = address;
-    std::copy(strides->begin(), strides->end(), out);
-  }
-  out_arguments.scale = attend.scale;
-  return Status::success();
-}
-
-Status CudaRun::scoreArguments(const plan::AttendT &attend,
-                               const CudaRank::AttendTable &table,
-                               int64_t headFirst,
-                               cuda::ScoreArguments &out_arguments) {
-  out_arguments.queryPositions = table.queryPositions;
-  out_arguments.keyPositions = table.keyPositions;
-  for (size_t i = 0; i < attend.terms.size(); ++i) {
-    const plan::ScoreTermT &term = *attend.terms[i];
-    std::byte *address = nullptr;
-    if (Status failure = rank.resolve(*term.view, scope, address))
-      return failure;
-    out_arguments.terms[i].data = address + headFirst * term.head_bytes;
-    std::copy(term.strides.begin(), term.strides.end(),
-              out_arguments.terms[i].strides);
-  }
   return Status::success();
 }
 
@@ -218,7 +229,7 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   AttendShape shape;
   if (Status failure = shapeOf(attend, shape))
     return failure;
-  AttendKernel kernel = kernelOf(attend);
+  AttendKernel kernel = kernelOf(device, attend);
   shape.blocks = (shape.queries + kernel.queryBlock - 1) / kernel.queryBlock;
   cuda::AttendArguments common = {};
   if (!narrow(shape, attend, common))
@@ -259,20 +270,25 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
   std::copy(attend.lse_strides.begin(), attend.lse_strides.end(),
             common.lseStrides);
   if (Status failure =
-          scoreArguments(attend, table, shape.headFirst, common.score))
+          setScore(rank, scope, attend, table, shape.headFirst, common.score))
     return failure;
+  Operands operands;
+  for (auto [view, data] : {std::pair(attend.q.get(), &operands.q),
+                            {attend.k.get(), &operands.k},
+                            {attend.v.get(), &operands.v}})
+    if (Status failure = aligned(*view, *data))
+      return failure;
   int64_t blocks = std::min(items, device.blocksAtOnce(kernel.number));
   if (kernel.isPlain) {
     cuda::PlainArguments arguments = {};
     static_cast<cuda::AttendArguments &>(arguments) = common;
-    if (Status failure = plainArguments(attend, arguments))
-      return failure;
+    setOperands(attend, operands, arguments);
     return stream().attend(kernel.number, arguments, blocks);
   }
   cuda::ForwardArguments arguments = {};
   static_cast<cuda::AttendArguments &>(arguments) = common;
   arguments.counter = const_cast<int32_t *>(table.counter);
-  if (Status failure = forwardArguments(attend, shape, arguments))
+  if (Status failure = setOperands(device, attend, operands, shape, arguments))
     return failure;
   return stream().attend(kernel.number, arguments, blocks);
 }

@@ -150,12 +150,12 @@ Status CudaRun::fill(std::byte *target, uint8_t value, int64_t bytes) {
 }
 
 Status CudaRun::write(std::byte *target, const std::vector<std::byte> &bytes) {
+  int64_t size = static_cast<int64_t>(bytes.size());
   // From the device's own memory: a repeated run reads none of the host's.
   auto [entry, added] = cuda.numbers.try_emplace({number, bytes});
   if (added)
-    if (Status failure = upload(bytes, entry->second))
+    if (Status failure = upload(bytes.data(), size, entry->second))
       return failure;
-  int64_t size = static_cast<int64_t>(bytes.size());
   return stream().copy(
       denseMessage(target, size),
       denseMessage(const_cast<std::byte *>(entry->second), size));

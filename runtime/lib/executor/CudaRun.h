@@ -13,6 +13,9 @@
 
 namespace sprt {
 
+/// Which of an attention's kernels the device runs.
+struct AttendKernel;
+
 class CudaRun : public ProgramRun {
 public:
   explicit CudaRun(CudaRank &rank)
@@ -46,40 +49,12 @@ private:
            << "expected no gradient of attention in a plan for GPUs; compile "
               "without --target";
   }
-  /// Which of an attention's kernels the device runs.
-  struct AttendKernel {
-    uint32_t number;
-    int64_t queryBlock;
-    bool isPlain;
-  };
-  AttendKernel kernelOf(const plan::AttendT &attend) const;
   Status tableOf(const Step &step, const plan::AttendT &attend,
                  const AttendShape &shape, const AttendKernel &kernel,
                  CudaRank::AttendTable &out_table);
-  /// The map of q, k or v: `rows` valid rows of `heads` heads.
-  Status mapOf(const plan::ViewT &view, const std::vector<int64_t> &strides,
-               const AttendShape &shape, int64_t rows, int64_t heads,
-               int64_t inner, int64_t boxRows, cuda::TensorMap &out_map);
-  Status forwardArguments(const plan::AttendT &attend, const AttendShape &shape,
-                          cuda::ForwardArguments &out_arguments);
-  Status plainArguments(const plan::AttendT &attend,
-                        cuda::PlainArguments &out_arguments);
-  /// What a score function is told; nothing where there is none.
-  Status scoreArguments(const plan::AttendT &attend,
-                        const CudaRank::AttendTable &table, int64_t headFirst,
-                        cuda::ScoreArguments &out_arguments);
   /// Numbers for kernels, in memory of the device that stays. Drivers may wait
   /// for the stream where they copy pageable memory, for ever if a kernel does
   /// not end: so whoever does that waits for the stream before.
-  template <typename T>
-  Status upload(const std::vector<T> &values, const T *&out_data) {
-    const std::byte *data = nullptr;
-    Status failure =
-        upload(reinterpret_cast<const std::byte *>(values.data()),
-               static_cast<int64_t>(values.size() * sizeof(T)), data);
-    out_data = reinterpret_cast<const T *>(data);
-    return failure;
-  }
   Status upload(const std::byte *values, int64_t bytes,
                 const std::byte *&out_data);
   Status multiply(const plan::GemmT &gemm, const GemmData &data) override;
@@ -91,8 +66,6 @@ private:
   /// Reductions are the host's, so they wait for the stream.
   Status reduceAll(const plan::AllReduceT &reduce) override;
   Status reduceRows(const plan::ReduceScatterT &reduce) override;
-  /// A message's bytes on the host, once the stream is synchronised.
-  Status bring(const Message &message, std::vector<std::byte> &out_bytes);
 
   Device::Stream &stream() const { return cuda.stream(number); }
 

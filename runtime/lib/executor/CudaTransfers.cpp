@@ -4,6 +4,14 @@
 
 namespace sprt {
 
+/// A message's bytes on the host, once the stream is synchronised.
+static Status bring(Device::Stream &stream, const Message &message,
+                    std::vector<std::byte> &out_bytes) {
+  int64_t bytes = messageBytes(message);
+  out_bytes.resize(static_cast<size_t>(bytes));
+  return stream.copy(denseMessage(out_bytes.data(), bytes), message);
+}
+
 Status CudaRun::exchangeRows(const plan::ExchangeT &exchange) {
   GroupMessages messages;
   if (Status failure = resolve(exchange, messages))
@@ -18,13 +26,6 @@ Status CudaRun::exchangeRows(const plan::ExchangeT &exchange) {
                            messages.outgoing, messages.incoming);
 }
 
-Status CudaRun::bring(const Message &message,
-                      std::vector<std::byte> &out_bytes) {
-  int64_t bytes = messageBytes(message);
-  out_bytes.resize(static_cast<size_t>(bytes));
-  return stream().copy(denseMessage(out_bytes.data(), bytes), message);
-}
-
 Status CudaRun::reduceAll(const plan::AllReduceT &reduce) {
   Message data;
   if (Status failure = resolve(reduce, data))
@@ -32,7 +33,7 @@ Status CudaRun::reduceAll(const plan::AllReduceT &reduce) {
   if (Status failure = synchronise(number))
     return failure;
   std::vector<std::byte> local;
-  if (Status failure = bring(data, local))
+  if (Status failure = bring(stream(), data, local))
     return failure;
   if (Status failure = synchronise(number))
     return failure;
@@ -62,7 +63,7 @@ Status CudaRun::reduceRows(const plan::ReduceScatterT &reduce) {
   std::vector<std::vector<std::byte>> parts(messages.outgoing.size());
   std::vector<Message> outgoing;
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (Status failure = bring(messages.outgoing[i], parts[i]))
+    if (Status failure = bring(stream(), messages.outgoing[i], parts[i]))
       return failure;
     outgoing.push_back(
         denseMessage(parts[i].data(), static_cast<int64_t>(parts[i].size())));
