@@ -7,6 +7,27 @@
 
 namespace sprt::cuda {
 
+/// Of a warp.
+SPRT_DEVICE int lane() { return ptx::thread() % 32; }
+
+/// Of a thread's part of a product: sum and score i lie 8 (i / 4) + (i & 1)
+/// columns on.
+SPRT_DEVICE int firstColumn() { return lane() % 4 * 2; }
+
+constexpr float kLog2e = 1.4426950408889634f;
+
+/// Of an exponent. A function's may be large and finite: no product of it may
+/// overflow, and `scale` is in it. Without one, `from` is rounded and the
+/// product is not: from 2^31 on, what `from` lost makes the greatest power of
+/// a row infinite, since it was rounded down, and never nothing.
+template <class Score>
+SPRT_DEVICE float power(float exponent, float scale, float from) {
+  if constexpr (Score::kIsNone)
+    return ptx::exp2(ptx::multiplyAdd(exponent, scale, -from));
+  else
+    return ptx::exp2((exponent - from) * kLog2e);
+}
+
 /// One thread of a consumer: rows r and r + 8 of its warp's 16.
 template <class C> class ForwardConsumer {
 public:
@@ -243,29 +264,18 @@ private:
           Score::kIsNone ? ptx::productBelow(most, arguments.scale) : most);
       // A row that has seen no key yet has no maximum to subtract.
       float from = ptx::larger(most, kLeast);
-      shrink[r] = power(greatest[r], 1, from);
+      shrink[r] = power<Score>(greatest[r], 1, from);
       greatest[r] = most;
       float sum;
       SPRT_UNROLL
       for (int i = 2 * r; i < kScores; i += 4) {
-        scores[i] = power(scores[i], arguments.scale, from);
-        scores[i + 1] = power(scores[i + 1], arguments.scale, from);
+        scores[i] = power<Score>(scores[i], arguments.scale, from);
+        scores[i + 1] = power<Score>(scores[i + 1], arguments.scale, from);
         float pair = scores[i] + scores[i + 1];
         sum = i == 2 * r ? pair : sum + pair;
       }
       powers[r] = powers[r] * shrink[r] + sum;
     }
-  }
-
-  /// Of an exponent. A function's may be large and finite: no product of it may
-  /// overflow, and `scale` is in it. Without one, `from` is rounded and the
-  /// product is not: from 2^31 on, what `from` lost makes the greatest power of
-  /// a row infinite, since it was rounded down, and never nothing.
-  SPRT_DEVICE static float power(float exponent, float scale, float from) {
-    if constexpr (Score::kIsNone)
-      return ptx::exp2(ptx::multiplyAdd(exponent, scale, -from));
-    else
-      return ptx::exp2((exponent - from) * kLog2e);
   }
 
   /// What the score function makes of scores. Keys that are not there ask for
@@ -353,11 +363,6 @@ private:
                        isElected);
   }
 
-  SPRT_DEVICE static int lane() { return ptx::thread() % 32; }
-
-  /// Sum and score i lie 8 (i / 4) + (i & 1) columns on.
-  SPRT_DEVICE static int firstColumn() { return lane() % 4 * 2; }
-
   SPRT_DEVICE typename C::Out *outOf(const AttendWork &work, int r) const {
     return static_cast<typename C::Out *>(arguments.out) +
            offset(arguments.outStrides, work.batch, row + 8 * r, work.head) +
@@ -368,7 +373,6 @@ private:
            offset(arguments.lseStrides, work.batch, row + 8 * r, work.head);
   }
 
-  static constexpr float kLog2e = 1.4426950408889634f;
   static constexpr float kLeast = -3.4028234663852886e38f; ///< finite number
 
   const ForwardArguments &arguments;
