@@ -1,6 +1,7 @@
 // The value of one element, computed where it is needed.
 
 #include "Fusion/ElementSource.h"
+#include "Scalar/ScalarApply.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -156,7 +157,7 @@ Scalar ElementSource::compute(Value value, ArrayRef<Index> indices) {
       operands.push_back(elementAt(
           operand, shapeOf(operand).empty() ? ArrayRef<Index>() : indices));
     if (outcome == Outcome::Done)
-      scalar = s.apply(op, operands);
+      scalar = applyToScalars(s, op, operands);
   } else if (auto map = dyn_cast<MapOp>(op)) {
     SmallVector<Scalar> operands;
     for (Value operand : op->getOperands())

@@ -1,6 +1,7 @@
 // The rows and the stages of a kernel, tried until they fit.
 
 #include "Fusion/KernelEmitter.h"
+#include "Scalar/ScalarApply.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 

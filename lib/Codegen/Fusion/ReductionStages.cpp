@@ -4,6 +4,7 @@
 // and the loops over it are innermost, so that both forms vectorise.
 
 #include "Fusion/ReductionStages.h"
+#include "Scalar/ScalarApply.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -257,7 +258,7 @@ void ReductionStages::emitReduce(ReduceOp op) {
     s.allowReassociation(true);
     ElementForm form(reduction.types[0]);
     Scalar next = isa<AddOp>(single) ? s.add(arguments[0], arguments[1], form)
-                                     : s.apply(single, arguments);
+                                     : applyToScalars(s, single, arguments);
     s.allowReassociation(false);
     return Scalars{next};
   };

@@ -1,9 +1,8 @@
-// Element types, loads, stores, conversions and comparisons.
+// Constants, loads, stores, conversions and comparisons.
 
 #include "Scalar/ScalarEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
 
@@ -11,63 +10,6 @@ namespace mlir::sp {
 
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
-
-bool isSupportedElement(Type element) {
-  if (auto complex = dyn_cast<ComplexType>(element))
-    element = complex.getElementType();
-  if (auto integer = dyn_cast<IntegerType>(element))
-    return llvm::is_contained({1, 8, 16, 32, 64}, integer.getWidth());
-  return element.isF64() || element.isF32() || element.isF16() ||
-         element.isBF16();
-}
-
-ElementForm::ElementForm(Type type) : element(type) {
-  MLIRContext *context = type.getContext();
-  Type part = type;
-  if (auto complex = dyn_cast<ComplexType>(type)) {
-    isComplex = true;
-    part = complex.getElementType();
-  }
-  if (auto integer = dyn_cast<IntegerType>(part)) {
-    isBool = integer.getWidth() == 1;
-    isUnsigned = integer.isUnsigned();
-    compute = IntegerType::get(context, integer.getWidth());
-    storage = isBool ? IntegerType::get(context, 8) : compute;
-    return;
-  }
-  isFloat = !isComplex;
-  bool narrow = part.isF16() || part.isBF16();
-  compute = narrow ? Float32Type::get(context) : part;
-  // Rounding to bf16 is spelled out in integers: not every machine has it.
-  storage = part.isBF16() ? Type(IntegerType::get(context, 16)) : part;
-}
-
-int64_t ElementForm::partBytes() const {
-  return storage.getIntOrFloatBitWidth() / 8;
-}
-
-Type ScalarEmitter::shaped(Type type) const {
-  return lanes ? VectorType::get(lanes, getElementTypeOrSelf(type)) : type;
-}
-
-/// A constant of `type` or of a vector of it.
-static Value fill(OpBuilder &b, Location loc, Type type, TypedAttr value) {
-  if (auto vector = dyn_cast<VectorType>(type))
-    value = SplatElementsAttr::get(vector, Attribute(value));
-  return arith::ConstantOp::create(b, loc, value);
-}
-
-Value ScalarEmitter::number(Type type, double value) {
-  return fill(b, loc, shaped(type),
-              FloatAttr::get(getElementTypeOrSelf(type), value));
-}
-
-Value ScalarEmitter::integer(Type type, int64_t value) {
-  Type element = getElementTypeOrSelf(type);
-  unsigned width = element.getIntOrFloatBitWidth();
-  return fill(b, loc, shaped(type),
-              IntegerAttr::get(element, APInt(width, value, true, true)));
-}
 
 Scalar ScalarEmitter::constant(ElementsAttr value, uint64_t position,
                                Type element) {
@@ -77,8 +19,7 @@ Scalar ScalarEmitter::constant(ElementsAttr value, uint64_t position,
     bool lost;
     copy.convert(cast<FloatType>(form.compute).getFloatSemantics(),
                  APFloat::rmNearestTiesToEven, &lost);
-    return fill(b, loc, shaped(form.compute),
-                FloatAttr::get(form.compute, copy));
+    return fill(FloatAttr::get(form.compute, copy));
   };
   if (form.isComplex) {
     auto pair = value.getValues<std::complex<APFloat>>()[position];
@@ -87,9 +28,7 @@ Scalar ScalarEmitter::constant(ElementsAttr value, uint64_t position,
   if (form.isFloat)
     return {part(value.getValues<APFloat>()[position]), {}};
   APInt bits = value.getValues<APInt>()[position];
-  return {
-      fill(b, loc, shaped(form.compute), IntegerAttr::get(form.compute, bits)),
-      {}};
+  return {fill(IntegerAttr::get(form.compute, bits)), {}};
 }
 
 Scalar ScalarEmitter::extreme(Type element, bool greatest) {
@@ -102,9 +41,7 @@ Scalar ScalarEmitter::extreme(Type element, bool greatest) {
                    ? (greatest ? APInt::getMaxValue(width) : APInt(width, 0))
                    : (greatest ? APInt::getSignedMaxValue(width)
                                : APInt::getSignedMinValue(width));
-  return {
-      fill(b, loc, shaped(form.compute), IntegerAttr::get(form.compute, bits)),
-      {}};
+  return {fill(IntegerAttr::get(form.compute, bits)), {}};
 }
 
 Value ScalarEmitter::address(Value base, Value index, Type storage) {
@@ -203,18 +140,20 @@ Scalar ScalarEmitter::fromIndex(Value index, Type to) {
   return convert({index, {}}, b.getI64Type(), to);
 }
 
-Value ScalarEmitter::toSaturatedInt(Value x, Type to, bool isUnsigned) {
+/// Out of range the nearest number of the type, of NaN 0.
+static Value toSaturatedInt(NumberEmitter &n, Value x, Type to,
+                            bool isUnsigned) {
   auto letter = [&](Type type) {
     Type element = getElementTypeOrSelf(type);
-    return (lanes ? "v" + std::to_string(lanes) : "") +
+    return (n.lanes ? "v" + std::to_string(n.lanes) : "") +
            (isa<FloatType>(element) ? "f" : "i") +
            std::to_string(element.getIntOrFloatBitWidth());
   };
-  to = shaped(to);
+  to = n.shaped(to);
   std::string name =
       std::string(isUnsigned ? "llvm.fptoui.sat." : "llvm.fptosi.sat.") +
       letter(to) + "." + letter(x.getType());
-  return LLVM::CallIntrinsicOp::create(b, loc, to, b.getStringAttr(name),
+  return LLVM::CallIntrinsicOp::create(n.b, n.loc, to, n.b.getStringAttr(name),
                                        ValueRange{x})
       .getResult(0);
 }
@@ -256,7 +195,7 @@ Scalar ScalarEmitter::convert(Scalar scalar, Type fromType, Type toType) {
     return {arith::ExtSIOp::create(b, loc, shaped(to.compute), x), {}};
   }
   if (from.isFloat && !to.isFloat)
-    return {toSaturatedInt(x, to.compute, to.isUnsigned), {}};
+    return {toSaturatedInt(*this, x, to.compute, to.isUnsigned), {}};
   if (!from.isFloat) {
     x = from.isUnsigned || from.isBool
             ? arith::UIToFPOp::create(b, loc, shaped(to.compute), x).getResult()

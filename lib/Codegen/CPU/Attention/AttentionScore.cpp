@@ -4,6 +4,7 @@
 // depends on both lies in rows of keys: it is transposed, `lanes` keys at a
 // time.
 #include "CPU/Attention/AttentionScore.h"
+#include "Scalar/ScalarApply.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -228,7 +229,7 @@ SmallVector<Value> ScorePass::apply(Value score, int64_t half) {
     SmallVector<Scalar> inputs;
     for (Value operand : operands)
       inputs.push_back({operand, {}});
-    Value computed = scalars.apply(&op, inputs).value;
+    Value computed = applyToScalars(scalars, &op, inputs).value;
     values[op.getResult(0)] = computed;
   }
   return llvm::map_to_vector(body.getTerminator()->getOperands(),
