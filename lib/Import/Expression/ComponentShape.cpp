@@ -7,13 +7,6 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-const Node *mlir::sp::narrowest(const Node *node) {
-  while (node->op &&
-         isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp>(node->op))
-    node = node->operands[0];
-  return node;
-}
-
 Node *Component::buildReduce(Node *node) {
   auto reduce = cast<stablehlo::ReduceOp>(node->op);
   if (!combinerOf(reduce))

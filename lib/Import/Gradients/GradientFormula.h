@@ -15,7 +15,7 @@ struct Extent {
   Extent(const SampleEvaluator &evaluator, ArrayRef<AxisId> over)
       : axes(over.begin(), over.end()) {
     for (AxisId axis : axes)
-      sizes.push_back(evaluator.positions(axis).size());
+      sizes.push_back(evaluator.positions.of(axis).size());
   }
 };
 
@@ -62,9 +62,9 @@ public:
   /// Null if something cannot be evaluated.
   std::unique_ptr<SampleView> view(const Node *node) {
     const Samples *samples = node ? evaluator.evaluate(node) : nullptr;
-    return samples
-               ? std::make_unique<SampleView>(labels, evaluator, node, *samples)
-               : nullptr;
+    return samples ? std::make_unique<SampleView>(evaluator.positions, node,
+                                                  *samples)
+                   : nullptr;
   }
   const Samples *samples(const Node *node) { return evaluator.evaluate(node); }
 

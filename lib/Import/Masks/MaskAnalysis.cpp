@@ -162,14 +162,14 @@ std::optional<bool> MaskAnalysis::classify(SampleEvaluator &evaluator) {
     fills.insert(int(*fill));
     return false;
   }
-  SampleView left(labels, evaluator, q, *queries);
-  SampleView right(labels, evaluator, k, *keys);
+  SampleView left(evaluator.positions, q, *queries);
+  SampleView right(evaluator.positions, k, *keys);
   Axes outer = labels.resolve(flatten(weights->labels));
   SmallVector<int64_t> shape, inner;
   for (AxisId axis : outer)
-    shape.push_back(evaluator.positions(axis).size());
+    shape.push_back(evaluator.positions.of(axis).size());
   for (AxisId axis : axes.feature)
-    inner.push_back(evaluator.positions(axis).size());
+    inner.push_back(evaluator.positions.of(axis).size());
   int64_t products = 1;
   for (int64_t extent : inner)
     products *= extent;
@@ -218,7 +218,7 @@ std::optional<bool> MaskAnalysis::visible(unsigned truths, int64_t query,
     std::vector<int64_t> positions;
     for (int64_t i = 0; i < std::min(count, component.labels.size(axis)); ++i)
       positions.push_back(i);
-    evaluator.setPositions(axis, std::move(positions));
+    evaluator.positions.set(axis, std::move(positions));
   };
   if (axes.query)
     sample(*axes.query, 3);

@@ -2,6 +2,7 @@
 
 #include "Masks/MaskAnalysis.h"
 
+#include "sp/StableHLO/ElementFunctions.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include <cmath>
@@ -89,7 +90,7 @@ std::optional<Threshold> mlir::sp::readTable(const AxisLabels &labels,
     for (auto [i, position] : llvm::enumerate(all))
       position = i;
     shape.push_back(all.size());
-    evaluator.setPositions(axis, std::move(all));
+    evaluator.positions.set(axis, std::move(all));
   }
   const Samples *table = evaluator.evaluate(node);
   if (!table)
@@ -166,7 +167,7 @@ std::optional<Threshold> mlir::sp::readSteps(const AxisLabels &labels,
     if (!over.empty()) {
       std::vector<int64_t> all(labels.size(over[0]));
       std::iota(all.begin(), all.end(), 0);
-      evaluator.setPositions(over[0], std::move(all));
+      evaluator.positions.set(over[0], std::move(all));
     }
     const Samples *samples = evaluator.evaluate(side);
     if (!samples)

@@ -171,7 +171,7 @@ std::optional<LinearForm> PositionReader::linearTable(const Node *node) {
     std::vector<int64_t> all(labels.size(over[0]));
     for (auto [i, position] : llvm::enumerate(all))
       position = i;
-    evaluator.setPositions(over[0], std::move(all));
+    evaluator.positions.set(over[0], std::move(all));
   }
   const Samples *table = evaluator.evaluate(node);
   if (!table || !std::isfinite(table->data[0]))

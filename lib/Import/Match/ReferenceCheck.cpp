@@ -69,18 +69,18 @@ bool ReferenceCheck::equalsOnce(const Node *node, EmptyRow &empty,
   const Samples *ofV = evaluator.evaluate(v);
   if (!actual || !ofQ || !ofK || !ofV || (exponents && !exponents->isKnown()))
     return false;
-  SampleView viewQ(labels, evaluator, q, *ofQ),
-      viewK(labels, evaluator, k, *ofK);
-  SampleView viewV(labels, evaluator, v, *ofV);
+  SampleView viewQ(evaluator.positions, q, *ofQ),
+      viewK(evaluator.positions, k, *ofK);
+  SampleView viewV(evaluator.positions, v, *ofV);
 
   Axes outer = labels.resolve(flatten(node->labels));
   Axes feature = labels.resolve(axes.feature);
   SmallVector<int64_t> shape, inner;
   for (AxisId axis : outer)
-    shape.push_back(evaluator.positions(axis).size());
+    shape.push_back(evaluator.positions.of(axis).size());
   int64_t products = 1;
   for (AxisId axis : feature) {
-    inner.push_back(evaluator.positions(axis).size());
+    inner.push_back(evaluator.positions.of(axis).size());
     products *= inner.back();
   }
   DenseMap<AxisId, int64_t> at;

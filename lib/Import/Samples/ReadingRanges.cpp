@@ -151,7 +151,7 @@ bool Readings::keepsRange(const Node *shift) {
 const Node *mlir::sp::sumBesidePower(const AxisLabels &labels, const Node *node,
                                      AxisId keys) {
   auto isOverKeys = [&](const Node *other) {
-    return llvm::is_contained(labels.resolve(flatten(other->labels)), keys);
+    return runsOver(labels, other, keys);
   };
   if (!isa_and_nonnull<stablehlo::AddOp>(node->op) || !node->scored ||
       isOverKeys(node))

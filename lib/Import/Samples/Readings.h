@@ -90,7 +90,7 @@ public:
   /// Whether a node is the same for all keys of a row, by what it is made of.
   bool isOfRow(const Node *node);
   bool runsOverKeys(const Node *node) const {
-    return llvm::is_contained(labels.resolve(flatten(node->labels)), keys);
+    return runsOver(labels, node, keys);
   }
 
 private:

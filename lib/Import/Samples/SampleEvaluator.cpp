@@ -1,68 +1,12 @@
 //===- SampleEvaluator.cpp - A component on a few positions ---------------===//
 
+#include "Samples/SampleOperations.h"
 #include "Samples/SampleOrder.h"
-
-#include "sp/StableHLO/StableHLO.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace mlir::sp;
-
-static int64_t numElements(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    count *= extent;
-  return count;
-}
-
-void SampleEvaluator::setPositions(AxisId axis,
-                                   std::vector<int64_t> positions) {
-  sampled[axis] = std::move(positions);
-}
-
-const std::vector<int64_t> &SampleEvaluator::positions(AxisId axis) const {
-  static const std::vector<int64_t> first = {0};
-  auto known = sampled.find(axis);
-  return known == sampled.end() ? first : known->second;
-}
-
-int64_t SampleEvaluator::count(AxisId axis) const {
-  if (const AxisLabels::Derivation *derived = labels.derivation(axis))
-    return extent(derived->base);
-  return positions(axis).size();
-}
-
-std::vector<int64_t> SampleEvaluator::axisIndices(AxisId axis) const {
-  const AxisLabels::Derivation *derived = labels.derivation(axis);
-  if (!derived)
-    return positions(axis);
-  std::vector<int64_t> all = indices(derived->base);
-  for (int64_t &index : all)
-    index = std::clamp<int64_t>(derived->start + derived->stride * index, 0,
-                                labels.size(axis) - 1);
-  return all;
-}
-
-int64_t SampleEvaluator::extent(ArrayRef<AxisId> dim) const {
-  int64_t product = 1;
-  for (AxisId axis : labels.resolve(dim))
-    product *= count(axis);
-  return product;
-}
-
-std::vector<int64_t> SampleEvaluator::indices(ArrayRef<AxisId> dim) const {
-  std::vector<int64_t> all = {0};
-  for (AxisId axis : labels.resolve(dim)) {
-    std::vector<int64_t> wider;
-    std::vector<int64_t> own = axisIndices(axis);
-    for (int64_t outer : all)
-      for (int64_t inner : own)
-        wider.push_back(outer * labels.size(axis) + inner);
-    all = std::move(wider);
-  }
-  return all;
-}
 
 /// Whether a row value is what a sink adds to a sum, or a bound of a shift.
 bool SampleEvaluator::isDropped(const Node *node) {
@@ -79,11 +23,8 @@ bool SampleEvaluator::isDropped(const Node *node) {
 }
 
 bool SampleEvaluator::isDroppedRow(const Node *node) {
-  return dropRows && node->scored && !runsOverKeys(node) && isDropped(node);
-}
-
-bool SampleEvaluator::runsOverKeys(const Node *node) const {
-  return llvm::is_contained(labels.resolve(flatten(node->labels)), keys);
+  return dropRows && node->scored && !runsOver(labels, node, keys) &&
+         isDropped(node);
 }
 
 const Samples *SampleEvaluator::evaluate(const Node *node) {
@@ -92,15 +33,15 @@ const Samples *SampleEvaluator::evaluate(const Node *node) {
     return known->second.get();
   auto result = std::make_unique<Samples>();
   for (const Axes &dim : node->labels)
-    result->shape.push_back(extent(dim));
-  result->data.resize(numElements(result->shape));
+    result->shape.push_back(positions.extent(dim));
+  result->data.resize(llvm::product_of(result->shape));
   auto isForced = forced.find(node);
   if (isForced != forced.end())
     llvm::fill(result->data, isForced->second);
   else if (!computeAsRead(node, *result))
     result = nullptr;
   else if (!node->scored && !node->random &&
-           !(isExact && isa<FloatType>(node->elementType())))
+           !(settings.isExact && isa<FloatType>(node->elementType())))
     roundTo(node->elementType(), result->data);
   return (values[node] = std::move(result)).get();
 }
@@ -128,10 +69,8 @@ bool SampleEvaluator::computeAsRead(const Node *node, Samples &result) {
 }
 
 bool SampleEvaluator::computeExactly(const Node *node, Samples &result) {
-  if (!exact) {
-    exact = std::make_unique<SampleEvaluator>(labels, seed);
-    exact->sampled = sampled;
-  }
+  if (!exact)
+    exact = std::make_unique<SampleEvaluator>(positions, seed);
   const Samples *samples = exact->evaluate(node);
   if (samples)
     result.data = samples->data;
@@ -189,12 +128,46 @@ bool SampleEvaluator::compute(const Node *node, Samples &result) {
   if (isContraction(op))
     return computeProduct(node, result);
   if (isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op))
-    return computeConstant(node, result);
+    return sampleConstant(positions, node, result);
   if (isa<stablehlo::ConcatenateOp, stablehlo::PadOp>(op))
-    return computeJoin(node, result, operands);
-  if (isa<stablehlo::GatherOp>(op))
-    return computeLookup(node, result);
-  return computeMove(node, result, operands);
+    return joinSamples(positions, node, operands, result);
+  if (isa<stablehlo::GatherOp>(op)) {
+    const Samples *rows = evaluate(node->operands[0]);
+    return rows && lookUpSamples(positions, node, *rows, seed, result);
+  }
+  return moveSamples(node, operands, result);
+}
+
+/// What an operation gives in the program's type but not in f64. False where a
+/// draw says nothing: powers that vanish here need not elsewhere.
+static bool settles(Readings &readings, const Node *node,
+                    ArrayRef<const Samples *> operands, Samples &result) {
+  if (isa<stablehlo::ExpOp>(node->op)) {
+    bool isAny = false, isLost = true;
+    for (auto [argument, power] :
+         llvm::zip_equal(operands[0]->data, result.data)) {
+      if (!(argument > largestFill))
+        continue;
+      isAny = true;
+      isLost &= power == 0;
+    }
+    return !isAny || !isLost;
+  }
+  if (!isa<stablehlo::AddOp>(node->op))
+    return true;
+  // An epsilon is lost beside 1.
+  auto type = dyn_cast<FloatType>(node->elementType());
+  for (unsigned i : {0U, 1U}) {
+    std::optional<double> epsilon = readings.number(node->operands[1 - i]);
+    if (!type || !epsilon || !readings.isSumFromOne(node->operands[i]) ||
+        std::fabs(*epsilon) > std::ldexp(1.0, -int(type.getFPMantissaWidth())))
+      continue;
+    for (auto [j, sum] : llvm::enumerate(result.data)) {
+      double own = operands[i]->data[operands[i]->data.size() == 1 ? 0 : j];
+      sum = own == 0 ? sum : own;
+    }
+  }
+  return true;
 }
 
 bool SampleEvaluator::computeElementwise(const Node *node, Samples &result) {
@@ -213,11 +186,15 @@ bool SampleEvaluator::computeElementwise(const Node *node, Samples &result) {
     llvm::fill(result.data, 0.0);
     return true;
   }
-  if (isOrdering(node->op) &&
-      isa<FloatType>(node->operands.back()->elementType()))
-    return computeOrdered(node, result);
-  ElementFunction function = sampledFunction(node->op);
   SmallVector<const Samples *, 3> operands;
+  if (isOrdering(node->op) &&
+      isa<FloatType>(node->operands.back()->elementType())) {
+    if (!operandsOf(node, operands))
+      return false;
+    choose(*this, node, operands, result);
+    return true;
+  }
+  ElementFunction function = sampledFunction(node->op);
   if (!function || !operandsOf(node, operands))
     return false;
   SmallVector<double, 3> arguments(operands.size());
@@ -226,40 +203,7 @@ bool SampleEvaluator::computeElementwise(const Node *node, Samples &result) {
       argument = operand->data[operand->data.size() == 1 ? 0 : i];
     value = function(arguments);
   }
-  return !readings || settles(node, operands, result);
-}
-
-/// What an operation gives in the program's type but not in f64. False where a
-/// draw says nothing: powers that vanish here need not elsewhere.
-bool SampleEvaluator::settles(const Node *node,
-                              ArrayRef<const Samples *> operands,
-                              Samples &result) {
-  if (isa<stablehlo::ExpOp>(node->op)) {
-    bool isAny = false, isLost = true;
-    for (auto [argument, power] :
-         llvm::zip_equal(operands[0]->data, result.data)) {
-      if (!(argument > largestFill))
-        continue;
-      isAny = true;
-      isLost &= power == 0;
-    }
-    return !isAny || !isLost;
-  }
-  if (!isa<stablehlo::AddOp>(node->op))
-    return true;
-  // An epsilon is lost beside 1.
-  auto type = dyn_cast<FloatType>(node->elementType());
-  for (unsigned i : {0U, 1U}) {
-    std::optional<double> epsilon = readings->number(node->operands[1 - i]);
-    if (!type || !epsilon || !readings->isSumFromOne(node->operands[i]) ||
-        std::fabs(*epsilon) > std::ldexp(1.0, -int(type.getFPMantissaWidth())))
-      continue;
-    for (auto [j, sum] : llvm::enumerate(result.data)) {
-      double own = operands[i]->data[operands[i]->data.size() == 1 ? 0 : j];
-      sum = own == 0 ? sum : own;
-    }
-  }
-  return true;
+  return !readings || settles(*readings, node, operands, result);
 }
 
 bool SampleEvaluator::computeReduce(const Node *node, Samples &result) {
@@ -269,26 +213,12 @@ bool SampleEvaluator::computeReduce(const Node *node, Samples &result) {
     if (!sums && !reducesBy<stablehlo::MaxOp, stablehlo::MinOp>(reduce))
       return false;
     llvm::fill(result.data,
-               sums && runsOverKeys(node->operands[0]) ? 1.0 : 0.0);
+               sums && runsOver(labels, node->operands[0], keys) ? 1.0 : 0.0);
     return true;
   }
   const Samples *input = evaluate(node->operands[0]);
   const Samples *init = evaluate(node->operands[1]);
-  ElementFunction combine = elementFunction(&reduce.getBody().front().front());
-  if (!input || !init || !combine)
-    return false;
-  llvm::fill(result.data, init->data[0]);
-  IndexWalk walk(input->shape);
-  for (double value : input->data) {
-    SmallVector<int64_t> kept;
-    for (auto [dim, index] : llvm::enumerate(*walk))
-      if (!llvm::is_contained(reduce.getDimensions(), int64_t(dim)))
-        kept.push_back(index);
-    double &sum = result.data[sampleOffset(result.shape, kept)];
-    sum = combine({sum, value});
-    walk.next();
-  }
-  return true;
+  return input && init && reduceSamples(reduce, *input, *init, result);
 }
 
 bool SampleEvaluator::computeProduct(const Node *node, Samples &result) {
@@ -296,101 +226,9 @@ bool SampleEvaluator::computeProduct(const Node *node, Samples &result) {
   const Samples *right = evaluate(node->operands[1]);
   if (!left || !right)
     return false;
-  ContractionDims dims = contractionDims(node->op);
-  SmallVector<int64_t> bound;
-  for (int64_t dim : dims.lhsContracting)
-    bound.push_back(left->shape[dim]);
-  IndexWalk outer(result.shape);
-  for (double &value : result.data) {
-    SmallVector<int64_t> l(left->shape.size()), r(right->shape.size());
-    unsigned next = 0;
-    for (auto [a, b] : llvm::zip_equal(dims.lhsBatch, dims.rhsBatch))
-      l[a] = r[b] = (*outer)[next++];
-    for (int64_t a = 0; a < int64_t(l.size()); ++a)
-      if (!llvm::is_contained(dims.lhsBatch, a) &&
-          !llvm::is_contained(dims.lhsContracting, a))
-        l[a] = (*outer)[next++];
-    for (int64_t b = 0; b < int64_t(r.size()); ++b)
-      if (!llvm::is_contained(dims.rhsBatch, b) &&
-          !llvm::is_contained(dims.rhsContracting, b))
-        r[b] = (*outer)[next++];
-    IndexWalk inner(bound);
-    value = 0.0;
-    for (int64_t step = 0, steps = numElements(bound); step < steps; ++step) {
-      for (auto [i, index] : llvm::enumerate(*inner))
-        l[dims.lhsContracting[i]] = r[dims.rhsContracting[i]] = index;
-      value += left->data[sampleOffset(left->shape, l)] *
-               right->data[sampleOffset(right->shape, r)];
-      inner.next();
-    }
-    if (node == offsetNode)
-      value += offset;
-    outer.next();
-  }
-  return true;
-}
-
-bool SampleEvaluator::computeJoin(const Node *node, Samples &result,
-                                  Operands operandOf) {
-  SmallVector<const Samples *> operands;
-  for (const Node *operand : node->operands) {
-    operands.push_back(operandOf(operand));
-    if (!operands.back())
-      return false;
-  }
-  SmallVector<std::vector<int64_t>> dims;
-  for (const Axes &dim : node->labels)
-    dims.push_back(indices(dim));
-  auto pad = dyn_cast<stablehlo::PadOp>(node->op);
-  IndexWalk walk(result.shape);
-  for (double &value : result.data) {
-    unsigned from = 0;
-    if (pad) {
-      ArrayRef<int64_t> inner = node->operands[0]->shape();
-      for (auto [dim, sample] : llvm::enumerate(*walk)) {
-        int64_t index = dims[dim][sample] - pad.getEdgePaddingLow()[dim];
-        if (index < 0 || index >= inner[dim])
-          from = 1;
-      }
-    } else {
-      int64_t along = cast<stablehlo::ConcatenateOp>(node->op).getDimension();
-      int64_t index = dims[along][(*walk)[along]];
-      while (index >= node->operands[from]->shape()[along])
-        index -= node->operands[from++]->shape()[along];
-    }
-    bool fill = pad && from == 1;
-    value = operands[from]
-                ->data[fill ? 0 : sampleOffset(operands[from]->shape, *walk)];
-    walk.next();
-  }
-  return true;
-}
-
-bool SampleEvaluator::computeMove(const Node *node, Samples &result,
-                                  Operands operandOf) {
-  const Samples *input = operandOf(node->operands[0]);
-  if (!input)
-    return false;
-  auto transpose = dyn_cast<stablehlo::TransposeOp>(node->op);
-  auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(node->op);
-  if (!transpose && !broadcast) {
-    // Slices and reversals ask for other positions; reshapes keep the order.
-    if (input->data.size() != result.data.size())
-      return false;
-    result.data = input->data;
-    return true;
-  }
-  IndexWalk walk(result.shape);
-  SmallVector<int64_t> from(input->shape.size());
-  for (double &value : result.data) {
-    if (transpose)
-      for (auto [i, dim] : llvm::enumerate(transpose.getPermutation()))
-        from[dim] = (*walk)[i];
-    else
-      for (auto [i, dim] : llvm::enumerate(broadcast.getBroadcastDimensions()))
-        from[i] = (*walk)[dim];
-    value = input->data[sampleOffset(input->shape, from)];
-    walk.next();
-  }
+  contractSamples(node->op, *left, *right, result);
+  if (node == settings.offsetNode)
+    for (double &value : result.data)
+      value += settings.offset;
   return true;
 }

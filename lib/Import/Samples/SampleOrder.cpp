@@ -2,6 +2,7 @@
 
 #include "Samples/SampleOrder.h"
 
+#include "sp/StableHLO/ElementFunctions.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include <cmath>
@@ -13,17 +14,17 @@ using namespace mlir::sp;
 // Draws
 //===----------------------------------------------------------------------===//
 
-Projection::Projection(const SampleEvaluator &evaluator, const Node *from,
+Projection::Projection(const SamplePositions &positions, const Node *from,
                        ArrayRef<AxisId> to) {
   DenseMap<AxisId, int64_t> strideOf;
   int64_t stride = 1;
   for (AxisId axis : llvm::reverse(to)) {
     strideOf[axis] = stride;
-    stride *= evaluator.count(axis);
+    stride *= positions.count(axis);
   }
-  Axes own = evaluator.labels.resolve(flatten(from->labels));
+  Axes own = positions.labels.resolve(flatten(from->labels));
   for (AxisId axis : llvm::reverse(own))
-    strides.push_back({evaluator.count(axis), strideOf.lookup(axis)});
+    strides.push_back({positions.count(axis), strideOf.lookup(axis)});
 }
 
 int64_t Projection::at(size_t element) const {
@@ -46,10 +47,10 @@ static Axes axesOf(const AxisLabels &labels, ArrayRef<const Node *> nodes) {
   return axes;
 }
 
-ElementDraw::ElementDraw(const SampleEvaluator &evaluator, const Node *at,
+ElementDraw::ElementDraw(const SamplePositions &positions, const Node *at,
                          ArrayRef<const Node *> of, uint64_t identity,
                          uint64_t seed)
-    : projection(evaluator, at, axesOf(evaluator.labels, of)),
+    : projection(positions, at, axesOf(positions.labels, of)),
       seed(mixBits(mixBits(seed) + identity)) {}
 
 uint64_t mlir::sp::mixBits(uint64_t bits) {
@@ -114,7 +115,8 @@ void SampleOrder::drawFor(Side a, Side b) {
                                    : readings.identity(side.number));
   }
   llvm::sort(identities);
-  draw.emplace(evaluator, at, nodes, (identities[0] << 32) + identities[1] + 1,
+  draw.emplace(evaluator.positions, at, nodes,
+               (identities[0] << 32) + identities[1] + 1,
                /*seed=*/0);
 }
 
@@ -154,7 +156,7 @@ bool SampleOrder::readOneSide(Side a, Side b) {
   if (number && *number == 0 && readings.isNonNegative(a.node)) {
     // Sums of rows are 0 where the row is empty.
     kind = readings.runsOverKeys(at) ? Kind::NotBelow : Kind::Numeric;
-    draw.emplace(evaluator, at, readings.source(a.node),
+    draw.emplace(evaluator.positions, at, readings.source(a.node),
                  readings.identity(a.node), /*seed=*/0);
     return true;
   }
@@ -173,7 +175,7 @@ bool SampleOrder::readOneSide(Side a, Side b) {
     sense = isLeast ? -1 : 1;
     extremes = known->second.get();
     shifted = evaluator.evaluate(extreme);
-    row.emplace(evaluator, at,
+    row.emplace(evaluator.positions, at,
                 evaluator.labels.resolve(flatten(extreme->labels)));
     return true;
   }
@@ -280,11 +282,9 @@ static std::vector<SampleOrder> ordersOf(SampleEvaluator &evaluator,
   return orders;
 }
 
-bool SampleEvaluator::computeOrdered(const Node *node, Samples &result) {
-  SmallVector<const Samples *, 3> operands;
-  if (!operandsOf(node, operands))
-    return false;
-  std::vector<SampleOrder> orders = ordersOf(*this, node);
+void mlir::sp::choose(SampleEvaluator &evaluator, const Node *node,
+                      ArrayRef<const Samples *> operands, Samples &result) {
+  std::vector<SampleOrder> orders = ordersOf(evaluator, node);
   Operation *op = node->op;
   auto compare = dyn_cast<stablehlo::CompareOp>(op);
   ElementFunction function = elementFunction(op);
@@ -314,23 +314,13 @@ bool SampleEvaluator::computeOrdered(const Node *node, Samples &result) {
     else
       value = order;
   }
-  return true;
 }
 
-/// As ScoreDerivative has it: both halves where two are equal, and nothing on
-/// the bounds of a clamp.
-bool SampleEvaluator::computeOrderedTangents(const Node *node, const Node *by,
-                                             Samples &result) {
-  SmallVector<const Samples *, 3> operands;
-  SmallVector<const Samples *, 3> changes;
-  if (!operandsOf(node, operands))
-    return false;
-  for (const Node *operand : node->operands) {
-    changes.push_back(tangent(operand, by));
-    if (!changes.back())
-      return false;
-  }
-  std::vector<SampleOrder> orders = ordersOf(*this, node);
+void mlir::sp::chooseTangents(SampleEvaluator &evaluator, const Node *node,
+                              ArrayRef<const Samples *> operands,
+                              ArrayRef<const Samples *> changes,
+                              Samples &result) {
+  std::vector<SampleOrder> orders = ordersOf(evaluator, node);
   Operation *op = node->op;
   for (auto [i, value] : llvm::enumerate(result.data)) {
     SmallVector<double, 3> a, t;
@@ -353,5 +343,4 @@ bool SampleEvaluator::computeOrderedTangents(const Node *node, const Node *by,
       value = order * t[0];
     }
   }
-  return true;
 }

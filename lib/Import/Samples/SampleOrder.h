@@ -9,7 +9,7 @@ namespace mlir::sp {
 /// Where elements of a node lie in a row-major array over some of its axes.
 class Projection {
 public:
-  Projection(const SampleEvaluator &evaluator, const Node *from,
+  Projection(const SamplePositions &positions, const Node *from,
              ArrayRef<AxisId> to);
   int64_t at(size_t element) const;
 
@@ -25,7 +25,7 @@ uint64_t mixBits(uint64_t bits);
 /// is met, whatever the order of its axes there.
 class ElementDraw {
 public:
-  ElementDraw(const SampleEvaluator &evaluator, const Node *at,
+  ElementDraw(const SamplePositions &positions, const Node *at,
               ArrayRef<const Node *> of, uint64_t identity, uint64_t seed);
   uint64_t bits(size_t element) const;
   /// In +-[0.25, 1.75).
@@ -76,6 +76,15 @@ private:
   std::optional<Projection> row;
   const Samples *extremes = nullptr, *shifted = nullptr;
 };
+
+/// What a comparison, maximum, clip or the like makes of its operands.
+void choose(SampleEvaluator &evaluator, const Node *node,
+            ArrayRef<const Samples *> operands, Samples &result);
+/// The derivatives of that, as ScoreDerivative has it: both halves where two
+/// are equal, and nothing on the bounds of a clamp.
+void chooseTangents(SampleEvaluator &evaluator, const Node *node,
+                    ArrayRef<const Samples *> operands,
+                    ArrayRef<const Samples *> changes, Samples &result);
 
 } // namespace mlir::sp
 

@@ -6,7 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Samples/SampleEvaluator.h"
+#include "Samples/SampleTangents.h"
+
+#include "Samples/SampleOperations.h"
+#include "Samples/SampleOrder.h"
 
 #include "sp/StableHLO/ScalarForms.h"
 
@@ -72,21 +75,22 @@ static bool isMadeOf(const Node *node, const Node *of,
   return known[node] = isMade;
 }
 
-const Samples *SampleEvaluator::tangent(const Node *node, const Node *by) {
+const Samples *SampleTangents::of(const Node *node, const Node *by) {
   auto known = tangents.find({node, by});
   if (known != tangents.end())
     return known->second.get();
-  const Samples *value = evaluate(node);
+  const Samples *value = evaluator.evaluate(node);
   auto result = value ? std::make_unique<Samples>(*value) : nullptr;
-  if (result && !computeTangent(node, by, *result))
+  if (result && !compute(node, by, *result))
     result = nullptr;
   return (tangents[{node, by}] = std::move(result)).get();
 }
 
-bool SampleEvaluator::computeTangent(const Node *node, const Node *by,
-                                     Samples &result) {
+bool SampleTangents::compute(const Node *node, const Node *by,
+                             Samples &result) {
+  Readings *readings = evaluator.readings.get();
   bool isAny = readings && readings->of(node) == Reading::Any;
-  bool isGiven = forced.count(node) || held.contains(node) ||
+  bool isGiven = evaluator.forced.count(node) || held.contains(node) ||
                  node->role != Role::None ||
                  (isAny && !isSaturating(node->op)) ||
                  !isa<FloatType>(node->elementType());
@@ -95,38 +99,39 @@ bool SampleEvaluator::computeTangent(const Node *node, const Node *by,
     llvm::fill(result.data, node == by ? 1.0 : 0.0);
     return true;
   }
-  auto operand = [&](const Node *of) { return tangent(of, by); };
+  auto operand = [&](const Node *each) { return of(each, by); };
   Operation *op = node->op;
   if (isElementwise(op))
-    return computeElementTangents(node, by, result);
-  if (isa<stablehlo::ReduceOp>(op) && dropRows && node->scored) {
+    return computeElementwise(node, by, result);
+  if (isa<stablehlo::ReduceOp>(op) && evaluator.dropRows && node->scored) {
     llvm::fill(result.data, 0.0);
     return true;
   }
   if (isa<stablehlo::ReduceOp, stablehlo::GatherOp>(op) || isContraction(op))
     return false;
   if (isa<stablehlo::ConcatenateOp, stablehlo::PadOp>(op))
-    return computeJoin(node, result, operand);
-  return computeMove(node, result, operand);
+    return joinSamples(evaluator.positions, node, operand, result);
+  return moveSamples(node, operand, result);
 }
 
-bool SampleEvaluator::computeElementTangents(const Node *node, const Node *by,
-                                             Samples &result) {
-  if (isDroppedRow(node)) {
+bool SampleTangents::computeElementwise(const Node *node, const Node *by,
+                                        Samples &result) {
+  if (evaluator.isDroppedRow(node)) {
     llvm::fill(result.data, 0.0);
     return true;
   }
-  if (dropRows && readings && readings->isShifted(node)) {
-    const Samples *own = tangent(node->operands[0], by);
+  if (evaluator.dropRows && evaluator.readings &&
+      evaluator.readings->isShifted(node)) {
+    const Samples *own = of(node->operands[0], by);
     if (own)
       result.data = own->data;
     return own != nullptr;
   }
   if (isOrdering(node->op))
-    return computeOrderedTangents(node, by, result);
+    return computeOrdered(node, by, result);
   if (isSaturating(node->op)) {
-    const Samples *own = evaluate(node),
-                  *change = tangent(node->operands[0], by);
+    const Samples *own = evaluator.evaluate(node),
+                  *change = of(node->operands[0], by);
     if (!own || !change)
       return false;
     const stablehlo::ScalarForm *form = stablehlo::scalarFormOf(node->op);
@@ -139,7 +144,7 @@ bool SampleEvaluator::computeElementTangents(const Node *node, const Node *by,
   ElementFunction function = sampledFunction(node->op);
   SmallVector<std::pair<const Samples *, const Samples *>, 3> operands;
   for (const Node *operand : node->operands) {
-    operands.push_back({evaluate(operand), tangent(operand, by)});
+    operands.push_back({evaluator.evaluate(operand), of(operand, by)});
     if (!operands.back().first || !operands.back().second)
       return false;
   }
@@ -152,5 +157,19 @@ bool SampleEvaluator::computeElementTangents(const Node *node, const Node *by,
     }
     element = elementTangent(node->op, function, values, changes);
   }
+  return true;
+}
+
+bool SampleTangents::computeOrdered(const Node *node, const Node *by,
+                                    Samples &result) {
+  SmallVector<const Samples *, 3> operands, changes;
+  if (!evaluator.operandsOf(node, operands))
+    return false;
+  for (const Node *operand : node->operands) {
+    changes.push_back(of(operand, by));
+    if (!changes.back())
+      return false;
+  }
+  chooseTangents(evaluator, node, operands, changes, result);
   return true;
 }

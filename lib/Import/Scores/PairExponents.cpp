@@ -20,8 +20,8 @@ PairExponents::Part PairExponents::prepare(const Node *one) const {
 
 void PairExponents::read(Part &part, const Node *node, const Samples *samples) {
   if (samples)
-    part.view = std::make_unique<SampleView>(match.component->labels,
-                                             *part.evaluator, node, *samples);
+    part.view =
+        std::make_unique<SampleView>(part.evaluator->positions, node, *samples);
   else
     known = false;
 }
@@ -81,9 +81,10 @@ double PairExponents::sink(const Coordinates &at) const {
 
 bool PairExponents::findSlopes(const Node *by, ArrayRef<const Node *> others) {
   slopes = prepare();
+  slopes.tangents = std::make_unique<SampleTangents>(*slopes.evaluator);
   for (const Node *other : others)
-    slopes.evaluator->hold(other);
-  read(slopes, exponentNode, slopes.evaluator->tangent(exponentNode, by));
+    slopes.tangents->hold(other);
+  read(slopes, exponentNode, slopes.tangents->of(exponentNode, by));
   return known;
 }
 

@@ -2,6 +2,7 @@
 #ifndef SP_LIB_IMPORT_PAIREXPONENTS_H
 #define SP_LIB_IMPORT_PAIREXPONENTS_H
 
+#include "Samples/SampleTangents.h"
 #include "Scores/SamplePlan.h"
 
 namespace mlir::sp {
@@ -31,6 +32,7 @@ private:
   /// A node evaluated, to be read by coordinates.
   struct Part {
     std::unique_ptr<SampleEvaluator> evaluator;
+    std::unique_ptr<SampleTangents> tangents; ///< of slopes
     std::unique_ptr<SampleView> view;
   };
   Part prepare(const Node *one = nullptr) const;

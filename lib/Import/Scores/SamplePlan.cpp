@@ -2,6 +2,7 @@
 
 #include "Scores/SamplePlan.h"
 
+#include "Samples/SampleTangents.h"
 #include "Scores/WeightStructure.h"
 
 #include <cmath>
@@ -128,10 +129,10 @@ static void setPositions(const AttentionMatch &match, const SamplePlan &plan,
   for (const Axes *some : {&axes.batch, &axes.sharedHeads, &axes.groups,
                            &axes.feature, &axes.value})
     for (AxisId axis : labels.resolve(*some))
-      evaluator.setPositions(axis, somePositions(labels, axis));
+      evaluator.positions.set(axis, somePositions(labels, axis));
   if (axes.query)
-    evaluator.setPositions(*axes.query, plan.queries);
-  evaluator.setPositions(axes.key, plan.keys);
+    evaluator.positions.set(*axes.query, plan.queries);
+  evaluator.positions.set(axes.key, plan.keys);
 }
 
 /// How slowly and how fast exponents grow with scaled scores, about; 1 where
@@ -149,8 +150,9 @@ static std::pair<double, double> slopesOfExponents(const AttentionMatch &match,
   setPositions(match, plan, evaluator);
   evaluator.dropRowValues(match.axes.key);
   std::pair<double, double> range = {HUGE_VAL, 0};
+  SampleTangents tangents(evaluator);
   if (const Samples *slopes =
-          evaluator.tangent(exponential->exponent(), component.scoresNode()))
+          tangents.of(exponential->exponent(), component.scoresNode()))
     for (double slope : slopes->data) {
       double size = std::fabs(slope);
       if (!std::isfinite(size) || size == 0)
@@ -224,9 +226,11 @@ static std::optional<Place> placeAt(double offset, const AttentionMatch &match,
   SampleEvaluator evaluator(component.labels, 1);
   setPositions(match, plan, evaluator);
   evaluator.dropRowValues(match.axes.key);
-  evaluator.setMagnitude(0);
-  evaluator.setOffset(component.scoresNode(), offset / std::fabs(match.scale));
-  const Samples *slopes = evaluator.tangent(exponent, component.scoresNode());
+  evaluator.settings.magnitude = 0;
+  evaluator.settings.offsetNode = component.scoresNode();
+  evaluator.settings.offset = offset / std::fabs(match.scale);
+  SampleTangents tangents(evaluator);
+  const Samples *slopes = tangents.of(exponent, component.scoresNode());
   if (!slopes)
     return std::nullopt;
   double slope = 0;
@@ -302,14 +306,15 @@ void mlir::sp::prepareSamples(const AttentionMatch &match,
   evaluator.judge(draw.plan->readings);
   double products = 1;
   for (AxisId axis : labels.resolve(match.axes.feature))
-    products *= double(evaluator.positions(axis).size());
-  evaluator.setMagnitude(draw.magnitude /
-                         (std::sqrt(products) * std::fabs(match.scale)));
-  if (draw.offset != 0)
-    evaluator.setOffset(match.component->scoresNode(),
-                        draw.offset / std::fabs(match.scale));
-  evaluator.setFactors(draw.factors);
-  evaluator.keepExact(draw.isExact);
-  if (draw.truths)
-    evaluator.setTruths(*draw.truths);
+    products *= double(evaluator.positions.of(axis).size());
+  SampleSettings &settings = evaluator.settings;
+  settings.magnitude =
+      draw.magnitude / (std::sqrt(products) * std::fabs(match.scale));
+  if (draw.offset != 0) {
+    settings.offsetNode = match.component->scoresNode();
+    settings.offset = draw.offset / std::fabs(match.scale);
+  }
+  settings.factors = draw.factors;
+  settings.truths = draw.truths;
+  settings.isExact = draw.isExact;
 }

@@ -15,10 +15,6 @@ static constexpr unsigned draws = 6;
 /// last place of the largest of these is 64.
 static constexpr double absorbedScores = 64;
 
-static bool runsOver(const AxisLabels &labels, const Node *node, AxisId axis) {
-  return llvm::is_contained(labels.resolve(flatten(node->labels)), axis);
-}
-
 std::optional<Exponential> mlir::sp::findExponential(const Component &component,
                                                      AxisId keys) {
   SmallVector<const Node *> open = {component.weights()};
@@ -114,12 +110,12 @@ bool ScoreAnalysis::draw(unsigned truths, unsigned number, bool &isShown) {
     return false;
   auto prepare = [&](SampleEvaluator &evaluator) {
     if (axes.query)
-      evaluator.setPositions(*axes.query, spread(labels.size(*axes.query), 4));
-    evaluator.setPositions(axes.key, spread(labels.size(axes.key), 4));
+      evaluator.positions.set(*axes.query, spread(labels.size(*axes.query), 4));
+    evaluator.positions.set(axes.key, spread(labels.size(axes.key), 4));
     for (const Axes *some : {&axes.batch, &axes.sharedHeads, &axes.groups,
                              &axes.feature, &axes.value})
       for (AxisId axis : *some)
-        evaluator.setPositions(axis, spread(labels.size(axis), 2));
+        evaluator.positions.set(axis, spread(labels.size(axis), 2));
     for (auto [i, threshold] : llvm::enumerate(thresholds)) {
       bool constant = threshold.kind == Threshold::Kind::Constant;
       bool truth = constant ? threshold.first : (truths >> i) & 1;
@@ -138,11 +134,11 @@ bool ScoreAnalysis::draw(unsigned truths, unsigned number, bool &isShown) {
   const Samples *exponents = asIs.evaluate(exponent);
   if (!ones || !exponents)
     return false;
-  SampleView view(labels, asIs, exponent, *exponents);
+  SampleView view(asIs.positions, exponent, *exponents);
   Axes outer = labels.resolve(flatten(node->labels));
   SmallVector<int64_t> shape;
   for (AxisId axis : outer)
-    shape.push_back(asIs.positions(axis).size());
+    shape.push_back(asIs.positions.of(axis).size());
   HiddenExponents hidden;
   bool hasPairs = false, hasWeights = false;
   IndexWalk walk(shape);

@@ -2,6 +2,8 @@
 
 #include "Scores/ScoreBuilder.h"
 
+#include "Samples/SampleOperations.h"
+
 #include "sp/StableHLO/StableHLO.h"
 
 #include <cmath>
@@ -288,8 +290,7 @@ std::optional<Element> ScoreBuilder::emitReduction(const Node *node) {
 }
 
 std::optional<Element> ScoreBuilder::emitScored(const Node *node) {
-  bool hasKeys =
-      llvm::is_contained(labels.resolve(flatten(node->labels)), match.axes.key);
+  bool hasKeys = runsOver(labels, node, match.axes.key);
   if (node == component.scoresNode())
     return Element{score, 0};
   if (node == one)
