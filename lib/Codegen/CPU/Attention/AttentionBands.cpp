@@ -7,6 +7,7 @@
 // greatest upper) and which of them need no mask (from the greatest lower to
 // the least upper).
 #include "CPU/Attention/AttentionPieces.h"
+#include "CPU/Attention/ControlFlow.h"
 #include <limits>
 
 using namespace mlir;
@@ -21,8 +22,8 @@ static constexpr int64_t kBeyond = int64_t(1) << 62;
 /// x / divisor rounded down (or up), divisor > 0. Most layouts have stride 1.
 static Value divide(VectorEmitter &e, Value x, Value divisor, bool roundUp) {
   Value isOne = e.compare(Predicate::eq, divisor, e.integer(1));
-  return e.ifElse(
-      isOne, e.getI64Type(), [&] { return SmallVector<Value>{x}; },
+  return ifElse(
+      e, isOne, e.getI64Type(), [&] { return SmallVector<Value>{x}; },
       [&] {
         Value quotient = arith::DivSIOp::create(e, x, divisor);
         Value rest = e.sub(x, e.mul(quotient, divisor));
@@ -102,38 +103,38 @@ attention::boundSlice(VectorEmitter &e, const QueryBlock &block,
   Value lastQuery = e.sub(block.queries, e.integer(1));
   Value zero = e.integer(0), beyond = e.integer(kBeyond);
 
-  SmallVector<Value> seen = e.loop(
-      zero, block.panels, 1, {beyond, zero},
-      [&](Value panel, ValueRange blockSees) {
-        Value firstLane = e.mul(panel, e.integer(lanes));
-        // Least lower, greatest lower, least upper, greatest upper.
-        SmallVector<Value> extremes =
-            e.loop(zero, e.integer(lanes), 1, {beyond, zero, beyond, zero},
-                   [&](Value lane, ValueRange so) -> SmallVector<Value> {
-                     Value index = e.add(firstLane, lane);
-                     Value row = e.least(e.add(block.first, index), lastQuery);
-                     auto [lower, upper] = boundRow(e, slice, row, keyEnd);
-                     if (counts) {
-                       Value isCounted = counts(index);
-                       lower = e.select(isCounted, lower, zero);
-                       upper = e.select(isCounted, upper, zero);
-                     }
-                     storeLane(e, lower, block.lower, index);
-                     storeLane(e, upper, block.upper, index);
-                     // A query that sees nothing widens no range and masks all
-                     // tiles.
-                     Value sees = e.compare(Predicate::slt, lower, upper);
-                     return {e.least(so[0], e.select(sees, lower, beyond)),
-                             e.greatest(so[1], e.select(sees, lower, beyond)),
-                             e.least(so[2], upper), e.greatest(so[3], upper)};
-                   });
-        Value base =
-            e.at(block.ranges, e.mul(panel, e.integer(4)), e.getI64Type());
-        for (int64_t i = 0; i < 4; ++i)
-          e.store(extremes[i], e.at(base, i, e.getI64Type()));
-        return SmallVector<Value>{e.least(blockSees[0], extremes[0]),
-                                  e.greatest(blockSees[1], extremes[3])};
-      });
+  SmallVector<Value> seen =
+      loop(e, zero, block.panels, 1, {beyond, zero},
+           [&](Value panel, ValueRange blockSees) {
+             Value firstLane = e.mul(panel, e.integer(lanes));
+             // Least lower, greatest lower, least upper, greatest upper.
+             SmallVector<Value> extremes = loop(
+                 e, zero, e.integer(lanes), 1, {beyond, zero, beyond, zero},
+                 [&](Value lane, ValueRange so) -> SmallVector<Value> {
+                   Value index = e.add(firstLane, lane);
+                   Value row = e.least(e.add(block.first, index), lastQuery);
+                   auto [lower, upper] = boundRow(e, slice, row, keyEnd);
+                   if (counts) {
+                     Value isCounted = counts(index);
+                     lower = e.select(isCounted, lower, zero);
+                     upper = e.select(isCounted, upper, zero);
+                   }
+                   storeLane(e, lower, block.lower, index);
+                   storeLane(e, upper, block.upper, index);
+                   // A query that sees nothing widens no range and masks all
+                   // tiles.
+                   Value sees = e.compare(Predicate::slt, lower, upper);
+                   return {e.least(so[0], e.select(sees, lower, beyond)),
+                           e.greatest(so[1], e.select(sees, lower, beyond)),
+                           e.least(so[2], upper), e.greatest(so[3], upper)};
+                 });
+             Value base =
+                 e.at(block.ranges, e.mul(panel, e.integer(4)), e.getI64Type());
+             for (int64_t i = 0; i < 4; ++i)
+               e.store(extremes[i], e.at(base, i, e.getI64Type()));
+             return SmallVector<Value>{e.least(blockSees[0], extremes[0]),
+                                       e.greatest(blockSees[1], extremes[3])};
+           });
   return {seen[0], seen[1]};
 }
 

@@ -1,5 +1,7 @@
 // Contractions in register tiles: `tile` rows x 2 vectors.
 #include "CPU/Attention/AttentionPieces.h"
+#include "CPU/Attention/ControlFlow.h"
+#include "CPU/Attention/VectorWords.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -25,7 +27,7 @@ SmallVector<Value> attention::contract(VectorEmitter &e, Value from, Value to,
                                        const Factors &factors,
                                        function_ref<void(Value)> prefetch) {
   const Registers &r = e.registers;
-  return e.loop(from, to, r.unroll, sums, [&](Value base, ValueRange carried) {
+  return loop(e, from, to, r.unroll, sums, [&](Value base, ValueRange carried) {
     SmallVector<Value> next = llvm::to_vector(carried);
     prefetch(base);
     Value scalars = factors.at(base), rows = vectorAt(e, vectors, base, 0);
@@ -41,7 +43,7 @@ SmallVector<Value> attention::contract(VectorEmitter &e, Value from, Value to,
             e.at(scalars, u * factors.step + i * factors.row, e.scalarType)));
         for (int64_t half = 0; half < 2; ++half)
           next[2 * i + half] =
-              e.multiplyAdd(scalar, pair[half], next[2 * i + half]);
+              multiplyAdd(e, scalar, pair[half], next[2 * i + half]);
       }
     }
     return next;

@@ -2,6 +2,8 @@
 // queries are in the lanes, or copied one by one where keys are not
 // consecutive.
 #include "CPU/Attention/AttentionScore.h"
+#include "CPU/Attention/ControlFlow.h"
+#include "CPU/Attention/VectorMemory.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -64,7 +66,7 @@ void ScorePass::packRows(unsigned pair, Value first, Value last) {
   Value column = columnOf(term, positionOf(first));
   Value count = e.add(e.sub(last, first), e.integer(1));
   // Never a multiple of the lanes, so that the mask is a real one.
-  Value mask = e.tailMask(count, /*size=*/1, r.lanes);
+  Value mask = tailMask(e, count, /*size=*/1, r.lanes);
   auto raw =
       lanesOf(isa<FloatType>(storage)
                   ? Type(e.getIntegerType(storage.getIntOrFloatBitWidth()))
@@ -80,7 +82,7 @@ void ScorePass::packRows(unsigned pair, Value first, Value last) {
           e.getI32IntegerAttr(storage.getIntOrFloatBitWidth() / 8));
       rows.push_back(toWords(row));
     }
-    e.transpose(rows);
+    transpose(e, rows);
     for (auto [number, row] : llvm::enumerate(rows))
       e.store(row, packedAt(pair, e.integer(number), half));
   }
@@ -98,9 +100,9 @@ void ScorePass::packElements(unsigned pair, Value first, Value last) {
   Value next =
       e.least(e.add(last, e.integer(1)), e.sub(site.keys, e.integer(1)));
   Value ahead = e.mul(stepOf(first, next), term.key);
-  e.loop(e.integer(0), e.integer(r.panel), 1, [&](Value lane) {
+  loop(e, e.integer(0), e.integer(r.panel), 1, [&](Value lane) {
     Value offset = e.load(e.getI64Type(), e.at(slots, lane, e.getI64Type()));
-    e.loop(e.integer(0), count, 1, [&](Value number) {
+    loop(e, e.integer(0), count, 1, [&](Value number) {
       Value column = columnOf(term, positionOf(e.add(first, number)));
       Value address = e.at(column, offset, storage);
       e.prefetch(e.at(address, ahead, storage), 2);
@@ -122,8 +124,8 @@ void ScorePass::packPairs(Value first, Value last) {
     Value isRow = arith::AndIOp::create(
         e, e.compare(Predicate::eq, step, e.sub(last, first)),
         e.compare(Predicate::eq, term.key, e.integer(1)));
-    e.ifElse(
-        isRow, TypeRange(),
+    ifElse(
+        e, isRow, TypeRange(),
         [&] {
           packRows(pair, first, last);
           return SmallVector<Value>();

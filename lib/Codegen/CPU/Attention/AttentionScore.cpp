@@ -4,6 +4,7 @@
 // depends on both lies in rows of keys: it is transposed, `lanes` keys at a
 // time.
 #include "CPU/Attention/AttentionScore.h"
+#include "CPU/Attention/ControlFlow.h"
 #include "Scalar/ScalarApply.h"
 
 using namespace mlir;
@@ -60,7 +61,7 @@ void attention::packTerms(VectorEmitter &e, const ScoreSite &site,
   Value lastQuery = e.sub(site.queries, e.integer(1));
   Value positions = e.at(site.scratch, site.areas->positions, e.getI8Type());
   Value count = e.mul(panels, e.integer(e.registers.panel));
-  e.loop(e.integer(0), count, 1, [&](Value index) {
+  loop(e, e.integer(0), count, 1, [&](Value index) {
     Value row = e.least(e.add(firstQuery, index), lastQuery);
     Value position =
         e.load(e.getI32Type(), e.at(site.queryPositions, row, e.getI32Type()));
@@ -239,18 +240,19 @@ SmallVector<Value> ScorePass::apply(Value score, int64_t half) {
 SmallVector<Value> ScorePass::overKeys(Value firstKey, Value from, Value to,
                                        ValueRange initial, CarriedBody body) {
   Value lastKey = e.sub(site.keys, e.integer(1));
-  return e.loop(
-      from, to, r.lanes, initial, [&](Value first, ValueRange carried) {
-        Value end = e.least(e.add(first, e.integer(r.lanes)), to);
-        Value firstRow = e.least(e.add(firstKey, first), lastKey);
-        Value lastRow =
-            e.least(e.sub(e.add(firstKey, end), e.integer(1)), lastKey);
-        packPairs(firstRow, lastRow);
-        return e.loop(first, end, 1, carried, [&](Value row, ValueRange inner) {
-          key = e.least(e.add(firstKey, row), lastKey);
-          position = positionOf(key);
-          keyNumber = e.sub(row, first);
-          return body(row, inner);
-        });
-      });
+  return loop(e, from, to, r.lanes, initial,
+              [&](Value first, ValueRange carried) {
+                Value end = e.least(e.add(first, e.integer(r.lanes)), to);
+                Value firstRow = e.least(e.add(firstKey, first), lastKey);
+                Value lastRow =
+                    e.least(e.sub(e.add(firstKey, end), e.integer(1)), lastKey);
+                packPairs(firstRow, lastRow);
+                return loop(e, first, end, 1, carried,
+                            [&](Value row, ValueRange inner) {
+                              key = e.least(e.add(firstKey, row), lastKey);
+                              position = positionOf(key);
+                              keyNumber = e.sub(row, first);
+                              return body(row, inner);
+                            });
+              });
 }

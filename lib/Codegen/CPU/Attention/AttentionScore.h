@@ -5,6 +5,7 @@
 #define SP_LIB_CODEGEN_ATTENTIONSCORE_H
 
 #include "CPU/Attention/AttentionPieces.h"
+#include "CPU/Attention/ControlFlow.h"
 #include "Scalar/ScalarEmitter.h"
 
 namespace mlir::sp::attention {

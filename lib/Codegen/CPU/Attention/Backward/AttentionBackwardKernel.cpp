@@ -8,6 +8,7 @@
 //         pack Q and dO; the products; dQ is added to memory
 //       add dK and dV to memory
 #include "CPU/Attention/Backward/AttentionBackwardTerms.h"
+#include "CPU/Attention/ControlFlow.h"
 #include "CPU/Attention/Forward/AttentionKernel.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "sprt/kernel.h"
@@ -259,10 +260,10 @@ QueryHead Launch::locateHead(const BackwardTile &tile, Value batch,
 
 /// The query heads that read a kv head.
 void Launch::forEachHead(Value kvHead, function_ref<void(Value)> body) {
-  e.loop(e.integer(0), size(SPRT_BACKWARD_HEADS), 1, [&](Value head) {
+  loop(e, e.integer(0), size(SPRT_BACKWARD_HEADS), 1, [&](Value head) {
     Value reads = this->kvHead(SPRT_BACKWARD_HEAD_FIRST,
                                e.add(head, size(SPRT_BACKWARD_HEAD_FIRST)));
-    e.ifThen(e.compare(Predicate::eq, reads, kvHead), [&] { body(head); });
+    ifThen(e, e.compare(Predicate::eq, reads, kvHead), [&] { body(head); });
   });
 }
 
@@ -270,14 +271,14 @@ void Launch::forEachHead(Value kvHead, function_ref<void(Value)> body) {
 Value Launch::isSeen(const KeyBlock &keys) {
   Value end = e.add(keys.first, keys.valid);
   Value no = arith::ConstantIntOp::create(e, 0, 1);
-  return e.loop(e.integer(0), sliceCount, 1, no,
-                [&](Value index, ValueRange so) -> SmallVector<Value> {
-                  Slice slice = this->slice(SPRT_BACKWARD_SLICES, index);
-                  Value meets = arith::AndIOp::create(
-                      e, e.compare(Predicate::slt, slice.k0, end),
-                      e.compare(Predicate::sgt, slice.k1, keys.first));
-                  return {arith::OrIOp::create(e, so[0], meets)};
-                })[0];
+  return loop(e, e.integer(0), sliceCount, 1, no,
+              [&](Value index, ValueRange so) -> SmallVector<Value> {
+                Slice slice = this->slice(SPRT_BACKWARD_SLICES, index);
+                Value meets = arith::AndIOp::create(
+                    e, e.compare(Predicate::slt, slice.k0, end),
+                    e.compare(Predicate::sgt, slice.k1, keys.first));
+                return {arith::OrIOp::create(e, so[0], meets)};
+              })[0];
 }
 
 /// Whether a query of the block saw keys at all.
@@ -295,10 +296,10 @@ void Launch::attendSlice(const BackwardTile &tile, const KeyBlock &keys,
   Value end = e.least(slice.q1, tile.queries);
   Value keyEnd = e.add(keys.first, keys.valid);
   clearKeySums(e, tile, keys, slice);
-  e.loop(slice.q0, end, s.queryBlock, [&](Value first) {
+  loop(e, slice.q0, end, s.queryBlock, [&](Value first) {
     Value count = e.least(e.sub(end, first), e.integer(s.queryBlock));
     Value last = e.sub(e.add(first, count), e.integer(1));
-    e.ifThen(mayMeet(e, slice, first, last, keys.first, keyEnd), [&] {
+    ifThen(e, mayMeet(e, slice, first, last, keys.first, keyEnd), [&] {
       Value panels = arith::DivUIOp::create(
           e, e.add(count, e.integer(s.panel - 1)), e.integer(s.panel));
       QueryBlock block{first,      tile.queries, tile.keys,  panels,
@@ -320,7 +321,7 @@ void Launch::attendKeys(const BackwardTile &tile, Value batch, Value kvHead,
                             s.headSize, tile.keyWords, &tile.keyRows));
   packKeys(e, tile.v, keys.first, keys.valid, keys.count, s.valueSize,
            tile.valueWords, /*pairs=*/nullptr);
-  e.loop(e.integer(0), sliceCount, 1, [&](Value number) {
+  loop(e, e.integer(0), sliceCount, 1, [&](Value number) {
     Slice slice = this->slice(SPRT_BACKWARD_SLICES, number);
     forEachHead(kvHead, [&](Value head) {
       attendSlice(tile, keys, locateHead(tile, batch, head), slice);
@@ -334,22 +335,22 @@ void Launch::runTile(Value index) {
   Value batch = arith::DivSIOp::create(e, index, kvHeads);
   Value kvHead = arith::RemSIOp::create(e, index, kvHeads);
   BackwardTile tile = locateTile(batch, kvHead);
-  e.ifThen(tile.initialiseQueries, [&] {
+  ifThen(e, tile.initialiseQueries, [&] {
     forEachHead(kvHead, [&](Value head) {
       clearRows(e, locateHead(tile, batch, head).dq, tile.queries, s.headSize);
     });
   });
-  e.loop(e.integer(0), tile.keys, s.keyBlock, [&](Value first) {
+  loop(e, e.integer(0), tile.keys, s.keyBlock, [&](Value first) {
     KeyBlock keys;
     keys.first = first;
     keys.valid = e.least(e.sub(tile.keys, first), e.integer(s.keyBlock));
     keys.count = e.alignUp(keys.valid, s.tile);
     Value isSeen = this->isSeen(keys);
-    e.ifThen(arith::OrIOp::create(e, tile.initialiseKeys, isSeen), [&] {
+    ifThen(e, arith::OrIOp::create(e, tile.initialiseKeys, isSeen), [&] {
       clearMatrix(e, tile.keyGradients, keys.count, s.headSize);
       clearMatrix(e, tile.valueGradients, keys.count, s.valueSize);
       // A block of a ring that no query sees may not have come.
-      e.ifThen(isSeen, [&] { attendKeys(tile, batch, kvHead, keys); });
+      ifThen(e, isSeen, [&] { attendKeys(tile, batch, kvHead, keys); });
       addMatrix(e, tile.keyGradients, tile.dk, first, keys.valid, s.headSize,
                 tile.initialiseKeys);
       addMatrix(e, tile.valueGradients, tile.dv, first, keys.valid, s.valueSize,
@@ -373,8 +374,8 @@ sp::buildAttentionBackwardKernel(ModuleOp module, Location loc,
   Block *entry = &function.getBody().front();
   Launch launch(e, entry->getArgument(0), entry->getArgument(1),
                 entry->getArgument(4));
-  e.loop(entry->getArgument(2), entry->getArgument(3), 1,
-         [&](Value index) { launch.runTile(index); });
+  loop(e, entry->getArgument(2), entry->getArgument(3), 1,
+       [&](Value index) { launch.runTile(index); });
   func::ReturnOp::create(e);
   return function;
 }

@@ -1,6 +1,9 @@
 // Moves rows between their natural row-major form and the planes of the
 // gradient kernels.
 #include "CPU/Attention/Backward/AttentionBackward.h"
+#include "CPU/Attention/ControlFlow.h"
+#include "CPU/Attention/VectorMemory.h"
+#include "CPU/Attention/VectorWords.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -32,7 +35,7 @@ static Value rowAt(BackwardEmitter &e, const Rows &rows, Value number) {
 
 static Value columnMask(BackwardEmitter &e, Value column, int64_t size) {
   int64_t lanes = e.registers.lanes;
-  return e.tailMask(e.sub(e.integer(size), column), size, lanes);
+  return tailMask(e, e.sub(e.integer(size), column), size, lanes);
 }
 
 /// The words that begin at `column` of a row of `size` columns; zeros where a
@@ -42,15 +45,15 @@ static Value wordsOf(BackwardEmitter &e, Value row, Value column, int64_t size,
   int64_t elements = e.registers.lanes * e.registers.pair;
   Value columns = e.sub(e.integer(size), column);
   // A size that is never a multiple of the lanes asks for a real mask.
-  Value mask = isValid ? e.tailMask(e.select(isValid, columns, e.integer(0)),
-                                    /*size=*/1, elements)
-                       : e.tailMask(columns, size, elements);
-  return e.loadWords(e.at(row, column, e.storedType), mask);
+  Value mask = isValid ? tailMask(e, e.select(isValid, columns, e.integer(0)),
+                                  /*size=*/1, elements)
+                       : tailMask(e, columns, size, elements);
+  return loadWords(e, e.at(row, column, e.storedType), mask);
 }
 
 /// Elements of the words times 0 added to `sum`: NaN where one is not finite.
 static Value note(BackwardEmitter &e, Value words, Value sum) {
-  for (Value x : e.elementsOf(words))
+  for (Value x : elementsOf(e, words))
     sum = e.fma(x, e.constant(0), sum);
   return sum;
 }
@@ -59,7 +62,7 @@ static Value note(BackwardEmitter &e, Value words, Value sum) {
 static void storePairs(BackwardEmitter &e, Value even, Value odd,
                        const Matrix &to, Value step, Value column) {
   for (int64_t half = 0; half < 2; ++half)
-    e.store(e.pairRows(even, odd, half),
+    e.store(pairRows(e, even, odd, half),
             e.at(vectorOf(e, to, step, column), half * e.registers.lanes,
                  e.scalarType));
 }
@@ -69,36 +72,37 @@ Value attention::packKeys(BackwardEmitter &e, const Rows &rows, Value first,
                           const Matrix &words, const Matrix *pairs) {
   const Registers &r = e.registers;
   Value end = e.alignUp(valid, r.pair);
-  Value noted = e.loop(
-      e.integer(0), end, r.pair, e.constant(0),
+  Value noted = loop(
+      e, e.integer(0), end, r.pair, e.constant(0),
       [&](Value row, ValueRange sums) {
         Value second = e.add(row, e.integer(1));
         Value isValid = e.compare(arith::CmpIPredicate::slt, second, valid);
         Value source = rowAt(e, rows, e.add(first, row));
         Value other =
             rowAt(e, rows, e.add(first, e.select(isValid, second, row)));
-        return e.loop(e.integer(0), e.integer(size), r.lanes * r.pair, sums,
-                      [&](Value column, ValueRange sums) -> SmallVector<Value> {
-                        Value x = wordsOf(e, source, column, size);
-                        e.store(x, vectorOf(e, words, row, e.steps(column)));
-                        Value sum = note(e, x, sums[0]);
-                        if (r.pair == 1)
-                          return {sum};
-                        Value y = wordsOf(e, other, column, size, isValid);
-                        e.store(y, vectorOf(e, words, second, e.steps(column)));
-                        if (pairs)
-                          storePairs(e, x, y, *pairs, e.steps(row), column);
-                        return {note(e, y, sum)};
-                      });
+        return loop(e, e.integer(0), e.integer(size), r.lanes * r.pair, sums,
+                    [&](Value column, ValueRange sums) -> SmallVector<Value> {
+                      Value x = wordsOf(e, source, column, size);
+                      e.store(x, vectorOf(e, words, row, stepsOf(e, column)));
+                      Value sum = note(e, x, sums[0]);
+                      if (r.pair == 1)
+                        return {sum};
+                      Value y = wordsOf(e, other, column, size, isValid);
+                      e.store(y,
+                              vectorOf(e, words, second, stepsOf(e, column)));
+                      if (pairs)
+                        storePairs(e, x, y, *pairs, stepsOf(e, row), column);
+                      return {note(e, y, sum)};
+                    });
       })[0];
-  e.loop(end, count, r.pair, [&](Value row) {
-    e.loop(e.integer(0), e.integer(size), r.lanes * r.pair, [&](Value column) {
+  loop(e, end, count, r.pair, [&](Value row) {
+    loop(e, e.integer(0), e.integer(size), r.lanes * r.pair, [&](Value column) {
       Value zero = e.constant(0);
       for (int64_t i = 0; i < r.pair; ++i)
-        e.store(zero,
-                vectorOf(e, words, e.add(row, e.integer(i)), e.steps(column)));
+        e.store(zero, vectorOf(e, words, e.add(row, e.integer(i)),
+                               stepsOf(e, column)));
       if (r.pair == 2 && pairs)
-        storePairs(e, zero, zero, *pairs, e.steps(row), column);
+        storePairs(e, zero, zero, *pairs, stepsOf(e, row), column);
     });
   });
   return noted;
@@ -109,8 +113,8 @@ Value attention::packQueries(BackwardEmitter &e, const Rows &rows,
                              const Matrix &to, const Matrix &columns) {
   const Registers &r = e.registers;
   Value last = e.sub(block.queries, e.integer(1));
-  return e.loop(
-      e.integer(0), e.mul(block.panels, e.integer(2)), 1, e.constant(0),
+  return loop(
+      e, e.integer(0), e.mul(block.panels, e.integer(2)), 1, e.constant(0),
       [&](Value group, ValueRange sums) {
         Value index = e.mul(group, e.integer(r.lanes));
         SmallVector<Value> sources;
@@ -119,8 +123,8 @@ Value attention::packQueries(BackwardEmitter &e, const Rows &rows,
               rowAt(e, rows,
                     e.least(e.add(e.add(block.first, index), e.integer(lane)),
                             last)));
-        return e.loop(
-            e.integer(0), e.integer(size), r.lanes * r.pair, sums,
+        return loop(
+            e, e.integer(0), e.integer(size), r.lanes * r.pair, sums,
             [&](Value column, ValueRange sums) -> SmallVector<Value> {
               Value sum = sums[0];
               SmallVector<Value> words;
@@ -129,15 +133,15 @@ Value attention::packQueries(BackwardEmitter &e, const Rows &rows,
                 sum = note(e, words.back(), sum);
               }
               for (int64_t lane = 0; lane < r.lanes; lane += r.pair) {
-                Value step = e.steps(e.add(index, e.integer(lane)));
+                Value step = stepsOf(e, e.add(index, e.integer(lane)));
                 if (r.pair == 1)
                   e.store(words[lane], vectorOf(e, to, step, column));
                 else
                   storePairs(e, words[lane], words[lane + 1], to, step, column);
               }
-              e.transpose(words);
+              transpose(e, words);
               // Queries are columns now: `index` is the first of a vector.
-              Value target = vectorOf(e, columns, e.steps(column), index);
+              Value target = vectorOf(e, columns, stepsOf(e, column), index);
               for (auto [row, vector] : llvm::enumerate(words))
                 e.store(vector,
                         e.at(target, static_cast<int64_t>(row) * r.panel,
@@ -150,7 +154,7 @@ Value attention::packQueries(BackwardEmitter &e, const Rows &rows,
 void attention::prefetchRows(BackwardEmitter &e, const Rows &rows, Value first,
                              int64_t size) {
   int64_t bytes = size * rows.type.getIntOrFloatBitWidth() / 8;
-  e.loop(e.integer(0), e.integer(e.registers.panel), 1, [&](Value row) {
+  loop(e, e.integer(0), e.integer(e.registers.panel), 1, [&](Value row) {
     Value base = rowAt(e, rows, e.add(first, row));
     for (int64_t byte = 0; byte < bytes; byte += kLineBytes)
       e.prefetch(e.at(base, byte, e.getI8Type()), 2);
@@ -196,7 +200,7 @@ void attention::packNumbers(BackwardEmitter &e, const BackwardTile &tile,
                             const QueryHead &head, const QueryBlock &block) {
   Value count = e.mul(block.panels, e.integer(e.registers.panel));
   Value valid = e.least(e.sub(block.queries, block.first), count);
-  e.loop(e.integer(0), valid, 1, [&](Value index) {
+  loop(e, e.integer(0), valid, 1, [&](Value index) {
     Value row = e.add(block.first, index);
     auto store = [&](Value number, Value area) {
       e.store(number, e.at(area, index, e.scalarType));
@@ -216,7 +220,7 @@ void attention::packNumbers(BackwardEmitter &e, const BackwardTile &tile,
   });
   Value none = numberOf(e, -std::numeric_limits<double>::infinity());
   Value zero = numberOf(e, 0);
-  e.loop(valid, count, 1, [&](Value index) {
+  loop(e, valid, count, 1, [&](Value index) {
     e.store(none, e.at(tile.lse, index, e.scalarType));
     e.store(zero, e.at(tile.delta, index, e.scalarType));
     e.store(zero,
@@ -233,13 +237,13 @@ void attention::clearMatrix(BackwardEmitter &e, const Matrix &matrix,
                             Value count, int64_t size) {
   int64_t panel = e.registers.panel;
   Value end = e.mul(count, e.integer(panel));
-  e.loop(e.integer(0), e.integer(llvm::divideCeil(size, panel)), 1,
-         [&](Value plane) {
-           Value base = matrix.plane(e, plane);
-           e.loop(e.integer(0), end, e.registers.lanes, [&](Value at) {
-             e.store(e.constant(0), e.at(base, at, e.scalarType));
-           });
+  loop(e, e.integer(0), e.integer(llvm::divideCeil(size, panel)), 1,
+       [&](Value plane) {
+         Value base = matrix.plane(e, plane);
+         loop(e, e.integer(0), end, e.registers.lanes, [&](Value at) {
+           e.store(e.constant(0), e.at(base, at, e.scalarType));
          });
+       });
 }
 
 /// Stores what `of` makes of an address in rows [first, first + count) and the
@@ -248,14 +252,14 @@ static void storeRows(BackwardEmitter &e, const Rows &rows, Value first,
                       Value count, int64_t size,
                       function_ref<Value(Value, Value, Value, Value)> of) {
   int64_t lanes = e.registers.lanes;
-  e.loop(e.integer(0), count, 1, [&](Value row) {
+  loop(e, e.integer(0), count, 1, [&](Value row) {
     Value base = rowAt(e, rows, e.add(first, row));
-    e.loop(e.integer(0), e.integer(size), lanes, [&](Value column) {
+    loop(e, e.integer(0), e.integer(size), lanes, [&](Value column) {
       Value mask = columnMask(e, column, size);
       Value address = e.at(base, column, rows.type);
       Value x = of(row, column, address, mask);
       if (mask)
-        e.storeMasked(x, address, mask);
+        storeMasked(e, x, address, mask);
       else
         e.store(x, address);
     });
@@ -268,8 +272,8 @@ void attention::addMatrix(BackwardEmitter &e, const Matrix &matrix,
   auto read = [&](Value row, Value column) {
     return e.load(e.vectorType, vectorOf(e, matrix, row, column));
   };
-  e.ifElse(
-      replaces, TypeRange(),
+  ifElse(
+      e, replaces, TypeRange(),
       [&] {
         storeRows(e, rows, first, count, size,
                   [&](Value row, Value column, Value, Value) {
@@ -280,8 +284,8 @@ void attention::addMatrix(BackwardEmitter &e, const Matrix &matrix,
       [&] {
         storeRows(e, rows, first, count, size,
                   [&](Value row, Value column, Value address, Value mask) {
-                    Value old = e.loadConverted(address, rows.type,
-                                                e.registers.lanes, mask);
+                    Value old = loadConverted(e, address, rows.type,
+                                              e.registers.lanes, mask);
                     return e.addf(old, read(row, column));
                   });
         return SmallVector<Value>();

@@ -1,5 +1,7 @@
 // One register tile of a product of two matrices in scratch memory.
 #include "CPU/Attention/Backward/AttentionBackward.h"
+#include "CPU/Attention/ControlFlow.h"
+#include "CPU/Attention/VectorWords.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -31,18 +33,18 @@ static void multiplyVisible(BackwardEmitter &e, const Scalars &a, Value row,
                             Value vectors, Value from, Value to, Value target,
                             IsThere isThere) {
   const Registers &r = e.registers;
-  e.loop(e.integer(0), e.integer(r.tile), 1, [&](Value i) {
+  loop(e, e.integer(0), e.integer(r.tile), 1, [&](Value i) {
     for (int64_t half = 0; half < 2; ++half) {
       Value address = vectorAt(e, target, i, half);
-      Value sum = e.loop(
-          from, to, 1, e.load(e.vectorType, address),
+      Value sum = loop(
+          e, from, to, 1, e.load(e.vectorType, address),
           [&](Value step, ValueRange so) -> SmallVector<Value> {
             Value scalar =
                 e.splat(e.load(e.scalarType, a.at(e, e.add(row, i), step)));
             Value x = e.load(e.vectorType, vectorAt(e, vectors, step, half));
             Value sum = so[0];
             for (auto [number, factor, element] :
-                 llvm::enumerate(e.elementsOf(scalar), e.elementsOf(x))) {
+                 llvm::enumerate(elementsOf(e, scalar), elementsOf(e, x))) {
               Value index = e.add(e.mul(step, e.integer(r.pair)),
                                   e.integer(static_cast<int64_t>(number)));
               sum =
@@ -87,8 +89,8 @@ SmallVector<Value> attention::timesFactors(BackwardEmitter &e,
 void attention::addProduct(BackwardEmitter &e, Value isFinite, const Scalars &a,
                            Value row, Value vectors, Value from, Value to,
                            Value target, IsThere isThere) {
-  e.ifElse(
-      isFinite, TypeRange(),
+  ifElse(
+      e, isFinite, TypeRange(),
       [&] {
         storeTile(e,
                   multiply(e, a, row, vectors, from, to, loadTile(e, target)),
@@ -121,17 +123,17 @@ void attention::storeFactors(BackwardEmitter &e, const Matrix &factors,
   if (r.pair == 1)
     return storeTile(e, values, address);
   for (size_t i = 0; i < values.size(); i += 2)
-    e.store(e.roundToRow(values[i], values[i + 1]),
+    e.store(roundToRow(e, values[i], values[i + 1]),
             e.at(address, static_cast<int64_t>(i) / 2 * r.panel, e.scalarType));
 }
 
 void attention::storeColumns(BackwardEmitter &e, const Matrix &columns,
                              Value row, ValueRange values) {
   const Registers &r = e.registers;
-  Value address = columns.row(e, e.integer(0), e.steps(row));
+  Value address = columns.row(e, e.integer(0), stepsOf(e, row));
   for (int64_t i = 0; i < r.tile; i += r.pair)
     for (int64_t half = 0; half < 2; ++half)
       e.store(
-          e.roundToPairs(values[2 * i + half], values[2 * i + 2 + half]),
+          roundToPairs(e, values[2 * i + half], values[2 * i + 2 + half]),
           e.at(address, i / r.pair * r.panel + half * r.lanes, e.scalarType));
 }

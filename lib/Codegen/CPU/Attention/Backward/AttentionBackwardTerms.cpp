@@ -7,6 +7,9 @@
 //   of heads     the same, of all lanes
 //   of keys      sums of a slice's queries in scratch memory, by lane
 #include "CPU/Attention/Backward/AttentionBackwardTerms.h"
+#include "CPU/Attention/ControlFlow.h"
+#include "CPU/Attention/VectorBits.h"
+#include "CPU/Attention/VectorMemory.h"
 #include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;
@@ -127,7 +130,7 @@ SmallVector<Value> TermSums::factorsOf(unsigned number, Value row) {
 Value TermSums::noneOf(unsigned number) {
   return e.shape.terms[number].kind == TermShape::Factors::powers
              ? e.constant(0)
-             : e.mark();
+             : mark(e);
 }
 
 void TermSums::addTile(Value row, ValueRange tile,
@@ -174,7 +177,7 @@ void TermSums::end(ValueRange sums) {
     Value parts = tile.terms[number].parts;
     for (int64_t half = 0; half < 2; ++half)
       e.store(own[half], vectorAt(e, parts, zero, half));
-    e.loop(zero, queryCount, 1, [&](Value lane) {
+    loop(e, zero, queryCount, 1, [&](Value lane) {
       Value offset = e.mul(e.add(firstQuery, lane), rows.query);
       addTo(e, e.at(rows.base, offset, e.scalarType),
             e.load(e.scalarType, e.at(parts, lane, e.scalarType)));
@@ -229,7 +232,7 @@ void TermSums::addPairs(unsigned number, Value count) {
     for (int64_t key = 0; key < s.lanes; ++key)
       vectors.push_back(
           e.load(e.vectorType, vectorAt(e, parts, e.integer(key), half)));
-    e.transpose(vectors);
+    transpose(e, vectors);
     for (auto [lane, vector] : llvm::enumerate(vectors))
       e.store(vector,
               e.at(byQuery,
@@ -245,21 +248,22 @@ void TermSums::addPairs(unsigned number, Value count) {
       arith::AndIOp::create(e, e.compare(Predicate::eq, step, last),
                             e.compare(Predicate::eq, rows.key, e.integer(1)));
   // Never a multiple of the lanes, so that the mask is a real one.
-  Value mask = e.tailMask(count, /*size=*/1, s.lanes);
-  e.loop(zero, queryCount, 1, [&](Value lane) {
+  Value mask = tailMask(e, count, /*size=*/1, s.lanes);
+  loop(e, zero, queryCount, 1, [&](Value lane) {
     Value from = e.at(byQuery, e.mul(lane, e.integer(s.lanes)), e.scalarType);
     Value row = e.at(rows.base, e.mul(e.add(firstQuery, lane), rows.query),
                      e.scalarType);
-    e.ifElse(
-        isRow, TypeRange(),
+    ifElse(
+        e, isRow, TypeRange(),
         [&] {
           Value address = e.at(row, firstPosition, e.scalarType);
-          Value old = e.loadConverted(address, e.scalarType, s.lanes, mask);
-          e.storeMasked(e.addf(old, e.load(e.vectorType, from)), address, mask);
+          Value old = loadConverted(e, address, e.scalarType, s.lanes, mask);
+          storeMasked(e, e.addf(old, e.load(e.vectorType, from)), address,
+                      mask);
           return SmallVector<Value>();
         },
         [&] {
-          e.loop(zero, count, 1, [&](Value key) {
+          loop(e, zero, count, 1, [&](Value key) {
             Value position = keyPosition(e, head, e.add(firstKey, key));
             addTo(e, e.at(row, e.mul(position, rows.key), e.scalarType),
                   e.load(e.scalarType, e.at(from, key, e.scalarType)));
@@ -283,7 +287,7 @@ static void forEachKeySum(
   Value to = e.least(e.sub(slice.k1, keys.first), keys.valid);
   for (unsigned number = 0; number < e.shape.terms.size(); ++number)
     if (e.shape.terms[number].isOfKeys())
-      e.loop(from, to, 1, [&](Value row) {
+      loop(e, from, to, 1, [&](Value row) {
         Value offset = e.mul(row, e.integer(e.shape.lanes));
         body(number, row, e.at(tile.terms[number].parts, offset, e.scalarType));
       });

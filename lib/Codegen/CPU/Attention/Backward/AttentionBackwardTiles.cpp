@@ -10,6 +10,10 @@
 // A hidden pair's P and dS are 0, which hides a factor unless that is infinite
 // or NaN. Blocks with such elements take products that pass over such pairs.
 #include "CPU/Attention/Backward/AttentionBackwardTerms.h"
+#include "CPU/Attention/ControlFlow.h"
+#include "CPU/Attention/VectorBits.h"
+#include "CPU/Attention/VectorMath.h"
+#include "CPU/Attention/VectorWords.h"
 #include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;
@@ -26,8 +30,8 @@ static SmallVector<Value> zeroTile(BackwardEmitter &e) {
 /// tile.
 static SmallVector<Value> maskTile(BackwardEmitter &e, const Sight &sight,
                                    Value key, ValueRange values, Value hidden) {
-  return e.ifElse(
-      crossesEdge(e, sight, key), values.getTypes(),
+  return ifElse(
+      e, crossesEdge(e, sight, key), values.getTypes(),
       [&] {
         SmallVector<Value> masked;
         for (auto [value, visible] :
@@ -69,9 +73,9 @@ static SmallVector<Value> multiplyKeys(
 /// 2^x, at most 1: no weight is more, however far lse is rounded. NaN passes.
 static Value raise(BackwardEmitter &e, Value exponent) {
   Value most = e.constant(0);
-  return e.exp2(e.select(
-      arith::CmpFOp::create(e, arith::CmpFPredicate::OGT, exponent, most), most,
-      exponent));
+  return exp2(e, e.select(arith::CmpFOp::create(e, arith::CmpFPredicate::OGT,
+                                                exponent, most),
+                          most, exponent));
 }
 
 static void raisePowers(BackwardEmitter &e, const BackwardTile &tile,
@@ -83,7 +87,7 @@ static void raisePowers(BackwardEmitter &e, const BackwardTile &tile,
     least[half] = arith::NegFOp::create(e, halfOf(e, tile.lse, panel, half));
     rest[half] = halfOf(e, tile.lseRest, panel, half);
   }
-  e.loop(panel.from, panel.to, s.tile, [&](Value row) {
+  loop(e, panel.from, panel.to, s.tile, [&](Value row) {
     SmallVector<Value> sums = multiplyKeys(e, tile, row, queries);
     // The difference is rounded once, not the scores.
     for (int64_t i = 0; i < 2 * s.tile; ++i)
@@ -113,7 +117,7 @@ static void scoreTile(BackwardEmitter &e, const BackwardTile &tile,
                    [&](Value step) { prefetchAhead(e, ahead, step); });
   for (Value &sum : sums)
     sum = e.mulf(sum, tile.scale);
-  sums = maskTile(e, panel.sight, e.add(firstKey, row), sums, e.mark());
+  sums = maskTile(e, panel.sight, e.add(firstKey, row), sums, mark(e));
   storeTile(e, sums, tile.slopes.row(e, e.integer(0), row));
 }
 
@@ -138,7 +142,7 @@ static void raiseRow(BackwardEmitter &e, const BackwardTile &tile,
     SmallVector<Value> made = pass.apply(score, half);
     // As in the forward: what no band shows stays hidden, whatever the function
     // makes of it.
-    Value isHidden = e.isMark(score);
+    Value isHidden = isMark(e, score);
     Value greatest = halfOf(e, tile.lse, panel, half);
     Value exponent =
         e.mulf(e.subf(made[0], greatest), e.constant(llvm::numbers::log2e));
@@ -155,7 +159,7 @@ static void raiseRow(BackwardEmitter &e, const BackwardTile &tile,
       Value isFlat = isHidden;
       if (selects(e))
         isFlat = arith::OrIOp::create(e, isFlat, e.equal(derivative, zero));
-      return e.select(isFlat, e.mark(), e.mulf(power, derivative));
+      return e.select(isFlat, mark(e), e.mulf(power, derivative));
     };
     e.store(times(made[1]), at(tile.slopes, half));
     for (auto [term, place] : llvm::zip_equal(e.shape.terms, tile.terms))
@@ -177,10 +181,10 @@ static void raiseScored(BackwardEmitter &e, const BackwardTile &tile,
                         Value firstKey) {
   const BackwardShape &s = e.shape;
   ScorePass pass(e, site, panel.number);
-  e.loop(panel.from, panel.to, s.lanes, [&](Value first) {
+  loop(e, panel.from, panel.to, s.lanes, [&](Value first) {
     Value end = e.least(e.add(first, e.integer(s.lanes)), panel.to);
-    e.loop(first, end, s.tile,
-           [&](Value row) { scoreTile(e, tile, panel, pass, firstKey, row); });
+    loop(e, first, end, s.tile,
+         [&](Value row) { scoreTile(e, tile, panel, pass, firstKey, row); });
     pass.overKeys(firstKey, first, end, {}, [&](Value row, ValueRange) {
       raiseRow(e, tile, panel, pass, row);
       return SmallVector<Value>();
@@ -214,7 +218,7 @@ static void scaleScored(BackwardEmitter &e, const BackwardTile &tile, Value row,
     sum = e.subf(sum, delta[i % 2]);
   }
   terms.addTile(row, sums, termSums);
-  sums = timesFactors(e, load(tile.slopes), sums, e.mark());
+  sums = timesFactors(e, load(tile.slopes), sums, mark(e));
   for (Value &sum : sums)
     sum = e.mulf(sum, tile.scale);
 }
@@ -244,14 +248,14 @@ static void differentiate(BackwardEmitter &e, const BackwardTile &tile,
   auto ofKeys = [&](Value first, ValueRange carried) {
     terms.begin(first);
     Value end = e.least(e.add(first, e.integer(s.lanes)), panel.to);
-    SmallVector<Value> sums = e.loop(first, end, s.tile, carried, ofTile);
+    SmallVector<Value> sums = loop(e, first, end, s.tile, carried, ofTile);
     terms.endKeys(end);
     return sums;
   };
   SmallVector<Value> zeros = terms.zeros();
   terms.end(terms.areOfPairs()
-                ? e.loop(panel.from, panel.to, s.lanes, zeros, ofKeys)
-                : e.loop(panel.from, panel.to, s.tile, zeros, ofTile));
+                ? loop(e, panel.from, panel.to, s.lanes, zeros, ofKeys)
+                : loop(e, panel.from, panel.to, s.tile, zeros, ofTile));
 }
 
 /// Asks for the rows of dQ that the panel adds to, and for its share of the
@@ -289,15 +293,15 @@ static void addQueryGradients(BackwardEmitter &e, const BackwardTile &tile,
   Value firstLane = e.mul(panel.number, e.integer(s.panel));
   Value first = e.add(block.first, firstLane);
   Value valid = e.least(e.sub(block.queries, first), e.integer(s.panel));
-  e.loop(e.integer(0), e.integer(s.headPad / s.panel), 1, [&](Value plane) {
+  loop(e, e.integer(0), e.integer(s.headPad / s.panel), 1, [&](Value plane) {
     Value vectors = tile.keyRows.plane(e, plane);
-    e.loop(e.integer(0), valid, s.tile, [&](Value row) {
+    loop(e, e.integer(0), valid, s.tile, [&](Value row) {
       Value target = tile.queryGradients.row(e, plane, row);
       storeTile(e, zeroTile(e), target);
       Value lane = e.add(e.mul(panel.plane, e.integer(s.panel)), row);
       addProduct(e, keys.isFinite, {tile.scoreColumns, /*isTransposed=*/true},
-                 lane, vectors, e.steps(panel.from), e.steps(panel.to), target,
-                 [&](Value i, Value key) {
+                 lane, vectors, stepsOf(e, panel.from), stepsOf(e, panel.to),
+                 target, [&](Value i, Value key) {
                    return sees(e, tile, keys, e.add(e.add(firstLane, row), i),
                                key);
                  });
@@ -316,9 +320,9 @@ static void addKeyGradients(BackwardEmitter &e, const BackwardTile &tile,
                             const QueryBlock &block, Value isFinite) {
   const BackwardShape &s = e.shape;
   Value steps = e.mul(block.panels, e.integer(s.panel / s.pair));
-  e.loop(e.integer(0), e.integer(size / s.panel), 1, [&](Value plane) {
+  loop(e, e.integer(0), e.integer(size / s.panel), 1, [&](Value plane) {
     Value base = vectors.plane(e, plane);
-    e.loop(from, to, s.tile, [&](Value row) {
+    loop(e, from, to, s.tile, [&](Value row) {
       addProduct(e, isFinite, {scalars}, row, base, e.integer(0), steps,
                  target.row(e, plane, row), [&](Value i, Value query) {
                    return sees(e, tile, keys, query, e.add(row, i));
@@ -330,8 +334,8 @@ static void addKeyGradients(BackwardEmitter &e, const BackwardTile &tile,
 /// Zeros for rows [from, to) of a panel.
 static void clearFactors(BackwardEmitter &e, const Matrix &factors, Value panel,
                          Value from, Value to) {
-  e.loop(from, to, e.shape.tile,
-         [&](Value row) { storeFactors(e, factors, panel, row, zeroTile(e)); });
+  loop(e, from, to, e.shape.tile,
+       [&](Value row) { storeFactors(e, factors, panel, row, zeroTile(e)); });
 }
 
 void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
@@ -344,7 +348,7 @@ void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
   all.greatestUpper = seen.second;
   Value firstRow, endRow;
   std::tie(firstRow, endRow) = clipSight(e, all, keys.first, keys.count);
-  e.ifThen(e.compare(Predicate::slt, firstRow, endRow), [&] {
+  ifThen(e, e.compare(Predicate::slt, firstRow, endRow), [&] {
     Value packed = packQueries(e, head.q, block, s.headSize, tile.queryRows,
                                tile.queryColumns);
     packed = e.addf(packed, packQueries(e, head.dO, block, s.valueSize,
@@ -352,7 +356,7 @@ void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
     Value isFinite = allFinite(e, packed);
     if (e.score)
       packTerms(e, head.score, block.first, block.panels);
-    e.loop(e.integer(0), block.panels, 1, [&](Value number) {
+    loop(e, e.integer(0), block.panels, 1, [&](Value number) {
       Panel panel;
       panel.number = number;
       panel.plane = s.pair == 1 ? number : e.integer(0);
@@ -366,7 +370,7 @@ void attention::attendBlock(BackwardEmitter &e, const BackwardTile &tile,
         clearFactors(e, factors, number, firstRow, panel.from);
         clearFactors(e, factors, number, panel.to, endRow);
       }
-      e.ifThen(isSeen, [&] {
+      ifThen(e, isSeen, [&] {
         lookAhead(e, head, block, panel);
         if (e.score)
           raiseScored(e, tile, head.score, panel, keys.first);

@@ -7,7 +7,9 @@
 //       for each panel of queries: scores, powers, output
 //     store the state
 #include "CPU/Attention/Forward/AttentionKernel.h"
+#include "CPU/Attention/ControlFlow.h"
 #include "CPU/Attention/Forward/AttentionParts.h"
+#include "CPU/Attention/VectorMath.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "sprt/kernel.h"
 #include "llvm/ADT/StringExtras.h"
@@ -100,8 +102,8 @@ Emitter::Emitter(Location loc, const AttentionKernelConfig &config)
       score(config), keepsSums(config.keepsSums) {}
 
 Value Emitter::power(Value difference) {
-  return exp2(score ? mulf(difference, constant(llvm::numbers::log2e))
-                    : difference);
+  return exp2(*this, score ? mulf(difference, constant(llvm::numbers::log2e))
+                           : difference);
 }
 
 LogicalResult sp::verifyAttentionKernel(Location loc,
@@ -192,8 +194,8 @@ Place Launch::locate(Value index) {
 }
 
 std::pair<Value, Value> Launch::findRows() {
-  SmallVector<Value> rows = e.loop(
-      e.integer(0), sliceCount, 1, {size(SPRT_ATTEND_QUERIES), e.integer(0)},
+  SmallVector<Value> rows = loop(
+      e, e.integer(0), sliceCount, 1, {size(SPRT_ATTEND_QUERIES), e.integer(0)},
       [&](Value index, ValueRange so) -> SmallVector<Value> {
         Slice slice = loadSlice(index);
         return {e.least(so[0], slice.q0), e.greatest(so[1], slice.q1)};
@@ -281,8 +283,8 @@ Tile Launch::locateTile(Value index) {
 /// causal ring attends with half of its rows in half of the steps.
 Value Launch::hasWork(const Tile &tile) {
   Value end = e.add(tile.firstQuery, e.integer(e.shape.queryBlock));
-  return e.loop(
-      e.integer(0), sliceCount, 1, {tile.isEmpty},
+  return loop(
+      e, e.integer(0), sliceCount, 1, {tile.isEmpty},
       [&](Value index, ValueRange so) -> SmallVector<Value> {
         Slice slice = loadSlice(index);
         Value meets = arith::AndIOp::create(
@@ -298,7 +300,7 @@ static void attendSlice(Emitter &e, const Tile &tile, const Slice &slice) {
   noteSight(e, tile);
   Value upper = seen.second;
   Value first = e.alignDown(seen.first, s.tile);
-  e.loop(first, upper, s.keyBlock, [&](Value firstKey) {
+  loop(e, first, upper, s.keyBlock, [&](Value firstKey) {
     Value count = e.least(e.alignUp(e.sub(upper, firstKey), s.tile),
                           e.integer(s.keyBlock));
     Value largest = packKeys(e, tile, firstKey, count);
@@ -308,8 +310,8 @@ static void attendSlice(Emitter &e, const Tile &tile, const Slice &slice) {
     next.isTile = e.compare(arith::CmpIPredicate::sge, next.key, upper);
     next.key = e.select(next.isTile, first, next.key);
     PackedKeys block{firstKey, count, largest, next, slice.uniform};
-    e.loop(e.integer(0), tile.panels, 1,
-           [&](Value panel) { attendPanel(e, tile, panel, block); });
+    loop(e, e.integer(0), tile.panels, 1,
+         [&](Value panel) { attendPanel(e, tile, panel, block); });
   });
 }
 
@@ -327,16 +329,15 @@ func::FuncOp sp::buildAttentionKernel(ModuleOp module, Location loc,
   Block *entry = &function.getBody().front();
   Launch launch(e, entry->getArgument(0), entry->getArgument(1),
                 entry->getArgument(4));
-  e.loop(entry->getArgument(2), entry->getArgument(3), 1, [&](Value index) {
+  loop(e, entry->getArgument(2), entry->getArgument(3), 1, [&](Value index) {
     Tile tile = launch.locateTile(index);
-    e.ifThen(launch.hasWork(tile), [&] {
+    ifThen(e, launch.hasWork(tile), [&] {
       loadState(e, tile);
       packQueries(e, tile);
       if (e.score)
         packTerms(e, tile.score, tile.firstQuery, tile.panels);
-      e.loop(e.integer(0), launch.sliceCount, 1, [&](Value slice) {
-        attendSlice(e, tile, launch.loadSlice(slice));
-      });
+      loop(e, e.integer(0), launch.sliceCount, 1,
+           [&](Value slice) { attendSlice(e, tile, launch.loadSlice(slice)); });
       storeState(e, tile);
     });
   });

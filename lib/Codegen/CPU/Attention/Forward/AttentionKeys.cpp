@@ -1,6 +1,10 @@
 // Packs a block of keys and values for the register tiles, and asks for the
 // next block's rows meanwhile.
+#include "CPU/Attention/ControlFlow.h"
 #include "CPU/Attention/Forward/AttentionParts.h"
+#include "CPU/Attention/VectorBits.h"
+#include "CPU/Attention/VectorMemory.h"
+#include "CPU/Attention/VectorWords.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -16,20 +20,20 @@ packRows(Emitter &e, Value valid, Value count, int64_t size, VectorType type,
          OfCell read, OfCell target, ValueRange noted = {},
          function_ref<Value(Value noted, Value vector)> note = {}) {
   int64_t chunk = type.getNumElements();
-  SmallVector<Value> made =
-      e.loop(e.integer(0), valid, 1, noted, [&](Value row, ValueRange carried) {
-        return e.loop(e.integer(0), e.integer(size), chunk, carried,
-                      [&](Value column, ValueRange so) {
-                        Value vector = read(row, column);
-                        e.store(vector, target(row, column));
-                        SmallVector<Value> next;
-                        if (note)
-                          next.push_back(note(so[0], vector));
-                        return next;
-                      });
+  SmallVector<Value> made = loop(
+      e, e.integer(0), valid, 1, noted, [&](Value row, ValueRange carried) {
+        return loop(e, e.integer(0), e.integer(size), chunk, carried,
+                    [&](Value column, ValueRange so) {
+                      Value vector = read(row, column);
+                      e.store(vector, target(row, column));
+                      SmallVector<Value> next;
+                      if (note)
+                        next.push_back(note(so[0], vector));
+                      return next;
+                    });
       });
-  e.loop(valid, count, 1, [&](Value row) {
-    e.loop(e.integer(0), e.integer(size), chunk, [&](Value column) {
+  loop(e, valid, count, 1, [&](Value row) {
+    loop(e, e.integer(0), e.integer(size), chunk, [&](Value column) {
       e.store(arith::ConstantOp::create(e, e.getZeroAttr(type)),
               target(row, column));
     });
@@ -40,7 +44,7 @@ packRows(Emitter &e, Value valid, Value count, int64_t size, VectorType type,
 /// The larger of `most` and the magnitudes of words' elements, as bits of the
 /// compute type.
 static Value noteMagnitudes(Emitter &e, Value most, Value words) {
-  Value bits = e.magnitudes(words);
+  Value bits = magnitudes(e, words);
   if (e.shape.pair == 2) {
     // A bfloat16 is the upper half of a float.
     auto number = [&](int64_t value) -> Value {
@@ -61,21 +65,21 @@ static Value readValues(Emitter &e, const Rows &rows, Value first, Value valid,
                         Value step, Value column) {
   const Shape &s = e.shape;
   Value mask =
-      e.tailMask(e.sub(e.integer(s.valueSize), column), s.valueSize, s.tile);
+      tailMask(e, e.sub(e.integer(s.valueSize), column), s.valueSize, s.tile);
   auto address = [&](Value row) {
     Value offset = e.mul(e.add(first, row), rows.stride);
     return e.at(rows.base, e.add(offset, column), rows.type);
   };
   if (s.pair == 1)
-    return e.loadConverted(address(step), rows.type, s.tile, mask);
+    return loadConverted(e, address(step), rows.type, s.tile, mask);
   Value row = e.mul(step, e.integer(s.pair));
   Value next = e.add(row, e.integer(1));
   Value isValid = e.compare(arith::CmpIPredicate::slt, next, valid);
-  Value even = e.loadStored(address(row), rows.type, s.tile, mask);
-  Value odd = e.loadStored(address(e.select(isValid, next, row)), rows.type,
-                           s.tile, mask);
+  Value even = loadStored(e, address(row), rows.type, s.tile, mask);
+  Value odd = loadStored(e, address(e.select(isValid, next, row)), rows.type,
+                         s.tile, mask);
   Value none = arith::ConstantOp::create(e, e.getZeroAttr(odd.getType()));
-  return e.joinHalves(even, e.select(isValid, odd, none));
+  return joinHalves(e, even, e.select(isValid, odd, none));
 }
 
 Value attention::packKeys(Emitter &e, const Tile &tile, Value first,
@@ -89,10 +93,10 @@ Value attention::packKeys(Emitter &e, const Tile &tile, Value first,
       [&](Value row, Value word) {
         Value column = e.mul(word, e.integer(s.pair));
         Value offset = e.mul(e.add(first, row), tile.k.stride);
-        return e.loadWords(
-            e.at(tile.k.base, e.add(offset, column), tile.k.type),
-            e.tailMask(e.sub(e.integer(s.headSize), column), s.headSize,
-                       s.lanes * s.pair));
+        return loadWords(e,
+                         e.at(tile.k.base, e.add(offset, column), tile.k.type),
+                         tailMask(e, e.sub(e.integer(s.headSize), column),
+                                  s.headSize, s.lanes * s.pair));
       },
       [&](Value row, Value word) {
         Value index = e.add(e.mul(row, e.integer(s.headWords)), word);
@@ -100,7 +104,7 @@ Value attention::packKeys(Emitter &e, const Tile &tile, Value first,
       });
   auto none = VectorType::get(s.tile, e.laneType);
   Value most = packRows(
-      e, e.steps(e.add(valid, e.integer(s.pair - 1))), e.steps(count),
+      e, stepsOf(e, e.add(valid, e.integer(s.pair - 1))), stepsOf(e, count),
       s.valueSize, VectorType::get(s.tile, e.scalarType),
       [&](Value step, Value column) {
         return readValues(e, tile.v, first, valid, step, column);

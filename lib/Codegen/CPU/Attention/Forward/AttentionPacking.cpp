@@ -3,7 +3,11 @@
 // and columns at a time. Rows beyond the last valid one repeat it: their lanes
 // are computed and never written, so no memory outside the valid rows is
 // touched.
+#include "CPU/Attention/ControlFlow.h"
 #include "CPU/Attention/Forward/AttentionParts.h"
+#include "CPU/Attention/VectorMath.h"
+#include "CPU/Attention/VectorMemory.h"
+#include "CPU/Attention/VectorWords.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -20,7 +24,7 @@ struct Group {
 
 static void forEachGroup(Emitter &e, const Tile &tile,
                          function_ref<void(Group)> body) {
-  e.loop(e.integer(0), tile.panels, 1, [&](Value panel) {
+  loop(e, e.integer(0), tile.panels, 1, [&](Value panel) {
     Value first =
         e.add(tile.firstQuery, e.mul(panel, e.integer(e.shape.panel)));
     for (int64_t half = 0; half < 2; ++half)
@@ -72,7 +76,7 @@ static void prefetchNextGroup(Emitter &e, const Rows &rows, Value address) {
 
 static void storeTransposed(Emitter &e, SmallVector<Value> vectors,
                             Value target) {
-  e.transpose(vectors);
+  transpose(e, vectors);
   for (auto [i, vector] : llvm::enumerate(vectors))
     e.store(vector, e.at(target, static_cast<int64_t>(i) * e.shape.panel,
                          e.scalarType));
@@ -85,18 +89,18 @@ static void packGroup(Emitter &e, const Tile &tile, const Group &group) {
   const Shape &s = e.shape;
   SmallVector<Value> rows = rowsOf(e, tile, group, tile.q);
   int64_t elements = s.lanes * s.pair;
-  e.loop(e.integer(0), e.integer(s.headSize), elements, [&](Value column) {
+  loop(e, e.integer(0), e.integer(s.headSize), elements, [&](Value column) {
     Value mask =
-        e.tailMask(e.sub(e.integer(s.headSize), column), s.headSize, elements);
+        tailMask(e, e.sub(e.integer(s.headSize), column), s.headSize, elements);
     SmallVector<Value> words;
     for (Value row : rows) {
       Value address = e.at(row, column, tile.q.type);
       prefetchNextGroup(e, tile.q, address);
-      words.push_back(e.flipSigns(e.loadWords(address, mask), tile.signs));
+      words.push_back(flipSigns(e, loadWords(e, address, mask), tile.signs));
     }
     storeTransposed(
         e, words,
-        inPanel(e, tile, s.queries, s.headWords, group, e.steps(column)));
+        inPanel(e, tile, s.queries, s.headWords, group, stepsOf(e, column)));
   });
 }
 
@@ -128,14 +132,14 @@ static void carryGroup(Emitter &e, const Tile &tile, const Group &group) {
   if (s.weightSum != s.rowSum)
     e.store(sum, perQuery(e, tile, s.weightSum, group));
   SmallVector<Value> rows = rowsOf(e, tile, group, tile.o);
-  e.loop(e.integer(0), e.integer(s.valueSize), s.lanes, [&](Value column) {
-    Value mask =
-        e.tailMask(e.sub(e.integer(s.valueSize), column), s.valueSize, s.lanes);
+  loop(e, e.integer(0), e.integer(s.valueSize), s.lanes, [&](Value column) {
+    Value mask = tailMask(e, e.sub(e.integer(s.valueSize), column), s.valueSize,
+                          s.lanes);
     SmallVector<Value> vectors;
     for (Value row : rows) {
       Value address = e.at(row, column, tile.o.type);
       prefetchNextGroup(e, tile.o, address);
-      vectors.push_back(e.loadConverted(address, tile.o.type, s.lanes, mask));
+      vectors.push_back(loadConverted(e, address, tile.o.type, s.lanes, mask));
     }
     storeTransposed(e, vectors,
                     inPanel(e, tile, s.output, s.valuePad, group, column));
@@ -150,14 +154,14 @@ static void clearGroup(Emitter &e, const Tile &tile, const Group &group) {
   e.store(e.constant(0), perQuery(e, tile, s.rowSum, group));
   if (s.weightSum != s.rowSum)
     e.store(e.constant(0), perQuery(e, tile, s.weightSum, group));
-  e.loop(e.integer(0), e.integer(s.valuePad), 1, [&](Value row) {
+  loop(e, e.integer(0), e.integer(s.valuePad), 1, [&](Value row) {
     e.store(e.constant(0), inPanel(e, tile, s.output, s.valuePad, group, row));
   });
 }
 
 void attention::loadState(Emitter &e, const Tile &tile) {
-  e.ifElse(
-      tile.isEmpty, TypeRange(),
+  ifElse(
+      e, tile.isEmpty, TypeRange(),
       [&] {
         forEachGroup(e, tile, [&](Group g) { clearGroup(e, tile, g); });
         return SmallVector<Value>();
@@ -192,7 +196,7 @@ static Value finishRows(Emitter &e, const Tile &tile, const Group &group) {
   // A maximum passes over NaN; a sum does not.
   Value nan = e.constant(std::numeric_limits<double>::quiet_NaN());
   auto logarithm = [&] {
-    return e.score ? e.addf(maximum, e.log(zero, sum)) : e.log(maximum, sum);
+    return e.score ? e.addf(maximum, log(e, zero, sum)) : log(e, maximum, sum);
   };
   Value lse = e.keepsSums ? e.addf(maximum, e.subf(sum, sum))
                           : e.select(isKept, entry,
@@ -213,7 +217,7 @@ static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {
   Value factor = finishRows(e, tile, group);
   Value valid =
       e.least(e.sub(tile.queries, group.firstRow), e.integer(s.lanes));
-  e.loop(e.integer(0), valid, 1, [&](Value lane) {
+  loop(e, e.integer(0), valid, 1, [&](Value lane) {
     Value lse = e.load(e.scalarType, e.at(perQuery(e, tile, s.rowState, group),
                                           lane, e.scalarType));
     Value row = e.add(group.firstRow, lane);
@@ -225,7 +229,7 @@ static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {
                                         lane, e.scalarType)),
               e.at(address, 1, e.scalarType));
   });
-  e.loop(e.integer(0), e.integer(s.valueSize), s.lanes, [&](Value column) {
+  loop(e, e.integer(0), e.integer(s.valueSize), s.lanes, [&](Value column) {
     Value source = inPanel(e, tile, s.output, s.valuePad, group, column);
     SmallVector<Value> vectors;
     for (int64_t i = 0; i < s.lanes; ++i) {
@@ -233,19 +237,19 @@ static void storeGroup(Emitter &e, const Tile &tile, const Group &group) {
           e.load(e.vectorType, e.at(source, i * s.panel, e.scalarType));
       vectors.push_back(factor ? e.mulf(factor, sums) : sums);
     }
-    e.transpose(vectors);
+    transpose(e, vectors);
     Value columns = e.sub(e.integer(s.valueSize), column);
     for (auto [lane, vector] : llvm::enumerate(vectors)) {
       Value isValid = e.compare(arith::CmpIPredicate::slt,
                                 e.integer(static_cast<int64_t>(lane)), valid);
       // A count that is never a multiple of the lanes asks for a real mask.
-      Value mask = e.tailMask(e.select(isValid, columns, e.integer(0)),
-                              /*size=*/1, s.lanes);
+      Value mask = tailMask(e, e.select(isValid, columns, e.integer(0)),
+                            /*size=*/1, s.lanes);
       Value row = lastRowOr(e, tile, group, static_cast<int64_t>(lane));
       Value base = e.at(tile.o.base, e.mul(row, tile.o.stride), e.scalarType);
       Value address = e.at(base, column, e.scalarType);
       prefetchNextGroup(e, tile.o, address);
-      e.storeMasked(vector, address, mask);
+      storeMasked(e, vector, address, mask);
     }
   });
 }

@@ -6,7 +6,10 @@
 //
 // A tile that a band's edge crosses is masked in its epilogue, so its
 // arithmetic is that of every other tile.
+#include "CPU/Attention/ControlFlow.h"
 #include "CPU/Attention/Forward/AttentionParts.h"
+#include "CPU/Attention/VectorBits.h"
+#include "CPU/Attention/VectorWords.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -52,7 +55,7 @@ void attention::noteSight(Emitter &e, const Tile &tile) {
   Value least =
       e.constant(e.scalarType.isF64() ? std::numeric_limits<double>::lowest()
                                       : std::numeric_limits<float>::lowest());
-  e.loop(e.integer(0), tile.panels, 1, [&](Value panel) {
+  loop(e, e.integer(0), tile.panels, 1, [&](Value panel) {
     Panel p = locatePanel(e, tile, panel);
     for (int64_t half = 0; half < 2; ++half) {
       auto bound = [&](Value area) {
@@ -75,7 +78,7 @@ static SmallVector<Value> maskTile(Emitter &e, const Panel &p, Value firstKey,
   Value isUniform = e.compare(Predicate::ne, uniform, e.integer(0));
   Value zero = e.constant(0);
   if (e.score)
-    none = e.select(isUniform, none, e.mark());
+    none = e.select(isUniform, none, mark(e));
   SmallVector<Value> masked;
   for (auto [score, visible] :
        llvm::zip_equal(scores, visibleLanes(e, p.sight, firstKey)))
@@ -90,7 +93,7 @@ scoreBlock(Emitter &e, const Panel &p, Value firstKey, Value from, Value to,
   const Shape &s = e.shape;
   SmallVector<Value> none(2,
                           e.constant(-std::numeric_limits<double>::infinity()));
-  return e.loop(from, to, s.tile, none, [&](Value row, ValueRange carried) {
+  return loop(e, from, to, s.tile, none, [&](Value row, ValueRange carried) {
     Value keys = e.at(p.keys, e.mul(row, e.integer(s.headWords)), e.scalarType);
     SmallVector<Value> sums(2 * s.tile, e.constant(0));
     Value following = e.at(keys, s.tile * s.headWords, e.scalarType);
@@ -106,8 +109,8 @@ scoreBlock(Emitter &e, const Panel &p, Value firstKey, Value from, Value to,
     Value crosses =
         arith::OrIOp::create(e, crossesEdge(e, p.sight, tileKey),
                              e.compare(Predicate::ne, uniform, e.integer(0)));
-    sums = e.ifElse(
-        crosses, SmallVector<Type>(2 * s.tile, e.vectorType),
+    sums = ifElse(
+        e, crosses, SmallVector<Type>(2 * s.tile, e.vectorType),
         [&] { return maskTile(e, p, tileKey, uniform, sums); },
         [&] { return sums; });
     SmallVector<Value> next = llvm::to_vector(carried);
@@ -139,7 +142,7 @@ static SmallVector<Value> applyScore(Emitter &e, const Tile &tile,
                                pass.apply(e.mulf(product, tile.product), half);
                            // Keys that no band shows stay hidden, whatever the
                            // function makes of it.
-                           Value isHidden = e.isMark(product);
+                           Value isHidden = isMark(e, product);
                            Value exponent = e.select(isHidden, none, made[0]);
                            e.store(exponent, address);
                            if (made.size() == 2)
@@ -153,7 +156,7 @@ static SmallVector<Value> applyScore(Emitter &e, const Tile &tile,
 
 /// Weights of 1 for scores [from, to), which no score function made.
 static void clearWeights(Emitter &e, const Panel &p, Value from, Value to) {
-  e.loop(from, to, 1, [&](Value row) {
+  loop(e, from, to, 1, [&](Value row) {
     for (int64_t half = 0; half < 2; ++half)
       e.store(e.constant(1), vectorAt(e, p.weights, row, half));
   });
@@ -162,10 +165,10 @@ static void clearWeights(Emitter &e, const Panel &p, Value from, Value to) {
 /// Whether a maximum is so large that its product's rounding alone is more than
 /// powers should make of it.
 static Value areLarge(Emitter &e, ValueRange maxima) {
-  Value least = e.integers(e.bitsOf(e.scalarType.isF64() ? 0x1p53 : 0x1p24));
+  Value least = e.integers(bitsOf(e, e.scalarType.isF64() ? 0x1p53 : 0x1p24));
   Value isLarge;
   for (Value maximum : maxima) {
-    Value so = e.compare(Predicate::sge, e.magnitudes(maximum), least);
+    Value so = e.compare(Predicate::sge, magnitudes(e, maximum), least);
     isLarge = isLarge ? arith::OrIOp::create(e, isLarge, so) : so;
   }
   return vector::ReductionOp::create(e, vector::CombiningKind::OR, isLarge);
@@ -180,7 +183,7 @@ static SmallVector<Value> raiseBlock(Emitter &e, const Panel &p, Value from,
                                      bool isRounded) {
   const Shape &s = e.shape;
   SmallVector<Value> zeros(2 * s.pair, e.constant(0));
-  return e.loop(from, to, s.pair, zeros, [&](Value row, ValueRange carried) {
+  return loop(e, from, to, s.pair, zeros, [&](Value row, ValueRange carried) {
     SmallVector<Value> next = llvm::to_vector(carried);
     for (int64_t half = 0; half < 2; ++half) {
       Value powers[2];
@@ -199,10 +202,10 @@ static SmallVector<Value> raiseBlock(Emitter &e, const Panel &p, Value from,
         step = e.mulf(step,
                       e.load(e.vectorType, vectorAt(e, p.weights, row, half)));
       if (s.pair == 2) {
-        step = e.roundToPairs(powers[0], powers[1]);
-        next[2 + half] = e.multiplyAdd(e.pairsOfOne(), step, next[2 + half]);
+        step = roundToPairs(e, powers[0], powers[1]);
+        next[2 + half] = multiplyAdd(e, pairsOfOne(e), step, next[2 + half]);
       }
-      e.store(step, vectorAt(e, p.scores, e.steps(row), half));
+      e.store(step, vectorAt(e, p.scores, stepsOf(e, row), half));
     }
     return next;
   });
@@ -216,7 +219,7 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
   Value zero = e.integer(0);
   Value from, to;
   std::tie(from, to) = clipSight(e, p.sight, firstKey, block.count);
-  e.ifThen(e.compare(Predicate::slt, from, to), [&] {
+  ifThen(e, e.compare(Predicate::slt, from, to), [&] {
     SmallVector<Value> scores =
         scoreBlock(e, p, firstKey, from, to, uniform, [&](Value row) {
           SmallVector<Ahead> all = lookAhead(e, tile, panel, row, block.next);
@@ -227,8 +230,8 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
           return all;
         });
     if (e.score)
-      scores = e.ifElse(
-          e.compare(Predicate::eq, uniform, zero),
+      scores = ifElse(
+          e, e.compare(Predicate::eq, uniform, zero),
           SmallVector<Type>(2, e.vectorType),
           [&] {
             ScorePass pass(e, tile.score, panel);
@@ -262,8 +265,8 @@ void attention::attendPanel(Emitter &e, const Tile &tile, Value panel,
     SmallVector<Value> powers =
         e.score
             ? raise(false)
-            : e.ifElse(
-                  areLarge(e, safe),
+            : ifElse(
+                  e, areLarge(e, safe),
                   SmallVector<Type>(2 * s.pair, e.vectorType),
                   [&] { return raise(true); }, [&] { return raise(false); });
     auto addSums = [&](Value area, int64_t first) {

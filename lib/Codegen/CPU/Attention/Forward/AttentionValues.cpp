@@ -1,7 +1,10 @@
 // The output of one panel of queries and one packed block of keys: 8 value
 // columns x 2 vectors of queries in registers, over the keys; and what values
 // ask for that are large or not finite.
+#include "CPU/Attention/ControlFlow.h"
 #include "CPU/Attention/Forward/AttentionParts.h"
+#include "CPU/Attention/VectorBits.h"
+#include "CPU/Attention/VectorWords.h"
 #include <cmath>
 
 using namespace mlir;
@@ -20,7 +23,7 @@ static double largeValue(Emitter &e) {
 
 /// Whether the block has values of this magnitude and more.
 static Value hasValuesFrom(Emitter &e, const PackedKeys &block, double least) {
-  Value bits = arith::ConstantIntOp::create(e, e.laneType, e.bitsOf(least));
+  Value bits = arith::ConstantIntOp::create(e, e.laneType, bitsOf(e, least));
   return e.compare(Predicate::sge, block.largest, bits);
 }
 
@@ -34,8 +37,8 @@ static SmallVector<Value> liftForLarge(Emitter &e, const Panel &p, Value count,
   int64_t mantissaBits = isDouble ? 52 : 23, bias = isDouble ? 1023 : 127;
   constexpr int64_t room = 32; // the bound's own
   Value most =
-      e.integers(e.bitsOf(isDouble ? std::numeric_limits<double>::max()
-                                   : std::numeric_limits<float>::max()));
+      e.integers(bitsOf(e, isDouble ? std::numeric_limits<double>::max()
+                                    : std::numeric_limits<float>::max()));
   auto toNumbers = [&](Value bits) {
     bits = arith::MinSIOp::create(e, bits, most);
     return e.mulf(arith::BitcastOp::create(e, e.vectorType, bits),
@@ -43,17 +46,17 @@ static SmallVector<Value> liftForLarge(Emitter &e, const Panel &p, Value count,
   };
   Value zero = e.integers(0);
   SmallVector<Value> outputs =
-      e.loop(e.integer(0), e.integer(s.valueSize), 1, {zero, zero},
-             [&](Value column, ValueRange so) {
-               SmallVector<Value> next;
-               for (int64_t half = 0; half < 2; ++half) {
-                 Value sum =
-                     e.load(e.vectorType, vectorAt(e, p.output, column, half));
-                 next.push_back(
-                     arith::MaxSIOp::create(e, so[half], e.magnitudes(sum)));
-               }
-               return next;
-             });
+      loop(e, e.integer(0), e.integer(s.valueSize), 1, {zero, zero},
+           [&](Value column, ValueRange so) {
+             SmallVector<Value> next;
+             for (int64_t half = 0; half < 2; ++half) {
+               Value sum =
+                   e.load(e.vectorType, vectorAt(e, p.output, column, half));
+               next.push_back(
+                   arith::MaxSIOp::create(e, so[half], magnitudes(e, sum)));
+             }
+             return next;
+           });
   Value weights =
       e.splat(arith::SIToFPOp::create(e, e.scalarType, count).getResult());
   Value values = e.mulf(toNumbers(e.splat(largest)), weights);
@@ -61,7 +64,7 @@ static SmallVector<Value> liftForLarge(Emitter &e, const Panel &p, Value count,
   for (int64_t half = 0; half < 2; ++half) {
     Value rescale = e.power(e.subf(before[half], maxima[half]));
     Value bound = e.fma(toNumbers(outputs[half]), rescale, values);
-    Value exponent = arith::ShRUIOp::create(e, e.magnitudes(bound),
+    Value exponent = arith::ShRUIOp::create(e, magnitudes(e, bound),
                                             e.integers(mantissaBits));
     // bound < 2^(exponent - bias + 1) is to be less than 2^(bias - 1 - room).
     Value excess = arith::MaxSIOp::create(
@@ -90,8 +93,8 @@ SmallVector<Value> attention::liftMaxima(Emitter &e, const Panel &p,
                                          const PackedKeys &block, Value from,
                                          Value to, ValueRange before,
                                          ValueRange maxima) {
-  return e.ifElse(
-      hasValuesFrom(e, block, largeValue(e)), maxima.getTypes(),
+  return ifElse(
+      e, hasValuesFrom(e, block, largeValue(e)), maxima.getTypes(),
       [&] {
         return liftForLarge(e, p, e.sub(to, from), block.largest, before,
                             maxima);
@@ -107,7 +110,7 @@ static void addVisible(Emitter &e, const Panel &p, Value firstKey, Value from,
   Value end = e.integer(s.valueSize), tile = e.integer(s.tile);
   auto forEachSum =
       [&](function_ref<Value(Value column, int64_t half, Value sum)> next) {
-        e.loop(e.integer(0), end, 1, [&](Value column) {
+        loop(e, e.integer(0), end, 1, [&](Value column) {
           for (int64_t half = 0; half < 2; ++half) {
             Value address = vectorAt(e, p.output, column, half);
             e.store(next(column, half, e.load(e.vectorType, address)), address);
@@ -117,7 +120,7 @@ static void addVisible(Emitter &e, const Panel &p, Value firstKey, Value from,
   forEachSum([&](Value, int64_t half, Value sum) {
     return e.mulf(sum, rescale[half]);
   });
-  e.loop(from, to, s.tile, [&](Value row) {
+  loop(e, from, to, s.tile, [&](Value row) {
     SmallVector<Value> visible = visibleLanes(e, p.sight, e.add(firstKey, row));
     forEachSum([&](Value column, int64_t half, Value sum) {
       Value values = e.at(p.values,
@@ -126,12 +129,12 @@ static void addVisible(Emitter &e, const Panel &p, Value firstKey, Value from,
                                 arith::RemUIOp::create(e, column, tile)),
                           e.scalarType);
       for (int64_t i = 0; i < s.tile; i += s.pair) {
-        Value step = e.steps(e.add(row, e.integer(i)));
+        Value step = stepsOf(e, e.add(row, e.integer(i)));
         Value word = e.splat(e.load(
             e.scalarType, e.at(values, e.mul(step, tile), e.scalarType)));
         Value powers = e.load(e.vectorType, vectorAt(e, p.scores, step, half));
         for (auto [j, value, power] :
-             llvm::enumerate(e.elementsOf(word), e.elementsOf(powers)))
+             llvm::enumerate(elementsOf(e, word), elementsOf(e, powers)))
           sum = e.select(visible[2 * (i + static_cast<int64_t>(j)) + half],
                          e.fma(power, value, sum), sum);
       }
@@ -144,7 +147,7 @@ static void addVisible(Emitter &e, const Panel &p, Value firstKey, Value from,
 static void addFinite(Emitter &e, const Panel &p, Value from, Value to,
                       ValueRange rescale) {
   const Shape &s = e.shape;
-  e.loop(e.integer(0), e.integer(s.valueSize), s.tile, [&](Value column) {
+  loop(e, e.integer(0), e.integer(s.valueSize), s.tile, [&](Value column) {
     Value values = e.at(p.values, e.mul(column, e.integer(s.stripe / s.tile)),
                         e.scalarType);
     auto element = [&](int64_t i, int64_t half) {
@@ -156,7 +159,7 @@ static void addFinite(Emitter &e, const Panel &p, Value from, Value to,
         sums.push_back(
             e.mulf(e.load(e.vectorType, element(i, half)), rescale[half]));
     Value following = e.at(values, s.stripe, e.scalarType);
-    sums = contract(e, e.steps(from), e.steps(to), sums, p.scores,
+    sums = contract(e, stepsOf(e, from), stepsOf(e, to), sums, p.scores,
                     {[&](Value step) {
                        return e.at(values, e.mul(step, e.integer(s.tile)),
                                    e.scalarType);
@@ -178,8 +181,8 @@ void attention::addValues(Emitter &e, const Panel &p, const PackedKeys &block,
       e.compare(Predicate::sgt, e.add(block.first, to), p.sight.leastUpper));
   Value hasInfinite =
       hasValuesFrom(e, block, std::numeric_limits<double>::infinity());
-  e.ifElse(
-      arith::AndIOp::create(e, hasInfinite, isCut), TypeRange(),
+  ifElse(
+      e, arith::AndIOp::create(e, hasInfinite, isCut), TypeRange(),
       [&] {
         addVisible(e, p, block.first, from, to, rescale);
         return SmallVector<Value>();
