@@ -1,5 +1,6 @@
 //===- ConversionOps.cpp - Changes of element type and precision ----------===//
 #include "Elementwise.h"
+#include "sp/Interpreter/TensorBytes.h"
 #include "sp/StableHLO/StableHLO.h"
 #include <cmath>
 
@@ -89,7 +90,7 @@ static FailureOr<Tensor> bitcastOp(stablehlo::BitcastConvertOp op,
   if (!wholeBytes(from) || !wholeBytes(to))
     return op.emitOpError() << "is not evaluated from " << from << " to " << to
                             << ": expected elements of whole bytes";
-  return Tensor::fromBytes(type, operands[0].toBytes());
+  return tensorFromBytes(type, bytesOf(operands[0]));
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,6 +2,7 @@
 #include "Elementwise.h"
 #include "Evaluator.h"
 #include "Strided.h"
+#include "sp/Interpreter/TensorBytes.h"
 #include "sp/StableHLO/StableHLO.h"
 #include "sp/StableHLO/TensorTypes.h"
 
@@ -11,7 +12,7 @@ using sp::typeOf;
 
 static FailureOr<Tensor> constantOp(Operation *op, ElementsAttr value) {
   std::string reason;
-  FailureOr<Tensor> result = Tensor::fromAttribute(value, reason);
+  FailureOr<Tensor> result = tensorFromAttribute(value, reason);
   if (failed(result))
     return op->emitOpError() << "has no value to evaluate: " << reason;
   return result;

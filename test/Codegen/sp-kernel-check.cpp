@@ -26,6 +26,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "sp/Codegen/ArtifactLink.h"
 #include "sp/Interpreter/Interpreter.h"
+#include "sp/Interpreter/TensorBytes.h"
 #include "sp/StableHLO/StableHLO.h"
 #include "sprt/kernel.h"
 
@@ -40,6 +41,7 @@
 using namespace mlir;
 using interpreter::Storage;
 using interpreter::Tensor;
+using interpreter::tensorFromBytes;
 
 static llvm::cl::opt<std::string> input(llvm::cl::Positional,
                                         llvm::cl::Required);
@@ -100,7 +102,7 @@ static Tensor makeArgument(RankedTensorType type, bool special,
     }
   });
   // Rounded to the element type.
-  return Tensor::fromBytes(type, tensor.toBytes());
+  return tensorFromBytes(type, bytesOf(tensor));
 }
 
 static double toleranceOf(Type element) {
@@ -194,12 +196,12 @@ static bool check(func::FuncOp function, const Shape &shape, void *library) {
     arguments.push_back(makeArgument(cast<RankedTensorType>(type),
                                      StringRef(name).ends_with("special"),
                                      random));
-    std::vector<char> bytes = arguments.back().toBytes();
+    std::vector<char> bytes = bytesOf(arguments.back());
     buffers.emplace_back(bytes.size());
     llvm::copy(bytes, buffers.back().data());
   }
   for (Type type : function.getResultTypes())
-    buffers.emplace_back(Tensor(cast<RankedTensorType>(type)).toBytes().size());
+    buffers.emplace_back(bytesOf(Tensor(cast<RankedTensorType>(type))).size());
   Guarded scratch(shape.scratchBytes);
   std::vector<void *> addresses;
   for (Guarded &buffer : buffers)
@@ -216,7 +218,7 @@ static bool check(func::FuncOp function, const Shape &shape, void *library) {
   bool isRight = scratch.isIntact();
   for (auto [i, want] : llvm::enumerate(*wanted)) {
     Guarded &buffer = buffers[arguments.size() + i];
-    Tensor got = Tensor::fromBytes(want.getType(), buffer.content());
+    Tensor got = tensorFromBytes(want.getType(), buffer.content());
     double error = difference(got, want);
     worst = std::max(worst, error);
     isRight &= buffer.isIntact() && error <= toleranceOf(want.getElementType());

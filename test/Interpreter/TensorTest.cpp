@@ -1,7 +1,7 @@
 //===- TensorTest.cpp - Values and their bytes ----------------------------===//
-#include "sp/Interpreter/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
+#include "sp/Interpreter/TensorBytes.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <cstring>
@@ -20,8 +20,8 @@ protected:
     std::vector<char> bytes(2 * bits.size());
     std::memcpy(bytes.data(), bits.data(), bytes.size());
     auto type = RankedTensorType::get({65536}, element);
-    Tensor tensor = Tensor::fromBytes(type, bytes);
-    std::vector<char> back = tensor.toBytes();
+    Tensor tensor = tensorFromBytes(type, bytes);
+    std::vector<char> back = bytesOf(tensor);
     for (size_t i = 0; i < bits.size(); ++i) {
       uint16_t value;
       std::memcpy(&value, &back[2 * i], 2);
@@ -47,7 +47,7 @@ TEST_F(TensorBytes, AreRoundedToNearestEven) {
   values[1] = 1 + 3.0 / 256; // Halfway: up to even.
   values[2] = 3.4e38;        // Above the largest bf16.
   values[3] = -1e-45;
-  std::vector<char> bytes = tensor.toBytes();
+  std::vector<char> bytes = bytesOf(tensor);
   uint16_t bits[4];
   std::memcpy(bits, bytes.data(), sizeof(bits));
   EXPECT_EQ(bits[0], 0x3f80);
@@ -61,11 +61,11 @@ TEST_F(TensorBytes, KeepSignsOfIntegers) {
   auto signedType = RankedTensorType::get({3}, builder.getI8Type());
   auto unsignedType =
       RankedTensorType::get({3}, builder.getIntegerType(8, false));
-  EXPECT_EQ(Tensor::fromBytes(signedType, bytes).elements<int64_t>(),
+  EXPECT_EQ(tensorFromBytes(signedType, bytes).elements<int64_t>(),
             ArrayRef<int64_t>({-1, -128, 127}));
-  EXPECT_EQ(Tensor::fromBytes(unsignedType, bytes).elements<uint64_t>(),
+  EXPECT_EQ(tensorFromBytes(unsignedType, bytes).elements<uint64_t>(),
             ArrayRef<uint64_t>({255, 128, 127}));
-  EXPECT_EQ(Tensor::fromBytes(signedType, bytes).toBytes(), bytes);
+  EXPECT_EQ(bytesOf(tensorFromBytes(signedType, bytes)), bytes);
 }
 
 TEST(Tensor, CopiesShareUntilWritten) {

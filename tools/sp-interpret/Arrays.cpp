@@ -1,6 +1,7 @@
 //===- Arrays.cpp - Files of arrays as tensors and back -------------------===//
 #include "Arrays.h"
 #include "sp/Interpreter/RankProgram.h"
+#include "sp/Interpreter/TensorBytes.h"
 #include "sprt/sprt.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -120,7 +121,7 @@ static FailureOr<Tensor> toTensor(const sprt_array &array, const char *name,
   }
   auto fileType = RankedTensorType::get(shape, given);
   size_t bytes = fileType.getNumElements() * sprt_dtype_size(array.dtype);
-  Tensor tensor = Tensor::fromBytes(
+  Tensor tensor = tensorFromBytes(
       fileType, ArrayRef<char>(static_cast<const char *>(array.data), bytes));
   return tensor.withType(type);
 }
@@ -194,7 +195,7 @@ interpreter::drawInputs(const Parameters &parameters, uint64_t seed,
     if (failed(
             check(sprt_array_fill_random(&array, seed, i, low, high), error)))
       return failure();
-    tensors.push_back(Tensor::fromBytes(type, bytes));
+    tensors.push_back(tensorFromBytes(type, bytes));
   }
   return tensors;
 }
@@ -215,7 +216,7 @@ LogicalResult interpreter::writeArrays(const std::string &path,
           << " to " << path;
       return failure();
     }
-    std::vector<char> bytes = tensor.toBytes();
+    std::vector<char> bytes = bytesOf(tensor);
     sprt_array array{};
     array.size = sizeof(array);
     array.dtype = *dtype;

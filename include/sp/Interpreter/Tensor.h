@@ -63,15 +63,6 @@ public:
   /// What the elements of all tensors of this process take.
   static int64_t liveBytes();
 
-  /// The tensor an attribute describes. Fails for resources whose value is not
-  /// in the file, with the reason in `reason`.
-  static FailureOr<Tensor> fromAttribute(ElementsAttr value,
-                                         std::string &reason);
-  /// The tensor whose little-endian bytes, in the element type's own format,
-  /// are `bytes` (i1 as one byte). `bytes` has exactly the right size.
-  static Tensor fromBytes(RankedTensorType type, ArrayRef<char> bytes);
-  /// The inverse of fromBytes, rounding to the element type where needed.
-  std::vector<char> toBytes() const;
   template <typename T> static Tensor splat(RankedTensorType type, T value) {
     Tensor result(type);
     MutableArrayRef<T> elements = result.mutableElements<T>();

@@ -9,6 +9,7 @@
 
 #include "sp/Import/Passes.h"
 #include "sp/Interpreter/Interpreter.h"
+#include "sp/Interpreter/TensorBytes.h"
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -124,8 +125,7 @@ struct FoldConstantsPass : sp::impl::FoldConstantsPassBase<FoldConstantsPass> {
 SmallVector<interpreter::Tensor> Folder::compute(Operation *op) {
   if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
     std::string reason;
-    auto tensor =
-        interpreter::Tensor::fromAttribute(constant.getValue(), reason);
+    auto tensor = interpreter::tensorFromAttribute(constant.getValue(), reason);
     return succeeded(tensor) ? SmallVector<interpreter::Tensor>{*tensor}
                              : SmallVector<interpreter::Tensor>();
   }
