@@ -66,8 +66,9 @@ bool Readings::rounds(const Node *node) const {
          isa<FloatType>(node->operands[0]->elementType());
 }
 
-bool Readings::hasBelow(const Node *node, DenseMap<const Node *, bool> &found,
-                        llvm::function_ref<bool(const Node *)> is) {
+/// Whether a node or one that it is made of is such.
+static bool hasBelow(const Node *node, DenseMap<const Node *, bool> &found,
+                     llvm::function_ref<bool(const Node *)> is) {
   auto [entry, isNew] = found.try_emplace(node, false);
   if (!isNew)
     return entry->second;
@@ -75,6 +76,29 @@ bool Readings::hasBelow(const Node *node, DenseMap<const Node *, bool> &found,
   for (const Node *operand : node->operands)
     has = hasBelow(operand, found, is) || has;
   return found[node] = has;
+}
+
+/// Whether all that is asked of a sum of truths is whether it is 0.
+static bool isCounted(Value value) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp>(user))
+      return isCounted(user->getResult(0));
+    auto compare = dyn_cast<stablehlo::CompareOp>(user);
+    if (!compare)
+      return false;
+    Value other =
+        compare.getLhs() == value ? compare.getRhs() : compare.getLhs();
+    if (auto broadcast = other.getDefiningOp<stablehlo::BroadcastInDimOp>())
+      other = broadcast.getOperand();
+    auto constant = other.getDefiningOp<stablehlo::ConstantOp>();
+    if (!constant)
+      return false;
+    Attribute zero =
+        Builder(user->getContext())
+            .getZeroAttr(cast<ShapedType>(constant.getType()).getElementType());
+    auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+    return splat && splat.getSplatValue<Attribute>() == zero;
+  });
 }
 
 /// Whether a node has no more values than the truths that it is made of.
@@ -123,29 +147,6 @@ bool Readings::isFlags(const Node *node) {
          isa<IntegerType>(node->elementType()) && !node->hasTruths() &&
          isa_and_nonnull<stablehlo::AndOp, stablehlo::MulOp>(node->op) &&
          (isBit(node->operands[0]) || isBit(node->operands[1]));
-}
-
-/// Whether all that is asked of a sum of truths is whether it is 0.
-bool Readings::isCounted(Value value) const {
-  return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    if (isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp>(user))
-      return isCounted(user->getResult(0));
-    auto compare = dyn_cast<stablehlo::CompareOp>(user);
-    if (!compare)
-      return false;
-    Value other =
-        compare.getLhs() == value ? compare.getRhs() : compare.getLhs();
-    if (auto broadcast = other.getDefiningOp<stablehlo::BroadcastInDimOp>())
-      other = broadcast.getOperand();
-    auto constant = other.getDefiningOp<stablehlo::ConstantOp>();
-    if (!constant)
-      return false;
-    Attribute zero =
-        Builder(user->getContext())
-            .getZeroAttr(cast<ShapedType>(constant.getType()).getElementType());
-    auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
-    return splat && splat.getSplatValue<Attribute>() == zero;
-  });
 }
 
 Reading Readings::of(const Node *node) {
@@ -363,10 +364,10 @@ bool Readings::isOfPairs(const Node *of, const Node *power) {
 }
 
 /// Whether a node is the greater of a row's value and a fill.
-bool Readings::isGuardOfMaximum(const Node *node) {
+static bool isGuardOfMaximum(Readings &readings, const Node *node) {
   return isa<stablehlo::MaxOp>(node->op) &&
          llvm::any_of(node->operands, [&](const Node *operand) {
-           std::optional<double> number = this->number(operand);
+           std::optional<double> number = readings.number(operand);
            return number && *number <= largestFill;
          });
 }
@@ -385,7 +386,8 @@ Readings::findAny(const Node *of,
       continue;
     Reading reading = this->of(node);
     if ((reading == Reading::Any || reading == Reading::Ordered) &&
-        !isGuardOfMaximum(node) && (!widest || count(node) > count(widest)))
+        !isGuardOfMaximum(*this, node) &&
+        (!widest || count(node) > count(widest)))
       widest = node;
     llvm::append_range(open, node->operands);
   }

@@ -97,15 +97,11 @@ private:
   Reading ofScored(const Node *node);
   Reading ofInput(const Node *node);
   unsigned numberOf(std::vector<uint64_t> key);
-  bool hasBelow(const Node *node, DenseMap<const Node *, bool> &known,
-                llvm::function_ref<bool(const Node *)> is);
   bool isOfTruths(const Node *node);
   bool isBit(const Node *node);
   bool isFlags(const Node *node);
   /// Whether an operation yields numbers of 0 and more from its operands.
   bool makesNonNegative(const Node *node);
-  bool isCounted(mlir::Value value) const;
-  bool isGuardOfMaximum(const Node *node);
 
   const AxisLabels &labels;
   AxisId keys;
