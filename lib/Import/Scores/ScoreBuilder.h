@@ -56,7 +56,6 @@ private:
   template <typename OpT> Element binary(Element a, Element b);
   Element clampTo(Element index, int64_t size);
   Element select(Value condition, Element a, Element b, Type type);
-  std::optional<double> factorOf(Value exponent);
   func::FuncOp finish(ModuleOp module, ArrayRef<Value> results);
 
   const AttentionMatch &match;

@@ -151,9 +151,9 @@ func::FuncOp ScoreBuilder::finish(ModuleOp module, ArrayRef<Value> results) {
   return function;
 }
 
-/// The number that the score is multiplied by to become `exponent`, if that is
+/// The number that `score` is multiplied by to become `exponent`, if that is
 /// all.
-std::optional<double> ScoreBuilder::factorOf(Value exponent) {
+static std::optional<double> factorOf(Value exponent, Value score) {
   if (exponent == score)
     return 1.0;
   Operation *op = exponent.getDefiningOp();
@@ -164,7 +164,7 @@ std::optional<double> ScoreBuilder::factorOf(Value exponent) {
     auto constant =
         op->getOperand(index).getDefiningOp<stablehlo::ConstantOp>();
     std::optional<double> inner =
-        constant ? factorOf(op->getOperand(1 - index)) : std::nullopt;
+        constant ? factorOf(op->getOperand(1 - index), score) : std::nullopt;
     if (!inner || (isQuotient && index == 0))
       continue;
     double number = cast<DenseElementsAttr>(constant.getValue())
@@ -211,7 +211,7 @@ std::optional<ScoreFunction> ScoreBuilder::build() {
     hideWhere(results[0], Direction::LE, match.score->hidesUpTo);
   ScoreFunction function;
   std::optional<double> factor =
-      results.size() == 1 ? factorOf(results[0]) : std::nullopt;
+      results.size() == 1 ? factorOf(results[0], score) : std::nullopt;
   if (factor) {
     function.factor = *factor;
     return function;
