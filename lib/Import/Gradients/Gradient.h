@@ -99,9 +99,6 @@ private:
   LogicalResult matchProduct(Operation *product, unsigned leafOperand);
   void findPairsOfTerms();
   LogicalResult readPairs();
-  /// Whether a value is a form of the result.
-  bool isForm(mlir::Value value) const;
-  void stopAtMultiples();
   bool arePairsTied() const;
   LogicalResult tiePairs();
   std::optional<Gradient> kindOf(const Anchor &product) const;
@@ -110,7 +107,6 @@ private:
   LogicalResult matchForms(Operation *product, unsigned leafOperand,
                            Gradient kind);
   LogicalResult refuseForms(Operation *product, Gradient kind);
-  bool isOver(const Node *node, Gradient kind) const;
   void noteOperations();
   void matchReaders();
   bool explainReaders(Operation *op,
@@ -119,7 +115,6 @@ private:
   void accept(GradientMatch::Result result);
   std::optional<GradientMatch::Result> readAs(mlir::Value value);
   std::optional<GradientMatch::Result> readTerm(const Node *node);
-  SmallVector<const Node *, 1> findTerm(const ScoreTerm &term) const;
   bool isInside(Operation *op) const {
     return forward.contains(op) || gradients.operations.contains(op);
   }

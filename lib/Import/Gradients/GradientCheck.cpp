@@ -17,6 +17,33 @@ static constexpr double smallest = 1e-4;
 /// What terms that cancel leave.
 static constexpr double residue = 1e-14;
 
+bool mlir::sp::isOver(const AttentionMatch &match, const Node *node,
+                      Gradient kind) {
+  const AxisLabels &labels = match.component->labels;
+  const AttentionAxes &axes = match.axes;
+  Axes expected = axes.batch;
+  llvm::append_range(expected, axes.sharedHeads);
+  if (kind != Gradient::Key && kind != Gradient::Value) {
+    llvm::append_range(expected, axes.groups);
+    expected.push_back(*axes.query);
+  }
+  if (kind != Gradient::Query && kind != Gradient::Sink)
+    expected.push_back(axes.key);
+  if (kind < Gradient::Sink)
+    llvm::append_range(expected,
+                       kind == Gradient::Value ? axes.value : axes.feature);
+  expected = labels.resolve(expected);
+  Axes own = labels.resolve(flatten(node->labels));
+  auto covers = [&](const Axes &a, const Axes &b) {
+    return llvm::all_of(a, [&](AxisId axis) {
+      return labels.size(axis) == 1 || llvm::is_contained(b, axis);
+    });
+  };
+  // Sums of a sink's and of a term's are over any of the axes.
+  return covers(own, expected) &&
+         (kind >= Gradient::Sink || covers(expected, own));
+}
+
 bool mlir::sp::meetsEmptyRows(const AttentionMatch &match) {
   if (!match.score || !match.axes.query)
     return false;

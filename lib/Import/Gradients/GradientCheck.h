@@ -6,6 +6,9 @@
 
 namespace mlir::sp {
 
+/// Whether a node has the axes of a gradient.
+bool isOver(const AttentionMatch &match, const Node *node, Gradient kind);
+
 /// Whether data may hide all keys of a row from a score function.
 bool meetsEmptyRows(const AttentionMatch &match);
 

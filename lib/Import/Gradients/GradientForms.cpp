@@ -13,33 +13,6 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-/// Whether a node has the axes of a gradient.
-bool GradientMatcher::isOver(const Node *node, Gradient kind) const {
-  const AxisLabels &labels = component.labels;
-  const AttentionAxes &axes = match.axes;
-  Axes expected = axes.batch;
-  llvm::append_range(expected, axes.sharedHeads);
-  if (kind != Gradient::Key && kind != Gradient::Value) {
-    llvm::append_range(expected, axes.groups);
-    expected.push_back(*axes.query);
-  }
-  if (kind != Gradient::Query && kind != Gradient::Sink)
-    expected.push_back(axes.key);
-  if (kind < Gradient::Sink)
-    llvm::append_range(expected,
-                       kind == Gradient::Value ? axes.value : axes.feature);
-  expected = labels.resolve(expected);
-  Axes own = labels.resolve(flatten(node->labels));
-  auto covers = [&](const Axes &a, const Axes &b) {
-    return llvm::all_of(a, [&](AxisId axis) {
-      return labels.size(axis) == 1 || llvm::is_contained(b, axis);
-    });
-  };
-  // Sums of a sink's and of a term's are over any of the axes.
-  return covers(own, expected) &&
-         (kind >= Gradient::Sink || covers(expected, own));
-}
-
 /// The operations of the last request, which a match replaces.
 void GradientMatcher::noteOperations() {
   gradients.operations.insert_range(operationsOf(match));
@@ -116,7 +89,7 @@ LogicalResult GradientMatcher::matchForms(Operation *product,
         hasKnownPositions(match, node,
                           match.score ? Inputs::Any : Inputs::Operands);
     std::optional<double> factor;
-    if (isKnown && isOver(node, kind))
+    if (isKnown && isOver(match, node, kind))
       factor = gradientFactor(match, node, kind,
                               component.anchor(product)->leaves[leafOperand],
                               component.anchor(pairs), cotangentOperand);

@@ -69,6 +69,26 @@ LogicalResult GradientMatcher::refuse(const Twine &reason, Location location) {
   return failure();
 }
 
+/// Whether a value is a form of the result.
+static bool isForm(const AttentionMatch &match, Value value) {
+  return llvm::any_of(match.results, [&](const SourceChain::Link &result) {
+    return result.value == value;
+  });
+}
+
+/// A multiple of the result, as of a square loss, is a value of its own.
+static void stopAtMultiples(const AttentionMatch &match) {
+  for (const SourceChain::Link &result : match.results)
+    for (Operation *user : result.value.getUsers())
+      if (isa<stablehlo::MulOp, stablehlo::DivOp>(user) &&
+          !isForm(match, user->getResult(0)) &&
+          llvm::any_of(user->getOperands(), [&](Value factor) {
+            return factor.getDefiningOp<stablehlo::BroadcastInDimOp>() &&
+                   !isForm(match, factor);
+          }))
+        match.component->stopAt(user->getResult(0));
+}
+
 /// Finds dP where no contraction is made of it, but a term's gradient may be.
 void GradientMatcher::findPairsOfTerms() {
   SmallVector<Value> readers;
@@ -116,29 +136,10 @@ LogicalResult GradientMatcher::readPairs() {
   if (failed(request()))
     return failure();
   Value root = anchor.chains[cotangentOperand].links.back().value;
-  if (isForm(root))
+  if (isForm(match, root))
     return refuse("its cotangent is its own result", pairs->getLoc());
   component.stopAt(root);
   return success();
-}
-
-bool GradientMatcher::isForm(Value value) const {
-  return llvm::any_of(match.results, [&](const SourceChain::Link &result) {
-    return result.value == value;
-  });
-}
-
-/// A multiple of the result, as of a square loss, is a value of its own.
-void GradientMatcher::stopAtMultiples() {
-  for (const SourceChain::Link &result : match.results)
-    for (Operation *user : result.value.getUsers())
-      if (isa<stablehlo::MulOp, stablehlo::DivOp>(user) &&
-          !isForm(user->getResult(0)) &&
-          llvm::any_of(user->getOperands(), [&](Value factor) {
-            return factor.getDefiningOp<stablehlo::BroadcastInDimOp>() &&
-                   !isForm(factor);
-          }))
-        component.stopAt(user->getResult(0));
 }
 
 /// Whether the cotangent is known, and dP sums over the axes of values.
@@ -190,7 +191,7 @@ LogicalResult GradientMatcher::tieLeaf(const Anchor &product,
     // Nothing else tells which axes of it are those of values.
     gradients.cotangent = product.chains[leafOperand];
     cotangent = gradients.cotangent.links.back();
-    if (isForm(cotangent->value))
+    if (isForm(match, cotangent->value))
       return refuse("its cotangent is its own result", product.op->getLoc());
     Axes columns, shared = labels.resolve(
                       flatten(component.leaf(match.axes.queryRole)->labels));
@@ -311,7 +312,7 @@ std::optional<GradientMatch> GradientMatcher::run() {
     return std::nullopt;
   }
   gradients.emptySlope = *emptySlope;
-  stopAtMultiples();
+  stopAtMultiples(match);
   if (pairs && failed(readPairs()))
     return std::nullopt;
   if (!pairs && !terms.empty())

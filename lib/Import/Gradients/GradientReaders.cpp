@@ -43,8 +43,9 @@ bool GradientMatcher::isResult(Operation *op) const {
 }
 
 /// The nodes of what exponents read as a term: one, or several lookups.
-SmallVector<const Node *, 1>
-GradientMatcher::findTerm(const ScoreTerm &term) const {
+static SmallVector<const Node *, 1> findTerm(const AttentionMatch &match,
+                                             const ScoreTerm &term) {
+  const Component &component = *match.component;
   const AxisLabels &labels = component.labels;
   SmallVector<const Node *, 1> found;
   std::optional<Exponential> exponential =
@@ -67,12 +68,12 @@ GradientMatcher::findTerm(const ScoreTerm &term) const {
 
 std::optional<GradientMatch::Result>
 GradientMatcher::readTerm(const Node *node) {
-  if (!hasFunction || !isOver(node, Gradient::Term))
+  if (!hasFunction || !isOver(match, node, Gradient::Term))
     return std::nullopt;
   Axes over = component.labels.resolve(flatten(node->labels));
   SmallVector<SmallVector<const Node *, 1>> nodes;
   for (const ScoreTerm &term : terms)
-    nodes.push_back(findTerm(term));
+    nodes.push_back(findTerm(match, term));
   auto readBy = [&](const Node *by, unsigned number) {
     SmallVector<const Node *> others;
     for (ArrayRef<const Node *> some : nodes)
@@ -124,7 +125,7 @@ std::optional<GradientMatch::Result> GradientMatcher::readAs(Value value) {
   isKnown = isKnown && arePairsTied() && isWhole(match) &&
             hasKnownPositions(match, node, Inputs::Any);
   std::optional<GradientMatch::Result> result;
-  if (isKnown && hasSink && isOver(node, Gradient::Sink))
+  if (isKnown && hasSink && isOver(match, node, Gradient::Sink))
     if (std::optional<double> factor =
             gradientFactor(match, node, Gradient::Sink, nullptr,
                            component.anchor(pairs), cotangentOperand))
