@@ -59,7 +59,7 @@ GradientMatcher::GradientMatcher(const AttentionMatch &match,
   Role roles[3] = {match.axes.queryRole, match.axes.keyRole, Role::Value};
   for (unsigned i = 0; i < 3; ++i) {
     roots[i] = component.chain(roles[i]).links.back();
-    component.keepWhole(roots[i].value);
+    component.nodes.keepWhole(roots[i].value);
   }
 }
 
@@ -86,7 +86,7 @@ static void stopAtMultiples(const AttentionMatch &match) {
             return factor.getDefiningOp<stablehlo::BroadcastInDimOp>() &&
                    !isForm(match, factor);
           }))
-        match.component->stopAt(user->getResult(0));
+        match.component->nodes.stopAt(user->getResult(0));
 }
 
 /// Finds dP where no contraction is made of it, but a term's gradient may be.
@@ -117,7 +117,7 @@ LogicalResult GradientMatcher::readPairs() {
   auto request = [&]() -> LogicalResult {
     if (component.request(pairs->getResult(0)))
       return success();
-    refusal = component.refusal();
+    refusal = component.nodes.refusal();
     return failure();
   };
   if (failed(request()))
@@ -138,7 +138,7 @@ LogicalResult GradientMatcher::readPairs() {
   Value root = anchor.chains[cotangentOperand].links.back().value;
   if (isForm(match, root))
     return refuse("its cotangent is its own result", pairs->getLoc());
-  component.stopAt(root);
+  component.nodes.stopAt(root);
   return success();
 }
 
@@ -224,7 +224,7 @@ LogicalResult GradientMatcher::matchProduct(Operation *product,
     if (requestForm(match, product->getResult(0)))
       return success();
     if (!refusal)
-      refusal = component.refusal();
+      refusal = component.nodes.refusal();
     return failure();
   };
   for (bool isTied : {false, true}) {

@@ -115,10 +115,10 @@ static Operation *multiplyPowers(Operation *scores, Operation *exponential,
   if (!component.request(product->getResult(0)))
     return nullptr;
   const AxisLabels &labels = component.labels;
-  auto powers = llvm::find_if(component.all(), [&](const auto &node) {
+  auto powers = llvm::find_if(component.nodes.all(), [&](const auto &node) {
     return node->value == exponential->getResult(0);
   });
-  if (powers == component.all().end())
+  if (powers == component.nodes.all().end())
     return nullptr;
   Labels ofPowers = labels.resolveDims((*powers)->labels);
   const Anchor *both = component.anchor(pairs);

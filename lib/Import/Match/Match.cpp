@@ -37,7 +37,7 @@ static void supposeReductions(const AttentionMatch &match) {
   Axes anchored =
       labels.resolve(flatten(match.component->scoresNode()->labels));
   Axes keys = labels.resolve(match.component->anchor(match.product)->bound);
-  for (const std::unique_ptr<Node> &node : match.component->all()) {
+  for (const std::unique_ptr<Node> &node : match.component->nodes.all()) {
     if (node->scored || !isa_and_nonnull<stablehlo::ReduceOp>(node->op))
       continue;
     Axes present = labels.resolve(flatten(node->labels));
@@ -58,7 +58,7 @@ Node *mlir::sp::requestForm(const AttentionMatch &match, Value value) {
   // What a score function is, the weights say, of which gradients may be no
   // more made.
   auto request = [&]() -> Node * {
-    component.restart();
+    component.nodes.clear();
     Node *node = component.request(value);
     bool needsWeights = node && match.score && !component.productNode();
     if (needsWeights && !component.request(match.product->getResult(0)))
@@ -317,7 +317,7 @@ LogicalResult AttentionMatcher::checkTypes() {
 
 std::optional<AttentionMatch> AttentionMatcher::run() {
   if (!requestBoth(product->getResult(0))) {
-    refusal = match.component->refusal();
+    refusal = match.component->nodes.refusal();
     return std::nullopt;
   }
   if (failed(readAxes()) || failed(checkTypes()))

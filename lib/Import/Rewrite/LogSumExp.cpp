@@ -25,7 +25,7 @@ static bool isScored(const Node &node) { return node.scored && node.op; }
 
 SmallVector<LogSumExpOp> mlir::sp::logSumExpsOf(const AttentionMatch &match) {
   llvm::SmallSetVector<LogSumExpOp, 2> found;
-  for (const auto &node : match.component->all())
+  for (const auto &node : match.component->nodes.all())
     if (isScored(*node))
       for (Operation *user : node->value.getUsers())
         if (auto op = dyn_cast<LogSumExpOp>(user); op && !op->use_empty())
@@ -38,7 +38,7 @@ SmallVector<LogSumExpOp> mlir::sp::logSumExpsOf(const AttentionMatch &match) {
 static bool isSoftmaxOf(const AttentionMatch &match, LogSumExpOp op) {
   // Of exponents, too, only such shifts are left out.
   Readings readings(*match.component, match.axes.key, {});
-  for (const auto &node : match.component->all()) {
+  for (const auto &node : match.component->nodes.all()) {
     if (!isScored(*node))
       continue;
     if (isa<stablehlo::ExpOp>(node->op)) {
@@ -90,7 +90,7 @@ gradientsOf(const GradientMatch &gradients) {
 static std::optional<Labels> rowsOf(const AttentionMatch &match, Value scores,
                                     int64_t dim) {
   const AxisLabels &labels = match.component->labels;
-  for (const auto &node : match.component->all())
+  for (const auto &node : match.component->nodes.all())
     if (node->value == scores && node->scored) {
       Labels rows = labels.resolveDims(node->labels);
       if (rows[dim] != Axes{match.axes.key})

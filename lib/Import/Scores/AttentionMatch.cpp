@@ -22,7 +22,7 @@ llvm::SetVector<const Node *> mlir::sp::below(const Node *node) {
 llvm::SmallPtrSet<Operation *, 32>
 mlir::sp::operationsOf(const AttentionMatch &match) {
   llvm::SmallPtrSet<Operation *, 32> operations;
-  for (const std::unique_ptr<Node> &node : match.component->all())
+  for (const std::unique_ptr<Node> &node : match.component->nodes.all())
     if (node->scored && node->op)
       operations.insert(node->op);
   return operations;

@@ -166,7 +166,7 @@ static std::shared_ptr<const SamplePlan> planOf(const AttentionMatch &match,
                                                 ArrayRef<const Node *> opened) {
   const AxisLabels &labels = match.component->labels;
   llvm::SmallPtrSet<const Node *, 8> settled;
-  for (const std::unique_ptr<Node> &node : match.component->all())
+  for (const std::unique_ptr<Node> &node : match.component->nodes.all())
     if (match.settled.count(keyOf(labels, node.get())))
       settled.insert(node.get());
   auto plan = std::make_shared<SamplePlan>();

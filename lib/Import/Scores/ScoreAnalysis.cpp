@@ -48,7 +48,7 @@ SmallVector<Sink> mlir::sp::findSinks(const Component &component, AxisId keys) {
       sinks.push_back(sink);
   };
   std::optional<Readings> readings;
-  for (const std::unique_ptr<Node> &node : component.all()) {
+  for (const std::unique_ptr<Node> &node : component.nodes.all()) {
     if (const Node *sum = sumBesidePower(component.labels, node.get(), keys)) {
       const Node *power = node->operands[node->operands[0] == sum ? 1 : 0];
       if (!readings)

@@ -1,13 +1,14 @@
-//===- ComponentShape.cpp - Labels through operations that move data ------===//
+//===- NodeLabels.cpp - Labels through operations that move data ------===//
 
-#include "Expression/Component.h"
+#include "Expression/NodeBuilder.h"
 
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
 using namespace mlir;
 using namespace mlir::sp;
 
-Node *Component::buildReduce(Node *node) {
+Node *NodeBuilder::buildReduce(Node *node) {
   auto reduce = cast<stablehlo::ReduceOp>(node->op);
   if (!combinerOf(reduce))
     return refuse(reduce.getLoc(), "it reduces by more than one operation");
@@ -32,7 +33,7 @@ Node *Component::buildReduce(Node *node) {
   return done ? operand(node, 1, {}) : nullptr;
 }
 
-Node *Component::buildConcatenate(Node *node) {
+Node *NodeBuilder::buildConcatenate(Node *node) {
   auto concatenate = cast<stablehlo::ConcatenateOp>(node->op);
   int64_t along = concatenate.getDimension(), offset = 0;
   for (unsigned i = 0; i < node->op->getNumOperands(); ++i) {
@@ -49,7 +50,7 @@ Node *Component::buildConcatenate(Node *node) {
   return node;
 }
 
-Node *Component::buildPad(Node *node) {
+Node *NodeBuilder::buildPad(Node *node) {
   auto pad = cast<stablehlo::PadOp>(node->op);
   auto type = cast<RankedTensorType>(pad.getOperand().getType());
   Labels inner = node->labels;
@@ -65,7 +66,7 @@ Node *Component::buildPad(Node *node) {
   return done ? operand(node, 1, {}) : nullptr;
 }
 
-Node *Component::buildFreeProduct(Node *node) {
+Node *NodeBuilder::buildFreeProduct(Node *node) {
   ContractionDims dims = contractionDims(node->op);
   auto left = cast<RankedTensorType>(node->op->getOperand(0).getType());
   auto right = cast<RankedTensorType>(node->op->getOperand(1).getType());
@@ -84,7 +85,7 @@ Node *Component::buildFreeProduct(Node *node) {
   return operand(node, 0, leftLabels) ? operand(node, 1, rightLabels) : nullptr;
 }
 
-Node *Component::buildLookup(Node *node) {
+Node *NodeBuilder::buildLookup(Node *node) {
   auto gather = cast<stablehlo::GatherOp>(node->op);
   bool isKnown =
       inputs == Inputs::Any
@@ -128,7 +129,7 @@ sliceSteps(Operation *op) {
   return steps;
 }
 
-Node *Component::buildLayout(Node *node) {
+Node *NodeBuilder::buildLayout(Node *node) {
   Operation *op = node->op;
   if (op->getNumOperands() == 0 ||
       !isa<RankedTensorType>(op->getOperand(0).getType()))
