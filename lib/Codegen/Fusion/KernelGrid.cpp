@@ -81,7 +81,7 @@ std::vector<KernelEmitter::GridRows> KernelEmitter::gridCandidates() {
       return elements == 1 && reducesInRegisters(op);
     });
   };
-  llvm::stable_sort(counts, [&](int64_t x, int64_t y) {
+  llvm::sort(counts, [&](int64_t x, int64_t y) {
     bool even = isEven(x);
     return even != isEven(y) ? even : x > y;
   });
