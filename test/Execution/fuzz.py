@@ -185,6 +185,18 @@ def run(args: argparse.Namespace, chosen: list[cases.Case]) -> int:
     return 1 if failed or not results else 0
 
 
+def judge(args: argparse.Namespace) -> int:
+    """Judge the cases that are named, the last of which stays in the work folder."""
+    args.work.mkdir(parents=True, exist_ok=True)
+    status = 0
+    for case in args.case:
+        outcome = Fuzzer(args.build, args.work).judge(case, blames=True)
+        print(describe(outcome) if outcome.problem else "the case holds")
+        print(f"attention {'' if outcome.found else 'not '}found; the model and its inputs: {args.work}")
+        status |= bool(outcome.problem)
+    return status
+
+
 def run_apart(args: argparse.Namespace, chosen: list[cases.Case]) -> int:
     """Run in a folder that no other process uses."""
     args.work = args.work / f"fuzz-{os.getpid()}"
@@ -199,16 +211,15 @@ def main() -> int:
     parser = harness.arguments(__doc__)
     parser.add_argument("--count", type=int, default=100, help="cases to draw; one in thirty with --quick")
     parser.add_argument(
-        "--case", type=cases.Case.parse, help="judge this one; nothing is drawn or made smaller"
+        "--case",
+        type=cases.Case.parse,
+        action="append",
+        help="judge this one, and others so named; nothing is drawn or made smaller",
     )
     parser.add_argument("--target", choices=cases.TARGETS, default="cpu", help="of the cases drawn")
     args = parser.parse_args()
     if args.case:
-        args.work.mkdir(parents=True, exist_ok=True)
-        outcome = Fuzzer(args.build, args.work).judge(args.case, blames=True)
-        print(describe(outcome) if outcome.problem else "the case holds")
-        print(f"attention {'' if outcome.found else 'not '}found; the model and its inputs: {args.work}")
-        return 1 if outcome.problem else 0
+        return judge(args)
     count = args.count // 30 if args.quick else args.count
     drawn = itertools.islice(draw.stream(args.seed), count)
     return run_apart(args, [draw.on(args.target, case) for case in drawn])
