@@ -26,8 +26,16 @@ bool isElementwise(Operation *op);
 bool isIdentity(Operation *op);
 /// Whether the op chooses by an order: of its operands, or of one and 0.
 bool isOrdering(Operation *op);
+/// Whether the op gives all elements of its operand in another shape, in
+/// another order or repeated.
+bool isLayout(Operation *op);
+/// Whether the op only moves, repeats or leaves out elements of one operand.
+bool isRearrangement(Operation *op);
 /// Whether the op only moves, repeats, leaves out or joins elements.
 bool isMove(Operation *op);
+/// Whether the op gives the sum or difference of its operands, one of them,
+/// negated or converted: a factor of all of them is one of the result.
+bool isAdditive(Operation *op);
 /// Whether a conversion keeps every value of its operand.
 bool widens(Operation *conversion);
 /// Whether the op is a conversion that does not.

@@ -271,13 +271,11 @@ Node *NodeBuilder::peel(Value value, ArrayRef<Axes> wanted, Anchor &anchor,
   if (!isLong && !stops.contains(value) && !wholes.contains(value))
     if (Node *scaled = peelFactor(value, wanted, anchor, index); scaled || why)
       return scaled;
-  bool follow =
-      op && !isLong && !isRow(op) && !stops.contains(value) &&
-      !(anchor.keepsAxes[index] && repeats(op)) &&
-      (isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
-           stablehlo::BroadcastInDimOp, sdy::ShardingConstraintOp>(op) ||
-       (isa<stablehlo::CustomCallOp>(op) && isIdentity(op)) ||
-       (isa<stablehlo::ConvertOp>(op) && widens(op)));
+  bool follow = op && !isLong && !isRow(op) && !stops.contains(value) &&
+                !(anchor.keepsAxes[index] && repeats(op)) &&
+                (isLayout(op) || isa<sdy::ShardingConstraintOp>(op) ||
+                 (isa<stablehlo::CustomCallOp>(op) && isIdentity(op)) ||
+                 (isa<stablehlo::ConvertOp>(op) && widens(op)));
   std::optional<Labels> inner;
   if (follow) {
     auto type = cast<RankedTensorType>(op->getOperand(0).getType());

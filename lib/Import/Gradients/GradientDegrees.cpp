@@ -147,10 +147,7 @@ void GradientDegrees::noteTerms(const Node *node, Path path) {
   ArrayRef<Node *> operands = node->operands;
   if (isa<stablehlo::SelectOp>(op))
     operands = operands.drop_front();
-  bool adds = isMove(op) || isIdentity(op) ||
-              isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::SelectOp,
-                  stablehlo::NegOp, stablehlo::ConvertOp,
-                  stablehlo::ConcatenateOp, stablehlo::PadOp>(op);
+  bool adds = isMove(op) || isIdentity(op) || isAdditive(op);
   bool scales = isa<stablehlo::MulOp, stablehlo::DivOp>(op);
   for (const Node *operand : operands) {
     bool isWhole =
@@ -196,10 +193,9 @@ bool GradientDegrees::isCurved(const Node *node) {
     return runsOverPairs(node->operands[0]) && runsOverPairs(node->operands[1]);
   if (isa<stablehlo::DivOp>(node->op))
     return runsOverPairs(node->operands[1]);
-  return !isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::NegOp,
-              stablehlo::ConvertOp, stablehlo::SelectOp, stablehlo::MaxOp,
-              stablehlo::MinOp, stablehlo::ClampOp, stablehlo::AbsOp,
-              stablehlo::CompareOp>(node->op);
+  return !isAdditive(node->op) &&
+         !isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::ClampOp,
+              stablehlo::AbsOp, stablehlo::CompareOp>(node->op);
 }
 
 bool GradientDegrees::isFunction(const Node *node) {

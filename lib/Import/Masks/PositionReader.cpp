@@ -132,9 +132,7 @@ std::optional<LinearForm> PositionReader::linearOperation(const Node *node) {
     negated.add(*a, -1.0);
     return negated;
   }
-  bool moves = isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-                   stablehlo::TransposeOp, stablehlo::SliceOp,
-                   stablehlo::DynamicSliceOp, stablehlo::ReverseOp>(op) ||
+  bool moves = isRearrangement(op) ||
                (isIdentity(op) && !isa<stablehlo::ReducePrecisionOp>(op));
   if (auto convert = dyn_cast<stablehlo::ConvertOp>(op)) {
     Type source = node->operands[0]->elementType();

@@ -18,9 +18,7 @@ using namespace mlir::sp;
 /// Whether an operation gives another form of its operand, on elements or
 /// layout in the same block.
 static bool isForm(Operation *user, Value value) {
-  bool follows = isElementwise(user) || isIdentity(user) ||
-                 isa<stablehlo::ReshapeOp, stablehlo::TransposeOp,
-                     stablehlo::BroadcastInDimOp>(user) ||
+  bool follows = isElementwise(user) || isIdentity(user) || isLayout(user) ||
                  reducesBy<stablehlo::AddOp>(user);
   return follows && user->getNumResults() == 1 &&
          user->getBlock() == value.getParentBlock();

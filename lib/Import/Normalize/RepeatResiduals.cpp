@@ -8,6 +8,7 @@
 
 #include "sp/Import/Passes.h"
 #include "sp/StableHLO/LoopPairs.h"
+#include "sp/StableHLO/Operations.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -31,9 +32,7 @@ static SmallVector<Operation *> repetition(Value saved, Block &body) {
   Value value = saved;
   int64_t least = numElements(saved);
   while (Operation *op = value.getDefiningOp()) {
-    if (op->getBlock() != &body ||
-        !isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-             stablehlo::TransposeOp>(op))
+    if (op->getBlock() != &body || !isLayout(op))
       break;
     all.push_back(op);
     value = op->getOperand(0);

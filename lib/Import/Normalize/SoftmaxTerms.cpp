@@ -69,8 +69,7 @@ SmallVector<ScaledWeights> Terms::read(Value value) {
   }
   if (isa<stablehlo::MulOp, stablehlo::DivOp>(op))
     return ofProduct(op);
-  if (isa<stablehlo::ConvertOp, stablehlo::TransposeOp, stablehlo::ReshapeOp,
-          stablehlo::BroadcastInDimOp>(op))
+  if (isLayout(op) || isa<stablehlo::ConvertOp>(op))
     return ofLayout(op);
   return {ScaledWeights{value, {}}};
 }

@@ -150,8 +150,7 @@ std::optional<int64_t> Softmaxes::readKeys(Operation *op,
         return dim;
     return std::nullopt;
   }
-  if (!isa<stablehlo::TransposeOp, stablehlo::BroadcastInDimOp,
-           stablehlo::ReshapeOp, stablehlo::SliceOp>(op))
+  if (!isLayout(op) && !isa<stablehlo::SliceOp>(op))
     return std::nullopt;
   std::optional<int64_t> dim = keys(op->getOperand(0));
   if (!dim)

@@ -266,9 +266,7 @@ const Node *Readings::source(const Node *node) const {
       return isa<FloatType>(node->elementType()) &&
              isa<FloatType>(node->operands[0]->elementType()) &&
              (widens(op) || keepsPrecision(node->elementType()));
-    return isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-               stablehlo::TransposeOp>(op) ||
-           isOfSingles(labels, node) ||
+    return isLayout(op) || isOfSingles(labels, node) ||
            (isIdentity(op) && !isa<stablehlo::ReducePrecisionOp>(op));
   };
   while (node->role == Role::None && node->op && !node->operands.empty() &&

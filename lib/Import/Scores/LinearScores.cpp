@@ -75,8 +75,7 @@ bool LinearScores::addOperands(const Node *node, bool isExponent) {
   bool isProduct = isa<stablehlo::MulOp>(op) && ofPairs == 1;
   bool isQuotient = isa<stablehlo::DivOp>(op) && !isOfPairs(operands[1]);
   bool isLinear = isProduct || isQuotient || isMove(op) || isIdentity(op) ||
-                  isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::NegOp,
-                      stablehlo::SelectOp, stablehlo::ConvertOp>(op) ||
+                  isAdditive(op) ||
                   (isa<stablehlo::MaxOp>(op) && isBoundedByFill(node)) ||
                   isa<stablehlo::ReduceOp>(op);
   for (const Node *operand : operands)
@@ -108,10 +107,9 @@ bool LinearScores::keepsSums(const Node *node) {
     return true;
   if (isa<stablehlo::MulOp, stablehlo::DivOp>(op))
     return count == 1;
-  return isMove(op) || isIdentity(op) ||
-         isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::NegOp,
-             stablehlo::SelectOp, stablehlo::ConvertOp, stablehlo::MaxOp,
-             stablehlo::MinOp, stablehlo::LogOp, stablehlo::ReduceOp>(op);
+  return isMove(op) || isIdentity(op) || isAdditive(op) ||
+         isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::LogOp,
+             stablehlo::ReduceOp>(op);
 }
 
 const Node *LinearScores::find() {

@@ -242,10 +242,7 @@ std::optional<Element> ScoreBuilder::emitOperation(const Node *node) {
     return emitJoin(node);
   if (isa<stablehlo::GatherOp>(op))
     return emitLookup(node);
-  bool moves = isIdentity(op) ||
-               isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-                   stablehlo::TransposeOp, stablehlo::SliceOp,
-                   stablehlo::DynamicSliceOp, stablehlo::ReverseOp>(op);
+  bool moves = isIdentity(op) || isRearrangement(op);
   return moves ? emit(node->operands[0]) : std::nullopt;
 }
 

@@ -87,8 +87,7 @@ std::optional<Element> ScoreBuilder::emitInput(const Node *node) {
     return addTerm(node, ScoreTerm::Kind::PerHead);
   bool isPointwise =
       node->op && (isElementwise(node->op) || isIdentity(node->op) ||
-                   isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-                       stablehlo::TransposeOp, stablehlo::GatherOp>(node->op));
+                   isLayout(node->op) || isa<stablehlo::GatherOp>(node->op));
   if (isPointwise)
     if (MaybeElement inside = emitOperation(node))
       return inside;

@@ -52,12 +52,25 @@ bool mlir::sp::isOrdering(Operation *op) {
              stablehlo::AbsOp, stablehlo::SignOp, stablehlo::CompareOp>(op);
 }
 
-bool mlir::sp::isMove(Operation *op) {
+bool mlir::sp::isLayout(Operation *op) {
   return isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-             stablehlo::TransposeOp, stablehlo::SliceOp,
-             stablehlo::DynamicSliceOp, stablehlo::ReverseOp,
-             stablehlo::ConcatenateOp, stablehlo::PadOp>(op) ||
+             stablehlo::TransposeOp>(op);
+}
+
+bool mlir::sp::isRearrangement(Operation *op) {
+  return isLayout(op) || isa<stablehlo::SliceOp, stablehlo::DynamicSliceOp,
+                             stablehlo::ReverseOp>(op);
+}
+
+bool mlir::sp::isMove(Operation *op) {
+  return isRearrangement(op) ||
+         isa<stablehlo::ConcatenateOp, stablehlo::PadOp>(op) ||
          (isIdentity(op) && !isa<stablehlo::ReducePrecisionOp>(op));
+}
+
+bool mlir::sp::isAdditive(Operation *op) {
+  return isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::NegOp,
+             stablehlo::SelectOp, stablehlo::ConvertOp>(op);
 }
 
 bool mlir::sp::widens(Operation *op) {
@@ -133,9 +146,7 @@ bool mlir::sp::isUniform(Value value) {
     if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
       return isa<SplatElementsAttr>(constant.getValue()) ||
              constant.getValue().getNumElements() == 1;
-    return isElementwise(op) || isIdentity(op) ||
-           isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
-               stablehlo::TransposeOp>(op);
+    return isElementwise(op) || isIdentity(op) || isLayout(op);
   });
 }
 
