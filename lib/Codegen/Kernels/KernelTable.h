@@ -8,6 +8,7 @@
 #include "sp/IR/SP.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace mlir::sp {
@@ -46,7 +47,8 @@ private:
   FailureOr<KernelInfo> add(LaunchOp launch);
   LogicalResult add(Operation *op);
 
-  DenseMap<Operation *, KernelInfo> infos;
+  /// In the order of the program, which signatures keep.
+  llvm::MapVector<Operation *, KernelInfo> infos;
 };
 
 /// Adds the object of functions that are to run on a CPU.

@@ -68,7 +68,7 @@ struct GradientMatch {
   /// What gradients can be made after: all they need is there.
   Operation *after = nullptr;
   /// All that nothing needs once the results are replaced.
-  llvm::SmallPtrSet<Operation *, 32> operations;
+  llvm::SmallSetVector<Operation *, 32> operations;
 };
 
 /// The one contraction besides `scores` and the product `forward` (or null)
