@@ -190,7 +190,7 @@ private:
     sprt_session_options options;
     sprt_session_options_init(&options);
     options.threads_per_rank = 1;
-    if (program.isForCuda())
+    if (program.isForDevice())
       options.device = "emulated";
     options.timeout_seconds = 0.05;
     sprt_session *session = nullptr;

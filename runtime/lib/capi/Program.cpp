@@ -79,7 +79,7 @@ const char *sprt_program_mesh(const sprt_program *program) {
   return program->mesh.c_str();
 }
 const char *sprt_program_target(const sprt_program *program) {
-  return program->isForCuda() ? "cuda" : "cpu";
+  return plan::EnumNameTarget(program->plan->target);
 }
 int64_t sprt_program_command_count(const sprt_program *program) {
   return static_cast<int64_t>(program->stepOf.size());

@@ -3,7 +3,7 @@
 #include "executor/LocalRanks.h"
 
 #include "communicator/World.h"
-#include "executor/CudaRank.h"
+#include "executor/DeviceRank.h"
 #ifdef SPRT_HAS_NCCL
 #include "communicator/NcclCommunicator.h"
 #endif
@@ -124,8 +124,8 @@ Status openOnDevice(const Program &program, const sprt_session_options &options,
                  connectNccl(program, world, device, name == "emulated",
                              streams, limitOf(options), end))
       return std::move(failure).within("rank " + std::to_string(number));
-    auto rank = std::make_unique<CudaRank>(program, number, std::move(end),
-                                           control, device, streams);
+    auto rank = std::make_unique<DeviceRank>(program, number, std::move(end),
+                                             control, device, streams);
     if (Status failure = rank->allocate(constants))
       return failure;
     out_local.ranks.push_back(std::move(rank));

@@ -96,8 +96,8 @@ std::chrono::duration<double> limitOf(const sprt_session_options &options) {
 Status chooseCommunicator(const Program &program,
                           const sprt_session_options &options,
                           std::string &out_communicator) {
-  bool cuda = program.isForCuda();
-  std::string held = cuda ? "cuda" : "cpu";
+  bool onDevice = program.isForDevice();
+  std::string held = plan::EnumNameTarget(program.plan->target);
   std::string executor = options.executor ? options.executor : held;
   if (executor != "cpu" && executor != "cuda")
     return fail(SPRT_UNSUPPORTED)
@@ -109,21 +109,21 @@ Status chooseCommunicator(const Program &program,
            << "\" for a program compiled with "
            << "--target=" << held << " but got \"" << executor
            << "\"; compile with --target=" << executor;
-  if (!cuda && options.device)
+  if (!onDevice && options.device)
     return fail(SPRT_UNSUPPORTED)
            << "a program compiled with --target=cpu runs on no device but got "
               "\""
            << options.device << "\"; compile with --target=cuda";
   std::string &communicator = out_communicator;
   communicator = options.communicator ? options.communicator
-                 : cuda               ? "local"
+                 : onDevice           ? "local"
                                       : "thread";
-  if (cuda && communicator != "local" && communicator != "nccl")
+  if (onDevice && communicator != "local" && communicator != "nccl")
     return fail(SPRT_UNSUPPORTED) << "expected communicator \"local\" or "
                                      "\"nccl\" for executor \"cuda\" "
                                      "but got \""
                                   << communicator << "\"";
-  if (!cuda && communicator != "thread" && communicator != "mpi")
+  if (!onDevice && communicator != "thread" && communicator != "mpi")
     return fail(SPRT_UNSUPPORTED) << "expected communicator \"thread\" or "
                                      "\"mpi\" for executor \"cpu\" "
                                      "but got \""
@@ -138,7 +138,7 @@ Status openRanks(const Program &program, const sprt_session_options &options,
     if (Status failure =
             joinWorld(program, options, communicator, out_local.world))
       return failure;
-  return program.isForCuda()
+  return program.isForDevice()
              ? openOnDevice(program, options, control, out_local)
              : openOnCpu(program, options, control, out_local);
 }

@@ -65,7 +65,7 @@ Status Session::open(const sprt_session_options &options) {
     control.limit = limitOf(options);
   // A kernel may just have begun when another rank's wait for what it makes
   // did.
-  bool waitsForKernels = program.isForCuda() && control.limit;
+  bool waitsForKernels = program.isForDevice() && control.limit;
   for (std::unique_ptr<Rank> &rank : local.ranks) {
     rank->communicator->timeout = (waitsForKernels ? 2 : 1) * limitOf(options);
     rank->injection = injectionOf(options);

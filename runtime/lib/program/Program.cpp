@@ -120,7 +120,7 @@ Status Program::findKernels(sprt_kernel_lookup lookup, void *context) {
   };
   for (const auto &kernel : plan->kernels) {
     sprt_kernel found = find(kernel->symbol);
-    if (isForCuda()) {
+    if (isForDevice()) {
       auto *thread = reinterpret_cast<void *>(found);
       auto *whole =
           reinterpret_cast<void *>(find(kernel->symbol + "_emulated"));

@@ -4,6 +4,7 @@
 
 #include "program/Expression.h"
 #include "program/Signatures.h"
+#include "program/Target.h"
 #include "sprt/algebra/Bands.h"
 #include "sprt/cuda/Emulated.h"
 #include "sprt/sprt.h"
@@ -73,14 +74,14 @@ public:
   /// All commands by number, and of attention or a ring's transfer its mask.
   std::vector<const Step *> stepOf;
   std::vector<algebra::Bands> bandsOf;
-  bool isForCuda() const { return plan->target == plan::Target::cuda; }
+  bool isForDevice() const { return sprt::isForDevice(*plan); }
 
   /// By kernel; null where whoever made it answers for it.
   std::vector<const plan::SignatureT *> signatureOf;
   /// By kernel, of a program for the CPU.
   std::vector<sprt_kernel> kernels;
-  /// By kernel, of a program for GPUs: attention, and the others. Null where it
-  /// cannot be emulated.
+  /// By kernel, of a program for devices: attention, and the others. Null where
+  /// it cannot be emulated.
   std::vector<sprt_emulated_kernel> emulatedKernels;
   std::vector<sprt_emulated_thread> emulatedThreads;
   std::vector<const std::byte *> images; ///< code for GPUs

@@ -65,7 +65,7 @@ private:
   }
 
   std::string kernelText(const plan::KernelT &kernel) const {
-    if (plan.target != plan::Target::cuda)
+    if (!isForDevice(plan))
       return kernel.symbol;
     return kernel.symbol + "   threads " + std::to_string(kernel.threads) +
            "   shared " + sizeText(kernel.shared_bytes);
@@ -101,7 +101,10 @@ private:
             sizeText(plan.scratch_bytes) + "   constants " +
             sizeText(plan.constant_bytes) + "   events " +
             std::to_string(plan.events) +
-            (plan.target == plan::Target::cuda ? "   target cuda\n" : "\n");
+            (isForDevice(plan)
+                 ? std::string("   target ") + plan::EnumNameTarget(plan.target)
+                 : "") +
+            "\n";
     for (uint32_t number : plan.processes)
       text += (number == plan.processes.front() ? "processes " : " ") +
               factor(number);
@@ -238,7 +241,7 @@ std::string Printer::attend(const plan::AttendT &attend) const {
                      queryHeads(attend) + " kv " + expr(attend.kv_first) + "/" +
                      std::to_string(attend.kv_total) + "   bands" +
                      bands(attend.bands);
-  if (plan.target == plan::Target::cuda)
+  if (isForDevice(plan))
     line += "   blocks " + std::to_string(attend.query_block) + "x" +
             std::to_string(attend.key_block);
   if (attend.portable)

@@ -70,16 +70,15 @@ Status checkLayouts(const plan::PlanT &plan,
   return Status::success();
 }
 
-/// What a block of threads has at most: CUDA's limit, and Hopper's.
+/// What a block of threads has at most, on any GPU up to Hopper.
 constexpr int64_t kMaxThreads = 1024;
 constexpr int64_t kMaxSharedBytes = 232448;
 
 Status checkKernels(const plan::PlanT &plan) {
-  bool cuda = plan.target == plan::Target::cuda;
   for (const auto &kernel : plan.kernels) {
     if (!kernel || kernel->symbol.empty())
       return fail(SPRT_DAMAGED) << "a kernel without a symbol";
-    if (!cuda)
+    if (!isForDevice(plan))
       continue;
     if (kernel->threads < 1 || kernel->threads > kMaxThreads)
       return fail(SPRT_DAMAGED)
@@ -95,7 +94,7 @@ Status checkKernels(const plan::PlanT &plan) {
 }
 
 Status checkImages(const plan::PlanT &plan) {
-  if (plan.target != plan::Target::cuda && !plan.images.empty())
+  if (!isForDevice(plan) && !plan.images.empty())
     return fail(SPRT_DAMAGED) << "code for GPUs in a plan for CPUs";
   for (const auto &image : plan.images) {
     if (!image || image->symbol.empty() || image->architecture.empty())

@@ -1,5 +1,6 @@
 // What a plan may say of attention.
 
+#include "program/Target.h"
 #include "program/Validate.h"
 #include "sprt/cuda/AttentionArguments.h"
 #include "sprt/types.h"
@@ -100,8 +101,8 @@ Status CommandValidator::checkPairs(const TableT &attend,
   return checkBands(attend.bands);
 }
 
-static Status checkForCuda(const plan::PlanT &plan,
-                           const plan::AttendT &attend) {
+static Status checkForDevice(const plan::PlanT &plan,
+                             const plan::AttendT &attend) {
   // What a copy brings at once has at most 256 rows.
   constexpr int64_t kMaxRows = 256;
   if (attend.key_block < 0 || attend.key_block > kMaxRows)
@@ -141,8 +142,8 @@ Status CommandValidator::check(const plan::AttendT &attend) {
   if (!isEnum(attend.order))
     return fail(SPRT_DAMAGED)
            << "unknown order of blocks " << int(attend.order);
-  if (plan.target == plan::Target::cuda)
-    if (Status failure = checkForCuda(plan, attend))
+  if (isForDevice(plan))
+    if (Status failure = checkForDevice(plan, attend))
       return failure;
   return Status::success();
 }

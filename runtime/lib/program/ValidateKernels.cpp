@@ -1,5 +1,6 @@
 #include "program/ValidateKernels.h"
 
+#include "program/Target.h"
 #include "program/ValidateParts.h"
 
 namespace sprt {
@@ -132,7 +133,7 @@ Status KernelValidator::checkSignatures() const {
       return fail(SPRT_DAMAGED)
              << "the plan calls kernel \"" << kernel->symbol
              << "\" but the artifact does not say what it touches";
-    if (plan.target != plan::Target::cuda)
+    if (!isForDevice(plan))
       continue;
     if (kernel->threads != signature->threads)
       return differs("a number of threads,", signature->threads,

@@ -200,9 +200,9 @@ Status Walk::shapeOf(const plan::AttendT &attend,
   const plan::SignatureT *signature = program.signatureOf[attend.kernel];
   int64_t size = signature ? sizeOf(signature->type) : 2;
   int64_t state = std::max<int64_t>(size, 4);
-  int64_t out = signature             ? sizeOf(signature->out_type)
-                : program.isForCuda() ? size
-                                      : state;
+  int64_t out = signature               ? sizeOf(signature->out_type)
+                : program.isForDevice() ? size
+                                        : state;
   int64_t numbers = signature && signature->sums ? 2 : 1;
   for (const Operand &operand :
        {Operand{"q", attend.q.get(), attend.q_strides, shape.queries,

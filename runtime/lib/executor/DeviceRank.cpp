@@ -1,10 +1,10 @@
-#include "executor/CudaRank.h"
+#include "executor/DeviceRank.h"
 
-#include "executor/CudaRun.h"
+#include "executor/DeviceRun.h"
 
 namespace sprt {
 
-CudaRank::~CudaRank() {
+DeviceRank::~DeviceRank() {
   for (std::byte *data : tableMemory)
     device->release(data);
   for (std::byte *data : {scratch, arenaData})
@@ -12,7 +12,7 @@ CudaRank::~CudaRank() {
       device->release(data);
 }
 
-Status CudaRank::allocate(const std::byte *constants) {
+Status DeviceRank::allocate(const std::byte *constants) {
   constantData = constants;
   for (uint32_t event = 0; event < program.plan->events; ++event)
     if (Status failure = device->createEvent(false, events.emplace_back()))
@@ -25,7 +25,7 @@ Status CudaRank::allocate(const std::byte *constants) {
   return device->allocate(program.plan->arena_bytes, arenaData);
 }
 
-void CudaRank::beginRun(bool keepTrace) {
+void DeviceRank::beginRun(bool keepTrace) {
   Rank::beginRun(keepTrace);
   // A repeated run has the transfers and the spans of the recorded one.
   if (!recorded) {
@@ -37,11 +37,11 @@ void CudaRank::beginRun(bool keepTrace) {
     device->limitWork(*control.limit, *control.limit + 2 * firstRun);
 }
 
-void CudaRank::beginThread() { device->threadsRun(1); }
+void DeviceRank::beginThread() { device->threadsRun(1); }
 
-void CudaRank::endThread() { device->threadsRun(-1); }
+void DeviceRank::endThread() { device->threadsRun(-1); }
 
-void CudaRank::interrupt() { device->interrupt(); }
+void DeviceRank::interrupt() { device->interrupt(); }
 
 /// Whether a run puts the same work on streams as the one before, without ever
 /// waiting for them.
@@ -61,7 +61,7 @@ static bool repeats(const Program &program, const Device &device) {
   return static_cast<int64_t>(device.ranks()) == program.ranks();
 }
 
-Status CudaRank::execute() {
+Status DeviceRank::execute() {
   // Inputs have arrived, and the host knows when the device's clock began.
   std::unique_ptr<Device::Event> origin;
   if (timing) {
@@ -70,7 +70,7 @@ Status CudaRank::execute() {
     if (Status failure = stream(0).record(*origin))
       return failure;
   }
-  CudaRun run(*this);
+  DeviceRun run(*this);
   if (Status failure = run.synchronise(0))
     return failure;
   Clock::time_point begin = Clock::now();
@@ -86,7 +86,7 @@ Status CudaRank::execute() {
   return timing ? measure(*origin, begin) : Status::success();
 }
 
-Status CudaRank::repeat(CudaRun &run) {
+Status DeviceRank::repeat(DeviceRun &run) {
   auto blame = [&](Status failure) {
     if (failure)
       failure->rank = number;
@@ -112,7 +112,8 @@ Status CudaRank::repeat(CudaRun &run) {
       barrier(*communicator, kControlChannel, allRanks(*communicator)));
 }
 
-Status CudaRank::measure(const Device::Event &origin, Clock::time_point begin) {
+Status DeviceRank::measure(const Device::Event &origin,
+                           Clock::time_point begin) {
   const Device::Event *last[kStreams] = {&origin, &origin, &origin};
   for (size_t i = 0; i < spanCount; ++i) {
     const Span &span = spans[i];
@@ -146,8 +147,8 @@ Status CudaRank::measure(const Device::Event &origin, Clock::time_point begin) {
   return Status::success();
 }
 
-Status CudaRank::place(const Placement &placement, const std::byte *global,
-                       std::byte *local) {
+Status DeviceRank::place(const Placement &placement, const std::byte *global,
+                         std::byte *local) {
   return staging.send(
       local, placement.localBytes(),
       [&](std::byte *part, int64_t first, int64_t size) {
@@ -156,8 +157,8 @@ Status CudaRank::place(const Placement &placement, const std::byte *global,
       stream(0), communicator->timeout);
 }
 
-Status CudaRank::collect(const Placement &placement, const std::byte *local,
-                         std::byte *global) {
+Status DeviceRank::collect(const Placement &placement, const std::byte *local,
+                           std::byte *global) {
   return staging.receive(
       local, placement.localBytes(),
       [&](const std::byte *part, int64_t first, int64_t size) {
@@ -166,20 +167,20 @@ Status CudaRank::collect(const Placement &placement, const std::byte *local,
       communicator->timeout);
 }
 
-Status CudaRank::copy(std::byte *target, const std::byte *source,
-                      int64_t bytes) {
+Status DeviceRank::copy(std::byte *target, const std::byte *source,
+                        int64_t bytes) {
   return stream(0).copy(denseMessage(target, bytes),
                         denseMessage(const_cast<std::byte *>(source), bytes));
 }
 
-Status CudaRank::store(std::byte *target, const std::byte *source,
-                       int64_t bytes) {
+Status DeviceRank::store(std::byte *target, const std::byte *source,
+                         int64_t bytes) {
   return stream(0).upload(target, source, bytes);
 }
 
-Status CudaRank::fetch(const std::byte *local, int64_t bytes,
-                       const std::byte *&out_data) {
-  if (Status failure = CudaRun(*this).synchronise(0))
+Status DeviceRank::fetch(const std::byte *local, int64_t bytes,
+                         const std::byte *&out_data) {
+  if (Status failure = DeviceRun(*this).synchronise(0))
     return failure;
   fetched.resize(static_cast<size_t>(bytes));
   out_data = fetched.data();
@@ -187,7 +188,7 @@ Status CudaRank::fetch(const std::byte *local, int64_t bytes,
           stream(0).copy(denseMessage(fetched.data(), bytes),
                          denseMessage(const_cast<std::byte *>(local), bytes)))
     return failure;
-  return CudaRun(*this).synchronise(0);
+  return DeviceRun(*this).synchronise(0);
 }
 
 } // namespace sprt

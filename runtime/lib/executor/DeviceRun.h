@@ -5,10 +5,10 @@
 /// An event of the plan is one event of the device, recorded anew by every
 /// recorder that is passed: a wait means the latest record before it in the
 /// program's order, which is what the device's wait means.
-#ifndef SPRT_LIB_EXECUTOR_CUDARUN_H
-#define SPRT_LIB_EXECUTOR_CUDARUN_H
+#ifndef SPRT_LIB_EXECUTOR_DEVICERUN_H
+#define SPRT_LIB_EXECUTOR_DEVICERUN_H
 
-#include "executor/CudaRank.h"
+#include "executor/DeviceRank.h"
 #include "executor/ProgramRun.h"
 
 namespace sprt {
@@ -16,10 +16,10 @@ namespace sprt {
 /// Which of an attention's kernels the device runs.
 struct AttendKernel;
 
-class CudaRun : public ProgramRun {
+class DeviceRun : public ProgramRun {
 public:
-  explicit CudaRun(CudaRank &rank)
-      : ProgramRun(rank), cuda(rank), device(*rank.device) {}
+  explicit DeviceRun(DeviceRank &rank)
+      : ProgramRun(rank), deviceRank(rank), device(*rank.device) {}
 
   /// Puts every command on its stream; what depends on data waits. The status
   /// names rank, command and step.
@@ -51,7 +51,7 @@ private:
   }
   Status tableOf(const Step &step, const plan::AttendT &attend,
                  const AttendShape &shape, const AttendKernel &kernel,
-                 CudaRank::AttendTable &out_table);
+                 DeviceRank::AttendTable &out_table);
   /// Numbers for kernels, in memory of the device that stays. Drivers may wait
   /// for the stream where they copy pageable memory, for ever if a kernel does
   /// not end: so whoever does that waits for the stream before.
@@ -67,13 +67,13 @@ private:
   Status reduceAll(const plan::AllReduceT &reduce) override;
   Status reduceRows(const plan::ReduceScatterT &reduce) override;
 
-  Device::Stream &stream() const { return cuda.stream(number); }
+  Device::Stream &stream() const { return deviceRank.stream(number); }
 
-  CudaRank &cuda;
+  DeviceRank &deviceRank;
   Device &device;
   int number = 0; ///< of the stream of the current command
 };
 
 } // namespace sprt
 
-#endif // SPRT_LIB_EXECUTOR_CUDARUN_H
+#endif // SPRT_LIB_EXECUTOR_DEVICERUN_H

@@ -1,6 +1,6 @@
 // Commands that move data between ranks of a device.
 
-#include "executor/CudaRun.h"
+#include "executor/DeviceRun.h"
 
 namespace sprt {
 
@@ -12,7 +12,7 @@ static Status bring(Device::Stream &stream, const Message &message,
   return stream.copy(denseMessage(out_bytes.data(), bytes), message);
 }
 
-Status CudaRun::exchangeRows(const plan::ExchangeT &exchange) {
+Status DeviceRun::exchangeRows(const plan::ExchangeT &exchange) {
   GroupMessages messages;
   if (Status failure = resolve(exchange, messages))
     return failure;
@@ -26,7 +26,7 @@ Status CudaRun::exchangeRows(const plan::ExchangeT &exchange) {
                            messages.outgoing, messages.incoming);
 }
 
-Status CudaRun::reduceAll(const plan::AllReduceT &reduce) {
+Status DeviceRun::reduceAll(const plan::AllReduceT &reduce) {
   Message data;
   if (Status failure = resolve(reduce, data))
     return failure;
@@ -54,7 +54,7 @@ Status CudaRun::reduceAll(const plan::AllReduceT &reduce) {
   return Status::success();
 }
 
-Status CudaRun::reduceRows(const plan::ReduceScatterT &reduce) {
+Status DeviceRun::reduceRows(const plan::ReduceScatterT &reduce) {
   GroupMessages messages;
   if (Status failure = resolve(reduce, messages))
     return failure;

@@ -1,10 +1,10 @@
-#include "executor/CudaRun.h"
+#include "executor/DeviceRun.h"
 
 #include "tiles/SliceTable.h"
 
 namespace sprt {
 
-Status CudaRun::finish() {
+Status DeviceRun::finish() {
   for (int stream = 0; stream < kStreams; ++stream)
     if (program.usesStream[stream])
       if (Status failure = synchronise(stream))
@@ -12,9 +12,9 @@ Status CudaRun::finish() {
   return Status::success();
 }
 
-Status CudaRun::synchronise(int stream) {
+Status DeviceRun::synchronise(int stream) {
   Device::Fault fault =
-      cuda.stream(stream).synchronise(rank.communicator->timeout);
+      deviceRank.stream(stream).synchronise(rank.communicator->timeout);
   if (!fault.status)
     return Status::success();
   if (fault.origin && fault.origin->command >= 0)
@@ -28,7 +28,7 @@ Status CudaRun::synchronise(int stream) {
               plan::EnumNameStream(static_cast<plan::Stream>(stream)));
 }
 
-Status CudaRun::visit(const Step &step) {
+Status DeviceRun::visit(const Step &step) {
   enter(step);
   if (!isCompound(*step.command))
     return located(perform(step), step);
@@ -46,14 +46,14 @@ Status CudaRun::visit(const Step &step) {
   return located(record(*step.command), step);
 }
 
-void CudaRun::enter(const Step &step) {
+void DeviceRun::enter(const Step &step) {
   number = static_cast<int>(step.command->stream);
   stream().origin =
       std::make_shared<const Device::Origin>(Device::Origin{step.id, counters});
 }
 
-Status CudaRun::decide(const Step &step, const plan::ViewT &view,
-                       plan::DType type, int64_t &out_value) {
+Status DeviceRun::decide(const Step &step, const plan::ViewT &view,
+                         plan::DType type, int64_t &out_value) {
   if (rank.control.stopped.load(std::memory_order_relaxed))
     return fail(SPRT_FAILED).asConsequence() << "stopped";
   enter(step);
@@ -74,20 +74,21 @@ Status CudaRun::decide(const Step &step, const plan::ViewT &view,
   return Status::success();
 }
 
-Status CudaRun::await(const plan::CommandT &command) {
+Status DeviceRun::await(const plan::CommandT &command) {
   for (uint32_t event : command.waits)
-    if (Status failure = stream().wait(*cuda.events[event]))
+    if (Status failure = stream().wait(*deviceRank.events[event]))
       return failure;
   return Status::success();
 }
 
-Status CudaRun::record(const plan::CommandT &command) {
+Status DeviceRun::record(const plan::CommandT &command) {
   if (command.records < 0)
     return Status::success();
-  return stream().record(*cuda.events[static_cast<size_t>(command.records)]);
+  return stream().record(
+      *deviceRank.events[static_cast<size_t>(command.records)]);
 }
 
-Status CudaRun::perform(const Step &step) {
+Status DeviceRun::perform(const Step &step) {
   if (rank.control.stopped.load(std::memory_order_relaxed))
     return fail(SPRT_FAILED).asConsequence() << "stopped";
   if (Status failure = inject(step))
@@ -103,16 +104,16 @@ Status CudaRun::perform(const Step &step) {
   return record(*step.command);
 }
 
-Status CudaRun::timed(const Step &step) {
+Status DeviceRun::timed(const Step &step) {
   if (!rank.timing)
     return work(step);
-  if (cuda.spanCount == cuda.spans.size()) {
-    CudaRank::Span &added = cuda.spans.emplace_back();
+  if (deviceRank.spanCount == deviceRank.spans.size()) {
+    DeviceRank::Span &added = deviceRank.spans.emplace_back();
     for (auto *event : {&added.begin, &added.end})
       if (Status failure = device.createEvent(true, *event))
         return failure;
   }
-  CudaRank::Span &span = cuda.spans[cuda.spanCount++];
+  DeviceRank::Span &span = deviceRank.spans[deviceRank.spanCount++];
   span.command = step.id;
   span.step = counters.empty() ? -1 : counters.back();
   span.stream = number;
@@ -125,7 +126,7 @@ Status CudaRun::timed(const Step &step) {
   return stream().record(*span.end);
 }
 
-Status CudaRun::launch(const plan::LaunchT &launch) {
+Status DeviceRun::launch(const plan::LaunchT &launch) {
   std::vector<void *> arguments;
   for (const auto &buffer : launch.buffers) {
     std::byte *data = nullptr;
@@ -133,26 +134,27 @@ Status CudaRun::launch(const plan::LaunchT &launch) {
       return failure;
     arguments.push_back(data);
   }
-  arguments.push_back(cuda.scratch);
+  arguments.push_back(deviceRank.scratch);
   return stream().launch(launch.kernel, arguments, launch.tiles);
 }
 
-Status CudaRun::multiply(const plan::GemmT &gemm, const GemmData &data) {
+Status DeviceRun::multiply(const plan::GemmT &gemm, const GemmData &data) {
   return stream().multiply(gemm, data);
 }
 
-Status CudaRun::move(const Message &target, const Message &source) {
+Status DeviceRun::move(const Message &target, const Message &source) {
   return stream().copy(target, source);
 }
 
-Status CudaRun::fill(std::byte *target, uint8_t value, int64_t bytes) {
+Status DeviceRun::fill(std::byte *target, uint8_t value, int64_t bytes) {
   return stream().fill(target, value, bytes);
 }
 
-Status CudaRun::write(std::byte *target, const std::vector<std::byte> &bytes) {
+Status DeviceRun::write(std::byte *target,
+                        const std::vector<std::byte> &bytes) {
   int64_t size = static_cast<int64_t>(bytes.size());
   // From the device's own memory: a repeated run reads none of the host's.
-  auto [entry, added] = cuda.numbers.try_emplace({number, bytes});
+  auto [entry, added] = deviceRank.numbers.try_emplace({number, bytes});
   if (added)
     if (Status failure = upload(bytes.data(), size, entry->second))
       return failure;

@@ -1,7 +1,7 @@
-/// A rank of the executor "cuda": memory and streams of a device, which one
+/// A rank of the executor for devices: memory and streams of one, which one
 /// thread of the host gives the program's commands.
-#ifndef SPRT_LIB_EXECUTOR_CUDARANK_H
-#define SPRT_LIB_EXECUTOR_CUDARANK_H
+#ifndef SPRT_LIB_EXECUTOR_DEVICERANK_H
+#define SPRT_LIB_EXECUTOR_DEVICERANK_H
 
 #include "communicator/LocalCommunicator.h"
 #include "executor/Rank.h"
@@ -9,17 +9,18 @@
 
 namespace sprt {
 
-class CudaRun;
+class DeviceRun;
 
-class CudaRank : public Rank {
+class DeviceRank : public Rank {
 public:
-  CudaRank(const Program &program, int64_t number,
-           std::unique_ptr<Communicator> communicator, RunControl &control,
-           std::shared_ptr<Device> device, std::shared_ptr<RankStreams> streams)
+  DeviceRank(const Program &program, int64_t number,
+             std::unique_ptr<Communicator> communicator, RunControl &control,
+             std::shared_ptr<Device> device,
+             std::shared_ptr<RankStreams> streams)
       : Rank(program, number, std::move(communicator), control),
         device(std::move(device)), streams(std::move(streams)),
         staging(this->device, number) {}
-  ~CudaRank() override;
+  ~DeviceRank() override;
 
   /// Reserves arena and scratch memory. `constants`: of the device, shared by
   /// its ranks.
@@ -86,7 +87,7 @@ private:
   /// Repeats the last run, which has filled tables and found algorithms,
   /// without going through the program: the second run of a session is
   /// recorded.
-  Status repeat(CudaRun &run);
+  Status repeat(DeviceRun &run);
   /// Reads the spans' times, counted from `origin`, which was at `begin`.
   Status measure(const Device::Event &origin, Clock::time_point begin);
 
@@ -98,4 +99,4 @@ private:
 
 } // namespace sprt
 
-#endif // SPRT_LIB_EXECUTOR_CUDARANK_H
+#endif // SPRT_LIB_EXECUTOR_DEVICERANK_H

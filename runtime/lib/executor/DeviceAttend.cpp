@@ -1,6 +1,6 @@
 // Attention on a device: tensor maps, and a mask's tables in its memory.
 
-#include "executor/CudaRun.h"
+#include "executor/DeviceRun.h"
 #include "tiles/SliceTable.h"
 
 #include <algorithm>
@@ -134,8 +134,9 @@ void setOperands(const plan::AttendT &attend, const Operands &operands,
 
 /// What a score function is told; nothing where there is none.
 Status setScore(const Rank &rank, const Scope &scope,
-                const plan::AttendT &attend, const CudaRank::AttendTable &table,
-                int64_t headFirst, cuda::ScoreArguments &out_arguments) {
+                const plan::AttendT &attend,
+                const DeviceRank::AttendTable &table, int64_t headFirst,
+                cuda::ScoreArguments &out_arguments) {
   out_arguments.queryPositions = table.queryPositions;
   out_arguments.keyPositions = table.keyPositions;
   for (size_t i = 0; i < attend.terms.size(); ++i) {
@@ -152,23 +153,23 @@ Status setScore(const Rank &rank, const Scope &scope,
 
 } // namespace
 
-Status CudaRun::upload(const std::byte *values, int64_t bytes,
-                       const std::byte *&out_data) {
+Status DeviceRun::upload(const std::byte *values, int64_t bytes,
+                         const std::byte *&out_data) {
   std::byte *data = nullptr;
   if (Status failure = device.allocate(bytes, data))
     return failure;
-  cuda.tableMemory.push_back(data);
+  deviceRank.tableMemory.push_back(data);
   out_data = data;
   if (Status failure = synchronise(number))
     return failure;
   return stream().upload(data, values, bytes);
 }
 
-Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
-                        const AttendShape &shape, const AttendKernel &kernel,
-                        CudaRank::AttendTable &out_table) {
-  auto [entry, added] =
-      cuda.tables.try_emplace({step.id, shape.queryOwner, shape.keyOwner});
+Status DeviceRun::tableOf(const Step &step, const plan::AttendT &attend,
+                          const AttendShape &shape, const AttendKernel &kernel,
+                          DeviceRank::AttendTable &out_table) {
+  auto [entry, added] = deviceRank.tables.try_emplace(
+      {step.id, shape.queryOwner, shape.keyOwner});
   out_table = entry->second;
   if (!added)
     return Status::success();
@@ -225,7 +226,7 @@ Status CudaRun::tableOf(const Step &step, const plan::AttendT &attend,
   return Status::success();
 }
 
-Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
+Status DeviceRun::attend(const Step &step, const plan::AttendT &attend) {
   AttendShape shape;
   if (Status failure = shapeOf(attend, shape))
     return failure;
@@ -245,7 +246,7 @@ Status CudaRun::attend(const Step &step, const plan::AttendT &attend) {
            << "kv heads from " << shape.kvFirst << " of " << attend.kv_total
            << " for query heads from " << shape.headFirst << " of "
            << attend.heads_total;
-  CudaRank::AttendTable table;
+  DeviceRank::AttendTable table;
   if (Status failure = tableOf(step, attend, shape, kernel, table))
     return failure;
   int64_t items = int64_t(common.pairs) * table.blockCount;
