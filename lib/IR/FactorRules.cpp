@@ -1,6 +1,7 @@
 //===- FactorRules.cpp - Factors of operations with dimension numbers -----===//
 
 #include "FactorRules.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -8,10 +9,6 @@ using namespace mlir::sp;
 namespace {
 
 using Dims = SmallVector<std::pair<unsigned, unsigned>>;
-
-int64_t rankOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getRank();
-}
 
 int64_t sizeOf(Value value, int64_t dim) {
   return cast<RankedTensorType>(value.getType()).getDimSize(dim);

@@ -2,6 +2,7 @@
 
 #include "FactorRules.h"
 
+#include "sp/StableHLO/TensorTypes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -51,10 +52,6 @@ std::optional<Reduction> mlir::sp::reductionOf(Region &body) {
 }
 
 namespace {
-
-int64_t rankOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getRank();
-}
 
 ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();

@@ -66,7 +66,7 @@ template <typename T> static T powerIntegers(T base, T exponent) {
   return T(result);
 }
 
-static void addArithmetic(Handlers &h) {
+static void addBinaryArithmetic(Handlers &h) {
   addUniform<stablehlo::AddOp>(h, [](auto x, auto y) { return sum(x, y); });
   addUniform<stablehlo::MulOp>(h, [](auto x, auto y) { return product(x, y); });
   addUniform<stablehlo::MaxOp>(h, [](auto x, auto y) { return maximum(x, y); });
@@ -88,7 +88,7 @@ static void addArithmetic(Handlers &h) {
       [](Complex x, Complex y) { return std::pow(x, y); });
 }
 
-static void addBitwise(Handlers &h) {
+static void addBinaryBitwise(Handlers &h) {
   using T = uint64_t;
   addBinary<stablehlo::AndOp>(
       h, [](auto x, auto y) { return decltype(x)(T(x) & T(y)); }, None(),
@@ -134,8 +134,8 @@ static void addShifts(Handlers &h) {
 }
 
 void interpreter::addBinaryOps(Handlers &handlers) {
-  addArithmetic(handlers);
-  addBitwise(handlers);
+  addBinaryArithmetic(handlers);
+  addBinaryBitwise(handlers);
   addShifts(handlers);
   handlers.addElementwise<stablehlo::ComplexOp>(
       [](stablehlo::ComplexOp op, Tensors &operands, Evaluator &evaluator) {

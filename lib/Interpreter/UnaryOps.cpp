@@ -22,7 +22,7 @@ static void addUnary(Handlers &handlers, OnInteger onInteger, OnFloat onFloat,
 /// Integers wrap: they are computed without sign and cut to their width after.
 template <typename T> static T negateInteger(T x) { return T(0 - uint64_t(x)); }
 
-static void addArithmetic(Handlers &h) {
+static void addUnaryArithmetic(Handlers &h) {
   addUnary<stablehlo::NegOp>(
       h, [](auto x) { return negateInteger(x); }, [](double x) { return -x; },
       [](Complex x) { return -x; });
@@ -72,7 +72,7 @@ template <typename OpT, typename Fn> static void addBits(Handlers &h, Fn fn) {
   });
 }
 
-static void addBitwise(Handlers &h) {
+static void addUnaryBitwise(Handlers &h) {
   addBits<stablehlo::NotOp>(
       h, [](uint64_t x, unsigned width) { return wrapUnsigned(~x, width); });
   addBits<stablehlo::ClzOp>(h, [](uint64_t x, unsigned width) -> uint64_t {
@@ -102,7 +102,7 @@ static void addParts(Handlers &h) {
 }
 
 void interpreter::addUnaryOps(Handlers &handlers) {
-  addArithmetic(handlers);
-  addBitwise(handlers);
+  addUnaryArithmetic(handlers);
+  addUnaryBitwise(handlers);
   addParts(handlers);
 }

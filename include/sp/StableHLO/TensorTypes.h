@@ -15,6 +15,8 @@ inline ArrayRef<int64_t> shapeOf(Value value) {
   return typeOf(value).getShape();
 }
 
+inline int64_t rankOf(Value value) { return typeOf(value).getRank(); }
+
 inline Type elementOf(Value value) { return typeOf(value).getElementType(); }
 
 inline int64_t countOf(ArrayRef<int64_t> shape) {

@@ -206,7 +206,7 @@ namespace {
 
 using Elf = llvm::object::ELF64LEFile;
 
-enum Attribute : uint8_t { MaxThreads = 0x05, RegisterCount = 0x2f };
+enum CubinAttribute : uint8_t { MaxThreads = 0x05, RegisterCount = 0x2f };
 
 /// visit(attribute, words) of each that has words, in a section of notes.
 void forEachNote(ArrayRef<uint8_t> notes,

@@ -30,7 +30,7 @@
 
 namespace mlir::sp {
 
-static constexpr const char *kTriple = "nvptx64-nvidia-cuda";
+static constexpr const char *kPtxTriple = "nvptx64-nvidia-cuda";
 static constexpr const char *kProcessor = "sm_80", *kFeatures = "+ptx80";
 
 /// gpu ops to NVVM ops, and mathematics to calls of CUDA's library.
@@ -85,7 +85,7 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(std::string &error) {
     return true;
   }();
   (void)initialised;
-  llvm::Triple triple(kTriple);
+  llvm::Triple triple(kPtxTriple);
   const llvm::Target *backend =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!backend)
@@ -148,8 +148,8 @@ FailureOr<std::string> emitPtx(ModuleOp kernels, StringRef libdevice) {
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(error);
   if (!machine)
-    return kernels.emitError()
-           << "expected LLVM to support " << kTriple << " but got: " << error;
+    return kernels.emitError() << "expected LLVM to support " << kPtxTriple
+                               << " but got: " << error;
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
   if (!linkMathematics(*module, libdevice, error))

@@ -43,7 +43,7 @@ void NodeBuilder::clear() {
 }
 
 static std::pair<void *, std::vector<AxisId>>
-keyOf(const AxisLabels &labels, Value value, ArrayRef<Axes> wanted) {
+wantedKey(const AxisLabels &labels, Value value, ArrayRef<Axes> wanted) {
   std::vector<AxisId> flat;
   for (const Axes &dim : labels.resolveDims(wanted)) {
     flat.insert(flat.end(), dim.begin(), dim.end());
@@ -83,7 +83,7 @@ Node *NodeBuilder::buildData(Value value, ArrayRef<Axes> wanted) {
     return refuse(value.getLoc(),
                   "a value of it has no static, non-empty shape of numbers");
   why.reset();
-  Node *&node = known[keyOf(labels, value, wanted)];
+  Node *&node = known[wantedKey(labels, value, wanted)];
   return node ? node : node = createLeaf(value, wanted, Role::Data);
 }
 
@@ -93,7 +93,7 @@ Node *NodeBuilder::createLeaf(Value value, ArrayRef<Axes> wanted, Role role) {
   node->role = role;
   node->random = true;
   auto [entry, isNew] = leafNumbers.try_emplace(
-      keyOf(labels, value, wanted), maxNodes + 1 + leafNumbers.size());
+      wantedKey(labels, value, wanted), maxNodes + 1 + leafNumbers.size());
   node->number = entry->second;
   return node;
 }
@@ -101,7 +101,7 @@ Node *NodeBuilder::createLeaf(Value value, ArrayRef<Axes> wanted, Role role) {
 Node *NodeBuilder::build(Value value, ArrayRef<Axes> wanted) {
   value = lookThroughLoops(value);
   if (stops.contains(value)) {
-    Node *&node = known[keyOf(labels, value, wanted)];
+    Node *&node = known[wantedKey(labels, value, wanted)];
     return node ? node : node = createLeaf(value, wanted, Role::Factor);
   }
   Node *node = buildKnown(value, wanted);
@@ -141,7 +141,7 @@ Node *NodeBuilder::buildKnown(Value value, ArrayRef<Axes> wanted) {
   if (nodes.size() > maxNodes)
     return refuse(op->getLoc(), "its expression is too large to be evaluated");
 
-  Key key = keyOf(labels, value, wanted);
+  Key key = wantedKey(labels, value, wanted);
   auto [entry, added] = known.try_emplace(key, nullptr);
   if (!added)
     return entry->second ? entry->second

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-static RankedTensorType typeOf(Value value, ArrayRef<int64_t> shape) {
+static RankedTensorType reshapedType(Value value, ArrayRef<int64_t> shape) {
   return cast<RankedTensorType>(value.getType()).clone(shape);
 }
 
@@ -27,8 +27,9 @@ Value Rearranger::rearrange(Value value, ArrayRef<Axes> from,
     SmallVector<int64_t> permutation;
     for (AxisId axis : order)
       permutation.push_back(llvm::find(have, axis) - have.begin());
-    value = stablehlo::TransposeOp::create(
-        builder, location, typeOf(value, sizes(order)), value, permutation);
+    value = stablehlo::TransposeOp::create(builder, location,
+                                           reshapedType(value, sizes(order)),
+                                           value, permutation);
   }
   if (order.size() != want.size()) {
     value = reshape(value, sizes(order));
@@ -36,7 +37,7 @@ Value Rearranger::rearrange(Value value, ArrayRef<Axes> from,
     for (AxisId axis : order)
       dims.push_back(llvm::find(want, axis) - want.begin());
     value = stablehlo::BroadcastInDimOp::create(
-        builder, location, typeOf(value, sizes(want)), value, dims);
+        builder, location, reshapedType(value, sizes(want)), value, dims);
   }
   return reshape(value, shapeOf(to));
 }
@@ -51,8 +52,8 @@ SmallVector<int64_t> Rearranger::shapeOf(ArrayRef<Axes> dims) const {
 Value Rearranger::reshape(Value value, ArrayRef<int64_t> shape) {
   if (cast<RankedTensorType>(value.getType()).getShape() == shape)
     return value;
-  return stablehlo::ReshapeOp::create(builder, location, typeOf(value, shape),
-                                      value);
+  return stablehlo::ReshapeOp::create(builder, location,
+                                      reshapedType(value, shape), value);
 }
 
 Value Rearranger::convert(Value value, Type element) {
@@ -75,10 +76,6 @@ SmallVector<int64_t> Rearranger::sizes(ArrayRef<AxisId> axes) const {
   for (AxisId axis : axes)
     shape.push_back(labels.size(axis));
   return shape;
-}
-
-Type mlir::sp::elementOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getElementType();
 }
 
 bool mlir::sp::isPermuted(const AxisLabels &labels, ArrayRef<Axes> from,

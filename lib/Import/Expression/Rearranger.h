@@ -4,6 +4,7 @@
 #include "Expression/Component.h"
 
 #include "mlir/IR/Builders.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 namespace mlir::sp {
 
@@ -29,8 +30,6 @@ private:
   Location location;
   const AxisLabels &labels;
 };
-
-Type elementOf(Value value);
 
 /// Whether axes that both have come in another order.
 bool isPermuted(const AxisLabels &labels, ArrayRef<Axes> from,

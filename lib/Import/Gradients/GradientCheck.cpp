@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-static constexpr double tolerance = 1e-9;
+static constexpr double gradientTolerance = 1e-9;
 static constexpr uint64_t seed = 311;
 /// Gradients below this say nothing: they are what one-hot rows leave.
 static constexpr double smallest = 1e-4;
@@ -80,7 +80,7 @@ mlir::sp::slopeOfEmptyRows(const AttentionMatch &match, const Node *by,
       // NaN stays NaN whatever it is multiplied with.
       if (match.empty == EmptyRow::Nan && slope != 0)
         slope = 1;
-      if (std::fabs(slope - known.value_or(slope)) > tolerance)
+      if (std::fabs(slope - known.value_or(slope)) > gradientTolerance)
         return std::nullopt;
       known = slope;
     }
@@ -110,7 +110,7 @@ static std::optional<double> ratio(ArrayRef<double> actual,
   double factor = products / squares;
   for (auto [a, e] : llvm::zip_equal(actual, expected))
     if (!(std::fabs(a - factor * e) <=
-          tolerance * std::fabs(factor) * (size + std::fabs(e))) &&
+          gradientTolerance * std::fabs(factor) * (size + std::fabs(e))) &&
         !(std::isnan(a) && std::isnan(e)))
       return std::nullopt;
   return factor;
@@ -227,11 +227,12 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
     auto isNan = [](double element) { return std::isnan(element); };
     isNanOnly &= llvm::all_of(expected, isNan);
     auto isNone = [&](double element) {
-      return std::fabs(element) < tolerance * size;
+      return std::fabs(element) < gradientTolerance * size;
     };
     // Rows of softmax gradients sum up to nothing.
     if (isOfTerm && formula.largestPart > 1e-3 &&
-        llvm::all_of(expected, isNone) && cancels(formula, node, tolerance)) {
+        llvm::all_of(expected, isNone) &&
+        cancels(formula, node, gradientTolerance)) {
       isNothingOnly = true;
       continue;
     }
@@ -244,8 +245,8 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
       continue;
     if (!factor && kind == Gradient::Sink && cancels(formula, node, residue))
       factor = 0;
-    if (!factor ||
-        (known && std::fabs(*factor - *known) > tolerance * std::fabs(*known)))
+    if (!factor || (known && std::fabs(*factor - *known) >
+                                 gradientTolerance * std::fabs(*known)))
       return std::nullopt;
     known = factor;
   }

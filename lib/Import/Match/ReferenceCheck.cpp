@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-static constexpr double tolerance = 1e-9;
+static constexpr double referenceTolerance = 1e-9;
 
 bool ReferenceCheck::equals(const Node *node, EmptyRow &empty) const {
   return llvm::all_of(samplesOf(match, 101), [&](const SampleDraw &draw) {
@@ -48,7 +48,8 @@ bool ReferenceCheck::guardsHiddenRows(const Node *node) const {
 static bool near(double actual, double expected) {
   if (std::isnan(expected))
     return std::isnan(actual);
-  return std::fabs(actual - expected) <= tolerance * (1 + std::fabs(expected));
+  return std::fabs(actual - expected) <=
+         referenceTolerance * (1 + std::fabs(expected));
 }
 
 bool ReferenceCheck::equalsOnce(const Node *node, EmptyRow &empty,

@@ -20,7 +20,7 @@ namespace mlir::sp {
 using namespace mlir;
 using namespace mlir::sp;
 
-static constexpr int64_t maxTrips = 8, maxOperations = 1024;
+static constexpr int64_t maxTrips = 8, maxUnrolled = 1024;
 
 static bool isArithmetic(Operation &op) {
   return isElementwise(&op) ||
@@ -33,7 +33,7 @@ static std::optional<int64_t> tripsToUnroll(stablehlo::WhileOp loop) {
   auto operations = loop.getBody().front().without_terminator();
   std::optional<int64_t> trips = countTrips(loop);
   int64_t count = std::distance(operations.begin(), operations.end());
-  if (!trips || *trips > maxTrips || *trips * count > maxOperations ||
+  if (!trips || *trips > maxTrips || *trips * count > maxUnrolled ||
       !llvm::all_of(operations, isArithmetic))
     return std::nullopt;
   return trips;

@@ -75,10 +75,10 @@ struct ScoreOperands {
 } // namespace
 
 /// Lays out what a score function reads.
-static ScoreOperands layOut(const AttentionMatch &match,
-                            const ScoreFunction &function,
-                            Rearranger &rearranger, ArrayRef<AxisId> query,
-                            ArrayRef<AxisId> heads) {
+static ScoreOperands layOutTerms(const AttentionMatch &match,
+                                 const ScoreFunction &function,
+                                 Rearranger &rearranger, ArrayRef<AxisId> query,
+                                 ArrayRef<AxisId> heads) {
   const AttentionAxes &axes = match.axes;
   const AxisLabels &labels = match.component->labels;
   ScoreOperands operands;
@@ -156,7 +156,7 @@ AttentionOp mlir::sp::replaceAttention(const AttentionMatch &match,
   Type computed = element.isF64() ? element : builder.getF32Type();
   ScoreOperands score;
   if (match.score) {
-    score = layOut(match, function, rearranger, query, heads);
+    score = layOutTerms(match, function, rearranger, query, heads);
     if (empty == Empty::Mean && score.function)
       score.mean =
           meanOfValues(builder, location, operands[2], shape[2], computed);

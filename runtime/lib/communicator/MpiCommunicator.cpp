@@ -10,8 +10,8 @@ namespace {
 constexpr int64_t kLargestPart = int64_t(1) << 30;
 /// Pauses between two looks at a request: at first short for latency, then long
 /// enough to cost a waiting rank less than a percent of a core.
-constexpr std::chrono::microseconds kShortestPause(20);
-constexpr std::chrono::microseconds kLongestPause(1000);
+constexpr std::chrono::microseconds kShortestTest(20);
+constexpr std::chrono::microseconds kLongestTest(1000);
 
 struct MpiRequest : Request {
   Message message;
@@ -68,7 +68,7 @@ Status MpiCommunicator::finish(Request &base) {
   auto &request = static_cast<MpiRequest &>(base);
   Clock::time_point deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
-  std::chrono::microseconds pause = kShortestPause;
+  std::chrono::microseconds pause = kShortestTest;
   while (!request.parts.empty()) {
     bool done = false;
     int64_t bytes = 0;
@@ -85,7 +85,7 @@ Status MpiCommunicator::finish(Request &base) {
     if (Clock::now() > deadline)
       return timedOut(request);
     std::this_thread::sleep_for(pause);
-    pause = std::min(kLongestPause, pause * 3 / 2);
+    pause = std::min(kLongestTest, pause * 3 / 2);
   }
   if (request.sends)
     return Status::success();

@@ -14,7 +14,7 @@ constexpr int kAnySource = -1;
 constexpr int kFailureTag = 100;
 constexpr int kSuccess = 0;
 /// How long after a failure other processes may still report theirs.
-constexpr auto kGrace = std::chrono::milliseconds(500);
+constexpr auto kAbortGrace = std::chrono::milliseconds(500);
 } // namespace
 
 struct MpiWorld::Symbols {
@@ -124,7 +124,7 @@ MpiWorld::~MpiWorld() {
     return;
   if (failing.load()) {
     // Finalizing would wait for transfers that never complete.
-    std::this_thread::sleep_for(kGrace);
+    std::this_thread::sleep_for(kAbortGrace);
     mpi->abort(world, 1);
     return;
   }

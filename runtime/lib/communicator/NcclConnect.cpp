@@ -11,8 +11,8 @@ namespace sprt {
 namespace {
 
 /// Pauses between two looks at what NCCL does on the host.
-constexpr std::chrono::microseconds kShortestPause(20);
-constexpr std::chrono::microseconds kLongestPause(1000);
+constexpr std::chrono::microseconds kShortestLook(20);
+constexpr std::chrono::microseconds kLongestLook(1000);
 /// How long communicators may take to end in good order.
 constexpr auto kFarewell = std::chrono::seconds(5);
 /// Blocks that a communicator may have at a time: enough for the rings of long
@@ -147,7 +147,7 @@ Status NcclCommunicator::stateOf(Lane &lane, const char *what, bool &out_busy) {
 Status NcclCommunicator::settle(Lane &lane, const char *what,
                                 Clock::time_point end) {
   Waiting waiting(*device);
-  std::chrono::microseconds pause = kShortestPause;
+  std::chrono::microseconds pause = kShortestLook;
   for (;;) {
     bool busy = false;
     if (Status failure = stateOf(lane, what, busy))
@@ -161,7 +161,7 @@ Status NcclCommunicator::settle(Lane &lane, const char *what,
       return fail(SPRT_TIMEOUT).about(rank())
              << "waited " << timeout.count() << " s for " << what;
     std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongestPause);
+    pause = std::min(2 * pause, kLongestLook);
   }
 }
 

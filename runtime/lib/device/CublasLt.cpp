@@ -31,7 +31,7 @@ std::optional<Stored> store(int64_t rows, int64_t columns, int64_t row,
   return std::nullopt;
 }
 
-cudaDataType_t dataType(plan::DType type) {
+cudaDataType_t cublasType(plan::DType type) {
   return type == plan::DType::bf16 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
@@ -163,7 +163,7 @@ Status CublasLt::describe(const GemmShape &shape, const Recipe &recipe,
   if (!shape.hasBias)
     return Status::success();
   if (Status failure =
-          set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, dataType(shape.outType)))
+          set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cublasType(shape.outType)))
     return failure;
   return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
 }
@@ -196,7 +196,7 @@ Status CublasLt::make(const GemmShape &shape, const Alignments &alignments,
                             int64_t stride,
                             Owned<cublasLtMatrixLayoutOpaque_t> &out_layout) {
     cublasLtMatrixLayout_t layout = nullptr;
-    SPRT_CUBLAS_CALL(cublasLtMatrixLayoutCreate, &layout, dataType(type),
+    SPRT_CUBLAS_CALL(cublasLtMatrixLayoutCreate, &layout, cublasType(type),
                      static_cast<uint64_t>(stored.rows),
                      static_cast<uint64_t>(stored.columns), stored.pitch);
     out_layout = {layout, cublasLtMatrixLayoutDestroy};

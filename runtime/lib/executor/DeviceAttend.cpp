@@ -27,14 +27,9 @@ AttendKernel kernelOf(const Device &device, const plan::AttendT &attend) {
   return {attend.kernel, attend.query_block, attend.key_block == 0};
 }
 
-bool narrow(int64_t value, int32_t &out_value) {
-  out_value = static_cast<int32_t>(value);
-  return out_value == value;
-}
-
 /// The numbers of a launch, which kernels multiply in 32 bits.
-bool narrow(const AttendShape &shape, const plan::AttendT &attend,
-            cuda::AttendArguments &out_arguments) {
+bool narrowShape(const AttendShape &shape, const plan::AttendT &attend,
+                 cuda::AttendArguments &out_arguments) {
   cuda::AttendArguments &to = out_arguments;
   int32_t batch = 0, product = 0;
   return narrow(shape.batch, batch) && narrow(shape.heads, to.heads) &&
@@ -233,7 +228,7 @@ Status DeviceRun::attend(const Step &step, const plan::AttendT &attend) {
   AttendKernel kernel = kernelOf(device, attend);
   shape.blocks = (shape.queries + kernel.queryBlock - 1) / kernel.queryBlock;
   cuda::AttendArguments common = {};
-  if (!narrow(shape, attend, common))
+  if (!narrowShape(shape, attend, common))
     return fail(SPRT_UNSUPPORTED)
            << "expected attention within 32 bits but got " << shape.queries
            << " queries and " << shape.keys << " keys, batch " << shape.batch

@@ -19,7 +19,7 @@ constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(20);
 /// How often a session that is freed ends what goes on in it.
 constexpr auto kEnd = std::chrono::milliseconds(10);
 /// Longest wait in seconds: what a condition variable can still count.
-constexpr double kLongest = 1e6;
+constexpr double kLongestSeconds = 1e6;
 
 /// Asks the scheduler for such slices, for this thread: attention works out of
 /// the core's own cache, which another rank has filled when it comes back.
@@ -179,10 +179,11 @@ Status Session::wait(double limitSeconds, bool &out_done) {
     if (limitSeconds < 0)
       changed.wait(lock, isDone);
     else
-      changed.wait_for(lock,
-                       std::chrono::duration<double>(
-                           limitSeconds < kLongest ? limitSeconds : kLongest),
-                       isDone);
+      changed.wait_for(
+          lock,
+          std::chrono::duration<double>(
+              limitSeconds < kLongestSeconds ? limitSeconds : kLongestSeconds),
+          isDone);
     out_done = isDone();
     if (!out_done) {
       use = running;

@@ -6,7 +6,7 @@ namespace sprt {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 double microseconds(Clock::time_point time, Clock::time_point origin) {
   return std::chrono::duration<double, std::micro>(time - origin).count();
@@ -60,7 +60,7 @@ const char *kindName(plan::Operation operation) {
 
 std::string traceText(const Rank &rank, Clock::time_point origin) {
   std::string text;
-  auto add = [&](const Json &event) {
+  auto add = [&](const OrderedJson &event) {
     text += (text.empty() ? "" : ",\n") + event.dump();
   };
   add({{"ph", "M"},
@@ -80,16 +80,16 @@ std::string traceText(const Rank &rank, Clock::time_point origin) {
     for (const TraceEvent &event : rank.trace[stream]) {
       const plan::CommandT &command =
           *rank.program.stepOf[static_cast<size_t>(event.command)]->command;
-      Json object = {{"ph", "X"},
-                     {"name", command.name.empty()
-                                  ? kindName(command.operation.type)
-                                  : command.name},
-                     {"cat", kindName(command.operation.type)},
-                     {"pid", rank.number},
-                     {"tid", stream},
-                     {"ts", microseconds(event.begin, origin)},
-                     {"dur", microseconds(event.end, event.begin)},
-                     {"args", {{"command", event.command}}}};
+      OrderedJson object = {{"ph", "X"},
+                            {"name", command.name.empty()
+                                         ? kindName(command.operation.type)
+                                         : command.name},
+                            {"cat", kindName(command.operation.type)},
+                            {"pid", rank.number},
+                            {"tid", stream},
+                            {"ts", microseconds(event.begin, origin)},
+                            {"dur", microseconds(event.end, event.begin)},
+                            {"args", {{"command", event.command}}}};
       if (event.step >= 0)
         object["args"]["step"] = event.step;
       add(object);
@@ -98,13 +98,13 @@ std::string traceText(const Rank &rank, Clock::time_point origin) {
       std::string id =
           flow.sends ? flowId(rank.number, flow.peer, stream, flow.sequence)
                      : flowId(flow.peer, rank.number, stream, flow.sequence);
-      Json object = {{"ph", flow.sends ? "s" : "f"},
-                     {"name", "transfer"},
-                     {"cat", "flow"},
-                     {"id", id},
-                     {"pid", rank.number},
-                     {"tid", stream},
-                     {"ts", microseconds(flow.time, origin)}};
+      OrderedJson object = {{"ph", flow.sends ? "s" : "f"},
+                            {"name", "transfer"},
+                            {"cat", "flow"},
+                            {"id", id},
+                            {"pid", rank.number},
+                            {"tid", stream},
+                            {"ts", microseconds(flow.time, origin)}};
       if (!flow.sends)
         object["bp"] = "e";
       add(object);

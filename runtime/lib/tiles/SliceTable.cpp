@@ -31,11 +31,6 @@ std::vector<std::byte> narrowed(const std::vector<int64_t> &values) {
   return bytes;
 }
 
-bool narrow(int64_t value, int32_t &out_value) {
-  out_value = static_cast<int32_t>(value);
-  return out_value == value;
-}
-
 /// A bound of a line `stride` * row + bound, over rows [first, last).
 bool narrowBound(int64_t bound, int64_t stride, int64_t first, int64_t last,
                  int32_t &out_bound) {

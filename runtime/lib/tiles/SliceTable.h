@@ -52,6 +52,12 @@ int32_t groupPairs(const BlockList &list, int64_t pairs, int64_t pairsPerKvHead,
 std::vector<std::vector<sprt_slice>>
 splitKeys(const std::vector<sprt_slice> &slices, int64_t keys, int64_t count);
 
+/// A number as kernels have it; whether it is one of 32 bits.
+inline bool narrow(int64_t value, int32_t &out_value) {
+  out_value = static_cast<int32_t>(value);
+  return out_value == value;
+}
+
 /// The slice as GPUs read it; false where 32 bits do not hold it.
 bool narrowSlice(const sprt_slice &slice, cuda::Slice &out_slice);
 
