@@ -228,8 +228,8 @@ Status StreamRun::attendBackward(const Step &step,
     table.parts = splitKeys(
         table.slices, shape.keys,
         keysAtOnce(table.slices, shape.keys,
-                   shape.heads / std::max<int64_t>(shape.kvHeads, 1) +
-                       1 * (backward.head_size + backward.value_size)));
+                   (shape.heads / std::max<int64_t>(shape.kvHeads, 1) + 1) *
+                       (backward.head_size + backward.value_size)));
   auto runPart = [&](size_t number, int64_t tile, std::byte *scratch) {
     std::vector<sprt_slice> &part = table.parts[number];
     std::vector<void *> ownBuffers = buffers;
