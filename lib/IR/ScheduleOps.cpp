@@ -2,7 +2,10 @@
 
 #include "sp/IR/SP.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -54,6 +57,18 @@ LogicalResult GemmOp::verify() {
   return success();
 }
 
+/// Whether Memory can say where such rows lie.
+static bool isOfCounters(Value index) {
+  if (auto counter = dyn_cast<BlockArgument>(index)) {
+    auto loop = dyn_cast<scf::ForOp>(counter.getOwner()->getParentOp());
+    return loop && loop.getInductionVar() == counter;
+  }
+  Operation *op = index.getDefiningOp();
+  return isa<arith::ConstantIndexOp>(op) ||
+         (isa<affine::AffineApplyOp>(op) &&
+          llvm::all_of(op->getOperands(), isOfCounters));
+}
+
 /// Whether `part` is dense rows of `whole`.
 template <typename OpT>
 static LogicalResult verifyRows(OpT op, RankedTensorType part) {
@@ -76,6 +91,10 @@ static LogicalResult verifyRows(OpT op, RankedTensorType part) {
                    [](int64_t size) { return size != 1; }))
     return op.emitOpError() << "expected dimensions of 1 before dimension "
                             << dim << " but got " << whole;
+  // (C3)
+  if (!isOfCounters(op.getAt()))
+    return op.emitOpError() << "expected rows at a constant or an affine "
+                               "function of counters of loops around it";
   return success();
 }
 

@@ -240,3 +240,12 @@ func.func @put_c2_columns(%b: tensor<4x2xf32>, %x: tensor<4x8xf32>, %i: index) {
   %0 = sp.put %b into %x at %i dim 1 : tensor<4x2xf32>, tensor<4x8xf32>
   return
 }
+
+// -----
+
+func.func @take_c3_row_of_the_rank(%x: tensor<4x8xf32>) {
+  %i = sp.rank "sp" : index
+  // expected-error @below {{'sp.take' op expected rows at a constant or an affine function of counters of loops around it}}
+  %0 = sp.take %x at %i dim 0 : tensor<4x8xf32> -> tensor<1x8xf32>
+  return
+}

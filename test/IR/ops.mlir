@@ -92,7 +92,8 @@ func.func @shardings() attributes {
 }
 
 // CHECK-LABEL: @rows_of_a_stack
-func.func @rows_of_a_stack(%x: tensor<1x24x8xf32>, %i: index) -> tensor<1x24x8xf32> {
+func.func @rows_of_a_stack(%x: tensor<1x24x8xf32>) -> tensor<1x24x8xf32> {
+  %i = arith.constant 3 : index
   // CHECK: %[[R:.*]] = sp.take %{{.*}} at %{{.*}} dim 1 : tensor<1x24x8xf32> -> tensor<1x2x8xf32>
   %r = sp.take %x at %i dim 1 : tensor<1x24x8xf32> -> tensor<1x2x8xf32>
   // CHECK: sp.put %[[R]] into %{{.*}} at %{{.*}} dim 1 : tensor<1x2x8xf32>, tensor<1x24x8xf32>

@@ -314,6 +314,7 @@ def Sp_TakeOp : Sp_Op<"take", [Pure]> {
 
     (C1) types agree but for `dim`, of which the result has at most as many rows.
     (C2) dimensions before `dim` are 1, so that the rows are dense.
+    (C3) `at` is a constant or an affine function of counters of loops around it.
     ```mlir
     %w = sp.take %stack at %i dim 0 : tensor<24x64x64xf32> -> tensor<1x64x64xf32>
     ```
@@ -333,6 +334,7 @@ def Sp_PutOp : Sp_Op<"put", [Pure, AllTypesMatch<["whole", "result"]>, DeclareOp
 
     (C1) types agree but for `dim`, of which the block has at most as many rows.
     (C2) dimensions before `dim` are 1, so that the rows are dense.
+    (C3) `at` is a constant or an affine function of counters of loops around it.
     ```mlir
     %s1 = sp.put %dw into %s at %i dim 0 : tensor<1x64x64xf32>, tensor<24x64x64xf32>
     ```
