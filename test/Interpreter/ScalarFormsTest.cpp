@@ -64,7 +64,7 @@ TEST(ScalarForms, HaveTheDerivativeOfTheirDifferences) {
       ++derivatives;
     }
   });
-  EXPECT_GE(derivatives, 20 * 3);
+  EXPECT_GE(derivatives, 23 * 3);
 }
 
 TEST(ScalarForms, SplitTheDerivativeOfEqualExtremes) {

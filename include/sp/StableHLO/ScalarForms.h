@@ -42,7 +42,8 @@ public:
   ScalarTerm subtract(ScalarTerm a, ScalarTerm b);
   ScalarTerm multiply(ScalarTerm a, ScalarTerm b);
   ScalarTerm divide(ScalarTerm a, ScalarTerm b);
-  ScalarTerm sign(ScalarTerm a);
+  /// A function that has a form, as slopes of others are made of.
+  template <typename Op> ScalarTerm apply(ScalarTerm a);
   /// `a` where x is the greater (the lesser) of x and y, half of it where they
   /// are equal, else 0.
   ScalarTerm ofWinner(ScalarTerm a, ScalarTerm x, ScalarTerm y, bool isLesser);

@@ -66,14 +66,10 @@ ScalarTerm ScalarArithmetic::divide(ScalarTerm a, ScalarTerm b) {
   return create<DivOp>(a, b);
 }
 
-static double signOf(double x) {
-  return x == 0 || std::isnan(x) ? x : std::copysign(1.0, x);
-}
-
-ScalarTerm ScalarArithmetic::sign(ScalarTerm a) {
+template <typename Op> ScalarTerm ScalarArithmetic::apply(ScalarTerm a) {
   if (a.isNumber())
-    return signOf(a.number);
-  return {SignOp::create(*builder, *location, a.value)};
+    return scalarForms().at(TypeID::get<Op>()).real(a.number);
+  return {Op::create(*builder, *location, a.value)};
 }
 
 ScalarTerm ScalarArithmetic::choose(Value condition, ScalarTerm a, ScalarTerm b,
@@ -118,6 +114,10 @@ static Complex logPlusOne(Complex z) {
   // |1 + z|^2 = 1 + x (2 + x) + y^2.
   double x = z.real(), y = z.imag();
   return {0.5 * std::log1p(x * (2 + x) + y * y), std::atan2(y, 1 + x)};
+}
+
+static double signOf(double x) {
+  return x == 0 || std::isnan(x) ? x : std::copysign(1.0, x);
 }
 
 static Complex signOf(Complex z) {
@@ -215,7 +215,7 @@ static std::vector<Row> arithmeticForms() {
                  [](Change c) { return times(c, -1); }, "negate"),
       separate<AbsOp>(
           [](Reals x) { return std::fabs(x[0]); }, nullptr, no,
-          [](Change c) { return times(c, c.arithmetic.sign(c.x[0])); },
+          [](Change c) { return times(c, c.arithmetic.apply<SignOp>(c.x[0])); },
           "absolute"),
       separate<SignOp>([](Reals x) { return signOf(x[0]); },
                        [](Complexes x) { return signOf(x[0]); }, no, zero,
@@ -284,11 +284,23 @@ static std::vector<Row> elementaryForms() {
                        ofPositive, unknown, "std::cbrt"),
       any<PowOp>([](auto x) { return std::pow(x[0], x[1]); }, ofPositive,
                  unknown, "std::pow"),
-      any<SineOp>([](auto x) { return std::sin(x[0]); }, everywhere, unknown,
+      any<SineOp>([](auto x) { return std::sin(x[0]); }, everywhere,
+                  [](Change c) {
+                    return times(c, c.arithmetic.apply<CosineOp>(c.x[0]));
+                  },
                   "std::sin"),
-      any<CosineOp>([](auto x) { return std::cos(x[0]); }, everywhere, unknown,
+      any<CosineOp>([](auto x) { return std::cos(x[0]); }, everywhere,
+                    [](Change c) {
+                      ScalarTerm by =
+                          times(c, c.arithmetic.apply<SineOp>(c.x[0]));
+                      return c.arithmetic.multiply(by, -1);
+                    },
                     "std::cos"),
-      any<TanOp>([](auto x) { return std::tan(x[0]); }, no, unknown,
+      any<TanOp>([](auto x) { return std::tan(x[0]); }, no,
+                 [](Change c) {
+                   ScalarTerm square = c.arithmetic.multiply(c.y, c.y);
+                   return times(c, c.arithmetic.add(square, 1));
+                 },
                  "std::tan"),
       separate<Atan2Op>([](Reals x) { return std::atan2(x[0], x[1]); },
                         [](Complexes x) { return angleOf(x[0], x[1]); }, no,

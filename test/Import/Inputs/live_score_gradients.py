@@ -54,6 +54,13 @@ def soft_cap(q, k, v):
 
 
 @gradients(1, 1, Q, Q, Q)
+def waves(q, k, v):
+    """Slopes are of other functions than the score's."""
+    scores = scores_of(q, k)
+    return weigh(jnp.where(causal(), jnp.sin(scores) + jnp.cos(3 * scores), -jnp.inf), v)
+
+
+@gradients(1, 1, Q, Q, Q)
 def alibi(q, k, v):
     distance = jnp.arange(LENGTH) - jnp.arange(LENGTH)[:, None]
     slopes = 2.0 ** -jnp.arange(1, HEADS + 1)
