@@ -1,6 +1,8 @@
 #include "executor/Trace.h"
 
+#include <cctype>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace sprt {
 
@@ -18,44 +20,31 @@ std::string flowId(int64_t from, int64_t to, int channel, int64_t sequence) {
          std::to_string(channel) + "/" + std::to_string(sequence);
 }
 
+/// What the schema calls an operation, as SendRecv, in the words of reports:
+/// `send_recv`.
+std::string nameOf(plan::Operation operation) {
+  if (operation == plan::Operation::NONE)
+    return "unknown";
+  std::string name;
+  for (char letter : std::string_view(plan::EnumNameOperation(operation))) {
+    bool isCapital = std::isupper(static_cast<unsigned char>(letter));
+    if (isCapital && !name.empty())
+      name += '_';
+    name += isCapital ? static_cast<char>(letter - 'A' + 'a') : letter;
+  }
+  return name;
+}
+
 } // namespace
 
 const char *kindName(plan::Operation operation) {
-  switch (operation) {
-  case plan::Operation::Launch:
-    return "launch";
-  case plan::Operation::Attend:
-    return "attend";
-  case plan::Operation::AttendBackward:
-    return "attend_backward";
-  case plan::Operation::Gemm:
-    return "gemm";
-  case plan::Operation::SendRecv:
-    return "send_recv";
-  case plan::Operation::Exchange:
-    return "exchange";
-  case plan::Operation::AllReduce:
-    return "all_reduce";
-  case plan::Operation::ReduceScatter:
-    return "reduce_scatter";
-  case plan::Operation::Copy:
-    return "copy";
-  case plan::Operation::Fill:
-    return "fill";
-  case plan::Operation::RowsTable:
-    return "rows_table";
-  case plan::Operation::Loop:
-    return "loop";
-  case plan::Operation::While:
-    return "while";
-  case plan::Operation::Case:
-    return "case";
-  case plan::Operation::Sync:
-    return "sync";
-  case plan::Operation::NONE:
-    break;
-  }
-  return "unknown";
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> names;
+    for (plan::Operation each : plan::EnumValuesOperation())
+      names.push_back(nameOf(each));
+    return names;
+  }();
+  return names[static_cast<size_t>(operation)].c_str();
 }
 
 std::string traceText(const Rank &rank, Clock::time_point origin) {
