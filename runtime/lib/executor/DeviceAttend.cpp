@@ -83,7 +83,7 @@ Status mapOf(Device &device, const plan::ViewT &view, std::byte *data,
 /// early enough.
 int64_t kvHeadsHeld(const AttendShape &shape, const plan::AttendT &attend) {
   auto kvHeadOf = [&](int64_t head) {
-    return head * attend.kv_total / attend.heads_total;
+    return algebra::kvHeadOf(head, attend.heads_total, attend.kv_total);
   };
   if (kvHeadOf(shape.headFirst) < shape.kvFirst)
     return 0;

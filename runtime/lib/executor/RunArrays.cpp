@@ -118,6 +118,14 @@ Status bufferOf(const Rank &rank, const ParameterInfo &info,
       .within("\"" + info.parameter->name + "\"");
 }
 
+/// Where a rank has its part of an array, and which part that is.
+static Status locate(const Rank &rank, const ParameterInfo &info,
+                     Placement &out_placement, std::byte *&out_data) {
+  if (Status failure = bufferOf(rank, info, out_data))
+    return failure;
+  return Placement::create(rank.program, info, rank.number, out_placement);
+}
+
 Status RunArrays::place(Rank &rank, const sprt_array *inputs) const {
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const ParameterInfo &info = program.inputs[i];
@@ -125,10 +133,7 @@ Status RunArrays::place(Rank &rank, const sprt_array *inputs) const {
       continue;
     std::byte *local = nullptr;
     Placement placement;
-    if (Status failure = bufferOf(rank, info, local))
-      return failure;
-    if (Status failure =
-            Placement::create(program, info, rank.number, placement))
+    if (Status failure = locate(rank, info, placement, local))
       return failure;
     if (Status failure = rank.place(
             placement, static_cast<const std::byte *>(inputs[i].data), local))
@@ -145,10 +150,7 @@ Status RunArrays::collect(Rank &rank, const sprt_array *results,
     const ParameterInfo &info = program.results[i];
     std::byte *local = nullptr;
     Placement placement;
-    if (Status failure = bufferOf(rank, info, local))
-      return failure;
-    if (Status failure =
-            Placement::create(program, info, rank.number, placement))
+    if (Status failure = locate(rank, info, placement, local))
       return failure;
     bool holds = holders[i][static_cast<size_t>(rank.number)];
     std::byte *global = static_cast<std::byte *>(results[i].data);
