@@ -1,6 +1,7 @@
 #include "executor/DeviceRank.h"
 
 #include "executor/DeviceRun.h"
+#include "program/Role.h"
 
 namespace sprt {
 
@@ -47,15 +48,9 @@ void DeviceRank::interrupt() { device->interrupt(); }
 /// waiting for them.
 static bool repeats(const Program &program, const Device &device) {
   for (const Step *step : program.stepOf)
-    switch (step->command->operation.type) {
-    case plan::Operation::While:
-    case plan::Operation::Case:
-    case plan::Operation::AllReduce:
-    case plan::Operation::ReduceScatter:
+    if (Role role = roleOf(*step->command);
+        role == Role::decides || role == Role::reduces)
       return false;
-    default:
-      break;
-    }
   // To ranks elsewhere, NCCL moves the data. Its calls could be recorded as
   // well, which nobody has tried.
   return static_cast<int64_t>(device.ranks()) == program.ranks();

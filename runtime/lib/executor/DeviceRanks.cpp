@@ -4,6 +4,7 @@
 
 #include "communicator/World.h"
 #include "executor/DeviceRank.h"
+#include "program/Role.h"
 #ifdef SPRT_HAS_NCCL
 #include "communicator/NcclCommunicator.h"
 #endif
@@ -36,8 +37,7 @@ Status nameDevice(const sprt_session_options &options, const World *world,
 std::vector<int> movingChannels(const Program &program) {
   bool moves[kStreams] = {};
   for (const Step *step : program.stepOf)
-    if (step->command->operation.AsSendRecv() ||
-        step->command->operation.AsExchange())
+    if (roleOf(*step->command) == Role::moves)
       moves[static_cast<int>(step->command->stream)] = true;
   std::vector<int> channels;
   for (int stream = 0; stream < kStreams; ++stream)

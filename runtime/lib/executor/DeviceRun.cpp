@@ -1,5 +1,6 @@
 #include "executor/DeviceRun.h"
 
+#include "program/Role.h"
 #include "tiles/SliceTable.h"
 
 namespace sprt {

@@ -1,5 +1,7 @@
 #include "executor/StreamRun.h"
 
+#include "program/Role.h"
+
 namespace sprt {
 
 Status StreamRun::run() {

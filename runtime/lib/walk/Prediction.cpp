@@ -160,7 +160,11 @@ private:
       return touch(*operation.AsFill()->target);
     case plan::Operation::RowsTable:
       return touch(*operation.AsRowsTable()->target);
-    default:
+    case plan::Operation::Sync:
+    case plan::Operation::NONE:
+    case plan::Operation::Loop:
+    case plan::Operation::While:
+    case plan::Operation::Case:
       return Status::success();
     }
   }

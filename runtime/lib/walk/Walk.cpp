@@ -9,12 +9,6 @@ Status Walk::walk(const std::vector<Step> &steps) {
   return Status::success();
 }
 
-bool Walk::isCompound(const plan::CommandT &command) {
-  return command.operation.type == plan::Operation::Loop ||
-         command.operation.type == plan::Operation::While ||
-         command.operation.type == plan::Operation::Case;
-}
-
 Status Walk::control(const Step &step) {
   const plan::OperationUnion &operation = step.command->operation;
   if (const plan::LoopT *body = operation.AsLoop())

@@ -70,7 +70,6 @@ protected:
   virtual Status turned(const Step &) { return Status::success(); }
 
   Status walk(const std::vector<Step> &steps);
-  static bool isCompound(const plan::CommandT &command);
   /// Walks into a Loop, While or Case.
   virtual Status control(const Step &step);
 
