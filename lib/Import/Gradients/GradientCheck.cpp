@@ -6,6 +6,7 @@
 #include "sp/StableHLO/StableHLO.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -113,6 +114,33 @@ static std::optional<double> ratio(ArrayRef<double> actual,
           gradientTolerance * std::fabs(factor) * (size + std::fabs(e))) &&
         !(std::isnan(a) && std::isnan(e)))
       return std::nullopt;
+  return factor;
+}
+
+/// The fraction of small numbers that is `number` but for what rounding makes
+/// of samples: a convergent of its continued fraction.
+static std::optional<double> fractionOf(double number) {
+  constexpr double largest = 4096, rounding = 1e-12;
+  double numerators[] = {0, 1}, denominators[] = {1, 0}, rest = number;
+  while (true) {
+    double whole = std::floor(rest);
+    for (double *last : {numerators, denominators})
+      last[0] = std::exchange(last[1], last[0] + whole * last[1]);
+    if (denominators[1] > largest)
+      return std::nullopt;
+    double fraction = numerators[1] / denominators[1];
+    if (std::fabs(fraction - number) <= rounding * std::fabs(number))
+      return fraction;
+    rest = 1 / (rest - whole);
+  }
+}
+
+/// A factor as the program has it: most are fractions or roots of one.
+static double exactFactor(double factor) {
+  if (std::optional<double> fraction = fractionOf(factor))
+    return *fraction;
+  if (std::optional<double> square = fractionOf(factor * factor))
+    return std::copysign(std::sqrt(*square), factor);
   return factor;
 }
 
@@ -250,5 +278,7 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
       return std::nullopt;
     known = factor;
   }
-  return (isNothingOnly || isNanOnly) && !known ? 1 : known;
+  if (known)
+    return exactFactor(*known);
+  return isNothingOnly || isNanOnly ? std::optional(1.0) : std::nullopt;
 }
