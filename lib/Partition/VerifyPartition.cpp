@@ -27,21 +27,6 @@ struct VerifyPartitionPass
     return success();
   }
 
-  /// Every layout deals to the ranks of an axis of the mesh, or is dense.
-  static LogicalResult checkLayouts(Operation *op, MeshOp mesh) {
-    LayoutAttr wrong;
-    op->getAttrDictionary().walk([&](LayoutAttr layout) {
-      if (!layout.isDense() &&
-          layout.getRanks() != mesh.getAxisSize(layout.getAxis()))
-        wrong = layout;
-    });
-    if (!wrong)
-      return success();
-    return op->emitOpError()
-           << "expected layouts on the axes of mesh "
-           << mesh.getMesh().getText() << " but got " << wrong;
-  }
-
   static LogicalResult checkReduction(AllReduceOp op, MeshOp mesh) {
     int64_t size = 1;
     for (AxisAttr axis : op.getAxes().getAxes())
@@ -102,10 +87,10 @@ struct VerifyPartitionPass
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (failed(checkDonation(func, i)))
         return failure();
-    bool ok = true;
+    bool ok = succeeded(checkLayouts(getOperation()));
     func.walk([&](Operation *op) {
       auto allReduce = dyn_cast<AllReduceOp>(op);
-      ok &= succeeded(checkGone(op)) && succeeded(checkLayouts(op, mesh)) &&
+      ok &= succeeded(checkGone(op)) &&
             (!allReduce || succeeded(checkReduction(allReduce, mesh)));
     });
     return success(ok);

@@ -1,5 +1,7 @@
 //===- VerifySchedule.cpp - The guard of Schedule -------------------------===//
 
+#include "sp/IR/Program.h"
+#include "sp/IR/Waits.h"
 #include "sp/Schedule/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -31,25 +33,6 @@ bool isCommand(Operation *op) {
 
 struct VerifySchedulePass
     : mlir::sp::impl::VerifySchedulePassBase<VerifySchedulePass> {
-  static LogicalResult checkToken(Operation *start) {
-    Value token = start->getResults().back();
-    if (!isa<TokenType>(token.getType()))
-      return success();
-    auto wait =
-        token.hasOneUse() ? dyn_cast<WaitOp>(*token.user_begin()) : WaitOp();
-    if (!wait || wait->getBlock() != start->getBlock())
-      return start->emitOpError()
-             << "expected exactly one wait, in the same block";
-    for (Value result : start->getResults().drop_back())
-      for (Operation *user : result.getUsers()) {
-        Operation *own = start->getBlock()->findAncestorOpInBlock(*user);
-        if (own && own->isBeforeInBlock(wait))
-          return user->emitOpError()
-                 << "expected to use what is communicated only after the wait";
-      }
-    return success();
-  }
-
   void runOnOperation() override {
     auto func = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!func)
@@ -58,9 +41,10 @@ struct VerifySchedulePass
       if (!isCommand(op))
         return op->emitOpError()
                << "expected to be part of a kernel after Schedule";
-      return op->getNumResults() != 0 ? checkToken(op) : success();
+      return success();
     });
-    if (result.wasInterrupted())
+    if (result.wasInterrupted() || failed(checkWaits(func.getBody())) ||
+        failed(checkLayouts(getOperation())))
       signalPassFailure();
   }
 };

@@ -3,6 +3,7 @@
 #include "BlockGradients.h"
 #include "Coverage.h"
 
+#include "sp/IR/Program.h"
 #include "sp/Verify/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -346,7 +347,8 @@ struct VerifyCoveragePass
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     MeshOp mesh = getMesh(getOperation());
-    if (main && mesh && failed(Walk(mesh).run(main.getBody().front())))
+    if (failed(checkLayouts(getOperation())) ||
+        (main && mesh && failed(Walk(mesh).run(main.getBody().front()))))
       signalPassFailure();
   }
 };

@@ -10,12 +10,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arena.h"
+#include "Rows.h"
 
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/PlacedValues.h"
 #include "sp/IR/Program.h"
 #include "sp/IR/RankIndices.h"
 #include "sp/IR/Storage.h"
+#include "sp/IR/Waits.h"
 #include "sp/StableHLO/StableHLO.h"
 #include "sp/Verify/Passes.h"
 
@@ -318,8 +320,9 @@ struct VerifyPlacesPass
     : mlir::sp::impl::VerifyPlacesPassBase<VerifyPlacesPass> {
   void runOnOperation() override {
     FailureOr<func::FuncOp> func = findProgram(getOperation());
-    if (failed(func) || failed(checkPlaces(*func)) ||
-        failed(PlaceRun(*func).run()))
+    if (failed(func) || failed(checkLayouts(getOperation())) ||
+        failed(checkWaits((*func).getBody())) || failed(checkRows(*func)) ||
+        failed(checkPlaces(*func)) || failed(PlaceRun(*func).run()))
       signalPassFailure();
   }
 };

@@ -48,6 +48,7 @@ module @donated_argument_overwritten_before_its_read {
 #at64 = affine_map<() -> (64)>
 #at128 = affine_map<() -> (128)>
 module @communication_overwritten_before_its_wait {
+  sp.mesh @mesh <["sp" = 2]> sequence "sp"
   func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena affine_map<() -> (0)>>}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
     %a = sp.copy %x {sp.places = [#sp.place<arena #at64>]} : tensor<8xf32>
     %s, %t = sp.all_reduce_start %a sum over ["sp"] of 2 {sp.places = [#sp.place<arena #at64>]} : tensor<8xf32>
@@ -64,6 +65,7 @@ module @communication_overwritten_before_its_wait {
 #at64 = affine_map<() -> (64)>
 #at128 = affine_map<() -> (128)>
 module @sum_in_another_place {
+  sp.mesh @mesh <["sp" = 2]> sequence "sp"
   func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena affine_map<() -> (0)>>}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
     %a = sp.copy %x {sp.places = [#sp.place<arena #at64>]} : tensor<8xf32>
     // expected-error @below {{'sp.all_reduce_start' op expected the value to be continued in place}}
@@ -80,6 +82,7 @@ module @sum_in_another_place {
 #at1024 = affine_map<() -> (1024)>
 #at1280 = affine_map<() -> (1280)>
 module @gradient_continued_elsewhere {
+  sp.mesh @mesh <["sp" = 1]> sequence "sp"
   func.func @main(%q: tensor<1x8x2x4xf32> {sp.place = #sp.place<arena affine_map<() -> (0)>>}, %l: tensor<1x8x2xf32> {sp.place = #sp.place<arena affine_map<() -> (256)>>}) attributes {sp.arena_bytes = 1536 : i64, sp.constant_bytes = 0 : i64} {
     %dq, %dk, %dv = sp.attend_backward(%q, %q, %q) of(%q, %l, %l) queries <contiguous 8 on "sp" of 1> keys <contiguous 8 on "sp" of 1> bands [] scale 1.0 {sp.places = [#sp.place<arena #at512>, #sp.place<arena #at768>, #sp.place<arena #at1024>]}
        : (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2xf32>) -> (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>)

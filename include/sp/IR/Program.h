@@ -9,6 +9,9 @@ namespace mlir::sp {
 /// `@main`, of one block, or a diagnostic.
 FailureOr<func::FuncOp> findProgram(ModuleOp module);
 
+/// That layouts and axes in attributes of the module are of its mesh.
+LogicalResult checkLayouts(ModuleOp module);
+
 /// The result that an argument is donated for, which is the argument of the
 /// next step of a training: its `sp.donated_to`, where that is of its type.
 std::optional<unsigned> donatedTo(func::FuncOp func, unsigned argument);

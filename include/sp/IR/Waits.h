@@ -1,0 +1,15 @@
+/// When what was communicated is there.
+#ifndef SP_IR_WAITS_H
+#define SP_IR_WAITS_H
+
+#include "sp/IR/SP.h"
+
+namespace mlir::sp {
+
+/// That every start in `region` has exactly one wait, in its block, and that
+/// nobody uses its results before.
+LogicalResult checkWaits(Region &region);
+
+} // namespace mlir::sp
+
+#endif // SP_IR_WAITS_H
