@@ -192,14 +192,17 @@ std::string AxisListAttr::getText() const {
 
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  LayoutKind, int64_t length, AxisAttr,
-                                 int64_t ranks, int64_t split) {
+                                 int64_t ranks, int64_t split, int64_t within) {
   if (split < 1 || ranks % split != 0)
     return emitError() << "expected a split that divides the " << ranks
                        << " ranks but got " << split;
   std::string problem = Layout::check(sprt::algebra::LayoutKind::contiguous,
-                                      length, ranks / split, split);
+                                      length, ranks / split, split, within);
   if (!problem.empty())
     return emitError() << problem;
+  if (within == length && within != 0)
+    return emitError() << "expected a layout within more than its own "
+                       << length << " positions";
   return success();
 }
 
@@ -220,6 +223,18 @@ LayoutAttr LayoutAttr::getDense(MLIRContext *context, int64_t length) {
 }
 
 int64_t LayoutAttr::getMaxCount() const { return toAlgebra(*this).maxCount(); }
+
+LayoutAttr LayoutAttr::getWhole() const {
+  return getFirst(getWithin() ? getWithin() : getLength());
+}
+
+LayoutAttr LayoutAttr::getFirst(int64_t length) const {
+  int64_t whole = getWithin() ? getWithin() : getLength();
+  if (length > whole)
+    return LayoutAttr();
+  return get(getContext(), getKind(), length, getAxis(), getRanks(), getSplit(),
+             length == whole ? 0 : whole);
+}
 
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                AxisAttr axis, int64_t heads, int64_t outer,
@@ -325,7 +340,7 @@ Layout mlir::sp::toAlgebra(LayoutAttr layout) {
                                    Kind::striped};
   return Layout(kinds[static_cast<unsigned>(layout.getKind())],
                 layout.getLength(), layout.getRanks() / layout.getSplit(),
-                layout.getSplit());
+                layout.getSplit(), layout.getWithin());
 }
 
 sprt::algebra::Bands mlir::sp::toAlgebra(ArrayAttr bands) {

@@ -280,6 +280,22 @@ template <typename OpT> static LogicalResult verifyAllGather(OpT op) {
 LogicalResult AllGatherOp::verify() { return verifyAllGather(*this); }
 LogicalResult AllGatherStartOp::verify() { return verifyAllGather(*this); }
 
+template <typename OpT> static LogicalResult verifyRedeal(OpT op) {
+  LayoutAttr from = op.getFrom(), to = op.getTo();
+  // (C2)
+  bool isAlongOne =
+      to.getAxis() == from.getAxis() && to.getRanks() == from.getRanks();
+  if (from.isDense() || !(to.isDense() || isAlongOne))
+    return op.emitOpError() << "expected rows dealt to the same ranks, or "
+                               "densely to those of one axis, but got "
+                            << from << " and " << to;
+  // (C1)
+  return verifyDimChange(op, op.getInput().getType(), op.getResult().getType(),
+                         op.getDim(), from.getMaxCount(), to.getMaxCount());
+}
+LogicalResult RedealOp::verify() { return verifyRedeal(*this); }
+LogicalResult RedealStartOp::verify() { return verifyRedeal(*this); }
+
 template <typename OpT> static LogicalResult verifyAllReduce(OpT op) {
   // (C1)
   int64_t ranks = op.getRanks();

@@ -18,12 +18,28 @@ DimAttr mlir::sp::dealtDim(LayoutAttr layout) {
                       AtomAttr::get(context, layout.getLength(), layout));
 }
 
-DimAttr mlir::sp::wholeDim(DimAttr dim) {
+static int64_t sizeOf(DimAttr dim) {
   int64_t size = 1;
   for (AtomAttr atom : dim.getAtoms())
     size *= atom.getSize();
-  return DimAttr::get(dim.getContext(),
-                      AtomAttr::get(dim.getContext(), size, LayoutAttr()));
+  return size;
+}
+
+DimAttr mlir::sp::fitDim(DimAttr dim, int64_t size) {
+  if (sizeOf(dim) == size)
+    return dim;
+  ArrayRef<AtomAttr> atoms = dim.getAtoms();
+  LayoutAttr layout = atoms.size() == 1 ? atoms[0].getLayout() : LayoutAttr();
+  LayoutAttr first = layout ? layout.getFirst(size) : LayoutAttr();
+  if (!first || first.getMaxCount() == size)
+    return DimAttr();
+  return dealtDim(first);
+}
+
+DimAttr mlir::sp::wholeDim(DimAttr dim) {
+  return DimAttr::get(
+      dim.getContext(),
+      AtomAttr::get(dim.getContext(), sizeOf(dim), LayoutAttr()));
 }
 
 bool mlir::sp::sharesAxis(DimAttr dim, ArrayRef<DimAttr> dims) {
@@ -131,9 +147,6 @@ FailureOr<SmallVector<DimAttr>> mlir::sp::reshapeDims(ArrayRef<DimAttr> dims,
   MLIRContext *context = dims.front().getContext();
   // Where sizes agree dimensions agree, ones too: [1, S, D] to [1, S, H, d].
   size_t same = 0;
-  auto sizeOf = [](DimAttr dim) {
-    return wholeDim(dim).getAtoms().front().getSize();
-  };
   while (same < std::min(dims.size(), shape.size()) &&
          sizeOf(dims[same]) == shape[same])
     ++same;

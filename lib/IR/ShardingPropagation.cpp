@@ -5,6 +5,10 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+static int64_t lengthOf(Value value, unsigned dim) {
+  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
+}
+
 static bool isControlFlow(Operation *op) {
   return isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op);
 }
@@ -100,24 +104,27 @@ void ShardingPropagation::visit(Operation *op) {
     return;
   }
   for (const Factor &factor : getFactors(op)) {
+    SmallVector<std::pair<Value, unsigned>> places;
+    for (auto [operand, dim] : factor.operands)
+      places.push_back({op->getOperand(operand), dim});
+    for (auto [result, dim] : factor.results)
+      places.push_back({op->getResult(result), dim});
+    int64_t longest = 0;
+    for (auto [value, dim] : places)
+      longest = std::max(longest, lengthOf(value, dim));
     DimAttr dealt;
-    auto find = [&](Value value, unsigned dim) {
+    for (auto [value, dim] : places) {
       DimAttr own = dimsOf(value)[dim];
-      if (!isDealt(own))
-        return;
+      if (!isDealt(own) || !(own = fitDim(own, longest)))
+        continue;
       FailureOr<DimAttr> merged = dealt ? mergeDims(dealt, own) : own;
       dealt = succeeded(merged) ? *merged : dealt;
-    };
-    for (auto [operand, dim] : factor.operands)
-      find(op->getOperand(operand), dim);
-    for (auto [result, dim] : factor.results)
-      find(op->getResult(result), dim);
+    }
     if (!dealt)
       continue;
-    for (auto [operand, dim] : factor.operands)
-      deal(op->getOperand(operand), dim, dealt);
-    for (auto [result, dim] : factor.results)
-      deal(op->getResult(result), dim, dealt);
+    for (auto [value, dim] : places)
+      if (DimAttr own = fitDim(dealt, lengthOf(value, dim)))
+        deal(value, dim, own);
   }
 }
 

@@ -160,6 +160,34 @@ SmallVector<Factor> ofUpdate(stablehlo::DynamicUpdateSliceOp op) {
   return factors;
 }
 
+SmallVector<Factor> ofSlice(stablehlo::SliceOp op) {
+  SmallVector<Factor> factors =
+      keepDims(op, 1, [&](int64_t dim) { return op.getStrides()[dim] == 1; });
+  for (Factor &factor : factors) {
+    unsigned dim = factor.results[0].second;
+    factor.moves = shapeOf(op)[dim] != shapeOf(op.getOperand())[dim];
+  }
+  return factors;
+}
+
+SmallVector<Factor> ofPad(stablehlo::PadOp op) {
+  SmallVector<Factor> factors = keepDims(
+      op, 1, [&](int64_t dim) { return op.getInteriorPadding()[dim] == 0; });
+  for (Factor &factor : factors) {
+    unsigned dim = factor.results[0].second;
+    factor.moves =
+        op.getEdgePaddingLow()[dim] != 0 || op.getEdgePaddingHigh()[dim] != 0;
+  }
+  return factors;
+}
+
+SmallVector<Factor> ofConcatenate(stablehlo::ConcatenateOp op) {
+  SmallVector<Factor> factors =
+      keepDims(op, op.getInputs().size(), [](int64_t) { return true; });
+  factors[op.getDimension()].moves = true;
+  return factors;
+}
+
 /// Of one width, or with a last dimension more on the narrower side.
 SmallVector<Factor> ofBitcast(stablehlo::BitcastConvertOp op) {
   SmallVector<Factor> factors;
@@ -260,23 +288,9 @@ SmallVector<Factor> mlir::sp::getFactors(Operation *op) {
           [](auto op) { return factorsOf(op); })
       .Case([](stablehlo::ReduceOp op) { return ofReduce(op); })
       .Case([](stablehlo::ReduceWindowOp op) { return ofReduceWindow(op); })
-      .Case([](stablehlo::SliceOp op) {
-        return keepDims(op, 1, [&](int64_t dim) {
-          return shapeOf(op)[dim] == shapeOf(op.getOperand())[dim];
-        });
-      })
-      .Case([](stablehlo::PadOp op) {
-        return keepDims(op, 1, [&](int64_t dim) {
-          return op.getEdgePaddingLow()[dim] == 0 &&
-                 op.getEdgePaddingHigh()[dim] == 0 &&
-                 op.getInteriorPadding()[dim] == 0;
-        });
-      })
-      .Case([](stablehlo::ConcatenateOp op) {
-        return keepDims(op, op.getInputs().size(), [&](int64_t dim) {
-          return dim != static_cast<int64_t>(op.getDimension());
-        });
-      })
+      .Case([](stablehlo::SliceOp op) { return ofSlice(op); })
+      .Case([](stablehlo::PadOp op) { return ofPad(op); })
+      .Case([](stablehlo::ConcatenateOp op) { return ofConcatenate(op); })
       .Case([](stablehlo::ReverseOp op) {
         return keepDims(op, 1, [&](int64_t dim) {
           return !llvm::is_contained(op.getDimensions(), dim);

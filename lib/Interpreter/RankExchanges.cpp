@@ -138,6 +138,29 @@ static FailureOr<PerDevice> allGather(OpT op, const PerDevice &operands) {
   return results;
 }
 
+template <typename OpT>
+static FailureOr<PerDevice> redeal(OpT op, const PerDevice &operands) {
+  FailureOr<Owners> from = Owners::find(op, op.getFrom());
+  if (failed(from))
+    return failure();
+  Layout to = sp::toAlgebra(op.getTo());
+  PerDevice results(operands.size());
+  for (size_t rank = 0; rank < operands.size(); ++rank) {
+    Tensor result = unwritten(resultType(op, 0));
+    int64_t owner = to.isDense() ? 0 : from->ownerAt(rank);
+    for (int64_t row = 0; row < to.count(owner); ++row) {
+      int64_t position = to.toGlobal(owner, row) + int64_t(op.getBy());
+      if (position < 0 || position >= from->rows().length())
+        continue;
+      Layout::Place place = from->rows().toLocal(position);
+      copyRows(operands[from->rankOf(rank, place.owner)][0], result,
+               {int64_t(op.getDim()), place.row, row});
+    }
+    results[rank].push_back(std::move(result));
+  }
+  return results;
+}
+
 namespace {
 /// Who holds which rows and heads around an exchange of rows for heads.
 struct Exchange {
@@ -333,6 +356,8 @@ FailureOr<PerDevice> interpreter::evaluateExchange(Operation *op,
           [&](auto op) { return shift(op, operands); })
       .Case<sp::AllGatherOp, sp::AllGatherStartOp>(
           [&](auto op) { return allGather(op, operands); })
+      .Case<sp::RedealOp, sp::RedealStartOp>(
+          [&](auto op) { return redeal(op, operands); })
       .Case<sp::AllToAllOp, sp::AllToAllStartOp>(
           [&](auto op) { return allToAll(op, operands); })
       .Case<sp::AllReduceOp, sp::AllReduceStartOp>(

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LocalizeRows.h"
 #include "Localizer.h"
 #include "sp/IR/Attributes.h"
 
@@ -65,7 +66,7 @@ Assignment Localizer::assign(Operation *op,
   };
   SmallVector<Factor> factors = getFactors(op);
   for (const Factor &factor : factors) {
-    if (factor.results.empty())
+    if (factor.results.empty() || factor.moves)
       continue;
     DimAttr dim = wanted[factor.results[0].first][factor.results[0].second];
     bool clashes = llvm::any_of(factor.operands, [&](auto place) {
@@ -295,6 +296,9 @@ SmallVector<Value> Localizer::emit(Operation *op,
     return {emitReshape(reshape, dims[0])};
   if (auto update = dyn_cast<stablehlo::DynamicUpdateSliceOp>(op))
     if (Value result = emitUpdateSlice(update, dims[0]))
+      return {result};
+  if (op->getNumResults() == 1)
+    if (Value result = emitMovedRows(*this, builder, op, dims[0]))
       return {result};
   if (auto size = dyn_cast<stablehlo::GetDimensionSizeOp>(op))
     return {

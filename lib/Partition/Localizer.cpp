@@ -1,6 +1,7 @@
 //===- Localizer.cpp - Values and control flow with local shapes ----------===//
 
 #include "Localizer.h"
+#include "LocalizeRows.h"
 #include "sp/IR/Attributes.h"
 
 #include "Sharding/Seeds.h"
@@ -66,6 +67,15 @@ static void remarkGather(Operation *user, Value value, ArrayRef<DimAttr> dims,
 Value Localizer::reshard(Value value, ArrayRef<DimAttr> from,
                          ArrayRef<DimAttr> to, Operation *user) {
   SmallVector<DimAttr> current(from);
+  for (unsigned index = 0; index < to.size(); ++index)
+    if (current[index] != to[index] && isDealt(to[index]) &&
+        canRedeal(current[index], to[index])) {
+      remarkMoved(user, movedBytes(value, index, current[index], to[index], 0),
+                  index);
+      value = moveRows(builder, user->getLoc(), value, index, current[index],
+                       to[index], 0);
+      current[index] = to[index];
+    }
   for (unsigned index = 0; index < to.size(); ++index)
     if (current[index] != to[index] && isDealt(current[index])) {
       remarkGather(user, value, current, index);

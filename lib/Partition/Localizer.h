@@ -44,6 +44,10 @@ public:
   /// move.
   Value require(Value global, ArrayRef<DimAttr> dims, Operation *user);
 
+  /// Gathers and takes until `value`, dealt as `from`, is dealt as `to`.
+  Value reshard(Value value, ArrayRef<DimAttr> from, ArrayRef<DimAttr> to,
+                Operation *user);
+
 private:
   LogicalResult localize(Operation *op);
   LogicalResult localizeRegions(Operation *op);
@@ -78,10 +82,6 @@ private:
               SmallVectorImpl<Value> &results);
   /// Values that a scalar region reads from outside are whole there.
   void mapCaptures(Operation *op, IRMapping &mapping);
-  /// Gathers and takes until `value`, dealt as `from`, is dealt as `to`.
-  Value reshard(Value value, ArrayRef<DimAttr> from, ArrayRef<DimAttr> to,
-                Operation *user);
-
   SmallVector<DimAttr> wholeDims(Value global) const;
   SmallVector<DimAttr> assignedDims(Operation *op, unsigned result) const;
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -16,7 +17,7 @@ constexpr LayoutKind kinds[] = {LayoutKind::contiguous, LayoutKind::zigzag,
 
 /// Every layout of at most 64 positions over a ring of at most 9, split in at
 /// most 4.
-void forSmallLayouts(const std::function<void(const Layout &)> &check) {
+void forWholeLayouts(const std::function<void(const Layout &)> &check) {
   for (LayoutKind kind : kinds)
     for (int64_t length = 0; length <= 64; ++length)
       for (int64_t ring = 1; ring <= 9; ++ring)
@@ -27,7 +28,22 @@ void forSmallLayouts(const std::function<void(const Layout &)> &check) {
         }
 }
 
-/// Deals positions by the definition: chunk by chunk or one by one.
+/// The same, and of at most 20 positions the layouts of the first ones.
+void forSmallLayouts(const std::function<void(const Layout &)> &check) {
+  forWholeLayouts([&](const Layout &whole) {
+    check(whole);
+    for (int64_t length = 0; whole.length() <= 20 && length < whole.length();
+         ++length) {
+      Layout layout(whole.kind(), length, whole.ring(), whole.split(),
+                    whole.length());
+      SCOPED_TRACE(layout.str());
+      check(layout);
+    }
+  });
+}
+
+/// Deals positions by the definition: chunk by chunk or one by one, and leaves
+/// out those that the layout does not have.
 std::vector<std::vector<int64_t>> deal(const Layout &layout) {
   auto cut = [](const std::vector<int64_t> &rows, int64_t parts) {
     std::vector<std::vector<int64_t>> result(static_cast<size_t>(parts));
@@ -40,7 +56,7 @@ std::vector<std::vector<int64_t>> deal(const Layout &layout) {
     }
     return result;
   };
-  std::vector<int64_t> positions(size_t(layout.length()));
+  std::vector<int64_t> positions(size_t(layout.within()));
   std::iota(positions.begin(), positions.end(), 0);
   size_t ring = size_t(layout.ring());
   std::vector<std::vector<int64_t>> owners(ring);
@@ -59,8 +75,14 @@ std::vector<std::vector<int64_t>> deal(const Layout &layout) {
   }
   std::vector<std::vector<int64_t>> result;
   for (const std::vector<int64_t> &rows : owners)
-    for (std::vector<int64_t> &part : cut(rows, layout.split()))
+    for (std::vector<int64_t> &part : cut(rows, layout.split())) {
+      part.erase(std::remove_if(part.begin(), part.end(),
+                                [&](int64_t position) {
+                                  return position >= layout.length();
+                                }),
+                 part.end());
       result.push_back(std::move(part));
+    }
   return result;
 }
 
@@ -86,8 +108,26 @@ TEST(Layout, EveryFunctionAgreesWithTheDefinition) {
   });
 }
 
+TEST(Layout, FirstPositionsStayWhereTheyLie) {
+  for (LayoutKind kind : kinds) {
+    Layout whole(kind, 19, 3, 2);
+    for (int64_t length = 0; length <= 19; ++length) {
+      Layout layout(kind, length, 3, 2, 19);
+      SCOPED_TRACE(layout.str());
+      EXPECT_EQ(layout == whole, length == 19);
+      EXPECT_EQ(layout.maxCount(), std::min(length, whole.maxCount()));
+      for (int64_t position = 0; position < length; ++position) {
+        Layout::Place place = layout.toLocal(position);
+        EXPECT_EQ(place.owner, whole.toLocal(position).owner);
+        EXPECT_EQ(place.row, whole.toLocal(position).row);
+        EXPECT_LT(place.row, layout.count(place.owner));
+      }
+    }
+  }
+}
+
 TEST(Layout, CountsDifferByAtMostOne) {
-  forSmallLayouts([](const Layout &layout) {
+  forWholeLayouts([](const Layout &layout) {
     int64_t least = layout.length(), most = 0;
     for (int64_t owner = 0; owner < layout.ranks(); ++owner) {
       least = std::min(least, layout.count(owner));
@@ -174,6 +214,8 @@ TEST(Layout, OwnersBeyondTheRanksHoldNothing) {
 TEST(Layout, TextRoundTrips) {
   EXPECT_EQ(Layout(LayoutKind::zigzag, 4096, 8).str(), "zigzag(4096 over 8)");
   EXPECT_EQ(Layout(LayoutKind::striped, 9, 4, 2).str(), "striped(9 over 4x2)");
+  EXPECT_EQ(Layout(LayoutKind::zigzag, 7, 4, 1, 9).str(),
+            "zigzag(7 within 9 over 4)");
   forSmallLayouts([](const Layout &layout) {
     std::optional<Layout> parsed = Layout::parse(layout.str());
     ASSERT_TRUE(parsed);
@@ -183,7 +225,8 @@ TEST(Layout, TextRoundTrips) {
        {"", "zigzag", "zigzag()", "zigzag(9)", "zigzag(9 over 0)", "(9 over 2)",
         "zigzag(9 over 2) ", "zigzag(9 over 2x)", "zigzag(9 over 2x0)",
         "zigzag(-1 over 2)", "Zigzag(9 over 2)", "zigzag(9 over 2",
-        "zigzag(99999999999999999999 over 2)"})
+        "zigzag(99999999999999999999 over 2)", "zigzag(9 within 8 over 2)",
+        "zigzag(9 within over 2)"})
     EXPECT_FALSE(Layout::parse(text)) << text;
   EXPECT_EQ(parseLayoutKind("striped"), LayoutKind::striped);
   EXPECT_FALSE(parseLayoutKind("stripe"));

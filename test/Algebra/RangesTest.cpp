@@ -70,6 +70,39 @@ RC_GTEST_PROP(RangesProperty, RowsFollowTheList, ()) {
   }
 }
 
+RC_GTEST_PROP(RangesProperty, PairsAreRowsOfOnePosition, ()) {
+  Ranges a = drawRanges(), b = drawRanges();
+  int64_t offset = *rc::gen::inRange<int64_t>(-70, 70);
+  std::vector<int64_t> ofA = positionsOf(a), ofB = positionsOf(b);
+  std::set<Pair> expected, found;
+  for (size_t i = 0; i < ofA.size(); ++i)
+    for (size_t j = 0; j < ofB.size(); ++j)
+      if (ofA[i] == ofB[j] + offset)
+        expected.insert({int64_t(i), int64_t(j)});
+  size_t count = 0;
+  for (const RowPairs &rows : pairRows(a, b, offset)) {
+    RC_ASSERT(rows.a.count == rows.b.count && rows.a.count > 0);
+    count += size_t(rows.a.count);
+    for (int64_t i = 0; i < rows.a.count; ++i)
+      found.insert({rows.a.at(i), rows.b.at(i)});
+  }
+  RC_ASSERT(found == expected);
+  RC_ASSERT(count == expected.size());
+}
+
+TEST(Ranges, PairsOfFarPositions) {
+  int64_t far = int64_t(1) << 40;
+  std::vector<RowPairs> pairs =
+      pairRows({{far - 3, far, 1 << 20}}, {{5, far, (1 << 20) - 1}}, 0);
+  ASSERT_EQ(pairs.size(), 1u);
+  const RowPairs &rows = pairs[0];
+  EXPECT_EQ(rows.a.stride, (1 << 20) - 1);
+  EXPECT_EQ(rows.b.stride, 1 << 20);
+  EXPECT_EQ(far - 3 + rows.a.first * (1 << 20),
+            5 + rows.b.first * ((1 << 20) - 1));
+  EXPECT_LT(rows.a.first, rows.a.stride);
+}
+
 RC_GTEST_PROP(RangesProperty, RestrictingKeepsPairs, ()) {
   Ranges queries = drawRanges(), keys = drawRanges();
   Bands mask = drawMask(60, 60);

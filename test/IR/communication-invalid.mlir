@@ -54,6 +54,30 @@ func.func @shift_c3_other_rows(%k: tensor<1x4x2x4xf32>) {
 
 // -----
 
+func.func @redeal_c1_other_count(%x: tensor<3x8xf32>) {
+  // expected-error @below {{'sp.redeal' op expected dimension 0 to go from 3 to 2 but got 'tensor<3x8xf32>' and 'tensor<3x8xf32>'}}
+  %0 = sp.redeal %x dim 0 from <contiguous 10 on "sp" of 4> to <contiguous 8 on "sp" of 4> : tensor<3x8xf32> -> tensor<3x8xf32>
+  return
+}
+
+// -----
+
+func.func @redeal_c2_other_ranks(%x: tensor<3x8xf32>) {
+  // expected-error @below {{'sp.redeal' op expected rows dealt to the same ranks, or densely to those of one axis, but got #sp.layout<contiguous 10 on "sp" of 4> and #sp.layout<contiguous 6 on "dp" of 2>}}
+  %0 = sp.redeal %x dim 0 from <contiguous 10 on "sp" of 4> to <contiguous 6 on "dp" of 2> : tensor<3x8xf32> -> tensor<3x8xf32>
+  return
+}
+
+// -----
+
+func.func @redeal_c2_from_dense(%x: tensor<3x8xf32>) {
+  // expected-error @below {{'sp.redeal' op expected rows dealt to the same ranks, or densely to those of one axis, but got #sp.layout<contiguous 3 on "" of 1> and #sp.layout<contiguous 3 on "" of 1>}}
+  %0 = sp.redeal %x dim 0 from <contiguous 3 on "" of 1> to <contiguous 3 on "" of 1> by 1 : tensor<3x8xf32> -> tensor<3x8xf32>
+  return
+}
+
+// -----
+
 func.func @all_gather_c1_not_whole(%k: tensor<3x8xf32>) {
   // expected-error @below {{'sp.all_gather' op expected dimension 0 to go from 3 to 10 but got 'tensor<3x8xf32>' and 'tensor<12x8xf32>'}}
   %0 = sp.all_gather %k dim 0 in <contiguous 10 on "sp" of 4> : tensor<3x8xf32> -> tensor<12x8xf32>

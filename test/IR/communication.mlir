@@ -16,6 +16,18 @@ func.func @shift_in_both_forms(%k: tensor<1x1024x2x64xf32>, %v: tensor<1x1024x2x
   return
 }
 
+// CHECK-LABEL: @redeal_in_both_forms
+func.func @redeal_in_both_forms(%x: tensor<1x3x8xi32>) {
+  // CHECK: sp.redeal %{{.*}} dim 1 from <zigzag 10 on "sp" of 4> to <zigzag 9 within 10 on "sp" of 4> by 1 : tensor<1x3x8xi32> -> tensor<1x3x8xi32>
+  %y = sp.redeal %x dim 1 from <zigzag 10 on "sp" of 4> to <zigzag 9 within 10 on "sp" of 4> by 1 : tensor<1x3x8xi32> -> tensor<1x3x8xi32>
+  // CHECK: sp.redeal %{{.*}} dim 1 from <zigzag 10 on "sp" of 4> to <contiguous 10 on "sp" of 4 split 2> : tensor
+  %z = sp.redeal %x dim 1 from <zigzag 10 on "sp" of 4> to <contiguous 10 on "sp" of 4 split 2> : tensor<1x3x8xi32> -> tensor<1x3x8xi32>
+  // CHECK: sp.redeal_start %{{.*}} dim 1 from <zigzag 10 on "sp" of 4> to <contiguous 1 on "" of 1> by 9 on back : tensor<1x3x8xi32> -> tensor<1x1x8xi32>
+  %w, %t = sp.redeal_start %x dim 1 from <zigzag 10 on "sp" of 4> to <contiguous 1 on "" of 1> by 9 on back : tensor<1x3x8xi32> -> tensor<1x1x8xi32>
+  sp.wait %t
+  return
+}
+
 // CHECK-LABEL: @all_gather_in_both_forms
 func.func @all_gather_in_both_forms(%k: tensor<3x8xi32>) {
   // CHECK: sp.all_gather %{{.*}} dim 0 in <contiguous 10 on "sp" of 4> : tensor<3x8xi32> -> tensor<10x8xi32>

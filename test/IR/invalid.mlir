@@ -188,6 +188,16 @@ func.func @gemm_c3_bias_of_other_type(%a: tensor<8x4xbf16>, %b: tensor<4x16xbf16
 
 // -----
 
+// expected-error @below {{expected layout within 9 to 1099511627776 positions but got 8}}
+#layout_within_fewer = #sp.layout<contiguous 9 within 8 on "sp" of 4>
+
+// -----
+
+// expected-error @below {{expected a layout within more than its own 9 positions}}
+#layout_within_itself = #sp.layout<contiguous 9 within 9 on "sp" of 4>
+
+// -----
+
 // expected-error @below {{expected layout over 1 to 1048576 ranks but got 0 owners split in 1}}
 #layout_without_ranks = #sp.layout<contiguous 8 on "sp" of 0>
 

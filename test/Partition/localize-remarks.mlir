@@ -13,10 +13,10 @@ module @reversed_tokens_are_gathered {
 
 // -----
 
-module @last_token_is_gathered {
+module @last_token_is_handed_on {
   sp.mesh @mesh <["sp" = 3]> sequence "sp"
   func.func @main(%x: tensor<2x10x4xf32> {sp.sharding = #sp.sharding<[[2], [10 by <contiguous 10 on "sp" of 3>], [4]]>}) -> tensor<2x1x4xf32> {
-    // expected-remark @below {{[Missed] Gathered | Category:sp-localize | Remark=stablehlo.slice, Remark=" needs dimension ", Remark=" whole: it is gathered over axis ", Remark="sp", Remark=", a rank sends ", Remark=" bytes", bytes=256, dimension=1}}
+    // expected-remark @below {{[Analysis] Moved | Category:sp-localize | Remark=stablehlo.slice, Remark=" moves rows of dimension ", Remark=", a rank sends ", Remark=" bytes", bytes=64, dimension=1}}
     %y = stablehlo.slice %x [0:2, 9:10, 0:4] : (tensor<2x10x4xf32>) -> tensor<2x1x4xf32>
     return %y : tensor<2x1x4xf32>
   }

@@ -1,5 +1,7 @@
 #include "PlanBuilder.h"
 
+#include "program/LayoutOf.h"
+
 #include <gtest/gtest.h>
 
 namespace sprt::test {
@@ -126,10 +128,8 @@ PlanBuilder::parameter(const std::string &name, plan::DType type,
     atom->size = atom->local_size = dim.size;
     atom->layout = dim.layout;
     if (dim.layout >= 0) {
-      const plan::LayoutT &layout =
-          *plan.layouts[static_cast<size_t>(dim.layout)];
-      int64_t owners = layout.ranks * layout.split;
-      atom->local_size = (dim.size + owners - 1) / owners;
+      atom->local_size =
+          layoutOf(*plan.layouts[static_cast<size_t>(dim.layout)]).maxCount();
       atom->owner = Expr::coordinate(0).build();
     }
     bytes *= atom->local_size;

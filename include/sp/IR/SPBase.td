@@ -154,15 +154,18 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
     ranks of axis "sp". The same form deals heads. Lengths need not divide.
     A layout of 1 rank is dense: every position, in order. With `split 2` a ring
     of half the ranks is dealt to, and the rows of each ring owner are cut into 2
-    parts, one a rank: `<zigzag 4096 on "sp" of 8 split 2>`. The algebra of
-    layouts is `sprt/algebra/Layout.h`.
+    parts, one a rank: `<zigzag 4096 on "sp" of 8 split 2>`. The first positions
+    of a longer dimension may lie where those of the longer one do: `<zigzag 4095
+    within 4096 on "sp" of 4>`. The algebra of layouts is `sprt/algebra/Layout.h`.
   }];
   let parameters = (ins EnumParameter<Sp_LayoutKind>:$kind, "int64_t":$length,
                         "AxisAttr":$axis, "int64_t":$ranks,
-                        DefaultValuedParameter<"int64_t", "1">:$split);
-  let assemblyFormat = "`<` $kind $length `on` $axis `of` $ranks (`split` $split^)? `>`";
-  let builders = [AttrBuilder<(ins "LayoutKind":$kind, "int64_t":$length, "AxisAttr":$axis, "int64_t":$ranks), [{
-    return $_get($_ctxt, kind, length, axis, ranks, 1);
+                        DefaultValuedParameter<"int64_t", "1">:$split,
+                        DefaultValuedParameter<"int64_t", "0", "of a longer dimension, else 0">:$within);
+  let assemblyFormat = "`<` $kind $length (`within` $within^)? `on` $axis `of` $ranks (`split` $split^)? `>`";
+  let builders = [AttrBuilder<(ins "LayoutKind":$kind, "int64_t":$length, "AxisAttr":$axis, "int64_t":$ranks,
+                                   CArg<"int64_t", "1">:$split), [{
+    return $_get($_ctxt, kind, length, axis, ranks, split, 0);
   }]>];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -171,6 +174,10 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
     /// Rows of the rank that holds most.
     int64_t getMaxCount() const;
     bool isDense() const { return getRanks() == 1; }
+    /// The layout of all positions that are dealt.
+    LayoutAttr getWhole() const;
+    /// The first `length` of them where they are; null where there are fewer.
+    LayoutAttr getFirst(int64_t length) const;
   }];
 }
 

@@ -91,6 +91,35 @@ def Sp_AllGatherStartOp : Sp_AllGatherBase<1> {
   let results = (outs AnyRankedTensor:$result, Sp_TokenType:$token);
 }
 
+class Sp_RedealBase<bit start> : Sp_CommOp<"redeal", start> {
+  let summary = !if(start, "Start of a redeal", "Rows dealt anew, or moved along their dimension");
+  let description = Sp_StartText<start, [{
+    The row of position p in `to` is that of position p + `by` in `from`, along
+    dimension `dim`. Only what another rank needs travels: a shift of a sequence
+    by one moves the rows at the ends of what ranks hold. With a dense `to`
+    every rank gets its rows. Positions that `from` does not have are padding.
+    ```
+    rank      0     1              0     1
+    before    abc   def    after   bcd   ef.    (contiguous, by 1)
+    ```
+    (C1) `dim` has the largest count of `from` before and that of `to` after.
+    (C2) `from` deals to more than one rank, `to` to the same ranks or densely.
+    ```mlir
+    %next = sp.redeal %x dim 1 from <zigzag 4096 on "sp" of 4> to <zigzag 4095 within 4096 on "sp" of 4> by 1 : tensor<1x1024xi32> -> tensor<1x1024xi32>
+    ```
+  }]>.value;
+  dag moved = (ins AnyRankedTensor:$input, I64Attr:$dim, Sp_LayoutAttr:$from, Sp_LayoutAttr:$to,
+                       DefaultValuedAttr<I64Attr, "0">:$by);
+  let arguments = !con(moved, streams);
+  let assemblyFormat = "$input `dim` $dim `from` $from `to` $to (`by` $by^)?" # streamText # " attr-dict `:`"
+                       # " type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+def Sp_RedealOp : Sp_RedealBase<0> { let results = (outs AnyRankedTensor:$result); }
+def Sp_RedealStartOp : Sp_RedealBase<1> {
+  let results = (outs AnyRankedTensor:$result, Sp_TokenType:$token);
+}
+
 class Sp_AllToAllBase<bit start> : Sp_CommOp<"all_to_all", start> {
   let summary = !if(start, "Start of an all-to-all", "Exchange of dealt rows for dealt heads");
   let description = Sp_StartText<start, [{

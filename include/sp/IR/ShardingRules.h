@@ -9,7 +9,7 @@
 ///   dot_general [B,S,D] x [D,F]      B, S, F, D (reduction, sum)
 ///   reduce add [B,S] over S          B, S (reduction, sum)
 ///   scatter add [S,D] to [V,D]       D, S (reduction, sum)
-///   slice [B,S] to [B,S-1]           B
+///   slice [B,S] to [B,S-1]           B, S (moves)
 ///
 /// The idea is Shardy's `OpShardingRule`.
 #ifndef SP_IR_SHARDINGRULES_H
@@ -24,6 +24,10 @@ struct Factor {
   SmallVector<std::pair<unsigned, unsigned>> operands, results;
   /// How partial results combine, for a reduction.
   std::optional<Reduction> reduction;
+  /// Rows move along these dimensions, which may differ in length. They are
+  /// dealt alike (`fitDim`), but rows at the ends of what a rank holds are
+  /// another's.
+  bool moves = false;
 };
 
 /// The factors of a token-local operation; none for one that needs whole
@@ -44,6 +48,11 @@ bool isDealt(DimAttr dim);
 
 /// The dimension of one atom that `layout` deals.
 DimAttr dealtDim(LayoutAttr layout);
+
+/// The dimension of `size` positions that lie where those of `dim` do: the same
+/// ones, the first ones, or those that they are the first of. Null where there
+/// is none, and where a rank would hold them all.
+DimAttr fitDim(DimAttr dim, int64_t size);
 
 /// The dimension of the same length that is not dealt.
 DimAttr wholeDim(DimAttr dim);

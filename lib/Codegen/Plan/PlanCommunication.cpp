@@ -19,6 +19,7 @@ public:
 
   void write(ShiftStartOp op);
   void write(AllGatherStartOp op);
+  void write(RedealStartOp op);
   void write(AllToAllStartOp op);
   void write(AllReduceStartOp op);
   void write(ReduceScatterStartOp op);
@@ -122,6 +123,19 @@ void MoveWriter::write(AllGatherStartOp op) {
   command.operation.Set(std::move(exchange));
 }
 
+void MoveWriter::write(RedealStartOp op) {
+  plan::ExchangeT exchange;
+  exchange.factor = tables.factorNumber(op.getFrom().getAxis());
+  exchange.direction = plan::Direction::rowsToRows;
+  exchange.layout = tables.layoutNumber(op.getFrom());
+  exchange.onto = tables.layoutNumber(op.getTo());
+  exchange.by = op.getBy();
+  exchange.heads_total = exchange.head_count = 1;
+  exchange.source = rowsView(op.getInput(), op.getDim());
+  exchange.target = rowsView(op.getResult(), op.getDim());
+  command.operation.Set(std::move(exchange));
+}
+
 void MoveWriter::write(AllToAllStartOp op) {
   plan::ExchangeT exchange;
   exchange.factor = tables.factorNumber(op.getHeads().getAxis());
@@ -185,6 +199,7 @@ void mlir::sp::writeMove(CommunicationOpInterface start,
                          plan::CommandT &command) {
   MoveWriter writer(expressions, command);
   llvm::TypeSwitch<Operation *>(start)
-      .Case<ShiftStartOp, AllGatherStartOp, AllToAllStartOp, AllReduceStartOp,
-            ReduceScatterStartOp>([&](auto op) { writer.write(op); });
+      .Case<ShiftStartOp, AllGatherStartOp, RedealStartOp, AllToAllStartOp,
+            AllReduceStartOp, ReduceScatterStartOp>(
+          [&](auto op) { writer.write(op); });
 }

@@ -32,6 +32,7 @@ uint32_t PlanTables::layoutNumber(LayoutAttr layout) {
     table->length = layout.getLength();
     table->ranks = layout.getRanks() / layout.getSplit();
     table->split = layout.getSplit();
+    table->within = layout.getWithin();
     plan.layouts.push_back(std::move(table));
   }
   return entry->second;

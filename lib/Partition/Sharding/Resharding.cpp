@@ -3,9 +3,14 @@
 #include "Sharding/Resharding.h"
 
 #include "sp/IR/Storage.h"
+#include "sprt/algebra/Redeal.h"
 
 using namespace mlir;
 using namespace mlir::sp;
+
+static int64_t lengthOf(DimAttr dim) {
+  return wholeDim(dim).getAtoms()[0].getSize();
+}
 
 static int64_t localSize(AtomAttr atom) {
   return atom.getLayout() ? atom.getLayout().getMaxCount() : atom.getSize();
@@ -136,6 +141,104 @@ Value mlir::sp::positionsOf(OpBuilder &builder, Location loc, DimAttr dim) {
   Value line = stablehlo::IotaOp::create(
       builder, loc, RankedTensorType::get({length}, builder.getI32Type()), 0);
   return takeDim(builder, loc, line, 0, dim);
+}
+
+/// The layout that deals a dimension of one atom, or null.
+static LayoutAttr onlyLayout(DimAttr dim) {
+  return dim.getAtoms().size() == 1 ? dim.getAtoms()[0].getLayout()
+                                    : LayoutAttr();
+}
+
+bool mlir::sp::canRedeal(DimAttr from, DimAttr to) {
+  LayoutAttr before = onlyLayout(from), after = onlyLayout(to);
+  if (!before || before.isDense())
+    return false;
+  return after ? after.getAxis() == before.getAxis() &&
+                     after.getRanks() == before.getRanks()
+               : !isDealt(to);
+}
+
+/// Whether the same ranks hold the same positions in the same rows, but for
+/// last ones that one of both does not have.
+static bool isInPlace(DimAttr from, DimAttr to, int64_t by) {
+  LayoutAttr before = onlyLayout(from), after = onlyLayout(to);
+  return before && after && by == 0 && before.getWhole() == after.getWhole();
+}
+
+/// Of a local value that is whole but for dimension `index`.
+static SmallVector<DimAttr> dimsWith(RankedTensorType type, unsigned index,
+                                     DimAttr dim) {
+  SmallVector<DimAttr> dims = llvm::to_vector(
+      ShardingAttr::getReplicated(type.getContext(), type.getShape())
+          .getDims());
+  dims[index] = dim;
+  return dims;
+}
+
+/// As many rows, which may be padding.
+static Value resizeRows(OpBuilder &builder, Location loc, Value value,
+                        unsigned index, int64_t count) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t more = count - type.getDimSize(index);
+  if (more <= 0)
+    return sliceDim(builder, loc, value, index, 0, count);
+  SmallVector<int64_t> zeros(type.getRank(), 0), high(zeros),
+      shape(type.getShape());
+  high[index] = more;
+  shape[index] = count;
+  Value padding = neutralSplat(builder, loc, type.clone(ArrayRef<int64_t>()),
+                               Reduction::Sum);
+  return stablehlo::PadOp::create(builder, loc, type.clone(shape), value,
+                                  padding, zeros, high, zeros);
+}
+
+Value mlir::sp::moveRows(OpBuilder &builder, Location loc, Value value,
+                         unsigned index, DimAttr from, DimAttr to, int64_t by) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (isInPlace(from, to, by))
+    return resizeRows(builder, loc, value, index, onlyLayout(to).getMaxCount());
+  if (canRedeal(from, to)) {
+    LayoutAttr after = onlyLayout(to);
+    if (!after)
+      after = LayoutAttr::getDense(builder.getContext(), lengthOf(to));
+    SmallVector<int64_t> shape(type.getShape());
+    shape[index] = after.getMaxCount();
+    return RedealOp::create(builder, loc, type.clone(shape), value, index,
+                            onlyLayout(from), after, by);
+  }
+  if (isDealt(from))
+    value = gatherDim(builder, loc, value, dimsWith(type, index, from), index);
+  int64_t length = lengthOf(from);
+  if (!isDealt(to))
+    return sliceDim(builder, loc, value, index, by, lengthOf(to));
+  Value positions = positionsOf(builder, loc, to);
+  auto lineType = cast<RankedTensorType>(positions.getType());
+  auto number = [&](int64_t value) {
+    return splat(builder, loc, lineType, builder.getI32IntegerAttr(value));
+  };
+  positions = stablehlo::AddOp::create(builder, loc, positions, number(by));
+  positions = stablehlo::ClampOp::create(builder, loc, lineType, number(0),
+                                         positions, number(length - 1));
+  return takeIndices(builder, loc, value, index, positions);
+}
+
+int64_t mlir::sp::movedBytes(Value value, unsigned index, DimAttr from,
+                             DimAttr to, int64_t by) {
+  if (!isDealt(from) || isInPlace(from, to, by))
+    return 0;
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!canRedeal(from, to))
+    return gatherBytes(value, dimsWith(type, index, from), index);
+  LayoutAttr onto = onlyLayout(to);
+  sprt::algebra::Layout before = toAlgebra(onlyLayout(from));
+  sprt::algebra::Redeal redeal(
+      before,
+      onto ? toAlgebra(onto) : sprt::algebra::Layout::dense(lengthOf(to)), by);
+  int64_t most = 0;
+  for (int64_t rank = 0; rank < before.ranks(); ++rank)
+    most = std::max(most, redeal.rowsToOthers(rank));
+  return most *
+         (storageBytes(type) / std::max<int64_t>(type.getDimSize(index), 1));
 }
 
 TypedAttr mlir::sp::neutralElement(Type type, Reduction kind) {

@@ -20,6 +20,20 @@ Value gatherDim(OpBuilder &builder, Location loc, Value value,
 Value takeDim(OpBuilder &builder, Location loc, Value value, unsigned index,
               DimAttr target);
 
+/// Rows of dimension `index`, dealt as `from` or whole, dealt as `to` or whole:
+/// that of position p is the one of p + by; where there is none, it is
+/// anything.
+Value moveRows(OpBuilder &builder, Location loc, Value value, unsigned index,
+               DimAttr from, DimAttr to, int64_t by);
+
+/// Whether ranks can hand each other rows that they hold by `from` so that they
+/// hold them by `to`, or all of them where that is whole.
+bool canRedeal(DimAttr from, DimAttr to);
+
+/// Bytes that the busiest rank sends for `moveRows`.
+int64_t movedBytes(Value value, unsigned index, DimAttr from, DimAttr to,
+                   int64_t by);
+
 /// The part [first, first + count) of dimension `index`.
 Value sliceDim(OpBuilder &builder, Location loc, Value value, unsigned index,
                int64_t first, int64_t count);

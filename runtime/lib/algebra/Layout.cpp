@@ -27,13 +27,15 @@ std::optional<LayoutKind> parseLayoutKind(std::string_view text) {
   return std::nullopt;
 }
 
-Layout::Layout(LayoutKind kind, int64_t length, int64_t ring, int64_t split)
-    : dealt(kind), positions(length), owners(ring), parts(split) {
-  assert(check(kind, length, ring, split).empty());
+Layout::Layout(LayoutKind kind, int64_t length, int64_t ring, int64_t split,
+               int64_t within)
+    : dealt(kind), positions(length), whole(within ? within : length),
+      owners(ring), parts(split) {
+  assert(check(kind, length, ring, split, within).empty());
 }
 
 std::string Layout::check(LayoutKind kind, int64_t length, int64_t ring,
-                          int64_t split) {
+                          int64_t split, int64_t within) {
   if (kind != LayoutKind::contiguous && kind != LayoutKind::zigzag &&
       kind != LayoutKind::striped)
     return "expected layout kind 0, 1 or 2 but got " +
@@ -41,6 +43,10 @@ std::string Layout::check(LayoutKind kind, int64_t length, int64_t ring,
   if (length < 0 || length > maxLength)
     return "expected layout length from 0 to " + std::to_string(maxLength) +
            " but got " + std::to_string(length);
+  if (within != 0 && (within < length || within > maxLength))
+    return "expected layout within " + std::to_string(length) + " to " +
+           std::to_string(maxLength) + " positions but got " +
+           std::to_string(within);
   // The bound on each factor keeps their product from overflowing.
   if (ring < 1 || split < 1 || ring > maxRanks || split > maxRanks ||
       ring * split > maxRanks)
@@ -52,8 +58,8 @@ std::string Layout::check(LayoutKind kind, int64_t length, int64_t ring,
 
 int64_t Layout::ringCount(int64_t owner) const {
   if (dealt != LayoutKind::zigzag)
-    return Parts{positions, owners}.size(owner);
-  Parts chunks{positions, 2 * owners};
+    return Parts{whole, owners}.size(owner);
+  Parts chunks{whole, 2 * owners};
   return chunks.size(owner) + chunks.size(2 * owners - 1 - owner);
 }
 
@@ -66,7 +72,9 @@ Interval Layout::ringRows(int64_t owner) const {
 int64_t Layout::count(int64_t owner) const {
   if (owner < 0 || owner >= ranks())
     return 0;
-  return ringRows(owner).size();
+  if (positions == whole)
+    return ringRows(owner).size();
+  return countRows(ranges(owner));
 }
 
 int64_t Layout::maxCount() const {
@@ -76,7 +84,7 @@ int64_t Layout::maxCount() const {
   int64_t largest = ringCount(0);
   if (dealt == LayoutKind::zigzag)
     largest = std::max(largest, ringCount(owners - 1));
-  return Parts{largest, parts}.largest();
+  return std::min(Parts{largest, parts}.largest(), positions);
 }
 
 Ranges Layout::ranges(int64_t owner) const {
@@ -85,22 +93,25 @@ Ranges Layout::ranges(int64_t owner) const {
     return result;
   Interval rows = ringRows(owner);
   int64_t ringOwner = owner / parts;
+  auto add = [&](Range range) {
+    range.count = indicesIn(range, 0, positions).size();
+    append(result, range);
+  };
   if (dealt == LayoutKind::striped) {
-    append(result, {ringOwner + owners * rows.begin, rows.size(), owners});
+    add({ringOwner + owners * rows.begin, rows.size(), owners});
     return result;
   }
   if (dealt == LayoutKind::contiguous) {
-    append(result, {Parts{positions, owners}.start(ringOwner) + rows.begin,
-                    rows.size(), 1});
+    add({Parts{whole, owners}.start(ringOwner) + rows.begin, rows.size(), 1});
     return result;
   }
-  Parts chunks{positions, 2 * owners};
+  Parts chunks{whole, 2 * owners};
   int64_t base = 0;
   for (int64_t chunk : {ringOwner, 2 * owners - 1 - ringOwner}) {
     int64_t size = chunks.size(chunk);
     int64_t begin = std::clamp<int64_t>(rows.begin - base, 0, size);
     int64_t end = std::clamp<int64_t>(rows.end - base, 0, size);
-    append(result, {chunks.start(chunk) + begin, end - begin, 1});
+    add({chunks.start(chunk) + begin, end - begin, 1});
     base += size;
   }
   return result;
@@ -116,13 +127,13 @@ int64_t Layout::toGlobal(int64_t owner, int64_t row) const {
   case LayoutKind::striped:
     return owner + owners * row;
   case LayoutKind::zigzag: {
-    Parts chunks{positions, 2 * owners};
+    Parts chunks{whole, 2 * owners};
     if (row < chunks.size(owner))
       return chunks.start(owner) + row;
     return chunks.start(2 * owners - 1 - owner) + row - chunks.size(owner);
   }
   }
-  return Parts{positions, owners}.start(owner) + row;
+  return Parts{whole, owners}.start(owner) + row;
 }
 
 Layout::Place Layout::toLocal(int64_t position) const {
@@ -130,7 +141,7 @@ Layout::Place Layout::toLocal(int64_t position) const {
   Place place;
   switch (dealt) {
   case LayoutKind::contiguous: {
-    Parts blocks{positions, owners};
+    Parts blocks{whole, owners};
     place.owner = blocks.find(position);
     place.row = position - blocks.start(place.owner);
     break;
@@ -139,7 +150,7 @@ Layout::Place Layout::toLocal(int64_t position) const {
     place = {position % owners, position / owners};
     break;
   case LayoutKind::zigzag: {
-    Parts chunks{positions, 2 * owners};
+    Parts chunks{whole, 2 * owners};
     int64_t chunk = chunks.find(position);
     place.owner = std::min(chunk, 2 * owners - 1 - chunk);
     place.row = position - chunks.start(chunk);
@@ -159,14 +170,16 @@ std::vector<Interval> Layout::rowsIn(int64_t owner, int64_t lo,
 }
 
 bool Layout::operator==(const Layout &other) const {
-  return positions == other.positions && owners == other.owners &&
-         parts == other.parts && (dealt == other.dealt || owners == 1);
+  return positions == other.positions && whole == other.whole &&
+         owners == other.owners && parts == other.parts &&
+         (dealt == other.dealt || owners == 1);
 }
 
 std::string Layout::str() const {
-  std::string text = std::string(name(dealt)) + "(" +
-                     std::to_string(positions) + " over " +
-                     std::to_string(owners);
+  std::string text = std::string(name(dealt)) + "(" + std::to_string(positions);
+  if (whole != positions)
+    text += " within " + std::to_string(whole);
+  text += " over " + std::to_string(owners);
   if (parts != 1)
     text += "x" + std::to_string(parts);
   return text + ")";
@@ -195,15 +208,16 @@ std::optional<Layout> Layout::parse(std::string_view text) {
     return std::nullopt;
   std::optional<LayoutKind> kind = parseLayoutKind(text.substr(0, paren));
   text.remove_prefix(paren + 1);
-  int64_t length = 0, ring = 1, split = 1;
-  if (!kind || !consume(text, length) || !consume(text, " over ") ||
-      !consume(text, ring))
+  int64_t length = 0, within = 0, ring = 1, split = 1;
+  if (!kind || !consume(text, length) ||
+      (consume(text, " within ") && !consume(text, within)) ||
+      !consume(text, " over ") || !consume(text, ring))
     return std::nullopt;
   if (consume(text, "x") && !consume(text, split))
     return std::nullopt;
-  if (text != ")" || !check(*kind, length, ring, split).empty())
+  if (text != ")" || !check(*kind, length, ring, split, within).empty())
     return std::nullopt;
-  return Layout(*kind, length, ring, split);
+  return Layout(*kind, length, ring, split, within);
 }
 
 } // namespace sprt::algebra

@@ -3,6 +3,7 @@
 #include "Arithmetic.h"
 
 #include <cassert>
+#include <numeric>
 
 namespace sprt::algebra {
 
@@ -61,6 +62,63 @@ std::vector<Interval> rowsIn(const Ranges &ranges, int64_t lo, int64_t hi) {
     base += range.count;
   }
   return rows;
+}
+
+/// The least index from `first` on that is `residue` mod `modulus`.
+static Wide indexFrom(Wide first, Wide residue, Wide modulus) {
+  return first + (residue - first % modulus + modulus) % modulus;
+}
+
+/// The x in [0, modulus) with factor * x = 1 mod modulus, which are coprime:
+/// the extended Euclidean algorithm.
+static Wide inverse(Wide factor, Wide modulus) {
+  Wide before = modulus, now = factor % modulus, sum = 0, x = 1;
+  while (now != 0) {
+    Wide quotient = before / now;
+    std::swap(before -= quotient * now, now);
+    std::swap(sum -= quotient * x, x);
+  }
+  return (sum % modulus + modulus) % modulus;
+}
+
+/// Indices of two ranges at the same positions.
+static RowPairs pairIndices(const Range &a, const Range &b) {
+  Wide apart = Wide(b.first) - a.first, common = std::gcd(a.stride, b.stride);
+  if (a.count <= 0 || b.count <= 0 || apart % common != 0)
+    return {};
+  // a.first + i * a.stride = b.first + j * b.stride holds for every stepA-th i.
+  Wide stepA = b.stride / common, stepB = a.stride / common;
+  Wide residue =
+      (apart / common % stepA + stepA) % stepA * inverse(stepB, stepA) % stepA;
+  Wide i =
+      indexFrom(std::max<Wide>(ceilDiv(apart, a.stride), 0), residue, stepA);
+  Wide j = (Wide(a.first) + i * a.stride - b.first) / b.stride;
+  if (i >= a.count || j >= b.count)
+    return {};
+  Wide count =
+      std::min((a.count - 1 - i) / stepA, (b.count - 1 - j) / stepB) + 1;
+  return {{int64_t(i), int64_t(count), int64_t(stepA)},
+          {int64_t(j), int64_t(count), int64_t(stepB)}};
+}
+
+std::vector<RowPairs> pairRows(const Ranges &a, const Ranges &b,
+                               int64_t offset) {
+  std::vector<RowPairs> pairs;
+  int64_t rowA = 0;
+  for (const Range &rangeA : a) {
+    int64_t rowB = 0;
+    for (Range rangeB : b) {
+      rangeB.first += offset;
+      RowPairs both = pairIndices(rangeA, rangeB);
+      both.a.first += rowA;
+      both.b.first += rowB;
+      if (both.a.count > 0)
+        pairs.push_back(both);
+      rowB += rangeB.count;
+    }
+    rowA += rangeA.count;
+  }
+  return pairs;
 }
 
 } // namespace sprt::algebra

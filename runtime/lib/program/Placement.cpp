@@ -163,11 +163,8 @@ Status dealtAlike(const Program &program, const ParameterInfo &a,
   auto sameLayout = [&](int32_t first, int32_t second) {
     if (first < 0 || second < 0)
       return first == second;
-    const plan::LayoutT &x = *program.plan->layouts[static_cast<size_t>(first)];
-    const plan::LayoutT &y =
-        *program.plan->layouts[static_cast<size_t>(second)];
-    return x.kind == y.kind && x.length == y.length && x.ranks == y.ranks &&
-           x.split == y.split;
+    return program.layouts[static_cast<size_t>(first)] ==
+           program.layouts[static_cast<size_t>(second)];
   };
   auto sameAtom = [&](const std::unique_ptr<plan::AtomT> &x,
                       const std::unique_ptr<plan::AtomT> &y) {

@@ -8,6 +8,7 @@
 //     1    send_recv "kv" to (sp + 1) % 4 from (sp + 3) % 4 …   if t < 3   ->
 //     e0
 
+#include "program/LayoutOf.h"
 #include "program/Program.h"
 
 #include <cinttypes>
@@ -38,7 +39,7 @@ public:
     head();
     for (size_t i = 0; i < plan.layouts.size(); ++i)
       text += "layout " + std::to_string(i) + "   " +
-              layoutText(*plan.layouts[i]) + "\n";
+              layoutOf(*plan.layouts[i]).str() + "\n";
     for (size_t i = 0; i < plan.kernels.size(); ++i)
       text += "kernel " + std::to_string(i) + "   " +
               kernelText(*plan.kernels[i]) + "\n";
@@ -56,12 +57,6 @@ public:
 private:
   std::string expr(const std::unique_ptr<plan::ExprT> &expression) const {
     return expressionText(expression.get(), plan.factors);
-  }
-
-  std::string layoutText(const plan::LayoutT &layout) const {
-    return algebra::Layout(static_cast<algebra::LayoutKind>(layout.kind),
-                           layout.length, layout.ranks, layout.split)
-        .str();
   }
 
   std::string kernelText(const plan::KernelT &kernel) const {
@@ -318,6 +313,13 @@ std::string Printer::operation(const plan::OperationUnion &operation) const {
   }
   case Operation::Exchange: {
     const plan::ExchangeT &exchange = *operation.AsExchange();
+    if (exchange.direction == plan::Direction::rowsToRows)
+      return "redeal along " + factor(exchange.factor) + " " +
+             view(*exchange.source->view) + " to " +
+             view(*exchange.target->view) + "   rows of layout " +
+             std::to_string(exchange.layout) + " by layout " +
+             std::to_string(exchange.onto) + ", by " +
+             std::to_string(exchange.by);
     std::string kind = exchange.head_layout < 0 ? "all_gather" : "all_to_all";
     std::string heads = exchange.head_layout < 0
                             ? std::to_string(exchange.head_count) + " heads"

@@ -1,5 +1,6 @@
 #include "program/Validate.h"
 
+#include "program/LayoutOf.h"
 #include "program/Program.h"
 
 #include <set>
@@ -59,13 +60,9 @@ Status checkLayouts(const plan::PlanT &plan,
   for (const auto &layout : plan.layouts) {
     if (!layout || !isEnum(layout->kind))
       return fail(SPRT_DAMAGED) << "unknown kind of layout";
-    auto kind = static_cast<algebra::LayoutKind>(layout->kind);
-    std::string problem = algebra::Layout::check(kind, layout->length,
-                                                 layout->ranks, layout->split);
-    if (!problem.empty())
-      return fail(SPRT_DAMAGED) << problem;
-    out_layouts.emplace_back(kind, layout->length, layout->ranks,
-                             layout->split);
+    if (std::string flaw = flawOf(*layout); !flaw.empty())
+      return fail(SPRT_DAMAGED) << flaw;
+    out_layouts.push_back(layoutOf(*layout));
   }
   return Status::success();
 }
@@ -123,9 +120,8 @@ Status checkAtom(const plan::PlanT &plan, const plan::AtomT *atom,
   if (static_cast<size_t>(atom->layout) >= plan.layouts.size())
     return fail(SPRT_DAMAGED) << "\"" << name << "\" names layout "
                               << atom->layout << " of " << plan.layouts.size();
-  const plan::LayoutT &dealt = *plan.layouts[static_cast<size_t>(atom->layout)];
-  algebra::Layout layout(static_cast<algebra::LayoutKind>(dealt.kind),
-                         dealt.length, dealt.ranks, dealt.split);
+  algebra::Layout layout =
+      layoutOf(*plan.layouts[static_cast<size_t>(atom->layout)]);
   if (layout.length() != atom->size || layout.maxCount() > atom->local_size)
     return fail(SPRT_DAMAGED)
            << "\"" << name << "\" deals " << atom->size << " elements, at most "

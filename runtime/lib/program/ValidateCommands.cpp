@@ -158,6 +158,23 @@ Status CommandValidator::check(const plan::ExchangeT &exchange) {
                                 << group << " owners but got " << heads.length
                                 << " to " << heads.ranks * heads.split;
   }
+  bool isRedealt = exchange.direction == plan::Direction::rowsToRows;
+  if (isRedealt != (exchange.onto >= 0) ||
+      (isRedealt && (exchange.owner || exchange.head_layout >= 0)) ||
+      std::abs(exchange.by) > algebra::Layout::maxLength)
+    return fail(SPRT_DAMAGED)
+           << "an exchange " << plan::EnumNameDirection(exchange.direction)
+           << " onto layout " << exchange.onto << " by " << exchange.by;
+  if (isRedealt) {
+    if (Status failure =
+            parts.checkLayout(exchange.onto, "the target of an exchange"))
+      return failure;
+    const plan::LayoutT &onto =
+        *plan.layouts[static_cast<size_t>(exchange.onto)];
+    if (int64_t takers = onto.ranks * onto.split; takers != group && takers > 1)
+      return fail(SPRT_DAMAGED) << "rows are dealt to " << takers
+                                << " owners in a group of " << group;
+  }
   if (Status failure = parts.checkStrided(exchange.source.get(),
                                           "the source of an exchange", false))
     return failure;

@@ -137,6 +137,8 @@ private:
     case plan::Operation::SendRecv:
       return count(step, *operation.AsSendRecv());
     case plan::Operation::Exchange: {
+      if (operation.AsExchange()->direction == plan::Direction::rowsToRows)
+        return countRedeal(*operation.AsExchange());
       GroupMessages messages;
       if (Status failure = resolve(*operation.AsExchange(), messages))
         return failure;
@@ -169,6 +171,16 @@ private:
     }
   }
 
+  Status countRedeal(const plan::ExchangeT &exchange) {
+    int64_t bytes = 0;
+    Message touched;
+    if (Status failure = sumRedeal(exchange, bytes, touched))
+      return failure;
+    prediction.bytesSent += times * bytes;
+    touch(touched);
+    return Status::success();
+  }
+
   void count(const GroupMessages &messages) {
     prediction.bytesSent += times * bytesToOthers(messages);
     for (const auto *list : {&messages.outgoing, &messages.incoming})
@@ -179,27 +191,21 @@ private:
   /// Of blocks that all ranks send and receive; rows of uneven ones are added
   /// rank by rank.
   Status countShared(const plan::SendRecvT &transfer) {
-    auto pieceOf = [&](const plan::BlockT &block, Piece &out_piece) -> Status {
-      int64_t heads = 0;
-      if (Status failure = evaluate(*block.heads, scope, heads))
-        return failure;
-      return strided(*block.strided,
-                     program.layouts[block.rows->layout].maxCount(), heads,
-                     out_piece);
-    };
-    for (const auto &block : transfer.sends) {
-      Piece piece;
-      if (Status failure = pieceOf(*block, piece))
-        return failure;
-      if (Sameness::isEven(program.layouts[block->rows->layout]))
-        prediction.bytesSent += times * piece.bytes();
-    }
-    for (const auto &block : transfer.receives) {
-      Piece piece;
-      if (Status failure = pieceOf(*block, piece))
-        return failure;
-      touch({piece});
-    }
+    for (const auto *blocks : {&transfer.sends, &transfer.receives})
+      for (const auto &block : *blocks) {
+        const algebra::Layout &rows = program.layouts[block->rows->layout];
+        int64_t heads = 0;
+        Piece piece;
+        if (Status failure = evaluate(*block->heads, scope, heads))
+          return failure;
+        if (Status failure =
+                strided(*block->strided, rows.maxCount(), heads, piece))
+          return failure;
+        if (blocks == &transfer.receives)
+          touch({piece});
+        else if (Sameness::isEven(rows))
+          prediction.bytesSent += times * piece.bytes();
+      }
     return Status::success();
   }
 

@@ -96,6 +96,10 @@ protected:
   Status resolve(const Step &step, const plan::SendRecvT &transfer,
                  Transfer &out_transfer);
   Status resolve(const plan::ExchangeT &exchange, GroupMessages &out_messages);
+  /// Of an exchange from rows to rows, without a message for each member: what
+  /// goes to others in bytes, and the rows that are read and written.
+  Status sumRedeal(const plan::ExchangeT &exchange, int64_t &out_bytes,
+                   Message &out_touched);
   /// One piece a value.
   Status resolve(const plan::AllReduceT &reduce, Message &out_data);
   /// `incoming` is one message, the target.
@@ -112,6 +116,7 @@ protected:
   Scope scope;
 
 private:
+  Status redeal(const plan::ExchangeT &exchange, GroupMessages &out_messages);
   Status loop(const Step &step, const plan::LoopT &loop);
   Status whileLoop(const Step &step, const plan::WhileT &loop);
   Status choose(const Step &step, const plan::CaseT &choice);

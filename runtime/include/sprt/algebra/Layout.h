@@ -52,7 +52,14 @@ std::optional<LayoutKind> parseLayoutKind(std::string_view text);
 ///     zigzag (chunks 2 1 1 1 1 1) 0 1 6        2 5          3 4
 ///     striped                     0 3 6        1 4          2 5
 ///
-/// Every function but ranges() and rowsIn() is O(1), and those have at most two
+/// With `within`, the positions are the first ones of so many, dealt as all of
+/// those are: what is left of a sequence whose last positions are cut off stays
+/// where it lies. An owner's rows ascend, so it keeps its first ones.
+///
+///     10 positions within 12      owner 0              owner 1
+///     zigzag                      0 1 2 9              3 4 5 6 7 8
+///
+/// Every function is O(1); ranges() and rowsIn() have at most two
 /// entries. Owners outside [0, ranks()) hold nothing. Heads are dealt by the
 /// same class.
 class Layout {
@@ -67,12 +74,13 @@ public:
 
   /// No positions, on one rank.
   Layout() = default;
-  /// The arguments must pass `check`.
-  Layout(LayoutKind kind, int64_t length, int64_t ring, int64_t split = 1);
+  /// The arguments must pass `check`. `within` 0 is `length`.
+  Layout(LayoutKind kind, int64_t length, int64_t ring, int64_t split = 1,
+         int64_t within = 0);
 
   /// What is wrong with such a layout, as a diagnostic; empty if nothing is.
   static std::string check(LayoutKind kind, int64_t length, int64_t ring,
-                           int64_t split = 1);
+                           int64_t split = 1, int64_t within = 0);
 
   static Layout dense(int64_t length) {
     return Layout(LayoutKind::contiguous, length, 1);
@@ -80,6 +88,8 @@ public:
 
   LayoutKind kind() const { return dealt; }
   int64_t length() const { return positions; }
+  /// How many positions are dealt, of which the layout has the first ones.
+  int64_t within() const { return whole; }
   /// Owners of the ring, before each is split.
   int64_t ring() const { return owners; }
   int64_t split() const { return parts; }
@@ -88,7 +98,8 @@ public:
 
   /// How many rows an owner holds.
   int64_t count(int64_t owner) const;
-  /// The largest count of any owner.
+  /// No owner's count is larger, and some owner's is as large where all
+  /// positions are there.
   int64_t maxCount() const;
   /// The positions of an owner's rows, in local order.
   Ranges ranges(int64_t owner) const;
@@ -106,7 +117,8 @@ public:
   bool operator==(const Layout &other) const;
   bool operator!=(const Layout &other) const { return !(*this == other); }
 
-  /// "zigzag(4096 over 8)", or "zigzag(4096 over 4x2)" with a split of 2.
+  /// "zigzag(4096 over 8)", "zigzag(4096 over 4x2)" with a split of 2, or
+  /// "zigzag(4095 within 4096 over 8)".
   std::string str() const;
   static std::optional<Layout> parse(std::string_view text);
 
@@ -118,6 +130,7 @@ private:
 
   LayoutKind dealt = LayoutKind::contiguous;
   int64_t positions = 0;
+  int64_t whole = 0;
   int64_t owners = 1;
   int64_t parts = 1;
 };

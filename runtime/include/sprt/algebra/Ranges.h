@@ -69,6 +69,17 @@ Interval indicesIn(const Range &range, int64_t lo, int64_t hi);
 /// row order, adjacent ones joined.
 std::vector<Interval> rowsIn(const Ranges &ranges, int64_t lo, int64_t hi);
 
+/// Rows of two lists of ranges, pair by pair: row a.at(i) of one list and row
+/// b.at(i) of the other.
+struct RowPairs {
+  Range a, b;
+};
+
+/// The rows of `a` and `b` where a row of `a` lies `offset` positions behind
+/// that of `b`, each pair once.
+std::vector<RowPairs> pairRows(const Ranges &a, const Ranges &b,
+                               int64_t offset);
+
 } // namespace sprt::algebra
 
 #endif // SPRT_ALGEBRA_RANGES_H

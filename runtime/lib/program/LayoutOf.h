@@ -1,0 +1,28 @@
+/// Layouts of a plan in terms of the algebra.
+#ifndef SPRT_LIB_PROGRAM_LAYOUTOF_H
+#define SPRT_LIB_PROGRAM_LAYOUTOF_H
+
+#include "sprt/algebra/Layout.h"
+#include "sprt/plan_generated.h"
+
+namespace sprt {
+
+inline algebra::LayoutKind kindOf(const plan::LayoutT &layout) {
+  return static_cast<algebra::LayoutKind>(layout.kind);
+}
+
+/// What is wrong with a layout; empty if nothing is.
+inline std::string flawOf(const plan::LayoutT &layout) {
+  return algebra::Layout::check(kindOf(layout), layout.length, layout.ranks,
+                                layout.split, layout.within);
+}
+
+/// Of a layout without flaws.
+inline algebra::Layout layoutOf(const plan::LayoutT &layout) {
+  return {kindOf(layout), layout.length, layout.ranks, layout.split,
+          layout.within};
+}
+
+} // namespace sprt
+
+#endif // SPRT_LIB_PROGRAM_LAYOUTOF_H
