@@ -272,3 +272,10 @@ def joined_flags(q: jax.Array, k: jax.Array, v: jax.Array, flags: jax.Array) -> 
 def integers(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
     scores = scores_of(*(x.astype(jnp.int32) for x in (q, k))).astype(jnp.float32)
     return weigh(jax.nn.softmax(scores), v)
+
+
+@kind(1, TWO, "", np.linspace(-1, 3, HEADS, dtype=np.float32), plain=None)
+def small_clipped_scale(q: jax.Array, k: jax.Array, v: jax.Array, scale: jax.Array) -> jax.Array:
+    """A learned scale that a head's bound stops, under a loss that is small as a whole."""
+    clipped = jnp.minimum(jnp.exp(scale / 4), 1.37)
+    return 1e-6 * weigh(jax.nn.softmax(scores_of(q, k) * clipped[:, None, None]), v)

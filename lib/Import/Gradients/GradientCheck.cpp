@@ -257,10 +257,12 @@ std::optional<double> mlir::sp::gradientFactor(const AttentionMatch &match,
     auto isNone = [&](double element) {
       return std::fabs(element) < gradientTolerance * size;
     };
-    // Rows of softmax gradients sum up to nothing.
+    // Rows of softmax gradients sum up to nothing, and so must the node's
+    // terms, however small a loss makes them all.
     if (isOfTerm && formula.largestPart > 1e-3 &&
-        llvm::all_of(expected, isNone) &&
-        cancels(formula, node, gradientTolerance)) {
+        llvm::all_of(expected, isNone)) {
+      if (!cancels(formula, node, gradientTolerance))
+        return std::nullopt;
       isNothingOnly = true;
       continue;
     }
