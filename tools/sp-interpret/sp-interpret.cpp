@@ -162,7 +162,8 @@ static int evaluate(const Options &options, func::FuncOp function) {
 }
 
 static int run(const Options &options) {
-  std::string error = checkOutputs({options.saveInputs, options.outputs});
+  std::string error =
+      checkOutputs({options.saveInputs, options.outputs, options.errors});
   if (!error.empty())
     return fail(error);
   std::unique_ptr<llvm::MemoryBuffer> file =

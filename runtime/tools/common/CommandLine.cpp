@@ -4,6 +4,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 
 namespace sprt::tools {
 
@@ -21,6 +23,21 @@ bool parseRange(const std::string &text, int64_t &low, int64_t &high) {
     return false;
   return CLI::detail::lexical_cast(text.substr(0, dots), low) &&
          CLI::detail::lexical_cast(text.substr(dots + 2), high) && low <= high;
+}
+
+/// Where a file is or will be, by whatever links it is named; empty for what is
+/// written through, in which one output may follow another.
+std::filesystem::path placeOf(const std::string &file) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;
+  std::error_code failed;
+  fs::path at = file;
+  if (fs::exists(at, failed) && !fs::is_regular_file(at, failed))
+    return {};
+  // A link may lead to what is not there yet.
+  for (int links = 0; links < kMostLinks && fs::is_symlink(at, failed); ++links)
+    at = at.parent_path() / fs::read_symlink(at, failed);
+  return fs::weakly_canonical(fs::absolute(at, failed), failed);
 }
 
 /// A number that `holds`, or "expected `what`".
@@ -88,14 +105,22 @@ std::string checkDataOptions(DataOptions &options) {
 }
 
 std::string checkOutputs(std::initializer_list<std::string> files) {
+  std::map<std::filesystem::path, std::string> places;
   for (const std::string &file : files) {
-    sprt_status *status =
-        file.empty() ? nullptr : sprt_file_check(file.c_str());
-    if (!status)
+    if (file.empty())
       continue;
-    std::string text = sprt_status_text(status);
-    sprt_status_free(status);
-    return text;
+    if (sprt_status *status = sprt_file_check(file.c_str())) {
+      std::string text = sprt_status_text(status);
+      sprt_status_free(status);
+      return text;
+    }
+    std::filesystem::path place = placeOf(file);
+    if (place.empty())
+      continue;
+    auto [other, isNew] = places.emplace(place, file);
+    if (!isNew)
+      return "expected a file for each output but got \"" + other->second +
+             "\" and \"" + file + "\", which are the same";
   }
   return "";
 }

@@ -37,8 +37,9 @@ std::string checkDataOptions(DataOptions &options);
 /// name, or "".
 std::string checkArrayFile(const std::string &file);
 
-/// What keeps one of these files from being written, or ""; those without a
-/// name are passed over. To be asked before work that they would end.
+/// What keeps one of these files from being written, or from being kept when
+/// the others are, or ""; those without a name are passed over. To be asked
+/// before work that they would end.
 std::string checkOutputs(std::initializer_list<std::string> files);
 
 /// Ends output that was printed: `status`, or kFailed after a diagnostic where
