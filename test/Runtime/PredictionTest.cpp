@@ -138,6 +138,38 @@ TEST(Prediction, turnsOfRingsAreLookedAtOnce) {
   EXPECT_TRUE(isLoopSame(ringSum(4, 16, kZigzag)));
 }
 
+/// What keeps a ring of so many turns from being predicted, or "".
+std::string wrongWithTurns(PlanBuilder builder, int64_t turns) {
+  for (auto &command : builder.plan.commands)
+    if (plan::LoopT *loop = command->operation.AsLoop())
+      loop->upper = Expr(turns).build();
+  Program program;
+  std::vector<uint8_t> bytes = builder.bytes();
+  Status failure = program.read(bytes.data(), bytes.size(), nullptr);
+  std::vector<Prediction> predictions;
+  if (!failure)
+    failure = predict(program, predictions);
+  return failure ? failure->text : "";
+}
+
+TEST(Prediction, refusesMoreTurnsThanItCanLookAt) {
+  for (bool areSummed : {false, true}) {
+    SCOPED_TRACE(areSummed);
+    auto ring = [&] {
+      PlanBuilder builder = cudaRing({4, 16, kZigzag, /*causal=*/true});
+      return areSummed ? unconditional(std::move(builder), 1)
+                       : std::move(builder);
+    };
+    EXPECT_EQ(wrongWithTurns(ring(), 1000), "");
+    EXPECT_THAT_CONTAINS(
+        wrongWithTurns(ring(), int64_t(1) << 33),
+        "expected at most 268435456 turns of loops, over all ranks, to predict "
+        "what a run sends and touches but got 8589934592 after 0; do more in "
+        "each turn, or leave out what asks for it (--explain, --report)");
+    EXPECT_THAT_CONTAINS(wrongWithTurns(ring(), INT64_MAX), "turns of loops");
+  }
+}
+
 TEST(Prediction, wantsRoomForEachRank) {
   std::vector<uint8_t> bytes =
       ringSum(3, 6, plan::LayoutKind::contiguous).bytes();

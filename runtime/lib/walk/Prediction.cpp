@@ -11,15 +11,6 @@ namespace sprt {
 
 namespace {
 
-/// Without what a member keeps for itself.
-int64_t bytesToOthers(const GroupMessages &messages) {
-  int64_t bytes = 0;
-  for (int64_t member = 0; member < messages.group.size(); ++member)
-    if (member != messages.group.index)
-      bytes += messageBytes(messages.outgoing[static_cast<size_t>(member)]);
-  return bytes;
-}
-
 /// What is counted: what comes to the same for every rank, but what differs in
 /// it; or all else, of one rank.
 enum class Part { shared, own };
@@ -88,6 +79,8 @@ private:
                 int64_t &) override {
     return fail(SPRT_FAILED) << "a prediction decides nothing";
   }
+
+  Status turning(int64_t turns) override { return sums.spend(turns); }
 
   /// The condition is asked once more than it holds.
   Status repeat(const Step &step, const plan::WhileT &loop) {
@@ -182,7 +175,7 @@ private:
   }
 
   void count(const GroupMessages &messages) {
-    prediction.bytesSent += times * bytesToOthers(messages);
+    prediction.bytesSent += times * messages.bytesToOthers();
     for (const auto *list : {&messages.outgoing, &messages.incoming})
       for (const Message &message : *list)
         touch(message);

@@ -176,13 +176,7 @@ bool Sameness::isSame(const plan::RowsT &rows, const LoopBounds &loops) const {
   if (isBelow(*rows.owner, layout.ranks()))
     return true;
   // Whoever is no owner holds nothing.
-  int64_t turns = 1;
-  for (auto [lower, upper] : loops)
-    if (__builtin_mul_overflow(turns, std::max<int64_t>(upper - lower, 0),
-                               &turns))
-      return false;
-  if (!hasCounters(*rows.owner))
-    turns = 1;
+  int64_t turns = hasCounters(*rows.owner) ? turnsOf(loops) : 1;
   if (turns > kMostEvaluations / program.ranks())
     return false;
   std::vector<int64_t> counters = firstTurn(loops);

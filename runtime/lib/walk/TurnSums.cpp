@@ -96,6 +96,19 @@ int64_t remainder(int64_t value, int64_t modulus) {
 
 } // namespace
 
+Status TurnSums::spend(int64_t turns) {
+  if (turns > turnsLeft)
+    return fail(SPRT_UNSUPPORTED)
+           << "expected at most " << kMostTurns
+           << " turns of loops, over all ranks, to predict what a run sends "
+              "and touches but got "
+           << turns << " after " << kMostTurns - turnsLeft
+           << "; do more in each turn, or leave out what asks for it "
+              "(--explain, --report)";
+  turnsLeft -= turns;
+  return Status::success();
+}
+
 std::optional<TurnSums::Met>
 TurnSums::meetInCycle(const plan::RowsT &rows, const LoopBounds &loops) const {
   if (loops.size() != 1)
@@ -113,22 +126,23 @@ TurnSums::meetInCycle(const plan::RowsT &rows, const LoopBounds &loops) const {
   Met met;
   met.isAllBut = true;
   for (int64_t turn = upper; turn < lower + ranks; ++turn)
-    met.owners.push_back(
-        remainder(cycle->linear.value + cycle->linear.slope * turn, ranks));
+    ++met.owners[remainder(cycle->linear.value + cycle->linear.slope * turn,
+                           ranks)];
   return met;
 }
 
 Status TurnSums::meet(const plan::RowsT &rows, const LoopBounds &loops,
-                      Met &out_met) const {
+                      Met &out_met) {
   if (std::optional<Met> met = meetInCycle(rows, loops)) {
     out_met = *met;
     return Status::success();
   }
-  for (auto [lower, upper] : loops)
-    if (lower >= upper)
-      return Status::success();
+  int64_t turns = turnsOf(loops);
+  if (turns == 0)
+    return Status::success();
+  if (Status failure = spend(turns))
+    return failure;
   int64_t ranks = program.layouts[rows.layout].ranks();
-  std::vector<char> isMet(static_cast<size_t>(ranks));
   std::vector<int64_t> counters = firstTurn(loops);
   Scope scope{coordinates, &counters, &program.layouts};
   bool areOnce = true;
@@ -139,22 +153,22 @@ Status TurnSums::meet(const plan::RowsT &rows, const LoopBounds &loops,
     // Whoever is no owner holds nothing.
     if (owner < 0 || owner >= ranks)
       continue;
-    out_met.owners.push_back(owner);
-    areOnce &= !isMet[static_cast<size_t>(owner)];
-    isMet[static_cast<size_t>(owner)] = true;
+    areOnce &= ++out_met.owners[owner] == 1;
   } while (nextTurn(loops, counters));
   if (!areOnce || 2 * static_cast<int64_t>(out_met.owners.size()) <= ranks)
     return Status::success();
-  out_met = {/*isAllBut=*/true, {}};
+  Met others;
+  others.isAllBut = true;
   for (int64_t owner = 0; owner < ranks; ++owner)
-    if (!isMet[static_cast<size_t>(owner)])
-      out_met.owners.push_back(owner);
+    if (out_met.owners.count(owner) == 0)
+      others.owners[owner] = 1;
+  out_met = std::move(others);
   return Status::success();
 }
 
 template <typename TableT>
 Status TurnSums::count(const algebra::Bands &bands, const TableT &attend,
-                       const LoopBounds &loops, int64_t &out_area) const {
+                       const LoopBounds &loops, int64_t &out_area) {
   bool queriesMove = hasCounters(*attend.queries->owner);
   const plan::RowsT &moving = queriesMove ? *attend.queries : *attend.keys,
                     &still = queriesMove ? *attend.keys : *attend.queries;
@@ -173,20 +187,21 @@ Status TurnSums::count(const algebra::Bands &bands, const TableT &attend,
     return failure;
   const algebra::Layout &layout = program.layouts[moving.layout];
   out_area = met.isAllBut ? areaWith(algebra::denseRanges(layout.length())) : 0;
-  for (int64_t other : met.owners)
-    out_area += (met.isAllBut ? -1 : 1) * areaWith(layout.ranges(other));
+  for (auto [other, times] : met.owners)
+    out_area +=
+        (met.isAllBut ? -times : times) * areaWith(layout.ranges(other));
   return Status::success();
 }
 
 Status TurnSums::rows(const plan::RowsT &rows, const LoopBounds &loops,
-                      int64_t &out_rows) const {
+                      int64_t &out_rows) {
   Met met;
   if (Status failure = meet(rows, loops, met))
     return failure;
   const algebra::Layout &layout = program.layouts[rows.layout];
   out_rows = met.isAllBut ? layout.length() : 0;
-  for (int64_t owner : met.owners)
-    out_rows += (met.isAllBut ? -1 : 1) * layout.count(owner);
+  for (auto [owner, times] : met.owners)
+    out_rows += (met.isAllBut ? -times : times) * layout.count(owner);
   return Status::success();
 }
 

@@ -24,6 +24,9 @@ public:
     sums.clear();
     areas.clear();
   }
+  /// To be asked before so many turns are looked at one by one: all of them,
+  /// for whatever rank, must not be more than anybody waits for.
+  Status spend(int64_t turns);
   /// Pairs of an Attend or AttendBackward, of all turns. Alike ones are counted
   /// once.
   template <typename TableT>
@@ -35,24 +38,26 @@ public:
                   int64_t keyOwner);
   /// The valid rows of the owners, turn by turn.
   Status rows(const plan::RowsT &rows, const LoopBounds &loops,
-              int64_t &out_rows) const;
+              int64_t &out_rows);
 
 private:
-  /// Owners that turns meet, as often as they do; or all but `owners`, once.
+  /// Owners that turns meet, with how often they do; or all but `owners`, once.
   struct Met {
     bool isAllBut = false;
-    std::vector<int64_t> owners;
+    std::map<int64_t, int64_t> owners;
   };
-  Status meet(const plan::RowsT &rows, const LoopBounds &loops,
-              Met &out_met) const;
+  Status meet(const plan::RowsT &rows, const LoopBounds &loops, Met &out_met);
   /// In closed form, of single loops that go round.
   std::optional<Met> meetInCycle(const plan::RowsT &rows,
                                  const LoopBounds &loops) const;
   template <typename TableT>
   Status count(const algebra::Bands &bands, const TableT &attend,
-               const LoopBounds &loops, int64_t &out_area) const;
+               const LoopBounds &loops, int64_t &out_area);
+
+  static constexpr int64_t kMostTurns = int64_t(1) << 28;
 
   const Program &program;
+  int64_t turnsLeft = kMostTurns;
   const std::vector<int64_t> *coordinates = nullptr;
   /// What is known of the rank's, by what alike attentions have alike.
   std::map<std::string, int64_t> sums;

@@ -11,6 +11,20 @@ namespace sprt {
 /// First and last turn but one of loops, the outermost first.
 using LoopBounds = std::vector<std::pair<int64_t, int64_t>>;
 
+/// How many turns there are, or the largest number where they are more.
+inline int64_t turnsOf(const LoopBounds &loops) {
+  int64_t turns = 1;
+  for (auto [lower, upper] : loops)
+    if (lower >= upper)
+      return 0;
+  for (auto [lower, upper] : loops) {
+    int64_t own = 0;
+    if (__builtin_sub_overflow(upper, lower, &own) ||
+        __builtin_mul_overflow(turns, own, &turns))
+      return INT64_MAX;
+  }
+  return turns;
+}
 /// The counters of the first turn.
 inline std::vector<int64_t> firstTurn(const LoopBounds &loops) {
   std::vector<int64_t> counters;

@@ -1,5 +1,7 @@
 #include "walk/Walk.h"
 
+#include "walk/Turns.h"
+
 namespace sprt {
 
 Status Walk::walk(const std::vector<Step> &steps) {
@@ -24,6 +26,8 @@ Status Walk::loop(const Step &step, const plan::LoopT &loop) {
   if (Status failure = located(evaluate(*loop.lower, scope, lower), step))
     return failure;
   if (Status failure = located(evaluate(*loop.upper, scope, upper), step))
+    return failure;
+  if (Status failure = located(turning(turnsOf({{lower, upper}})), step))
     return failure;
   counters.push_back(lower);
   for (int64_t counter = lower; counter < upper; ++counter) {

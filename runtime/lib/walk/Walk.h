@@ -50,6 +50,15 @@ struct Transfer {
 struct GroupMessages {
   Group group;
   std::vector<Message> outgoing, incoming;
+
+  /// Without what a member keeps for itself.
+  int64_t bytesToOthers() const {
+    int64_t bytes = 0;
+    for (int64_t member = 0; member < group.size(); ++member)
+      if (member != group.index)
+        bytes += messageBytes(outgoing[static_cast<size_t>(member)]);
+    return bytes;
+  }
 };
 
 class Walk {
@@ -58,15 +67,17 @@ public:
 
 protected:
   explicit Walk(RankView &self)
-      : self(self), program(self.program),
-        scope{&self.coordinates, &counters, &program.layouts} {}
+      : self(self), program(self.program), scope{&self.coordinates, &counters,
+                                                 &program.layouts} {}
 
   /// What is to be done at a command, in the program's order.
   virtual Status visit(const Step &step) = 0;
   /// The value in `view` on which the rest of `step` depends.
   virtual Status decide(const Step &step, const plan::ViewT &view,
                         plan::DType type, int64_t &out_value) = 0;
-  /// After each turn of a loop: a failure ends it.
+  /// Before the turns of a Loop, which are so many, and after each turn of any
+  /// loop: a failure ends it.
+  virtual Status turning(int64_t) { return Status::success(); }
   virtual Status turned(const Step &) { return Status::success(); }
 
   Status walk(const std::vector<Step> &steps);
