@@ -133,7 +133,8 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   app.add_option("MODEL", options.model,
                  "StableHLO text as JAX or torch prints it; - is stdin")
       ->required();
-  app.add_option("-o", options.output, "artifact to write, MODEL.spx");
+  app.add_option("-o", options.output,
+                 "artifact to write, MODEL.spx; text is printed");
   auto list = [](bool (*takes)(const Strategy &), StringRef last = ", ") {
     return listStrategies(takes, last);
   };

@@ -273,8 +273,12 @@ static int compile(const CompileOptions &options) {
   // The model's own lines say enough; printing the whole operation buries them.
   context.printOpOnDiagnostic(false);
 
-  std::string error = checkOutputs(
-      {options.emit == "spx" ? options.output : "", options.report});
+  bool isText = options.emit != "spx";
+  if (isText && !options.output.empty())
+    llvm::errs() << "sp-compile: warning: -o is passed over with --emit="
+                 << options.emit << ", whose text is printed\n";
+  std::string error =
+      checkOutputs({isText ? "" : options.output, options.report});
   std::unique_ptr<llvm::MemoryBuffer> file;
   if (error.empty())
     file = openModel(options.model, &error);
