@@ -74,6 +74,22 @@ def ForgetCheckpointsPass : Pass<"sp-forget-checkpoints", "::mlir::func::FuncOp"
   }];
 }
 
+def SelectScattersPass : Pass<"sp-select-scatters", "::mlir::func::FuncOp"> {
+  let summary = "Write a scatter of one update a row as a choice";
+  let description = [{
+    Where every row of what a scatter makes anew gets one update at most, at an
+    index of its own: gradients of logits, of which a loss picks one a token.
+    An index outside of a row writes nothing in either form.
+    ```mlir
+    %g = "stablehlo.scatter"(%zeros, %index, %update) ... : (tensor<4x8xf32>, tensor<4x1x1xi32>, tensor<4x1xf32>)
+    // becomes
+    %here = stablehlo.compare EQ, %positions, %indices : tensor<4x8xi1>
+    %sum = stablehlo.add %zeros, %updates : tensor<4x8xf32>
+    %g = stablehlo.select %here, %sum, %zeros : tensor<4x8xf32>
+    ```
+  }];
+}
+
 def MergeDuplicatesPass : Pass<"sp-merge-duplicates", "::mlir::func::FuncOp"> {
   let summary = "Compute equal values of a block once";
   let description = [{

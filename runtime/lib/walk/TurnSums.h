@@ -54,7 +54,7 @@ private:
   Status count(const algebra::Bands &bands, const TableT &attend,
                const LoopBounds &loops, int64_t &out_area);
 
-  static constexpr int64_t kMostTurns = int64_t(1) << 28;
+  static constexpr int64_t kMostTurns = int64_t(1) << 32;
 
   const Program &program;
   int64_t turnsLeft = kMostTurns;
