@@ -46,6 +46,10 @@ inline bool agree(ArrayRef<int64_t> q, ArrayRef<int64_t> k, ArrayRef<int64_t> v,
 template <typename OpT> LogicalResult verifyKvHeads(OpT op) {
   int64_t heads = op.getQuery().getType().getDimSize(2),
           kvHeads = op.getKey().getType().getDimSize(2);
+  if (kvHeads == 0)
+    return op.emitOpError()
+           << "expected at least one head but got 0 kv heads for " << heads
+           << " query heads";
   if (kvHeads > heads)
     return op.emitOpError()
            << "expected at most as many kv heads as query "

@@ -43,6 +43,30 @@ func.func @attention_c2_more_kv_heads(%q: tensor<1x64x2x16xf32>, %k: tensor<1x64
 
 // -----
 
+func.func @attention_c2_no_heads(%q: tensor<1x64x0x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected at least one head but got 0 kv heads for 0 query heads}}
+  %o = sp.attention(%q, %q, %q) bands [] scale 1.0 : tensor<1x64x0x16xf32>, tensor<1x64x0x16xf32>, tensor<1x64x0x16xf32> -> tensor<1x64x0x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2_no_kv_heads(%q: tensor<1x64x2x16xf32>, %k: tensor<1x64x0x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected at least one head but got 0 kv heads for 2 query heads}}
+  %o = sp.attention(%q, %k, %k) bands [] scale 1.0 : tensor<1x64x2x16xf32>, tensor<1x64x0x16xf32>, tensor<1x64x0x16xf32> -> tensor<1x64x2x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_backward_c2_no_heads(%q: tensor<1x64x0x16xf32>, %lse: tensor<1x64x0xf32>) {
+  // expected-error @below {{'sp.attention_backward' op expected at least one head but got 0 kv heads for 0 query heads}}
+  %dq, %dk, %dv = sp.attention_backward(%q, %q, %q) of(%q, %lse) by(%q) bands [] scale 1.0 : (tensor<1x64x0x16xf32>, tensor<1x64x0x16xf32>, tensor<1x64x0x16xf32>, tensor<1x64x0x16xf32>, tensor<1x64x0xf32>, tensor<1x64x0x16xf32>) -> (tensor<1x64x0x16xf32>, tensor<1x64x0x16xf32>, tensor<1x64x0x16xf32>)
+  return
+}
+
+// -----
+
 func.func @attention_c3_band_outside(%q: tensor<1x64x2x16xf32>) {
   // expected-error @below {{'sp.attention' op expected non-empty bands within 64 queries and 64 keys but got #sp.band<q 0 to 65, k 0 to 64, lo -inf, hi 0>}}
   %o = sp.attention(%q, %q, %q) bands [#sp.band<q 0 to 65, k 0 to 64, lo -inf, hi 0>] scale 1.0 : tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x2x16xf32>

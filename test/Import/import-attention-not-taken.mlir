@@ -151,3 +151,25 @@ module @ten_dimensions_of_batch {
     return %5 : tensor<2x2x2x2x2x2x2x2x2x2x4x8xf32>
   }
 }
+
+// -----
+
+// CHECK-LABEL: module @groups_without_heads
+// CHECK-NOT: sp.attention
+module @groups_without_heads {
+  func.func public @main(%q: tensor<2x6x4x0x8xf32>, %k: tensor<2x6x4x8xf32>, %v: tensor<2x6x4x8xf32>, %w: tensor<4x0x8x5xf32>) -> tensor<2x6x5xf32> {
+    %0 = stablehlo.dot_general %q, %k, batching_dims = [0, 2] x [0, 2], contracting_dims = [4] x [3] : (tensor<2x6x4x0x8xf32>, tensor<2x6x4x8xf32>) -> tensor<2x4x6x0x6xf32>
+    %cst = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.maximum across dimensions = [4] : (tensor<2x4x6x0x6xf32>, tensor<f32>) -> tensor<2x4x6x0xf32>
+    %5 = stablehlo.broadcast_in_dim %1, dims = [0, 1, 2, 3] : (tensor<2x4x6x0xf32>) -> tensor<2x4x6x0x6xf32>
+    %6 = stablehlo.subtract %0, %5 : tensor<2x4x6x0x6xf32>
+    %7 = stablehlo.exponential %6 : tensor<2x4x6x0x6xf32>
+    %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %8 = stablehlo.reduce(%7 init: %cst_1) applies stablehlo.add across dimensions = [4] : (tensor<2x4x6x0x6xf32>, tensor<f32>) -> tensor<2x4x6x0xf32>
+    %10 = stablehlo.broadcast_in_dim %8, dims = [0, 1, 2, 3] : (tensor<2x4x6x0xf32>) -> tensor<2x4x6x0x6xf32>
+    %11 = stablehlo.divide %7, %10 : tensor<2x4x6x0x6xf32>
+    %12 = stablehlo.dot_general %11, %v, batching_dims = [0, 1] x [0, 2], contracting_dims = [4] x [1] : (tensor<2x4x6x0x6xf32>, tensor<2x6x4x8xf32>) -> tensor<2x4x6x0x8xf32>
+    %13 = stablehlo.dot_general %12, %w, contracting_dims = [1, 3, 4] x [0, 1, 2] : (tensor<2x4x6x0x8xf32>, tensor<4x0x8x5xf32>) -> tensor<2x6x5xf32>
+    return %13 : tensor<2x6x5xf32>
+  }
+}

@@ -45,7 +45,7 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
 
     (C1) operands agree in batch, lengths, heads and sizes as those of `sp.attention`
     do, and each gradient has the shape of its operand.
-    (C2) kvHeads is at most heads.
+    (C2) kvHeads is at least one and at most heads.
     (C3) bands lie inside the lengths and are not empty.
     (C4) no pair is in two bands, and no band is uniform.
     (C5) terms, score function and lse are as in `sp.attention`, with the slope and

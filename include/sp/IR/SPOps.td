@@ -80,7 +80,7 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
     form that `sp.attend` has it.
 
     (C1) operands and result agree in batch, lengths, heads and sizes.
-    (C2) kvHeads is at most heads.
+    (C2) kvHeads is at least one and at most heads.
     (C3) bands lie inside the lengths and are not empty.
     (C4) `empty = mean` is said with uniform bands, which then leave no row empty,
     or with a score function and the mean.
