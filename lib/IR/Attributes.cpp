@@ -25,6 +25,16 @@ template <typename AttrT> static bool isListOf(Attribute attr) {
   return list && llvm::all_of(list, is<AttrT>);
 }
 
+/// The most that a plan may say is somewhere.
+static constexpr int64_t kMostBytes = int64_t(1) << 46;
+
+static bool isBytes(Attribute attr) {
+  auto number = dyn_cast<IntegerAttr>(attr);
+  return number && number.getType().isSignlessInteger(64) &&
+         number.getInt() >= 0 && number.getInt() <= kMostBytes;
+}
+
+static constexpr StringLiteral kBytes = "bytes, an i64 from 0 to 2^46,";
 static constexpr StringLiteral kFlag = "a flag", kNumber = "an integer";
 
 static constexpr Declared kOfOperations[] = {
@@ -33,10 +43,10 @@ static constexpr Declared kOfOperations[] = {
     {kTrips, kNumber, is<IntegerAttr>},
     {kPlaces, "a list of places", isListOf<PlaceAttr>},
     {kCarriedPlaces, "a list of places", isListOf<PlaceAttr>},
-    {kArenaBytes, kNumber, is<IntegerAttr>},
-    {kConstantBytes, kNumber, is<IntegerAttr>},
+    {kArenaBytes, kBytes, isBytes},
+    {kConstantBytes, kBytes, isBytes},
     {kTiles, kNumber, is<IntegerAttr>},
-    {kScratchBytes, kNumber, is<IntegerAttr>},
+    {kScratchBytes, kBytes, isBytes},
     {kGrid, kFlag, is<UnitAttr>},
     {kThreads, kNumber, is<IntegerAttr>},
     {kUnrolled, kFlag, is<UnitAttr>},
