@@ -108,7 +108,7 @@ typedef struct sprt_session_options {
   const char *executor;     ///< "cpu" or "cuda"; NULL: what the program is for
   int32_t threads_per_rank; ///< 0: the cores divided by this machine's ranks
   /// How long a rank waits for another, and how long a loop or a kernel of it
-  /// may take; 0: it waits 300 s and computes for ever.
+  /// may take, at most 10^6 s; 0: it waits 300 s and computes for ever.
   double timeout_seconds;
   int32_t trace;       ///< 1: events for sprt_session_write_trace; 2: times
   int64_t inject_rank; ///< -1: none; else this rank fails at inject_command

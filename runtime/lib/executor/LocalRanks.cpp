@@ -13,8 +13,6 @@ namespace sprt {
 
 namespace {
 
-/// Longest time limit: what a condition variable can still count.
-constexpr double kLongestTimeout = 1e6;
 constexpr double kDefaultTimeout = 300;
 
 int availableCores() {
@@ -88,9 +86,8 @@ Status openOnCpu(const Program &program, const sprt_session_options &options,
 } // namespace
 
 std::chrono::duration<double> limitOf(const sprt_session_options &options) {
-  double limit =
-      options.timeout_seconds > 0 ? options.timeout_seconds : kDefaultTimeout;
-  return std::chrono::duration<double>(std::min(limit, kLongestTimeout));
+  return std::chrono::duration<double>(
+      options.timeout_seconds > 0 ? options.timeout_seconds : kDefaultTimeout);
 }
 
 Status chooseCommunicator(const Program &program,

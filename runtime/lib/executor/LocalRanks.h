@@ -19,6 +19,8 @@ struct LocalRanks {
   bool distributed() const { return world != nullptr; }
 };
 
+/// Longest time limit in seconds: what a condition variable can still count.
+inline constexpr int64_t kLongestTimeout = 1'000'000;
 /// How long a rank waits for another one.
 std::chrono::duration<double> limitOf(const sprt_session_options &options);
 

@@ -15,10 +15,11 @@ Status checkOptions(const Program &program,
     return fail(SPRT_INVALID_ARGUMENT)
            << "expected 0 to 1024 threads per rank but got "
            << options.threads_per_rank;
-  if (!(options.timeout_seconds >= 0))
+  if (!(options.timeout_seconds >= 0 &&
+        options.timeout_seconds <= double(kLongestTimeout)))
     return fail(SPRT_INVALID_ARGUMENT)
-           << "expected a timeout of 0 or more seconds but got "
-           << options.timeout_seconds;
+           << "expected a timeout of 0 to " << kLongestTimeout
+           << " seconds but got " << options.timeout_seconds;
   if (options.inject_rank < 0)
     return Status::success();
   int64_t commands = static_cast<int64_t>(program.stepOf.size());

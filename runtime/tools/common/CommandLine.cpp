@@ -21,8 +21,8 @@ bool parseRange(const std::string &text, int64_t &low, int64_t &high) {
   size_t dots = text.find("..", 1);
   if (dots == std::string::npos)
     return false;
-  return CLI::detail::lexical_cast(text.substr(0, dots), low) &&
-         CLI::detail::lexical_cast(text.substr(dots + 2), high) && low <= high;
+  return parseNumber(text.substr(0, dots), low) &&
+         parseNumber(text.substr(dots + 2), high) && low <= high;
 }
 
 /// Where a file is or will be, by whatever links it is named; empty for what is
@@ -52,7 +52,27 @@ CLI::Validator numberThat(bool (*holds)(double), const char *what) {
       "");
 }
 
+/// What a seed can be: CLI11 itself takes the nearest to any number.
+CLI::Validator seed() {
+  return CLI::Validator(
+      [](const std::string &text) -> std::string {
+        uint64_t number = 0;
+        errno = 0;
+        if (text.find('-') == std::string::npos &&
+            CLI::detail::lexical_cast(text, number) && errno != ERANGE)
+          return "";
+        return "expected a whole number from 0 to " +
+               std::to_string(UINT64_MAX) + " but got \"" + text + "\"";
+      },
+      "");
+}
+
 } // namespace
+
+bool parseNumber(const std::string &text, int64_t &out_number) {
+  errno = 0;
+  return CLI::detail::lexical_cast(text, out_number) && errno != ERANGE;
+}
 
 CLI::Validator notNegative() {
   return numberThat([](double x) { return x >= 0; }, "a number of at least 0");
@@ -70,7 +90,7 @@ void addDataOptions(CLI::App &app, DataOptions &options) {
           ->group("Data");
   app.add_option("--random-inputs", options.seed,
                  "reproducible inputs from this seed")
-      ->check(notNegative())
+      ->check(seed())
       ->excludes(inputs)
       ->option_text("SEED")
       ->group("Data");
@@ -94,8 +114,8 @@ std::string checkArrayFile(const std::string &file) {
 
 std::string checkDataOptions(DataOptions &options) {
   if (!parseRange(options.intRange, options.intLow, options.intHigh))
-    return "expected --int-range=LOW..HIGH but got \"" + options.intRange +
-           "\"";
+    return "expected --int-range=LOW..HIGH, numbers of 64 bits, but got \"" +
+           options.intRange + "\"";
   // Known before a long run, not after it.
   for (const std::string *file :
        {&options.inputs, &options.saveInputs, &options.outputs})

@@ -15,6 +15,9 @@ namespace sprt::tools {
 /// How a tool ends: done, the input or a check failed, or wrong usage.
 enum ExitCode { kDone = 0, kFailed = 1, kWrongUsage = 2 };
 
+/// Reads a whole number; false for what is none, or needs more than 64 bits.
+bool parseNumber(const std::string &text, int64_t &out_number);
+
 /// Checks of numbers whose bounds CLI11's own would print in 309 digits.
 CLI::Validator notNegative();
 CLI::Validator positive();

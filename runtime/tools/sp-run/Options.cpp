@@ -17,9 +17,8 @@ bool parseInject(Options &options) {
   }
   size_t colon = text.find(':');
   return colon != std::string::npos &&
-         CLI::detail::lexical_cast(text.substr(0, colon), options.injectRank) &&
-         CLI::detail::lexical_cast(text.substr(colon + 1),
-                                   options.injectCommand) &&
+         parseNumber(text.substr(0, colon), options.injectRank) &&
+         parseNumber(text.substr(colon + 1), options.injectCommand) &&
          options.injectRank >= 0 && options.injectCommand >= 0;
 }
 
@@ -31,14 +30,15 @@ bool parseNumbers(std::string text, const std::string &prefix, int64_t &first,
   text.erase(0, prefix.size());
   size_t dash = text.find('-');
   int64_t last = 0;
-  if (!CLI::detail::lexical_cast(text.substr(0, dash), first) || first < 0)
+  if (!parseNumber(text.substr(0, dash), first) || first < 0)
     return false;
   if (dash == std::string::npos)
     last = first;
-  else if (!CLI::detail::lexical_cast(text.substr(dash + 1), last))
+  else if (!parseNumber(text.substr(dash + 1), last))
     return false;
-  count = last - first + 1;
-  return count > 0;
+  bool isRange = first <= last && last < INT64_MAX;
+  count = isRange ? last - first + 1 : 0;
+  return isRange;
 }
 
 /// Ranges "result1-62:arg0-61", with commas between them.
