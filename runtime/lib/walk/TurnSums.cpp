@@ -1,7 +1,5 @@
 #include "walk/TurnSums.h"
 
-#include <algorithm>
-
 namespace sprt {
 
 namespace {
