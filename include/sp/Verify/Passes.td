@@ -34,7 +34,8 @@ def VerifyCoveragePass : Pass<"sp-verify-coverage", "::mlir::ModuleOp"> {
     gradient of keys and values, and the rest is said of queries.
 
     What other operations make of parts that are at home, as the sum of two, is not
-    looked at.
+    looked at; nor by which layout an all-gather or an exchange takes its operand's
+    rows, which no type says.
 
     How far a block has come is the same on every rank, so a turn of a ring costs
     the same for any number of ranks. Up to 64 ranks every rank is looked at in
