@@ -90,6 +90,21 @@ def SelectScattersPass : Pass<"sp-select-scatters", "::mlir::func::FuncOp"> {
   }];
 }
 
+def FoldSlicesOfPadsPass : Pass<"sp-fold-slices-of-pads", "::mlir::func::FuncOp"> {
+  let summary = "Write slices of padded values as pads of what was padded";
+  let description = [{
+    A convolution over some tokens, written out, pads a sequence and takes slices
+    of its length: no layout deals the longer one. A slice of a pad is a pad whose
+    edges may be negative.
+    ```mlir
+    %p = stablehlo.pad %x, %zero, low = [3], high = [0], interior = [0] : 8 -> 11
+    %y = stablehlo.slice %p [2:10] : 11 -> 8
+    // becomes
+    %y = stablehlo.pad %x, %zero, low = [1], high = [-1], interior = [0] : 8 -> 8
+    ```
+  }];
+}
+
 def MergeDuplicatesPass : Pass<"sp-merge-duplicates", "::mlir::func::FuncOp"> {
   let summary = "Compute equal values of a block once";
   let description = [{
