@@ -36,6 +36,7 @@ STEPS: dict[str, Step] = {
     "token_before": lambda x, n: x + pad(x[:, :-n], n, 0, 0.5),
     "slice_of_pad": lambda x, n: x * pad(x, n, 0, 1)[:, : x.shape[1]],
     "both_pads": lambda x, n: x + pad(x, n, n, 0.1)[:, n:-n],
+    "convolved": lambda x, n: sum(pad(x, 3, 0)[:, j : j + x.shape[1]] * (j + n) for j in range(4)),
     "last": lambda x, n: x + x[:, -n : x.shape[1] - n + 1],
     "joined": lambda x, n: jnp.concatenate([x[:, n:], 2 * x[:, :n]], axis=1),
     "joined_halves": lambda x, n: jnp.concatenate([x[:, x.shape[1] // 2 :], x[:, : x.shape[1] // 2]], axis=1),

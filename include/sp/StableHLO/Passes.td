@@ -94,8 +94,8 @@ def FoldSlicesOfPadsPass : Pass<"sp-fold-slices-of-pads", "::mlir::func::FuncOp"
   let summary = "Write slices of padded values as pads of what was padded";
   let description = [{
     A convolution over some tokens, written out, pads a sequence and takes slices
-    of its length: no layout deals the longer one. A slice of a pad is a pad whose
-    edges may be negative.
+    of its length, and its gradient is a slice of a sum of pads: no layout deals the
+    longer ones. A slice of a pad is a pad whose edges may be negative.
     ```mlir
     %p = stablehlo.pad %x, %zero, low = [3], high = [0], interior = [0] : 8 -> 11
     %y = stablehlo.slice %p [2:10] : 11 -> 8
