@@ -163,8 +163,9 @@ TEST(Prediction, refusesMoreTurnsThanItCanLookAt) {
     EXPECT_EQ(wrongWithTurns(ring(), 1000), "");
     EXPECT_THAT_CONTAINS(
         wrongWithTurns(ring(), int64_t(1) << 33),
-        "expected at most 4294967296 turns of loops, over all ranks, to predict "
-        "what a run sends and touches but got 8589934592 after 0; do more in "
+        "expected at most 4294967296 turns of loops, over all ranks, to "
+        "predict what a run sends and touches but got 8589934592 after 0; do "
+        "more in "
         "each turn, or leave out what asks for it (--explain, --report)");
     EXPECT_THAT_CONTAINS(wrongWithTurns(ring(), INT64_MAX), "turns of loops");
   }

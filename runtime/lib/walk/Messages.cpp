@@ -88,6 +88,33 @@ bool isNeeded(RankView &rank, const Step &step, const plan::NeedsT &needs,
   return way.hopsTo(owner, taker) <= entry->second;
 }
 
+void addRows(Message &message, Piece whole, const algebra::Range &rows) {
+  whole.base += rows.first * whole.strides[1];
+  whole.counts[1] = rows.count;
+  whole.strides[1] *= rows.stride;
+  if (whole.bytes() > 0)
+    message.push_back(whole);
+}
+
+algebra::Redeal redealOf(const Program &program,
+                         const plan::ExchangeT &exchange) {
+  return {program.layouts[exchange.layout],
+          program.layouts[static_cast<size_t>(exchange.onto)], exchange.by};
+}
+
+void redealt(const algebra::Redeal &redeal, const Piece &source,
+             const Piece &target, GroupMessages &out_messages) {
+  int64_t own = out_messages.group.index;
+  for (int64_t member = 0; member < out_messages.group.size(); ++member) {
+    Message &outgoing = out_messages.outgoing.emplace_back(),
+            &incoming = out_messages.incoming.emplace_back();
+    for (const algebra::RowPairs &rows : redeal.rows(own, member))
+      addRows(outgoing, source, rows.a);
+    for (const algebra::RowPairs &rows : redeal.rows(member, own))
+      addRows(incoming, target, rows.b);
+  }
+}
+
 } // namespace
 
 Status Walk::strided(const plan::StridedT &strided, int64_t rows, int64_t heads,
@@ -173,8 +200,18 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
   Group &group = out_messages.group;
   group = self.groupOf({exchange.factor});
   const algebra::Layout &rows = program.layouts[exchange.layout];
-  if (exchange.direction == plan::Direction::rowsToRows)
-    return redeal(exchange, out_messages);
+  if (exchange.direction == plan::Direction::rowsToRows) {
+    algebra::Redeal redeal = redealOf(program, exchange);
+    Piece source, target;
+    if (Status failure = strided(*exchange.source,
+                                 redeal.countBefore(group.index), 1, source))
+      return failure;
+    if (Status failure = strided(*exchange.target,
+                                 redeal.countAfter(group.index), 1, target))
+      return failure;
+    redealt(redeal, source, target, out_messages);
+    return Status::success();
+  }
   bool gathers = exchange.direction == plan::Direction::rowsToHeads;
   algebra::Interval mine = heldHeads(program, exchange, group.index);
   // The first member's owner, where the parts of a ring owner are joined.
@@ -225,42 +262,6 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
       std::swap(fromRows, fromDense);
     out_messages.outgoing.push_back(std::move(fromRows));
     out_messages.incoming.push_back(std::move(fromDense));
-  }
-  return Status::success();
-}
-
-static void addRows(Message &message, Piece whole, const algebra::Range &rows) {
-  whole.base += rows.first * whole.strides[1];
-  whole.counts[1] = rows.count;
-  whole.strides[1] *= rows.stride;
-  if (whole.bytes() > 0)
-    message.push_back(whole);
-}
-
-static algebra::Redeal redealOf(const Program &program,
-                                const plan::ExchangeT &exchange) {
-  return {program.layouts[exchange.layout],
-          program.layouts[static_cast<size_t>(exchange.onto)], exchange.by};
-}
-
-Status Walk::redeal(const plan::ExchangeT &exchange,
-                    GroupMessages &out_messages) {
-  algebra::Redeal redeal = redealOf(program, exchange);
-  int64_t own = out_messages.group.index;
-  Piece source, target;
-  if (Status failure =
-          strided(*exchange.source, redeal.countBefore(own), 1, source))
-    return failure;
-  if (Status failure =
-          strided(*exchange.target, redeal.countAfter(own), 1, target))
-    return failure;
-  for (int64_t member = 0; member < out_messages.group.size(); ++member) {
-    Message &outgoing = out_messages.outgoing.emplace_back(),
-            &incoming = out_messages.incoming.emplace_back();
-    for (const algebra::RowPairs &rows : redeal.rows(own, member))
-      addRows(outgoing, source, rows.a);
-    for (const algebra::RowPairs &rows : redeal.rows(member, own))
-      addRows(incoming, target, rows.b);
   }
   return Status::success();
 }

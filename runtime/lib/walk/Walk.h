@@ -67,8 +67,8 @@ public:
 
 protected:
   explicit Walk(RankView &self)
-      : self(self), program(self.program), scope{&self.coordinates, &counters,
-                                                 &program.layouts} {}
+      : self(self), program(self.program),
+        scope{&self.coordinates, &counters, &program.layouts} {}
 
   /// What is to be done at a command, in the program's order.
   virtual Status visit(const Step &step) = 0;
@@ -127,7 +127,6 @@ protected:
   Scope scope;
 
 private:
-  Status redeal(const plan::ExchangeT &exchange, GroupMessages &out_messages);
   Status loop(const Step &step, const plan::LoopT &loop);
   Status whileLoop(const Step &step, const plan::WhileT &loop);
   Status choose(const Step &step, const plan::CaseT &choice);
