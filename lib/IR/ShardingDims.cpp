@@ -12,6 +12,11 @@ bool mlir::sp::isDealt(DimAttr dim) {
                       [](AtomAttr atom) { return bool(atom.getLayout()); });
 }
 
+LayoutAttr mlir::sp::onlyLayout(DimAttr dim) {
+  ArrayRef<AtomAttr> atoms = dim.getAtoms();
+  return atoms.size() == 1 ? atoms[0].getLayout() : LayoutAttr();
+}
+
 DimAttr mlir::sp::dealtDim(LayoutAttr layout) {
   MLIRContext *context = layout.getContext();
   return DimAttr::get(context,
@@ -28,8 +33,7 @@ static int64_t sizeOf(DimAttr dim) {
 DimAttr mlir::sp::fitDim(DimAttr dim, int64_t size) {
   if (sizeOf(dim) == size)
     return dim;
-  ArrayRef<AtomAttr> atoms = dim.getAtoms();
-  LayoutAttr layout = atoms.size() == 1 ? atoms[0].getLayout() : LayoutAttr();
+  LayoutAttr layout = onlyLayout(dim);
   LayoutAttr first = layout ? layout.getFirst(size) : LayoutAttr();
   if (!first || first.getMaxCount() == size)
     return DimAttr();

@@ -51,54 +51,6 @@ static void localizeAttributes(Operation *op) {
   }
 }
 
-Assignment Localizer::assign(Operation *op,
-                             ArrayRef<SmallVector<DimAttr>> wanted) const {
-  Assignment made;
-  for (Value operand : op->getOperands())
-    made.operands.push_back(wholeDims(operand));
-  for (Value result : op->getResults())
-    made.results.push_back(wholeDims(result));
-  auto apply = [&](const Factor &factor, DimAttr dim) {
-    for (auto [operand, index] : factor.operands)
-      made.operands[operand][index] = dim;
-    for (auto [result, index] : factor.results)
-      made.results[result][index] = dim;
-  };
-  SmallVector<Factor> factors = getFactors(op);
-  for (const Factor &factor : factors) {
-    if (factor.results.empty() || factor.moves)
-      continue;
-    DimAttr dim = wanted[factor.results[0].first][factor.results[0].second];
-    bool clashes = llvm::any_of(factor.operands, [&](auto place) {
-      return sharesAxis(dim, made.operands[place.first]);
-    });
-    clashes |= llvm::any_of(factor.results, [&](auto place) {
-      return sharesAxis(dim, made.results[place.first]);
-    });
-    if (isDealt(dim) && !clashes)
-      apply(factor, dim);
-  }
-  // Partial results may only be summed over an axis that deals nothing else.
-  for (const Factor &factor : factors) {
-    if (!factor.results.empty())
-      continue;
-    DimAttr dim;
-    for (auto [operand, index] : factor.operands)
-      if (DimAttr own = locals.at(op->getOperand(operand)).dims[index];
-          isDealt(own) && !dim)
-        dim = own;
-    auto clashes = [&](ArrayRef<DimAttr> dims) {
-      return sharesAxis(dim, dims);
-    };
-    if (!dim || !factor.reduction || llvm::any_of(made.operands, clashes) ||
-        llvm::any_of(made.results, clashes))
-      continue;
-    apply(factor, dim);
-    made.reductions.push_back({factor, dim});
-  }
-  return made;
-}
-
 void Localizer::mapCaptures(Operation *op, IRMapping &mapping) {
   op->walk([&](Operation *inner) {
     if (inner == op)
@@ -221,6 +173,40 @@ void Localizer::reduce(Operation *op, const Assignment &assignment,
       << remark::metric("bytes", bytes) << " bytes";
 }
 
+/// Combines partial sums of one result where it is wanted dealt by the axis
+/// that they are summed over: each rank sums its own part. Says whether it
+/// does.
+static bool scatter(OpBuilder &builder, Operation *op, Assignment &assignment,
+                    ArrayRef<SmallVector<DimAttr>> wanted,
+                    SmallVectorImpl<Value> &results) {
+  if (results.size() != 1 || assignment.reductions.size() != 1)
+    return false;
+  auto &[factor, summed] = assignment.reductions[0];
+  SmallVector<DimAttr> &made = assignment.results[0];
+  for (unsigned dim = 0; dim < made.size(); ++dim) {
+    LayoutAttr layout = onlyLayout(wanted[0][dim]), over = onlyLayout(summed);
+    if (made[dim] == wanted[0][dim] || isDealt(made[dim]) || !layout || !over ||
+        layout.getAxis() != over.getAxis())
+      continue;
+    made[dim] = wanted[0][dim];
+    Value &result = results[0];
+    RankedTensorType type = localType(elementOf(result), made);
+    int64_t bytes = reduceBytes(result, layout.getRanks()) / 2;
+    result = ReduceScatterOp::create(builder, op->getLoc(), type, result,
+                                     *factor.reduction, dim, layout);
+    remark::analysis(op->getLoc(),
+                     remark::RemarkOpts::name("Scattered").category(DEBUG_TYPE))
+        << op->getName().getStringRef() << " is reduced over axis \""
+        << layout.getAxis().getText() << "\" of "
+        << remark::metric("ranks", layout.getRanks())
+        << " and each keeps a part of dimension "
+        << remark::metric("dimension", dim) << ", a rank sends "
+        << remark::metric("bytes", bytes) << " bytes";
+    return true;
+  }
+  return false;
+}
+
 SmallVector<Value>
 Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
   Assignment assignment = assign(op, wanted);
@@ -266,7 +252,8 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
                    : addsRepeatedly(op);
   if (isSum && llvm::all_of(types, isNarrow))
     addInF32(builder, local);
-  reduce(op, assignment, results);
+  if (init || !scatter(builder, op, assignment, wanted, results))
+    reduce(op, assignment, results);
   if (init) {
     auto type = cast<RankedTensorType>(results[0].getType());
     init = convertTo(builder, op->getLoc(), init, inF32(init.getType()));
@@ -280,7 +267,9 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
     results[0] = builder.create(combine)->getResult(0);
   }
   for (auto [index, result] : llvm::enumerate(results)) {
-    result = convertTo(builder, op->getLoc(), result, types[index]);
+    result =
+        convertTo(builder, op->getLoc(), result,
+                  typeOf(result).clone(getElementTypeOrSelf(types[index])));
     result = reshard(result, assignment.results[index], wanted[index], op);
   }
   return results;

@@ -36,6 +36,7 @@ public:
     locals[global] = std::move(local);
   }
   const LocalValue &lookup(Value global) const { return locals.at(global); }
+  SmallVector<DimAttr> wholeDims(Value global) const;
 
   /// Localizes the operations of a block, without its terminator.
   LogicalResult localizeBody(Block &block);
@@ -76,13 +77,12 @@ private:
                                    ArrayRef<SmallVector<DimAttr>> dims);
 
   /// Which factors can be dealt so that results are dealt as `wanted`.
-  Assignment assign(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) const;
+  Assignment assign(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted);
   /// Combines partial results over the axes of each reduction.
   void reduce(Operation *op, const Assignment &assignment,
               SmallVectorImpl<Value> &results);
   /// Values that a scalar region reads from outside are whole there.
   void mapCaptures(Operation *op, IRMapping &mapping);
-  SmallVector<DimAttr> wholeDims(Value global) const;
   SmallVector<DimAttr> assignedDims(Operation *op, unsigned result) const;
 
   OpBuilder &builder;

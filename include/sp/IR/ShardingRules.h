@@ -46,6 +46,9 @@ FailureOr<SmallVector<DimAttr>> reshapeDims(ArrayRef<DimAttr> dims,
 /// Whether a dimension is dealt to ranks.
 bool isDealt(DimAttr dim);
 
+/// The layout that deals a dimension of one atom, or null.
+LayoutAttr onlyLayout(DimAttr dim);
+
 /// The dimension of one atom that `layout` deals.
 DimAttr dealtDim(LayoutAttr layout);
 

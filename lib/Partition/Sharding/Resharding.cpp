@@ -143,12 +143,6 @@ Value mlir::sp::positionsOf(OpBuilder &builder, Location loc, DimAttr dim) {
   return takeDim(builder, loc, line, 0, dim);
 }
 
-/// The layout that deals a dimension of one atom, or null.
-static LayoutAttr onlyLayout(DimAttr dim) {
-  return dim.getAtoms().size() == 1 ? dim.getAtoms()[0].getLayout()
-                                    : LayoutAttr();
-}
-
 bool mlir::sp::canRedeal(DimAttr from, DimAttr to) {
   LayoutAttr before = onlyLayout(from), after = onlyLayout(to);
   if (!before || before.isDense())

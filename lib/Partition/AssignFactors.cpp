@@ -1,0 +1,117 @@
+//===- AssignFactors.cpp - How one operation is dealt ---------------------===//
+//
+//   %dw = dot_general %x, %dy over tokens, which "sp" deals; %dw is wanted
+//   dealt by "sp" as well
+//
+// Either operands are gathered, so that each rank makes its part of the result,
+// or partial sums are: what sends fewer bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Localizer.h"
+
+#include "sp/IR/Storage.h"
+#include "sp/StableHLO/TensorTypes.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+/// Deals the factors of one operation, so that no axis deals two dimensions of
+/// a value.
+class FactorAssignment {
+public:
+  FactorAssignment(Localizer &localizer, Operation *op,
+                   ArrayRef<SmallVector<DimAttr>> wanted)
+      : localizer(localizer), op(op), wanted(wanted) {
+    for (Value operand : op->getOperands())
+      made.operands.push_back(localizer.wholeDims(operand));
+    for (Value result : op->getResults())
+      made.results.push_back(localizer.wholeDims(result));
+  }
+
+  /// What results are wanted to be.
+  void dealResults(ArrayRef<Factor> factors) {
+    for (const Factor &factor : factors) {
+      if (factor.results.empty() || factor.moves)
+        continue;
+      auto [result, index] = factor.results[0];
+      DimAttr dim = wanted[result][index];
+      bool clashes = llvm::any_of(factor.operands, [&](auto place) {
+        return sharesAxis(dim, made.operands[place.first]);
+      });
+      clashes |= llvm::any_of(factor.results, [&](auto place) {
+        return sharesAxis(dim, made.results[place.first]);
+      });
+      if (isDealt(dim) && !clashes)
+        apply(factor, dim);
+    }
+  }
+
+  /// What operands are. Partial results may only be summed over an axis that
+  /// deals nothing else.
+  void dealReductions(ArrayRef<Factor> factors) {
+    for (const Factor &factor : factors) {
+      if (!factor.results.empty())
+        continue;
+      DimAttr dim;
+      for (auto [operand, index] : factor.operands)
+        if (DimAttr own = localizer.lookup(op->getOperand(operand)).dims[index];
+            isDealt(own) && !dim)
+          dim = own;
+      auto clashes = [&](ArrayRef<DimAttr> dims) {
+        return sharesAxis(dim, dims);
+      };
+      if (!dim || !factor.reduction || llvm::any_of(made.operands, clashes) ||
+          llvm::any_of(made.results, clashes))
+        continue;
+      apply(factor, dim);
+      made.reductions.push_back({factor, dim});
+    }
+  }
+
+  /// Bytes that a rank sends for it, about.
+  int64_t bytes() const {
+    int64_t sent = 0;
+    for (auto [operand, dims] : llvm::zip(op->getOperands(), made.operands)) {
+      const LocalValue &local = localizer.lookup(operand);
+      for (auto [index, own] : llvm::enumerate(local.dims))
+        if (isDealt(own) && own != dims[index])
+          sent += gatherBytes(local.value, local.dims, index);
+    }
+    for (auto [result, dims] : llvm::zip(op->getResults(), made.results))
+      if (!made.reductions.empty())
+        sent += storageBytes(localType(elementOf(result), dims));
+    return sent;
+  }
+
+  Assignment made;
+
+private:
+  void apply(const Factor &factor, DimAttr dim) {
+    for (auto [operand, index] : factor.operands)
+      made.operands[operand][index] = dim;
+    for (auto [result, index] : factor.results)
+      made.results[result][index] = dim;
+  }
+
+  Localizer &localizer;
+  Operation *op;
+  ArrayRef<SmallVector<DimAttr>> wanted;
+};
+
+} // namespace
+
+Assignment Localizer::assign(Operation *op,
+                             ArrayRef<SmallVector<DimAttr>> wanted) {
+  SmallVector<Factor> factors = getFactors(op);
+  FactorAssignment resultsFirst(*this, op, wanted),
+      reductionsFirst(*this, op, wanted);
+  resultsFirst.dealResults(factors);
+  resultsFirst.dealReductions(factors);
+  reductionsFirst.dealReductions(factors);
+  reductionsFirst.dealResults(factors);
+  return reductionsFirst.bytes() < resultsFirst.bytes() ? reductionsFirst.made
+                                                        : resultsFirst.made;
+}

@@ -1,0 +1,54 @@
+// RUN: sp-opt %s -split-input-file --sp-propagate-shardings --sp-localize | FileCheck %s
+//
+// Gradients of weights that a user deals by the axis of the tokens.
+
+// Partial sums are added where each rank keeps its part; no token is gathered.
+// CHECK-LABEL: module @dealt_weight
+// CHECK:       func.func @main(%[[X:.*]]: tensor<1x32x8xf32>{{.*}}, %[[DY:.*]]: tensor<1x32x4xf32>
+// CHECK:         %[[P:.*]] = stablehlo.dot_general %[[X]], %[[DY]], {{.*}} -> tensor<8x4xf32>
+// CHECK:         sp.reduce_scatter %[[P]] sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8x4xf32> -> tensor<2x4xf32>
+module @dealt_weight {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func @main(%x: tensor<1x128x8xf32> {sp.sharding = #sp.sharding<[[1], [128 by <zigzag 128 on "sp" of 4>], [8]]>},
+                  %dy: tensor<1x128x4xf32> {sp.sharding = #sp.sharding<[[1], [128 by <zigzag 128 on "sp" of 4>], [4]]>},
+                  %w: tensor<8x4xf32> {sp.sharding = #sp.sharding<[[8 by <contiguous 8 on "sp" of 4>], [4]]>}) -> tensor<8x4xf32> {
+    %dw = stablehlo.dot_general %x, %dy, contracting_dims = [0, 1] x [0, 1] : (tensor<1x128x8xf32>, tensor<1x128x4xf32>) -> tensor<8x4xf32>
+    %new = stablehlo.subtract %w, %dw : tensor<8x4xf32>
+    return %new : tensor<8x4xf32>
+  }
+}
+
+// -----
+
+// Sums of narrow numbers are rounded once, behind the last sum.
+// CHECK-LABEL: module @narrow_weight
+// CHECK:         %[[P:.*]] = stablehlo.dot_general {{.*}} -> tensor<8x4xf32>
+// CHECK:         %[[S:.*]] = sp.reduce_scatter %[[P]] sum dim 1 in <contiguous 4 on "sp" of 4> : tensor<8x4xf32> -> tensor<8x1xf32>
+// CHECK:         stablehlo.convert %[[S]] : (tensor<8x1xf32>) -> tensor<8x1xbf16>
+module @narrow_weight {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func @main(%x: tensor<128x8xbf16> {sp.sharding = #sp.sharding<[[128 by <zigzag 128 on "sp" of 4>], [8]]>},
+                  %dy: tensor<128x4xbf16> {sp.sharding = #sp.sharding<[[128 by <zigzag 128 on "sp" of 4>], [4]]>},
+                  %w: tensor<8x4xbf16> {sp.sharding = #sp.sharding<[[8], [4 by <contiguous 4 on "sp" of 4>]]>}) -> tensor<8x4xbf16> {
+    %dw = stablehlo.dot_general %x, %dy, contracting_dims = [0] x [0] : (tensor<128x8xbf16>, tensor<128x4xbf16>) -> tensor<8x4xbf16>
+    %new = stablehlo.subtract %w, %dw : tensor<8x4xbf16>
+    return %new : tensor<8x4xbf16>
+  }
+}
+
+// -----
+
+// Where there are fewer tokens than the weight has rows, they are gathered.
+// CHECK-LABEL: module @few_tokens
+// CHECK:         sp.all_gather
+// CHECK-NOT:     sp.reduce_scatter
+module @few_tokens {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func @main(%x: tensor<4x64xf32> {sp.sharding = #sp.sharding<[[4 by <zigzag 4 on "sp" of 4>], [64]]>},
+                  %dy: tensor<4x64xf32> {sp.sharding = #sp.sharding<[[4 by <zigzag 4 on "sp" of 4>], [64]]>},
+                  %w: tensor<64x64xf32> {sp.sharding = #sp.sharding<[[64 by <contiguous 64 on "sp" of 4>], [64]]>}) -> tensor<64x64xf32> {
+    %dw = stablehlo.dot_general %x, %dy, contracting_dims = [0] x [0] : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<64x64xf32>
+    %new = stablehlo.subtract %w, %dw : tensor<64x64xf32>
+    return %new : tensor<64x64xf32>
+  }
+}
