@@ -161,7 +161,8 @@ Status CommandValidator::check(const plan::ExchangeT &exchange) {
   bool isRedealt = exchange.direction == plan::Direction::rowsToRows;
   if (isRedealt != (exchange.onto >= 0) ||
       (isRedealt && (exchange.owner || exchange.head_layout >= 0)) ||
-      std::abs(exchange.by) > algebra::Layout::maxLength)
+      exchange.by < -algebra::Layout::maxLength ||
+      exchange.by > algebra::Layout::maxLength)
     return fail(SPRT_DAMAGED)
            << "an exchange " << plan::EnumNameDirection(exchange.direction)
            << " onto layout " << exchange.onto << " by " << exchange.by;
