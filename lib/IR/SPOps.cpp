@@ -289,6 +289,11 @@ template <typename OpT> static LogicalResult verifyRedeal(OpT op) {
     return op.emitOpError() << "expected rows dealt to the same ranks, or "
                                "densely to those of one axis, but got "
                             << from << " and " << to;
+  // (C3)
+  constexpr int64_t most = sprt::algebra::Layout::maxLength;
+  if (int64_t by = op.getBy(); by < -most || by > most)
+    return op.emitOpError() << "expected rows to move by at most " << most
+                            << " positions but got " << by;
   // (C1)
   return verifyDimChange(op, op.getInput().getType(), op.getResult().getType(),
                          op.getDim(), from.getMaxCount(), to.getMaxCount());

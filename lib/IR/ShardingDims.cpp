@@ -23,7 +23,7 @@ DimAttr mlir::sp::dealtDim(LayoutAttr layout) {
                       AtomAttr::get(context, layout.getLength(), layout));
 }
 
-static int64_t sizeOf(DimAttr dim) {
+int64_t mlir::sp::lengthOf(DimAttr dim) {
   int64_t size = 1;
   for (AtomAttr atom : dim.getAtoms())
     size *= atom.getSize();
@@ -31,7 +31,7 @@ static int64_t sizeOf(DimAttr dim) {
 }
 
 DimAttr mlir::sp::fitDim(DimAttr dim, int64_t size) {
-  if (sizeOf(dim) == size)
+  if (lengthOf(dim) == size)
     return dim;
   LayoutAttr layout = onlyLayout(dim);
   LayoutAttr first = layout ? layout.getFirst(size) : LayoutAttr();
@@ -43,7 +43,7 @@ DimAttr mlir::sp::fitDim(DimAttr dim, int64_t size) {
 DimAttr mlir::sp::wholeDim(DimAttr dim) {
   return DimAttr::get(
       dim.getContext(),
-      AtomAttr::get(dim.getContext(), sizeOf(dim), LayoutAttr()));
+      AtomAttr::get(dim.getContext(), lengthOf(dim), LayoutAttr()));
 }
 
 bool mlir::sp::sharesAxis(DimAttr dim, ArrayRef<DimAttr> dims) {
@@ -152,7 +152,7 @@ FailureOr<SmallVector<DimAttr>> mlir::sp::reshapeDims(ArrayRef<DimAttr> dims,
   // Where sizes agree dimensions agree, ones too: [1, S, D] to [1, S, H, d].
   size_t same = 0;
   while (same < std::min(dims.size(), shape.size()) &&
-         sizeOf(dims[same]) == shape[same])
+         lengthOf(dims[same]) == shape[same])
     ++same;
   SmallVector<DimAttr> result(dims.take_front(same));
   AtomReader reader(dims.drop_front(same));

@@ -5,10 +5,6 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-static int64_t lengthOf(Value value, unsigned dim) {
-  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
-}
-
 static bool isControlFlow(Operation *op) {
   return isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op);
 }
@@ -111,7 +107,7 @@ void ShardingPropagation::visit(Operation *op) {
       places.push_back({op->getResult(result), dim});
     int64_t longest = 0;
     for (auto [value, dim] : places)
-      longest = std::max(longest, lengthOf(value, dim));
+      longest = std::max(longest, lengthOf(dimsOf(value)[dim]));
     DimAttr dealt;
     for (auto [value, dim] : places) {
       DimAttr own = dimsOf(value)[dim];
@@ -123,7 +119,7 @@ void ShardingPropagation::visit(Operation *op) {
     if (!dealt)
       continue;
     for (auto [value, dim] : places)
-      if (DimAttr own = fitDim(dealt, lengthOf(value, dim)))
+      if (DimAttr own = fitDim(dealt, lengthOf(dimsOf(value)[dim])))
         deal(value, dim, own);
   }
 }

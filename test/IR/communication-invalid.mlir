@@ -70,6 +70,14 @@ func.func @redeal_c2_other_ranks(%x: tensor<3x8xf32>) {
 
 // -----
 
+func.func @redeal_c3_too_far(%x: tensor<3x8xf32>) {
+  // expected-error @below {{'sp.redeal' op expected rows to move by at most 1099511627776 positions but got -9223372036854775808}}
+  %0 = sp.redeal %x dim 0 from <contiguous 10 on "sp" of 4> to <contiguous 10 on "sp" of 4> by -9223372036854775808 : tensor<3x8xf32> -> tensor<3x8xf32>
+  return
+}
+
+// -----
+
 func.func @redeal_c2_from_dense(%x: tensor<3x8xf32>) {
   // expected-error @below {{'sp.redeal' op expected rows dealt to the same ranks, or densely to those of one axis, but got #sp.layout<contiguous 3 on "" of 1> and #sp.layout<contiguous 3 on "" of 1>}}
   %0 = sp.redeal %x dim 0 from <contiguous 3 on "" of 1> to <contiguous 3 on "" of 1> by 1 : tensor<3x8xf32> -> tensor<3x8xf32>

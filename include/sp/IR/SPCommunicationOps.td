@@ -104,6 +104,7 @@ class Sp_RedealBase<bit start> : Sp_CommOp<"redeal", start> {
     ```
     (C1) `dim` has the largest count of `from` before and that of `to` after.
     (C2) `from` deals to more than one rank, `to` to the same ranks or densely.
+    (C3) rows move by at most the positions of the longest layout.
     ```mlir
     %next = sp.redeal %x dim 1 from <zigzag 4096 on "sp" of 4> to <zigzag 4095 within 4096 on "sp" of 4> by 1 : tensor<1x1024xi32> -> tensor<1x1024xi32>
     ```

@@ -46,6 +46,9 @@ FailureOr<SmallVector<DimAttr>> reshapeDims(ArrayRef<DimAttr> dims,
 /// Whether a dimension is dealt to ranks.
 bool isDealt(DimAttr dim);
 
+/// How many positions a dimension has, on all ranks.
+int64_t lengthOf(DimAttr dim);
+
 /// The layout that deals a dimension of one atom, or null.
 LayoutAttr onlyLayout(DimAttr dim);
 

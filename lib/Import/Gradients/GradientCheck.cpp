@@ -139,7 +139,9 @@ static std::optional<double> fractionOf(double number) {
 static double exactFactor(double factor) {
   if (std::optional<double> fraction = fractionOf(factor))
     return *fraction;
-  if (std::optional<double> square = fractionOf(factor * factor))
+  // The square of what is tiny is 0.
+  if (std::optional<double> square = fractionOf(factor * factor);
+      square && *square > 0)
     return std::copysign(std::sqrt(*square), factor);
   return factor;
 }

@@ -8,10 +8,6 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-static int64_t lengthOf(DimAttr dim) {
-  return wholeDim(dim).getAtoms()[0].getSize();
-}
-
 static int64_t localSize(AtomAttr atom) {
   return atom.getLayout() ? atom.getLayout().getMaxCount() : atom.getSize();
 }
@@ -137,7 +133,7 @@ Value mlir::sp::positionsOf(OpBuilder &builder, Location loc, DimAttr dim) {
   ArrayRef<AtomAttr> atoms = dim.getAtoms();
   if (atoms.size() == 1)
     return ::positionsOf(builder, loc, atoms[0].getLayout());
-  int64_t length = wholeDim(dim).getAtoms()[0].getSize();
+  int64_t length = lengthOf(dim);
   Value line = stablehlo::IotaOp::create(
       builder, loc, RankedTensorType::get({length}, builder.getI32Type()), 0);
   return takeDim(builder, loc, line, 0, dim);
