@@ -29,10 +29,9 @@ LayerKinds::LayerKinds(Block &block, AttentionOp last)
 
 SmallVector<Value> LayerKinds::readBy(Operation *op) const {
   SmallVector<Value> values;
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (operand.getParentBlock() == &block)
-        values.push_back(operand);
+  forEachRead(op, [&](Value value) {
+    if (value.getParentBlock() == &block)
+      values.push_back(value);
   });
   return values;
 }

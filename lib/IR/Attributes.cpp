@@ -34,6 +34,12 @@ static bool isBytes(Attribute attr) {
          number.getInt() >= 0 && number.getInt() <= kMostBytes;
 }
 
+static bool isRowBlocks(Attribute attr) {
+  auto list = dyn_cast<DenseI64ArrayAttr>(attr);
+  return list && list.size() == 3 && list[0] >= 0 && list[2] > 0 &&
+         list[2] <= list[1];
+}
+
 static constexpr StringLiteral kBytes = "bytes, an i64 from 0 to 2^46,";
 static constexpr StringLiteral kFlag = "a flag", kNumber = "an integer";
 
@@ -41,10 +47,13 @@ static constexpr Declared kOfOperations[] = {
     {kShardings, "a list of shardings", isListOf<ShardingAttr>},
     {kBackward, kFlag, is<UnitAttr>},
     {kTrips, kNumber, is<IntegerAttr>},
+    {kRowBlocks, "a region's number, its tokens and those of a block",
+     isRowBlocks},
     {kPlaces, "a list of places", isListOf<PlaceAttr>},
     {kCarriedPlaces, "a list of places", isListOf<PlaceAttr>},
     {kArenaBytes, kBytes, isBytes},
     {kConstantBytes, kBytes, isBytes},
+    {kFarBytes, kBytes, isBytes},
     {kTiles, kNumber, is<IntegerAttr>},
     {kScratchBytes, kBytes, isBytes},
     {kGrid, kFlag, is<UnitAttr>},

@@ -38,11 +38,25 @@ AllContinued AttendBackwardOp::getContinued() {
 
 StringRef AttendBackwardOp::nameContinued() { return "gradient"; }
 
+AllContinued GemmOp::getContinued() {
+  AllContinued all;
+  add(all, getOntoMutable(), getResult());
+  return all;
+}
+
+StringRef GemmOp::nameContinued() { return "sum"; }
+
 AllContinued PutOp::getContinued() {
   return {{&getWholeMutable(), cast<OpResult>(getResult())}};
 }
 
 StringRef PutOp::nameContinued() { return "stack"; }
+
+AllContinued EvictRowsStartOp::getContinued() {
+  return {{&getWholeMutable(), cast<OpResult>(getResult())}};
+}
+
+StringRef EvictRowsStartOp::nameContinued() { return "stack"; }
 
 AllContinued AllReduceStartOp::getContinued() {
   AllContinued all;

@@ -40,23 +40,41 @@ PlaceAttr mlir::sp::placeOf(Value value) {
                  value);
 }
 
+/// The attribute that says how large a space is.
+static StringRef nameOfBytes(Space space) {
+  switch (space) {
+  case Space::Arena:
+    return kArenaBytes;
+  case Space::Constants:
+    return kConstantBytes;
+  case Space::Far:
+    return kFarBytes;
+  }
+  llvm_unreachable("every space is above");
+}
+
 std::optional<int64_t> mlir::sp::bytesOf(func::FuncOp func, Space space) {
-  auto bytes = func->getAttrOfType<IntegerAttr>(
-      space == Space::Arena ? kArenaBytes : kConstantBytes);
+  auto bytes = func->getAttrOfType<IntegerAttr>(nameOfBytes(space));
   return bytes ? std::optional(bytes.getInt()) : std::nullopt;
 }
 
 namespace {
+
+/// Whether `op` moves values of far memory, or only carries them on.
+bool mayTakeFar(Operation *op) {
+  return isa<FetchStartOp, FetchRowsStartOp, EvictRowsStartOp, scf::ForOp,
+             scf::YieldOp, func::ReturnOp>(op);
+}
 
 class PlaceCheck {
 public:
   explicit PlaceCheck(func::FuncOp func) : func(func) {}
 
   LogicalResult run() {
-    for (Space space : {Space::Arena, Space::Constants})
+    for (Space space : {Space::Arena, Space::Constants, Space::Far})
       if (!bytesOf(func, space))
-        return func.emitOpError()
-               << "expected the sizes of arena and constants after Memory";
+        return func.emitOpError() << "expected the sizes of arena, constants "
+                                     "and far memory after Memory";
     for (BlockArgument argument : func.getArguments())
       if (failed(check(func, argument, "argument", argument.getArgNumber())))
         return failure();
@@ -65,6 +83,9 @@ public:
     if (counted.wasInterrupted())
       return failure();
     WalkResult walked = func.getBody().walk([&](Operation *op) -> WalkResult {
+      if (!mayTakeFar(op) && llvm::any_of(op->getOperandTypes(), isFar))
+        return op->emitOpError()
+               << "expected no value in far memory; fetch it first";
       for (OpResult result : op->getResults())
         if (isTensor(result) &&
             failed(check(op, result, "result", result.getResultNumber())))
@@ -117,6 +138,8 @@ private:
         isa_and_present<stablehlo::ConstantOp>(value.getDefiningOp());
     if (isConstant && place.getSpace() != Space::Constants)
       return fail() << " among the constants but got " << place;
+    if (isFar(value.getType()) != (place.getSpace() == Space::Far))
+      return fail() << " in the memory that the type says but got " << place;
     return checkRange(fail, value, place);
   }
 
@@ -170,11 +193,12 @@ private:
         return fail() << " that can be computed but got " << place;
       int64_t offset = cast<IntegerAttr>(result[0]).getInt();
       if (offset >= 0 && offset + bytes <= size &&
-          (isCopied || offset % kPlaceAlignment == 0))
+          (isCopied || offset % alignmentOf(place.getSpace()) == 0))
         continue;
       return fail() << " of " << bytes << " bytes at a multiple of "
-                    << kPlaceAlignment << " within the " << size << " of the "
-                    << stringifySpace(place.getSpace()) << " but got " << place;
+                    << alignmentOf(place.getSpace()) << " within the " << size
+                    << " of the " << stringifySpace(place.getSpace())
+                    << " but got " << place;
     }
     return success();
   }

@@ -190,14 +190,25 @@ std::string AxisListAttr::getText() const {
   return "[" + llvm::join(llvm::map_range(getAxes(), quoted), ", ") + "]";
 }
 
+static sprt::algebra::LayoutKind kindOf(LayoutKind kind) {
+  using Kind = sprt::algebra::LayoutKind;
+  static constexpr Kind kinds[] = {Kind::contiguous, Kind::zigzag,
+                                   Kind::striped};
+  return kinds[static_cast<unsigned>(kind)];
+}
+
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 LayoutKind, int64_t length, AxisAttr,
-                                 int64_t ranks, int64_t split, int64_t within) {
+                                 LayoutKind kind, int64_t length, AxisAttr,
+                                 int64_t ranks, int64_t split, int64_t within,
+                                 int64_t blocks, int64_t turns) {
+  if (blocks > 1 && turns > 1)
+    return emitError() << "expected blocks or turns but got both";
   if (split < 1 || ranks % split != 0)
     return emitError() << "expected a split that divides the " << ranks
                        << " ranks but got " << split;
-  std::string problem = Layout::check(sprt::algebra::LayoutKind::contiguous,
-                                      length, ranks / split, split, within);
+  std::string problem =
+      Layout::check(kindOf(kind), length, ranks / split, split, within,
+                    {std::max(blocks, turns), turns > 1});
   if (!problem.empty())
     return emitError() << problem;
   if (within == length && within != 0)
@@ -224,6 +235,11 @@ LayoutAttr LayoutAttr::getDense(MLIRContext *context, int64_t length) {
 
 int64_t LayoutAttr::getMaxCount() const { return toAlgebra(*this).maxCount(); }
 
+LayoutAttr LayoutAttr::getByTurn() const {
+  return get(getContext(), getKind(), getLength(), getAxis(), getRanks(),
+             getSplit(), getWithin(), 1, getBlocks());
+}
+
 LayoutAttr LayoutAttr::getWhole() const {
   return getFirst(getWithin() ? getWithin() : getLength());
 }
@@ -233,7 +249,7 @@ LayoutAttr LayoutAttr::getFirst(int64_t length) const {
   if (length > whole)
     return LayoutAttr();
   return get(getContext(), getKind(), length, getAxis(), getRanks(), getSplit(),
-             length == whole ? 0 : whole);
+             length == whole ? 0 : whole, getBlocks(), getTurns());
 }
 
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
@@ -335,12 +351,11 @@ ShardingAttr ShardingAttr::getReplicated(MLIRContext *context,
 //===----------------------------------------------------------------------===//
 
 Layout mlir::sp::toAlgebra(LayoutAttr layout) {
-  using Kind = sprt::algebra::LayoutKind;
-  static constexpr Kind kinds[] = {Kind::contiguous, Kind::zigzag,
-                                   Kind::striped};
-  return Layout(kinds[static_cast<unsigned>(layout.getKind())],
-                layout.getLength(), layout.getRanks() / layout.getSplit(),
-                layout.getSplit(), layout.getWithin());
+  return Layout(
+      kindOf(layout.getKind()), layout.getLength(),
+      layout.getRanks() / layout.getSplit(), layout.getSplit(),
+      layout.getWithin(),
+      {std::max(layout.getBlocks(), layout.getTurns()), layout.getTurns() > 1});
 }
 
 sprt::algebra::Bands mlir::sp::toAlgebra(ArrayAttr bands) {

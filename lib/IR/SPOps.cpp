@@ -185,6 +185,10 @@ LogicalResult PositionsOp::verify() {
                          << " positions, the most that a rank of the layout "
                             "holds, but got "
                          << getType();
+  // (C2)
+  if (getLayout().getTurns() > 1)
+    return emitOpError() << "expected rows of a rank, not of one of its "
+                         << getLayout().getTurns() << " turns";
   return success();
 }
 

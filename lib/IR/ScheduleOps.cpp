@@ -1,4 +1,4 @@
-//===- ScheduleOps.cpp - Verification of commands and rows of stacks ------===//
+//===- ScheduleOps.cpp - Verification of commands, stacks, far memory -----===//
 
 #include "sp/IR/SP.h"
 
@@ -26,6 +26,17 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+static LogicalResult verifyOnto(GemmOp op, RankedTensorType result) {
+  // (C4)
+  if (!op.getOnto() ||
+      (op.getOnto().getType() == result && result.getElementType().isF32() &&
+       !op.getBias() && op.getActivation() == Activation::None))
+    return success();
+  return op.emitOpError() << "expected to add to a " << result
+                          << " of f32, without bias and activation, but got "
+                          << op.getOnto().getType();
+}
+
 LogicalResult GemmOp::verify() {
   ArrayRef<int64_t> sizes = getSizes();
   // (C1)
@@ -48,13 +59,13 @@ LogicalResult GemmOp::verify() {
                          << " elements but got " << result;
   // (C3)
   if (!getBias())
-    return success();
+    return verifyOnto(*this, result);
   auto bias = cast<RankedTensorType>(getBias().getType());
   if (!bias.hasStaticShape() || bias.getNumElements() != sizes[2] ||
       bias.getElementType() != result.getElementType())
     return emitOpError() << "expected a bias of " << sizes[2] << " elements of "
                          << result.getElementType() << " but got " << bias;
-  return success();
+  return verifyOnto(*this, result);
 }
 
 /// Whether Memory can say where such rows lie.
@@ -72,7 +83,7 @@ static bool isOfCounters(Value index) {
 /// Whether `part` is dense rows of `whole`.
 template <typename OpT>
 static LogicalResult verifyRows(OpT op, RankedTensorType part) {
-  RankedTensorType whole = op.getWhole().getType();
+  auto whole = cast<RankedTensorType>(op.getWhole().getType());
   int64_t dim = op.getDim();
   // (C1)
   auto isRows = [&]() {
@@ -96,6 +107,52 @@ static LogicalResult verifyRows(OpT op, RankedTensorType part) {
     return op.emitOpError() << "expected rows at a constant or an affine "
                                "function of counters of loops around it";
   return success();
+}
+
+bool mlir::sp::isFar(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && isa_and_present<FarAttr>(tensor.getEncoding());
+}
+
+RankedTensorType mlir::sp::toFar(RankedTensorType type) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               FarAttr::get(type.getContext()));
+}
+
+/// Whether `far` is `near` in far memory.
+static LogicalResult verifyFar(Operation *op, Type near, Type far) {
+  // (C1)
+  if (!isFar(near) && far == toFar(cast<RankedTensorType>(near)))
+    return success();
+  return op->emitOpError() << "expected a value and the same one in far "
+                              "memory, #sp.far, but got "
+                           << op->getOperand(0).getType() << " and "
+                           << op->getResult(0).getType();
+}
+
+LogicalResult EvictStartOp::verify() {
+  return verifyFar(*this, getInput().getType(), getResult().getType());
+}
+LogicalResult FetchStartOp::verify() {
+  return verifyFar(*this, getResult().getType(), getInput().getType());
+}
+
+/// Whether `part` is rows of a stack that is far.
+template <typename OpT>
+static LogicalResult verifyFarRows(OpT op, RankedTensorType part) {
+  RankedTensorType whole = op.getWhole().getType();
+  if (isFar(whole) && !isFar(part))
+    return verifyRows(op, toFar(part));
+  return op.emitOpError() << "expected rows of a stack in far memory, #sp.far, "
+                             "but got "
+                          << part << " and " << whole;
+}
+
+LogicalResult EvictRowsStartOp::verify() {
+  return verifyFarRows(*this, getBlock().getType());
+}
+LogicalResult FetchRowsStartOp::verify() {
+  return verifyFarRows(*this, getResult().getType());
 }
 
 LogicalResult TakeOp::verify() { return verifyRows(*this, getType()); }

@@ -2,11 +2,14 @@
 
 #include "sp/IR/ShardingPropagation.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 using namespace mlir;
 using namespace mlir::sp;
 
 static bool isControlFlow(Operation *op) {
-  return isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op);
+  return isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp,
+             scf::ForOp>(op);
 }
 
 ShardingPropagation::ShardingPropagation(func::FuncOp func)
@@ -81,6 +84,14 @@ void ShardingPropagation::visitRegions(Operation *op) {
       unify(op->getResult(i), loop.getCond().getArgument(i));
       unify(op->getResult(i), loop.getBody().getArgument(i));
       unify(op->getResult(i), yield->getOperand(i));
+    }
+    return;
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (unsigned i = 0; i < op->getNumResults(); ++i) {
+      unify(loop.getInitArgs()[i], op->getResult(i));
+      unify(op->getResult(i), loop.getRegionIterArg(i));
+      unify(op->getResult(i), loop.getYieldedValues()[i]);
     }
     return;
   }

@@ -8,28 +8,17 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-std::optional<Reduction> mlir::sp::reductionOf(Region &body) {
-  Block &block = body.front();
-  if (!llvm::hasNItems(block, 2) || block.getNumArguments() != 2)
+std::optional<Reduction> mlir::sp::reductionBy(Operation *op) {
+  if (op->getNumOperands() != 2 || op->getNumResults() != 1)
     return std::nullopt;
-  Operation &op = block.front();
-  bool combinesArguments =
-      op.getNumOperands() == 2 && op.getNumResults() == 1 &&
-      op.getOperand(0) != op.getOperand(1) &&
-      llvm::all_of(
-          op.getOperands(),
-          [&](Value operand) { return operand.getParentBlock() == &block; }) &&
-      block.getTerminator()->getOperand(0) == op.getResult(0);
-  if (!combinesArguments)
-    return std::nullopt;
-  Type element = getElementTypeOrSelf(op.getResult(0).getType());
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
   if (isa<ComplexType>(element) && !isa<stablehlo::AddOp>(op))
     return std::nullopt;
   bool isBool = element.isInteger(1);
   auto either = [&](Reduction ofBools, Reduction ofNumbers) {
     return isBool ? ofBools : ofNumbers;
   };
-  return llvm::TypeSwitch<Operation *, std::optional<Reduction>>(&op)
+  return llvm::TypeSwitch<Operation *, std::optional<Reduction>>(op)
       .Case([&](stablehlo::AddOp) {
         return either(Reduction::Or, Reduction::Sum);
       })
@@ -49,6 +38,23 @@ std::optional<Reduction> mlir::sp::reductionOf(Region &body) {
         return isBool ? std::optional(Reduction::Or) : std::nullopt;
       })
       .Default([](Operation *) { return std::nullopt; });
+}
+
+std::optional<Reduction> mlir::sp::reductionOf(Region &body) {
+  Block &block = body.front();
+  if (!llvm::hasNItems(block, 2) || block.getNumArguments() != 2)
+    return std::nullopt;
+  Operation &op = block.front();
+  bool combinesArguments =
+      op.getNumOperands() == 2 && op.getNumResults() == 1 &&
+      op.getOperand(0) != op.getOperand(1) &&
+      llvm::all_of(
+          op.getOperands(),
+          [&](Value operand) { return operand.getParentBlock() == &block; }) &&
+      block.getTerminator()->getOperand(0) == op.getResult(0);
+  if (!combinesArguments)
+    return std::nullopt;
+  return reductionBy(&op);
 }
 
 namespace {
@@ -148,12 +154,14 @@ SmallVector<Factor> ofReduceWindow(stablehlo::ReduceWindowOp op) {
 }
 
 /// Rows are updated where they are; the update is dealt where it covers all.
+/// Where it does not, where it goes says which rows change.
 SmallVector<Factor> ofUpdate(stablehlo::DynamicUpdateSliceOp op) {
   SmallVector<Factor> factors;
   for (unsigned dim = 0; dim < rankOf(op); ++dim) {
     Factor &factor = factors.emplace_back();
     factor.operands.push_back({0, dim});
-    if (shapeOf(op.getUpdate())[dim] == shapeOf(op)[dim])
+    factor.moves = shapeOf(op.getUpdate())[dim] != shapeOf(op)[dim];
+    if (!factor.moves)
       factor.operands.push_back({1, dim});
     factor.results.push_back({0, dim});
   }
@@ -185,6 +193,21 @@ SmallVector<Factor> ofConcatenate(stablehlo::ConcatenateOp op) {
   SmallVector<Factor> factors =
       keepDims(op, op.getInputs().size(), [](int64_t) { return true; });
   factors[op.getDimension()].moves = true;
+  return factors;
+}
+
+/// All dimensions but that of the rows.
+template <typename OpT>
+SmallVector<Factor> ofRows(OpT op, ArrayRef<unsigned> stacks) {
+  SmallVector<Factor> factors;
+  for (unsigned dim = 0; dim < rankOf(op); ++dim) {
+    if (dim == op.getDim())
+      continue;
+    Factor &factor = factors.emplace_back();
+    for (unsigned number : stacks)
+      factor.operands.push_back({number, dim});
+    factor.results.push_back({0, dim});
+  }
   return factors;
 }
 
@@ -312,6 +335,8 @@ SmallVector<Factor> mlir::sp::getFactors(Operation *op) {
         });
       })
       .Case([](stablehlo::DynamicUpdateSliceOp op) { return ofUpdate(op); })
+      .Case([](TakeOp op) { return ofRows(op, {0}); })
+      .Case([](PutOp op) { return ofRows(op, {0, 1}); })
       .Case<stablehlo::ConstantOp, sdy::ConstantOp, stablehlo::IotaOp>(
           [](Operation *op) { return elementwise(op); })
       .Default([](Operation *op) {

@@ -30,6 +30,7 @@ void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createSelectScattersPass());
   manager.addNestedPass<func::FuncOp>(createFoldSlicesOfPadsPass());
+  manager.addNestedPass<func::FuncOp>(createOrientProductsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addPass(createVerifyImportPass());
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "MeshProgram.h"
 #include "Ranks.h"
+#include "StackRows.h"
 #include "Strided.h"
 #include "sprt/algebra/Ring.h"
 
@@ -348,6 +349,20 @@ static FailureOr<PerDevice> reduceScatter(OpT op, const PerDevice &operands,
   return results;
 }
 
+/// What every rank does for itself.
+template <typename Work>
+static FailureOr<PerDevice> onEach(const PerDevice &operands,
+                                   const Work &work) {
+  PerDevice results;
+  for (const Tensors &own : operands) {
+    FailureOr<Tensor> result = work(own);
+    if (failed(result))
+      return failure();
+    results.emplace_back().push_back(std::move(*result));
+  }
+  return results;
+}
+
 FailureOr<PerDevice> interpreter::evaluateExchange(Operation *op,
                                                    const PerDevice &operands,
                                                    Evaluator &evaluator) {
@@ -362,6 +377,15 @@ FailureOr<PerDevice> interpreter::evaluateExchange(Operation *op,
           [&](auto op) { return allToAll(op, operands); })
       .Case<sp::AllReduceOp, sp::AllReduceStartOp>(
           [&](auto op) { return allReduce(op, operands, evaluator); })
+      .Case<sp::EvictStartOp, sp::FetchStartOp>([&](auto) { return operands; })
+      .Case([&](sp::EvictRowsStartOp op) {
+        return onEach(operands,
+                      [&](const Tensors &own) { return putRows(op, own); });
+      })
+      .Case([&](sp::FetchRowsStartOp op) {
+        return onEach(operands,
+                      [&](const Tensors &own) { return takeRows(op, own); });
+      })
       .Case<sp::ReduceScatterOp, sp::ReduceScatterStartOp>(
           [&](auto op) { return reduceScatter(op, operands, evaluator); })
       .Default([](Operation *op) {

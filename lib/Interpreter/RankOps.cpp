@@ -1,9 +1,12 @@
 //===- RankOps.cpp - What one rank does on its own ------------------------===//
 #include "Elementwise.h"
 #include "Ranks.h"
+#include "StackRows.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::interpreter;
@@ -69,35 +72,21 @@ static FailureOr<Tensor> rowCountOp(sp::RowCountOp op, Tensors &,
 // Rows of stacks
 //===----------------------------------------------------------------------===//
 
-/// The first row, or a diagnostic where these are none of the stack's.
-template <typename OpT>
-static FailureOr<int64_t> firstRow(OpT op, int64_t rows, const Tensor &at) {
-  int64_t first = at.at<int64_t>(),
-          all = op.getWhole().getType().getDimSize(op.getDim());
-  if (first < 0 || first + rows > all)
-    return op.emitOpError() << "cannot be evaluated: expected rows of " << all
-                            << " but got " << rows << " from " << first;
-  return first;
+/// Rows that nobody puts would be seen: they are not numbers.
+static FailureOr<Tensor> emptyOp(sp::EmptyOp op, Tensors &, Evaluator &) {
+  Tensor result(op.getResult().getType());
+  if (result.getStorage() == Storage::Float)
+    llvm::fill(result.mutableElements<double>(),
+               std::numeric_limits<double>::quiet_NaN());
+  return result;
 }
 
 static FailureOr<Tensor> takeOp(sp::TakeOp op, Tensors &operands, Evaluator &) {
-  int64_t dim = op.getDim(), rows = op.getType().getDimSize(dim);
-  FailureOr<int64_t> first = firstRow(op, rows, operands[1]);
-  if (failed(first))
-    return failure();
-  Tensor result(op.getType());
-  copyRows(operands[0], result, {dim, *first, 0, rows});
-  return result;
+  return takeRows(op, operands);
 }
 
 static FailureOr<Tensor> putOp(sp::PutOp op, Tensors &operands, Evaluator &) {
-  int64_t dim = op.getDim(), rows = op.getBlock().getType().getDimSize(dim);
-  FailureOr<int64_t> first = firstRow(op, rows, operands[2]);
-  if (failed(first))
-    return failure();
-  Tensor result = std::move(operands[1]);
-  copyRows(operands[0], result, {dim, 0, *first, rows});
-  return result;
+  return putRows(op, operands);
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,9 +124,11 @@ static FailureOr<Tensor> gemmOp(sp::GemmOp op, Tensors &operands,
   ArrayRef<int64_t> sizes = op.getSizes(), byLhs = op.getLhsStrides(),
                     byRhs = op.getRhsStrides();
   ArrayRef<double> lhs = operands[0].elements<double>(),
-                   rhs = operands[1].elements<double>(), bias;
+                   rhs = operands[1].elements<double>(), onto, bias;
+  if (op.getOnto())
+    onto = operands[2].elements<double>();
   if (op.getBias())
-    bias = operands[2].elements<double>();
+    bias = operands.back().elements<double>();
   int64_t batch = sizes[0], m = sizes[1], n = sizes[2], k = sizes[3];
   auto last = [](std::array<int64_t, 3> counts, ArrayRef<int64_t> strides) {
     int64_t at = 0;
@@ -155,7 +146,7 @@ static FailureOr<Tensor> gemmOp(sp::GemmOp op, Tensors &operands,
   for (int64_t b = 0, at = 0; b < batch; ++b)
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j, ++at) {
-        double sum = 0;
+        double sum = onto.empty() ? 0 : onto[at];
         for (int64_t l = 0; l < k; ++l)
           sum += lhs[b * byLhs[0] + i * byLhs[1] + l * byLhs[2]] *
                  rhs[b * byRhs[0] + l * byRhs[1] + j * byRhs[2]];
@@ -172,6 +163,7 @@ void interpreter::addRankOps(Handlers &handlers) {
   handlers.add<affine::AffineApplyOp>(applyOp);
   handlers.add<sp::PositionsOp>(positionsOp);
   handlers.add<sp::RowCountOp>(rowCountOp);
+  handlers.add<sp::EmptyOp>(emptyOp);
   handlers.add<sp::TakeOp>(takeOp);
   handlers.add<sp::PutOp>(putOp);
   handlers.add<sp::LaunchOp>(launchOp);

@@ -32,31 +32,27 @@ using namespace mlir::sp;
 
 namespace {
 
-int64_t placeBytes(const Place &place) {
-  return llvm::alignTo(place.bytes, kPlaceAlignment) * place.slots;
-}
-
-/// Packs the arena's places; returns its size.
-int64_t pack(MutableArrayRef<Place> places) {
+/// Packs a space's places; returns its size.
+int64_t pack(MutableArrayRef<Place> places, Space space) {
   SmallVector<Place *> order;
   for (Place &place : places)
-    if (!place.isConstant && place.end >= 0 && place.bytes > 0)
+    if (place.space == space && place.end >= 0 && place.bytes > 0)
       order.push_back(&place);
   llvm::sort(order, [](Place *a, Place *b) {
-    return std::make_tuple(-placeBytes(*a), a->begin, a) <
-           std::make_tuple(-placeBytes(*b), b->begin, b);
+    return std::make_tuple(-bytesOf(*a), a->begin, a) <
+           std::make_tuple(-bytesOf(*b), b->begin, b);
   });
   SmallVector<Place *> placed; // by offset
   int64_t size = 0;
   for (Place *place : order) {
-    int64_t offset = 0, bytes = placeBytes(*place);
+    int64_t offset = 0, bytes = bytesOf(*place);
     for (Place *other : placed) {
       bool together = other->begin <= place->end && place->begin <= other->end;
-      if (!together || other->offset + placeBytes(*other) <= offset)
+      if (!together || other->offset + bytesOf(*other) <= offset)
         continue;
       if (other->offset >= offset + bytes)
         break;
-      offset = other->offset + placeBytes(*other);
+      offset = other->offset + bytesOf(*other);
     }
     place->offset = offset;
     size = std::max(size, offset + bytes);
@@ -73,7 +69,7 @@ int64_t layConstants(MutableArrayRef<Place> places) {
   DenseMap<Attribute, int64_t> known;
   int64_t size = 0;
   for (Place &place : places) {
-    if (!place.isConstant)
+    if (place.space != Space::Constants)
       continue;
     Attribute value;
     for (Value member : place.values)
@@ -126,10 +122,13 @@ struct AssignOffsetsPass
       return signalPassFailure();
     func::FuncOp func = *program;
     Places places(func);
-    int64_t arena = pack(places.all()), constants = layConstants(places.all());
+    int64_t arena = pack(places.all(), Space::Arena),
+            far = pack(places.all(), Space::Far),
+            constants = layConstants(places.all());
     Builder builder(&getContext());
     func->setAttr(kArenaBytes, builder.getI64IntegerAttr(arena));
     func->setAttr(kConstantBytes, builder.getI64IntegerAttr(constants));
+    func->setAttr(kFarBytes, builder.getI64IntegerAttr(far));
     for (BlockArgument argument : func.getArguments())
       func.setArgAttr(
           argument.getArgNumber(), kPlace,

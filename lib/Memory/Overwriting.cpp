@@ -2,6 +2,8 @@
 
 #include "Overwriting.h"
 
+#include "sp/IR/Program.h"
+
 using namespace mlir;
 using namespace mlir::sp;
 
@@ -158,6 +160,11 @@ bool mlir::sp::mayOverwrite(OpOperand &operand) {
   Operation *op = operand.getOwner();
   Value root = rootOf(operand.get()), origin = originOf(root);
   if (auto argument = dyn_cast<BlockArgument>(origin)) {
+    // What the caller gives in far memory becomes what it takes.
+    if (auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+      return isFar(argument.getType()) &&
+             donatedTo(func, argument.getArgNumber()) &&
+             isReadBefore(root, op, &operand);
     // A loop that hands blocks on begins in the first slot.
     std::optional<Carried> started = startedBy(operand);
     if (started && isHandedOn(started->yielded()))

@@ -8,14 +8,18 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-void mlir::sp::buildMemoryPipeline(OpPassManager &pm) {
+void mlir::sp::buildMemoryPipeline(OpPassManager &pm,
+                                   const MemoryOptions &options) {
+  if (options.farFlopsPerByte > 0)
+    pm.addPass(createPlaceFarPass(
+        {options.farFlopsPerByte, options.arenaBytes, options.farState}));
   pm.addPass(createInsertCopiesPass());
   pm.addPass(createAssignOffsetsPass());
   pm.addPass(createVerifyMemoryPass());
 }
 
 void mlir::sp::registerMemoryPipeline() {
-  PassPipelineRegistration<>("sp-memory-pipeline",
-                             "Values to offsets in an arena",
-                             buildMemoryPipeline);
+  PassPipelineRegistration<>(
+      "sp-memory-pipeline", "Values to offsets in an arena",
+      [](OpPassManager &pm) { buildMemoryPipeline(pm); });
 }

@@ -15,6 +15,10 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+int64_t mlir::sp::bytesOf(const Place &place) {
+  return llvm::alignTo(place.bytes, alignmentOf(place.space)) * place.slots;
+}
+
 Places::Places(func::FuncOp func) : func(func) {
   Block &body = func.getBody().front();
   for (BlockArgument argument : body.getArguments())
@@ -122,7 +126,9 @@ void Places::collect() {
     if (slots.contains(value))
       place.slots = 2;
     if (value.getDefiningOp<stablehlo::ConstantOp>())
-      place.isConstant = true;
+      place.space = Space::Constants;
+    if (isFar(value.getType()))
+      place.space = Space::Far;
     numbers[value] = entry->second;
   }
 }
@@ -214,7 +220,7 @@ AffineExpr Places::offsetIn(const Place &place, Value value,
     return offsetIn(place, part.whole, loops) +
            simplifyAffineExpr(expressionOf(part.at, loops) * part.rowBytes,
                               loops.size(), /*numSymbols=*/0);
-  int64_t slotBytes = llvm::alignTo(place.bytes, kPlaceAlignment);
+  int64_t slotBytes = llvm::alignTo(place.bytes, alignmentOf(place.space));
   Slot slot = lookup(slots, value);
   if (!slot.loop)
     return getAffineConstantExpr(slot.fixed * slotBytes, context);
@@ -235,6 +241,6 @@ PlaceAttr Places::placeOf(Value value, Operation *at) const {
   const Place &place = of(value);
   AffineExpr offset = offsetIn(place, value, loops) + place.offset;
   return PlaceAttr::get(
-      context, place.isConstant ? Space::Constants : Space::Arena,
+      context, place.space,
       AffineMapAttr::get(AffineMap::get(loops.size(), 0, offset)));
 }

@@ -47,8 +47,11 @@ struct Place {
   /// First and last point at which the place holds something needed.
   int64_t begin = INT64_MAX, end = -1;
   int64_t offset = 0;
-  bool isConstant = false;
+  Space space = Space::Arena;
 };
+
+/// With all its slots.
+int64_t bytesOf(const Place &place);
 
 class Places {
 public:
@@ -56,6 +59,10 @@ public:
 
   MutableArrayRef<Place> all() { return places; }
   const Place &of(Value value) const { return places[numbers.at(value)]; }
+  /// The points before and after an operation.
+  std::pair<int64_t, int64_t> pointsOf(Operation *op) const {
+    return points.at(op);
+  }
   /// The value's place by the counters of the `scf.for` loops around `at`.
   PlaceAttr placeOf(Value value, Operation *at) const;
 

@@ -34,7 +34,8 @@ struct LocalizePass : mlir::sp::impl::LocalizePassBase<LocalizePass> {
       if (!sharding)
         sharding = ShardingAttr::getReplicated(&getContext(), type.getShape());
       local.setArgAttr(number, kSharding, sharding);
-      local.removeArgAttr(number, "sdy.sharding");
+      if (!mesh.getFolded())
+        local.removeArgAttr(number, "sdy.sharding");
       Type localized = localType(type.getElementType(), sharding.getDims());
       localizer.define(argument,
                        {body.addArgument(localized, argument.getLoc()),
@@ -59,7 +60,8 @@ struct LocalizePass : mlir::sp::impl::LocalizePassBase<LocalizePass> {
       returned.push_back(
           localizer.require(value, sharding.getDims(), terminator));
       local.setResultAttr(index, kSharding, sharding);
-      local.removeResultAttr(index, builder.getStringAttr("sdy.sharding"));
+      if (!mesh.getFolded())
+        local.removeResultAttr(index, builder.getStringAttr("sdy.sharding"));
     }
     func::ReturnOp::create(builder, terminator->getLoc(), returned);
     local.setFunctionType(builder.getFunctionType(
@@ -67,21 +69,29 @@ struct LocalizePass : mlir::sp::impl::LocalizePassBase<LocalizePass> {
   }
 
   void runOnOperation() override {
+    mesh = getMesh(getOperation());
     FailureOr<func::FuncOp> func = findProgram(getOperation());
     if (failed(func) || failed(checkInput(*func)))
       return signalPassFailure();
+    if (!mesh) {
+      getOperation().emitError()
+          << "expected a mesh; run sp-plan-pipeline first";
+      return signalPassFailure();
+    }
     OpBuilder builder(*func);
     auto local = func::FuncOp::create(builder, func->getLoc(), func->getName(),
                                       func->getFunctionType());
     local->setAttrs((*func)->getAttrDictionary());
     builder.createBlock(&local.getBody());
-    Localizer localizer(builder);
+    Localizer localizer(builder, mesh);
     defineArguments(*func, local, localizer);
     if (failed(localizer.localizeBody(func->getBody().front())))
       return signalPassFailure();
     returnResults(*func, local, builder, localizer);
     func->erase();
   }
+
+  MeshOp mesh;
 };
 
 } // namespace

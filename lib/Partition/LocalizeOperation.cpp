@@ -10,9 +10,9 @@
 #include "LocalizeRows.h"
 #include "Localizer.h"
 #include "sp/IR/Attributes.h"
+#include "sp/IR/LocalForms.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/TensorTypes.h"
@@ -22,34 +22,6 @@
 
 using namespace mlir;
 using namespace mlir::sp;
-
-/// Adapts attributes that repeat the operand's shape.
-static void localizeAttributes(Operation *op) {
-  if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
-    SmallVector<int64_t> limits(slice.getLimitIndices());
-    for (auto [dim, limit] : llvm::enumerate(limits))
-      limit = std::min(limit, typeOf(slice.getOperand()).getDimSize(dim));
-    slice.setLimitIndices(limits);
-  }
-  if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
-    SmallVector<int64_t> sizes(slice.getSliceSizes());
-    for (auto [dim, size] : llvm::enumerate(sizes))
-      size = std::min(size, typeOf(slice.getOperand()).getDimSize(dim));
-    slice.setSliceSizes(sizes);
-  }
-  if (auto gather = dyn_cast<stablehlo::GatherOp>(op)) {
-    SmallVector<int64_t> sizes(gather.getSliceSizes());
-    for (auto [dim, size] : llvm::enumerate(sizes))
-      size = std::min(size, typeOf(gather.getOperand()).getDimSize(dim));
-    gather.setSliceSizes(sizes);
-  }
-  if (auto broadcast = dyn_cast<stablehlo::BroadcastOp>(op)) {
-    SmallVector<int64_t> sizes(broadcast.getBroadcastSizes());
-    for (auto [dim, size] : llvm::enumerate(sizes))
-      size = typeOf(broadcast).getDimSize(dim);
-    broadcast.setBroadcastSizes(sizes);
-  }
-}
 
 void Localizer::mapCaptures(Operation *op, IRMapping &mapping) {
   op->walk([&](Operation *inner) {
@@ -61,17 +33,6 @@ void Localizer::mapCaptures(Operation *op, IRMapping &mapping) {
   });
 }
 
-static bool isNeutral(Value init, Reduction kind) {
-  if (auto broadcast = init.getDefiningOp<stablehlo::BroadcastInDimOp>())
-    return isNeutral(broadcast.getOperand(), kind);
-  DenseElementsAttr constant;
-  if (!matchPattern(init, m_Constant(&constant)) || !constant.isSplat() ||
-      isa<ComplexType>(constant.getElementType()))
-    return false;
-  return constant.getSplatValue<Attribute>() ==
-         neutralElement(constant.getElementType(), kind);
-}
-
 /// What a reduction or a scatter starts from, by number, or none.
 static std::optional<unsigned> initialOperand(Operation *op) {
   if (isa<stablehlo::ReduceOp>(op))
@@ -81,51 +42,11 @@ static std::optional<unsigned> initialOperand(Operation *op) {
   return std::nullopt;
 }
 
-static bool isNarrow(Type type) {
-  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
-  return element && element.getWidth() < 32;
-}
-
-static Type inF32(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return isNarrow(type) ? tensor.clone(Float32Type::get(type.getContext()))
-                        : tensor;
-}
-
-static Value convertTo(OpBuilder &builder, Location loc, Value value,
-                       Type type) {
-  return value.getType() == type
-             ? value
-             : stablehlo::ConvertOp::create(builder, loc, type, value);
-}
-
 /// Whether a place may be added to many times, each of which would round.
 static bool addsRepeatedly(Operation *op) {
   auto scatter = dyn_cast<stablehlo::ScatterOp>(op);
   return scatter && !scatter.getUniqueIndices() &&
          isa<stablehlo::AddOp>(scatter.getUpdateComputation().front().front());
-}
-
-/// Makes `op` add in f32, so that partial sums of narrow numbers are rounded
-/// once, behind the last sum.
-static void addInF32(OpBuilder &builder, Operation *op) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(op);
-  // A product takes narrow operands for what they are.
-  bool isProduct = isa<stablehlo::DotGeneralOp, stablehlo::DotOp>(op);
-  if (auto product = dyn_cast<stablehlo::DotGeneralOp>(op))
-    product.removeAlgorithmAttr();
-  for (OpOperand &operand : op->getOpOperands())
-    if (!isProduct)
-      operand.set(convertTo(builder, op->getLoc(), operand.get(),
-                            inF32(operand.get().getType())));
-  op->walk([](Operation *inner) {
-    for (Region &region : inner->getRegions())
-      for (BlockArgument argument : region.getArguments())
-        argument.setType(inF32(argument.getType()));
-    for (Value result : inner->getResults())
-      result.setType(inF32(result.getType()));
-  });
 }
 
 /// Partial results are combined over all axes at once, outermost first.
@@ -138,8 +59,7 @@ void Localizer::reduce(Operation *op, const Assignment &assignment,
         layouts.push_back(layout);
   if (layouts.empty())
     return;
-  ArrayRef<MeshAxisAttr> known =
-      getMesh(op->getParentOfType<ModuleOp>()).getMesh().getAxes();
+  ArrayRef<MeshAxisAttr> known = mesh.getMesh().getAxes();
   llvm::sort(layouts, [&](LayoutAttr a, LayoutAttr b) {
     auto depth = [&](LayoutAttr layout) {
       return llvm::find_if(known, [&](MeshAxisAttr axis) {
@@ -162,6 +82,8 @@ void Localizer::reduce(Operation *op, const Assignment &assignment,
                  AxisListAttr::get(op->getContext(), axes), ranks)
                  .getResult(0);
   }
+  if (isOfTurns)
+    return;
   std::string names = llvm::join(
       llvm::map_range(axes, [](AxisAttr axis) { return axis.getText(); }),
       "\", \"");
@@ -238,7 +160,7 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
   for (auto [index, result] : llvm::enumerate(local->getResults()))
     result.setType(localType(getElementTypeOrSelf(result.getType()),
                              assignment.results[index]));
-  localizeAttributes(local);
+  fitAttributes(local);
   // Local rows come in another order, and padding repeats an index.
   if (auto scatter = dyn_cast<stablehlo::ScatterOp>(local);
       scatter && isReduced) {
@@ -256,20 +178,17 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
     reduce(op, assignment, results);
   if (init) {
     auto type = cast<RankedTensorType>(results[0].getType());
-    init = convertTo(builder, op->getLoc(), init, inF32(init.getType()));
+    init = convertType(builder, op->getLoc(), init, inF32(init.getType()));
     if (init.getType() != type)
       init = stablehlo::BroadcastInDimOp::create(builder, op->getLoc(), type,
                                                  init, ArrayRef<int64_t>());
-    OperationState combine(op->getLoc(),
-                           op->getRegion(0).front().front().getName());
-    combine.addOperands({results[0], init});
-    combine.addTypes(type);
-    results[0] = builder.create(combine)->getResult(0);
+    results[0] = combine(builder, op->getLoc(), results[0], init,
+                         *assignment.reductions[0].first.reduction);
   }
   for (auto [index, result] : llvm::enumerate(results)) {
     result =
-        convertTo(builder, op->getLoc(), result,
-                  typeOf(result).clone(getElementTypeOrSelf(types[index])));
+        convertType(builder, op->getLoc(), result,
+                    typeOf(result).clone(getElementTypeOrSelf(types[index])));
     result = reshard(result, assignment.results[index], wanted[index], op);
   }
   return results;

@@ -3,6 +3,7 @@
 #include "Localizer.h"
 #include "LocalizeRows.h"
 #include "sp/IR/Attributes.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 #include "Sharding/Seeds.h"
 
@@ -70,15 +71,18 @@ Value Localizer::reshard(Value value, ArrayRef<DimAttr> from,
   for (unsigned index = 0; index < to.size(); ++index)
     if (current[index] != to[index] && isDealt(to[index]) &&
         canRedeal(current[index], to[index])) {
-      remarkMoved(user, movedBytes(value, index, current[index], to[index], 0),
-                  index);
+      if (!isOfTurns)
+        remarkMoved(user,
+                    movedBytes(value, index, current[index], to[index], 0),
+                    index);
       value = moveRows(builder, user->getLoc(), value, index, current[index],
                        to[index], 0);
       current[index] = to[index];
     }
   for (unsigned index = 0; index < to.size(); ++index)
     if (current[index] != to[index] && isDealt(current[index])) {
-      remarkGather(user, value, current, index);
+      if (!isOfTurns)
+        remarkGather(user, value, current, index);
       value = gatherDim(builder, user->getLoc(), value, current, index);
       current[index] = wholeDim(current[index]);
     }
@@ -133,9 +137,10 @@ AttentionRows Localizer::dealAttention(Value query, Value key,
   return dealt;
 }
 
-SmallVector<DimAttr> Localizer::rowDims(Value global, DimAttr batch,
-                                        DimAttr rows) const {
-  SmallVector<DimAttr> dims = wholeDims(global);
+/// Of a value with batch and rows first.
+static SmallVector<DimAttr> rowDims(const Localizer &localizer, Value global,
+                                    DimAttr batch, DimAttr rows) {
+  SmallVector<DimAttr> dims = localizer.wholeDims(global);
   dims[0] = batch;
   dims[1] = rows;
   return dims;
@@ -145,6 +150,33 @@ SmallVector<DimAttr> Localizer::rowDims(Value global, DimAttr batch,
 static DimAttr batchOf(DimAttr whole, DimAttr wholeOfQueries,
                        const AttentionRows &dealt) {
   return whole == wholeOfQueries ? dealt.batch : whole;
+}
+
+void Localizer::localizeWhatStays(Operation *op) {
+  DimAttr batch = op->getNumResults() > 0 ? assignedDims(op, 0)[0] : DimAttr();
+  bool isAttention = isa<AttentionOp, AttentionBackwardOp>(op);
+  // Sinks and tables, of which every sequence reads the same, have fewer
+  // dimensions.
+  auto dimsOf = [&](Value value) {
+    SmallVector<DimAttr> dims = wholeDims(value);
+    if (dims.size() >= 3 && dims[0] == wholeDim(batch))
+      dims[0] = batch;
+    return dims;
+  };
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(isAttention ? require(operand, dimsOf(operand), op)
+                                   : require(operand, assignedDims(op, 0), op));
+  Operation *local = builder.clone(*op);
+  local->setOperands(operands);
+  local->removeAttr(kShardings);
+  for (auto [index, result] : llvm::enumerate(op->getResults())) {
+    SmallVector<DimAttr> assigned = assignedDims(op, index),
+                         dims = isAttention ? dimsOf(result) : assigned;
+    Value value = local->getResult(index);
+    value.setType(localType(elementOf(value), dims));
+    define(result, {reshard(value, dims, assigned, op), assigned});
+  }
 }
 
 template <typename OpT>
@@ -174,7 +206,7 @@ void Localizer::localizeAttention(AttentionOp op) {
   AttentionRows dealt = dealAttention(op.getQuery(), op.getKey(), op.getPlan(),
                                       assigned[0], assigned[1]);
   auto ofRows = [&](Value value, DimAttr rows) {
-    return require(value, rowDims(value, dealt.batch, rows), op);
+    return require(value, rowDims(*this, value, dealt.batch, rows), op);
   };
   LocalAttention local;
   local.op = op;
@@ -193,7 +225,8 @@ void Localizer::localizeAttention(AttentionOp op) {
   }
   SoftmaxState results = emitAttention(builder, local);
   auto defineRows = [&](OpResult global, Value value) {
-    SmallVector<DimAttr> dims = rowDims(global, dealt.batch, dealt.queryDim);
+    SmallVector<DimAttr> dims =
+        rowDims(*this, global, dealt.batch, dealt.queryDim);
     assigned = assignedDims(op, global.getResultNumber());
     define(global, {reshard(value, dims, assigned, op), assigned});
   };
@@ -208,7 +241,7 @@ void Localizer::localizeAttentionBackward(AttentionBackwardOp op) {
   AttentionRows dealt = dealAttention(op.getQuery(), op.getKey(), op.getPlan(),
                                       assignedDims(op, 0)[0], DimAttr());
   auto ofRows = [&](Value value, DimAttr rows) {
-    return require(value, rowDims(value, dealt.batch, rows), op);
+    return require(value, rowDims(*this, value, dealt.batch, rows), op);
   };
   LocalBackward local;
   local.op = op;
@@ -226,7 +259,7 @@ void Localizer::localizeAttentionBackward(AttentionBackwardOp op) {
   AttentionGradients gradients = emitAttentionBackward(builder, local);
   auto defineRows = [&](OpResult global, Value value, DimAttr rows) {
     SmallVector<DimAttr> assigned = assignedDims(op, global.getResultNumber());
-    SmallVector<DimAttr> dims = rowDims(global, dealt.batch, rows);
+    SmallVector<DimAttr> dims = rowDims(*this, global, dealt.batch, rows);
     define(global, {reshard(value, dims, assigned, op), assigned});
   };
   defineRows(op->getResult(0), gradients.query, dealt.queryDim);
@@ -291,6 +324,14 @@ LogicalResult Localizer::localizeRegions(Operation *op) {
 }
 
 LogicalResult Localizer::localize(Operation *op) {
+  if (isOfTurns && isa<AttentionOp, AttentionBackwardOp>(op)) {
+    localizeWhatStays(op);
+    return success();
+  }
+  if (isOfTurns && op->getNumResults() == 1 && isShardingAnnotation(op)) {
+    localizeWhatStays(op);
+    return success();
+  }
   if (auto attention = dyn_cast<AttentionOp>(op)) {
     localizeAttention(attention);
     return success();

@@ -30,7 +30,8 @@ struct AttentionRows {
 
 class Localizer {
 public:
-  Localizer(OpBuilder &builder) : builder(builder) {}
+  Localizer(OpBuilder &builder, MeshOp mesh)
+      : builder(builder), mesh(mesh), isOfTurns(mesh && mesh.getFolded()) {}
 
   void define(Value global, LocalValue local) {
     locals[global] = std::move(local);
@@ -56,6 +57,9 @@ private:
                                ArrayRef<SmallVector<DimAttr>> dims);
   void localizeAttention(AttentionOp op);
   void localizeAttentionBackward(AttentionBackwardOp op);
+  /// What ranks make of it is settled later: one that a turn has a part of the
+  /// batch of, or a wish for its layout.
+  void localizeWhatStays(Operation *op);
   /// By the plan; without one as is wished where that can be.
   AttentionRows dealAttention(Value query, Value key,
                               std::optional<PlanAttr> plan, DimAttr batch,
@@ -63,8 +67,6 @@ private:
   /// What the score function of an attention or of its gradients reads.
   template <typename OpT>
   AttentionTerms localizeTerms(OpT op, const AttentionRows &dealt);
-  /// Of a value with batch and rows first.
-  SmallVector<DimAttr> rowDims(Value global, DimAttr batch, DimAttr rows) const;
 
   /// Emits an operation so that its results are dealt as `dims`.
   SmallVector<Value> emit(Operation *op, ArrayRef<SmallVector<DimAttr>> dims);
@@ -86,6 +88,8 @@ private:
   SmallVector<DimAttr> assignedDims(Operation *op, unsigned result) const;
 
   OpBuilder &builder;
+  MeshOp mesh;
+  bool isOfTurns;
   DenseMap<Value, LocalValue> locals;
   /// Values already dealt otherwise in the block at hand.
   DenseMap<std::pair<Value, Attribute>, Value> resharded;

@@ -14,6 +14,7 @@ void mlir::sp::buildPartitionPipeline(
   pm.addPass(createResolveDonationsPass());
   pm.addPass(createPropagateShardingsPass(options));
   pm.addPass(createLocalizePass());
+  pm.addPass(createSinkReductionsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createVerifyPartitionPass());
@@ -23,4 +24,37 @@ void mlir::sp::registerPartitionPipeline() {
   PassPipelineRegistration<>(
       "sp-partition-pipeline", "Global shapes to one program for every rank",
       [](OpPassManager &pm) { buildPartitionPipeline(pm); });
+}
+
+void mlir::sp::buildAccumulatePipeline(OpPassManager &pm,
+                                       int64_t microBatches) {
+  pm.addPass(createResolveDonationsPass());
+  pm.addPass(createDealTurnsPass({microBatches}));
+  pm.addPass(createPropagateShardingsPass());
+  pm.addPass(createLocalizePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSinkReductionsPass());
+  pm.addPass(createFoldTurnsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+namespace {
+
+struct AccumulatePipelineOptions
+    : PassPipelineOptions<AccumulatePipelineOptions> {
+  Option<int64_t> microBatches{*this, "micro-batches",
+                               llvm::cl::desc("Parts of the batch."),
+                               llvm::cl::init(1)};
+};
+
+} // namespace
+
+void mlir::sp::registerAccumulatePipeline() {
+  PassPipelineRegistration<AccumulatePipelineOptions>(
+      "sp-accumulate-pipeline", "A loop over micro-batches, and one update",
+      [](OpPassManager &pm, const AccumulatePipelineOptions &options) {
+        buildAccumulatePipeline(pm, options.microBatches);
+      });
 }

@@ -206,7 +206,8 @@ void AssignMeshPass::runOnOperation() {
   bool isFree = !getOperation().lookupSymbol("mesh");
   StringRef name = isFree ? "mesh" : "sp_mesh";
   MeshOp::create(builder, getOperation().getLoc(), builder.getStringAttr(name),
-                 meshAttr, role(*sequence), role(*batch), AxisListAttr());
+                 meshAttr, role(*sequence), role(*batch), AxisListAttr(),
+                 /*folded=*/false);
 }
 
 } // namespace

@@ -9,7 +9,8 @@
 //
 // Three steps in a block: what is made of sums moves to its first use, so that
 // it does not keep sums from being joined; sums are joined; what is made of a
-// bucket moves back in front of the next but one.
+// bucket moves back in front of the next but one. So does what is made of sums
+// that are dealt to the ranks, which are not joined.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,23 +83,33 @@ public:
       if (op.getKind() == Reduction::Sum)
         sums[{op.getAxes(), getElementTypeOrSelf(op.getInputs()[0].getType())}]
             .push_back(op);
-    if (sums.empty())
+    for (ReduceScatterOp op : block.getOps<ReduceScatterOp>())
+      dealt.push_back(op);
+    if (sums.empty() && dealt.empty())
       return;
     sinkUsers();
     for (auto &[kind, ofKind] : sums)
       join(ofKind);
+    limit(dealt);
     raiseUsers();
   }
 
 private:
   void sinkUsers();
   void join(ArrayRef<AllReduceOp> ofKind);
+  /// What is made of one is to be used before the next but one.
+  void limit(ArrayRef<Operation *> buckets) {
+    for (size_t i = 0; i + kWaiting < buckets.size(); ++i)
+      limits[buckets[i]] = buckets[i + kWaiting];
+  }
   Operation *joined(ArrayRef<AllReduceOp> members);
   void raiseUsers();
 
   Block &block;
   int64_t mostBytes;
   llvm::MapVector<Kind, SmallVector<AllReduceOp>> sums;
+  /// Sums that are dealt, each on its own.
+  SmallVector<Operation *> dealt;
   /// What is made of sums, in program order.
   SmallVector<Operation *> users;
   /// By bucket or user: before which bucket it is to be used.
@@ -109,6 +120,7 @@ void BlockBuckets::sinkUsers() {
   DenseSet<Operation *> known;
   for (auto &[kind, ofKind] : sums)
     known.insert(ofKind.begin(), ofKind.end());
+  known.insert(dealt.begin(), dealt.end());
   for (Operation &op : block) {
     if (!isa<LaunchOp, GemmOp>(op) && !op.hasTrait<stablehlo::Spread>())
       continue;
@@ -193,8 +205,7 @@ void BlockBuckets::join(ArrayRef<AllReduceOp> ofKind) {
       close();
   }
   close();
-  for (size_t i = 0; i + kWaiting < buckets.size(); ++i)
-    limits[buckets[i]] = buckets[i + kWaiting];
+  limit(buckets);
 }
 
 void BlockBuckets::raiseUsers() {

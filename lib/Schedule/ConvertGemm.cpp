@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "sp/IR/CarriedValues.h"
 #include "sp/Schedule/Passes.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/Builders.h"
@@ -108,6 +110,19 @@ bool isVendorProduct(stablehlo::DotGeneralOp op) {
          !op.getDotDimensionNumbers().getLhsContractingDimensions().empty();
 }
 
+/// The sum of a product and what a loop carries, or has carried, which nothing
+/// else reads; or null.
+stablehlo::AddOp sumOf(stablehlo::DotGeneralOp op) {
+  if (!op->hasOneUse() || !getElementTypeOrSelf(op.getType()).isF32())
+    return {};
+  auto sum = dyn_cast<stablehlo::AddOp>(*op->user_begin());
+  if (!sum || sum->getBlock() != op->getBlock())
+    return {};
+  Value before = otherOperand(sum, op.getResult());
+  bool isCarried = before.hasOneUse() && carriedBy(before);
+  return isCarried ? sum : stablehlo::AddOp();
+}
+
 struct ConvertGemmPass : mlir::sp::impl::ConvertGemmPassBase<ConvertGemmPass> {
   void runOnOperation() override {
     SmallVector<stablehlo::DotGeneralOp> products;
@@ -130,13 +145,22 @@ struct ConvertGemmPass : mlir::sp::impl::ConvertGemmPassBase<ConvertGemmPass> {
       }
       if (lhs.c.size == 0)
         continue;
+      stablehlo::AddOp sum = sumOf(op);
+      Value before = sum ? otherOperand(sum, op.getResult()) : Value();
+      if (sum)
+        builder.setInsertionPoint(sum);
       auto product = GemmOp::create(
           builder, op.getLoc(), op.getType(), lhs.value, rhs.value,
-          /*bias=*/Value(),
+          /*onto=*/before, /*bias=*/Value(),
           ArrayRef<int64_t>{lhs.b.size, lhs.f.size, rhs.f.size, lhs.c.size},
           ArrayRef<int64_t>{lhs.b.stride, lhs.f.stride, lhs.c.stride},
           ArrayRef<int64_t>{rhs.b.stride, rhs.c.stride, rhs.f.stride});
-      op.replaceAllUsesWith(product.getResult());
+      if (sum) {
+        sum.replaceAllUsesWith(product.getResult());
+        sum.erase();
+      } else {
+        op.replaceAllUsesWith(product.getResult());
+      }
       op.erase();
     }
   }

@@ -11,6 +11,7 @@
 #include "TanhGelu.h"
 #include "sp/IR/Attributes.h"
 #include "sp/Schedule/Passes.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/Remarks.h"
@@ -82,10 +83,6 @@ Operation *onlyUser(Value value) {
     return nullptr;
   Operation *user = *value.user_begin();
   return user->getBlock() == value.getParentBlock() ? user : nullptr;
-}
-
-Value otherOperand(Operation *op, Value value) {
-  return op->getOperand(op->getOperand(0) == value ? 1 : 0);
 }
 
 /// Takes `op` into the epilogue.
@@ -202,9 +199,9 @@ void fuse(GemmOp op) {
   // The bias may have been made behind the product.
   OpBuilder builder(epilogue.result.getDefiningOp());
   auto fused = GemmOp::create(builder, op.getLoc(), epilogue.result.getType(),
-                              op.getLhs(), op.getRhs(), epilogue.bias, sizes,
-                              op.getLhsStrides(), op.getRhsStrides(),
-                              epilogue.activation);
+                              op.getLhs(), op.getRhs(), /*onto=*/Value(),
+                              epilogue.bias, sizes, op.getLhsStrides(),
+                              op.getRhsStrides(), epilogue.activation);
   epilogue.result.replaceAllUsesWith(fused.getResult());
   SmallVector<Operation *> dead = {op};
   llvm::append_range(dead, epilogue.ops);
@@ -228,7 +225,8 @@ struct FuseEpiloguesPass
   void runOnOperation() override {
     SmallVector<GemmOp> products;
     getOperation().walk([&](GemmOp op) {
-      if (!op.getBias() && op.getActivation() == Activation::None)
+      if (!op.getOnto() && !op.getBias() &&
+          op.getActivation() == Activation::None)
         products.push_back(op);
     });
     for (GemmOp op : products)

@@ -3,6 +3,7 @@
 
 #include "KernelClusters.h"
 
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 #include "sp/StableHLO/TensorTypes.h"
 
@@ -17,14 +18,6 @@ static constexpr size_t kMaxMembers = 96;
 /// Work of one row that is small enough to be one tile, and that is small
 /// enough if there are several rows.
 static constexpr int64_t kSmallRow = 1 << 15, kLongRow = 1 << 18, kFewRows = 8;
-
-/// Calls `visit` on every value that `op` or its regions read.
-static void forEachRead(Operation *op, function_ref<void(Value)> visit) {
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      visit(operand);
-  });
-}
 
 KernelClusters::KernelClusters(Block &block) : block(block) {
   findFreeOps();

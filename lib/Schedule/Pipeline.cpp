@@ -10,10 +10,12 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-void mlir::sp::buildSchedulePipeline(OpPassManager &pm, bool hasEpilogues) {
+void mlir::sp::buildSchedulePipeline(OpPassManager &pm,
+                                     const ScheduleOptions &options) {
   pm.addPass(createCountLoopsPass());
+  pm.addPass(createBlockRowsPass({options.rowBlocks, options.blockRows}));
   pm.addPass(createConvertGemmPass());
-  if (hasEpilogues)
+  if (options.hasEpilogues)
     pm.addPass(createFuseEpiloguesPass());
   pm.addPass(createSinkConstantsPass());
   pm.addPass(createOutlineKernelsPass());

@@ -107,7 +107,10 @@ RowCounts preservedRows(Operation *user, unsigned number) {
       .Case([&](ReduceOp reduce) {
         if (number >= reduce.getInputs().size())
           return RowCounts{1};
-        return leading(from, firstDim(reduce.getDimensions(), from.size()));
+        // A dimension of 1 joins nothing.
+        SmallVector<int64_t> dims(reduce.getDimensions());
+        llvm::erase_if(dims, [&](int64_t dim) { return from[dim] == 1; });
+        return leading(from, firstDim(dims, from.size()));
       })
       .Case([&](ReduceWindowOp window) {
         return number < window.getInputs().size() ? scanRows(window)

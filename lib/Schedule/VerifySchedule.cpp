@@ -23,8 +23,8 @@ namespace {
 bool isCommand(Operation *op) {
   if (auto communication = dyn_cast<CommunicationOpInterface>(op))
     return communication.isStart();
-  return isa<LaunchOp, GemmOp, AttendOp, AttendBackwardOp, CopyOp, TakeOp,
-             PutOp, PositionsOp, RowCountOp, RankOp, WaitOp,
+  return isa<LaunchOp, GemmOp, AttendOp, AttendBackwardOp, CopyOp, EmptyOp,
+             TakeOp, PutOp, PositionsOp, RowCountOp, RankOp, WaitOp,
              stablehlo::ConstantOp, stablehlo::ReshapeOp, stablehlo::WhileOp,
              stablehlo::CaseOp, stablehlo::IfOp, stablehlo::ReturnOp,
              scf::ForOp, scf::YieldOp, affine::AffineApplyOp, arith::ConstantOp,

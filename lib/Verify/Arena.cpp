@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace mlir::sp;
 
 Held Held::part(int64_t begin, int64_t size) const {
-  Held rows{begin, size, {}, isConstant};
+  Held rows{begin, size, {}, space};
   for (const Piece &piece : pieces)
     if (piece.begin < rows.end() && piece.end > begin)
       rows.pieces.push_back({std::max(piece.begin, begin),
@@ -15,23 +15,24 @@ Held Held::part(int64_t begin, int64_t size) const {
 }
 
 Held Held::with(const Held &other) const {
-  Held all{offset, bytes, {}, isConstant};
+  Held all{offset, bytes, {}, space};
   llvm::append_range(all.pieces, part(offset, other.offset - offset).pieces);
   llvm::append_range(all.pieces, other.pieces);
   llvm::append_range(all.pieces, part(other.end(), end() - other.end()).pieces);
   return all;
 }
 
-Held Arena::make(int64_t offset, int64_t bytes, Operation *writer) {
+Held Arena::make(Space space, int64_t offset, int64_t bytes,
+                 Operation *writer) {
   writers[++lastContent] = writer;
-  Held made{offset, bytes, {}, false};
+  Held made{offset, bytes, {}, space};
   if (bytes > 0)
     made.pieces.push_back({offset, offset + bytes, lastContent});
   return made;
 }
 
 /// Makes a range begin at `offset` if one lies across it.
-void Arena::cutAt(int64_t offset) {
+void Arena::cutAt(Ranges &ranges, int64_t offset) {
   auto next = ranges.upper_bound(offset);
   if (next == ranges.begin())
     return;
@@ -44,11 +45,12 @@ void Arena::cutAt(int64_t offset) {
 }
 
 void Arena::put(const Held &held) {
-  if (held.isConstant)
+  if (held.space == Space::Constants)
     return;
+  Ranges &ranges = spaces[held.space];
   for (const Held::Piece &piece : held.pieces) {
-    cutAt(piece.begin);
-    cutAt(piece.end);
+    cutAt(ranges, piece.begin);
+    cutAt(ranges, piece.end);
     ranges.erase(ranges.lower_bound(piece.begin),
                  ranges.lower_bound(piece.end));
     ranges[piece.begin] = {piece.end, piece.content};
@@ -56,15 +58,17 @@ void Arena::put(const Held &held) {
 }
 
 std::optional<Operation *> Arena::findDamage(const Held &held) const {
-  if (held.isConstant)
+  if (held.space == Space::Constants)
     return std::nullopt;
+  const Ranges &ranges = spaces.find(held.space)->second;
   for (const Held::Piece &piece : held.pieces)
-    if (std::optional<Operation *> damage = findDamage(piece))
+    if (std::optional<Operation *> damage = findDamage(ranges, piece))
       return damage;
   return std::nullopt;
 }
 
-std::optional<Operation *> Arena::findDamage(const Held::Piece &piece) const {
+std::optional<Operation *> Arena::findDamage(const Ranges &ranges,
+                                             const Held::Piece &piece) const {
   for (int64_t at = piece.begin; at < piece.end;) {
     auto next = ranges.upper_bound(at);
     if (next == ranges.begin() || std::prev(next)->second.end <= at)

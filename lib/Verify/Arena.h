@@ -1,4 +1,5 @@
-/// What lies where in a rank's arena while a program runs.
+/// What lies where in a rank's arena, and in its far memory, while a program
+/// runs.
 ///
 /// Every write puts a new content into a range of bytes; what lay there is
 /// gone. A read wants its content whole. That is all that offsets must get
@@ -12,21 +13,21 @@
 #ifndef SP_LIB_VERIFY_ARENA_H
 #define SP_LIB_VERIFY_ARENA_H
 
-#include "mlir/IR/Operation.h"
+#include "sp/IR/SP.h"
 
 #include <map>
 
 namespace mlir::sp {
 
-/// What a value consists of: contents, where each was put. Constants lie
-/// elsewhere and never change.
+/// What a value consists of: contents, where each was put. Constants never
+/// change.
 struct Held {
   struct Piece {
     int64_t begin, end, content;
   };
   int64_t offset = 0, bytes = 0;
   SmallVector<Piece, 1> pieces; ///< by first byte, without gaps
-  bool isConstant = false;
+  Space space = Space::Arena;
 
   int64_t end() const { return offset + bytes; }
   /// The `size` bytes from `begin` on.
@@ -38,7 +39,7 @@ struct Held {
 class Arena {
 public:
   /// A content that nothing held before, at a place that nothing is put yet.
-  Held make(int64_t offset, int64_t bytes, Operation *writer);
+  Held make(Space space, int64_t offset, int64_t bytes, Operation *writer);
   void put(const Held &held);
   /// The writer of what lies in the way, or nullopt where `held` is whole; a
   /// null writer means that nothing was ever written there.
@@ -49,11 +50,14 @@ private:
     int64_t end;
     int64_t content;
   };
-  void cutAt(int64_t offset);
-  std::optional<Operation *> findDamage(const Held::Piece &piece) const;
-
   /// By first byte; ranges do not overlap.
-  std::map<int64_t, Range> ranges;
+  using Ranges = std::map<int64_t, Range>;
+
+  static void cutAt(Ranges &ranges, int64_t offset);
+  std::optional<Operation *> findDamage(const Ranges &ranges,
+                                        const Held::Piece &piece) const;
+
+  std::map<Space, Ranges> spaces = {{Space::Arena, {}}, {Space::Far, {}}};
   DenseMap<int64_t, Operation *> writers;
   int64_t lastContent = 0;
 };

@@ -10,6 +10,7 @@ using namespace mlir::sp;
 
 void mlir::sp::buildVerifyPipeline(OpPassManager &pm) {
   pm.addPass(createVerifyCoveragePass());
+  pm.addPass(createVerifyStacksPass());
   pm.addPass(createVerifyPlacesPass());
 }
 

@@ -134,6 +134,10 @@ LogicalResult mlir::sp::checkRows(func::FuncOp func) {
       return ::checkRows(take, take.getResult());
     if (auto put = dyn_cast<PutOp>(op))
       return ::checkRows(put, put.getBlock());
+    if (auto fetch = dyn_cast<FetchRowsStartOp>(op))
+      return ::checkRows(fetch, fetch.getResult());
+    if (auto evict = dyn_cast<EvictRowsStartOp>(op))
+      return ::checkRows(evict, evict.getBlock());
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());

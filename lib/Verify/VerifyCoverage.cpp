@@ -67,8 +67,8 @@ private:
       return attendTo(backward);
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return turn(loop);
-    if (auto copy = dyn_cast<CopyOp>(op)) {
-      carry(copy.getInput(), copy.getResult());
+    if (isa<CopyOp, EvictStartOp, FetchStartOp>(op)) {
+      carry(op->getOperand(0), op->getResult(0));
       return success();
     }
     if (!isa<scf::YieldOp>(op) && failed(compute(op)))
@@ -298,7 +298,7 @@ private:
     return llvm::all_of(counter.getUsers(), [](Operation *user) {
       if (isa<affine::AffineApplyOp>(user))
         return onlyChoosesRows(user->getResult(0));
-      return isa<TakeOp, PutOp>(user);
+      return isa<TakeOp, PutOp, EvictRowsStartOp, FetchRowsStartOp>(user);
     });
   }
 

@@ -49,17 +49,23 @@ private:
   LogicalResult runWhile(stablehlo::WhileOp loop);
   LogicalResult runBranches(Operation *op);
   LogicalResult runReshape(stablehlo::ReshapeOp op);
-  /// Whether the rows of a stack that `op` names begin where they lie.
+  /// Where the rows of a stack that `op` names begin; all of them lie in it.
+  template <typename OpT>
+  FailureOr<int64_t> rowsOf(OpT op, const Held &whole, int64_t bytes);
+  /// Whether they begin where they lie.
   template <typename OpT>
   LogicalResult checkRows(OpT op, const Held &whole, int64_t offset,
                           int64_t bytes);
   LogicalResult runTake(TakeOp op);
   LogicalResult runPut(PutOp op);
+  LogicalResult runFetch(FetchRowsStartOp op);
+  LogicalResult runEvict(EvictRowsStartOp op);
 
   /// Where a value begins that is placed by the loops that run now.
   int64_t offsetOf(Value value) const;
   Held make(Value value, Operation *writer);
   LogicalResult writeResults(Operation *op);
+  LogicalResult checkWhole(Operation *op, const Held &wanted, Type type);
   LogicalResult checkHeld(Operation *op, Value value);
   LogicalResult checkReads(Operation *op);
   /// Binds carried values, which must lie where the loop expects them.
@@ -87,20 +93,22 @@ int64_t PlaceRun::offsetOf(Value value) const {
 }
 
 Held PlaceRun::make(Value value, Operation *writer) {
-  Held made =
-      arena.make(offsetOf(value), storageBytes(value.getType()), writer);
-  made.isConstant = placeOf(value).getSpace() == Space::Constants;
-  return made;
+  return arena.make(placeOf(value).getSpace(), offsetOf(value),
+                    storageBytes(value.getType()), writer);
 }
 
 LogicalResult PlaceRun::checkHeld(Operation *op, Value value) {
-  const Held &wanted = held.at(value);
+  return checkWhole(op, held.at(value), value.getType());
+}
+
+LogicalResult PlaceRun::checkWhole(Operation *op, const Held &wanted,
+                                   Type type) {
   std::optional<Operation *> damage = arena.findDamage(wanted);
   if (!damage)
     return success();
   InFlightDiagnostic diagnostic =
-      op->emitOpError() << "expected " << wanted.bytes << " bytes of a "
-                        << value.getType() << " at offset " << wanted.offset
+      op->emitOpError() << "expected " << wanted.bytes << " bytes of a " << type
+                        << " at offset " << wanted.offset
                         << ", which something else has overwritten";
   if (*damage)
     diagnostic.attachNote((*damage)->getLoc()) << "written here";
@@ -155,7 +163,7 @@ LogicalResult PlaceRun::bind(Operation *loop, ValueRange targets,
       continue;
     int64_t offset = offsetOf(target);
     const Held &source = sources[index];
-    if (offset != source.offset)
+    if (offset != source.offset || placeOf(target).getSpace() != source.space)
       return loop->emitOpError()
              << "expected carried value " << index << " at offset "
              << source.offset << ", where it was computed, but got " << offset;
@@ -226,17 +234,26 @@ LogicalResult PlaceRun::runReshape(stablehlo::ReshapeOp op) {
 }
 
 template <typename OpT>
-LogicalResult PlaceRun::checkRows(OpT op, const Held &whole, int64_t offset,
-                                  int64_t bytes) {
+FailureOr<int64_t> PlaceRun::rowsOf(OpT op, const Held &whole, int64_t bytes) {
   int64_t row = indices.evaluate(op.getAt()),
           begin = whole.offset +
                   row * rowBytesOf(op.getWhole().getType(), op.getDim());
-  if (offset == begin && begin >= whole.offset && begin + bytes <= whole.end())
-    return success();
-  return op.emitOpError() << "expected row " << row
-                          << " of the stack, at offset " << begin << " from "
+  if (begin >= whole.offset && begin + bytes <= whole.end())
+    return begin;
+  return op.emitOpError() << "expected row " << row << " of " << bytes
+                          << " bytes within the stack, from offset "
                           << whole.offset << " to " << whole.end()
-                          << ", but got offset " << offset;
+                          << ", but it begins at " << begin;
+}
+
+template <typename OpT>
+LogicalResult PlaceRun::checkRows(OpT op, const Held &whole, int64_t offset,
+                                  int64_t bytes) {
+  FailureOr<int64_t> begin = rowsOf(op, whole, bytes);
+  if (failed(begin) || *begin == offset)
+    return begin;
+  return op.emitOpError() << "expected rows of the stack at offset " << *begin
+                          << " but got offset " << offset;
 }
 
 LogicalResult PlaceRun::runTake(TakeOp op) {
@@ -260,9 +277,43 @@ LogicalResult PlaceRun::runPut(PutOp op) {
   return checkHeld(op, op.getResult());
 }
 
+/// Of the stack it is only the rows that are read.
+LogicalResult PlaceRun::runFetch(FetchRowsStartOp op) {
+  const Held &whole = held.at(op.getWhole());
+  int64_t bytes = storageBytes(op.getResult().getType());
+  FailureOr<int64_t> begin = rowsOf(op, whole, bytes);
+  if (failed(begin))
+    return failure();
+  Held rows = whole.part(*begin, bytes);
+  if (failed(checkWhole(op, rows, op.getWhole().getType())))
+    return failure();
+  held[op.getResult()] = make(op.getResult(), op);
+  arena.put(held[op.getResult()]);
+  return checkWhole(op, rows, op.getWhole().getType());
+}
+
+/// The block becomes rows of the stack, of which the others stay.
+LogicalResult PlaceRun::runEvict(EvictRowsStartOp op) {
+  Held whole = held.at(op.getWhole());
+  int64_t bytes = storageBytes(op.getBlock().getType());
+  if (offsetOf(op.getResult()) != whole.offset)
+    return op.emitOpError() << "expected the stack to be continued in place";
+  FailureOr<int64_t> begin = rowsOf(op, whole, bytes);
+  if (failed(begin) || failed(checkHeld(op, op.getBlock())))
+    return failure();
+  Held rows = arena.make(Space::Far, *begin, bytes, op);
+  arena.put(rows);
+  held[op.getResult()] = whole.with(rows);
+  return checkHeld(op, op.getResult());
+}
+
 LogicalResult PlaceRun::runOperation(Operation *op) {
   if (auto put = dyn_cast<PutOp>(op))
     return runPut(put);
+  if (auto fetch = dyn_cast<FetchRowsStartOp>(op))
+    return runFetch(fetch);
+  if (auto evict = dyn_cast<EvictRowsStartOp>(op))
+    return runEvict(evict);
   if (failed(checkReads(op)))
     return failure();
   if (auto take = dyn_cast<TakeOp>(op))

@@ -31,6 +31,7 @@ def compile(
     mesh: str | Mapping[str, int] | None = None,
     strategy: str = "auto",
     output: str | os.PathLike[str] | None = None,
+    far: str | os.PathLike[str] | None = None,
     options: Sequence[str] = (),
     **named: str | int | bool,
 ) -> Executable:
@@ -40,6 +41,7 @@ def compile(
     mesh: axes and sizes, `{"dp": 2, "sp": 4}` or `"dp=2,sp=4"`; default: the module's own mesh.
     strategy: auto, none, allgather, ulysses, ring; see `sp-compile --help`.
     output: where to keep the artifact; default: a temporary file that goes with the Executable.
+    far: with `offload="host"` the directory of far memory; default: memory.
     named: any other option of sp-compile by its name with underscores: `seq_axis="sp"`,
         `layout="zigzag"`, `precision="f64"`, `bidirectional=True`.
     options: further arguments, passed on as they are.
@@ -60,7 +62,7 @@ def compile(
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise CompileError(done.stderr.strip() or f"sp-compile ended with status {done.returncode}")
-    return Executable(artifact, report=report, keep=folder)
+    return Executable(artifact, far=far, report=report, keep=folder)
 
 
 def _option(name: str, value: str | int | bool) -> str:

@@ -30,6 +30,7 @@ class Executable:
         300 seconds and computes for ever.
     trace: keep the events of each run, for `write_trace`.
     sessions: how many runs may be under way at once; another caller waits until one is done.
+    far: the directory of far memory, for a program that keeps something there; default: memory.
     report: the JSON file that sp-compile wrote with `--report`, if any.
     keep: an object that must live as long as the program, such as its temporary folder.
     Raises RunError when the file is missing, damaged, of another ABI version or for
@@ -51,11 +52,12 @@ class Executable:
         timeout: float | None = None,
         trace: bool = False,
         sessions: int = 4,
+        far: str | os.PathLike[str] | None = None,
         report: str | os.PathLike[str] | None = None,
         keep: object = None,
     ) -> None:
         """Load the program; see the class for the arguments."""
-        self._options = (threads_per_rank, timeout, trace)
+        self._options = (threads_per_rank, timeout, trace, far)
         self._keep = keep
         self._program = runtime.load_program(path)
         # Not `self.open_session`: the pool must not keep the Executable.

@@ -25,7 +25,7 @@ import numpy as np
 from .arrays import bfloat16
 from .locations import find_library
 
-ABI_VERSION = 2
+ABI_VERSION = 4
 
 
 class RunError(Exception):
@@ -73,11 +73,21 @@ class _SessionOptions(Structure):
         ("inject_command", c_int64),
         ("inject_stall", c_int32),
         ("device", c_char_p),
+        ("far_directory", c_char_p),
+        ("far_limit_bytes", c_int64),
     )
 
 
 class _RankStatistics(Structure):
-    _fields_ = (("size", c_size_t), ("bytes_sent", c_int64), ("peak_bytes", c_int64), ("seconds", c_double))
+    _fields_ = (
+        ("size", c_size_t),
+        ("bytes_sent", c_int64),
+        ("peak_bytes", c_int64),
+        ("seconds", c_double),
+        ("far_peak_bytes", c_int64),
+        ("far_read_bytes", c_int64),
+        ("far_written_bytes", c_int64),
+    )
 
 
 _HANDLE = POINTER(c_void_p)
@@ -183,13 +193,20 @@ def load_program(path: str | os.PathLike[str]) -> Program:
     return program
 
 
-def open_session(program: Program, threads_per_rank: int, timeout: float | None, trace: bool) -> c_void_p:
-    """A session whose ranks are threads of this process."""
+def open_session(
+    program: Program,
+    threads_per_rank: int,
+    timeout: float | None,
+    trace: bool,
+    far: str | os.PathLike[str] | None = None,
+) -> c_void_p:
+    """A session whose ranks are threads of this process. far: the directory of far memory, else memory."""
     options = _SessionOptions(size=ctypes.sizeof(_SessionOptions))
     library().sprt_session_options_init(byref(options))
     options.threads_per_rank = threads_per_rank
     options.timeout_seconds = 0.0 if timeout is None else timeout
     options.trace = int(trace)
+    options.far_directory = None if far is None else os.fsencode(far)
     session = c_void_p()
     library().sprt_session_create(program, byref(options), byref(session))
     return session

@@ -31,12 +31,17 @@ class Session:
     """
 
     def __init__(
-        self, program: runtime.Program, threads_per_rank: int, timeout: float | None, trace: bool
+        self,
+        program: runtime.Program,
+        threads_per_rank: int,
+        timeout: float | None,
+        trace: bool,
+        far: str | os.PathLike[str] | None = None,
     ) -> None:
         """Reserve memory and start threads; see Executable for the arguments."""
         # What a run under way reads and writes.
         self._memory: object = None
-        self._handle = runtime.open_session(program, threads_per_rank, timeout, trace)
+        self._handle = runtime.open_session(program, threads_per_rank, timeout, trace, far)
         # The program is an argument so that it lives as long.
         self.close = weakref.finalize(self, _free, self._handle, program)
         # When Python ends, threads that it no longer runs may still be in a call.
@@ -106,11 +111,17 @@ class Session:
     def report(self, ranks: int) -> dict:
         """What the last run did, with the keys of sp-run's report."""
         statistics = [runtime.rank_statistics(self._handle, rank) for rank in range(ranks)]
+        far = {
+            "farPeakBytesPerRank": [rank.far_peak_bytes for rank in statistics],
+            "farReadPerRank": [rank.far_read_bytes for rank in statistics],
+            "farWrittenPerRank": [rank.far_written_bytes for rank in statistics],
+        }
         return {
             "ranks": ranks,
             "seconds": runtime.library().sprt_session_seconds(self._handle),
             "bytesSentPerRank": [rank.bytes_sent for rank in statistics],
             "peakBytesPerRank": [rank.peak_bytes for rank in statistics],
+            **(far if any(far["farPeakBytesPerRank"]) else {}),
         }
 
     def write_trace(self, path: str | os.PathLike[str]) -> None:

@@ -1,90 +1,12 @@
-#include "sprt/algebra/Layout.h"
+#include "LayoutDealing.h"
+
 #include "sprt/algebra/Heads.h"
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include <algorithm>
-#include <functional>
-#include <numeric>
 
 using namespace sprt::algebra;
 
 namespace {
-
-constexpr LayoutKind kinds[] = {LayoutKind::contiguous, LayoutKind::zigzag,
-                                LayoutKind::striped};
-
-/// Every layout of at most 64 positions over a ring of at most 9, split in at
-/// most 4.
-void forWholeLayouts(const std::function<void(const Layout &)> &check) {
-  for (LayoutKind kind : kinds)
-    for (int64_t length = 0; length <= 64; ++length)
-      for (int64_t ring = 1; ring <= 9; ++ring)
-        for (int64_t split = 1; split <= 4; ++split) {
-          Layout layout(kind, length, ring, split);
-          SCOPED_TRACE(layout.str());
-          check(layout);
-        }
-}
-
-/// The same, and of at most 20 positions the layouts of the first ones.
-void forSmallLayouts(const std::function<void(const Layout &)> &check) {
-  forWholeLayouts([&](const Layout &whole) {
-    check(whole);
-    for (int64_t length = 0; whole.length() <= 20 && length < whole.length();
-         ++length) {
-      Layout layout(whole.kind(), length, whole.ring(), whole.split(),
-                    whole.length());
-      SCOPED_TRACE(layout.str());
-      check(layout);
-    }
-  });
-}
-
-/// Deals positions by the definition: chunk by chunk or one by one, and leaves
-/// out those that the layout does not have.
-std::vector<std::vector<int64_t>> deal(const Layout &layout) {
-  auto cut = [](const std::vector<int64_t> &rows, int64_t parts) {
-    std::vector<std::vector<int64_t>> result(static_cast<size_t>(parts));
-    size_t next = 0;
-    for (int64_t part = 0; part < parts; ++part) {
-      size_t size = rows.size() / size_t(parts) +
-                    (size_t(part) < rows.size() % size_t(parts));
-      for (size_t i = 0; i < size; ++i)
-        result[size_t(part)].push_back(rows[next++]);
-    }
-    return result;
-  };
-  std::vector<int64_t> positions(size_t(layout.within()));
-  std::iota(positions.begin(), positions.end(), 0);
-  size_t ring = size_t(layout.ring());
-  std::vector<std::vector<int64_t>> owners(ring);
-  if (layout.kind() == LayoutKind::contiguous)
-    owners = cut(positions, layout.ring());
-  if (layout.kind() == LayoutKind::striped)
-    for (int64_t position : positions)
-      owners[size_t(position) % ring].push_back(position);
-  if (layout.kind() == LayoutKind::zigzag) {
-    auto chunks = cut(positions, 2 * layout.ring());
-    for (size_t owner = 0; owner < ring; ++owner) {
-      owners[owner] = chunks[owner];
-      const std::vector<int64_t> &mirror = chunks[2 * ring - 1 - owner];
-      owners[owner].insert(owners[owner].end(), mirror.begin(), mirror.end());
-    }
-  }
-  std::vector<std::vector<int64_t>> result;
-  for (const std::vector<int64_t> &rows : owners)
-    for (std::vector<int64_t> &part : cut(rows, layout.split())) {
-      part.erase(std::remove_if(part.begin(), part.end(),
-                                [&](int64_t position) {
-                                  return position >= layout.length();
-                                }),
-                 part.end());
-      result.push_back(std::move(part));
-    }
-  return result;
-}
 
 TEST(Layout, EveryFunctionAgreesWithTheDefinition) {
   forSmallLayouts([](const Layout &layout) {
@@ -94,7 +16,7 @@ TEST(Layout, EveryFunctionAgreesWithTheDefinition) {
       const std::vector<int64_t> &rows = dealt[size_t(owner)];
       ASSERT_EQ(layout.count(owner), int64_t(rows.size()));
       Ranges ranges = layout.ranges(owner);
-      ASSERT_LE(ranges.size(), 2u);
+      ASSERT_LE(ranges.size(), 2u * size_t(layout.blocks().count));
       ASSERT_EQ(countRows(ranges), int64_t(rows.size()));
       for (int64_t row = 0; row < layout.count(owner); ++row) {
         int64_t position = rows[size_t(row)];
@@ -184,6 +106,10 @@ TEST(Layout, PublishedIndexMaps) {
   Layout usp(LayoutKind::zigzag, 12, 2, 2);
   EXPECT_EQ(usp.ranges(0), (Ranges{{0, 3, 1}}));
   EXPECT_EQ(usp.ranges(1), (Ranges{{9, 3, 1}}));
+  Layout blocks(LayoutKind::zigzag, 16, 2, 1, 0, {2, false});
+  EXPECT_EQ(blocks.ranges(0), (Ranges{{0, 2, 1}, {6, 4, 1}, {14, 2, 1}}));
+  EXPECT_EQ(Layout(LayoutKind::zigzag, 16, 2, 1, 0, {2, true}).ranges(2),
+            (Ranges{{8, 2, 1}, {14, 2, 1}}));
   // Striped attention: position mod ring.
   EXPECT_EQ(Layout(LayoutKind::striped, 11, 4).ranges(3), (Ranges{{3, 2, 4}}));
 }
@@ -216,6 +142,10 @@ TEST(Layout, TextRoundTrips) {
   EXPECT_EQ(Layout(LayoutKind::striped, 9, 4, 2).str(), "striped(9 over 4x2)");
   EXPECT_EQ(Layout(LayoutKind::zigzag, 7, 4, 1, 9).str(),
             "zigzag(7 within 9 over 4)");
+  EXPECT_EQ(Layout(LayoutKind::zigzag, 16, 2, 1, 0, {2, false}).str(),
+            "zigzag(16 over 2 in 2 blocks)");
+  EXPECT_EQ(Layout(LayoutKind::striped, 7, 2, 1, 8, {2, true}).str(),
+            "striped(7 within 8 over 2 in 2 turns)");
   forSmallLayouts([](const Layout &layout) {
     std::optional<Layout> parsed = Layout::parse(layout.str());
     ASSERT_TRUE(parsed);
@@ -226,7 +156,8 @@ TEST(Layout, TextRoundTrips) {
         "zigzag(9 over 2) ", "zigzag(9 over 2x)", "zigzag(9 over 2x0)",
         "zigzag(-1 over 2)", "Zigzag(9 over 2)", "zigzag(9 over 2",
         "zigzag(99999999999999999999 over 2)", "zigzag(9 within 8 over 2)",
-        "zigzag(9 within over 2)"})
+        "zigzag(9 within over 2)", "zigzag(16 over 2 in 3 blocks)",
+        "zigzag(16 over 2 in 1 blocks)", "zigzag(16 over 2 in 2)"})
     EXPECT_FALSE(Layout::parse(text)) << text;
   EXPECT_EQ(parseLayoutKind("striped"), LayoutKind::striped);
   EXPECT_FALSE(parseLayoutKind("stripe"));

@@ -2,7 +2,8 @@
 
 Both run the same exported function, in turn, and are compared within one run; a column says
 what XLA takes over what the compiled program takes. The function gives logits, or with
---train a loss and the weights after a step of gradient descent.
+--train a loss and the weights after a step of gradient descent. With --row-blocks each plan
+runs with all rows at once, too, and another column says what a rank needs.
 """
 
 from __future__ import annotations
@@ -46,8 +47,10 @@ class Compiled:
         self.artifact = work / f"{name.replace(', ', '-').replace(' ', '-')}.spx"
         self.ranks = int(PLANS[name][0].rpartition("=")[2])
         began = time.perf_counter()
-        self.call("sp-compile", work / "model.mlir", *PLANS[name], "-o", self.artifact)
+        report = self.artifact.with_suffix(".promise.json")
+        self.call("sp-compile", work / "model.mlir", *PLANS[name], "-o", self.artifact, f"--report={report}")
         self.compile_seconds = time.perf_counter() - began
+        self.peak = max(json.loads(report.read_text())["peakBytesPerRank"])
 
     def call(self, tool: str, *arguments: object) -> None:
         done = subprocess.run(
@@ -76,7 +79,10 @@ def main() -> None:
     parser.add_argument("--train", action="store_true", help="a step of training instead of logits")
     parser.add_argument("--build", type=Path, default=REPOSITORY / "build", help="default build")
     parser.add_argument("--rounds", type=int, default=3, help="how often each has its turn (3)")
+    parser.add_argument("--row-blocks", action="store_true", help="each plan with all rows at once, too")
     args = parser.parse_args()
+    if args.row_blocks:
+        PLANS.update({f"{name}, one block": (*plan, "--row-blocks=1") for name, plan in PLANS.items()})
     args.out.mkdir(parents=True, exist_ok=True)
 
     weights, ids = llama.parameters(CONFIG), llama.tokens(CONFIG)
@@ -111,11 +117,11 @@ def main() -> None:
         f"{CONFIG.tokens} tokens, f32, {'a step of training' if args.train else 'logits'}; "
         f"the fastest of {args.rounds} turns",
         "",
-        "| | seconds | median | compiled in | XLA / this | largest error |",
-        "|---|---|---|---|---|---|",
+        "| | seconds | median | compiled in | XLA / this | largest error | MiB a rank |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name, seconds in taken.items():
-        row = [name, f"{min(seconds):.2f}", f"{statistics.median(seconds):.2f}", "", "", ""]
+        row = [name, f"{min(seconds):.2f}", f"{statistics.median(seconds):.2f}", "", "", "", ""]
         if name in compiled:
             program = compiled[name]
             with np.load(program.artifact.with_suffix(".npz")) as results:
@@ -124,7 +130,12 @@ def main() -> None:
                     for i, result in enumerate(expected)
                 ]
             ratio = min(taken["XLA"]) / min(seconds)
-            row[3:] = [f"{program.compile_seconds:.1f} s", f"{ratio:.2f}", f"{max(errors):.1e}"]
+            row[3:] = [
+                f"{program.compile_seconds:.1f} s",
+                f"{ratio:.2f}",
+                f"{max(errors):.1e}",
+                f"{program.peak / 2**20:.0f}",
+            ]
         lines.append("| " + " | ".join(row) + " |")
     text = "\n".join(lines) + "\n"
     print(text)

@@ -154,3 +154,16 @@ func.func @powers_f16_special(%arg0: tensor<67xf16>) -> (tensor<67xf16>, tensor<
   %8 = stablehlo.power %arg0, %7 : tensor<67xf16>
   return %0, %2, %4, %6, %8 : tensor<67xf16>, tensor<67xf16>, tensor<67xf16>, tensor<67xf16>, tensor<67xf16>
 }
+
+// What is compared is rounded: a number is equal to what it is rounded to.
+func.func @compared_as_rounded(%arg0: tensor<131xbf16>, %arg1: tensor<131xf16>) -> (tensor<131xi1>, tensor<131xi1>) {
+  %c = stablehlo.constant dense<1.300000e+00> : tensor<131xbf16>
+  %d = stablehlo.constant dense<1.300000e+00> : tensor<131xf16>
+  %0 = stablehlo.multiply %arg0, %c : tensor<131xbf16>
+  %1 = stablehlo.reduce_precision %0, format = e8m7 : tensor<131xbf16>
+  %2 = stablehlo.compare EQ, %0, %1 : (tensor<131xbf16>, tensor<131xbf16>) -> tensor<131xi1>
+  %3 = stablehlo.multiply %arg1, %d : tensor<131xf16>
+  %4 = stablehlo.reduce_precision %3, format = e5m10 : tensor<131xf16>
+  %5 = stablehlo.compare EQ, %3, %4 : (tensor<131xf16>, tensor<131xf16>) -> tensor<131xi1>
+  return %2, %5 : tensor<131xi1>, tensor<131xi1>
+}

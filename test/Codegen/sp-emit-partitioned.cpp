@@ -1,8 +1,10 @@
 //===- sp-emit-partitioned.cpp - What is partitioned to a program ---------===//
 //
 //   sp-emit-partitioned FILE                its commands, and what they promise
-//   sp-emit-partitioned FILE -o FILE.spx    an artifact for this machine as
-//   well sp-emit-partitioned FILE --cuda         what a GPU would be given
+//   sp-emit-partitioned FILE -o FILE.spx    and an artifact for this machine
+//   sp-emit-partitioned FILE --cuda         what a GPU would be given
+//   sp-emit-partitioned FILE --far=N        with far memory, to which a byte is
+//                                           copied while N FLOPs are computed
 //
 // Schedule, Verify, Memory and Codegen by themselves, for programs that nobody
 // partitions.
@@ -31,6 +33,7 @@ static llvm::cl::opt<std::string> input(llvm::cl::Positional,
                                         llvm::cl::Required);
 static llvm::cl::opt<std::string> output("o");
 static llvm::cl::opt<bool> cuda("cuda");
+static llvm::cl::opt<int64_t> farFlopsPerByte("far");
 
 static bool report(StringRef problem) {
   llvm::errs() << "sp-emit-partitioned: error: " << problem << "\n";
@@ -40,7 +43,8 @@ static bool report(StringRef problem) {
 static bool printCommands(ModuleOp module, const EmittedProgram &program) {
   char *text = nullptr;
   std::vector<sprt_prediction> predictions(
-      getMesh(module).getRanks(), {sizeof(sprt_prediction), 0, 0, 0, 0});
+      getMesh(module).getRanks(),
+      {sizeof(sprt_prediction), 0, 0, 0, 0, 0, 0, 0});
   sprt_status *status =
       sprt_plan_text(program.plan.data(), program.plan.size(), &text);
   if (!status)
@@ -57,7 +61,9 @@ static bool printCommands(ModuleOp module, const EmittedProgram &program) {
   for (auto [rank, each] : llvm::enumerate(predictions))
     llvm::outs() << "rank " << rank << " sends " << each.bytes_sent
                  << " bytes, computes " << each.flops << " flops, touches "
-                 << each.touched_bytes << " bytes\n";
+                 << each.touched_bytes << " bytes, of far memory "
+                 << each.far_touched_bytes << ", reads " << each.far_read_bytes
+                 << " and writes " << each.far_written_bytes << " there\n";
   return true;
 }
 
@@ -70,7 +76,7 @@ static bool emit(MLIRContext &context) {
     return false;
   PassManager manager(&context);
   buildSchedulePipeline(manager);
-  buildMemoryPipeline(manager);
+  buildMemoryPipeline(manager, {farFlopsPerByte});
   buildVerifyPipeline(manager);
   if (failed(manager.run(*module)))
     return false;

@@ -40,6 +40,10 @@ class Case:
     groups: int = 0
     # 1: --bidirectional.
     both: int = 0
+    # --row-blocks and --accumulate; 0: not given; and 1: --offload=host.
+    rows: int = 0
+    turns: int = 0
+    far: int = 0
     placement: str = "head-first"
     backward: str = ""
     mask: str = "full"
@@ -180,9 +184,10 @@ class Case:
     def options(self) -> tuple[str, ...]:
         """Of sp-compile."""
         given = {"heads": self.u, "inner": self.inner, "head-groups": self.groups}
+        given |= {"row-blocks": self.rows, "accumulate": self.turns}
         factors = [f"--{name}={value}" for name, value in given.items() if value]
-        if self.both:
-            factors.append("--bidirectional")
+        flags = {"--bidirectional": self.both, "--offload=host": self.far}
+        factors += [flag for flag, given in flags.items() if given]
         if self.placement != "head-first":
             factors.append(f"--placement={self.placement}")
         if self.backward:
@@ -200,13 +205,9 @@ class Case:
 
     def attention(self) -> attentions.Attention:
         """What is computed."""
+        sizes = (self.h, self.kv, self.d, False, self.type, self.b)
         return attentions.Attention(
-            self.h,
-            self.kv,
-            self.d,
-            False,
-            self.type,
-            self.b,
+            *sizes,
             parts=self.made,
             value_size=self.dv or self.d,
             repeated=self.spelling != "grouped",
@@ -258,6 +259,8 @@ class Case:
             case = replace(case, grad=1)
         if not case.grad or case.strategy in ("none", "ulysses", "allgather"):
             case = replace(case, backward="")
+        if case.turns > case.b:
+            case = replace(case, turns=0)
         most = max(1, case.kv // case.exchanging())
         case = replace(case, groups=min(case.groups, most), k=0 if case.k == case.s else case.k)
         return replace(case, dv=0 if case.dv == case.d else case.dv)

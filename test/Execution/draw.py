@@ -77,6 +77,12 @@ def part(random: Random, name: str, case: cases.Case) -> str:
     return f"cap:{random.choice((1, 5, 30))}" if name == "cap" else name
 
 
+def memory(random: Random) -> tuple[str, ...]:
+    """Options that need less of it, or none: blocks of rows, far memory."""
+    blocks = random.choice(((), ("--row-blocks=2",), ("--row-blocks=3",), ("--row-blocks=5",)))
+    return (*blocks, *random.choice(((), ("--offload=host",))))
+
+
 def case(random: Random) -> cases.Case:
     """One case, valid by the documents."""
     strategy = random.choice(cases.STRATEGIES + ("ring", "ulysses", "double-ring", "2d", "2d"))
@@ -126,7 +132,8 @@ def case(random: Random) -> cases.Case:
     positional = {*seen} & {*scores.POSITIONS, "windows"} - {"full"}
     if hides and not positional and drawn.grad < 2 and random.random() < HIDDEN:
         drawn = replace(drawn, hidden=random.choice(magnitudes.HIDDEN[1:]))
-    return alike(drawn)
+    drawn = replace(alike(drawn), rows=random.choice((0, 0, 1, 2, 3, 5)), far=random.choice((0, 0, 1)))
+    return replace(drawn, turns=random.choice((0, random.randint(2, drawn.b))) if drawn.b > 1 else 0)
 
 
 def on(target: str, case: cases.Case) -> cases.Case:

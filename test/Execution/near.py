@@ -23,6 +23,7 @@ from random import Random
 
 import numpy as np
 
+import draw
 import harness
 import near_bases
 import near_changes
@@ -106,7 +107,9 @@ class Hunter:
             change = near_changes.Change(f"{instead} instead", lambda x: x)
         use = random.randrange(place.uses) if place.uses > 1 and random.random() < 0.3 else None
         ranks = 3 if random.random() < 1 / RANKS_EVERY else 1
-        plan = near_judge.Plan(ranks, random.random() < 1 / RUN_EVERY, self.args.import_only)
+        plan = near_judge.Plan(
+            ranks, random.random() < 1 / RUN_EVERY, self.args.import_only, draw.memory(random)
+        )
         try:
             if instead:
                 text = Program(self.text).replace(place, instead)

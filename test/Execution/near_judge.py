@@ -46,6 +46,7 @@ class Plan:
     ranks: int
     thorough: bool
     import_only: bool
+    blocks: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass
@@ -123,7 +124,8 @@ class Judge:
         if plan.import_only:
             ignored = any(f"%arg{len(inputs) - 1 - i}" in self.unread for i in range(len(change.arrays)))
             return ("wrong", "an input of the operation is not read") if ignored else (kind, "")
-        options = f"--mesh=sp={plan.ranks}", f"--strategy={'ring' if plan.ranks > 1 and found else 'auto'}"
+        strategy = f"--strategy={'ring' if plan.ranks > 1 and found else 'auto'}"
+        options = f"--mesh=sp={plan.ranks}", strategy, *plan.blocks
         failure = self.compared(model, truth, own, limits, *options)
         if failure:
             return failure[0], f"found {found} of {of} ({' '.join(options)}); {failure[1]}"

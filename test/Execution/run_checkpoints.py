@@ -161,16 +161,21 @@ def main() -> int:
         cases += [
             harness.Case(
                 program,
-                (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--checkpoint={choice}"),
+                (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--checkpoint={choice}", *blocks),
                 check=counted(forward, backward),
             )
-            for strategy, ranks in (("none", 1), ("ring", 3), ("ulysses", 4), ("allgather", 5))
+            for strategy, ranks, *blocks in (
+                ("none", 1),
+                ("ring", 3, "--row-blocks=2"),
+                ("ulysses", 4),
+                ("allgather", 5, "--row-blocks=3"),
+            )
             for choice, forward in choices.items()
         ]
     cases = harness.sampled(cases, 6 if args.quick else 12, args)
     # Gradients summed over both axes, and in f32 whatever the weights are.
     for dtype, mesh, strategy in (("float32", "sp=3", "ring"), ("bfloat16", "dp=2,sp=3", "allgather")):
-        options = (f"--mesh={mesh}", f"--strategy={strategy}")
+        options = (f"--mesh={mesh}", f"--strategy={strategy}", "--row-blocks=2")
         cases.append(harness.Case(step(tools, dtype), options, attentions=2))
     problem = disorder(tools)
     print(problem, end="")

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import draw
 import harness
 from run_shifts import FEATURES, HEADS, attend
 
@@ -40,8 +41,8 @@ def main() -> int:
     args = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     tools = harness.Tools(args.build, args.work)
-    draw = np.random.default_rng(0).standard_normal
-    arrays = [draw((1, 96, WIDTH)), *(0.1 * draw(shape) for shape in SHAPES.values())]
+    normal = np.random.default_rng(0).standard_normal
+    arrays = [normal((1, 96, WIDTH)), *(0.1 * normal(shape) for shape in SHAPES.values())]
     program = tools.program("dealt-weights", step, *arrays)
     cases = []
     for number in range(max(2, args.count // 5) if args.quick else args.count):
@@ -52,7 +53,8 @@ def main() -> int:
             if random.random() < 0.7
         ]
         mesh = f"--mesh=sp={random.choice((2, 3, 4, 8))}"
-        plan = (mesh, f"--strategy={random.choice(('ring', 'ulysses', 'allgather'))}", *shards)
+        strategy = f"--strategy={random.choice(('ring', 'ulysses', 'allgather'))}"
+        plan = (mesh, strategy, *draw.memory(random), *shards)
         cases.append(harness.Case(program, plan))
     return harness.hold_all(tools, cases, args)
 

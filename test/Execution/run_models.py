@@ -22,13 +22,13 @@ PLANS = (
     ("--mesh=sp=1", "--strategy=ring"),
     ("--mesh=sp=3", "--strategy=ring", "--layout=zigzag"),
     ("--mesh=sp=3", "--strategy=allgather", "--layout=contiguous"),
-    ("--mesh=sp=4", "--strategy=ulysses"),
+    ("--mesh=sp=4", "--strategy=ulysses", "--row-blocks=2"),
     ("--mesh=sp=5", "--strategy=ring", "--layout=striped"),
-    ("--mesh=dp=2,sp=3", "--strategy=ring"),
+    ("--mesh=dp=2,sp=3", "--strategy=ring", "--row-blocks=3"),
     ("--mesh=dp=2,sp=2", "--strategy=ulysses"),
     ("--mesh=sp=6", "--strategy=auto"),
     ("--mesh=sp=7", "--strategy=allgather"),
-    ("--mesh=sp=1", "--strategy=none"),
+    ("--mesh=sp=1", "--strategy=none", "--row-blocks=4"),
 )
 # Files of models beside models.py.
 SETS = (

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import draw
 import harness
 
 HEADS, FEATURES, WIDTH, WORDS = 8, 4, 6, 11
@@ -84,7 +85,7 @@ def plan(random: Random) -> tuple[str, ...]:
     mesh = random.choice(("sp=2", "sp=3", "sp=4", "sp=5", "sp=8", "dp=2,sp=3"))
     strategy = random.choice(("ring", "ring", "allgather", "ulysses", "none"))
     layout = random.choice(("zigzag", "contiguous", "striped")) if strategy != "none" else "auto"
-    return f"--mesh={mesh}", f"--strategy={strategy}", f"--layout={layout}"
+    return f"--mesh={mesh}", f"--strategy={strategy}", f"--layout={layout}", *draw.memory(random)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ Steps with an optimiser run three times, with donated state.
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -16,11 +18,12 @@ import run_checkpoints
 from spmlir.exported import lower
 
 PLANS = (
-    ("--mesh=sp=3", "--strategy=ring", "--layout=zigzag"),
-    ("--mesh=sp=4", "--strategy=ulysses"),
-    ("--mesh=dp=2,sp=4", "--strategy=2d", "--heads=2"),
-    ("--mesh=sp=5", "--strategy=allgather"),
+    ("--mesh=sp=3", "--strategy=ring", "--layout=zigzag", "--row-blocks=2", "--offload=host"),
+    ("--mesh=sp=4", "--strategy=ulysses", "--row-blocks=3"),
+    ("--mesh=dp=2,sp=4", "--strategy=2d", "--heads=2", "--offload=host"),
+    ("--mesh=sp=5", "--strategy=allgather", "--row-blocks=2"),
     ("--mesh=sp=6", "--strategy=auto"),
+    ("--mesh=sp=1", "--strategy=auto", "--row-blocks=5", "--offload=host"),
 )
 REPEATS = 3
 
@@ -52,6 +55,29 @@ def repeated(tools: harness.Tools, name: str, plans: list[tuple[str, ...]]) -> l
     return wrong
 
 
+def drawn(
+    tools: harness.Tools,
+    args: argparse.Namespace,
+    names: list[str],
+    plans: Sequence[tuple[str, ...]],
+    case: Callable[[str, harness.Program, tuple[str, ...]], harness.Case],
+) -> list[harness.Case]:
+    """A sample of the functions with one of the plans, or with --all every one with every plan."""
+    cases = []
+    for name in harness.sampled(names, 2 if args.quick else 15, args):
+        function, arguments, _ = models_training.TRAINING[name]()
+        program = tools.program(f"training-{name}", function, *arguments)
+        some = plans if args.all else (plans[names.index(name) % len(plans)],)
+        cases += [case(name, program, plan) for plan in some]
+    return cases
+
+
+def counted(name: str, program: harness.Program, plan: tuple[str, ...]) -> harness.Case:
+    """A case in which as many attentions are found as the function has."""
+    counts = models_training.TRAINING[name]()[2]
+    return harness.Case(program, plan, check=run_checkpoints.counted(*counts))
+
+
 def main() -> int:
     """A sample of the functions with one of the plans, or with --all every one with every plan."""
     parser = harness.arguments(__doc__)
@@ -60,13 +86,7 @@ def main() -> int:
     jax.config.update("jax_enable_x64", True)
     tools = harness.Tools(args.build, args.work)
     names = [name for name in models_training.TRAINING if args.only in (None, name)]
-    cases = []
-    for name in harness.sampled(names, 2 if args.quick else 15, args):
-        function, arguments, counts = models_training.TRAINING[name]()
-        program = tools.program(f"training-{name}", function, *arguments)
-        for plan in PLANS if args.all else (PLANS[names.index(name) % len(PLANS)],):
-            check = run_checkpoints.counted(*counts)
-            cases.append(harness.Case(program, plan, check=check))
+    cases = drawn(tools, args, names, PLANS, counted)
     wrong = []
     steps = [] if args.quick else [name for name in names if name in models_training.STEPS]
     for name in harness.sampled(steps, 1, args):

@@ -188,6 +188,24 @@ func.func @split_of_three(%x: tensor<3xf32> {sp.layout = #sp.layout<contiguous 1
 
 // -----
 
+// expected-error @below {{expected layout in 3 blocks of a multiple of 24 positions but got 20}}
+func.func @blocks_of_no_multiple(%x: tensor<5xf32> {sp.layout = #sp.layout<zigzag 20 on "sp" of 4 blocks 3>})
+
+// -----
+
+// expected-error @below {{expected blocks or turns but got both}}
+func.func @blocks_and_turns(%x: tensor<6xf32> {sp.layout = #sp.layout<zigzag 24 on "sp" of 4 blocks 3 turns 3>})
+
+// -----
+
+func.func @positions_of_a_turn() -> tensor<2xi32> {
+  // expected-error @below {{'sp.positions' op expected rows of a rank, not of one of its 3 turns}}
+  %0 = sp.positions <zigzag 24 on "sp" of 4 turns 3> : tensor<2xi32>
+  return %0 : tensor<2xi32>
+}
+
+// -----
+
 func.func @all_to_all_c3_negative_heads(%q: tensor<1x3x6x4xf32>) {
   // expected-error @below {{'sp.all_to_all' op expected from 0 to 2147483647 heads, and as many at most of the tensor, but got #sp.layout<contiguous 6 on "sp" of 4> of -9223372036854775808}}
   %0 = sp.all_to_all %q rows <zigzag 10 on "sp" of 4> heads <contiguous 6 on "sp" of 4> of -9223372036854775808 : tensor<1x3x6x4xf32> -> tensor<1x10x2x4xf32>

@@ -72,6 +72,10 @@ func.func @commands(%x: tensor<8x64xf32>, %w: tensor<64x16xf32>, %b: tensor<16xf
   %e = sp.gemm %y, %w bias %b sizes [1, 8, 16, 64] strides [0, 64, 1] x [0, 16, 1] : (tensor<8x64xf32>, tensor<64x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
   // CHECK: sp.gemm %{{.*}}, %{{.*}} bias %{{.*}} then relu sizes [1, 8, 16, 64]
   %f = sp.gemm %y, %w bias %b then relu sizes [1, 8, 16, 64] strides [0, 64, 1] x [0, 16, 1] : (tensor<8x64xf32>, tensor<64x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
+  // CHECK: sp.gemm %{{.*}}, %{{.*}} onto %{{.*}} sizes [1, 8, 16, 64] {{.*}} : (tensor<8x64xf32>, tensor<64x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  %h = sp.gemm %y, %w onto %c sizes [1, 8, 16, 64] strides [0, 64, 1] x [0, 16, 1] : (tensor<8x64xf32>, tensor<64x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  // CHECK: sp.empty : tensor<1x64xf32>
+  %i = sp.empty : tensor<1x64xf32>
   // CHECK: sp.gemm %{{.*}}, %{{.*}} then gelu sizes [1, 8, 16, 64]
   %g = sp.gemm %y, %w then gelu sizes [1, 8, 16, 64] strides [0, 64, 1] x [0, 16, 1] : (tensor<8x64xf32>, tensor<64x16xf32>) -> tensor<8x16xf32>
   // CHECK: sp.copy %{{.*}} : tensor<8x16xf32>

@@ -39,14 +39,18 @@ func.func @loop() -> (tensor<1xi32> {sp.sharding = #sp.sharding<[[2 by <contiguo
 // [1 2; 3 4] [1 -2; 0 1] = [1 0; 3 -2], read as its transpose, plus a bias.
 // COMMANDS: result0: tensor<2x2xf64> [1, 1, 3, 0]
 // COMMANDS: result1: tensor<2x2xf64> [1, 4, 9, 16]
-func.func @commands() -> (tensor<2x2xf64> {sp.sharding = #sp.sharding<[[2], [2]]>}, tensor<2x2xf64> {sp.sharding = #sp.sharding<[[2], [2]]>}) {
+// COMMANDS: result2: tensor<2x2xf64> [2, 2, 6, 2]
+func.func @commands() -> (tensor<2x2xf64> {sp.sharding = #sp.sharding<[[2], [2]]>}, tensor<2x2xf64> {sp.sharding = #sp.sharding<[[2], [2]]>}, tensor<2x2xf32> {sp.sharding = #sp.sharding<[[2], [2]]>}) {
   %a = stablehlo.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf64>
   %b = stablehlo.constant dense<[[1.0, 0.0], [-2.0, 1.0]]> : tensor<2x2xf64>
   %v = stablehlo.constant dense<[0.0, 1.0]> : tensor<2xf64>
   %c = sp.gemm %a, %b bias %v then relu sizes [1, 2, 2, 2] strides [0, 2, 1] x [0, 1, 2] : (tensor<2x2xf64>, tensor<2x2xf64>, tensor<2xf64>) -> tensor<2x2xf64>
+  %x = stablehlo.convert %a : (tensor<2x2xf64>) -> tensor<2x2xf32>
+  %y = stablehlo.convert %b : (tensor<2x2xf64>) -> tensor<2x2xf32>
+  %f = sp.gemm %x, %y onto %x sizes [1, 2, 2, 2] strides [0, 2, 1] x [0, 1, 2] : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %d = sp.launch @square(%a) : (tensor<2x2xf64>) -> tensor<2x2xf64>
   %e = sp.copy %d : tensor<2x2xf64>
-  return %c, %e : tensor<2x2xf64>, tensor<2x2xf64>
+  return %c, %e, %f : tensor<2x2xf64>, tensor<2x2xf64>, tensor<2x2xf32>
 }
 
 func.func private @square(%x: tensor<2x2xf64>) -> tensor<2x2xf64> {

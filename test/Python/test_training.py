@@ -75,6 +75,36 @@ def test_decoder_with_adam_trains_as_in_jax(reference, ranks):
         np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)
 
 
+def test_far_memory_changes_no_number(tmp_path):
+    config = llama.Config(
+        layers=3, tokens=64, vocabulary=24, width=64, hidden=128, heads=4, kv_heads=1, head_size=16
+    )
+
+    def step(weights, tokens):
+        def loss(weights):
+            return jnp.mean(llama.decoder(config, weights, tokens) ** 2)
+
+        value, slopes = jax.value_and_grad(loss)(weights)
+        return value, jax.tree.map(lambda weight, slope: weight - 0.1 * slope, weights, slopes)
+
+    args = llama.parameters(config), llama.tokens(config)
+    near, beside, onto = (
+        spmlir.train_step(step, *args, mesh={"sp": 2}, **options)
+        for options in ({}, {"offload": "host"}, {"offload": "host", "far": tmp_path})
+    )
+    expected = near.run([args[1:]] * 3)
+    for trainer in (beside, onto):
+        np.testing.assert_array_equal(trainer.run([args[1:]] * 3), expected)
+        assert min(trainer.program.report["farPeakBytesPerRank"]) > 0
+    assert "farPeakBytesPerRank" not in near.program.report
+    with pytest.raises(spmlir.RunError, match="keeps nothing in far memory"):
+        spmlir.train_step(step, *args, mesh={"sp": 2}, far=tmp_path).run([args[1:]])
+    with pytest.raises(spmlir.RunError, match=r"cannot open far memory in .*nowhere"):
+        spmlir.train_step(step, *args, mesh={"sp": 2}, offload="host", far=tmp_path / "nowhere").run(
+            [args[1:]]
+        )
+
+
 def descend(w, bias, x):
     loss, (dw, db) = jax.value_and_grad(lambda w, b: jnp.mean((x @ w + b) ** 2), (0, 1))(w, bias)
     return loss, w - 0.1 * dw, bias - 0.1 * db

@@ -170,7 +170,9 @@ double threadSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-TEST(Conformance, waitingCostsUnderFivePercentOfACore) {
+// Ranks that spin share the cores: seven of them have a seventh of one at
+// least. What waiting costs depends on the machine and on sanitizers.
+TEST(Conformance, waitingDoesNotSpin) {
   static constexpr double kWait = 0.5;
   onRanks([](Communicator &communicator) {
     int32_t value = 0;
@@ -193,7 +195,7 @@ TEST(Conformance, waitingCostsUnderFivePercentOfACore) {
                                               denseMessage(&value, 4), request))
       return failure;
     Status failure = communicator.wait(*request);
-    EXPECT_LT(threadSeconds() - before, 0.05 * kWait);
+    EXPECT_LT(threadSeconds() - before, 0.13 * kWait);
     return failure;
   });
 }

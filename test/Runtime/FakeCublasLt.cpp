@@ -197,9 +197,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
             chosen.alignments[operand] !=
         0)
       return CUBLAS_STATUS_INVALID_VALUE;
-  if (*static_cast<const float *>(alpha) != 1 ||
-      *static_cast<const float *>(beta) != 0 ||
-      workspaceBytes < chosen.workspace)
+  const float kept = *static_cast<const float *>(beta);
+  if (*static_cast<const float *>(alpha) != 1 || (kept != 0 && kept != 1) ||
+      c != result || workspaceBytes < chosen.workspace)
     return CUBLAS_STATUS_INVALID_VALUE;
   if (product.hasBias() &&
       reinterpret_cast<uintptr_t>(product.bias) % chosen.biasAlignment != 0)
@@ -212,7 +212,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
                 kPage);
     ++fake.products;
     fake.epilogues |= uint64_t(1) << product.epilogue;
-    product.run(first, a, second, b, out, result);
+    product.run(first, a, second, b, kept, out, result);
   };
   return fakeCudaSubmit(stream, work) == CUDA_SUCCESS
              ? CUBLAS_STATUS_SUCCESS

@@ -83,7 +83,7 @@ bool FakeProduct::fits(const FakeLayout &a, const FakeLayout &b,
 }
 
 void FakeProduct::run(const FakeLayout &left, const void *a,
-                      const FakeLayout &right, const void *b,
+                      const FakeLayout &right, const void *b, float kept,
                       const FakeLayout &out, void *result) const {
   bool plain = first == CUBLAS_OP_N;
   bool otherPlain = second == CUBLAS_OP_N;
@@ -99,6 +99,8 @@ void FakeProduct::run(const FakeLayout &left, const void *a,
                    place(right, batch, otherPlain ? k : j, otherPlain ? j : k));
         if (hasBias())
           sum += load(bias, out, static_cast<int64_t>(i));
+        if (kept != 0)
+          sum += kept * load(result, out, place(out, batch, i, j));
         store(result, out, place(out, batch, i, j), activate(epilogue, sum));
       }
 }

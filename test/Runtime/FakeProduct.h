@@ -30,7 +30,8 @@ struct FakeProduct {
   bool fits(const FakeLayout &a, const FakeLayout &b,
             const FakeLayout &c) const;
   void run(const FakeLayout &left, const void *a, const FakeLayout &right,
-           const void *b, const FakeLayout &out, void *result) const;
+           const void *b, float kept, const FakeLayout &out,
+           void *result) const;
 
 private:
   bool hasKnownEpilogue(cudaDataType_t type) const;

@@ -34,9 +34,12 @@ int64_t span(int64_t batch, int64_t rows, int64_t columns,
 struct Epilogue {
   bool hasBias = false;
   plan::Activation activation = plan::Activation::none;
+  /// Adds the product to itself and a bias.
+  bool twice = false;
 
   double apply(double sum, int64_t column) const {
-    double x = sum + (hasBias ? pattern(column + 2) : 0);
+    double x =
+        (twice ? 2 * sum : sum) + (hasBias || twice ? pattern(column + 2) : 0);
     if (activation == plan::Activation::relu)
       return std::max(x, 0.0);
     if (activation == plan::Activation::gelu)
@@ -73,13 +76,17 @@ void runCase(const Case &test, plan::DType type, plan::DType out, int threads,
   gemm.a = view(at[0], sizes[0] * element);
   gemm.b = view(at[1], sizes[1] * element);
   gemm.c = view(at[3], sizes[3] * outElement);
-  if (epilogue.hasBias)
+  if (epilogue.hasBias || epilogue.twice)
     gemm.bias = view(at[2], sizes[2] * outElement);
   gemm.activation = epilogue.activation;
   gemm.a_strides.assign(test.a.begin(), test.a.end());
   gemm.b_strides.assign(test.b.begin(), test.b.end());
   gemm.c_strides.assign(test.c.begin(), test.c.end());
-  builder.add(std::move(gemm));
+  builder.add(plan::GemmT(gemm));
+  gemm.onto = true;
+  gemm.bias.reset();
+  if (epilogue.twice)
+    builder.add(std::move(gemm));
   Runner runner(builder.target(target), threads);
   ASSERT_EQ(runner.open(runner.options), "");
 
@@ -139,6 +146,14 @@ TEST_P(GemmTest, addsBiases) {
 TEST_P(GemmTest, addsBiasesAndAppliesRelu) {
   runCase(GetParam(), plan::DType::f32, plan::DType::f32, 3, 1e-6,
           {true, plan::Activation::relu});
+}
+TEST_P(GemmTest, addsToWhatIsThere) {
+  runCase(GetParam(), plan::DType::f32, plan::DType::f32, 3, 2e-6,
+          {false, plan::Activation::none, true});
+}
+TEST_P(GemmTest, addsNarrowProductsToWhatIsThere) {
+  runCase(GetParam(), plan::DType::bf16, plan::DType::f32, 1, 2e-6,
+          {false, plan::Activation::none, true}, plan::Target::cuda);
 }
 TEST_P(GemmTest, appliesGelu) {
   runCase(GetParam(), plan::DType::f32, plan::DType::f32, 1, 2e-6,

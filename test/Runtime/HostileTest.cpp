@@ -85,7 +85,7 @@ TEST_P(SpoiledPlan, isRefusedWithItsReason) {
 
 const Spoiled kSpoiled[] = {
     {"version", [](plan::PlanT &plan) { plan.version = 7; },
-     "expected a plan of version 2 but got 7"},
+     "but got 7; use the runtime that belongs to the compiler"},
     {"ranks", [](plan::PlanT &plan) { plan.ranks = 0; }, "ranks but got 0"},
     {"factor", [](plan::PlanT &plan) { plan.factors[0]->size = 3; },
      "does not divide 4 ranks"},
@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, SpoiledPlan, testing::ValuesIn(kSpoiled),
                          });
 
 TEST(Hostile, epiloguesOfProductsAreChecked) {
-  auto load = [](int64_t biasBytes, int activation) {
+  auto load = [](int64_t biasBytes, int activation, bool onto = false) {
     PlanBuilder builder(1);
     int64_t at = builder.arena(256);
     plan::GemmT gemm;
@@ -185,8 +185,10 @@ TEST(Hostile, epiloguesOfProductsAreChecked) {
     gemm.a = view(at, 4);
     gemm.b = view(at + 16, 16);
     gemm.c = view(at + 32, 16);
-    gemm.bias = view(at + 48, biasBytes);
+    if (biasBytes != 0)
+      gemm.bias = view(at + 48, biasBytes);
     gemm.activation = static_cast<plan::Activation>(activation);
+    gemm.onto = onto;
     builder.add(std::move(gemm));
     sprt_program *program = nullptr;
     std::string text = builder.load(&program);
@@ -198,6 +200,10 @@ TEST(Hostile, epiloguesOfProductsAreChecked) {
                        "expected the bias of a gemm of 16 to 256 bytes but "
                        "got 12");
   EXPECT_THAT_CONTAINS(load(16, 3), "unknown activation 3 of a gemm");
+  EXPECT_EQ(load(0, 0, /*onto=*/true), "");
+  for (auto [biasBytes, activation] : {std::pair(16, 0), {0, 1}})
+    EXPECT_THAT_CONTAINS(load(biasBytes, activation, /*onto=*/true),
+                         "a bias or an activation, expected f32 alone");
 }
 
 TEST(Hostile, reductionsAreChecked) {

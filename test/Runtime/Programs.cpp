@@ -103,6 +103,56 @@ std::vector<float> ringSumReference(int64_t ranks, int64_t length,
   return result;
 }
 
+PlanBuilder throughFar(int64_t ranks) {
+  PlanBuilder builder(ranks);
+  constexpr int64_t bytes = 4 * kFarWidth, page = 4096;
+  int64_t x = builder.arena(kFarRows * bytes),
+          y = builder.arena(kFarRows * bytes), place = builder.arena(4096);
+  builder.input("x", plan::DType::f32, {{kFarRows}, {kFarWidth}}, x);
+  builder.result("y", plan::DType::f32, {{kFarRows}, {kFarWidth}}, y);
+  builder.plan.far_bytes = kFarRows * page;
+  uint32_t ready = builder.event(), done = builder.event();
+  Expr t = Expr::counter(0);
+  auto copy = [](std::unique_ptr<plan::ViewT> from,
+                 std::unique_ptr<plan::ViewT> to) {
+    plan::CopyT copy;
+    copy.source = std::move(from);
+    copy.target = std::move(to);
+    return copy;
+  };
+  for (bool fetches : {false, true}) {
+    plan::LoopT loop;
+    loop.lower = Expr(0).build();
+    loop.upper = Expr(kFarRows).build();
+    Expr row = fetches ? t : Expr(kFarRows - 1) + t * -1;
+    auto near = [&] { return view(place, bytes); };
+    auto far = [&] { return view(row * page, bytes, plan::Space::far); };
+    if (!fetches)
+      builder.add(copy(view(Expr(x) + t * bytes, bytes), near()), &loop.body);
+    builder.add(plan::SyncT(), &loop.body).records =
+        static_cast<int32_t>(ready);
+    plan::CommandT &moved = builder.add(
+        fetches ? copy(far(), near()) : copy(near(), far()), &loop.body);
+    moved.stream = fetches ? plan::Stream::in : plan::Stream::out;
+    moved.waits = {ready};
+    uint32_t event = fetches ? builder.event() : done;
+    moved.records = static_cast<int32_t>(event);
+    builder.add(plan::SyncT(), &loop.body).waits = {event};
+    if (fetches)
+      builder.add(copy(near(), view(Expr(y) + t * bytes, bytes)), &loop.body);
+    builder.add(std::move(loop));
+  }
+  return builder;
+}
+
+std::vector<float> farReference(const std::vector<float> &x) {
+  std::vector<float> y(x.size());
+  for (int64_t t = 0; t < kFarRows; ++t)
+    std::copy_n(x.begin() + t * kFarWidth, kFarWidth,
+                y.begin() + (kFarRows - 1 - t) * kFarWidth);
+  return y;
+}
+
 std::vector<float> ramp(size_t count) {
   std::vector<float> values(count);
   for (size_t i = 0; i < count; ++i)

@@ -21,6 +21,15 @@ std::vector<float> ringSumReference(int64_t ranks, int64_t length,
                                     plan::LayoutKind kind,
                                     const std::vector<float> &x);
 
+/// Rows of an input go to far memory one by one, each through the same place,
+/// and come back the last one first; streams compute, out and in as the
+/// compiler has them: the result is the input upside down.
+PlanBuilder throughFar(int64_t ranks);
+inline constexpr int64_t kFarRows = 5, kFarWidth = 300;
+
+/// What `throughFar` gives.
+std::vector<float> farReference(const std::vector<float> &x);
+
 /// Numbers that are exact in f32 however they are added.
 std::vector<float> ramp(size_t count);
 

@@ -99,6 +99,22 @@ TEST_P(Recording, repeatedRunsHaveTheirOwnInputsAndTheSameMeasurements) {
   }
 }
 
+TEST_P(Recording, farMemoryIsReadAndWrittenAgain) {
+  PlanBuilder builder = throughFar(3);
+  builder.target(plan::Target::cuda);
+  addImage(builder, "sm_90a");
+  Runner runner(builder);
+  runner.options.device = GetParam();
+  std::vector<float> x = ramp(kFarRows * kFarWidth);
+  for (int run = 0; run < 4; ++run) {
+    for (float &value : x)
+      value += 1;
+    ASSERT_EQ(runner.run({x}), "");
+    EXPECT_EQ(runner.results[0], farReference(x));
+    EXPECT_EQ(runner.statistics(2).far_read_bytes, kFarRows * kFarWidth * 4);
+  }
+}
+
 TEST_P(Recording, onlyWhoAsksForTimesPaysForThem) {
   for (int trace : {0, 1, 2}) {
     fake->timedMarks = fake->recordedMarks = 0;

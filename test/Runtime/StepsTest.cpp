@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace sprt::test {
 namespace {
@@ -125,6 +126,46 @@ TEST_P(Steps, argumentsReturnedAsTheyWereChangePlaces) {
   EXPECT_EQ(results, (std::vector<Values>{b, a}));
 }
 
+TEST_P(Steps, argumentsInFarMemoryChangePlaces) {
+  // More than is copied at once.
+  constexpr int64_t kElements = 300'001, kPages = 4096 * 293;
+  Values a = ramp(kElements), b(kElements, 7.0F);
+  std::string directory = std::filesystem::temp_directory_path();
+  for (auto [isFarA, isFarB] :
+       {std::pair(true, true), {true, false}, {false, true}})
+    for (const char *where : {(const char *)nullptr, directory.c_str()}) {
+      if (where && GetParam() != plan::Target::cpu)
+        continue;
+      PlanBuilder builder = exchange(kElements);
+      builder.plan.far_bytes = 2 * kPages;
+      auto place = [](plan::ViewT &view, bool isFar, int64_t at) {
+        if (!isFar)
+          return;
+        view.space = plan::Space::far;
+        view.offset = Expr(at).build();
+      };
+      plan::PlanT &plan = builder.plan;
+      place(*plan.inputs[0]->view, isFarA, 0);
+      place(*plan.results[1]->view, isFarA, 0);
+      place(*plan.inputs[1]->view, isFarB, kPages);
+      place(*plan.results[0]->view, isFarB, kPages);
+      Training training(builder.target(GetParam()));
+      training.options.far_directory = where;
+      ASSERT_EQ(training.open(), "");
+      ASSERT_EQ(training.feed(0, 0), "");
+      ASSERT_EQ(training.feed(1, 1), "");
+      std::vector<Values> none(2), results(2, Values(kElements));
+      ASSERT_EQ(training.step({a, b}, none), "");
+      ASSERT_EQ(training.step({{}, {}}, results), "");
+      EXPECT_EQ(results, (std::vector<Values>{a, b}));
+      ASSERT_EQ(training.step({{}, {}}, results), "");
+      EXPECT_EQ(results, (std::vector<Values>{b, a}));
+      sprt_rank_statistics measured = training.statistics(0);
+      EXPECT_EQ(measured.far_read_bytes, 0);
+      EXPECT_GE(measured.far_peak_bytes, 4 * kElements);
+    }
+}
+
 TEST_P(Steps, resultsInMemoryOfOtherInputsArriveWhole) {
   // Results lie one input further than the input that they feed, and half an
   // input further than itself the last one, which only saving brings home.
@@ -172,6 +213,26 @@ TEST_P(Steps, newInputDoesNotReachWhatTheOldOneFeeds) {
   ASSERT_EQ(training.step({{4, 5, 6}, {}}, results), "");
   EXPECT_EQ(results[0], (Values{1, 2, 3}));
   EXPECT_EQ(results[1], (Values{4, 5, 6}));
+}
+
+TEST_P(Steps, newInputInFarMemoryDoesNotReachWhatTheOldOneFeeds) {
+  // Result 1 is a, which lies in far memory.
+  PlanBuilder builder = exchange(1024);
+  builder.plan.far_bytes = 4096;
+  for (plan::ViewT *view : {builder.plan.inputs[0]->view.get(),
+                            builder.plan.results[1]->view.get()}) {
+    view->space = plan::Space::far;
+    view->offset = Expr(0).build();
+  }
+  Training training(builder.target(GetParam()));
+  ASSERT_EQ(training.open(), "");
+  ASSERT_EQ(training.feed(1, 1), "");
+  Values first(1024, 1.0F), second(1024, 4.0F), zero(1024, 0.0F);
+  std::vector<Values> none(2), results = {Values(1024), Values(1024)};
+  ASSERT_EQ(training.step({first, zero}, none), "");
+  ASSERT_EQ(training.step({second, {}}, results), "");
+  EXPECT_EQ(results[0], first);
+  EXPECT_EQ(results[1], second);
 }
 
 TEST_P(Steps, donatedInputIsFed) {

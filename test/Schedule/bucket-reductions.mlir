@@ -148,3 +148,44 @@ module @large_operands_are_not_kept {
     return %row, %sg : tensor<64xf32>, tensor<64xf32>
   }
 }
+
+// -----
+
+// Sums that are dealt are not joined, and what is made of one does not wait for
+// more than the next one: the third waits for the use of the first.
+// CHECK-LABEL: module @dealt_sums_are_used_before_the_next_but_one
+// CHECK: %[[A:.*]] = sp.reduce_scatter %arg0 sum
+// CHECK-NEXT: %[[X:.*]] = sp.launch @double(%arg0)
+// CHECK-NEXT: %[[B:.*]] = sp.reduce_scatter %[[X]] sum
+// CHECK-NEXT: %[[Y:.*]] = sp.launch @double(%[[X]])
+// CHECK-NEXT: %[[UA:.*]] = sp.launch @half(%[[A]])
+// CHECK-NEXT: %[[C:.*]] = sp.reduce_scatter %[[Y]] sum
+// CHECK-NEXT: %[[Z:.*]] = sp.launch @double(%[[Y]])
+// CHECK-NEXT: %[[UB:.*]] = sp.launch @half(%[[B]])
+// CHECK-NEXT: %[[D:.*]] = sp.reduce_scatter %[[Z]] sum
+// CHECK-NEXT: sp.launch @half(%[[C]])
+// CHECK-NEXT: sp.launch @half(%[[D]])
+module @dealt_sums_are_used_before_the_next_but_one {
+  func.func private @double(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+    %y = stablehlo.add %x, %x : tensor<4x4xf32>
+    return %y : tensor<4x4xf32>
+  }
+  func.func private @half(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+    %y = stablehlo.add %x, %x : tensor<2x4xf32>
+    return %y : tensor<2x4xf32>
+  }
+  func.func @main(%w: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) {
+    %a = sp.reduce_scatter %w sum dim 0 in <contiguous 4 on "sp" of 2> : tensor<4x4xf32> -> tensor<2x4xf32>
+    %x = sp.launch @double(%w) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %b = sp.reduce_scatter %x sum dim 0 in <contiguous 4 on "sp" of 2> : tensor<4x4xf32> -> tensor<2x4xf32>
+    %y = sp.launch @double(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %c = sp.reduce_scatter %y sum dim 0 in <contiguous 4 on "sp" of 2> : tensor<4x4xf32> -> tensor<2x4xf32>
+    %z = sp.launch @double(%y) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %d = sp.reduce_scatter %z sum dim 0 in <contiguous 4 on "sp" of 2> : tensor<4x4xf32> -> tensor<2x4xf32>
+    %ua = sp.launch @half(%a) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %ub = sp.launch @half(%b) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %uc = sp.launch @half(%c) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %ud = sp.launch @half(%d) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    return %ua, %ub, %uc, %ud : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+  }
+}

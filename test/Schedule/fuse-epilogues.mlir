@@ -133,3 +133,14 @@ func.func @sums_of_parts(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>, %v: tensor<1
   %y = stablehlo.add %r, %b : tensor<8x16xf32>
   return %y : tensor<8x16xf32>
 }
+
+// Blocks of rows go on with their sum.
+// CHECK-LABEL: @sums_of_blocks
+// CHECK: sp.gemm %{{.*}}, %{{.*}} onto %{{.*}} sizes
+// CHECK: stablehlo.maximum
+func.func @sums_of_blocks(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>, %c: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<8x16xf32>
+  %p = sp.gemm %x, %w onto %c sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  %y = stablehlo.maximum %p, %zero : tensor<8x16xf32>
+  return %y : tensor<8x16xf32>
+}

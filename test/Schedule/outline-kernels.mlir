@@ -132,3 +132,17 @@ func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x4xf32>) -> tensor<8x4xf32> {
   %h = sp.gemm %again, %w sizes [1, 8, 4, 4] strides [0, 4, 1] x [0, 4, 1] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
   return %h : tensor<8x4xf32>
 }
+
+// -----
+
+// A reduction over a dimension of 1 besides that of a row joins no rows: one kernel.
+// CHECK-LABEL: @main
+// CHECK-NEXT: sp.launch @reduce_{{[0-9]+}}(%{{.*}}) : (tensor<1x64x8xf32>) -> tensor<1x64x8xf32>
+// CHECK-NEXT: return
+func.func @main(%x: tensor<1x64x8xf32>) -> tensor<1x64x8xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0, 2] : (tensor<1x64x8xf32>, tensor<f32>) -> tensor<64xf32>
+  %b = stablehlo.broadcast_in_dim %r, dims = [1] : (tensor<64xf32>) -> tensor<1x64x8xf32>
+  %y = stablehlo.subtract %x, %b : tensor<1x64x8xf32>
+  return %y : tensor<1x64x8xf32>
+}

@@ -233,7 +233,7 @@ func.func @uneven_heads(%a0: tensor<2x6x4x8xbf16>, %a1: tensor<2x5x3x8xbf16>, %a
 // -----
 
 func.func @long_sequences(%a0: tensor<1x999999999x1x8xbf16>, %a1: tensor<1x999999999x1x8xbf16>, %a2: tensor<1x999999999x1x8xbf16>) {
-  // expected-error@+1 {{scores of custom call '@__cudnn$fmhaSoftmax' have more than 2^48 elements; export the model with smaller sizes}}
+  // expected-error@+1 {{scores of custom call '@__cudnn$fmhaSoftmax' have more than 2^56 elements; export the model with smaller sizes}}
   %0:2 = stablehlo.custom_call @__cudnn$fmhaSoftmax(%a0, %a1, %a2) {api_version = 2 : i32, backend_config = "{\22cudnn_fmha_backend_config\22: {\22fmha_scale\22: 0.5, \22mask_type\22: \22NO_MASK\22, \22bmm1_dot_dimension_numbers\22: {\22lhs_contracting_dimensions\22: [\223\22], \22rhs_contracting_dimensions\22: [\223\22], \22lhs_batch_dimensions\22: [\220\22, \222\22], \22rhs_batch_dimensions\22: [\220\22, \222\22]}}}"} : (tensor<1x999999999x1x8xbf16>, tensor<1x999999999x1x8xbf16>, tensor<1x999999999x1x8xbf16>) -> (tensor<2x4x6x16xbf16>, tensor<0xui8>)
   return
 }

@@ -34,7 +34,7 @@ func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 
 // -----
 
-// expected-error@+1 {{argument of type 'tensor<1000000x1000000x1000000xf32>' has more than 2^48 elements; export the model with smaller sizes}}
+// expected-error@+1 {{argument of type 'tensor<1000000x1000000x1000000xf32>' has more than 2^56 elements; export the model with smaller sizes}}
 func.func @main(%x: tensor<1000000x1000000x1000000xf32>) {
   return
 }

@@ -8,7 +8,7 @@
 
 module @wait_is_gone {
   sp.mesh @mesh <["sp" = 2]> sequence "sp"
-  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena #zero>}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena #zero>}) -> tensor<8xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64, sp.far_bytes = 0 : i64} {
     // expected-error @below {{'sp.all_gather_start' op expected exactly one wait, in the same block}}
     %g, %t = sp.all_gather_start %x dim 0 in <contiguous 16 on "sp" of 2> {sp.places = [#sp.place<arena #block>]} : tensor<8xf32> -> tensor<16xf32>
     %y = sp.launch @half(%g) {sp.places = [#sp.place<arena #new>]} : (tensor<16xf32>) -> tensor<8xf32>
@@ -24,7 +24,7 @@ module @wait_is_gone {
 
 module @mesh_of_another_name {
   sp.mesh @mesh <["dp" = 2]> batch "dp"
-  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena #zero>}) -> tensor<16xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena #zero>}) -> tensor<16xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64, sp.far_bytes = 0 : i64} {
     // expected-error @below {{'sp.all_gather_start' op expected layouts on the axes of mesh dp=2 but got #sp.layout<contiguous 16 on "sp" of 2>}}
     %g, %t = sp.all_gather_start %x dim 0 in <contiguous 16 on "sp" of 2> {sp.places = [#sp.place<arena #block>]} : tensor<8xf32> -> tensor<16xf32>
     sp.wait %t
@@ -38,7 +38,7 @@ module @mesh_of_another_name {
 #block = affine_map<() -> (64)>
 
 module @mesh_is_gone {
-  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena #zero>}) -> tensor<16xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64} {
+  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena #zero>}) -> tensor<16xf32> attributes {sp.arena_bytes = 192 : i64, sp.constant_bytes = 0 : i64, sp.far_bytes = 0 : i64} {
     // expected-error @below {{'sp.all_gather_start' op expected a mesh beside #sp.layout<contiguous 16 on "sp" of 2>}}
     %g, %t = sp.all_gather_start %x dim 0 in <contiguous 16 on "sp" of 2> {sp.places = [#sp.place<arena #block>]} : tensor<8xf32> -> tensor<16xf32>
     sp.wait %t
@@ -55,7 +55,7 @@ module @mesh_is_gone {
 
 // The first turns are right: only the last reads beyond the stack.
 module @last_turn_reads_beyond_the_stack {
-  func.func @main(%x: tensor<4x8xf32> {sp.place = #sp.place<arena #zero>}, %s: tensor<1x8xf32> {sp.place = #sp.place<arena #new>}) -> tensor<1x8xf32> attributes {sp.arena_bytes = 320 : i64, sp.constant_bytes = 0 : i64} {
+  func.func @main(%x: tensor<4x8xf32> {sp.place = #sp.place<arena #zero>}, %s: tensor<1x8xf32> {sp.place = #sp.place<arena #new>}) -> tensor<1x8xf32> attributes {sp.arena_bytes = 320 : i64, sp.constant_bytes = 0 : i64, sp.far_bytes = 0 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c4 = arith.constant 4 : index

@@ -7,7 +7,7 @@
 #at128 = affine_map<() -> (128)>
 #at192 = affine_map<() -> (192)>
 module @rows_and_stacks_that_are_right {
-  func.func @main(%x: tensor<1x16xf32> {sp.place = #sp.place<arena #at0>}) attributes {sp.arena_bytes = 256 : i64, sp.constant_bytes = 0 : i64} {
+  func.func @main(%x: tensor<1x16xf32> {sp.place = #sp.place<arena #at0>}) attributes {sp.arena_bytes = 256 : i64, sp.constant_bytes = 0 : i64, sp.far_bytes = 0 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %s = sp.launch @made() {sp.places = [#sp.place<arena #at64>]} : () -> tensor<2x16xf32>
@@ -27,9 +27,9 @@ module @rows_and_stacks_that_are_right {
 #at0 = affine_map<() -> (0)>
 #at64 = affine_map<() -> (64)>
 module @other_row_taken {
-  func.func @main(%s: tensor<2x16xf32> {sp.place = #sp.place<arena #at0>}) attributes {sp.arena_bytes = 128 : i64, sp.constant_bytes = 0 : i64} {
+  func.func @main(%s: tensor<2x16xf32> {sp.place = #sp.place<arena #at0>}) attributes {sp.arena_bytes = 128 : i64, sp.constant_bytes = 0 : i64, sp.far_bytes = 0 : i64} {
     %c0 = arith.constant 0 : index
-    // expected-error @below {{'sp.take' op expected row 0 of the stack, at offset 0 from 0 to 128, but got offset 64}}
+    // expected-error @below {{'sp.take' op expected rows of the stack at offset 0 but got offset 64}}
     %r = sp.take %s at %c0 dim 0 {sp.places = [#sp.place<arena #at64>]} : tensor<2x16xf32> -> tensor<1x16xf32>
     return
   }
@@ -41,11 +41,11 @@ module @other_row_taken {
 #at64 = affine_map<() -> (64)>
 #at192 = affine_map<() -> (192)>
 module @rows_put_from_elsewhere {
-  func.func @main(%x: tensor<1x16xf32> {sp.place = #sp.place<arena #at0>}) attributes {sp.arena_bytes = 256 : i64, sp.constant_bytes = 0 : i64} {
+  func.func @main(%x: tensor<1x16xf32> {sp.place = #sp.place<arena #at0>}) attributes {sp.arena_bytes = 256 : i64, sp.constant_bytes = 0 : i64, sp.far_bytes = 0 : i64} {
     %c1 = arith.constant 1 : index
     %s = sp.launch @made() {sp.places = [#sp.place<arena #at64>]} : () -> tensor<2x16xf32>
     %b = sp.copy %x {sp.places = [#sp.place<arena #at192>]} : tensor<1x16xf32>
-    // expected-error @below {{'sp.put' op expected row 1 of the stack, at offset 128 from 64 to 192, but got offset 192}}
+    // expected-error @below {{'sp.put' op expected rows of the stack at offset 128 but got offset 192}}
     %s1 = sp.put %b into %s at %c1 dim 0 {sp.places = [#sp.place<arena #at64>]} : tensor<1x16xf32>, tensor<2x16xf32>
     return
   }
@@ -58,7 +58,7 @@ module @rows_put_from_elsewhere {
 #at64 = affine_map<() -> (64)>
 #at128 = affine_map<() -> (128)>
 module @old_stack_read_once_rows_are_there {
-  func.func @main(%x: tensor<1x16xf32> {sp.place = #sp.place<arena #at0>}) attributes {sp.arena_bytes = 256 : i64, sp.constant_bytes = 0 : i64} {
+  func.func @main(%x: tensor<1x16xf32> {sp.place = #sp.place<arena #at0>}) attributes {sp.arena_bytes = 256 : i64, sp.constant_bytes = 0 : i64, sp.far_bytes = 0 : i64} {
     %c1 = arith.constant 1 : index
     %s = sp.launch @made() {sp.places = [#sp.place<arena #at64>]} : () -> tensor<2x16xf32>
     // expected-note @below {{written here}}
@@ -78,7 +78,7 @@ module @old_stack_read_once_rows_are_there {
 #at64 = affine_map<() -> (64)>
 #at128 = affine_map<() -> (128)>
 module @other_rows_overwritten {
-  func.func @main(%x: tensor<1x16xf32> {sp.place = #sp.place<arena #at0>}) attributes {sp.arena_bytes = 256 : i64, sp.constant_bytes = 0 : i64} {
+  func.func @main(%x: tensor<1x16xf32> {sp.place = #sp.place<arena #at0>}) attributes {sp.arena_bytes = 256 : i64, sp.constant_bytes = 0 : i64, sp.far_bytes = 0 : i64} {
     %c1 = arith.constant 1 : index
     %s = sp.launch @made() {sp.places = [#sp.place<arena #at64>]} : () -> tensor<2x16xf32>
     %b = sp.copy %x {sp.places = [#sp.place<arena #at128>]} : tensor<1x16xf32>

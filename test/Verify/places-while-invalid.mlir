@@ -5,7 +5,7 @@
 #map2 = affine_map<() -> (128)>
 #map3 = affine_map<() -> (192)>
 module @overwritten_before_the_inner_loop_comes_round {
-  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena affine_map<() -> (0)>>}, %go: tensor<i1> {sp.place = #sp.place<arena affine_map<() -> (256)>>}) -> tensor<8xf32> attributes {sp.arena_bytes = 320 : i64, sp.constant_bytes = 0 : i64} {
+  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena affine_map<() -> (0)>>}, %go: tensor<i1> {sp.place = #sp.place<arena affine_map<() -> (256)>>}) -> tensor<8xf32> attributes {sp.arena_bytes = 320 : i64, sp.constant_bytes = 0 : i64, sp.far_bytes = 0 : i64} {
     %kept = sp.copy %x {sp.places = [#sp.place<arena #map1>]} : tensor<8xf32>
     %first = sp.copy %x {sp.places = [#sp.place<arena #map2>]} : tensor<8xf32>
     %outer = stablehlo.while(%a = %first) : tensor<8xf32> attributes {sp.carried_places = [#sp.place<arena #map2>], sp.places = [#sp.place<arena #map2>]}
@@ -37,7 +37,7 @@ module @overwritten_before_the_inner_loop_comes_round {
 #map2 = affine_map<() -> (128)>
 #map3 = affine_map<() -> (192)>
 module @overwritten_before_the_outer_loop_comes_round {
-  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena affine_map<() -> (0)>>}, %go: tensor<i1> {sp.place = #sp.place<arena affine_map<() -> (256)>>}) -> tensor<8xf32> attributes {sp.arena_bytes = 320 : i64, sp.constant_bytes = 0 : i64} {
+  func.func @main(%x: tensor<8xf32> {sp.place = #sp.place<arena affine_map<() -> (0)>>}, %go: tensor<i1> {sp.place = #sp.place<arena affine_map<() -> (256)>>}) -> tensor<8xf32> attributes {sp.arena_bytes = 320 : i64, sp.constant_bytes = 0 : i64, sp.far_bytes = 0 : i64} {
     %kept = sp.copy %x {sp.places = [#sp.place<arena #map1>]} : tensor<8xf32>
     %first = sp.copy %x {sp.places = [#sp.place<arena #map2>]} : tensor<8xf32>
     %outer = stablehlo.while(%a = %first) : tensor<8xf32> attributes {sp.carried_places = [#sp.place<arena #map2>], sp.places = [#sp.place<arena #map2>]}

@@ -10,6 +10,9 @@
 
 #include "mlir/IR/Remarks.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
 #include <map>
 
 using namespace mlir;
@@ -190,15 +193,17 @@ FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
                                      double seconds) {
   MeshOp meshOp = getMesh(module);
   json mesh = json::object(), bytes = json::array(), flops = json::array(),
-       peak = json::array();
+       peak = json::array(), far = json::array(), read = json::array(),
+       written = json::array();
   for (MeshAxisAttr axis : meshOp.getMesh().getAxes())
     mesh[axis.getName().str()] = axis.getSize();
-  int64_t arenaBytes =
-      *bytesOf(module.lookupSymbol<func::FuncOp>("main"), Space::Arena);
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  int64_t arenaBytes = *bytesOf(main, Space::Arena),
+          farBytes = *bytesOf(main, Space::Far);
   int64_t constantBytes = constantBytesOf(module);
   bool isExact = true;
   std::vector<sprt_prediction> predictions(
-      meshOp.getRanks(), {sizeof(sprt_prediction), 0, 0, 0, 0});
+      meshOp.getRanks(), {sizeof(sprt_prediction), 0, 0, 0, 0, 0, 0, 0});
   if (sprt_status *status = sprt_plan_predict(
           program.plan.data(), program.plan.size(), program.signatures.data(),
           program.signatures.size(), meshOp.getRanks(), predictions.data())) {
@@ -209,12 +214,15 @@ FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
   for (const sprt_prediction &each : predictions) {
     bytes.push_back(each.bytes_sent);
     flops.push_back(each.flops);
-    // The arena of a GPU is there as a whole.
+    // The arena of a GPU is there as a whole, and so is its far memory.
     int64_t arena = program.isCuda ? arenaBytes : each.touched_bytes;
+    far.push_back(program.isCuda ? farBytes : each.far_touched_bytes);
+    read.push_back(each.far_read_bytes);
+    written.push_back(each.far_written_bytes);
     peak.push_back(arena + program.scratchBytes + constantBytes);
     isExact &= each.exact != 0;
   }
-  return json{{"version", 1},
+  json report{{"version", 1},
               {"tool", "sp-compile"},
               {"mesh", mesh},
               {"ranks", meshOp.getRanks()},
@@ -226,6 +234,12 @@ FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
               {"peakBytesPerRank", peak},
               {"constantBytes", constantBytes},
               {"bytesAreExact", isExact}};
+  if (farBytes > 0) {
+    report["farPeakBytesPerRank"] = far;
+    report["farReadPerRank"] = read;
+    report["farWrittenPerRank"] = written;
+  }
+  return report;
 }
 
 //===----------------------------------------------------------------------===//
@@ -240,11 +254,53 @@ static std::string range(const json &perRank) {
   return *lo == *hi ? lo->dump() : lo->dump() + " to " + hi->dump();
 }
 
+/// The text with "*" for each of these words, which begin and end as words do.
+static std::string withoutNames(StringRef text,
+                                const llvm::StringSet<> &names) {
+  std::string key;
+  auto isOfWord = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  while (!text.empty()) {
+    StringRef word = text.take_while(isOfWord);
+    key += names.contains(word) ? "*" : word.str();
+    text = text.drop_front(word.size());
+    if (!text.empty())
+      key += text.front();
+    text = text.drop_front(std::min<size_t>(1, text.size()));
+  }
+  return key;
+}
+
+/// Prints texts, but only the first of many that differ in names alone.
+static void printFolded(ArrayRef<std::string> texts,
+                        const llvm::StringSet<> &names, raw_ostream &os) {
+  constexpr int kFew = 2; ///< of which each is printed
+  std::map<std::string, int> alike;
+  std::vector<std::string> keys;
+  for (const std::string &text : texts)
+    ++alike[keys.emplace_back(withoutNames(text, names))];
+  for (auto [text, key] : llvm::zip_equal(texts, keys)) {
+    int &count = alike[key];
+    auto [first, rest] = StringRef(text).split('\n');
+    if (count >= 0)
+      os << "  " << first;
+    if (count > kFew)
+      os << " (" << count << " alike)";
+    if (count >= 0)
+      os << "\n" << rest;
+    if (count > kFew)
+      count = -1;
+  }
+}
+
 void mlir::sp::printDecisions(const RemarkLog &log, raw_ostream &os) {
   if (!log.lines().empty())
     os << "decisions\n";
-  for (const std::string &line : log.lines())
-    os << "  " << line << "\n";
+  llvm::StringSet<> names;
+  for (StringRef line : log.lines())
+    if (StringRef name = line.split(": attention ").second.split(':').first;
+        !name.empty())
+      names.insert(name);
+  printFolded(log.lines(), names, os);
 }
 
 /// What travels in a ring of gradients, and what it saves.
@@ -268,30 +324,38 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
   if (backward > 0)
     os << " and gradients of " << backward;
   os << " on " << report["ranks"].get<int64_t>() << " ranks\n";
+  std::vector<std::string> texts;
+  llvm::StringSet<> names;
   for (const json &attention : attentions) {
+    names.insert(attention["name"].get<std::string>());
+    std::string described;
+    llvm::raw_string_ostream stream(described);
     auto text = [&](const char *key) {
       return attention[key].get<std::string>();
     };
     auto number = [&](const char *key) {
       return attention[key].get<int64_t>();
     };
-    os << "  " << (text("direction") == "backward" ? "gradients of " : "")
-       << text("name") << " (" << text("location") << "): " << text("mask")
-       << " mask, " << number("queryLength") << " queries x "
-       << number("kvLength") << " keys, " << number("queryHeads")
-       << " heads of " << number("headSize") << ", " << number("kvHeads")
-       << " kv heads, scores " << text("scores") << "\n"
-       << "    " << text("strategy")
-       << (text("strategy") == "none" ? "" : ", " + text("layout"))
-       << (attention["bidirectional"].get<bool>() ? ", both ways at once" : "")
-       << (number("headGroups") > 1
-               ? ", " + std::to_string(number("headGroups")) +
-                     " groups of heads"
-               : "")
-       << "; a rank sends " << range(attention["bytesSentPerRank"]) << " bytes"
-       << describeTravelling(attention) << " and computes "
-       << range(attention["areaPerRank"]) << " visible pairs a head\n";
+    stream << (text("direction") == "backward" ? "gradients of " : "")
+           << text("name") << " (" << text("location") << "): " << text("mask")
+           << " mask, " << number("queryLength") << " queries x "
+           << number("kvLength") << " keys, " << number("queryHeads")
+           << " heads of " << number("headSize") << ", " << number("kvHeads")
+           << " kv heads, scores " << text("scores") << "\n"
+           << "    " << text("strategy")
+           << (text("strategy") == "none" ? "" : ", " + text("layout"))
+           << (attention["bidirectional"].get<bool>() ? ", both ways at once"
+                                                      : "")
+           << (number("headGroups") > 1
+                   ? ", " + std::to_string(number("headGroups")) +
+                         " groups of heads"
+                   : "")
+           << "; a rank sends " << range(attention["bytesSentPerRank"])
+           << " bytes" << describeTravelling(attention) << " and computes "
+           << range(attention["areaPerRank"]) << " visible pairs a head\n";
+    texts.push_back(std::move(described));
   }
+  printFolded(texts, names, os);
   os << "whole program, a rank: sends " << range(report["bytesSentPerRank"])
      << " bytes"
      << (report["bytesAreExact"].get<bool>()
@@ -303,6 +367,11 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
   if (report["constantBytes"] != 0)
     os << ", " << report["constantBytes"].get<int64_t>()
        << " of them for constants";
+  if (report.contains("farPeakBytesPerRank"))
+    os << ", and " << range(report["farPeakBytesPerRank"])
+       << " of far memory, to which it copies "
+       << range(report["farWrittenPerRank"]) << " and from which "
+       << range(report["farReadPerRank"]);
   os << "\n";
   if (llvm::any_of(attentions, [](const json &attention) {
         return attention["mask"] != "full";

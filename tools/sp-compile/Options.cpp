@@ -23,31 +23,10 @@ struct LaterOption {
 };
 constexpr LaterOption kLater[] = {
     {"--chunks", "leave it out: a rank's sequence is one chunk"},
-    {"--offload", "leave it out: everything stays in the arena"},
     {"--zero", "leave it out: parameters are on every rank"},
     {"--zero-axes", "leave it out: parameters are on every rank"},
     {"--machine", "leave it out: auto chooses by counted bytes"},
 };
-
-std::optional<int64_t> parseBytes(const std::string &text) {
-  char *end = nullptr;
-  double number = std::strtod(text.c_str(), &end);
-  static constexpr std::pair<const char *, double> units[] = {
-      {"", 1},
-      {"B", 1},
-      {"KiB", 1024.0},
-      {"MiB", 1048576.0},
-      {"GiB", 1073741824.0},
-      {"TiB", 1099511627776.0},
-      {"KB", 1e3},
-      {"MB", 1e6},
-      {"GB", 1e9},
-      {"TB", 1e12}};
-  for (auto [unit, factor] : units)
-    if (end != text.c_str() && unit == std::string(end) && number > 0)
-      return static_cast<int64_t>(number * factor);
-  return std::nullopt;
-}
 
 /// What this version does not have yet, or "".
 std::string findLater(const CLI::App &app) {
@@ -89,6 +68,8 @@ std::optional<Checkpoint> checkpointOf(const std::string &name) {
 }
 
 std::string checkOptions(CompileOptions &options, const std::string &checkpoint,
+                         const std::string &rowBlocks,
+                         const std::string &offload,
                          const std::string &memoryLimit) {
   static constexpr const char *kEmits[] = {"spx",       "import",   "plan",
                                            "partition", "schedule", "memory",
@@ -107,6 +88,16 @@ std::string checkOptions(CompileOptions &options, const std::string &checkpoint,
            "attention-out but got '" +
            checkpoint + "'";
   options.checkpoint = *known;
+  if (rowBlocks != "auto" &&
+      (llvm::StringRef(rowBlocks).getAsInteger(10, options.rowBlocks) ||
+       options.rowBlocks < 1))
+    return "expected --row-blocks to be auto or a number of blocks but got '" +
+           rowBlocks + "'";
+  options.offloadState = offload == "host+state";
+  options.offload = offload == "host" || options.offloadState;
+  if (!options.offload && offload != "none")
+    return "expected --offload to be none, host or host+state but got '" +
+           offload + "'";
   if (!memoryLimit.empty()) {
     options.memoryLimit = parseBytes(memoryLimit);
     if (!options.memoryLimit)
@@ -122,7 +113,8 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                                       std::optional<int> &status) {
   CompileOptions options;
   CudaTarget cuda;
-  std::string target = "cpu", checkpoint = "as-written", memoryLimit;
+  std::string target = "cpu", checkpoint = "as-written", memoryLimit,
+              rowBlocks = "auto", offload = "none";
   CLI::App app(
       "Compiles a StableHLO model into a program for every rank of a mesh.",
       "sp-compile");
@@ -183,6 +175,21 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                    "what gradients compute again: as-written, none, full, or "
                    "attention-out: all but attention")
       ->capture_default_str();
+  spread
+      ->add_option("--row-blocks", rowBlocks,
+                   "auto, or in how many blocks of rows what lies between "
+                   "attentions runs")
+      ->capture_default_str();
+  spread
+      ->add_option("--accumulate", options.accumulate,
+                   "micro-batches that run in turn, before one update")
+      ->check(positive())
+      ->capture_default_str();
+  spread
+      ->add_option("--offload", offload,
+                   "none, host: what waits long lies in far memory, or "
+                   "host+state: optimizer state does, too")
+      ->capture_default_str();
   spread->add_option("--shard", options.shard,
                      "axes of an argument's dimensions: arg0=_,sp,_");
   auto *machine = app.add_option_group("Machine");
@@ -203,9 +210,10 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
       ->add_option("--precision", options.precision, "default, or f64 to check")
       ->capture_default_str();
   machine->add_option("--memory-limit", memoryLimit,
-                      "most a rank may use: 80GiB; " + list([](auto &one) {
-                        return one.gathersKeys;
-                      }) + " groups heads for it");
+                      "most a rank may use: 80GiB; far memory and checkpoints "
+                      "that were not asked for are tried for it, and " +
+                          list([](auto &one) { return one.gathersKeys; }) +
+                          " groups heads");
   auto *output = app.add_option_group("Output");
   output
       ->add_option("--emit", options.emit,
@@ -225,11 +233,13 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
     return options;
   if (target == "cuda")
     options.cuda = cuda;
+  options.offloadGiven = app.count("--offload") > 0;
+  options.checkpointGiven = app.count("--checkpoint") > 0;
   std::string wrong = findLater(app);
   if (wrong.empty())
     wrong = checkCuda(app, options, target);
   if (wrong.empty())
-    wrong = checkOptions(options, checkpoint, memoryLimit);
+    wrong = checkOptions(options, checkpoint, rowBlocks, offload, memoryLimit);
   if (!wrong.empty())
     status = refuse(app, wrong, kFailed);
   else if (options.emit == "spx" && options.output.empty())

@@ -20,6 +20,13 @@ struct CompileOptions {
   /// Factors of the sequence axis, and groups of heads; 0: not given.
   int64_t heads = 0, inner = 0, headGroups = 0;
   bool bidirectional = false;
+  /// Of regions in which rows do not meet; 0: as memory asks for.
+  int64_t rowBlocks = 0;
+  int64_t accumulate = 1;    ///< micro-batches that run in turn
+  bool offload = false;      ///< what waits long lies in far memory
+  bool offloadState = false; ///< and donated arguments
+  /// Whether the user has said what --memory-limit may change otherwise.
+  bool offloadGiven = false, checkpointGiven = false;
   std::vector<std::string> shard;
   std::optional<CudaTarget> cuda; ///< of --target=cuda
   std::string cpu = "native", bf16 = "fastest", precision = "default";

@@ -16,10 +16,44 @@ struct Stage {
   std::function<void(OpPassManager &)> build;
 };
 
-/// Plan to Memory. All-gather takes `gatherGroups` groups of heads where
-/// --head-groups does not say.
+/// What memory decides where the options leave it open.
+struct MemoryChoices {
+  /// Groups in which all-gather takes heads.
+  int64_t gatherGroups = 1;
+  /// Rows of a block of each region in which rows do not meet.
+  SmallVector<int64_t> blockRows;
+  /// Bytes of an arena that need no far memory.
+  int64_t arenaBytes = 0;
+  /// Whether anything lies there, with --offload.
+  bool goesFar = true;
+};
+
+/// Plan to Memory. What is chosen after Partition is read when Schedule is
+/// built.
 std::vector<Stage> stagesOf(const CompileOptions &options,
-                            int64_t gatherGroups);
+                            const MemoryChoices &choices);
+
+/// Chooses rows of blocks with which a rank needs at most 2 % more than with
+/// the smallest ones, and where that can be no more than `arenaBytes`, if not
+/// 0: none where --row-blocks says, or all regions are short. With far memory,
+/// if that helps, `arenaBytes` becomes what may live at once, so that it fits
+/// when packed. `partitioned` stays as it is.
+LogicalResult chooseBlocks(ModuleOp partitioned, const CompileOptions &options,
+                           MemoryChoices &choices, RemarkLog &log);
+
+struct NeededBytes {
+  int64_t arena = 0, others = 0;
+
+  int64_t all() const { return arena + others; }
+};
+
+/// What a rank needs: with regions in the smallest blocks of rows or, where
+/// `arenaBytes` is not 0, in those that are chosen for so large an arena.
+/// `imported` is what Memory makes of it then.
+FailureOr<NeededBytes> neededBytes(ModuleOp imported,
+                                   const CompileOptions &options,
+                                   int64_t arenaBytes, const Target &target,
+                                   RemarkLog &log);
 
 /// The fewest groups of heads in which all-gather keeps a rank within
 /// --memory-limit, or those that need least where none does: 1 where nothing is

@@ -2,6 +2,7 @@
 
 #include "CommandLine.h"
 #include "Explain.h"
+#include "Levers.h"
 #include "Memory.h"
 #include "Options.h"
 #include "Stages.h"
@@ -12,6 +13,7 @@
 #include "sp/IR/SP.h"
 #include "sp/IR/Storage.h"
 #include "sp/Import/Passes.h"
+#include "sp/Partition/Passes.h"
 #include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
@@ -46,7 +48,8 @@ private:
   LogicalResult runStage(ModuleOp module, StringRef name,
                          function_ref<void(OpPassManager &)> build);
   bool stopsAt(StringRef stage) const { return options.emit == stage; }
-  LogicalResult import(ModuleOp module);
+  LogicalResult import(ModuleOp module, const CompileOptions &options);
+  LogicalResult chooseLevers(ModuleOp module, const Target &target);
   void noteAttentions(ModuleOp module);
   LogicalResult stop();
   LogicalResult checkMemory(ModuleOp module, int64_t peakBytes);
@@ -55,10 +58,10 @@ private:
   LogicalResult writeArtifact(const EmittedProgram &program);
 
   MLIRContext &context;
-  const CompileOptions &options;
+  CompileOptions options;
   RemarkLog &log;
-  /// Groups in which all-gather takes heads where the limit asks for them.
-  int64_t gatherGroups = 1;
+  std::string levers; ///< options that were taken for a limit
+  MemoryChoices choices;
   nlohmann::json attentions = nlohmann::json::array();
   Clock::time_point begin = Clock::now();
 };
@@ -88,9 +91,12 @@ LogicalResult Compilation::checkMemory(ModuleOp module, int64_t peakBytes) {
              << " bytes but the plan needs " << peakBytes;
   if (int64_t constants = constantBytesOf(module))
     diagnostic << ", " << constants << " of them for constants";
-  if (gatherGroups > 1)
-    diagnostic << ", the least, with heads gathered in " << gatherGroups
+  if (choices.gatherGroups > 1)
+    diagnostic << ", the least, with heads gathered in " << choices.gatherGroups
                << " groups";
+  if (!levers.empty())
+    diagnostic << (choices.gatherGroups > 1 ? " and " : ", the least, with ")
+               << levers;
   return diagnostic
          << "; more ranks along the sequence, or --strategy=ring, need less";
 }
@@ -154,8 +160,12 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
   }
   // Constants are written out: what does not fit is known before.
   int64_t placedBytes = placedBytesOf(module);
-  if (failed(checkMemory(module, placedBytes)) ||
-      failed(checkConstants(module)))
+  if (options.memoryLimit && placedBytes > *options.memoryLimit) {
+    FailureOr<int64_t> scratch = scratchBytesOf(module, target);
+    return failed(scratch) ? failure()
+                           : checkMemory(module, placedBytes + *scratch);
+  }
+  if (failed(checkConstants(module)))
     return failure();
   FailureOr<EmittedProgram> program = emitProgram(module, target);
   if (failed(program) ||
@@ -210,7 +220,8 @@ void Compilation::noteAttentions(ModuleOp module) {
     attentions = describeAttentions(module);
 }
 
-LogicalResult Compilation::import(ModuleOp module) {
+LogicalResult Compilation::import(ModuleOp module,
+                                  const CompileOptions &options) {
   if (options.precision == "f64" &&
       failed(runStage(module, "precision", [](OpPassManager &pm) {
         pm.addPass(createVerifyInputPass());
@@ -222,6 +233,8 @@ LogicalResult Compilation::import(ModuleOp module) {
     forgetCheckpoints(pm, options.checkpoint);
     buildImportPipeline(pm);
     buildCheckpointPipeline(pm, options.checkpoint);
+    if (options.accumulate > 1)
+      buildAccumulatePipeline(pm, options.accumulate);
     pm.addPass(createVerifyImportPass());
   });
 }
@@ -233,11 +246,29 @@ LogicalResult Compilation::stop() {
   return success();
 }
 
-LogicalResult Compilation::run(ModuleOp module) {
-  if (failed(import(module)))
+/// What a memory limit changes of the options, and leaves to the arena.
+LogicalResult Compilation::chooseLevers(ModuleOp module, const Target &target) {
+  if (!options.memoryLimit)
+    return success();
+  std::string emits = std::exchange(options.emit, "spx");
+  FailureOr<Levers> chosen = sp::chooseLevers(
+      module, options, target,
+      [&](ModuleOp copy, const CompileOptions &other) {
+        return import(copy, other);
+      },
+      log);
+  options.emit = emits;
+  if (failed(chosen))
     return failure();
-  if (stopsAt("import"))
-    return stop();
+  options = chosen->options;
+  options.emit = emits;
+  levers = chosen->taken;
+  choices.arenaBytes =
+      std::max<int64_t>(*options.memoryLimit - chosen->needed.others, 0);
+  return success();
+}
+
+LogicalResult Compilation::run(ModuleOp module) {
   std::string error;
   FailureOr<CPUTarget> cpu = resolveCPUTarget(options.cpu, error);
   if (failed(cpu) || failed(chooseBF16Products(options.bf16, *cpu, error))) {
@@ -245,11 +276,18 @@ LogicalResult Compilation::run(ModuleOp module) {
     return failure();
   }
   Target target{*cpu, options.cuda};
+  if (failed(chooseLevers(module, target)) || failed(import(module, options)))
+    return failure();
+  if (stopsAt("import"))
+    return stop();
   FailureOr<int64_t> groups = chooseGatherGroups(module, options, target, log);
   if (failed(groups))
     return failure();
-  gatherGroups = *groups;
-  for (const Stage &stage : stagesOf(options, gatherGroups)) {
+  choices.gatherGroups = *groups;
+  for (const Stage &stage : stagesOf(options, choices)) {
+    if (stage.name == "schedule" &&
+        failed(chooseBlocks(module, options, choices, log)))
+      return failure();
     if (failed(runStage(module, stage.name, stage.build)))
       return failure();
     if (stage.name == "plan")

@@ -29,6 +29,7 @@ static void registerOurPasses() {
   mlir::sp::registerPlanPipeline();
   mlir::sp::registerSPPartitionPasses();
   mlir::sp::registerPartitionPipeline();
+  mlir::sp::registerAccumulatePipeline();
   mlir::sp::registerSPSchedulePasses();
   mlir::sp::registerSchedulePipeline();
   mlir::sp::registerSPVerifyPasses();

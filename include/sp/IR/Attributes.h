@@ -18,6 +18,9 @@ inline constexpr llvm::StringLiteral kShardings = "sp.shardings";
 inline constexpr llvm::StringLiteral kBackward = "sp.backward";
 /// From Schedule: how often a long `stablehlo.while` runs (number).
 inline constexpr llvm::StringLiteral kTrips = "sp.trips";
+/// From Schedule: of a loop over blocks of rows the number of its region, and
+/// how many tokens that and a block have (list of numbers).
+inline constexpr llvm::StringLiteral kRowBlocks = "sp.row_blocks";
 // From Memory: places of an operation's tensor results and of what a loop
 // carries (lists of Place), and of an argument of @main (Place).
 inline constexpr llvm::StringLiteral kPlaces = "sp.places";
@@ -26,6 +29,7 @@ inline constexpr llvm::StringLiteral kPlace = "sp.place";
 // From Memory: sizes of the spaces of @main, in bytes (numbers).
 inline constexpr llvm::StringLiteral kArenaBytes = "sp.arena_bytes";
 inline constexpr llvm::StringLiteral kConstantBytes = "sp.constant_bytes";
+inline constexpr llvm::StringLiteral kFarBytes = "sp.far_bytes";
 // Within Codegen: of a kernel's function its tiles and the scratch memory of a
 // thread (numbers); on GPUs that it is a grid (flag) and the threads of a block
 // (number); of its loops, which are written out (flag).

@@ -8,8 +8,13 @@
 
 namespace mlir::sp {
 
-/// Places begin at multiples of this many bytes.
+/// Places begin at multiples of this many bytes, those in far memory on pages,
+/// as files are copied.
 inline constexpr int64_t kPlaceAlignment = 64;
+inline constexpr int64_t kFarAlignment = 4096;
+inline int64_t alignmentOf(Space space) {
+  return space == Space::Far ? kFarAlignment : kPlaceAlignment;
+}
 
 /// The place of a tensor, seen where it is defined; null where it has none yet.
 PlaceAttr placeOf(Value value);

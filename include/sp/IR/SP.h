@@ -57,6 +57,12 @@ ArrayAttr toAttr(MLIRContext *context, const sprt::algebra::Bands &bands);
 /// deals the query heads.
 int64_t getMaxHeads(LayoutAttr heads, int64_t headCount);
 
+/// Whether values of that type lie in far memory.
+bool isFar(Type type);
+
+/// The type of the same value in far memory.
+RankedTensorType toFar(RankedTensorType type);
+
 /// The mesh of a module, or null.
 MeshOp getMesh(Operation *moduleOp);
 

@@ -42,7 +42,9 @@ class Sp_Enum<string name, string sum, list<I32EnumAttrCase> cases>
 def Sp_Stream : Sp_Enum<"Stream", "What runs in order, beside the others", [
   I32EnumAttrCase<"Compute", 0, "compute">,
   I32EnumAttrCase<"Comm", 1, "comm">,
-  I32EnumAttrCase<"Back", 2, "back">]>;
+  I32EnumAttrCase<"Back", 2, "back">,
+  I32EnumAttrCase<"In", 3, "in">,
+  I32EnumAttrCase<"Out", 4, "out">]>;
 
 def Sp_LayoutKind : Sp_Enum<"LayoutKind", "How positions are dealt to ranks", [
   I32EnumAttrCase<"Contiguous", 0, "contiguous">,
@@ -72,7 +74,8 @@ def Sp_TermKind : Sp_Enum<"TermKind", "What a score function reads an element of
 
 def Sp_Space : Sp_Enum<"Space", "Memory of a rank", [
   I32EnumAttrCase<"Arena", 0, "arena">,
-  I32EnumAttrCase<"Constants", 1, "constants">]>;
+  I32EnumAttrCase<"Constants", 1, "constants">,
+  I32EnumAttrCase<"Far", 2, "far">]>;
 
 def Sp_Activation : Sp_Enum<"Activation", "What a product's elements go through", [
   I32EnumAttrCase<"None", 0, "none">,
@@ -156,16 +159,21 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
     of half the ranks is dealt to, and the rows of each ring owner are cut into 2
     parts, one a rank: `<zigzag 4096 on "sp" of 8 split 2>`. The first positions
     of a longer dimension may lie where those of the longer one do: `<zigzag 4095
-    within 4096 on "sp" of 4>`. The algebra of layouts is `sprt/algebra/Layout.h`.
+    within 4096 on "sp" of 4>`. With `blocks 8` the positions are cut into 8 blocks,
+    of which every rank has a part, one after the other; `<zigzag 4096 on "sp" of 4
+    turns 8>` gives the parts of each block to owners of their own: in turn t rank r
+    is owner 4 t + r. The algebra of layouts is `sprt/algebra/Layout.h`.
   }];
   let parameters = (ins EnumParameter<Sp_LayoutKind>:$kind, "int64_t":$length,
                         "AxisAttr":$axis, "int64_t":$ranks,
                         DefaultValuedParameter<"int64_t", "1">:$split,
-                        DefaultValuedParameter<"int64_t", "0", "of a longer dimension, else 0">:$within);
-  let assemblyFormat = "`<` $kind $length (`within` $within^)? `on` $axis `of` $ranks (`split` $split^)? `>`";
+                        DefaultValuedParameter<"int64_t", "0", "of a longer dimension, else 0">:$within,
+                        DefaultValuedParameter<"int64_t", "1">:$blocks, DefaultValuedParameter<"int64_t", "1">:$turns);
+  let assemblyFormat = "`<` $kind $length (`within` $within^)? `on` $axis `of` $ranks (`split` $split^)?"
+                       " (`blocks` $blocks^)? (`turns` $turns^)? `>`";
   let builders = [AttrBuilder<(ins "LayoutKind":$kind, "int64_t":$length, "AxisAttr":$axis, "int64_t":$ranks,
                                    CArg<"int64_t", "1">:$split), [{
-    return $_get($_ctxt, kind, length, axis, ranks, split, 0);
+    return $_get($_ctxt, kind, length, axis, ranks, split, 0, 1, 1);
   }]>];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -174,6 +182,10 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
     /// Rows of the rank that holds most.
     int64_t getMaxCount() const;
     bool isDense() const { return getRanks() == 1; }
+    /// Owners of rows: for each turn as many as there are ranks.
+    int64_t getOwners() const { return getRanks() * getTurns(); }
+    /// The same rows by turn, where the layout has blocks.
+    LayoutAttr getByTurn() const;
     /// The layout of all positions that are dealt.
     LayoutAttr getWhole() const;
     /// The first `length` of them where they are; null where there are fewer.
@@ -300,10 +312,15 @@ def Sp_PlaceAttr : Sp_Attr<"Place", "place"> {
     `<arena affine_map<(d0) -> (4096 + (d0 mod 2) * 512)>>` is the byte at which
     the value begins, as a function of the counters of the `scf.for` loops around
     it, outermost first: here it lies in two slots in turn. Constants lie in the
-    artifact's data, all else in the arena.
+    artifact's data, values of a type with `#sp.far` in far memory, all else in the
+    arena.
   }];
   let parameters = (ins EnumParameter<Sp_Space>:$space, "::mlir::AffineMapAttr":$offset);
   let assemblyFormat = "`<` $space $offset `>`";
+}
+
+def Sp_FarAttr : Sp_Attr<"Far", "far"> {
+  let summary = "Of a tensor's type: it lies in far memory";
 }
 
 class Sp_Type<string name, string typeMnemonic> : TypeDef<Sp_Dialect, name> {

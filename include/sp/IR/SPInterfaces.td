@@ -8,7 +8,7 @@ include "mlir/IR/OpBase.td"
 def Sp_CommunicationOpInterface : OpInterface<"CommunicationOpInterface"> {
   let cppNamespace = "::mlir::sp";
   let description = [{
-    Moves values between ranks. In value form, from Partition, results are there at
+    Moves values between ranks, or memories of one. In value form, from Partition, results are there at
     once; a start, from Schedule, yields a token last, and results may be used once
     that has been awaited.
   }];

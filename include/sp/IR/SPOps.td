@@ -18,6 +18,9 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
     numbers count, outermost first: with `["sp:(4)2", "sp:(1)4"]` neighbouring
     processes are neighbours in the ring of 4.
 
+    The ranks of a `folded` mesh are turns of a loop: it stands within
+    `sp-accumulate-pipeline`, until `sp-fold-turns` makes that loop.
+
     (C1) the sequence and the batch axis are axes of the mesh.
     (C2) no other mesh is in the module.
     (C3) `processes` names factors of the axes that count every rank once.
@@ -27,8 +30,8 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Sp_MeshAttr:$mesh,
                        OptionalAttr<Sp_AxisAttr>:$sequence, OptionalAttr<Sp_AxisAttr>:$batch,
-                       OptionalAttr<Sp_AxisListAttr>:$processes);
-  let assemblyFormat = "$sym_name $mesh (`sequence` $sequence^)? (`batch` $batch^)? (`processes` $processes^)? attr-dict";
+                       OptionalAttr<Sp_AxisListAttr>:$processes, UnitAttr:$folded);
+  let assemblyFormat = "$sym_name $mesh (`sequence` $sequence^)? (`batch` $batch^)? (`processes` $processes^)? (`folded` $folded^)? attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The coordinate along an axis is (rank / stride) mod size.
@@ -220,6 +223,7 @@ def Sp_PositionsOp : Sp_Op<"positions", [Pure]> {
     What iota, RoPE tables and masks read once the sequence is dealt to ranks.
     Padding repeats position 0.
     (C1) the result has as many elements as the layout's largest rank.
+    (C2) the layout has no turns.
     ```mlir
     %pos = sp.positions <zigzag 4096 on "sp" of 4> : tensor<1024xi32>
     ```
@@ -262,7 +266,7 @@ def Sp_LaunchOp : Sp_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
   let assemblyFormat = "$kernel `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
 }
 
-def Sp_GemmOp : Sp_Op<"gemm", [Pure]> {
+def Sp_GemmOp : Sp_Op<"gemm", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<Sp_ContinuationOpInterface>]> {
   let summary = "Matrix product by the vendor's library";
   let description = [{
     `c[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]`, accumulated in fp32,
@@ -270,23 +274,28 @@ def Sp_GemmOp : Sp_Op<"gemm", [Pure]> {
     `[b, m, n, k]`, strides are in elements, `lhs_strides` over `[b, m, k]`,
     `rhs_strides` over `[b, k, n]`; c is dense. Exists from Schedule on.
 
+    With `onto` the product is added to what lies there, as partial gradients of
+    weights are, block after block of rows; Memory places the result on it.
     On GPUs the library then adds `bias[n]` and applies the activation, still in
     fp32, before it rounds: `relu`, or `gelu` in its form by tanh.
 
     (C1) four sizes, three strides an operand.
     (C2) the result has b * m * n elements.
     (C3) the bias has n elements of the result's type.
+    (C4) what the product is added to has the result's type, fp32, and neither a
+    bias nor an activation follows.
     ```mlir
     %c = sp.gemm %a, %b sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
     %d = sp.gemm %a, %b bias %v then relu sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
+    %e = sp.gemm %a, %b onto %c sizes [1, 8, 16, 4] strides [0, 4, 1] x [0, 16, 1] : (tensor<8x4xf32>, tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, Optional<AnyRankedTensor>:$bias,
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, Optional<AnyRankedTensor>:$onto, Optional<AnyRankedTensor>:$bias,
                        DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$lhs_strides, DenseI64ArrayAttr:$rhs_strides,
                        DefaultValuedAttr<Sp_Activation, "Activation::None">:$activation);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs (`bias` $bias^)? (`then` $activation^)? `sizes` $sizes `strides` $lhs_strides `x`
+    $lhs `,` $rhs (`onto` $onto^)? (`bias` $bias^)? (`then` $activation^)? `sizes` $sizes `strides` $lhs_strides `x`
     $rhs_strides attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
@@ -303,6 +312,20 @@ def Sp_CopyOp : Sp_Op<"copy", [Pure, SameOperandsAndResultType]> {
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input)";
+}
+
+def Sp_EmptyOp : Sp_Op<"empty", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "A stack whose rows are nobody's yet";
+  let description = [{
+    What a loop over blocks of rows puts its results into. Exists from Schedule on,
+    and costs nothing: Memory gives it a place. Every row is put once, and none is
+    read before (Verify).
+    ```mlir
+    %s = sp.empty : tensor<1x16384x64xf32>
+    ```
+  }];
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
 }
 
 def Sp_TakeOp : Sp_Op<"take", [Pure]> {
@@ -361,6 +384,7 @@ def Sp_WaitOp : Sp_Op<"wait"> {
 
 include "sp/IR/SPBackwardOps.td"
 include "sp/IR/SPCommunicationOps.td"
+include "sp/IR/SPFarOps.td"
 include "sp/IR/SPLogSumExpOps.td"
 
 #endif // SP_IR_SPOPS_TD

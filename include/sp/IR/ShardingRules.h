@@ -24,9 +24,9 @@ struct Factor {
   SmallVector<std::pair<unsigned, unsigned>> operands, results;
   /// How partial results combine, for a reduction.
   std::optional<Reduction> reduction;
-  /// Rows move along these dimensions, which may differ in length. They are
-  /// dealt alike (`fitDim`), but rows at the ends of what a rank holds are
-  /// another's.
+  /// Rows move along these dimensions, which may differ in length, or change by
+  /// their position. They are dealt alike (`fitDim`), but no part computes its
+  /// rows by itself.
   bool moves = false;
 };
 

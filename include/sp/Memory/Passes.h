@@ -16,8 +16,18 @@ namespace mlir::sp {
 #define GEN_PASS_REGISTRATION
 #include "sp/Memory/Passes.h.inc"
 
-/// Adds the stage: copies, offsets, verify.
-void buildMemoryPipeline(OpPassManager &pm);
+struct MemoryOptions {
+  /// What is computed while a byte is copied to far memory; 0: nothing lies
+  /// there.
+  int64_t farFlopsPerByte = 0;
+  /// Bytes up to which an arena needs none.
+  int64_t arenaBytes = 0;
+  /// Whether donated arguments may lie there.
+  bool farState = false;
+};
+
+/// Adds the stage: far memory, copies, offsets, verify.
+void buildMemoryPipeline(OpPassManager &pm, const MemoryOptions &options = {});
 void registerMemoryPipeline();
 
 } // namespace mlir::sp

@@ -5,6 +5,45 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PlaceFarPass : Pass<"sp-place-far", "::mlir::ModuleOp"> {
+  let summary = "Let what waits long lie in far memory";
+  let description = [{
+    A value that nobody reads while much is computed goes to far memory behind its
+    making, and comes back ahead of its next use, each on a stream of its own while
+    the rest goes on: inputs of layers and results of attention that gradients read,
+    for instance. Long is twice as long as both copies take, where `flops-per-byte`
+    says how much is computed while a byte is copied. Arguments and results stay, but
+    with `state` those that are donated and not read for long lie in far memory
+    before and after: an optimizer's state but for its update. The largest and what
+    waits longest goes first, until the peak is no higher than `arena-bytes`, or
+    than what it would be if all that waits were away where that is more. The rest
+    stays.
+
+    ```mlir
+    // Before
+    %y = sp.gemm %x, %w ...
+    ...
+    %dw = sp.gemm %x, %dy ...
+    // After
+    %h, %gone = sp.evict_start %x : tensor<4096x64xf32> -> tensor<4096x64xf32, #sp.far>
+    %y = sp.gemm %x, %w ...
+    sp.wait %gone
+    ...
+    %x1, %came = sp.fetch_start %h : tensor<4096x64xf32, #sp.far> -> tensor<4096x64xf32>
+    ...
+    sp.wait %came
+    %dw = sp.gemm %x1, %dy ...
+    ```
+  }];
+  let options = [
+    Option<"flopsPerByte", "flops-per-byte", "int64_t", "128",
+           "What is computed while a byte is copied.">,
+    Option<"arenaBytes", "arena-bytes", "int64_t", "0", "Bytes that the arena may have.">,
+    Option<"state", "state", "bool", "false", "Whether donated arguments may go, too.">,
+  ];
+  let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
+}
+
 def InsertCopiesPass : Pass<"sp-insert-copies", "::mlir::ModuleOp"> {
   let summary = "Copy values that loops and branches carry on";
   let description = [{

@@ -22,6 +22,11 @@ void buildPartitionPipeline(OpPassManager &pm,
                             const PropagateShardingsPassOptions &options = {});
 void registerPartitionPipeline();
 
+/// Cuts the batch of an imported program into micro-batches that run in turn,
+/// one update behind them: what a loop over them in the model would be.
+void buildAccumulatePipeline(OpPassManager &pm, int64_t microBatches);
+void registerAccumulatePipeline();
+
 } // namespace mlir::sp
 
 #endif // SP_PARTITION_PASSES_H

@@ -69,6 +69,71 @@ def LocalizePass : Pass<"sp-localize", "::mlir::ModuleOp"> {
                            "::mlir::affine::AffineDialect", "::mlir::stablehlo::StablehloDialect"];
 }
 
+def DealTurnsPass : Pass<"sp-deal-turns", "::mlir::ModuleOp"> {
+  let summary = "Deal the batch to turns of a loop";
+  let description = [{
+    Says that the batch of every attention is dealt to as many micro-batches, which
+    run in turn: a mesh whose ranks are turns. Passes of Partition make of it what
+    one turn computes and what is combined of all, and `sp-fold-turns` the loop.
+
+    ```mlir
+    // After
+    sp.mesh @sp_turns <["turns" = 4]> batch "turns" folded
+    ```
+  }];
+  let options = [
+    Option<"turns", "turns", "int64_t", "1", "Micro-batches.">,
+  ];
+  let dependentDialects = ["::mlir::sp::SpDialect"];
+}
+
+def SinkReductionsPass : Pass<"sp-sink-reductions", "::mlir::ModuleOp"> {
+  let summary = "Reduce sums that a loop accumulates once, behind it";
+  let description = [{
+    What a loop adds up of reductions over ranks, the ranks add up by themselves;
+    the sums are reduced behind the loop. So gradients of several micro-batches
+    are reduced once. What lies between a reduction and its sum may be linear: a
+    product with what every turn has alike is, which makes NaN of parts of both
+    signs where that is infinite, or divides by 0. A stack of such results, which is zero before the loop, is
+    reduced behind it where that is in a loop as well.
+
+    ```mlir
+    // Before, in a loop that carries %sum
+    %r = sp.all_reduce %p sum over ["sp"] of 4 : tensor<8xf32>
+    %next = stablehlo.add %sum, %r : tensor<8xf32>
+    // After
+    %next = stablehlo.add %sum, %p : tensor<8xf32>
+    // behind the loop
+    %r = sp.all_reduce %loop sum over ["sp"] of 4 : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::stablehlo::StablehloDialect"];
+}
+
+def FoldTurnsPass : Pass<"sp-fold-turns", "::mlir::ModuleOp"> {
+  let summary = "Run the ranks of a folded mesh one after the other";
+  let description = [{
+    What differs from turn to turn runs in loops over them; what combines the values
+    of all ends a loop, and is carried by it. An operation goes into the last loop
+    that what reads it allows, so that forward and gradients are in one, even behind
+    one that counts the tokens. What a later loop reads of each turn is a stack.
+
+    ```mlir
+    // Before
+    %p = stablehlo.dot_general %x, %dy, ... : (tensor<2x64xf32>, tensor<2x64xf32>) -> tensor<64x64xf32>
+    %s = sp.all_reduce %p sum over ["turns"] of 4 : tensor<64x64xf32>
+    // After
+    %s:2 = stablehlo.while(%turn = %zero, %sum = %zeros) ... do {
+      %x = stablehlo.dynamic_slice ... // of tensor<8x64xf32>
+      %p = stablehlo.dot_general %x, %dy, ...
+      %next = stablehlo.add %sum, %p : tensor<64x64xf32>
+      stablehlo.return %turn1, %next
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::stablehlo::StablehloDialect"];
+}
+
 def VerifyPartitionPass : Pass<"sp-verify-partition", "::mlir::ModuleOp"> {
   let summary = "Check that the program is that of one rank";
   let description = [{

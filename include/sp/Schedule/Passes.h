@@ -14,9 +14,19 @@ namespace mlir::sp {
 #define GEN_PASS_REGISTRATION
 #include "sp/Schedule/Passes.h.inc"
 
-/// Adds the stage: products, kernels, communication, verify. With
-/// `hasEpilogues` the library adds biases to products and applies activations.
-void buildSchedulePipeline(OpPassManager &pm, bool hasEpilogues = false);
+struct ScheduleOptions {
+  /// Whether the library adds biases to products and applies activations.
+  bool hasEpilogues = false;
+  /// Blocks of rows of every region in which rows do not meet.
+  int64_t rowBlocks = 1;
+  /// Instead, rows of a block of each (see sp-block-rows).
+  SmallVector<int64_t> blockRows;
+};
+
+/// Adds the stage: loops, blocks of rows, products, kernels, communication,
+/// verify.
+void buildSchedulePipeline(OpPassManager &pm,
+                           const ScheduleOptions &options = {});
 void registerSchedulePipeline();
 
 } // namespace mlir::sp

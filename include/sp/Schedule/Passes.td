@@ -27,6 +27,43 @@ def CountLoopsPass : Pass<"sp-count-loops", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def BlockRowsPass : Pass<"sp-block-rows", "::mlir::ModuleOp"> {
+  let summary = "Run regions in which rows do not meet in blocks of rows";
+  let description = [{
+    Between attentions and communication every row is computed by itself. Such a
+    region becomes a loop over blocks of rows, so that only what enters and leaves
+    it is there for all rows at once; sums over rows, such as gradients of weights,
+    are added to block by block, narrow ones in fp32. What is left over when rows
+    are cut into blocks comes behind the loop.
+
+    ```mlir
+    // Before
+    %h = stablehlo.dot_general %x, %w, ... : (tensor<1x4096x64xf32>, tensor<64x256xf32>) -> tensor<1x4096x256xf32>
+    %y = stablehlo.tanh %h : tensor<1x4096x256xf32>
+    %z = stablehlo.dot_general %y, %v, ... -> tensor<1x4096x64xf32>
+    // After
+    %e = sp.empty : tensor<1x4096x64xf32>
+    %z = scf.for %turn = %c0 to %c4 step %c1 iter_args(%rows = %e) {
+      %first = affine.apply affine_map<(d0) -> (d0 * 1024)>(%turn)
+      %a = sp.take %x at %first dim 1 : tensor<1x4096x64xf32> -> tensor<1x1024x64xf32>
+      %h = stablehlo.dot_general %a, %w, ... -> tensor<1x1024x256xf32>
+      %y = stablehlo.tanh %h : tensor<1x1024x256xf32>
+      %b = stablehlo.dot_general %y, %v, ... -> tensor<1x1024x64xf32>
+      %next = sp.put %b into %rows at %first dim 1 : tensor<1x1024x64xf32>, tensor<1x4096x64xf32>
+      scf.yield %next
+    }
+    ```
+  }];
+  let options = [
+    Option<"blocks", "blocks", "int64_t", "1", "Blocks of every region.">,
+    ListOption<"rows", "rows", "int64_t",
+               "Instead, tokens of a block of each region, in order, the last one for "
+               "the rest.">,
+  ];
+  let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def ConvertGemmPass : Pass<"sp-convert-gemm", "::mlir::ModuleOp"> {
   let summary = "Turn contractions into vendor matrix products";
   let description = [{
@@ -119,7 +156,7 @@ def BucketReductionsPass : Pass<"sp-bucket-reductions", "::mlir::ModuleOp"> {
     larger than `bucket-bytes`. What is made of sums moves behind what the rest of
     the program computes, unless that would keep larger operands, and not behind the
     next bucket but one, so that at most two buckets of a kind wait to be used. A sum
-    that is needed before the next one is there stays alone, and so do sums of
+    that is needed before the next one is there stays alone, as do sums that are dealt, and sums of
     different blocks: what a loop's body sums it sums in each of its iterations.
 
     ```mlir

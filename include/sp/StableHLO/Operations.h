@@ -40,6 +40,10 @@ bool isAdditive(Operation *op);
 bool widens(Operation *conversion);
 /// Whether the op is a conversion that does not.
 bool narrows(Operation *op);
+/// Calls `visit` for what an operation reads, inside its regions too.
+void forEachRead(Operation *op, function_ref<void(Value)> visit);
+/// The operand of a binary operation that goes with `operand`.
+Value otherOperand(Operation *op, Value operand);
 /// The single operation of a reduction's body, or null.
 Operation *combinerOf(Operation *op);
 /// Whether a reduction is by one of these operations.

@@ -105,6 +105,20 @@ def FoldSlicesOfPadsPass : Pass<"sp-fold-slices-of-pads", "::mlir::func::FuncOp"
   }];
 }
 
+def OrientProductsPass : Pass<"sp-orient-products", "::mlir::func::FuncOp"> {
+  let summary = "Compute products in the shape in which they are read";
+  let description = [{
+    A gradient of weights comes as `dy^T x`, of which the transpose is read: that is
+    `x^T dy`, which moves nothing and can be added to in place.
+    ```mlir
+    %p = stablehlo.dot_general %dy, %x, contracting_dims = [0] x [0] : (tensor<8x6xf32>, tensor<8x4xf32>) -> tensor<6x4xf32>
+    %d = stablehlo.transpose %p, dims = [1, 0] : (tensor<6x4xf32>) -> tensor<4x6xf32>
+    // becomes
+    %d = stablehlo.dot_general %x, %dy, contracting_dims = [0] x [0] : (tensor<8x4xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+    ```
+  }];
+}
+
 def MergeDuplicatesPass : Pass<"sp-merge-duplicates", "::mlir::func::FuncOp"> {
   let summary = "Compute equal values of a block once";
   let description = [{

@@ -62,4 +62,17 @@ def VerifyPlacesPass : Pass<"sp-verify-places", "::mlir::ModuleOp"> {
   }];
 }
 
+def VerifyStacksPass : Pass<"sp-verify-stacks", "::mlir::ModuleOp"> {
+  let summary = "Prove that every row of a stack is put once, before it is read";
+  let description = [{
+    Of every `sp.empty` it follows the puts, turn by turn of the loops that carry it:
+
+    - no row is put twice,
+    - what reads the stack, other than to put more rows, finds all of them there.
+
+    In a loop over blocks of rows every `sp.take` and `sp.put` by its counter is of
+    the rows of that block, and what is carried is gone on with.
+  }];
+}
+
 #endif // SP_VERIFY_PASSES

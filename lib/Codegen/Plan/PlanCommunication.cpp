@@ -23,8 +23,15 @@ public:
   void write(AllToAllStartOp op);
   void write(AllReduceStartOp op);
   void write(ReduceScatterStartOp op);
+  void write(EvictStartOp op) { copy(op.getInput(), op.getResult()); }
+  void write(FetchStartOp op) { copy(op.getInput(), op.getResult()); }
+  void write(EvictRowsStartOp op);
+  void write(FetchRowsStartOp op);
 
 private:
+  void copy(Value from, Value to) {
+    command.operation.Set(expressions.copy(from, to));
+  }
   std::unique_ptr<plan::StridedT> rowsView(Value value, int64_t dim);
   std::unique_ptr<plan::StridedT> headsView(Value value);
 
@@ -194,12 +201,29 @@ void MoveWriter::write(ReduceScatterStartOp op) {
   command.operation.Set(std::move(reduce));
 }
 
+void MoveWriter::write(EvictRowsStartOp op) {
+  plan::CopyT copy;
+  copy.source = expressions.view(op.getBlock());
+  copy.target = expressions.rows(op.getResult(), op.getAt(), op.getDim(),
+                                 copy.source->bytes);
+  command.operation.Set(std::move(copy));
+}
+
+void MoveWriter::write(FetchRowsStartOp op) {
+  plan::CopyT copy;
+  copy.target = expressions.view(op.getResult());
+  copy.source = expressions.rows(op.getWhole(), op.getAt(), op.getDim(),
+                                 copy.target->bytes);
+  command.operation.Set(std::move(copy));
+}
+
 void mlir::sp::writeMove(CommunicationOpInterface start,
                          PlanExpressions &expressions,
                          plan::CommandT &command) {
   MoveWriter writer(expressions, command);
   llvm::TypeSwitch<Operation *>(start)
       .Case<ShiftStartOp, AllGatherStartOp, RedealStartOp, AllToAllStartOp,
-            AllReduceStartOp, ReduceScatterStartOp>(
+            AllReduceStartOp, ReduceScatterStartOp, EvictStartOp, FetchStartOp,
+            EvictRowsStartOp, FetchRowsStartOp>(
           [&](auto op) { writer.write(op); });
 }

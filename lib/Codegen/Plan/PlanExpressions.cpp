@@ -205,11 +205,22 @@ std::unique_ptr<plan::RowsT> PlanExpressions::rows(LayoutAttr layout,
   return rows;
 }
 
+static plan::Space spaceOf(Space space) {
+  switch (space) {
+  case Space::Arena:
+    return plan::Space::arena;
+  case Space::Constants:
+    return plan::Space::constant;
+  case Space::Far:
+    return plan::Space::far;
+  }
+  llvm_unreachable("every space is above");
+}
+
 ViewPtr PlanExpressions::view(Value value) {
   auto result = std::make_unique<plan::ViewT>();
   PlaceAttr place = placeOf(value);
-  result->space = place.getSpace() == Space::Constants ? plan::Space::constant
-                                                       : plan::Space::arena;
+  result->space = spaceOf(place.getSpace());
   result->bytes = storageBytes(value.getType());
   AffineMap map = place.getOffset().getValue();
   SmallVector<ExprPtr> counters;
@@ -217,4 +228,23 @@ ViewPtr PlanExpressions::view(Value value) {
     counters.push_back(leaf(plan::ExprOp::counter, depth));
   result->offset = expressionOf(map.getResult(0), counters);
   return result;
+}
+
+plan::CopyT PlanExpressions::copy(Value from, Value to) {
+  plan::CopyT table;
+  table.source = view(from);
+  table.target = view(to);
+  return table;
+}
+
+ViewPtr PlanExpressions::rows(Value stack, Value at, int64_t dim,
+                              int64_t bytes) {
+  ViewPtr rows = view(stack);
+  int64_t rowBytes = rowBytesOf(cast<RankedTensorType>(stack.getType()), dim);
+  rows->offset =
+      combine(std::move(rows->offset),
+              combine(expression(at), constant(rowBytes), plan::ExprOp::mul),
+              plan::ExprOp::add);
+  rows->bytes = bytes;
+  return rows;
 }

@@ -1,5 +1,5 @@
 /// Index values as expressions of a rank's coordinates and loop counters, and
-/// tensors as views of the arena or of the constants.
+/// tensors as views of a rank's memories.
 #ifndef SP_LIB_CODEGEN_PLANEXPRESSIONS_H
 #define SP_LIB_CODEGEN_PLANEXPRESSIONS_H
 
@@ -39,6 +39,9 @@ public:
                       int64_t distance);
   std::unique_ptr<sprt::plan::RowsT> rows(LayoutAttr layout, ExprPtr owner);
   ViewPtr view(Value value);
+  sprt::plan::CopyT copy(Value from, Value to);
+  /// So many bytes of a stack, from row `at` of dimension `dim` on.
+  ViewPtr rows(Value stack, Value at, int64_t dim, int64_t bytes);
 
   PlanTables &getTables() { return tables; }
 

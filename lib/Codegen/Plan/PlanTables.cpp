@@ -33,6 +33,8 @@ uint32_t PlanTables::layoutNumber(LayoutAttr layout) {
     table->ranks = layout.getRanks() / layout.getSplit();
     table->split = layout.getSplit();
     table->within = layout.getWithin();
+    table->blocks = std::max(layout.getBlocks(), layout.getTurns());
+    table->apart = layout.getTurns() > 1;
     plan.layouts.push_back(std::move(table));
   }
   return entry->second;

@@ -115,6 +115,7 @@ void PlanWriter::writeGemm(GemmOp op, Commands &into) {
   gemm.a_strides = op.getLhsStrides().vec();
   gemm.b_strides = op.getRhsStrides().vec();
   gemm.c_strides = {sizes[1] * sizes[2], sizes[2], 1};
+  gemm.onto = op.getOnto() != nullptr;
   if (op.getBias())
     gemm.bias = expressions.view(op.getBias());
   gemm.activation = activationOf(op.getActivation());
@@ -122,10 +123,7 @@ void PlanWriter::writeGemm(GemmOp op, Commands &into) {
 }
 
 void PlanWriter::writeCopy(Value from, Value to, Commands &into) {
-  plan::CopyT copy;
-  copy.source = expressions.view(from);
-  copy.target = expressions.view(to);
-  into.push_back(compute("copy", std::move(copy)));
+  into.push_back(compute("copy", expressions.copy(from, to)));
 }
 
 void PlanWriter::writeRows(LayoutAttr layout, plan::RowsQuery query,
@@ -203,6 +201,10 @@ static plan::Stream toPlan(Stream stream) {
     return plan::Stream::comm;
   case Stream::Back:
     return plan::Stream::back;
+  case Stream::In:
+    return plan::Stream::in;
+  case Stream::Out:
+    return plan::Stream::out;
   }
   llvm_unreachable("unknown stream");
 }
@@ -261,7 +263,8 @@ LogicalResult PlanWriter::writeOp(Operation *op, Commands &into) {
     into.push_back(std::move(sync));
     return success();
   }
-  // Constants and reshapes are places, index arithmetic is in the expressions.
+  // Constants, empty stacks and reshapes are places, index arithmetic is in the
+  // expressions.
   return success();
 }
 
@@ -338,6 +341,7 @@ LogicalResult PlanWriter::write(const EmittedProgram &program) {
       plan.processes.push_back(tables.factorNumber(factor));
   plan.arena_bytes = *bytesOf(func, Space::Arena);
   plan.constant_bytes = *bytesOf(func, Space::Constants);
+  plan.far_bytes = *bytesOf(func, Space::Far);
   if (failed(writeBlock(func.getBody().front(), plan.commands)))
     return failure();
   writeParameters();

@@ -328,6 +328,10 @@ Scalar applyToScalars(ScalarEmitter &s, Operation *op,
   Scalar x = operands[0];
   Scalar y = operands.size() > 1 ? operands[1] : Scalar();
 
+  // What is equal when it is stored is equal here.
+  if (isa<CompareOp>(op) && form.isFloat && form.compute != element)
+    for (Scalar *each : {&x, &y})
+      *each = s.convert(*each, form.compute, element);
   if (auto compareOp = dyn_cast<CompareOp>(op))
     return {
         s.compare(x, y, element, compareOp.getComparisonDirection(),

@@ -269,11 +269,8 @@ private:
         continue;
       }
       // Written where they are needed, not kept with the program.
-      Type element = type.getElementType();
-      Value zero = splat(builder, loc, RankedTensorType::get({}, element),
-                         builder.getZeroAttr(element));
-      first.push_back(stablehlo::BroadcastInDimOp::create(
-          builder, loc, type.clone(shape), zero, ArrayRef<int64_t>()));
+      first.push_back(
+          neutralBroadcast(builder, loc, type.clone(shape), Reduction::Sum));
     }
     return first;
   }

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-static bool isTensor(Type type) {
+static bool isStaticTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.hasStaticShape() &&
          (tensor.getElementType().isIntOrFloat() ||
@@ -29,7 +29,7 @@ static LogicalResult checkOperation(Operation *op) {
     if (!region.hasOneBlock())
       return op->emitOpError() << "expected regions of one block";
   for (Type type : op->getResultTypes())
-    if (!isTensor(type))
+    if (!isStaticTensor(type))
       return op->emitOpError()
              << "expected tensors of static shape, of numbers or booleans, but "
                 "got "
@@ -39,7 +39,7 @@ static LogicalResult checkOperation(Operation *op) {
 
 LogicalResult mlir::sp::checkInput(func::FuncOp func) {
   for (BlockArgument argument : func.getArguments())
-    if (!isTensor(argument.getType()))
+    if (!isStaticTensor(argument.getType()))
       return emitError(argument.getLoc())
              << "expected argument " << argument.getArgNumber()
              << " to be a tensor of static shape, of numbers or booleans, but "

@@ -61,6 +61,11 @@ struct PropagateShardingsPass
                            ShardingPropagation &propagation) {
     seeds.seedAttentions(derived);
     derived.run();
+    if (seeds.areOfTurns()) {
+      seeds.seedAttentions(propagation);
+      propagation.run();
+      return success();
+    }
     if (failed(seeds.pinArguments(shard, derived, propagation)))
       return failure();
     seeds.seedAttentions(propagation);

@@ -20,20 +20,6 @@ RankedTensorType mlir::sp::localType(Type elementType, ArrayRef<DimAttr> dims) {
       elementType);
 }
 
-Value mlir::sp::splat(OpBuilder &builder, Location loc, RankedTensorType type,
-                      Attribute value) {
-  return stablehlo::ConstantOp::create(builder, loc,
-                                       DenseElementsAttr::get(type, value));
-}
-
-static Value reshape(OpBuilder &builder, Location loc, Value value,
-                     ArrayRef<int64_t> shape) {
-  auto type = cast<RankedTensorType>(value.getType());
-  if (type.getShape() == shape)
-    return value;
-  return stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), value);
-}
-
 /// Calls `change` on `value` with dimension `index` split into its atoms, for
 /// every atom that is dealt, and joins the atoms again. `change` gets the
 /// number of the atom's dimension and its layout.
@@ -46,7 +32,7 @@ static Value changeAtoms(OpBuilder &builder, Location loc, Value value,
   for (AtomAttr atom : atoms)
     split.push_back(startLocal ? localSize(atom) : atom.getSize());
   llvm::append_range(split, shape.drop_front(index + 1));
-  value = reshape(builder, loc, value, split);
+  value = reshapeTo(builder, loc, value, split);
   for (auto [offset, atom] : llvm::enumerate(atoms))
     if (atom.getLayout())
       value = change(value, index + offset, atom.getLayout());
@@ -58,7 +44,7 @@ static Value changeAtoms(OpBuilder &builder, Location loc, Value value,
     size *= part;
   joined.push_back(size);
   llvm::append_range(joined, changed.drop_front(index + atoms.size()));
-  return reshape(builder, loc, value, joined);
+  return reshapeTo(builder, loc, value, joined);
 }
 
 Value mlir::sp::gatherDim(OpBuilder &builder, Location loc, Value value,
@@ -93,7 +79,7 @@ Value mlir::sp::takeIndices(OpBuilder &builder, Location loc, Value input,
                             unsigned dim, Value rows) {
   auto type = cast<RankedTensorType>(input.getType());
   int64_t count = cast<RankedTensorType>(rows.getType()).getDimSize(0);
-  Value indices = reshape(builder, loc, rows, {count, 1});
+  Value indices = reshapeTo(builder, loc, rows, {count, 1});
   SmallVector<int64_t> offsetDims, sliceSizes(type.getShape()),
       shape(type.getShape());
   for (int64_t other = 0; other < type.getRank(); ++other)
@@ -229,57 +215,6 @@ int64_t mlir::sp::movedBytes(Value value, unsigned index, DimAttr from,
     most = std::max(most, redeal.rowsToOthers(rank));
   return most *
          (storageBytes(type) / std::max<int64_t>(type.getDimSize(index), 1));
-}
-
-TypedAttr mlir::sp::neutralElement(Type type, Reduction kind) {
-  Builder builder(type.getContext());
-  if (auto floatType = dyn_cast<FloatType>(type)) {
-    const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
-    switch (kind) {
-    // The least number of a type without infinities is its most negative.
-    case Reduction::Max:
-    case Reduction::Min: {
-      bool isNegative = kind == Reduction::Max;
-      return FloatAttr::get(type,
-                            APFloat::semanticsHasInf(semantics)
-                                ? APFloat::getInf(semantics, isNegative)
-                                : APFloat::getLargest(semantics, isNegative));
-    }
-    case Reduction::Mul:
-      return FloatAttr::get(type, 1.0);
-    default:
-      return FloatAttr::get(type, 0.0);
-    }
-  }
-  unsigned width = type.getIntOrFloatBitWidth();
-  bool isUnsigned = type.isUnsignedInteger() || width == 1;
-  switch (kind) {
-  case Reduction::Max:
-    return IntegerAttr::get(type, isUnsigned ? APInt(width, 0)
-                                             : APInt::getSignedMinValue(width));
-  case Reduction::Min:
-    return IntegerAttr::get(type, isUnsigned ? APInt::getMaxValue(width)
-                                             : APInt::getSignedMaxValue(width));
-  case Reduction::Mul:
-    return IntegerAttr::get(type, APInt(width, 1));
-  case Reduction::And:
-    return IntegerAttr::get(type, APInt::getAllOnes(width));
-  default:
-    return IntegerAttr::get(type, APInt(width, 0));
-  }
-}
-
-Value mlir::sp::neutralSplat(OpBuilder &builder, Location loc,
-                             RankedTensorType type, Reduction kind) {
-  auto complexType = dyn_cast<ComplexType>(type.getElementType());
-  if (!complexType)
-    return splat(builder, loc, type,
-                 neutralElement(type.getElementType(), kind));
-  APFloat zero = APFloat::getZero(
-      cast<FloatType>(complexType.getElementType()).getFloatSemantics());
-  return stablehlo::ConstantOp::create(
-      builder, loc,
-      DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero)));
 }
 
 Value mlir::sp::sumDim(OpBuilder &builder, Location loc, Value value,

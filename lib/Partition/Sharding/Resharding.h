@@ -3,6 +3,7 @@
 #define SP_LIB_PARTITION_RESHARDING_H
 
 #include "mlir/IR/Builders.h"
+#include "sp/IR/LocalForms.h"
 #include "sp/IR/ShardingRules.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -58,19 +59,8 @@ int64_t gatherBytes(Value value, ArrayRef<DimAttr> dims, unsigned index);
 /// reduce-scatter and an all-gather of as even parts as there are.
 int64_t reduceBytes(Value value, int64_t ranks);
 
-/// A splat constant tensor.
-Value splat(OpBuilder &builder, Location loc, RankedTensorType type,
-            Attribute value);
-
 /// The sum over dimension `index` of real numbers.
 Value sumDim(OpBuilder &builder, Location loc, Value value, unsigned index);
-
-/// The neutral element of a reduction over real numbers or booleans.
-TypedAttr neutralElement(Type elementType, Reduction kind);
-
-/// A tensor of neutral elements; of complex numbers for sums.
-Value neutralSplat(OpBuilder &builder, Location loc, RankedTensorType type,
-                   Reduction kind);
 
 } // namespace mlir::sp
 

@@ -17,9 +17,12 @@ std::string Seeds::listAxes() {
 
 LayoutAttr Seeds::layoutFor(AxisAttr axis, int64_t length) {
   LayoutAttr &layout = layouts[{axis, length}];
+  // What a turn has is then spread over what any rank has.
+  LayoutKind kind =
+      mesh.getFolded() ? LayoutKind::Striped : LayoutKind::Contiguous;
   if (!layout)
-    layout = LayoutAttr::get(func.getContext(), LayoutKind::Contiguous, length,
-                             axis, mesh.getAxisSize(axis));
+    layout = LayoutAttr::get(func.getContext(), kind, length, axis,
+                             mesh.getAxisSize(axis));
   return layout;
 }
 
@@ -28,7 +31,9 @@ void Seeds::seedAttention(Value queries, Value keys,
                           ShardingPropagation &propagation) {
   int64_t batch = cast<RankedTensorType>(queries.getType()).getDimSize(0);
   std::optional<AxisAttr> batchAxis = mesh.getBatch();
-  if (mesh.getAxisSize(batchAxis) > 1 && batch > 1)
+  // An attention of fewer sequences than turns is whole in each.
+  int64_t least = mesh.getFolded() ? mesh.getAxisSize(batchAxis) : 2;
+  if (mesh.getAxisSize(batchAxis) > 1 && batch >= least)
     propagation.deal(queries, 0, dealtDim(layoutFor(*batchAxis, batch)));
   if (!plan || plan->getRanks() == 1)
     return;

@@ -16,6 +16,9 @@ class Seeds {
 public:
   Seeds(func::FuncOp func, MeshOp mesh) : func(func), mesh(mesh) {}
 
+  /// Whether turns are dealt to: users say what ranks have.
+  bool areOfTurns() { return mesh.getFolded(); }
+
   /// Deals what the attentions' plans say.
   void seedAttentions(ShardingPropagation &propagation);
 

@@ -23,7 +23,7 @@ static constexpr int kDeepestNesting = 64;
 /// Positions are i32.
 static constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
 /// Of one value, as for values that the program writes itself.
-static constexpr __int128 kMostElements = __int128(1) << 48;
+static constexpr __int128 kMostElements = __int128(1) << 56;
 
 bool stablehlo::isFusedAttention(StringRef target) {
   return target.starts_with("__cudnn$fmha");
@@ -288,7 +288,7 @@ static LogicalResult readOperands(CustomCallOp call, FusedAttention &a) {
   if (__int128(a.batch) * a.heads * a.keys * widest > kMostElements)
     return call.emitError()
            << "scores of custom call '@" << call.getCallTargetName()
-           << "' have more than 2^48 elements; export the model with smaller "
+           << "' have more than 2^56 elements; export the model with smaller "
               "sizes";
   return success();
 }

@@ -52,8 +52,8 @@ static std::string findTypeProblem(Type type) {
   __int128 count = 1;
   for (int64_t size : tensor.getShape()) {
     count *= size;
-    if (count > (int64_t(1) << 48))
-      return "has more than 2^48 elements; export the model with smaller sizes";
+    if (count > (int64_t(1) << 56))
+      return "has more than 2^56 elements; export the model with smaller sizes";
   }
   if (tensor.getEncoding())
     return "has an encoding, which is not supported; export the model without";

@@ -87,6 +87,17 @@ bool mlir::sp::narrows(Operation *op) {
   return isa<stablehlo::ConvertOp>(op) && !widens(op);
 }
 
+void mlir::sp::forEachRead(Operation *op, function_ref<void(Value)> visit) {
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      visit(operand);
+  });
+}
+
+Value mlir::sp::otherOperand(Operation *op, Value operand) {
+  return op->getOperand(op->getOperand(0) == operand ? 1 : 0);
+}
+
 Operation *mlir::sp::combinerOf(Operation *op) {
   auto reduce = dyn_cast<stablehlo::ReduceOp>(op);
   if (!reduce || reduce.getInputs().size() != 1 ||

@@ -14,11 +14,14 @@ SPRT_API sprt_status *sprt_plan_text(const void *plan, size_t planBytes,
 
 /// What one rank does in one run of a plan, counted without running it.
 typedef struct sprt_prediction {
-  size_t size;           ///< sizeof(sprt_prediction)
-  int64_t bytes_sent;    ///< to other ranks
-  int64_t flops;         ///< of matrix products and attention
-  int64_t touched_bytes; ///< of the arena, in whole pages
-  int32_t exact;         ///< whether no decision of data changes bytes_sent
+  size_t size;               ///< sizeof(sprt_prediction)
+  int64_t bytes_sent;        ///< to other ranks
+  int64_t flops;             ///< of matrix products and attention, or INT64_MAX
+  int64_t touched_bytes;     ///< of the arena, in whole pages
+  int32_t exact;             ///< whether no decision of data changes bytes_sent
+  int64_t far_touched_bytes; ///< of far memory, in whole pages
+  int64_t far_read_bytes;    ///< copied from there
+  int64_t far_written_bytes; ///< copied to there
 } sprt_prediction;
 
 /// Fills one prediction for each of the plan's `ranks`. `signatures` are those

@@ -23,6 +23,7 @@
 #include "sprt/files.h"
 #include "sprt/kernel.h"
 #include "sprt/plan.h"
+#include "sprt/statistics.h"
 #include "sprt/steps.h"
 #include "sprt/types.h"
 
@@ -68,6 +69,8 @@ SPRT_API const char *sprt_program_target(const sprt_program *program);
 SPRT_API int64_t sprt_program_command_count(const sprt_program *program);
 /// What a rank's peak memory is promised not to exceed, with constants.
 SPRT_API int64_t sprt_program_peak_bytes(const sprt_program *program);
+/// What its far memory is promised not to exceed; 0: it needs none.
+SPRT_API int64_t sprt_program_far_bytes(const sprt_program *program);
 
 /// An input or result as the user sees it: global.
 typedef struct sprt_parameter {
@@ -119,6 +122,10 @@ typedef struct sprt_session_options {
   /// SPRT_EMULATION_ARCHITECTURE (sm_80). NULL: "0", with "nccl" the number of
   /// this process on its machine.
   const char *device;
+  /// Of executor "cpu", where the program keeps something in far memory: the
+  /// directory of a file for each rank, gone with the session. NULL: memory.
+  const char *far_directory;
+  int64_t far_limit_bytes; ///< most of it a rank may need; 0: any
 } sprt_session_options;
 
 /// Fills in defaults, size included.
@@ -155,42 +162,6 @@ SPRT_API sprt_status *sprt_session_run(sprt_session *session,
                                        const sprt_array *inputs,
                                        int64_t inputCount, sprt_array *results,
                                        int64_t resultCount);
-
-/// Of the last run; "bytes sent" are those to other ranks, "peak" is the
-/// touched part of the rank's arena and of one thread's scratch memory.
-typedef struct sprt_rank_statistics {
-  size_t size;
-  int64_t bytes_sent;
-  int64_t peak_bytes;
-  double seconds;
-} sprt_rank_statistics;
-
-SPRT_API sprt_status *
-sprt_session_rank_statistics(const sprt_session *session, int64_t rank,
-                             sprt_rank_statistics *out_statistics);
-
-/// One command of the last run, over the ranks here; of a GPU with `trace`.
-typedef struct sprt_command_statistics {
-  size_t size;
-  const char *name;
-  const char *kind;    ///< "launch", "attend", "gemm", …
-  const char *stream;  ///< "compute", "comm" or "back"
-  int64_t runs;        ///< of the rank that ran it most often
-  double seconds;      ///< working, of the slowest rank, summed over its runs
-  double wait_seconds; ///< waiting for events before it, of the same rank
-} sprt_command_statistics;
-
-SPRT_API sprt_status *
-sprt_session_command_statistics(const sprt_session *session, int64_t command,
-                                sprt_command_statistics *out_statistics);
-
-/// Wall-clock seconds of the last run, from the last rank's start to the last
-/// end.
-SPRT_API double sprt_session_seconds(const sprt_session *session);
-
-/// Writes the last run's events in Chrome's trace format.
-SPRT_API sprt_status *sprt_session_write_trace(const sprt_session *session,
-                                               const char *path);
 
 #ifdef __cplusplus
 }

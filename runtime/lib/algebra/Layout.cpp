@@ -28,14 +28,18 @@ std::optional<LayoutKind> parseLayoutKind(std::string_view text) {
 }
 
 Layout::Layout(LayoutKind kind, int64_t length, int64_t ring, int64_t split,
-               int64_t within)
+               int64_t within, LayoutBlocks blocks)
     : dealt(kind), positions(length), whole(within ? within : length),
-      owners(ring), parts(split) {
-  assert(check(kind, length, ring, split, within).empty());
+      owners(ring), parts(split), cut(blocks) {
+  assert(check(kind, length, ring, split, within, blocks).empty());
+}
+
+Layout Layout::ofBlock() const {
+  return Layout(dealt, whole / cut.count, owners, parts);
 }
 
 std::string Layout::check(LayoutKind kind, int64_t length, int64_t ring,
-                          int64_t split, int64_t within) {
+                          int64_t split, int64_t within, LayoutBlocks blocks) {
   if (kind != LayoutKind::contiguous && kind != LayoutKind::zigzag &&
       kind != LayoutKind::striped)
     return "expected layout kind 0, 1 or 2 but got " +
@@ -53,6 +57,17 @@ std::string Layout::check(LayoutKind kind, int64_t length, int64_t ring,
     return "expected layout over 1 to " + std::to_string(maxRanks) +
            " ranks but got " + std::to_string(ring) + " owners split in " +
            std::to_string(split);
+  if (blocks.count < 1 || blocks.count > maxRanks / (ring * split) ||
+      (blocks.apart && blocks.count == 1))
+    return "expected layout in blocks for at most " + std::to_string(maxRanks) +
+           " owners, in several where they are apart, but got " +
+           std::to_string(blocks.count) + " of " + std::to_string(ring) +
+           " owners split in " + std::to_string(split);
+  int64_t multiple = granule(kind, ring, split) * blocks.count;
+  if (blocks.count > 1 && (within ? within : length) % multiple != 0)
+    return "expected layout in " + std::to_string(blocks.count) +
+           " blocks of a multiple of " + std::to_string(multiple) +
+           " positions but got " + std::to_string(within ? within : length);
   return {};
 }
 
@@ -73,11 +88,14 @@ int64_t Layout::count(int64_t owner) const {
   if (owner < 0 || owner >= ranks())
     return 0;
   if (positions == whole)
-    return ringRows(owner).size();
+    return cut.count == 1 ? ringRows(owner).size()
+                          : rowsOfBlock() * (cut.apart ? 1 : cut.count);
   return countRows(ranges(owner));
 }
 
 int64_t Layout::maxCount() const {
+  if (cut.count > 1)
+    return std::min(rowsOfBlock() * (cut.apart ? 1 : cut.count), positions);
   // Contiguous and striped: the first owner is a largest one. Zigzag: with r
   // chunks one larger, the first owner has one of them if r > 0, and the last
   // owner, which holds the two middle chunks, has two if r > ring.
@@ -91,6 +109,18 @@ Ranges Layout::ranges(int64_t owner) const {
   Ranges result;
   if (owner < 0 || owner >= ranks())
     return result;
+  if (cut.count > 1) {
+    Layout block = ofBlock();
+    int64_t first = cut.apart ? owner / block.ranks() : 0,
+            end = cut.apart ? first + 1 : cut.count;
+    for (int64_t number = first; number < end; ++number)
+      for (Range range : block.ranges(owner % block.ranks())) {
+        range.first += number * block.length();
+        range.count = indicesIn(range, 0, positions).size();
+        append(result, range);
+      }
+    return result;
+  }
   Interval rows = ringRows(owner);
   int64_t ringOwner = owner / parts;
   auto add = [&](Range range) {
@@ -119,6 +149,12 @@ Ranges Layout::ranges(int64_t owner) const {
 
 int64_t Layout::toGlobal(int64_t owner, int64_t row) const {
   assert(row >= 0 && row < count(owner) && "owner does not hold that row");
+  if (cut.count > 1) {
+    Layout block = ofBlock();
+    int64_t number = cut.apart ? owner / block.ranks() : row / rowsOfBlock();
+    return number * block.length() +
+           block.toGlobal(owner % block.ranks(), row % rowsOfBlock());
+  }
   row += ringRows(owner).begin;
   owner /= parts;
   switch (dealt) {
@@ -139,6 +175,14 @@ int64_t Layout::toGlobal(int64_t owner, int64_t row) const {
 Layout::Place Layout::toLocal(int64_t position) const {
   assert(position >= 0 && position < positions && "no such position");
   Place place;
+  if (cut.count > 1) {
+    Layout block = ofBlock();
+    int64_t number = position / block.length();
+    place = block.toLocal(position % block.length());
+    (cut.apart ? place.owner : place.row) +=
+        number * (cut.apart ? block.ranks() : rowsOfBlock());
+    return place;
+  }
   switch (dealt) {
   case LayoutKind::contiguous: {
     Parts blocks{whole, owners};
@@ -172,6 +216,7 @@ std::vector<Interval> Layout::rowsIn(int64_t owner, int64_t lo,
 bool Layout::operator==(const Layout &other) const {
   return positions == other.positions && whole == other.whole &&
          owners == other.owners && parts == other.parts &&
+         (cut == other.cut || (isDense() && other.isDense())) &&
          (dealt == other.dealt || owners == 1);
 }
 
@@ -182,6 +227,9 @@ std::string Layout::str() const {
   text += " over " + std::to_string(owners);
   if (parts != 1)
     text += "x" + std::to_string(parts);
+  if (cut.count != 1)
+    text +=
+        " in " + std::to_string(cut.count) + (cut.apart ? " turns" : " blocks");
   return text + ")";
 }
 
@@ -215,9 +263,17 @@ std::optional<Layout> Layout::parse(std::string_view text) {
     return std::nullopt;
   if (consume(text, "x") && !consume(text, split))
     return std::nullopt;
-  if (text != ")" || !check(*kind, length, ring, split, within).empty())
+  LayoutBlocks blocks;
+  if (consume(text, " in ")) {
+    if (!consume(text, blocks.count) || blocks.count == 1)
+      return std::nullopt;
+    blocks.apart = consume(text, " turns");
+    if (!blocks.apart && !consume(text, " blocks"))
+      return std::nullopt;
+  }
+  if (text != ")" || !check(*kind, length, ring, split, within, blocks).empty())
     return std::nullopt;
-  return Layout(*kind, length, ring, split, within);
+  return Layout(*kind, length, ring, split, within, blocks);
 }
 
 } // namespace sprt::algebra

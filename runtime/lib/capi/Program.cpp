@@ -88,6 +88,9 @@ int64_t sprt_program_peak_bytes(const sprt_program *program) {
   return program->plan->arena_bytes + program->plan->scratch_bytes +
          program->plan->constant_bytes;
 }
+int64_t sprt_program_far_bytes(const sprt_program *program) {
+  return program->plan->far_bytes;
+}
 int64_t sprt_program_input_count(const sprt_program *program) {
   return static_cast<int64_t>(program->inputs.size());
 }
@@ -157,8 +160,14 @@ sprt_status *sprt_plan_predict(const void *plan, size_t planBytes,
     if (Status failure = sprt::predict(program, predictions))
       return failure;
     for (const sprt::Prediction &each : predictions)
-      *out_predictions++ = {sizeof *out_predictions, each.bytesSent, each.flops,
-                            each.touchedBytes, each.isExact};
+      *out_predictions++ = {sizeof *out_predictions,
+                            each.bytesSent,
+                            each.flops,
+                            each.touchedBytes,
+                            each.isExact,
+                            each.farTouchedBytes,
+                            each.farRead,
+                            each.farWritten};
     return Status::success();
   });
 }

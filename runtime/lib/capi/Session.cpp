@@ -166,6 +166,9 @@ sprt_session_rank_statistics(const sprt_session *session, int64_t rank,
     const RankReport &report =
         session->measured.reports[static_cast<size_t>(rank)];
     out_statistics->bytes_sent = report.bytesSent;
+    out_statistics->far_peak_bytes = report.farPeakBytes;
+    out_statistics->far_read_bytes = report.farRead;
+    out_statistics->far_written_bytes = report.farWritten;
     out_statistics->peak_bytes = report.peakBytes;
     out_statistics->seconds = report.seconds;
     return Status::success();

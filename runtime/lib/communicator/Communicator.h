@@ -25,8 +25,10 @@ enum Channel {
   kComputeChannel = 0,
   kCommChannel = 1,
   kBackChannel = 2,
-  kControlChannel = 3,
-  kChannels = 4
+  kInChannel = 3,
+  kOutChannel = 4,
+  kControlChannel = 5,
+  kChannels = 6
 };
 
 /// A transfer under way. Destroying it before its wait gives the transfer up
@@ -132,7 +134,7 @@ private:
 
   int64_t rankNumber;
   int64_t rankCount;
-  bool onHost[kChannels] = {false, false, false, true};
+  bool onHost[kChannels] = {false, false, false, false, false, true};
   int64_t sent[kChannels] = {};
   bool tracing = false;
   std::vector<FlowEvent> flowsOf[kChannels];

@@ -295,10 +295,10 @@ Status CublasLt::multiply(const GemmShape &shape, const GemmData &data,
   if (shape.hasBias)
     if (Status failure = describe(shape, *recipe, data.bias, own))
       return failure;
-  const float one = 1, zero = 0;
+  const float one = 1, kept = shape.onto ? 1 : 0;
   SPRT_CUBLAS_CALL(
       cublasLtMatmul, handle, shape.hasBias ? own.get() : recipe->product.get(),
-      &one, data.b, recipe->first.get(), data.a, recipe->second.get(), &zero,
+      &one, data.b, recipe->first.get(), data.a, recipe->second.get(), &kept,
       data.c, recipe->result.get(), data.c, recipe->result.get(),
       &recipe->algorithm, workspace, kWorkspaceBytes, stream);
   return Status::success();

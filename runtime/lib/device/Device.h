@@ -20,7 +20,8 @@
 ///
 /// In between nobody synchronises these streams, gives a library their handles
 /// or asks for their marks, and no work on them reads or writes memory of the
-/// host. Timed events tell the times of the last replay.
+/// host but what `allocateHost` gave. Timed events tell the times of the last
+/// replay.
 #ifndef SPRT_LIB_DEVICE_DEVICE_H
 #define SPRT_LIB_DEVICE_DEVICE_H
 

@@ -116,21 +116,15 @@ std::pair<SliceTable &, bool> StreamRun::slicesOf(const Step &step,
   return {table, true};
 }
 
-const SliceTable &StreamRun::tableOf(const Step &step,
-                                     const plan::AttendT &attend,
-                                     const AttendShape &shape) {
-  auto [table, added] = slicesOf(step, attend, shape);
-  if (added && cpu.pool->threads() > 1)
-    table.order = orderBlocks(table.slices, shape.queries, attend.query_block,
-                              attend.order);
-  return table;
-}
-
 Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
   AttendShape shape;
   if (Status failure = shapeOf(attend, shape))
     return failure;
-  const SliceTable &table = tableOf(step, attend, shape);
+  std::pair<SliceTable &, bool> slices = slicesOf(step, attend, shape);
+  SliceTable &table = slices.first;
+  if (slices.second && cpu.pool->threads() > 1)
+    table.order = orderBlocks(table.slices, shape.queries, attend.query_block,
+                              attend.order);
   int64_t blocks = shape.blocks, pairs = shape.pairs();
   if (pairs * blocks == 0 || (table.slices.empty() && !attend.init))
     return Status::success();
@@ -255,6 +249,8 @@ Status StreamRun::multiply(const plan::GemmT &gemm, const GemmData &data) {
 }
 
 Status StreamRun::move(const Message &target, const Message &source) {
+  if (!target.empty() && cpu.isFar(target[0].base, source[0].base))
+    return cpu.copy(target[0].base, source[0].base, messageBytes(target));
   copyMessage(target, source);
   return Status::success();
 }

@@ -4,15 +4,24 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <system_error>
 
 namespace sprt {
 
-Status CpuRank::allocate(int threads, bool sharesCores) {
+/// Of far memory, that the host reads or writes at once.
+static constexpr int64_t kPartBytes = int64_t(1) << 20;
+
+Status CpuRank::allocate(int threads, bool sharesCores,
+                         const char *farDirectory) {
   hasOneThread = sharesCores;
   if (Status failure = arena.map(program.plan->arena_bytes))
     return failure;
   arenaData = arena.data();
+  if (int64_t bytes = program.plan->far_bytes; bytes > 0)
+    if (Status failure = openFarStore(bytes, farDirectory, far))
+      return failure;
+  farData = far ? far->base() : nullptr;
   constantData = program.constants;
   scratches = std::vector<Region>(static_cast<size_t>(threads));
   // Every kernel uses scratch memory again and again: none pays for its pages.
@@ -27,6 +36,7 @@ Status CpuRank::allocate(int threads, bool sharesCores) {
 void CpuRank::beginRun(bool keepTrace) {
   Rank::beginRun(keepTrace);
   communicator->beginRun(keepTrace);
+  farRead = farWritten = 0;
   pool->setLimit(control.limit);
   events = std::make_unique<EventBoard>(program.plan->events, kStreams);
   for (int stream = 0; stream < kStreams; ++stream)
@@ -82,20 +92,62 @@ int64_t CpuRank::peakBytes() const {
   return arena.residentBytes() + most;
 }
 
+Status CpuRank::inParts(
+    const std::byte *local, int64_t bytes,
+    const std::function<Status(std::byte *part, int64_t first, int64_t size)>
+        &work) {
+  std::vector<std::byte> part(static_cast<size_t>(std::min(bytes, kPartBytes)));
+  for (int64_t first = 0; first < bytes; first += kPartBytes)
+    if (Status failure = work(part.data(), local - farData + first,
+                              std::min(kPartBytes, bytes - first)))
+      return failure;
+  return Status::success();
+}
+
 Status CpuRank::place(const Placement &placement, const std::byte *global,
                       std::byte *local) {
-  placement.scatter(global, local, 0, placement.localBytes());
-  return Status::success();
+  int64_t bytes = placement.localBytes();
+  if (!Rank::isFar(local)) {
+    placement.scatter(global, local, 0, bytes);
+    return Status::success();
+  }
+  int64_t begin = local - farData;
+  return inParts(local, bytes, [&](std::byte *part, int64_t at, int64_t size) {
+    placement.scatter(global, part, at - begin, size);
+    return far->write(at, part, size);
+  });
 }
 
 Status CpuRank::collect(const Placement &placement, const std::byte *local,
                         std::byte *global) {
-  placement.gather(local, 0, placement.localBytes(), global);
-  return Status::success();
+  int64_t bytes = placement.localBytes();
+  if (!Rank::isFar(local)) {
+    placement.gather(local, 0, bytes, global);
+    return Status::success();
+  }
+  int64_t begin = local - farData;
+  return inParts(local, bytes, [&](std::byte *part, int64_t at, int64_t size) {
+    Status failure = far->read(part, at, size);
+    if (!failure)
+      placement.gather(part, at - begin, size, global);
+    return failure;
+  });
 }
 
 Status CpuRank::copy(std::byte *target, const std::byte *source,
                      int64_t bytes) {
+  bool evicts = Rank::isFar(target), fetches = Rank::isFar(source);
+  if (evicts && fetches)
+    return inParts(source, bytes,
+                   [&](std::byte *part, int64_t at, int64_t size) {
+                     if (Status failure = far->read(part, at, size))
+                       return failure;
+                     return far->write(at + (target - source), part, size);
+                   });
+  if (evicts)
+    return far->write(target - farData, source, bytes);
+  if (fetches)
+    return far->read(target, source - farData, bytes);
   std::memcpy(target, source, static_cast<size_t>(bytes));
   return Status::success();
 }
@@ -105,10 +157,14 @@ Status CpuRank::store(std::byte *target, const std::byte *source,
   return copy(target, source, bytes);
 }
 
-Status CpuRank::fetch(const std::byte *local, int64_t,
+Status CpuRank::fetch(const std::byte *local, int64_t bytes,
                       const std::byte *&out_data) {
   out_data = local;
-  return Status::success();
+  if (!Rank::isFar(local))
+    return Status::success();
+  fetched.resize(static_cast<size_t>(bytes));
+  out_data = fetched.data();
+  return far->read(fetched.data(), local - farData, bytes);
 }
 
 } // namespace sprt

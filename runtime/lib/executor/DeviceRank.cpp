@@ -8,7 +8,7 @@ namespace sprt {
 DeviceRank::~DeviceRank() {
   for (std::byte *data : tableMemory)
     device->release(data);
-  for (std::byte *data : {scratch, arenaData})
+  for (std::byte *data : {scratch, farData, arenaData})
     if (data)
       device->release(data);
 }
@@ -21,6 +21,9 @@ Status DeviceRank::allocate(const std::byte *constants) {
   if (program.plan->scratch_bytes > 0)
     if (Status failure = device->allocate(program.plan->scratch_bytes, scratch))
       return failure;
+  if (int64_t bytes = program.plan->far_bytes; bytes > 0)
+    if (Status failure = device->allocateHost(bytes, farData))
+      return std::move(failure).within("far memory");
   if (Status failure = staging.open())
     return failure;
   return device->allocate(program.plan->arena_bytes, arenaData);
@@ -31,6 +34,7 @@ void DeviceRank::beginRun(bool keepTrace) {
   // A repeated run has the transfers and the spans of the recorded one.
   if (!recorded) {
     communicator->beginRun(keepTrace);
+    farRead = farWritten = 0;
     spanCount = 0;
   }
   // Of a replay nobody sees how it goes on, but how long its kernels took.
@@ -109,7 +113,8 @@ Status DeviceRank::repeat(DeviceRun &run) {
 
 Status DeviceRank::measure(const Device::Event &origin,
                            Clock::time_point begin) {
-  const Device::Event *last[kStreams] = {&origin, &origin, &origin};
+  const Device::Event *last[kStreams];
+  std::fill(std::begin(last), std::end(last), &origin);
   for (size_t i = 0; i < spanCount; ++i) {
     const Span &span = spans[i];
     double start = 0, worked = 0, waited = 0;
@@ -144,6 +149,13 @@ Status DeviceRank::measure(const Device::Event &origin,
 
 Status DeviceRank::place(const Placement &placement, const std::byte *global,
                          std::byte *local) {
+  if (isFar(local)) {
+    // What is moved out of there comes first.
+    if (Status failure = DeviceRun(*this).synchronise(0))
+      return failure;
+    placement.scatter(global, local, 0, placement.localBytes());
+    return Status::success();
+  }
   return staging.send(
       local, placement.localBytes(),
       [&](std::byte *part, int64_t first, int64_t size) {
@@ -154,6 +166,10 @@ Status DeviceRank::place(const Placement &placement, const std::byte *global,
 
 Status DeviceRank::collect(const Placement &placement, const std::byte *local,
                            std::byte *global) {
+  if (isFar(local)) {
+    placement.gather(local, 0, placement.localBytes(), global);
+    return Status::success();
+  }
   return staging.receive(
       local, placement.localBytes(),
       [&](const std::byte *part, int64_t first, int64_t size) {

@@ -34,6 +34,7 @@ public:
   int64_t peakBytes() const override {
     return program.plan->arena_bytes + program.plan->scratch_bytes;
   }
+  int64_t farPeakBytes() const override { return program.plan->far_bytes; }
   Status place(const Placement &placement, const std::byte *global,
                std::byte *local) override;
   Status collect(const Placement &placement, const std::byte *local,

@@ -76,7 +76,8 @@ Status openOnCpu(const Program &program, const sprt_session_options &options,
     int64_t number = end->rank();
     auto rank =
         std::make_unique<CpuRank>(program, number, std::move(end), control);
-    if (Status failure = rank->allocate(threads, out_local.sharesCores))
+    if (Status failure = rank->allocate(threads, out_local.sharesCores,
+                                        options.far_directory))
       return failure;
     out_local.ranks.push_back(std::move(rank));
   }

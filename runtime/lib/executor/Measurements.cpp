@@ -11,7 +11,12 @@ namespace sprt {
 static RankReport reportOf(const Rank &rank) {
   // Each rank needs the constants, though those of one process share them.
   int64_t peakBytes = rank.peakBytes() + rank.program.plan->constant_bytes;
-  return {rank.communicator->bytesSent(), peakBytes, rank.seconds};
+  return {rank.communicator->bytesSent(),
+          peakBytes,
+          rank.seconds,
+          rank.farPeakBytes(),
+          rank.farRead,
+          rank.farWritten};
 }
 
 Status Measurements::gather(const Rank &rank, const Group &everyone) {

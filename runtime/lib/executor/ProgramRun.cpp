@@ -39,7 +39,7 @@ Status ProgramRun::turned(const Step &step) {
   return Status::success();
 }
 
-int64_t ProgramRun::decisionOf(plan::DType type, const std::byte *data) {
+int64_t decisionOf(plan::DType type, const std::byte *data) {
   int64_t wide = 0;
   if (type == plan::DType::i64) {
     std::memcpy(&wide, data, sizeof wide);
@@ -150,12 +150,16 @@ Status ProgramRun::complete(Requests &requests) {
 
 Status ProgramRun::copy(const plan::CopyT &copy) {
   std::byte *from = nullptr, *to = nullptr;
+  int64_t bytes = copy.source->bytes;
   if (Status failure = rank.resolve(*copy.source, scope, from))
     return failure;
   if (Status failure = rank.resolve(*copy.target, scope, to))
     return failure;
-  return move(denseMessage(to, copy.source->bytes),
-              denseMessage(from, copy.source->bytes));
+  if (copy.source->space == plan::Space::far)
+    rank.farRead += bytes;
+  if (copy.target->space == plan::Space::far)
+    rank.farWritten += bytes;
+  return move(denseMessage(to, bytes), denseMessage(from, bytes));
 }
 
 Status ProgramRun::fill(const plan::FillT &fill) {

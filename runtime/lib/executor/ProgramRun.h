@@ -18,6 +18,9 @@ struct Requests {
   RequestPtr received, sent;
 };
 
+/// What data of a type decide: which branch, or whether a loop goes on.
+int64_t decisionOf(plan::DType type, const std::byte *data);
+
 class ProgramRun : public Walk {
 protected:
   explicit ProgramRun(Rank &rank) : Walk(rank), rank(rank) {}
@@ -32,6 +35,7 @@ protected:
   virtual Status reduceRows(const plan::ReduceScatterT &reduce) = 0;
   /// What the other commands come to.
   virtual Status multiply(const plan::GemmT &gemm, const GemmData &data) = 0;
+  /// One of them, if dense, may lie in far memory.
   virtual Status move(const Message &target, const Message &source) = 0;
   virtual Status fill(std::byte *target, uint8_t value, int64_t bytes) = 0;
   virtual Status write(std::byte *target,
@@ -48,7 +52,6 @@ protected:
   Status control(const Step &step) override;
 
   Status tooLong(const char *what) const;
-  static int64_t decisionOf(plan::DType type, const std::byte *data);
 
   /// Fails or stalls where a test wants it.
   Status inject(const Step &step) const;

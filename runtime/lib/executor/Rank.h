@@ -68,8 +68,9 @@ public:
   virtual void endThread() {}
   /// Ends every wait for the rank's own streams. Any thread may call it.
   virtual void interrupt() = 0;
-  /// Bytes of memory that the last run used.
+  /// Bytes of memory that the last run used, and of far memory.
   virtual int64_t peakBytes() const = 0;
+  virtual int64_t farPeakBytes() const = 0;
 
   /// Fills the rank's part of an input.
   virtual Status place(const Placement &placement, const std::byte *global,
@@ -77,16 +78,23 @@ public:
   /// Brings the rank's part of a result to its places.
   virtual Status collect(const Placement &placement, const std::byte *local,
                          std::byte *global) = 0;
-  /// Copies within the arena, or from constants, before the next command. The
-  /// ranges do not overlap.
+  /// Copies within the arena and far memory, or from constants, before the next
+  /// command. The ranges do not overlap.
   virtual Status copy(std::byte *target, const std::byte *source,
                       int64_t bytes) = 0;
-  /// Writes bytes of the host to the arena, before the next command.
+  /// Writes bytes of the host to the arena or to far memory, before the next
+  /// command.
   virtual Status store(std::byte *target, const std::byte *source,
                        int64_t bytes) = 0;
-  /// Part of the arena as the host can read it, until the next call.
+  /// Part of the arena or of far memory as the host can read it, until the next
+  /// call.
   virtual Status fetch(const std::byte *local, int64_t bytes,
                        const std::byte *&out_data) = 0;
+
+  bool isFar(const std::byte *data) const {
+    return farData && data >= farData &&
+           data < farData + program.plan->far_bytes;
+  }
 
   std::unique_ptr<Communicator> communicator;
   RunControl &control;
@@ -94,6 +102,8 @@ public:
 
   Clock::time_point begun; ///< when all ranks were ready
   double seconds = 0;
+  /// Bytes copied from far memory and to it; each by one stream.
+  int64_t farRead = 0, farWritten = 0;
   std::vector<CommandTime> times; ///< by command; each is written by one stream
   bool timing = false; ///< whether somebody asks for times that cost time
   bool tracing = false;

@@ -9,6 +9,30 @@ namespace {
 /// Of sprt_session_options::trace.
 constexpr int kTimesOnly = 2;
 
+Status checkFar(const Program &program, const sprt_session_options &options) {
+  int64_t needed = program.plan->far_bytes, limit = options.far_limit_bytes;
+  if (options.far_directory && program.isForDevice())
+    return fail(SPRT_UNSUPPORTED)
+           << "far memory of a program for GPUs is the host's but got the "
+              "directory \""
+           << options.far_directory << "\"";
+  if (options.far_directory && needed == 0)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "the program keeps nothing in far memory but got the directory "
+              "\""
+           << options.far_directory
+           << "\"; leave it out, or compile with "
+              "--offload=host where that helps";
+  if (limit < 0)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected a limit of far memory of 0 or more but got " << limit;
+  if (limit > 0 && needed > limit)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "a rank needs " << needed << " bytes of far memory, "
+           << needed - limit << " more than the limit of " << limit;
+  return Status::success();
+}
+
 Status checkOptions(const Program &program,
                     const sprt_session_options &options) {
   if (options.threads_per_rank < 0 || options.threads_per_rank > 1024)
@@ -20,6 +44,8 @@ Status checkOptions(const Program &program,
     return fail(SPRT_INVALID_ARGUMENT)
            << "expected a timeout of 0 to " << kLongestTimeout
            << " seconds but got " << options.timeout_seconds;
+  if (Status failure = checkFar(program, options))
+    return failure;
   if (options.inject_rank < 0)
     return Status::success();
   int64_t commands = static_cast<int64_t>(program.stepOf.size());

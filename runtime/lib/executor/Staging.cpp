@@ -14,6 +14,8 @@ Staging::~Staging() {
 }
 
 Status Staging::open() {
+  if (Status failure = device->createEvent(false, ready))
+    return failure;
   for (Buffer &buffer : buffers) {
     if (Status failure = device->createStream(rank, buffer.stream))
       return failure;
@@ -27,10 +29,14 @@ Status Staging::open() {
 
 Status Staging::send(std::byte *target, int64_t bytes, const Fill &fill,
                      Device::Stream &before, Device::Limit limit) {
+  if (Status failure = before.record(*ready))
+    return failure;
   for (int64_t first = 0; first < bytes; first += kPartBytes) {
     Buffer &buffer = buffers[turn++ % buffers.size()];
     int64_t size = std::min(kPartBytes, bytes - first);
     if (Status failure = buffer.stream->synchronise(limit).status)
+      return failure;
+    if (Status failure = buffer.stream->wait(*ready))
       return failure;
     fill(buffer.data, first, size);
     if (Status failure = buffer.stream->copy(denseMessage(target + first, size),

@@ -35,8 +35,9 @@ public:
   using Take =
       std::function<void(const std::byte *part, int64_t first, int64_t size)>;
 
-  /// What `before` is given from now on comes after the copy. A wait for a
-  /// buffer ends after `limit`.
+  /// The copy comes after what `before` holds, which may read what lies there,
+  /// and before what it is given from now on. A wait for a buffer ends after
+  /// `limit`.
   Status send(std::byte *target, int64_t bytes, const Fill &fill,
               Device::Stream &before, Device::Limit limit);
   /// Of memory that nobody writes; returns when all has been taken.
@@ -53,6 +54,7 @@ private:
   const std::shared_ptr<Device> device;
   const int64_t rank;
   std::array<Buffer, 4> buffers;
+  std::unique_ptr<Device::Event> ready;
   size_t turn = 0; ///< the buffer that has rested longest
 };
 

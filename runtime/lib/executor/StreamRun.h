@@ -68,8 +68,6 @@ private:
   Status attend(const Step &step, const plan::AttendT &attend) override;
   Status attendBackward(const Step &step,
                         const plan::AttendBackwardT &backward) override;
-  const SliceTable &tableOf(const Step &step, const plan::AttendT &attend,
-                            const AttendShape &shape);
   /// The step's table and whether it was only now made, without an order.
   template <typename TableT>
   std::pair<SliceTable &, bool> slicesOf(const Step &step, const TableT &attend,

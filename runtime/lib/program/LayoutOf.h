@@ -14,13 +14,14 @@ inline algebra::LayoutKind kindOf(const plan::LayoutT &layout) {
 /// What is wrong with a layout; empty if nothing is.
 inline std::string flawOf(const plan::LayoutT &layout) {
   return algebra::Layout::check(kindOf(layout), layout.length, layout.ranks,
-                                layout.split, layout.within);
+                                layout.split, layout.within,
+                                {layout.blocks, layout.apart});
 }
 
 /// Of a layout without flaws.
 inline algebra::Layout layoutOf(const plan::LayoutT &layout) {
-  return {kindOf(layout), layout.length, layout.ranks, layout.split,
-          layout.within};
+  return {kindOf(layout), layout.length, layout.ranks,
+          layout.split,   layout.within, {layout.blocks, layout.apart}};
 }
 
 } // namespace sprt

@@ -36,7 +36,7 @@ struct ParameterInfo {
 };
 
 /// How many streams there are; compute is the first.
-inline constexpr int kStreams = 3;
+inline constexpr int kStreams = 5;
 
 class Program {
 public:

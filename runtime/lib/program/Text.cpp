@@ -67,8 +67,8 @@ private:
   }
 
   std::string view(const plan::ViewT &view) const {
-    return (view.space == plan::Space::arena ? "arena[" : "constant[") +
-           expr(view.offset) + "; " + std::to_string(view.bytes) + "]";
+    return plan::EnumNameSpace(view.space) + ("[" + expr(view.offset)) + "; " +
+           std::to_string(view.bytes) + "]";
   }
 
   std::string rows(const plan::RowsT &rows) const {
@@ -94,8 +94,9 @@ private:
     text += "   ranks " + std::to_string(plan.ranks) + "   arena " +
             sizeText(plan.arena_bytes) + "   scratch " +
             sizeText(plan.scratch_bytes) + "   constants " +
-            sizeText(plan.constant_bytes) + "   events " +
-            std::to_string(plan.events) +
+            sizeText(plan.constant_bytes) +
+            (plan.far_bytes > 0 ? "   far " + sizeText(plan.far_bytes) : "") +
+            "   events " + std::to_string(plan.events) +
             (isForDevice(plan)
                  ? std::string("   target ") + plan::EnumNameTarget(plan.target)
                  : "") +
@@ -297,7 +298,8 @@ std::string Printer::operation(const plan::OperationUnion &operation) const {
            std::to_string(gemm.n) + "x" + std::to_string(gemm.k) +
            " a=" + view(*gemm.a) + " (" + numbers(gemm.a_strides) +
            ") b=" + view(*gemm.b) + " (" + numbers(gemm.b_strides) +
-           ") c=" + view(*gemm.c) + " (" + numbers(gemm.c_strides) + ")" +
+           (gemm.onto ? ") c+=" : ") c=") + view(*gemm.c) + " (" +
+           numbers(gemm.c_strides) + ")" +
            (gemm.bias ? " bias=" + view(*gemm.bias) : "") +
            (gemm.activation == plan::Activation::none
                 ? ""

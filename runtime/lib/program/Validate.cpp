@@ -159,7 +159,7 @@ Status checkParameter(const plan::PlanT &plan,
   }
   if (isEmpty)
     local = 0;
-  if (isInput && parameter->view->space != plan::Space::arena)
+  if (isInput && parameter->view->space == plan::Space::constant)
     return fail(SPRT_DAMAGED)
            << "input \"" << name << "\" lies in constant memory";
   if (parameter->view->bytes < local || parameter->view->bytes > kMaxBytes)
@@ -184,6 +184,8 @@ Status validatePlan(const plan::PlanT &plan, const Signatures *signatures,
   if (Status failure = checkSize(plan.arena_bytes, "an arena"))
     return failure;
   if (Status failure = checkSize(plan.constant_bytes, "constants"))
+    return failure;
+  if (Status failure = checkSize(plan.far_bytes, "far memory"))
     return failure;
   if (Status failure = checkSize(plan.scratch_bytes, "scratch memory"))
     return failure;

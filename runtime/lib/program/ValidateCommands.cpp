@@ -67,6 +67,13 @@ Status CommandValidator::check(const plan::GemmT &gemm) {
   if (!isEnum(gemm.activation))
     return fail(SPRT_DAMAGED)
            << "unknown activation " << int(gemm.activation) << " of a gemm";
+  if (gemm.onto && (gemm.bias || gemm.activation != plan::Activation::none ||
+                    gemm.out_type != plan::DType::f32))
+    return fail(SPRT_DAMAGED)
+           << "a gemm that is added to what is there has "
+              "results of type "
+           << int(gemm.out_type)
+           << ", a bias or an activation, expected f32 alone";
   if (!gemm.bias)
     return Status::success();
   int64_t element = static_cast<int64_t>(

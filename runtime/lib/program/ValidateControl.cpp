@@ -74,11 +74,16 @@ Status CommandValidator::checkOperation(const plan::CommandT &command) {
   case Operation::Copy: {
     const plan::CopyT &copy = *operation.AsCopy();
     if (Status failure =
-            parts.checkView(copy.source.get(), "the source of a copy", false))
+            parts.checkView(copy.source.get(), "the source of a copy",
+                            /*written=*/false, 0, /*mayBeFar=*/true))
       return failure;
     if (Status failure =
-            parts.checkView(copy.target.get(), "the target of a copy", true))
+            parts.checkView(copy.target.get(), "the target of a copy",
+                            /*written=*/true, 0, /*mayBeFar=*/true))
       return failure;
+    if (copy.source->space == plan::Space::far &&
+        copy.target->space == plan::Space::far)
+      return fail(SPRT_DAMAGED) << "a copy from far memory to far memory";
     if (copy.source->bytes != copy.target->bytes)
       return fail(SPRT_DAMAGED) << "a copy of " << copy.source->bytes
                                 << " bytes into " << copy.target->bytes;

@@ -1,5 +1,7 @@
 #include "program/ValidateParts.h"
 
+#include "program/Space.h"
+
 namespace sprt {
 
 Status checkSize(int64_t value, const char *what, int64_t least, int64_t most) {
@@ -30,13 +32,16 @@ Status PartValidator::checkFactor(uint32_t factor) const {
 }
 
 Status PartValidator::checkView(const plan::ViewT *view, const char *what,
-                                bool written, int64_t leastBytes) const {
+                                bool written, int64_t leastBytes,
+                                bool mayBeFar) const {
   if (!view || !isEnum(view->space))
     return fail(SPRT_DAMAGED) << "no buffer for " << what;
-  if (written && view->space != plan::Space::arena)
+  if (written && view->space == plan::Space::constant)
     return fail(SPRT_DAMAGED) << what << " would be written to constant memory";
-  int64_t space = view->space == plan::Space::arena ? plan.arena_bytes
-                                                    : plan.constant_bytes;
+  if (view->space == plan::Space::far && !mayBeFar)
+    return fail(SPRT_DAMAGED)
+           << what << " lies in far memory, which only copies reach";
+  int64_t space = bytesOf(plan, view->space);
   if (view->bytes < leastBytes || view->bytes > space)
     return fail(SPRT_DAMAGED)
            << "expected " << what << " of " << leastBytes << " to " << space

@@ -29,7 +29,7 @@ public:
   void leaveLoop() { --counters; }
 
   Status checkView(const plan::ViewT *view, const char *what, bool written,
-                   int64_t leastBytes = 0) const;
+                   int64_t leastBytes = 0, bool mayBeFar = false) const;
   Status checkStrided(const plan::StridedT *strided, const char *what,
                       bool written) const;
   Status checkRows(const plan::RowsT *rows, const char *what) const;

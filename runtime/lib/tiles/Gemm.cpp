@@ -60,8 +60,11 @@ dnnl::memory::desc describeBias(const GemmShape &shape) {
                   {0, shape.n, 1});
 }
 
-dnnl::post_ops describe(plan::Activation activation) {
+dnnl::post_ops describeEnd(const GemmShape &shape) {
   dnnl::post_ops operations;
+  plan::Activation activation = shape.activation;
+  if (shape.onto)
+    operations.append_sum();
   if (activation == plan::Activation::relu)
     operations.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
   if (activation == plan::Activation::gelu)
@@ -102,7 +105,7 @@ private:
     dnnl::primitive_attr attributes;
     // The library's own scratchpad may not be used by two threads at once.
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    attributes.set_post_ops(describe(shape.activation));
+    attributes.set_post_ops(describeEnd(shape));
     dnnl::matmul::primitive_desc description(
         dnnl::matmul::desc(primitive->a, primitive->b, primitive->bias,
                            primitive->c),
@@ -182,6 +185,7 @@ Status runWidened(Primitives &primitives, const GemmShape &shape,
   };
   GemmShape wide = shape;
   wide.type = wide.outType = plan::DType::f32;
+  wide.onto = false;
   wide.a = dense(shape.m, shape.k);
   wide.b = dense(shape.k, shape.n);
   wide.c = dense(shape.m, shape.n);
@@ -207,8 +211,10 @@ Status runWidened(Primitives &primitives, const GemmShape &shape,
     for (int64_t i = 0; i < shape.m; ++i)
       for (int64_t j = 0; j < shape.n; ++j, ++from) {
         int64_t at = batch * shape.c[0] + i * shape.c[1] + j * shape.c[2];
-        if (shape.outType == plan::DType::f32)
-          reinterpret_cast<float *>(data.c)[at] = *from;
+        if (auto *c = reinterpret_cast<float *>(data.c); shape.onto)
+          c[at] += *from;
+        else if (shape.outType == plan::DType::f32)
+          c[at] = *from;
         else
           reinterpret_cast<uint16_t *>(data.c)[at] = floatToBf16(*from);
       }
@@ -233,7 +239,7 @@ GemmShape::GemmShape(const plan::GemmT &gemm)
     : type(gemm.type), outType(gemm.out_type), batch(gemm.batch), m(gemm.m),
       n(gemm.n), k(gemm.k), a(three(gemm.a_strides)), b(three(gemm.b_strides)),
       c(three(gemm.c_strides)), hasBias(gemm.bias != nullptr),
-      activation(gemm.activation) {
+      activation(gemm.activation), onto(gemm.onto) {
   if (batch > 1 && b[0] == 0 && a[0] == m * a[1] && c[0] == m * c[1]) {
     m *= batch;
     batch = 1;

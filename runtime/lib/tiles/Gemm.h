@@ -21,14 +21,15 @@ struct GemmShape {
   std::array<int64_t, 3> a, b, c;
   bool hasBias; ///< n elements of outType
   plan::Activation activation;
+  bool onto; ///< c is added to
 
   /// Rows of a batch that lie densely behind each other and share b become one
   /// matrix.
   explicit GemmShape(const plan::GemmT &gemm);
 
   auto key() const {
-    return std::tie(type, outType, batch, m, n, k, a, b, c, hasBias,
-                    activation);
+    return std::tie(type, outType, batch, m, n, k, a, b, c, hasBias, activation,
+                    onto);
   }
   bool operator<(const GemmShape &other) const { return key() < other.key(); }
 };
@@ -39,8 +40,8 @@ struct GemmData {
   std::byte *c;
 };
 
-/// c = activation(a * b + bias) as the plan's Gemm says; f32, or bf16
-/// accumulated in f32.
+/// c = activation(a * b + bias), or c += a * b, as the plan's Gemm says; f32,
+/// or bf16 accumulated in f32.
 Status runGemm(const plan::GemmT &gemm, const GemmData &data, TilePool &pool);
 
 } // namespace sprt

@@ -26,6 +26,7 @@ public:
       return;
     prediction = shared->prediction;
     memory = shared->memory;
+    far = shared->far;
   }
 
   Status run() {
@@ -36,6 +37,7 @@ public:
     if (Status failure = walk(program.steps))
       return failure;
     prediction.touchedBytes = memory.bytes();
+    prediction.farTouchedBytes = far.bytes();
     return Status::success();
   }
   const Prediction &result() const { return prediction; }
@@ -84,7 +86,8 @@ private:
 
   /// The condition is asked once more than it holds.
   Status repeat(const Step &step, const plan::WhileT &loop) {
-    int64_t before = prediction.bytesSent, outside = times;
+    Prediction before = prediction;
+    int64_t outside = times;
     // More than anybody waits for are not counted.
     constexpr int64_t kMostTimes = int64_t(1) << 32;
     bool isKnown = loop.trips >= 0 &&
@@ -97,7 +100,7 @@ private:
     if (Status failure = walk(step.body))
       return failure;
     times = outside;
-    prediction.isExact &= isKnown || prediction.bytesSent == before;
+    prediction.isExact &= isKnown || prediction.movesAsMuch(before);
     return Status::success();
   }
 
@@ -107,7 +110,7 @@ private:
       prediction = before;
       if (Status failure = walk(branch))
         return failure;
-      bool isSilent = prediction.bytesSent == before.bytesSent;
+      bool isSilent = prediction.movesAsMuch(before);
       if (prediction.bytesSent >= most.bytesSent)
         most = prediction;
       most.isExact &= isSilent;
@@ -148,9 +151,7 @@ private:
       return touch(*operation.AsReduceScatter()->source->view);
     }
     case plan::Operation::Copy:
-      if (Status failure = touch(*operation.AsCopy()->source))
-        return failure;
-      return touch(*operation.AsCopy()->target);
+      return count(*operation.AsCopy());
     case plan::Operation::Fill:
       return touch(*operation.AsFill()->target);
     case plan::Operation::RowsTable:
@@ -229,8 +230,18 @@ private:
     return touch(reduce.views);
   }
 
+  Status count(const plan::CopyT &copy) {
+    for (auto [view, sum] : {std::pair(&copy.source, &prediction.farRead),
+                             {&copy.target, &prediction.farWritten}}) {
+      *sum += (*view)->space == plan::Space::far ? times * (*view)->bytes : 0;
+      if (Status failure = touch(**view))
+        return failure;
+    }
+    return Status::success();
+  }
+
   Status count(const plan::GemmT &gemm) {
-    prediction.flops += times * 2 * gemm.batch * gemm.m * gemm.n * gemm.k;
+    prediction.addFlops({times, 2, gemm.batch, gemm.m, gemm.n, gemm.k});
     for (const auto *view : {&gemm.a, &gemm.b, &gemm.bias, &gemm.c})
       if (*view)
         if (Status failure = touch(**view))
@@ -291,18 +302,9 @@ private:
     return Status::success();
   }
 
-  /// Of each pair so many multiplications and additions.
   void addPairs(const AttendShape &shape, int64_t area, int64_t products) {
-    prediction.flops += times * 2 * area * shape.pairs() * products;
+    prediction.addFlops({times, 2, area, shape.pairs(), products});
   }
-  static int64_t productsOf(const plan::AttendT &attend) {
-    return attend.head_size + attend.value_size;
-  }
-  /// Of scores and of dQ and dK; of dP and of dV.
-  static int64_t productsOf(const plan::AttendBackwardT &backward) {
-    return 3 * backward.head_size + 2 * backward.value_size;
-  }
-
   /// Counts the pairs of one turn. What adds to a state or gradient touches it
   /// anew only where it sees one, unless others have touched it before.
   template <typename TableT>

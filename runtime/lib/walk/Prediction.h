@@ -9,13 +9,28 @@ namespace sprt {
 
 struct Prediction {
   int64_t bytesSent = 0; ///< to other ranks
-  int64_t flops = 0;     ///< of matrix products and attention
+  int64_t flops = 0;     ///< of matrix products and attention, or INT64_MAX
   /// Of the arena, in pages: less than the arena where a rank gets no rows, no
   /// heads or no blocks of its ring.
   int64_t touchedBytes = 0;
+  /// The same of far memory, and what is copied from it and to it.
+  int64_t farTouchedBytes = 0, farRead = 0, farWritten = 0;
   /// False where a decision of data changes the bytes: loops of unknown counts
   /// count one turn, branches the one that sends most.
   bool isExact = true;
+
+  /// The product of these numbers.
+  void addFlops(std::initializer_list<int64_t> factors) {
+    algebra::Area left = static_cast<algebra::Area>(INT64_MAX - flops),
+                  more = 1;
+    for (int64_t factor : factors)
+      more *= static_cast<algebra::Area>(factor);
+    flops = more < left ? flops + static_cast<int64_t>(more) : INT64_MAX;
+  }
+  bool movesAsMuch(const Prediction &other) const {
+    return bytesSent == other.bytesSent && farRead == other.farRead &&
+           farWritten == other.farWritten;
+  }
 };
 
 /// Predictions of all ranks. What comes to the same for all is counted once;

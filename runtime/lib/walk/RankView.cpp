@@ -1,21 +1,39 @@
 #include "walk/RankView.h"
 
+#include "program/Space.h"
+
 namespace sprt {
+
+Status RankView::offsetOf(const plan::ViewT &view, const Scope &scope,
+                          int64_t &out_offset) const {
+  if (Status failure = evaluate(*view.offset, scope, out_offset))
+    return failure;
+  int64_t space = bytesOf(*program.plan, view.space);
+  if (out_offset < 0 || out_offset > space - view.bytes)
+    return fail(SPRT_DAMAGED)
+           << "bytes " << out_offset << " to " << out_offset + view.bytes
+           << " of " << nameOf(view.space) << " of " << space;
+  return Status::success();
+}
+
+std::byte *RankView::baseOf(plan::Space space) const {
+  switch (space) {
+  case plan::Space::arena:
+    return arenaData;
+  case plan::Space::constant:
+    return const_cast<std::byte *>(constantData);
+  case plan::Space::far:
+    return farData;
+  }
+  return nullptr;
+}
 
 Status RankView::resolve(const plan::ViewT &view, const Scope &scope,
                          std::byte *&out_data) const {
   int64_t offset = 0;
-  if (Status failure = evaluate(*view.offset, scope, offset))
+  if (Status failure = offsetOf(view, scope, offset))
     return failure;
-  bool inArena = view.space == plan::Space::arena;
-  int64_t space =
-      inArena ? program.plan->arena_bytes : program.plan->constant_bytes;
-  if (offset < 0 || offset > space - view.bytes)
-    return fail(SPRT_DAMAGED)
-           << "bytes " << offset << " to " << offset + view.bytes << " of "
-           << (inArena ? "an arena" : "constants") << " of " << space;
-  out_data =
-      (inArena ? arenaData : const_cast<std::byte *>(constantData)) + offset;
+  out_data = baseOf(view.space) + offset;
   return Status::success();
 }
 

@@ -18,7 +18,10 @@ public:
       : program(program), number(number),
         coordinates(program.coordinates(number)) {}
 
-  /// Where a view lies, checked against its space.
+  /// Where a view begins in its space, into which it fits.
+  Status offsetOf(const plan::ViewT &view, const Scope &scope,
+                  int64_t &out_offset) const;
+  /// Where a view lies, whoever may follow that address.
   Status resolve(const plan::ViewT &view, const Scope &scope,
                  std::byte *&out_data) const;
   /// The ranks that differ from this one along these factors only, the first
@@ -36,8 +39,10 @@ public:
   Reaches reaches;
 
 protected:
+  std::byte *baseOf(plan::Space space) const;
+
   /// Of whoever runs the commands.
-  std::byte *arenaData = nullptr;
+  std::byte *arenaData = nullptr, *farData = nullptr;
   const std::byte *constantData = nullptr;
 };
 

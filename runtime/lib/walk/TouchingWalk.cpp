@@ -3,6 +3,13 @@
 namespace sprt {
 
 Status TouchingWalk::touch(const plan::ViewT &view) {
+  int64_t offset = 0;
+  if (view.space == plan::Space::far) {
+    if (Status failure = rank.offsetOf(view, scope, offset))
+      return failure;
+    far.touch(offset, view.bytes);
+    return Status::success();
+  }
   std::byte *data = nullptr;
   if (Status failure = rank.resolve(view, scope, data))
     return failure;
@@ -41,7 +48,7 @@ void TouchingWalk::touch(const Message &message) {
 
 void TouchingWalk::touch(const std::byte *data, int64_t bytes) {
   int64_t offset = 0;
-  if (rank.offsetOf(data, offset))
+  if (rank.arenaOffsetOf(data, offset))
     memory.touch(offset, bytes);
 }
 

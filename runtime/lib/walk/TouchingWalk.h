@@ -13,21 +13,24 @@ public:
   Imagined(const Program &program, int64_t number) : RankView(program, number) {
     arenaData = reinterpret_cast<std::byte *>(kArena);
     constantData = reinterpret_cast<const std::byte *>(kConstants);
+    farData = reinterpret_cast<std::byte *>(kFar);
   }
   /// False for what is none of the arena's.
-  bool offsetOf(const std::byte *data, int64_t &out_offset) const {
+  bool arenaOffsetOf(const std::byte *data, int64_t &out_offset) const {
     out_offset = data - arenaData;
     return out_offset >= 0 && out_offset < program.plan->arena_bytes;
   }
 
 private:
-  static constexpr uintptr_t kArena = uintptr_t(1) << 61, kConstants = 1 << 20;
+  static constexpr uintptr_t kArena = uintptr_t(1) << 61, kConstants = 1 << 20,
+                             kFar = uintptr_t(1) << 60;
 };
 
 class TouchingWalk : public Walk {
 protected:
   explicit TouchingWalk(Imagined &rank)
-      : Walk(rank), rank(rank), memory(program.plan->arena_bytes) {}
+      : Walk(rank), rank(rank), memory(program.plan->arena_bytes),
+        far(program.plan->far_bytes) {}
 
   Status touch(const plan::ViewT &view);
   Status touch(const std::vector<std::unique_ptr<plan::ViewT>> &views);
@@ -38,7 +41,7 @@ protected:
   void touch(const Message &message);
 
   Imagined &rank;
-  TouchedMemory memory;
+  TouchedMemory memory, far;
 
 private:
   void touch(const std::byte *data, int64_t bytes);

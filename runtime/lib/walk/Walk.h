@@ -29,6 +29,15 @@ struct AttendShape {
   int64_t pairs() const { return batch * heads; }
 };
 
+/// How many multiplications and additions each pair has: of scores and sums.
+inline int64_t productsOf(const plan::AttendT &attend) {
+  return attend.head_size + attend.value_size;
+}
+/// Of scores and of dQ and dK; of dP and of dV.
+inline int64_t productsOf(const plan::AttendBackwardT &backward) {
+  return 3 * backward.head_size + 2 * backward.value_size;
+}
+
 /// Memory that something of a command has to itself.
 struct Taken {
   const char *name;

@@ -69,6 +69,28 @@ CLI::Validator seed() {
 
 } // namespace
 
+std::optional<int64_t> parseBytes(const std::string &text) {
+  char *end = nullptr;
+  double number = std::strtod(text.c_str(), &end);
+  static constexpr std::pair<const char *, double> units[] = {
+      {"", 1},
+      {"B", 1},
+      {"KiB", 1024.0},
+      {"MiB", 1048576.0},
+      {"GiB", 1073741824.0},
+      {"TiB", 1099511627776.0},
+      {"KB", 1e3},
+      {"MB", 1e6},
+      {"GB", 1e9},
+      {"TB", 1e12}};
+  for (auto [unit, factor] : units)
+    if (double bytes = number * factor; end != text.c_str() &&
+                                        unit == std::string(end) &&
+                                        bytes >= 1 && bytes < 0x1p63)
+      return static_cast<int64_t>(bytes);
+  return std::nullopt;
+}
+
 bool parseNumber(const std::string &text, int64_t &out_number) {
   errno = 0;
   return CLI::detail::lexical_cast(text, out_number) && errno != ERANGE;

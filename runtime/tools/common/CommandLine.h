@@ -18,6 +18,9 @@ enum ExitCode { kDone = 0, kFailed = 1, kWrongUsage = 2 };
 /// Reads a whole number; false for what is none, or needs more than 64 bits.
 bool parseNumber(const std::string &text, int64_t &out_number);
 
+/// "1.5GiB", "512MB", "4096": a positive size in bytes.
+std::optional<int64_t> parseBytes(const std::string &text);
+
 /// Checks of numbers whose bounds CLI11's own would print in 309 digits.
 CLI::Validator notNegative();
 CLI::Validator positive();

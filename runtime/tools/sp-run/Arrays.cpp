@@ -146,7 +146,7 @@ bool findArray(const sprt_arrays *file, const std::string &path,
   return false;
 }
 
-bool checkMemory(const sprt_program *program) {
+bool checkMemory(const sprt_program *program, bool farIsFile) {
   // In double precision, where no product of sizes overflows.
   double arrays = 0;
   auto add = [&](const sprt_parameter &parameter) {
@@ -160,8 +160,10 @@ bool checkMemory(const sprt_program *program) {
   for (int64_t i = 0; i < sprt_program_result_count(program); ++i)
     add(resultOf(program, i));
   bool onGpus = std::string(sprt_program_target(program)) == "cuda";
-  auto rank =
-      onGpus ? 0.0 : static_cast<double>(sprt_program_peak_bytes(program));
+  int64_t far = farIsFile ? 0 : sprt_program_far_bytes(program);
+  double rank = static_cast<double>(far);
+  if (!onGpus)
+    rank += static_cast<double>(sprt_program_peak_bytes(program));
   int64_t available = availableMemory();
   if (arrays + rank <= static_cast<double>(available))
     return true;
@@ -173,6 +175,9 @@ bool checkMemory(const sprt_program *program) {
   if (!onGpus)
     text += " and " + std::to_string(sprt_program_peak_bytes(program)) +
             " for a rank";
+  if (far > 0)
+    text += " and " + std::to_string(far) + " of a rank's far memory" +
+            (onGpus ? "" : "; --far=DIR has that in a file");
   printError(text);
   return false;
 }

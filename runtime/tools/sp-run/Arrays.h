@@ -34,8 +34,9 @@ std::string describe(sprt_dtype dtype, int32_t dimensions,
                      const int64_t *shape);
 
 /// Whether this machine has the memory for the program's global arrays and for
-/// its largest rank. False after a diagnostic.
-bool checkMemory(const sprt_program *program);
+/// its largest rank, with far memory unless that is a file. False after a
+/// diagnostic.
+bool checkMemory(const sprt_program *program, bool farIsFile);
 
 /// The inputs in the program's order, from a file or at random. The arrays stay
 /// in `out_owner`. For steps, those of a file may have one more leading axis: a

@@ -3,6 +3,7 @@
 #include "sprt/sprt.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace {
 
@@ -58,6 +59,26 @@ bool parseFeeds(Options &options) {
   return true;
 }
 
+/// What is wrong with "DIR" or "DIR:LIMIT", or "".
+std::string parseFar(Options &options) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  size_t colon = options.far.rfind(':');
+  if (options.far.empty() || fs::is_directory(options.far, ignored))
+    return "";
+  std::string directory = options.far.substr(0, colon);
+  if (colon == std::string::npos || !fs::is_directory(directory, ignored))
+    return "expected --far=DIR or DIR:LIMIT, such as /tmp:8GiB, but \"" +
+           options.far + "\" is no directory";
+  std::optional<int64_t> limit = parseBytes(options.far.substr(colon + 1));
+  if (!limit)
+    return "expected --far=DIR:LIMIT with a size such as 8GiB but got \"" +
+           options.far.substr(colon + 1) + "\"";
+  options.farLimit = *limit;
+  options.far = directory;
+  return "";
+}
+
 /// What is wrong with the options together, or "".
 std::string checkOptions(Options &options) {
   if (std::string wrong = checkDataOptions(options); !wrong.empty())
@@ -69,6 +90,8 @@ std::string checkOptions(Options &options) {
     return "expected --feed=result1-62:arg0-61, as many results as arguments, "
            "but got \"" +
            options.feed + "\"";
+  if (std::string wrong = parseFar(options); !wrong.empty())
+    return wrong;
   return checkArrayFile(options.check);
 }
 
@@ -122,6 +145,11 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
                  "per rank (default: cores / ranks)")
       ->check(CLI::Range(0, 1024))
       ->option_text("N")
+      ->group("Execution");
+  app.add_option("--far", options.far,
+                 "far memory in a file there, so much a rank at most "
+                 "(default: memory)")
+      ->option_text("DIR[:LIMIT]")
       ->group("Execution");
   app.add_option("--timeout", options.timeout,
                  "how long a rank waits for another (300), and how "

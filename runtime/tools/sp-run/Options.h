@@ -21,6 +21,8 @@ struct Options : DataOptions {
   std::string communicator; ///< empty: the program's own
   std::string executor;     ///< empty: what the program is for
   std::string device;       ///< empty: the first
+  std::string far;          ///< directory of far memory; empty: memory
+  int64_t farLimit = 0;     ///< 0: any
   int threads = 0;
   double timeout = 0; ///< 0: not given
   std::string inject;

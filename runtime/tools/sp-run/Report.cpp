@@ -98,11 +98,14 @@ double median(std::vector<double> values) {
 
 void printSummary(const sprt_program *program, const sprt_session *session,
                   const Options &options, const Timings &timings) {
-  std::vector<int64_t> sent, peak;
+  std::vector<int64_t> sent, peak, far, read, written;
   for (int64_t rank = 0; rank < sprt_program_ranks(program); ++rank) {
     sprt_rank_statistics statistics = statisticsOf(session, rank);
     sent.push_back(statistics.bytes_sent);
     peak.push_back(statistics.peak_bytes);
+    far.push_back(statistics.far_peak_bytes);
+    read.push_back(statistics.far_read_bytes);
+    written.push_back(statistics.far_written_bytes);
   }
   std::printf("ranks    %" PRId64 " (%s), communicator %s\n",
               sprt_program_ranks(program), sprt_program_mesh(program),
@@ -112,6 +115,11 @@ void printSummary(const sprt_program *program, const sprt_session *session,
               timings.seconds.size(), options.steps > 0 ? "steps" : "runs");
   std::printf("sent     %s\n", perRank(sent).c_str());
   std::printf("peak     %s\n", perRank(peak).c_str());
+  if (sprt_program_far_bytes(program) > 0) {
+    std::printf("far      %s\n", perRank(far).c_str());
+    std::printf("evicted  %s\n", perRank(written).c_str());
+    std::printf("fetched  %s\n", perRank(read).c_str());
+  }
   if (options.explicitRepeat)
     printCommands(session, timings);
 }
@@ -136,12 +144,16 @@ bool writeReport(const sprt_program *program, const sprt_session *session,
                  const Errors &errors) {
   using Json = nlohmann::ordered_json;
   Json sent = Json::array(), peak = Json::array(), rankSeconds = Json::array(),
-       commands = Json::array();
+       commands = Json::array(), far = Json::array(), read = Json::array(),
+       written = Json::array();
   for (int64_t rank = 0; rank < sprt_program_ranks(program); ++rank) {
     sprt_rank_statistics statistics = statisticsOf(session, rank);
     sent.push_back(statistics.bytes_sent);
     peak.push_back(statistics.peak_bytes);
     rankSeconds.push_back(statistics.seconds);
+    far.push_back(statistics.far_peak_bytes);
+    read.push_back(statistics.far_read_bytes);
+    written.push_back(statistics.far_written_bytes);
   }
   for (int64_t command = 0; command < sprt_program_command_count(program);
        ++command) {
@@ -179,6 +191,11 @@ bool writeReport(const sprt_program *program, const sprt_session *session,
                  {"maxAbsError", number(errors.maxAbs)},
                  {"maxRelError", number(errors.maxRel)},
                  {"commands", commands}};
+  if (sprt_program_far_bytes(program) > 0) {
+    report["farPeakBytesPerRank"] = far;
+    report["farReadPerRank"] = read;
+    report["farWrittenPerRank"] = written;
+  }
   if (options.steps > 0) {
     report["steps"] = options.steps;
     report["stepValues"] = Json::array();

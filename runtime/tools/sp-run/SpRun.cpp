@@ -17,6 +17,8 @@ sprt_session_options sessionOptions(const Options &options) {
   session.communicator = given(options.communicator);
   session.executor = given(options.executor);
   session.device = given(options.device);
+  session.far_directory = given(options.far);
+  session.far_limit_bytes = options.farLimit;
   session.threads_per_rank = options.threads;
   session.timeout_seconds = options.timeout;
   if (!options.trace.empty())
@@ -50,7 +52,7 @@ int run(Options options, bool &out_abandons) {
     return kFailed;
   ProgramPtr program(loaded);
 
-  if (!checkMemory(loaded))
+  if (!checkMemory(loaded, !options.far.empty()))
     return kFailed;
   bool onGpus = std::string(sprt_program_target(loaded)) == "cuda";
   if (std::string wrong = chooseCommunicator(onGpus, options); !wrong.empty()) {

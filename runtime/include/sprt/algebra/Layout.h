@@ -15,6 +15,17 @@ enum class LayoutKind : int8_t { contiguous, zigzag, striped };
 const char *name(LayoutKind kind);
 std::optional<LayoutKind> parseLayoutKind(std::string_view text);
 
+/// How many blocks a sequence is cut into first, and whether each has owners of
+/// its own.
+struct LayoutBlocks {
+  int64_t count = 1;
+  bool apart = false;
+
+  bool operator==(const LayoutBlocks &other) const {
+    return count == other.count && apart == other.apart;
+  }
+};
+
 /// Which positions of a sequence each rank holds, and in which order.
 ///
 /// A layout deals `length` positions to a ring of `ring` owners:
@@ -59,9 +70,23 @@ std::optional<LayoutKind> parseLayoutKind(std::string_view text);
 ///     10 positions within 12      owner 0              owner 1
 ///     zigzag                      0 1 2 9              3 4 5 6 7 8
 ///
-/// Every function is O(1); ranges() and rowsIn() have at most two
-/// entries. Owners outside [0, ranks()) hold nothing. Heads are dealt by the
-/// same class.
+/// With `blocks`, the positions are first cut into so many consecutive blocks
+/// of the same size, and each of them is dealt to all owners, who hold their
+/// parts block after block. What is masked causally may then go through the
+/// blocks in turn, of which none sees a later one. Where they are `apart` each
+/// block has owners of its own: part k of block b is that of owner b * ring *
+/// split + k. Blocks are dealt evenly: their size is a multiple of the owners,
+/// of a zigzag of twice as many; a sequence of another length is the first
+/// positions of a longer one.
+///
+///     16 positions, ring of 2     owner 0              owner 1
+///     zigzag in 2 blocks          0 1 6 7 8 9 14 15    2 3 4 5 10 11 12 13
+///     apart                       0: 0 1 6 7           1: 2 3 4 5
+///                                 2: 8 9 14 15         3: 10 11 12 13
+///
+/// Every function is O(1) a block; ranges() and rowsIn() have at most two
+/// entries a block. Owners outside [0, ranks()) hold nothing. Heads are dealt
+/// by the same class.
 class Layout {
 public:
   static constexpr int64_t maxLength = int64_t(1) << 40;
@@ -76,11 +101,16 @@ public:
   Layout() = default;
   /// The arguments must pass `check`. `within` 0 is `length`.
   Layout(LayoutKind kind, int64_t length, int64_t ring, int64_t split = 1,
-         int64_t within = 0);
+         int64_t within = 0, LayoutBlocks blocks = {});
 
   /// What is wrong with such a layout, as a diagnostic; empty if nothing is.
   static std::string check(LayoutKind kind, int64_t length, int64_t ring,
-                           int64_t split = 1, int64_t within = 0);
+                           int64_t split = 1, int64_t within = 0,
+                           LayoutBlocks blocks = {});
+  /// What the size of a block is a multiple of.
+  static int64_t granule(LayoutKind kind, int64_t ring, int64_t split) {
+    return (kind == LayoutKind::zigzag ? 2 : 1) * ring * split;
+  }
 
   static Layout dense(int64_t length) {
     return Layout(LayoutKind::contiguous, length, 1);
@@ -93,8 +123,9 @@ public:
   /// Owners of the ring, before each is split.
   int64_t ring() const { return owners; }
   int64_t split() const { return parts; }
-  /// All owners: ring() * split().
-  int64_t ranks() const { return owners * parts; }
+  LayoutBlocks blocks() const { return cut; }
+  /// All owners: ring() * split(), for each block where these are apart.
+  int64_t ranks() const { return owners * parts * (cut.apart ? cut.count : 1); }
 
   /// How many rows an owner holds.
   int64_t count(int64_t owner) const;
@@ -117,12 +148,16 @@ public:
   bool operator==(const Layout &other) const;
   bool operator!=(const Layout &other) const { return !(*this == other); }
 
-  /// "zigzag(4096 over 8)", "zigzag(4096 over 4x2)" with a split of 2, or
-  /// "zigzag(4095 within 4096 over 8)".
+  /// "zigzag(4096 over 8)", "zigzag(4096 over 4x2)" with a split of 2,
+  /// "zigzag(4095 within 4096 over 8)", "zigzag(4096 over 8 in 4 blocks)" or,
+  /// where these are apart, "zigzag(4096 over 8 in 4 turns)".
   std::string str() const;
   static std::optional<Layout> parse(std::string_view text);
 
 private:
+  /// How each block is dealt, and how many of its rows an owner has.
+  Layout ofBlock() const;
+  int64_t rowsOfBlock() const { return whole / cut.count / owners / parts; }
   /// Rows of a ring owner.
   int64_t ringCount(int64_t owner) const;
   /// The rows of its ring owner that an owner holds.
@@ -133,6 +168,7 @@ private:
   int64_t whole = 0;
   int64_t owners = 1;
   int64_t parts = 1;
+  LayoutBlocks cut;
 };
 
 } // namespace sprt::algebra

@@ -1,0 +1,89 @@
+//===- Levers.cpp - What keeps a rank within a limit ----------------------===//
+
+#include "Levers.h"
+
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+/// From the cheapest on, each with those before.
+static std::vector<Levers> leversOf(const CompileOptions &options) {
+  std::vector<Levers> all = {{options, "", {}}};
+  auto add = [&](StringRef text, auto change) {
+    Levers more = all.back();
+    change(more.options);
+    more.taken += (more.taken.empty() ? "" : " ") + text.str();
+    all.push_back(std::move(more));
+  };
+  if (!options.offloadGiven) {
+    add("--offload=host", [](CompileOptions &more) { more.offload = true; });
+    Levers state = all.back();
+    state.options.offloadState = true;
+    state.taken = "--offload=host+state";
+    all.push_back(std::move(state));
+  }
+  if (options.checkpointGiven)
+    return all;
+  Levers before = all.back();
+  for (auto [text, checkpoint] :
+       {std::pair("--checkpoint=attention-out", Checkpoint::AttentionOut),
+        {"--checkpoint=full", Checkpoint::Full}}) {
+    Levers more = before;
+    more.options.checkpoint = checkpoint;
+    more.taken += (more.taken.empty() ? "" : " ") + std::string(text);
+    all.push_back(std::move(more));
+  }
+  return all;
+}
+
+/// What needs more in the smallest blocks does not fit in others either.
+static constexpr double kNearly = 1.25;
+
+FailureOr<Levers> mlir::sp::chooseLevers(ModuleOp model,
+                                         const CompileOptions &options,
+                                         const Target &target,
+                                         ImportStage import, RemarkLog &log) {
+  const int64_t limit = *options.memoryLimit;
+  size_t known = log.lines().size();
+  std::optional<Levers> best;
+  std::string tried;
+  for (Levers &levers : leversOf(options)) {
+    // What a model cannot do is no way out; without levers it is an error.
+    bool isAsked = levers.taken.empty();
+    ScopedDiagnosticHandler quiet(model.getContext(), [&](Diagnostic &) {
+      return isAsked ? failure() : success();
+    });
+    auto measure = [&](int64_t arenaBytes) -> FailureOr<NeededBytes> {
+      OwningOpRef<ModuleOp> copy = model.clone();
+      if (failed(import(*copy, levers.options)))
+        return failure();
+      return neededBytes(*copy, levers.options, arenaBytes, target, log);
+    };
+    FailureOr<NeededBytes> needed = measure(/*arenaBytes=*/0);
+    // Other blocks than the smallest ones may need a little less.
+    if (succeeded(needed) && needed->all() > limit &&
+        double(needed->all()) <= kNearly * double(limit))
+      needed = measure(std::max<int64_t>(limit - needed->others, 1));
+    if (failed(needed) && isAsked)
+      return failure();
+    if (failed(needed))
+      continue;
+    levers.needed = *needed;
+    tried += (tried.empty() ? "" : "; ") +
+             (isAsked ? "as asked for" : levers.taken) + " " +
+             std::to_string(needed->all());
+    if (!best || levers.needed.all() < best->needed.all())
+      best = levers;
+    if (levers.needed.all() <= limit)
+      break;
+  }
+  log.truncate(known);
+  if (!best->taken.empty())
+    remark::passed(model.getLoc(),
+                   remark::RemarkOpts::name("Levers").category("sp-compile"))
+        << "for a limit of " << remark::metric("limit", limit)
+        << " bytes a rank " << best->taken << " is taken, which nobody asked "
+        << "for; bytes needed: " << tried;
+  return *best;
+}
