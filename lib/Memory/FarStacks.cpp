@@ -90,9 +90,8 @@ FarStacks::FarStacks(func::FuncOp func, const Places &places,
                      double flopsPerByte)
     : flopsPerByte(flopsPerByte) {
   for (scf::ForOp loop : func.getBody().front().getOps<scf::ForOp>())
-    if (!loop->hasAttr(kRowBlocks))
-      for (unsigned index = 0; index < loop.getNumResults(); ++index)
-        find(loop, index, places);
+    for (unsigned index = 0; index < loop.getNumResults(); ++index)
+      find(loop, index, places);
   // What all stacks of a loop copy is hidden, or the smaller ones stay.
   llvm::sort(all, [](const Stack &a, const Stack &b) {
     return std::make_tuple(-a.blockBytes(), a.number) <
@@ -103,7 +102,7 @@ FarStacks::FarStacks(func::FuncOp func, const Places &places,
     DenseMap<Operation *, int64_t> more = copied;
     more[stack.maker] += stack.blockBytes();
     for (TakeOp take : stack.takes)
-      more[take->getParentOp()] += stack.blockBytes();
+      more[take->getParentOp()] += storageBytes(take.getType());
     for (auto [loop, bytes] : more)
       if (!isHidden(cast<scf::ForOp>(loop), bytes))
         return true;
@@ -127,7 +126,7 @@ void FarStacks::find(scf::ForOp maker, unsigned index, const Places &places) {
     auto reader =
         take ? dyn_cast<scf::ForOp>(take->getParentOp()) : scf::ForOp();
     if (!reader || reader->getBlock() != maker->getBlock() ||
-        take.getType() != put.getBlock().getType() || !turnsOf(reader) ||
+        take.getDim() != put.getDim() || !turnsOf(reader) ||
         !isBy(take.getAt(), reader.getInductionVar()))
       return;
     stack.takes.push_back(take);
@@ -135,13 +134,13 @@ void FarStacks::find(scf::ForOp maker, unsigned index, const Places &places) {
   if (stack.takes.empty())
     return;
   const Place &place = places.of(result);
-  int64_t block = llvm::alignTo(stack.blockBytes(), kPlaceAlignment);
   stack.choice.bytes = storageBytes(result.getType());
   stack.choice.wait = flopsOf(maker);
   stack.choice.spared.push_back({place.begin, place.end, bytesOf(place)});
   for (TakeOp take : stack.takes) {
     auto [first, last] = places.pointsOf(take->getParentOp());
-    stack.choice.spared.push_back({first, last, -2 * block});
+    int64_t rows = llvm::alignTo(storageBytes(take.getType()), kPlaceAlignment);
+    stack.choice.spared.push_back({first, last, -2 * rows});
     stack.choice.wait += flopsOf(take->getParentOp());
   }
   all.push_back(std::move(stack));
