@@ -163,8 +163,11 @@ LogicalResult AttendBackwardOp::verify() {
                          << " local heads, the most that a rank of " << *heads
                          << " holds, but got " << q[2];
   // (C6)
-  if (getQuerySource() && getSource())
+  bool isByTurn = getQueries().getTurns() > 1;
+  if (getQuerySource() && getSource() && !isByTurn)
     return emitOpError("expected queries or keys of another rank but got both");
+  if (isByTurn && !getQuerySource())
+    return emitOpError() << "expected a query_source for queries by turn";
   // (C7)
   if (getOntoTerms().getTypes() != getDTerms().getTypes())
     return emitOpError("expected every gradient of a term to be continued by "

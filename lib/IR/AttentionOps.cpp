@@ -114,6 +114,11 @@ LogicalResult AttendOp::verify() {
   // (C4)
   if (failed(verifyPartTerms(*this)))
     return failure();
+  // (C7)
+  if ((getQueries().getTurns() > 1) != (getQuerySource() != nullptr))
+    return emitOpError() << "expected a query_source for queries by turn, and "
+                            "only for those, but got "
+                         << getQueries();
   // (C6)
   SoftmaxForm sums =
       getScore() ? SoftmaxForm::SumsBaseE : SoftmaxForm::SumsBase2;

@@ -76,11 +76,12 @@ void AttendOp::build(OpBuilder &builder, OperationState &state, Type output,
                      const SoftmaxState &onto, SoftmaxForm form,
                      const PairScores &scores) {
   build(builder, state, output, lse, blocks.query, blocks.key, blocks.value,
-        onto.output, onto.lse, blocks.source, blocks.terms.values,
-        kindsOf(builder, blocks.terms), blocks.queries, blocks.keys,
-        blocks.heads, blocks.kvHeads, firstHead(builder, blocks), scores.bands,
-        scores.scale, SoftmaxFormAttr::get(builder.getContext(), form),
-        scores.function, scores.name);
+        onto.output, onto.lse, blocks.querySource, blocks.source,
+        blocks.terms.values, kindsOf(builder, blocks.terms), blocks.queries,
+        blocks.keys, blocks.heads, blocks.kvHeads, firstHead(builder, blocks),
+        scores.bands, scores.scale,
+        SoftmaxFormAttr::get(builder.getContext(), form), scores.function,
+        scores.name);
 }
 
 void AttendBackwardOp::build(OpBuilder &builder, OperationState &state,

@@ -26,7 +26,7 @@ static Attribute findForeign(Operation *op, MeshOp mesh) {
   };
   op->getAttrDictionary().walk([&](Attribute attr) {
     auto layout = dyn_cast<LayoutAttr>(attr);
-    if (layout && !layout.isDense() &&
+    if (layout && layout.getRanks() > 1 &&
         (!isOfMesh(layout.getAxis()) ||
          layout.getRanks() != mesh.getAxisSize(layout.getAxis())))
       foreign = layout;

@@ -240,6 +240,12 @@ LayoutAttr LayoutAttr::getByTurn() const {
              getSplit(), getWithin(), 1, getBlocks());
 }
 
+LayoutAttr LayoutAttr::getBlock() const {
+  return get(getContext(), getKind(),
+             getWhole().getLength() / std::max(getBlocks(), getTurns()),
+             getAxis(), getRanks(), getSplit());
+}
+
 LayoutAttr LayoutAttr::getWhole() const {
   return getFirst(getWithin() ? getWithin() : getLength());
 }
@@ -250,72 +256,6 @@ LayoutAttr LayoutAttr::getFirst(int64_t length) const {
     return LayoutAttr();
   return get(getContext(), getKind(), length, getAxis(), getRanks(), getSplit(),
              length == whole ? 0 : whole, getBlocks(), getTurns());
-}
-
-LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                               AxisAttr axis, int64_t heads, int64_t outer,
-                               int64_t inner, int64_t gather, LayoutKind,
-                               Placement, int64_t groups, bool, bool) {
-  if (std::min({heads, outer, inner, gather, groups}) < 1)
-    return emitError() << "expected positive factors of axis \""
-                       << axis.getText() << "\" but got heads " << heads
-                       << ", outer " << outer << ", inner " << inner
-                       << ", gather " << gather << ", groups " << groups;
-  std::optional<int64_t> ranks = 1;
-  for (int64_t factor : {heads, outer, inner, gather})
-    ranks = multiply(ranks, factor);
-  if (!ranks || *ranks > Layout::maxRanks)
-    return emitError() << "expected factors of axis \"" << axis.getText()
-                       << "\" of at most " << Layout::maxRanks
-                       << " ranks but got " << heads << " x " << outer << " x "
-                       << inner << " x " << gather;
-  return success();
-}
-
-std::pair<int64_t, int64_t> PlanAttr::getKvGroup(int64_t group,
-                                                 int64_t kvHeads) const {
-  Layout parts(sprt::algebra::LayoutKind::contiguous, kvHeads, getGroups());
-  int64_t count = parts.count(group);
-  return {count ? parts.toGlobal(group, 0) : 0, count};
-}
-
-PlanAttr PlanAttr::withQueriesTravel(bool travel) const {
-  return get(getContext(), getAxis(), getHeads(), getOuter(), getInner(),
-             getGather(), getLayout(), getPlacement(), getGroups(),
-             getBidirectional(), travel);
-}
-
-int64_t PlanAttr::getSplit() const { return getRing() > 1 ? getHeads() : 1; }
-
-LayoutAttr PlanAttr::getRows(int64_t length) const {
-  return LayoutAttr::get(getContext(), getLayout(), length, getAxis(),
-                         getRanks(), getSplit());
-}
-
-LayoutAttr PlanAttr::getRingRows(int64_t length) const {
-  if (getRing() == 1)
-    return LayoutAttr::get(getContext(), LayoutKind::Contiguous, length,
-                           getAxis(), 1);
-  return LayoutAttr::get(getContext(), getLayout(), length, getRingAxis(),
-                         getRing());
-}
-
-LayoutAttr PlanAttr::getHeadsLayout(int64_t count) const {
-  return LayoutAttr::get(getContext(), LayoutKind::Contiguous, count,
-                         getHeadsAxis(), getHeads());
-}
-
-AxisAttr PlanAttr::getHeadsAxis() const {
-  return AxisAttr::getFactor(getAxis(), getRanks(), getRing(), getHeads());
-}
-AxisAttr PlanAttr::getRingAxis() const {
-  return AxisAttr::getFactor(getAxis(), getRanks(), 1, getRing());
-}
-AxisAttr PlanAttr::getOuterAxis() const {
-  return AxisAttr::getFactor(getAxis(), getRanks(), 1, getOuter());
-}
-AxisAttr PlanAttr::getInnerAxis() const {
-  return AxisAttr::getFactor(getAxis(), getRanks(), getOuter(), getInner());
 }
 
 SmallVector<int64_t> ShardingAttr::getLocalShape() const {

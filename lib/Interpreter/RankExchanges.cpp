@@ -173,12 +173,8 @@ struct Exchange {
   /// Where row `row` of the rank lies among the rows that it shares with the
   /// others of its group.
   int64_t placeOf(int64_t rank, int64_t row) const {
-    int64_t owner = rows.ownerAt(rank);
-    if (!joinsParts)
-      return rows.rows().toGlobal(owner, row);
-    for (int64_t part = 0; part < heads.ownerAt(rank); ++part)
-      row += rows.countAt(heads.rankOf(rank, part));
-    return row;
+    int64_t position = rows.rows().toGlobal(rows.ownerAt(rank), row);
+    return joinsParts ? joined(rows.rows()).toLocal(position).row : position;
   }
   Interval headsAt(int64_t rank) const {
     return heldHeads(heads.rows(), heads.ownerAt(rank), headCount);

@@ -19,7 +19,7 @@ FailureOr<Axis> Axis::find(Operation *op, sp::AxisAttr axis) {
 
 FailureOr<Owners> Owners::find(Operation *op, sp::LayoutAttr layout) {
   Axis axis;
-  if (!layout.isDense()) {
+  if (layout.getRanks() > 1) {
     FailureOr<Axis> found = Axis::find(op, layout.getAxis());
     if (failed(found))
       return failure();

@@ -128,7 +128,9 @@ AttentionRows Localizer::dealAttention(Value query, Value key,
   };
   SmallVector<DimAttr> queryDims = wholeDims(query), keyDims = wholeDims(key);
   AttentionRows dealt;
-  dealt.queries = layoutOf(queryDims[1], rows);
+  dealt.queries = plan && plan->getTurns() > 1
+                      ? plan->getRows(queryDims[1].getAtoms()[0].getSize())
+                      : layoutOf(queryDims[1], rows);
   dealt.keys = layoutOf(keyDims[1], DimAttr());
   dealt.queryDim = dimOf(dealt.queries, queryDims[1]);
   dealt.keyDim = dimOf(dealt.keys, keyDims[1]);

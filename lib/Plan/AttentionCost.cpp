@@ -37,7 +37,14 @@ public:
     };
     keyTermBytes = ofTerms(op.perKey);
     queryTermBytes = ofTerms(op.perQuery);
-    termsToHeads = {ofTerms(op.perQueryToHeads), ofTerms(op.perKeyToHeads)};
+    // Nothing of queries is exchanged once for the forward and for gradients
+    // where each has its turns.
+    bool isAgain = plan.getTurns() > 1 && op.queryPartBytes > 0;
+    queriesToHeads = isAgain ? op.queryBytes : op.queriesToHeads;
+    termsToHeads = {ofTerms(isAgain ? op.perQuery : op.perQueryToHeads),
+                    ofTerms(op.perKeyToHeads)};
+    if (plan.getTurns() > 1)
+      termsToHeads.first *= plan.getGroups();
     ringQueries = toAlgebra(plan.getRingRows(q[1]));
     ringKeys = toAlgebra(plan.getRingRows(v[1]));
     queriesTravel = plan.getQueriesTravel() && op.queryPartBytes > 0;
@@ -85,9 +92,12 @@ public:
     int64_t outer = plan.getOuter(), inner = plan.getInner();
     const Layout &readers = queriesTravel ? ringKeys : ringQueries;
     auto travel = [&](int64_t first, const RingWay &way) {
+      // Each turn hands everything on.
       send(first, way,
-           ringBands.ringReach(readers, ringBlocks(), source, way,
-                               way.above(first)));
+           plan.getTurns() > 1
+               ? way.hops
+               : ringBands.ringReach(readers, ringBlocks(), source, way,
+                                     way.above(first)));
     };
     RingWay windows{inner, outer, 1, outer - 1};
     travel(source, windows);
@@ -112,14 +122,14 @@ public:
     }
   }
   int64_t gradientBytes(int64_t source, int64_t member) const {
-    return ringBlocks().count(source) * batch *
+    return plan.getTurns() * ringBlocks().count(source) * batch *
            (queriesTravel ? members[member].heads * op.queryPartBytes
                           : members[member].kvHeads * op.keyPartBytes);
   }
 
   /// Of the block of a ring owner, as member `member` of its group holds it.
   int64_t blockBytes(int64_t source, int64_t member) const {
-    return ringBlocks().count(source) *
+    return plan.getTurns() * ringBlocks().count(source) *
            (queriesTravel
                 ? batch * members[member].heads * op.queryBytes + queryTermBytes
                 : rowBytes(members[member].kvHeads));
@@ -171,7 +181,12 @@ private:
     int64_t rows = queries.count(rank), keyRows = keys.count(rank);
     int64_t peerRows = ringQueries.count(owner) - rows,
             peerKeyRows = ringKeys.count(owner) - keyRows;
-    return rows * (batch * (allHeads - own.heads) * op.queriesToHeads +
+    // Of a turn all rows move, padding too.
+    if (plan.getTurns() > 1) {
+      rows = queries.maxCount();
+      peerRows = peers * rows;
+    }
+    return rows * (batch * (allHeads - own.heads) * queriesToHeads +
                    peers * termsToHeads.first) +
            keyRows * (batch * (allKvHeads - own.kvHeads) * op.keysToHeads +
                       peers * termsToHeads.second) +
@@ -190,6 +205,7 @@ private:
   /// queries and of keys as they are exchanged for heads.
   int64_t keyTermBytes = 0, queryTermBytes = 0;
   std::pair<int64_t, int64_t> termsToHeads;
+  int64_t queriesToHeads = 0; ///< of a row and head
   Layout queries, keys, ringQueries, ringKeys;
   std::vector<Member> members;
   int64_t allHeads = 0, allKvHeads = 0; ///< of all members together

@@ -25,6 +25,10 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
       llvm::cl::init(0)};
   Option<int64_t> inner{*this, "inner", llvm::cl::desc("Ranks of a window."),
                         llvm::cl::init(0)};
+  Option<int64_t> turns{
+      *this, "turns",
+      llvm::cl::desc("Blocks of a rank's sequence, one after another."),
+      llvm::cl::init(1)};
   Option<bool> bidirectional{*this, "bidirectional",
                              llvm::cl::desc("Turn a ring both ways at once."),
                              llvm::cl::init(false)};
@@ -54,6 +58,7 @@ void mlir::sp::registerPlanPipeline() {
         plan.layout = options.layout;
         plan.heads = options.heads;
         plan.inner = options.inner;
+        plan.turns = options.turns;
         plan.bidirectional = options.bidirectional;
         plan.backward = options.backward;
         buildPlanPipeline(pm, mesh, plan);

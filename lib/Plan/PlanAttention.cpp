@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CheckTurns.h"
 #include "JointChoice.h"
 #include "sp/Plan/Passes.h"
 #include "sp/Plan/Strategies.h"
@@ -54,6 +55,9 @@ struct PlanAttentionPass
 PlanAttr PlanAttentionPass::makePlan(const AxisFactors &factors,
                                      LayoutKind kind, int64_t groups) {
   auto [heads, outer, inner, gather] = factors;
+  // One rank has all positions, in order.
+  if (turns > 1 && factors.product() == 1)
+    kind = LayoutKind::Contiguous;
   return PlanAttr::get(
       &getContext(),
       meshOp.getSequence().value_or(AxisAttr::get(&getContext(), "")), heads,
@@ -61,7 +65,7 @@ PlanAttr PlanAttentionPass::makePlan(const AxisFactors &factors,
       placement == "context-first" ? Placement::ContextFirst
                                    : Placement::HeadFirst,
       heads > 1 || gather > 1 ? groups : 1, bidirectional && inner > 1,
-      /*queriesTravel=*/false);
+      /*queriesTravel=*/false, turns);
 }
 
 int64_t leastKvHeads(ArrayRef<PlannedAttention> attentions) {
@@ -109,7 +113,9 @@ PlanAttentionPass::checkOptions(ArrayRef<PlannedAttention> attentions) {
       succeeded(check(inner != 0, "--inner", takesInner, false)) &&
       succeeded(check(bidirectional, "--bidirectional", hasRing, false)) &&
       succeeded(check(!backward.empty(), "--backward", hasRing, true)) &&
-      succeeded(check(headGroups != 1, "--head-groups", takesGroups, false)));
+      succeeded(check(headGroups != 1, "--head-groups", takesGroups, false)) &&
+      succeeded(checkTurns(turns, asked(), backward,
+                           meshOp.getSequence() ? ranks() : 1, attentions)));
 }
 
 FailureOr<AskedFactors>
@@ -187,7 +193,7 @@ int64_t PlanAttentionPass::localBatch(const PlannedAttention &op) {
 PlanAttr PlanAttentionPass::chooseTravelling(const PlannedAttention &op,
                                              PlanAttr plan) {
   bool isOpen = plan.getRing() > 1 && op.hasGradients() &&
-                !op.hasTermsOfPairs() && backward != "kv";
+                !op.hasTermsOfPairs() && backward != "kv" && turns == 1;
   if (!isOpen)
     return plan;
   PlanAttr other = plan.withQueriesTravel(true);
@@ -230,6 +236,9 @@ LogicalResult PlanAttentionPass::explainTravelling(const PlannedAttention &op,
        << bytes("bytes", areQueries) << " bytes in all, ";
   if (op.hasTermsOfPairs())
     said << "and has terms of pairs, or their gradients, where the query is";
+  else if (plan.getTurns() > 1)
+    said << "once for each of " << remark::metric("turns", plan.getTurns())
+         << " turns";
   else
     said << bytes("otherBytes", !areQueries) << " if "
          << (areQueries ? "keys and values" : "queries") << " did";
@@ -259,6 +268,8 @@ Candidates PlanAttentionPass::findCandidates(const PlannedAttention &op,
         << remark::metric("bytes", candidates.back().bytes) << " bytes a rank";
   };
   for (const Strategy &tried : strategies()) {
+    if (tried.gathersKeys && turns > 1)
+      continue;
     if (tried.isTried)
       consider(tried, {0, 0, tried.gathersKeys ? gatheredGroups(op) : 1});
     // At most as many as there are query heads.
@@ -359,6 +370,8 @@ void PlanAttentionPass::runOnOperation() {
              (plan.getGroups() > 1
                   ? ", " + std::to_string(plan.getGroups()) + " groups of heads"
                   : "");
+    if (plan.getTurns() > 1)
+      text += ", queries in " + std::to_string(plan.getTurns()) + " turns";
     remark::passed(op.getLoc(),
                    remark::RemarkOpts::name("Planned").category(DEBUG_TYPE))
         << op.getName() << ": " << text

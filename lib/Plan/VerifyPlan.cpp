@@ -16,6 +16,10 @@ namespace {
 struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
   template <typename OpT>
   LogicalResult checkFactors(OpT op, PlanAttr plan, MeshOp mesh) {
+    if (plan.getTurns() > 1 && plan.getQueriesTravel())
+      return op.emitOpError()
+             << "expected keys to travel where queries take turns but got "
+             << plan;
     if (plan.getRanks() == 1)
       return success();
     if (plan.getAxis() != mesh.getSequence())

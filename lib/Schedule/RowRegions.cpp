@@ -2,6 +2,7 @@
 
 #include "RowRegions.h"
 
+#include "sp/IR/Attributes.h"
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/LocalForms.h"
 #include "sp/StableHLO/Operations.h"
@@ -56,6 +57,12 @@ void RowRegions::seed(Operation *op) {
       ofTensor(value);
   if (auto exchange = dyn_cast<AllToAllOp>(op))
     ofTensor(exchange.getToRows() ? exchange.getResult() : exchange.getInput());
+  if (!op->getParentOp()->hasAttr(kTurns))
+    return;
+  if (auto take = dyn_cast<TakeOp>(op); take && take.getDim() == 1)
+    ofTensor(take.getWhole());
+  if (auto put = dyn_cast<PutOp>(op); put && put.getDim() == 1)
+    ofTensor(put.getResult());
 }
 
 void RowRegions::splitIota(stablehlo::IotaOp op) {

@@ -27,7 +27,8 @@ Part::Part(AttendOp op)
 }
 
 Part::Part(AttendBackwardOp op)
-    : op(op), name("gradient"), queriesTravel(op.getQuerySource() != nullptr),
+    : op(op), name("gradient"),
+      queriesTravel(op.getQuerySource() && op.getQueries().getTurns() == 1),
       bands(op.getBands()) {
   std::tie(staying, travelling) =
       sidesOf(op, {op.getDOutput(), op.getLse(), op.getDelta()});
@@ -41,6 +42,7 @@ LogicalResult Coverage::add(const Part &part, ArrayRef<Value> cameFrom,
       part.travelling.rows != last.travelling.rows ||
       part.bands != last.bands || part.form != last.form ||
       part.staying.operands != last.staying.operands ||
+      part.staying.turn != last.staying.turn ||
       part.queriesTravel != last.queriesTravel ||
       cameFrom != ArrayRef<Value>(origins)) {
     InFlightDiagnostic error = part.op->emitOpError()
@@ -68,7 +70,9 @@ LogicalResult Coverage::finish(MutableArrayRef<RankIndices> ranks) const {
     return success();
   sprt::algebra::Bands bands = toAlgebra(last.seen());
   for (RankIndices &rank : ranks) {
-    int64_t here = rank.owner(staying.rows), own = rank.owner(travelling.rows);
+    int64_t here = rank.owner(staying.rows) +
+                   staying.turn * staying.rows.getRanks(),
+            own = rank.owner(travelling.rows);
     SmallVector<bool> isMet(travellingRows.ranks(), false);
     for (const Moves &moves : met)
       isMet[moves.source(own)] = true;

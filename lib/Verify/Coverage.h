@@ -19,6 +19,7 @@ struct Side {
   ValueRange terms;
   Value source;
   LayoutAttr rows;
+  int64_t turn = 0; ///< of rows that are dealt by turn
 };
 
 /// One `sp.attend` or `sp.attend_backward`.

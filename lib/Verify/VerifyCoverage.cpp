@@ -1,8 +1,9 @@
 //===- VerifyCoverage.cpp - Each visible pair exactly once ----------------===//
 
 #include "BlockGradients.h"
-#include "Coverage.h"
+#include "RowTurns.h"
 
+#include "sp/IR/Attributes.h"
 #include "sp/IR/Program.h"
 #include "sp/Verify/Passes.h"
 
@@ -22,7 +23,7 @@ using namespace mlir::sp;
 
 /// As many ranks are looked at one by one, and as many turns of a loop.
 static constexpr int64_t kMostRanks = 64;
-static constexpr int64_t kTurns = 2; ///< at each end of a longer loop
+static constexpr int64_t kEndTurns = 2; ///< at each end of a longer loop
 
 static SmallVector<int64_t> sampleRanks(int64_t ranks) {
   if (ranks <= kMostRanks)
@@ -59,6 +60,17 @@ private:
   }
 
   LogicalResult visit(Operation *op) {
+    rowTurns.join(op);
+    if (auto fetch = dyn_cast<FetchRowsStartOp>(op))
+      rowTurns.take(fetch, ranks.front());
+    if (op->getParentOp()->hasAttr(kTurns)) {
+      if (auto take = dyn_cast<TakeOp>(op))
+        rowTurns.take(take, ranks.front());
+      if (auto put = dyn_cast<PutOp>(op))
+        return rowTurns.put(put, ranks.front());
+      if (auto evict = dyn_cast<EvictRowsStartOp>(op))
+        return rowTurns.put(evict, ranks.front());
+    }
     if (auto shift = dyn_cast<ShiftStartOp>(op))
       return handOn(shift);
     if (auto attend = dyn_cast<AttendOp>(op))
@@ -152,15 +164,16 @@ private:
   }
 
   LogicalResult attendTo(AttendOp op) {
-    if (failed(meet(op)))
+    Part part(op);
+    if (failed(meetTurn(part)) || failed(meet(part)))
       return failure();
-    return grow(op, {op.getState(), op.getStateLse()},
+    return grow(part, {op.getState(), op.getStateLse()},
                 {op.getOutput(), op.getLse()});
   }
 
   LogicalResult attendTo(AttendBackwardOp op) {
     Part part(op);
-    if (failed(meet(part)))
+    if (failed(meetTurn(part)) || failed(meet(part)))
       return failure();
     using Of = BlockGradients::Of;
     struct Gradient {
@@ -206,10 +219,16 @@ private:
     return success();
   }
 
+  LogicalResult meetTurn(Part &part) {
+    return rowTurns.meet(part, isLookedAt ? MutableArrayRef(ranks)
+                                          : MutableArrayRef<RankIndices>());
+  }
+
   /// Checks that a part has what stays of its rank, and of what travels the
   /// rows that it names.
   LogicalResult meet(const Part &part) {
-    const auto &[name, others, operands, terms, source, rows] = part.travelling;
+    const auto &[name, others, operands, terms, source, rows, turn] =
+        part.travelling;
     Moves moves = blockOf(operands.front()).moves;
     auto areAll = [&](const Side &side, const Moves &moves) {
       auto came = [&](Value value) { return blockOf(value).moves == moves; };
@@ -270,17 +289,19 @@ private:
   struct Known {
     RowBlock block;
     int64_t state, gradient;
+    std::optional<int64_t> turn;
 
     bool operator==(const Known &other) const {
       return block.origin == other.block.origin &&
              block.moves == other.block.moves &&
              block.neededBy == other.block.neededBy && state == other.state &&
-             gradient == other.gradient;
+             gradient == other.gradient && turn == other.turn;
     }
   };
   SmallVector<Known> knownOf(ValueRange values) const {
     return llvm::map_to_vector(values, [&](Value value) -> Known {
-      return {blockOf(value), stateOf(value), blockGradients.numberOf(value)};
+      return {blockOf(value), stateOf(value), blockGradients.numberOf(value),
+              rowTurns.of(value)};
     });
   }
   void carry(ArrayRef<Known> from, ValueRange to) {
@@ -288,6 +309,7 @@ private:
       blocks[value] = known.block;
       states[value] = known.state;
       blockGradients.set(value, known.gradient);
+      rowTurns.set(value, known.turn);
     }
   }
   void carry(ValueRange from, ValueRange to) { carry(knownOf(from), to); }
@@ -313,7 +335,8 @@ private:
     for (int64_t i = lower; i < upper; i += step) {
       for (RankIndices &rank : ranks)
         rank.setCounter(loop.getInductionVar(), i);
-      bool isAtEnd = i < lower + kTurns * step || i >= upper - kTurns * step;
+      bool isAtEnd =
+          i < lower + kEndTurns * step || i >= upper - kEndTurns * step;
       isLookedAt = wasLookedAt && (isWhole || isAtEnd);
       if (failed(visit(*loop.getBody())))
         return failure();
@@ -326,6 +349,10 @@ private:
     }
     isLookedAt = wasLookedAt;
     carry(loop.getRegionIterArgs(), loop.getResults());
+    // Rows of all turns, or sums over them.
+    if (loop->hasAttr(kTurns))
+      for (Value result : loop.getResults())
+        rowTurns.set(result, std::nullopt);
     return success();
   }
 
@@ -334,6 +361,7 @@ private:
   bool isLookedAt = true;
   SmallVector<RankIndices> ranks;
   DenseMap<Value, RowBlock> blocks;
+  RowTurns rowTurns;
   /// Of outputs and sums, and of gradients of queries, by number.
   DenseMap<Value, int64_t> states;
   int64_t lastState = 0;

@@ -114,6 +114,23 @@ TEST(Layout, PublishedIndexMaps) {
   EXPECT_EQ(Layout(LayoutKind::striped, 11, 4).ranges(3), (Ranges{{3, 2, 4}}));
 }
 
+TEST(Layout, JoinsThePartsOfAnOwnerBlockByBlock) {
+  Layout parts(LayoutKind::contiguous, 15, 2, 2, 16, {2, false});
+  EXPECT_EQ(joined(parts),
+            Layout(LayoutKind::contiguous, 15, 2, 1, 16, {2, false}));
+  // Parts 0 and 1 of the first owner, which has 0 1 2 3 8 9 10 11.
+  EXPECT_EQ(parts.ranges(1), (Ranges{{2, 2, 1}, {10, 2, 1}}));
+  EXPECT_EQ(joined(parts).toLocal(10).row, 6);
+  forSmallLayouts([](const Layout &layout) {
+    if (layout.blocks().apart)
+      return;
+    Layout ring = joined(layout);
+    for (int64_t position = 0; position < layout.length(); ++position)
+      ASSERT_EQ(ring.toLocal(position).owner,
+                layout.toLocal(position).owner / layout.split());
+  });
+}
+
 TEST(Layout, OneOwnerHoldsEverythingInOrder) {
   for (LayoutKind kind : kinds) {
     Layout layout(kind, 17, 1);
@@ -121,6 +138,7 @@ TEST(Layout, OneOwnerHoldsEverythingInOrder) {
     EXPECT_EQ(layout.ranges(0), denseRanges(17));
     EXPECT_EQ(layout, Layout::dense(17));
     EXPECT_FALSE(Layout(kind, 17, 1, 2).isDense());
+    EXPECT_FALSE(Layout(kind, 16, 1, 1, 0, {2, true}).isDense());
     EXPECT_NE(Layout(kind, 17, 2), Layout::dense(17));
   }
   EXPECT_NE(Layout(LayoutKind::zigzag, 17, 2),

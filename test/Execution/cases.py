@@ -40,9 +40,10 @@ class Case:
     groups: int = 0
     # 1: --bidirectional.
     both: int = 0
-    # --row-blocks and --accumulate; 0: not given; and 1: --offload=host.
+    # --row-blocks, --accumulate and --chunks; 0: not given; and 1: --offload=host.
     rows: int = 0
     turns: int = 0
+    chunks: int = 0
     far: int = 0
     placement: str = "head-first"
     backward: str = ""
@@ -184,7 +185,7 @@ class Case:
     def options(self) -> tuple[str, ...]:
         """Of sp-compile."""
         given = {"heads": self.u, "inner": self.inner, "head-groups": self.groups}
-        given |= {"row-blocks": self.rows, "accumulate": self.turns}
+        given |= {"row-blocks": self.rows, "accumulate": self.turns, "chunks": self.chunks}
         factors = [f"--{name}={value}" for name, value in given.items() if value]
         flags = {"--bidirectional": self.both, "--offload=host": self.far}
         factors += [flag for flag, given in flags.items() if given]
@@ -261,6 +262,12 @@ class Case:
             case = replace(case, backward="")
         if case.turns > case.b:
             case = replace(case, turns=0)
+        alone = case.p == 1 or case.strategy == "none"
+        if case.strategy == "allgather" or (alone and case.s % max(case.chunks, 1)):
+            case = replace(case, chunks=0)
+        case = replace(case, chunks=min(case.chunks, case.s if alone else case.s // case.p))
+        if case.chunks and case.backward == "q":
+            case = replace(case, backward="kv")
         most = max(1, case.kv // case.exchanging())
         case = replace(case, groups=min(case.groups, most), k=0 if case.k == case.s else case.k)
         return replace(case, dv=0 if case.dv == case.d else case.dv)

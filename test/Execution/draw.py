@@ -133,7 +133,8 @@ def case(random: Random) -> cases.Case:
     if hides and not positional and drawn.grad < 2 and random.random() < HIDDEN:
         drawn = replace(drawn, hidden=random.choice(magnitudes.HIDDEN[1:]))
     drawn = replace(alike(drawn), rows=random.choice((0, 0, 1, 2, 3, 5)), far=random.choice((0, 0, 1)))
-    return replace(drawn, turns=random.choice((0, random.randint(2, drawn.b))) if drawn.b > 1 else 0)
+    drawn = replace(drawn, turns=random.choice((0, random.randint(2, drawn.b))) if drawn.b > 1 else 0)
+    return replace(drawn, chunks=random.choice((0, 0, 2, 3, 5))).settled()
 
 
 def on(target: str, case: cases.Case) -> cases.Case:

@@ -103,7 +103,12 @@ def problems(tools: harness.Tools, folder: Path) -> list[str]:
         fits, taken = limits.compile(f"--memory-limit={least}B", WHOLE)
         limits.expect(taken == found[2] and needs(fits) <= least, f"the least does not fit: {taken}, {found}")
         limits.refused(least - 4096, WHOLE)
-    asked = limits.refused(between, "--offload=none", "--checkpoint=none", WHOLE)
+    given = ("--offload=host", "--checkpoint=as-written", WHOLE)
+    turns, _ = limits.compile("--chunks=8", *given)
+    limits.expect(needs(turns) < needs(far), f"turns save nothing: {needs(turns)}, {needs(far)}")
+    fits, taken = limits.compile(f"--memory-limit={needs(turns)}B", *given)
+    limits.expect(taken == "--chunks=8" and needs(fits) <= needs(turns), f"with far memory '{taken}' is taken")
+    asked = limits.refused(between, "--offload=none", "--checkpoint=none", "--chunks=1", WHOLE)
     limits.expect("the least, with" not in asked, f"what was asked for was changed: {asked}")
     return limits.problems
 

@@ -93,3 +93,12 @@ func.func @attend_backward_c6_both_of_another_rank(%q: tensor<1x16x2x16xf32>, %l
      : (tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>, tensor<1x16x2xf32>) -> (tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>)
   return
 }
+
+// -----
+
+func.func @attend_backward_c6_turn_of_no_owner(%q: tensor<1x16x2x16xf32>, %k: tensor<1x32x2x16xf32>, %lse: tensor<1x16x2xf32>) {
+  // expected-error @below {{'sp.attend_backward' op expected a query_source for queries by turn}}
+  %dq, %dk, %dv = sp.attend_backward(%q, %k, %k) of(%q, %lse, %lse) queries <contiguous 128 on "sp" of 4 turns 2> keys <contiguous 128 on "sp" of 4 blocks 2> bands [] scale 1.0
+     : (tensor<1x16x2x16xf32>, tensor<1x32x2x16xf32>, tensor<1x32x2x16xf32>, tensor<1x16x2x16xf32>, tensor<1x16x2xf32>) -> (tensor<1x16x2x16xf32>, tensor<1x32x2x16xf32>, tensor<1x32x2x16xf32>)
+  return
+}

@@ -107,6 +107,14 @@ func.func @attend_c1_state_of_other_rows(%q: tensor<1x3x2x4xf32>, %k: tensor<1x3
 
 // -----
 
+func.func @attend_c7_turn_of_no_owner(%q: tensor<1x2x1x4xf32>, %k: tensor<1x6x1x4xf32>) {
+  // expected-error @below {{'sp.attend' op expected a query_source for queries by turn, and only for those, but got #sp.layout<striped 24 on "sp" of 4 turns 3>}}
+  %o, %l = sp.attend(%q, %k, %k) queries <striped 24 on "sp" of 4 turns 3> keys <striped 24 on "sp" of 4 blocks 3> bands [] scale 1.0 : (tensor<1x2x1x4xf32>, tensor<1x6x1x4xf32>, tensor<1x6x1x4xf32>) -> tensor<1x2x1x4xf32>, tensor<1x2x1xf32>
+  return
+}
+
+// -----
+
 func.func @attend_c2_result_of_sums(%q: tensor<1x3x2x4xbf16>) {
   // expected-error @below {{'sp.attend' op expected a state of one element type, or without one and without sums a result in that of the queries, but got 'tensor<1x3x2x4xbf16>' and 'tensor<1x3x2x2xf32>' for 'tensor<1x3x2x4xbf16>'}}
   %o, %l = sp.attend(%q, %q, %q) queries <contiguous 10 on "sp" of 4> keys <contiguous 10 on "sp" of 4> bands [] scale 1.0 as sums_base_2 : (tensor<1x3x2x4xbf16>, tensor<1x3x2x4xbf16>, tensor<1x3x2x4xbf16>) -> tensor<1x3x2x4xbf16>, tensor<1x3x2x2xf32>
@@ -117,7 +125,7 @@ func.func @attend_c2_result_of_sums(%q: tensor<1x3x2x4xbf16>) {
 
 func.func @attend_c2_state_of_another_type(%q: tensor<1x3x2x4xf32>, %o: tensor<1x3x2x4xf64>, %l: tensor<1x3x2xf64>) {
   // expected-error @below {{'sp.attend' op expected the continued state to have the types of the new one}}
-  %0:2 = "sp.attend"(%q, %q, %q, %o, %l) <{bands = [], keys = #sp.layout<contiguous 10 on "sp" of 4>, queries = #sp.layout<contiguous 10 on "sp" of 4>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0>, term_kinds = #sp<term_kinds[]>}>
+  %0:2 = "sp.attend"(%q, %q, %q, %o, %l) <{bands = [], keys = #sp.layout<contiguous 10 on "sp" of 4>, queries = #sp.layout<contiguous 10 on "sp" of 4>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0>, term_kinds = #sp<term_kinds[]>}>
     : (tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf64>, tensor<1x3x2xf64>) -> (tensor<1x3x2x4xf32>, tensor<1x3x2xf32>)
   return
 }

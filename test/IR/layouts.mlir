@@ -23,3 +23,12 @@ func.func @first_ones() -> tensor<6xi32> {
 func.func @turns(%x: tensor<2xi32> {sp.sharding = #sp.sharding<[[24 by <striped 24 on "sp" of 4 turns 3>]]>}) {
   return
 }
+
+// Rank r is owner 4 t + r of queries in turn t.
+// CHECK-LABEL: func.func @queries_by_turn
+func.func @queries_by_turn(%q: tensor<1x2x1x4xf32>, %k: tensor<1x6x1x4xf32>, %owner: index) -> tensor<1x2x1x4xf32> {
+  // CHECK: sp.attend({{.*}}) queries <striped 24 on "sp" of 4 turns 3> from %{{.*}} keys <striped 24 on "sp" of 4 blocks 3> bands
+  %o, %l = sp.attend(%q, %k, %k) queries <striped 24 on "sp" of 4 turns 3> from %owner keys <striped 24 on "sp" of 4 blocks 3> bands [] scale 1.0
+    : (tensor<1x2x1x4xf32>, tensor<1x6x1x4xf32>, tensor<1x6x1x4xf32>) -> tensor<1x2x1x4xf32>, tensor<1x2x1xf32>
+  return %o : tensor<1x2x1x4xf32>
+}

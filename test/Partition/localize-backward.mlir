@@ -66,9 +66,9 @@ func.func @main(%q: tensor<2x13x4x8xbf16>, %k: tensor<2x17x2x8xbf16>, %v: tensor
   // GATHER: %[[KG:.*]] = sp.all_gather %[[K]] dim 1 in <contiguous 17 on "sp" of 5> after %[[DELTA]]
   // GATHER: %[[VG:.*]] = sp.all_gather %[[V]] dim 1 in <contiguous 17 on "sp" of 5> after %[[DELTA]]
   // GATHER: %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = sp.attend_backward(%[[Q]], %[[KG]], %[[VG]]) of(%[[DO]], %[[L]], %[[DELTA]]) queries <contiguous 13 on "sp" of 5> keys <contiguous 17 on "sp" of 1> bands
+  // GATHER: %[[DQR:.*]] = stablehlo.convert %[[DQ]]
   // GATHER: %[[DKS:.*]] = sp.reduce_scatter %[[DK]] sum dim 1 in <contiguous 17 on "sp" of 5> : tensor<1x17x2x8xf32> -> tensor<1x4x2x8xf32>
   // GATHER: %[[DVS:.*]] = sp.reduce_scatter %[[DV]] sum dim 1 in <contiguous 17 on "sp" of 5> : tensor<1x17x2x4xf32> -> tensor<1x4x2x4xf32>
-  // GATHER: %[[DQR:.*]] = stablehlo.convert %[[DQ]]
   // GATHER: %[[DKR:.*]] = stablehlo.convert %[[DKS]]
   // GATHER: %[[DVR:.*]] = stablehlo.convert %[[DVS]]
   // GATHER: return %[[DQR]], %[[DKR]], %[[DVR]], %[[L]]

@@ -150,6 +150,7 @@ static json describe(OpT op, MeshOp mesh, PlanAttr plan, Costs &known) {
           {"outer", plan.getOuter()},
           {"inner", plan.getInner()},
           {"headGroups", plan.getGroups()},
+          {"turns", plan.getTurns()},
           {"bidirectional", plan.getBidirectional()},
           {"layout", stringifyLayoutKind(plan.getLayout())},
           {"placement", plan.getPlacement() == Placement::HeadFirst
@@ -349,6 +350,10 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
            << (number("headGroups") > 1
                    ? ", " + std::to_string(number("headGroups")) +
                          " groups of heads"
+                   : "")
+           << (number("turns") > 1
+                   ? ", queries in " + std::to_string(number("turns")) +
+                         " turns"
                    : "")
            << "; a rank sends " << range(attention["bytesSentPerRank"])
            << " bytes" << describeTravelling(attention) << " and computes "

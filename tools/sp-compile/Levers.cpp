@@ -7,33 +7,39 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+/// With as many a block of a rank's sequence is a small part of it.
+static constexpr int64_t kTurns = 8;
+
 /// From the cheapest on, each with those before.
 static std::vector<Levers> leversOf(const CompileOptions &options) {
   std::vector<Levers> all = {{options, "", {}}};
-  auto add = [&](StringRef text, auto change) {
-    Levers more = all.back();
+  auto addTo = [&](Levers more, const Twine &text, auto change) {
     change(more.options);
     more.taken += (more.taken.empty() ? "" : " ") + text.str();
     all.push_back(std::move(more));
   };
   if (!options.offloadGiven) {
-    add("--offload=host", [](CompileOptions &more) { more.offload = true; });
-    Levers state = all.back();
-    state.options.offloadState = true;
-    state.taken = "--offload=host+state";
-    all.push_back(std::move(state));
+    const Levers asked = all.front();
+    addTo(asked, "--offload=host",
+          [](CompileOptions &more) { more.offload = true; });
+    addTo(asked, "--offload=host+state", [](CompileOptions &more) {
+      more.offload = more.offloadState = true;
+    });
   }
-  if (options.checkpointGiven)
-    return all;
-  Levers before = all.back();
-  for (auto [text, checkpoint] :
-       {std::pair("--checkpoint=attention-out", Checkpoint::AttentionOut),
-        {"--checkpoint=full", Checkpoint::Full}}) {
-    Levers more = before;
-    more.options.checkpoint = checkpoint;
-    more.taken += (more.taken.empty() ? "" : " ") + std::string(text);
-    all.push_back(std::move(more));
+  std::vector<Levers> before = {all.back()};
+  if (!options.checkpointGiven) {
+    addTo(before.front(), "--checkpoint=attention-out",
+          [](CompileOptions &more) {
+            more.checkpoint = Checkpoint::AttentionOut;
+          });
+    addTo(before.front(), "--checkpoint=full",
+          [](CompileOptions &more) { more.checkpoint = Checkpoint::Full; });
+    before.push_back(all.back());
   }
+  if (!options.chunksGiven)
+    for (const Levers &others : before)
+      addTo(others, "--chunks=" + Twine(kTurns),
+            [](CompileOptions &more) { more.chunks = kTurns; });
   return all;
 }
 

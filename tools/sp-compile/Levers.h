@@ -18,7 +18,8 @@ using ImportStage =
     function_ref<LogicalResult(ModuleOp, const CompileOptions &)>;
 
 /// The first of some combinations that fits, by the price of what they change:
-/// as asked for, far memory, state there, and what gradients compute again.
+/// as asked for, far memory, state there, what gradients compute again, and
+/// queries in turns.
 /// `model` stays as it is; what was tried is a remark.
 FailureOr<Levers> chooseLevers(ModuleOp model, const CompileOptions &options,
                                const Target &target, ImportStage import,

@@ -22,7 +22,6 @@ struct LaterOption {
   const char *wayOut;
 };
 constexpr LaterOption kLater[] = {
-    {"--chunks", "leave it out: a rank's sequence is one chunk"},
     {"--zero", "leave it out: parameters are on every rank"},
     {"--zero-axes", "leave it out: parameters are on every rank"},
     {"--machine", "leave it out: auto chooses by counted bytes"},
@@ -181,6 +180,12 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                    "attentions runs")
       ->capture_default_str();
   spread
+      ->add_option("--chunks", options.chunks,
+                   "turns in which a rank's queries meet the keys, a block of "
+                   "the sequence each")
+      ->check(positive())
+      ->capture_default_str();
+  spread
       ->add_option("--accumulate", options.accumulate,
                    "micro-batches that run in turn, before one update")
       ->check(positive())
@@ -210,8 +215,9 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
       ->add_option("--precision", options.precision, "default, or f64 to check")
       ->capture_default_str();
   machine->add_option("--memory-limit", memoryLimit,
-                      "most a rank may use: 80GiB; far memory and checkpoints "
-                      "that were not asked for are tried for it, and " +
+                      "most a rank may use: 80GiB; far memory, checkpoints "
+                      "and chunks that were not asked for are tried for it, "
+                      "and " +
                           list([](auto &one) { return one.gathersKeys; }) +
                           " groups heads");
   auto *output = app.add_option_group("Output");
@@ -235,6 +241,7 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
     options.cuda = cuda;
   options.offloadGiven = app.count("--offload") > 0;
   options.checkpointGiven = app.count("--checkpoint") > 0;
+  options.chunksGiven = app.count("--chunks") > 0;
   std::string wrong = findLater(app);
   if (wrong.empty())
     wrong = checkCuda(app, options, target);

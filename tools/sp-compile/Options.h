@@ -22,11 +22,12 @@ struct CompileOptions {
   bool bidirectional = false;
   /// Of regions in which rows do not meet; 0: as memory asks for.
   int64_t rowBlocks = 0;
+  int64_t chunks = 1;        ///< turns of a rank's sequence
   int64_t accumulate = 1;    ///< micro-batches that run in turn
   bool offload = false;      ///< what waits long lies in far memory
   bool offloadState = false; ///< and donated arguments
   /// Whether the user has said what --memory-limit may change otherwise.
-  bool offloadGiven = false, checkpointGiven = false;
+  bool offloadGiven = false, checkpointGiven = false, chunksGiven = false;
   std::vector<std::string> shard;
   std::optional<CudaTarget> cuda; ///< of --target=cuda
   std::string cpu = "native", bf16 = "fastest", precision = "default";

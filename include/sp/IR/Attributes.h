@@ -13,6 +13,9 @@ inline constexpr llvm::StringLiteral kSharding = "sp.sharding";
 inline constexpr llvm::StringLiteral kDonatedTo = "sp.donated_to";
 /// Within Partition: how an operation's results are cut (list of Sharding).
 inline constexpr llvm::StringLiteral kShardings = "sp.shardings";
+/// From Partition: of a loop in which queries of one block after another meet
+/// all keys (flag).
+inline constexpr llvm::StringLiteral kTurns = "sp.turns";
 /// From Partition: communication of gradients, which stays apart from that of
 /// the forward (flag).
 inline constexpr llvm::StringLiteral kBackward = "sp.backward";

@@ -16,9 +16,10 @@ public:
 
   /// Along an axis or a factor of one, which the mesh must have.
   int64_t coordinate(AxisAttr axis);
-  /// The number of this rank as an owner of the layout's rows.
+  /// The number of this rank as an owner of the layout's rows, of the first
+  /// turn where these are dealt by turn.
   int64_t owner(LayoutAttr layout) {
-    return layout.isDense() ? 0 : coordinate(layout.getAxis());
+    return layout.getRanks() == 1 ? 0 : coordinate(layout.getAxis());
   }
   void setCounter(Value counter, int64_t value) { counters[counter] = value; }
   int64_t evaluate(Value index);

@@ -91,7 +91,8 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward", [DeclareOpInterfaceMethod
     key and adds nothing. The score function is that of `sp.attention_backward`, its
     terms are as in `sp.attend`. Either block may be that of another rank: the keys
     are those of rank `source`, or the queries, with all that belongs to them, those
-    of rank `query_source`.
+    of rank `query_source`. Queries that are dealt by turn have one always, which
+    names this rank in a turn.
     The part is added to `onto_query` and to `onto_keys`; without them that gradient
     starts here. Gradients of terms, `[batch, queries, heads, keys or 1]` with local
     queries and heads or `[batch, 1, heads, keys or 1]` with the heads of the whole
@@ -109,7 +110,8 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward", [DeclareOpInterfaceMethod
     (C4) no band is uniform.
     (C5) terms are as (C4) of `sp.attend` says, the score function as (C5) of
     `sp.attention_backward`.
-    (C6) at most one of both blocks is that of another rank.
+    (C6) at most one of both blocks is that of another rank; queries have a
+    `query_source` where they are dealt by turn.
     (C7) gradients of terms have those shapes and the state's element type; each is
     continued by the type of the new one.
     ```mlir

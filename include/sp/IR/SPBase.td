@@ -181,11 +181,14 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
     static LayoutAttr getDense(::mlir::MLIRContext *context, int64_t length);
     /// Rows of the rank that holds most.
     int64_t getMaxCount() const;
-    bool isDense() const { return getRanks() == 1; }
+    /// Whether one owner has every position, in order.
+    bool isDense() const { return getOwners() == 1; }
     /// Owners of rows: for each turn as many as there are ranks.
     int64_t getOwners() const { return getRanks() * getTurns(); }
     /// The same rows by turn, where the layout has blocks.
     LayoutAttr getByTurn() const;
+    /// How the positions of one block, or of one turn, are dealt.
+    LayoutAttr getBlock() const;
     /// The layout of all positions that are dealt.
     LayoutAttr getWhole() const;
     /// The first `length` of them where they are; null where there are fewer.
@@ -268,13 +271,16 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     turns both ways at once: blocks go half of the way on and half of it back.
     For gradients a ring hands on keys and values, or with `queries_travel` queries
     and what belongs to them; the gradients of what it hands on follow.
+    With `turns` the positions are cut into that many blocks, of which every rank has
+    a part; queries of one block after another meet all keys.
   }];
   let parameters = (ins "AxisAttr":$axis, "int64_t":$heads,
                         "int64_t":$outer, "int64_t":$inner, "int64_t":$gather,
                         EnumParameter<Sp_LayoutKind>:$layout, EnumParameter<Sp_Placement>:$placement,
                         DefaultValuedParameter<"int64_t", "1">:$groups,
                         DefaultValuedParameter<"bool", "false">:$bidirectional,
-                        DefaultValuedParameter<"bool", "false">:$queries_travel);
+                        DefaultValuedParameter<"bool", "false">:$queries_travel,
+                        DefaultValuedParameter<"int64_t", "1">:$turns);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -294,6 +300,8 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     LayoutAttr getRows(int64_t length) const;
     /// How they are dealt to the ring, once heads are exchanged for rows.
     LayoutAttr getRingRows(int64_t length) const;
+    /// The same, of which each turn has a part.
+    LayoutAttr getRingRowsByTurn(int64_t length) const;
     /// How `count` query heads are dealt in exchange.
     LayoutAttr getHeadsLayout(int64_t count) const;
     /// The kv heads [first, first + count) of a group, of `kvHeads`.

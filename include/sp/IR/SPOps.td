@@ -131,7 +131,8 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
     state starts empty: o = 0, lse (its greatest exponent) = -inf. Only the pairs that `bands` show between the
     positions of the local queries and those of the keys count; local rows
     beyond a rank's count are padding, which nothing sees. The keys are those
-    of rank `source` of the key layout (default: this rank). With `heads` the
+    of rank `source` of the key layout (default: this rank), queries that are
+    dealt by turn those of owner `query_source`. With `heads` the
     operands hold the heads that layout gives this rank, of
     `heads.length` query heads and `kv_heads` kv heads. Where heads come in
     groups, these are the group's, and `first_head` is the number that its first
@@ -153,6 +154,7 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
     (C5) the score function is as (C7) of `sp.attention` says.
     (C6) sums are in base e with a score function, in base 2 without; with one
     only sums are continued.
+    (C7) queries have a `query_source` where they are dealt by turn, and only then.
     ```mlir
     %o1, %l1 = sp.attend(%q, %k, %v) onto(%o, %l) queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
        bands [#sp.band<q 0 to 4096, k 0 to 4096, lo -inf, hi 0>] scale 1.250000e-01
@@ -161,7 +163,8 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
   }];
   let arguments = !con((ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key,
                             4DTensorOf<[AnyFloat]>:$value, Optional<4DTensorOf<[F32, F64]>>:$state,
-                            Optional<TensorRankOf<[F32, F64], [3, 4]>>:$stateLse, Optional<Index>:$source), terms,
+                            Optional<TensorRankOf<[F32, F64], [3, 4]>>:$stateLse, Optional<Index>:$query_source,
+                            Optional<Index>:$source), terms,
                        (ins Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
                             OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
                             DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_head,
@@ -175,7 +178,8 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` (`onto` `(` $state^ `,` $stateLse `)`)?
   }] # termsText # [{
-    `queries` $queries `keys` $keys (`from` $source^)? (`heads` $heads^ `kv_heads` $kv_heads)?
+    `queries` $queries (`from` $query_source^)? `keys` $keys (`from` $source^)?
+    (`heads` $heads^ `kv_heads` $kv_heads)?
     (`first_head` $first_head^)? `bands` $bands `scale` $scale (`as` $form^)? attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `)` `->` type($output) `,` type($lse)
     `` custom<StateTypes>(ref($state), ref(type($output)), ref(type($lse)), type($state), type($stateLse))
@@ -189,8 +193,6 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
     /// The number of its first kv head in the whole attention: groups begin with
     /// the first query head of one.
     int64_t getFirstKvHead() { return getFirstHead() == 0 ? 0 : getFirstHead() * getKvHeadCount() / getHeadCount(); }
-    /// Queries are the rank's own.
-    ::mlir::Value getQuerySource() { return {}; }
     /// Whether the state is sums instead of a mean and the logarithm of a sum.
     bool keepsSums() { return getForm() != SoftmaxForm::Mean; }
     /// Whether o is the result, in a type that no state has.

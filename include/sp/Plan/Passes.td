@@ -41,7 +41,9 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     another is computed; gathering so needs the memory of two groups.
     Gradients get the plan of their attention, whose bytes are counted with theirs.
     In their rings keys and values travel with their gradients or, with `backward=q`,
-    queries do with what belongs to them; by default what takes fewer bytes. Keys
+    queries do with what belongs to them; by default what takes fewer bytes. In `turns`
+    a rank's sequence is cut into as many blocks, and queries come one block after
+    another; keys are not gathered then, and they travel in backward rings. Keys
     travel where a score function reads a term of each pair, which ranks have by
     queries.
     Each choice is a remark with its numbers.
@@ -61,6 +63,7 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     Option<"inner", "inner", "int64_t", "0", "Ranks of a window; 0: one window.">,
     Option<"headGroups", "head-groups", "int64_t", "1", "Groups in which heads are exchanged or gathered.">,
     Option<"gatherGroups", "gather-groups", "int64_t", "1", "Groups in which heads are gathered where head-groups does not say: at most as many as an attention has kv heads.">,
+    Option<"turns", "turns", "int64_t", "1", "Blocks of a rank's sequence whose queries come one after another.">,
     Option<"bidirectional", "bidirectional", "bool", "false", "Turn a ring both ways at once.">,
     Option<"backward", "backward", "std::string", "\"\"", "kv or q: what travels in a ring's backward; nothing: what takes fewer bytes.">,
     Option<"placement", "placement", "std::string", "\"head-first\"", "head-first or context-first: which factor takes neighbouring processes.">

@@ -45,7 +45,7 @@ ExprPtr PlanExpressions::coordinate(AxisAttr axis) {
 }
 
 ExprPtr PlanExpressions::owner(LayoutAttr layout) {
-  return layout.isDense() ? constant(0) : coordinate(layout.getAxis());
+  return layout.getRanks() == 1 ? constant(0) : coordinate(layout.getAxis());
 }
 
 ExprPtr PlanExpressions::rowCount(LayoutAttr layout, ExprPtr owner) {

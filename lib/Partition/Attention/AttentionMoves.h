@@ -40,6 +40,16 @@ public:
   ExchangedRows exchangedRows(LayoutAttr rows) const {
     return {rows, plan.getRingRows(rows.getLength())};
   }
+  /// Those of one turn.
+  ExchangedRows exchangedTurn(LayoutAttr rows) const {
+    return {rows.getBlock(),
+            plan.getRingRowsByTurn(rows.getLength()).getBlock()};
+  }
+  /// How queries are dealt that heads were exchanged for.
+  LayoutAttr attendedRows(LayoutAttr rows) const {
+    return plan.getTurns() > 1 ? plan.getRingRowsByTurn(rows.getLength())
+                               : plan.getRingRows(rows.getLength());
+  }
 
   /// Dimension 2 of a value with all heads.
   Value takeHeads(Value value, const HeadRange &range) const;
@@ -83,6 +93,9 @@ private:
 
 /// The layout of gathered rows.
 LayoutAttr denseLayout(LayoutAttr layout);
+
+/// Who needs blocks that travel: all, null, where rows have turns.
+ReadersAttr readersOf(LayoutAttr rows, ArrayAttr bands);
 
 /// Brings group after group of heads and attends each. The next group comes
 /// before the attention that hides it, so that two are there at once.

@@ -13,11 +13,14 @@
 //
 //   k0 = gather   k1 = gather   attend k0   k2 = gather   attend k1   ...
 //
-// Rings are RingAttention.cpp.
+// In turns, queries are one block after another, exchanged when it is their
+// turn, onto which keys that have come once are attended, or a ring for each
+// (QueryTurns.cpp). Rings are RingAttention.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Attention/LocalAttention.h"
+#include "Attention/QueryTurns.h"
 #include "Attention/RingAttention.h"
 
 #include "sp/StableHLO/StableHLO.h"
@@ -46,13 +49,13 @@ public:
         heads(moves.allHeads()) {}
 
   State emit() {
-    if (!plan || plan.getRanks() == 1)
-      return finalize(attend(begin(), own));
-    if (plan.getGather() > 1)
+    if (plan && plan.getGather() > 1)
       return emitGathered();
-    if (plan.getHeads() > 1)
+    if (plan && plan.getHeads() > 1)
       return emitHeads();
-    return finalize(emitRing());
+    if (isInTurns())
+      queries = queries.getByTurn();
+    return emitQueries(query);
   }
 
 private:
@@ -63,22 +66,65 @@ private:
     HeadGroup heads;
   };
 
-  /// Attends the groups of heads that `bring` brings, and joins what `giveBack`
-  /// makes of each result.
-  State emitGroups(function_ref<HeldGroup(int64_t group)> bring,
-                   function_ref<Value(Value)> giveBack) {
+  bool isInTurns() const { return plan && plan.getTurns() > 1; }
+
+  /// Attends the groups of heads that `bring` brings, and joins their results.
+  State emitGroups(function_ref<HeldGroup(int64_t group)> bring) {
     SmallVector<Value> results, sums;
     forEachGroup(plan.getGroups(), bring, [&](const HeldGroup &here) {
-      std::tie(query, own, heads) = std::tie(here.query, here.own, here.heads);
-      State state = emitRing();
-      done = state.lse;
-      state = finalize(state);
-      results.push_back(giveBack(state.output));
+      std::tie(own, heads) = std::tie(here.own, here.heads);
+      State state = emitQueries(here.query);
+      results.push_back(state.output);
       if (op.getLse())
-        sums.push_back(giveBack(state.lse));
+        sums.push_back(state.lse);
     });
     return {moves.joinHeads(results),
             op.getLse() ? moves.joinHeads(sums) : Value()};
+  }
+
+  /// Attends all queries at once, or those of one turn after another.
+  State emitQueries(Value all) {
+    if (!isInTurns()) {
+      query = all;
+      State state = emitRing();
+      done = state.lse;
+      return giveBack(finalize(state));
+    }
+    QueryTurns turns(builder, loc, queries);
+    AttentionTerms ofAll = terms;
+    SmallVector<RowsOfTurns> rows = turns.rowsOf(terms);
+    rows.insert(rows.begin(), {all});
+    auto attendTurn = [&](Value turn, ArrayRef<Value> parts,
+                          ValueRange) -> QueryTurns::Made {
+      query = parts.front();
+      turns.replaceRows(terms, parts.drop_front());
+      querySource = turns.owner(turn);
+      if (isExchanged()) {
+        query = moves.toHeads(query, heads.query, exchanged);
+        moves.toHeads(terms.of(TermKind::PerQuery), exchanged);
+      }
+      State state = giveBack(finalize(emitRing()));
+      SmallVector<Value> made = {state.output};
+      if (op.getLse())
+        made.push_back(state.lse);
+      return {made, {}};
+    };
+    SmallVector<Value> made = turns.run(rows, {}, attendTurn).rows;
+    terms = ofAll;
+    done = made.back();
+    return {made.front(), made.back()};
+  }
+
+  bool isExchanged() const { return plan && plan.getHeads() > 1; }
+
+  /// What was exchanged, to the rows that it came from.
+  State giveBack(State state) {
+    if (!isExchanged())
+      return state;
+    auto toRows = [&](Value value) {
+      return moves.toRows(value, heads.query, exchanged);
+    };
+    return {toRows(state.output), op.getLse() ? toRows(state.lse) : Value()};
   }
 
   /// Gathers keys and values, a group of heads after another; what is said of
@@ -87,10 +133,11 @@ private:
     HeldGroup whole = {query, own, {}};
     LayoutAttr rows = keys;
     keys = denseLayout(keys);
+    if (isInTurns())
+      queries = queries.getByTurn();
     moves.gatherRows(whole.own.terms, rows, Value());
     return emitGroups(
-        [&](int64_t number) { return gather(whole, number, rows); },
-        [](Value result) { return result; });
+        [&](int64_t number) { return gather(whole, number, rows); });
   }
 
   HeldGroup gather(const HeldGroup &whole, int64_t number, LayoutAttr rows) {
@@ -105,37 +152,39 @@ private:
   /// Exchanges rows for heads, attends, and goes back.
   State emitHeads() {
     HeldGroup whole = {query, own, {}};
-    ExchangedRows rows = moves.exchangedRows(queries),
-                  keyRows = moves.exchangedRows(keys);
-    queries = rows.joined;
+    ExchangedRows keyRows = moves.exchangedRows(keys);
+    exchanged = moves.exchangedRows(queries);
+    if (isInTurns())
+      exchanged = moves.exchangedTurn(queries);
+    else
+      moves.toHeads(terms.of(TermKind::PerQuery), exchanged);
+    queries = moves.attendedRows(queries);
     keys = keyRows.joined;
-    moves.toHeads(terms.of(TermKind::PerQuery), rows);
     moves.toHeads(whole.own.terms, keyRows);
     // Exchanges keep their order: the next one follows that of the result.
-    return emitGroups(
-        [&](int64_t number) -> HeldGroup {
-          HeadGroup group = moves.group(number);
-          Value q = moves.toHeads(whole.query, group.query, rows);
-          RingBlock held = whole.own;
-          moves.toHeads(held.operands, group.kv, keyRows);
-          return {q, held, group};
-        },
-        [&](Value result) { return moves.toRows(result, heads.query, rows); });
+    return emitGroups([&](int64_t number) -> HeldGroup {
+      HeadGroup group = moves.group(number);
+      Value q = isInTurns()
+                    ? moves.takeHeads(whole.query, group.query)
+                    : moves.toHeads(whole.query, group.query, exchanged);
+      RingBlock held = whole.own;
+      moves.toHeads(held.operands, group.kv, keyRows);
+      return {q, held, group};
+    });
   }
 
   State emitRing() {
-    if (plan.getRing() == 1)
+    if (!plan || plan.getRing() == 1)
       return attend(begin(), own);
     auto attendHere = [&](RingAttention::State state, RingBlock &block,
                           Value source) -> RingAttention::State {
       State next = attend({state[0], state[1]}, block, source);
       return {next.output, next.lse};
     };
-    RingAttention ring(
-        builder, loc,
-        {plan, keys, heads.kv.dealt, dealtKvHeads(),
-         ReadersAttr::get(builder.getContext(), queries, op.getBands())},
-        attendHere);
+    RingAttention ring(builder, loc,
+                       {plan, keys, heads.kv.dealt, dealtKvHeads(),
+                        readersOf(queries, op.getBands())},
+                       attendHere);
     State start = begin();
     auto [state, gradients] = ring.emit({start.output, start.lse}, own);
     return {state[0], state[1]};
@@ -156,6 +205,7 @@ private:
                            dealtKvHeads(),
                            heads.query.first};
     blocks.terms.replace(TermKind::PerKey, block.terms);
+    blocks.querySource = querySource;
     blocks.source = source;
     auto partial = AttendOp::create(builder, loc, outputType, lseType, blocks,
                                     state, states.form(), PairScores::of(op));
@@ -179,6 +229,8 @@ private:
   AttentionMoves moves;
   AttentionState states;
   LayoutAttr queries, keys;
+  ExchangedRows exchanged; ///< of queries at once, or of those of a turn
+  Value querySource;       ///< in turns
   /// The heads that are attended.
   HeadGroup heads;
   /// There once the group before is attended.

@@ -12,6 +12,8 @@
 //            q, do, lse, delta = shift,     where queries travel
 //            dq follows
 //
+// In turns, the gradients of one block of queries after another are made, onto
+// those of the keys that turns before have left.
 // delta = rowsum(do * o) - dlse is made of local rows before anything moves, so
 // that o stays. Gradients are in the state's type until they are whole, and
 // rounded once. Those of terms stay with the queries: with rows of their own
@@ -20,7 +22,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Attention/LocalAttention.h"
+#include "Attention/QueryTurns.h"
 #include "Attention/RingAttention.h"
+#include "Attention/TermGradients.h"
+
+#include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -48,16 +54,14 @@ public:
         terms(backward.terms),
         moves(builder, loc, plan, op.getQuery().getType().getDimSize(2),
               op.getKey().getType().getDimSize(2)),
-        queryRows(backward.queries), keyRows(backward.keys) {
+        queryRows(backward.queries), keyRows(backward.keys), sums(builder, op) {
     here.heads = moves.allHeads();
-    sums.resize(op.getDTerms().size());
   }
 
   Gradients emit() {
     Gradients whole = emitParts();
-    for (auto [sum, term] : llvm::zip_equal(sums, whole.terms))
-      if (sum)
-        term = overRanks(sum);
+    if (plan)
+      sums.reduce(whole.terms, rowsAtHome);
     return whole;
   }
 
@@ -77,18 +81,16 @@ private:
       return emitGathered();
     if (plan && plan.getHeads() > 1)
       return emitHeads();
-    return round(emitRing());
+    if (isInTurns())
+      queryRows = queryRows.getByTurn();
+    return roundKeys(emitQueries());
   }
 
-  /// The sum over the ranks that queries are dealt to, of as many heads.
-  Value overRanks(Value sum) {
-    if (!plan || rowsAtHome.getRanks() == 1)
-      return sum;
-    return AllReduceOp::create(
-               builder, loc, sum.getType(), sum, Reduction::Sum,
-               AxisListAttr::get(builder.getContext(), rowsAtHome.getAxis()),
-               rowsAtHome.getRanks())
-        .getResult(0);
+  bool isInTurns() const { return plan && plan.getTurns() > 1; }
+  bool isExchanged() const { return plan && plan.getHeads() > 1; }
+
+  int64_t batch() {
+    return typeOf(here.queries.operands[kQuery]).getDimSize(0);
   }
 
   Type stateType() {
@@ -112,9 +114,9 @@ private:
   Value roundValue(Value gradient) {
     return convert(gradient, op.getDValue().getType().getElementType());
   }
-  Gradients round(const Gradients &whole) {
-    return {roundQuery(whole.query), roundKey(whole.key),
-            roundValue(whole.value), whole.terms};
+  Gradients roundKeys(const Gradients &whole) {
+    return {whole.query, roundKey(whole.key), roundValue(whole.value),
+            whole.terms};
   }
 
   /// One number a query and head. Gradients of scores are weights times what
@@ -137,17 +139,16 @@ private:
     return stablehlo::SubtractOp::create(builder, loc, delta, ofLse);
   }
 
-  /// Attends the groups of heads that `bring` brings, and joins what `giveBack`
-  /// makes of each group's gradients.
-  Gradients emitGroups(function_ref<HeldGroup(int64_t group)> bring,
-                       function_ref<Gradients(const Gradients &)> giveBack) {
+  /// Attends the groups of heads that `bring` brings, and joins what
+  /// `giveKeysBack` makes of each group's gradients.
+  Gradients
+  emitGroups(function_ref<HeldGroup(int64_t group)> bring,
+             function_ref<Gradients(const Gradients &)> giveKeysBack) {
     SmallVector<Value> query, key, value;
-    SmallVector<SmallVector<Value>> terms(sums.size());
+    SmallVector<SmallVector<Value>> terms(op.getDTerms().size());
     forEachGroup(plan.getGroups(), bring, [&](const HeldGroup &group) {
       here = group;
-      Gradients parts = emitRing();
-      done = parts.query;
-      parts = giveBack(parts);
+      Gradients parts = giveKeysBack(emitQueries());
       query.push_back(parts.query);
       key.push_back(parts.key);
       value.push_back(parts.value);
@@ -156,8 +157,9 @@ private:
     });
     Gradients whole = {moves.joinHeads(query), moves.joinHeads(key),
                        moves.joinHeads(value)};
-    for (auto [sum, groups] : llvm::zip_equal(sums, terms))
-      whole.terms.push_back(sum ? sum : moves.joinHeads(groups));
+    for (auto [number, groups] : llvm::enumerate(terms))
+      whole.terms.push_back(sums.isSum(number) ? groups.back()
+                                               : moves.joinHeads(groups));
     return whole;
   }
 
@@ -167,6 +169,8 @@ private:
     HeldGroup whole = here;
     LayoutAttr rows = keyRows;
     keyRows = denseLayout(keyRows);
+    if (isInTurns())
+      queryRows = queryRows.getByTurn();
     // Joined with those of the forward, gathered keys would lie in memory since
     // then.
     done = here.queries.operands[kDelta];
@@ -179,8 +183,8 @@ private:
       return group;
     };
     return emitGroups(bring, [&](const Gradients &parts) {
-      return round({parts.query, moves.scatterRows(parts.key, rows),
-                    moves.scatterRows(parts.value, rows), parts.terms});
+      return roundKeys({parts.query, moves.scatterRows(parts.key, rows),
+                        moves.scatterRows(parts.value, rows), parts.terms});
     });
   }
 
@@ -188,26 +192,27 @@ private:
   /// order: those of the next group follow those of the gradients.
   Gradients emitHeads() {
     HeldGroup whole = here;
-    ExchangedRows rows = moves.exchangedRows(queryRows),
-                  ofKeys = moves.exchangedRows(keyRows);
-    queryRows = rows.joined;
+    ExchangedRows ofKeys = moves.exchangedRows(keyRows);
+    exchanged = moves.exchangedRows(queryRows);
+    if (isInTurns())
+      exchanged = moves.exchangedTurn(queryRows);
+    else
+      moves.toHeads(whole.queries.terms, exchanged);
+    queryRows = moves.attendedRows(queryRows);
     keyRows = ofKeys.joined;
-    moves.toHeads(whole.queries.terms, rows);
     moves.toHeads(whole.keys.terms, ofKeys);
     auto bring = [&](int64_t number) -> HeldGroup {
       HeldGroup group = {whole.queries, whole.keys, moves.group(number)};
-      moves.toHeads(group.queries.operands, group.heads.query, rows);
-      moves.toHeads(group.keys.operands, group.heads.kv, ofKeys);
+      const HeadGroup &heads = group.heads;
+      if (isInTurns())
+        moves.takeHeads(group.queries.operands, heads.query);
+      else
+        moves.toHeads(group.queries.operands, heads.query, exchanged);
+      moves.toHeads(group.keys.operands, heads.kv, ofKeys);
       return group;
     };
     return emitGroups(bring, [&](const Gradients &parts) -> Gradients {
-      auto home = [&](Value part) {
-        return moves.toRows(part, here.heads.query, rows);
-      };
-      Gradients whole = {home(roundQuery(parts.query)), {}, {}, parts.terms};
-      for (auto [sum, term] : llvm::zip_equal(sums, whole.terms))
-        if (!sum)
-          term = home(term);
+      Gradients whole = parts;
       // What is whole already travels in the type of the result.
       if (moves.isShared(here.heads.kv)) {
         whole.key = roundKey(moves.sumToRows(parts.key, here.heads.kv, ofKeys));
@@ -222,6 +227,75 @@ private:
     });
   }
 
+  /// Gradients of what is here, all queries at once or those of one turn after
+  /// another; rows of queries are given back.
+  Gradients emitQueries() {
+    if (!isInTurns()) {
+      Gradients whole = emitRing();
+      done = whole.query;
+      return giveBack(whole);
+    }
+    QueryTurns turns(builder, loc, queryRows);
+    AttentionTerms ofAll = terms;
+    terms.replace(TermKind::PerQuery, here.queries.terms);
+    SmallVector<RowsOfTurns> rows = turns.rowsOf(terms);
+    unsigned numOperands = here.queries.operands.size();
+    for (Value operand : llvm::reverse(here.queries.operands))
+      rows.insert(rows.begin(), {operand});
+    SmallVector<Value> carried = firstKeys();
+    llvm::append_range(carried, sums.soFar(batch()));
+    auto attendTurn = [&](Value turn, ArrayRef<Value> parts,
+                          ValueRange before) -> QueryTurns::Made {
+      RingBlock &queries = here.queries;
+      queries.operands = llvm::to_vector(parts.take_front(numOperands));
+      turns.replaceRows(terms, parts.drop_front(numOperands));
+      queries.terms = llvm::to_vector(terms.of(TermKind::PerQuery));
+      if (isExchanged()) {
+        moves.toHeads(queries.operands, here.heads.query, exchanged);
+        moves.toHeads(queries.terms, exchanged);
+      }
+      here.keys.gradients = llvm::to_vector(before.take_front(2));
+      sums.set(before.drop_front(2));
+      turnOwner = turns.owner(turn);
+      Gradients made = giveBack(emitRing());
+      QueryTurns::Made results = {{made.query}, {made.key, made.value}};
+      for (auto [number, term] : llvm::enumerate(made.terms))
+        (sums.isSum(number) ? results.carried : results.rows).push_back(term);
+      return results;
+    };
+    QueryTurns::Made made = turns.run(rows, carried, attendTurn);
+    terms = ofAll;
+    sums.set(ArrayRef(made.carried).drop_front(2));
+    done = made.rows.front();
+    Gradients whole = {made.rows.front(), made.carried[0], made.carried[1]};
+    whole.terms = sums.joined(ArrayRef(made.rows).drop_front());
+    return whole;
+  }
+
+  /// Zeros for gradients of keys and values.
+  SmallVector<Value> firstKeys() {
+    SmallVector<Value> first;
+    for (Value operand : here.keys.operands)
+      first.push_back(neutralBroadcast(
+          builder, loc, typeOf(operand).clone(stateType()), Reduction::Sum));
+    return first;
+  }
+
+  /// Gradients with rows of queries as these were before anything was
+  /// exchanged, rounded.
+  Gradients giveBack(const Gradients &parts) {
+    Gradients whole = parts;
+    auto home = [&](Value part) {
+      return isExchanged() ? moves.toRows(part, here.heads.query, exchanged)
+                           : part;
+    };
+    whole.query = home(roundQuery(parts.query));
+    for (auto [number, term] : llvm::enumerate(whole.terms))
+      if (!sums.isSum(number))
+        term = home(term);
+    return whole;
+  }
+
   Gradients emitRing() {
     RingBlock queries = here.queries, keys = here.keys;
     if (!plan || plan.getRing() == 1)
@@ -230,49 +304,18 @@ private:
       turn(queries, keys,
            {plan, queryRows, here.heads.query.dealt,
             dealtCount(here.heads.query),
-            ReadersAttr::get(builder.getContext(), keyRows,
-                             transposed(op.getBands())),
+            readersOf(keyRows, transposed(op.getBands())),
             /*isBackward=*/true});
     else
       turn(keys, queries,
            {plan, keyRows, here.heads.kv.dealt, dealtCount(here.heads.kv),
-            ReadersAttr::get(builder.getContext(), queryRows, op.getBands()),
+            readersOf(queryRows, op.getBands()),
             /*isBackward=*/true});
     Gradients parts = {queries.gradients[0], keys.gradients[0],
                        keys.gradients[1]};
     parts.terms = llvm::to_vector(ArrayRef(queries.gradients).drop_front());
-    for (auto [number, part] : llvm::enumerate(parts.terms))
-      if (isSum(number))
-        sums[number] = part;
+    sums.goOn(parts.terms);
     return parts;
-  }
-
-  bool isSum(unsigned number) {
-    auto type = cast<RankedTensorType>(op.getDTerms()[number].getType());
-    return type.getDimSize(1) != op.getQuery().getType().getDimSize(1);
-  }
-
-  /// What the gradients of terms are added to first: zeros, or the sums of the
-  /// groups of heads before.
-  SmallVector<Value> firstTerms(ArrayRef<int64_t> query) {
-    SmallVector<Value> first;
-    for (auto [number, term] : llvm::enumerate(op.getDTerms())) {
-      auto type = cast<RankedTensorType>(term.getType());
-      SmallVector<int64_t> shape(type.getShape());
-      shape[0] = query[0];
-      if (!isSum(number)) {
-        shape[1] = query[1];
-        shape[2] = query[2];
-      }
-      if (sums[number]) {
-        first.push_back(sums[number]);
-        continue;
-      }
-      // Written where they are needed, not kept with the program.
-      first.push_back(
-          neutralBroadcast(builder, loc, type.clone(shape), Reduction::Sum));
-    }
-    return first;
   }
 
   /// Hands on the blocks of one side while the other stays, each with what
@@ -304,16 +347,16 @@ private:
     ArrayRef<Value> ofQueries = queries.operands, ofKeys = keys.operands;
     SmallVector<Value> ontoTerms =
         queries.gradients.empty()
-            ? firstTerms(cast<RankedTensorType>(ofQueries[kQuery].getType())
-                             .getShape())
+            ? sums.first(typeOf(ofQueries[kQuery]).getShape())
             : llvm::to_vector(ArrayRef(queries.gradients).drop_front());
     const HeadRange &heads = here.heads.query;
-    AttendBlocks blocks = {ofQueries[kQuery], ofKeys[kKey],
-                           ofKeys[kValue],    terms,
-                           queryRows,         keyRows,
-                           heads.dealt,       dealtCount(here.heads.kv),
-                           heads.first,       querySource,
-                           keySource};
+    AttendBlocks blocks = {
+        ofQueries[kQuery], ofKeys[kKey],
+        ofKeys[kValue],    terms,
+        queryRows,         keyRows,
+        heads.dealt,       dealtCount(here.heads.kv),
+        heads.first,       querySource ? querySource : turnOwner,
+        keySource};
     blocks.terms.replace(TermKind::PerQuery, queries.terms);
     blocks.terms.replace(TermKind::PerKey, keys.terms);
     auto partial = AttendBackwardOp::create(
@@ -341,8 +384,9 @@ private:
   AttentionMoves moves;
   /// How their rows are dealt, before or after heads are exchanged.
   LayoutAttr queryRows, keyRows, rowsAtHome = queryRows;
-  /// Of gradients of terms those that are sums over queries, so far.
-  SmallVector<Value> sums;
+  ExchangedRows exchanged; ///< of queries at once, or of those of a turn
+  Value turnOwner;         ///< of the queries of a turn
+  TermGradients sums;
   /// There once the group before is attended.
   Value done;
 };

@@ -139,6 +139,14 @@ bool hasCounters(const plan::ExprT &expression) {
       [](const plan::Term &term) { return term.op() == ExprOp::counter; });
 }
 
+bool hasCounter(const plan::ExprT &expression, size_t depth) {
+  return std::any_of(expression.terms.begin(), expression.terms.end(),
+                     [&](const plan::Term &term) {
+                       return term.op() == ExprOp::counter &&
+                              static_cast<size_t>(term.value()) == depth;
+                     });
+}
+
 Status evaluate(const plan::ExprT &expression, const Scope &scope,
                 int64_t &out_value) {
   int64_t stack[kMaxExpressionDepth];

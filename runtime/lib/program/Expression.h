@@ -37,6 +37,8 @@ bool isConstant(const plan::ExprT &expression);
 
 /// Whether it may differ from turn to turn of a loop.
 bool hasCounters(const plan::ExprT &expression);
+/// Whether it has that of the loop at a depth.
+bool hasCounter(const plan::ExprT &expression, size_t depth);
 
 /// Evaluates a checked expression. Overflow and division by zero are errors.
 Status evaluate(const plan::ExprT &expression, const Scope &scope,

@@ -36,18 +36,21 @@ algebra::Interval heldHeads(const Program &program,
 struct RowsOfOwner {
   const algebra::Layout &layout;
   int64_t owner;
-  bool dense; ///< the memory holds every row in position order, else the
-              ///< owner's rows, from row `first` on
-  int64_t first = 0;
+  /// What the memory holds: every row in position order, or those of the owner
+  /// in `joined`, or else the owner's own.
+  bool dense;
+  const algebra::Layout *joined = nullptr;
 };
 
 Message select(const Piece &whole, const RowsOfOwner &rows,
                algebra::Interval heads, int64_t firstHead) {
   Message message;
-  int64_t local = rows.first;
+  int64_t local = 0;
   for (const algebra::Range &range : rows.layout.ranges(rows.owner)) {
     Piece piece = whole;
-    int64_t row = rows.dense ? range.first : local;
+    int64_t row = rows.dense    ? range.first
+                  : rows.joined ? rows.joined->toLocal(range.first).row
+                                : local;
     piece.base +=
         row * whole.strides[1] + (heads.begin - firstHead) * whole.strides[2];
     piece.counts[1] = range.count;
@@ -216,18 +219,18 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
   algebra::Interval mine = heldHeads(program, exchange, group.index);
   // The first member's owner, where the parts of a ring owner are joined.
   int64_t firstOwner = 0, denseRows = rows.length();
+  algebra::Layout joined = algebra::joined(rows);
   if (exchange.owner) {
     if (Status failure = evaluate(*exchange.owner, scope, firstOwner))
       return failure;
     if (firstOwner < 0 || firstOwner >= rows.ranks() ||
+        rows.split() != group.size() ||
         firstOwner % group.size() != group.index)
       return fail(SPRT_DAMAGED)
              << "member " << group.index << " of an exchange owns part "
              << firstOwner << " of " << rows.str();
     firstOwner -= group.index;
-    denseRows = 0;
-    for (int64_t member = 0; member < group.size(); ++member)
-      denseRows += rows.count(firstOwner + member);
+    denseRows = joined.count(firstOwner / rows.split());
   }
 
   // One side holds own rows of all heads, the other all rows of own heads.
@@ -242,7 +245,6 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
   if (Status failure = strided(headSide, denseRows, mine.size(), densePiece))
     return failure;
 
-  int64_t joined = 0;
   for (int64_t member = 0; member < group.size(); ++member) {
     algebra::Interval theirs = gathers ? heldHeads(program, exchange, member)
                                        : ownHeads(program, exchange, member);
@@ -255,9 +257,9 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
     int64_t owner = firstOwner + member;
     Message fromRows = select(ownPiece, {rows, own, false}, theirs, 0);
     Message fromDense = select(
-        densePiece, {rows, owner, !exchange.owner, joined}, passed, mine.begin);
-    if (exchange.owner)
-      joined += rows.count(owner);
+        densePiece,
+        {rows, owner, !exchange.owner, exchange.owner ? &joined : nullptr},
+        passed, mine.begin);
     if (!gathers)
       std::swap(fromRows, fromDense);
     out_messages.outgoing.push_back(std::move(fromRows));

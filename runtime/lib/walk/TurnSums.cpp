@@ -164,30 +164,63 @@ Status TurnSums::meet(const plan::RowsT &rows, const LoopBounds &loops,
   return Status::success();
 }
 
+/// The loops whose counters an expression has; of the others one turn.
+static LoopBounds boundsIn(const plan::ExprT &expression,
+                           const LoopBounds &loops) {
+  LoopBounds own = loops;
+  for (size_t depth = 0; depth < own.size(); ++depth)
+    if (!hasCounter(expression, depth))
+      own[depth].second = std::min(own[depth].second, own[depth].first + 1);
+  return own;
+}
+
+Status TurnSums::meet(const plan::RowsT &rows, const LoopBounds &loops,
+                      Parts &out_parts) {
+  Met met;
+  if (Status failure = meet(rows, boundsIn(*rows.owner, loops), met))
+    return failure;
+  const algebra::Layout &layout = program.layouts[rows.layout];
+  if (met.isAllBut)
+    out_parts.emplace_back(algebra::denseRanges(layout.length()), 1);
+  for (auto [owner, times] : met.owners)
+    out_parts.emplace_back(layout.ranges(owner), met.isAllBut ? -times : times);
+  return Status::success();
+}
+
+/// Where no counter chooses both, all queries that are met meet all keys that
+/// are; a loop whose counter does goes turn by turn.
 template <typename TableT>
 Status TurnSums::count(const algebra::Bands &bands, const TableT &attend,
                        const LoopBounds &loops, int64_t &out_area) {
-  bool queriesMove = hasCounters(*attend.queries->owner);
-  const plan::RowsT &moving = queriesMove ? *attend.queries : *attend.keys,
-                    &still = queriesMove ? *attend.keys : *attend.queries;
-  int64_t owner = 0;
-  std::vector<int64_t> counters = firstTurn(loops);
-  if (Status failure = evaluate(
-          *still.owner, {coordinates, &counters, &program.layouts}, owner))
+  int64_t alike = 1;
+  for (size_t depth = 0; depth < loops.size(); ++depth) {
+    auto [lower, upper] = loops[depth];
+    bool inQueries = hasCounter(*attend.queries->owner, depth),
+         inKeys = hasCounter(*attend.keys->owner, depth);
+    if (!inQueries && !inKeys)
+      alike *= std::max<int64_t>(upper - lower, 0);
+    if (!inQueries || !inKeys || upper - lower <= 1)
+      continue;
+    if (Status failure = spend(upper - lower))
+      return failure;
+    LoopBounds one = loops;
+    for (int64_t turn = lower; turn < upper; ++turn) {
+      one[depth] = {turn, turn + 1};
+      if (Status failure = count(bands, attend, one, out_area))
+        return failure;
+    }
+    return Status::success();
+  }
+  Parts queries, keys;
+  if (Status failure = meet(*attend.queries, loops, queries))
     return failure;
-  algebra::Ranges own = program.layouts[still.layout].ranges(owner);
-  auto areaWith = [&](const algebra::Ranges &other) {
-    return static_cast<int64_t>(algebra::area(
-        queriesMove ? bands.restrict(other, own) : bands.restrict(own, other)));
-  };
-  Met met;
-  if (Status failure = meet(moving, loops, met))
+  if (Status failure = meet(*attend.keys, loops, keys))
     return failure;
-  const algebra::Layout &layout = program.layouts[moving.layout];
-  out_area = met.isAllBut ? areaWith(algebra::denseRanges(layout.length())) : 0;
-  for (auto [other, times] : met.owners)
-    out_area +=
-        (met.isAllBut ? -times : times) * areaWith(layout.ranges(other));
+  for (const auto &[rows, times] : queries)
+    for (const auto &[others, timesOfOthers] : keys)
+      out_area +=
+          alike * times * timesOfOthers *
+          static_cast<int64_t>(algebra::area(bands.restrict(rows, others)));
   return Status::success();
 }
 

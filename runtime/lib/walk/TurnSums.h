@@ -47,9 +47,15 @@ private:
     std::map<int64_t, int64_t> owners;
   };
   Status meet(const plan::RowsT &rows, const LoopBounds &loops, Met &out_met);
+  /// Rows of owners, with how often turns meet them; the loops that do not
+  /// choose among them have one turn.
+  using Parts = std::vector<std::pair<algebra::Ranges, int64_t>>;
+  Status meet(const plan::RowsT &rows, const LoopBounds &loops,
+              Parts &out_parts);
   /// In closed form, of single loops that go round.
   std::optional<Met> meetInCycle(const plan::RowsT &rows,
                                  const LoopBounds &loops) const;
+  /// Adds the pairs of all turns.
   template <typename TableT>
   Status count(const algebra::Bands &bands, const TableT &attend,
                const LoopBounds &loops, int64_t &out_area);

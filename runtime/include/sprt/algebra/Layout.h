@@ -171,6 +171,12 @@ private:
   LayoutBlocks cut;
 };
 
+/// The layout of its ring, whose owners are not split.
+inline Layout joined(const Layout &layout) {
+  return Layout(layout.kind(), layout.length(), layout.ring(), 1,
+                layout.within(), layout.blocks());
+}
+
 } // namespace sprt::algebra
 
 #endif // SPRT_ALGEBRA_LAYOUT_H

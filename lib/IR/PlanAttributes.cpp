@@ -1,0 +1,99 @@
+//===- PlanAttributes.cpp - How an attention is spread --------------------===//
+
+#include "sp/IR/SP.h"
+
+#include "llvm/Support/CheckedArithmetic.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using sprt::algebra::Layout;
+
+LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               AxisAttr axis, int64_t heads, int64_t outer,
+                               int64_t inner, int64_t gather, LayoutKind,
+                               Placement, int64_t groups, bool, bool,
+                               int64_t turns) {
+  if (std::min({heads, outer, inner, gather, groups, turns}) < 1)
+    return emitError() << "expected positive factors of axis \""
+                       << axis.getText() << "\" but got heads " << heads
+                       << ", outer " << outer << ", inner " << inner
+                       << ", gather " << gather << ", groups " << groups
+                       << ", turns " << turns;
+  std::optional<int64_t> ranks = 1;
+  for (int64_t factor : {heads, outer, inner, gather})
+    ranks = ranks ? llvm::checkedMul(*ranks, factor) : std::nullopt;
+  if (!ranks || *ranks > Layout::maxRanks)
+    return emitError() << "expected factors of axis \"" << axis.getText()
+                       << "\" of at most " << Layout::maxRanks
+                       << " ranks but got " << heads << " x " << outer << " x "
+                       << inner << " x " << gather;
+  return success();
+}
+
+std::pair<int64_t, int64_t> PlanAttr::getKvGroup(int64_t group,
+                                                 int64_t kvHeads) const {
+  Layout parts(sprt::algebra::LayoutKind::contiguous, kvHeads, getGroups());
+  int64_t count = parts.count(group);
+  return {count ? parts.toGlobal(group, 0) : 0, count};
+}
+
+PlanAttr PlanAttr::withQueriesTravel(bool travel) const {
+  return get(getContext(), getAxis(), getHeads(), getOuter(), getInner(),
+             getGather(), getLayout(), getPlacement(), getGroups(),
+             getBidirectional(), travel, getTurns());
+}
+
+static LayoutAttr allRows(PlanAttr plan, int64_t length) {
+  return LayoutAttr::get(plan.getContext(), plan.getLayout(), length,
+                         plan.getAxis(), plan.getRanks(), plan.getSplit());
+}
+
+/// The layout with a block for each turn, all of one size.
+static LayoutAttr inBlocks(LayoutAttr layout, PlanAttr plan) {
+  int64_t length = layout.getLength();
+  Layout rows = toAlgebra(allRows(plan, length));
+  int64_t whole = llvm::alignTo(
+      length, plan.getTurns() *
+                  Layout::granule(rows.kind(), rows.ring(), rows.split()));
+  return LayoutAttr::get(plan.getContext(), layout.getKind(), length,
+                         layout.getAxis(), layout.getRanks(), layout.getSplit(),
+                         whole == length ? 0 : whole, plan.getTurns(), 1);
+}
+
+int64_t PlanAttr::getSplit() const { return getRing() > 1 ? getHeads() : 1; }
+
+LayoutAttr PlanAttr::getRows(int64_t length) const {
+  LayoutAttr rows = allRows(*this, length);
+  return getTurns() == 1 ? rows : inBlocks(rows, *this);
+}
+
+LayoutAttr PlanAttr::getRingRows(int64_t length) const {
+  if (getRing() == 1)
+    return LayoutAttr::get(getContext(), LayoutKind::Contiguous, length,
+                           getAxis(), 1);
+  auto rows = LayoutAttr::get(getContext(), getLayout(), length, getRingAxis(),
+                              getRing());
+  return getTurns() == 1 ? rows : inBlocks(rows, *this);
+}
+
+LayoutAttr PlanAttr::getRingRowsByTurn(int64_t length) const {
+  return inBlocks(getRingRows(length), *this).getByTurn();
+}
+
+LayoutAttr PlanAttr::getHeadsLayout(int64_t count) const {
+  return LayoutAttr::get(getContext(), LayoutKind::Contiguous, count,
+                         getHeadsAxis(), getHeads());
+}
+
+AxisAttr PlanAttr::getHeadsAxis() const {
+  return AxisAttr::getFactor(getAxis(), getRanks(), getRing(), getHeads());
+}
+AxisAttr PlanAttr::getRingAxis() const {
+  return AxisAttr::getFactor(getAxis(), getRanks(), 1, getRing());
+}
+AxisAttr PlanAttr::getOuterAxis() const {
+  return AxisAttr::getFactor(getAxis(), getRanks(), 1, getOuter());
+}
+AxisAttr PlanAttr::getInnerAxis() const {
+  return AxisAttr::getFactor(getAxis(), getRanks(), getOuter(), getInner());
+}

@@ -1,0 +1,40 @@
+#include "CheckTurns.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+LogicalResult mlir::sp::checkTurns(int64_t turns, const Strategy *asked,
+                                   StringRef backward, int64_t ranks,
+                                   ArrayRef<PlannedAttention> attentions) {
+  if (turns == 1)
+    return success();
+  Location loc = attentions.front().getLoc();
+  if (asked && asked->gathersKeys)
+    return emitError(loc)
+           << "expected --chunks with a strategy that does not keep the keys "
+              "of all ranks but got \""
+           << asked->name << "\"; take "
+           << listStrategies([](const Strategy &one) {
+                return one.spreads() && !one.gathersKeys;
+              });
+  if (backward == "q")
+    return emitError(loc)
+           << "expected keys and values to travel in the backward of rings "
+              "with --chunks but got --backward=q; leave it out";
+  if (asked && !asked->spreads())
+    ranks = 1;
+  for (const PlannedAttention &op : attentions) {
+    int64_t rows = op.queries / ranks;
+    if (turns < 1 || turns > rows)
+      return emitError(op.getLoc())
+             << "expected --chunks of 1 to " << rows << ", the "
+             << (ranks > 1 ? "tokens of a rank" : "tokens") << " in "
+             << op.getName() << ", but got " << turns;
+    if (ranks == 1 && rows % turns != 0)
+      return emitError(op.getLoc())
+             << "expected --chunks to divide the " << rows << " tokens of "
+             << op.getName() << " where one rank has all of them, but got "
+             << turns;
+  }
+  return success();
+}
