@@ -25,6 +25,11 @@ LogicalResult mlir::sp::checkTurns(int64_t turns, const Strategy *asked,
     ranks = 1;
   for (const PlannedAttention &op : attentions) {
     int64_t rows = op.queries / ranks;
+    if (rows <= 1)
+      return emitError(op.getLoc())
+             << "expected several tokens a rank for --chunks but "
+             << op.getName() << " has " << op.queries << " for " << ranks
+             << " ranks; leave it out";
     if (turns < 1 || turns > rows)
       return emitError(op.getLoc())
              << "expected --chunks of 1 to " << rows << ", the "

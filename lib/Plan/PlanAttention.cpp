@@ -113,9 +113,7 @@ PlanAttentionPass::checkOptions(ArrayRef<PlannedAttention> attentions) {
       succeeded(check(inner != 0, "--inner", takesInner, false)) &&
       succeeded(check(bidirectional, "--bidirectional", hasRing, false)) &&
       succeeded(check(!backward.empty(), "--backward", hasRing, true)) &&
-      succeeded(check(headGroups != 1, "--head-groups", takesGroups, false)) &&
-      succeeded(checkTurns(turns, asked(), backward,
-                           meshOp.getSequence() ? ranks() : 1, attentions)));
+      succeeded(check(headGroups != 1, "--head-groups", takesGroups, false)));
 }
 
 FailureOr<AskedFactors>
@@ -313,11 +311,15 @@ void PlanAttentionPass::runOnOperation() {
   std::vector<PlannedAttention> attentions = findAttentions(getOperation());
   bool isExplicit = asked() && asked()->spreads();
   if (attentions.empty()) {
-    if (isExplicit) {
-      getOperation().emitError()
-          << "expected an attention for strategy \"" << strategy
-          << "\" but the model has none that could be taken; --explain says "
-             "why, --strategy=none compiles it for every rank to do whole";
+    if (isExplicit || turns > 1) {
+      InFlightDiagnostic error = getOperation().emitError()
+                                 << "expected an attention for ";
+      if (isExplicit)
+        error << "strategy \"" << strategy << "\"";
+      else
+        error << "--chunks";
+      error << " but the model has none that could be taken; --explain says "
+               "why, --strategy=none compiles it for every rank to do whole";
       return signalPassFailure();
     }
     remark::missed(getOperation().getLoc(),
@@ -333,6 +335,9 @@ void PlanAttentionPass::runOnOperation() {
         << " has none; name it with --seq-axis";
     return signalPassFailure();
   }
+  if (failed(checkTurns(turns, asked(), backward,
+                        meshOp.getSequence() ? ranks() : 1, attentions)))
+    return signalPassFailure();
   FailureOr<LayoutKind> kind = chooseLayout(attentions);
   if (failed(kind))
     return signalPassFailure();

@@ -14,16 +14,25 @@ void RowTurns::set(Value value, std::optional<int64_t> turn) {
     turns[value] = *turn;
 }
 
+bool RowTurns::hasAllTurns(Value stack, Operation *loop) {
+  while (auto copy = stack.getDefiningOp<CopyOp>())
+    stack = copy.getOperand();
+  return isa<BlockArgument>(stack) ||
+         !loop->isProperAncestor(stack.getDefiningOp());
+}
+
 LogicalResult RowTurns::checkPut(Operation *op, std::optional<int64_t> own,
                                  int64_t named) {
   if (own == named && named != kSeveral)
     return success();
-  InFlightDiagnostic error = op->emitOpError() << "puts rows of ";
-  if (own.value_or(kSeveral) == kSeveral)
-    error << "no one turn";
-  else
-    error << "turn " << *own;
-  return error << " where those of turn " << named << " belong";
+  auto turnText = [](int64_t turn) {
+    return turn == kSeveral ? std::string("no one turn")
+                            : "turn " + std::to_string(turn);
+  };
+  return op->emitOpError() << "puts rows of "
+                           << turnText(own.value_or(kSeveral))
+                           << " where those of " << turnText(named)
+                           << " belong";
 }
 
 void RowTurns::join(Operation *op) {

@@ -22,6 +22,10 @@ public:
   template <typename OpT> void take(OpT op, RankIndices &rank) {
     turns[op.getResult()] = turnOf(op, op.getResult(), rank);
   }
+  /// Whether a stack has rows of all turns of the loop: it is there before the
+  /// loop, or goes from turn to turn. Others have rows of one turn, of which
+  /// blocks are made.
+  static bool hasAllTurns(Value stack, Operation *loop);
   /// An error where the rows are not those of the turn that puts them.
   template <typename OpT> LogicalResult put(OpT op, RankIndices &rank) {
     return checkPut(op, of(op.getBlock()), turnOf(op, op.getBlock(), rank));

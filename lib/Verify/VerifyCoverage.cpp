@@ -63,10 +63,12 @@ private:
     rowTurns.join(op);
     if (auto fetch = dyn_cast<FetchRowsStartOp>(op))
       rowTurns.take(fetch, ranks.front());
-    if (op->getParentOp()->hasAttr(kTurns)) {
-      if (auto take = dyn_cast<TakeOp>(op))
+    if (Operation *loop = op->getParentOp(); loop->hasAttr(kTurns)) {
+      auto take = dyn_cast<TakeOp>(op);
+      if (take && RowTurns::hasAllTurns(take.getWhole(), loop))
         rowTurns.take(take, ranks.front());
-      if (auto put = dyn_cast<PutOp>(op))
+      auto put = dyn_cast<PutOp>(op);
+      if (put && RowTurns::hasAllTurns(put.getWhole(), loop))
         return rowTurns.put(put, ranks.front());
       if (auto evict = dyn_cast<EvictRowsStartOp>(op))
         return rowTurns.put(evict, ranks.front());

@@ -32,13 +32,13 @@ class Case:
     layout: str = "contiguous"
     # cuda: on an emulated device, which orders its work by `seed`.
     target: str = "cpu"
-    # Ranks of the sequence, of the batch, and the factors --heads, --inner, --head-groups; 0: not given.
+    # Ranks of the sequence, of the batch, and the factors --heads, --inner, --head-groups; 0: not given;
+    # and 1: --bidirectional.
     p: int = 1
     dp: int = 1
     u: int = 0
     inner: int = 0
     groups: int = 0
-    # 1: --bidirectional.
     both: int = 0
     # --row-blocks, --accumulate and --chunks; 0: not given; and 1: --offload=host.
     rows: int = 0
@@ -260,17 +260,13 @@ class Case:
             case = replace(case, grad=1)
         if not case.grad or case.strategy in ("none", "ulysses", "allgather"):
             case = replace(case, backward="")
-        if case.turns > case.b:
-            case = replace(case, turns=0)
-        alone = case.p == 1 or case.strategy == "none"
-        if case.strategy == "allgather" or (alone and case.s % max(case.chunks, 1)):
-            case = replace(case, chunks=0)
-        case = replace(case, chunks=min(case.chunks, case.s if alone else case.s // case.p))
-        if case.chunks and case.backward == "q":
-            case = replace(case, backward="kv")
+        rows = case.s // (1 if case.strategy == "none" else case.p)
+        fits = case.strategy != "allgather" and (rows < case.s or case.s % max(case.chunks, 1) == 0)
+        chunks = min(case.chunks, rows) if fits else 0
+        case = replace(case, chunks=chunks, backward="kv" if chunks and case.backward else case.backward)
         most = max(1, case.kv // case.exchanging())
-        case = replace(case, groups=min(case.groups, most), k=0 if case.k == case.s else case.k)
-        return replace(case, dv=0 if case.dv == case.d else case.dv)
+        case = replace(case, groups=min(case.groups, most), turns=0 if case.turns > case.b else case.turns)
+        return replace(case, k=0 if case.k == case.s else case.k, dv=0 if case.dv == case.d else case.dv)
 
     def exchanging(self) -> int:
         """Ranks that heads are dealt to; for 2d as sp-compile chooses where --heads is not given."""
@@ -290,7 +286,6 @@ def differentiated(
 
     The cotangent of the result is one argument more, random numbers.
     """
-    import jax
     import numpy as np
 
     shape = jax.eval_shape(fn, *arrays)

@@ -1,7 +1,8 @@
 """Queries in turns: --chunks beside every strategy that has them, with gradients, row blocks and lengths.
 
 Lengths are prime, or next to a whole number of turns and ranks; the attentions are those of
-run_gradients.py and run_matrix.py, and others with terms that turns share out.
+run_gradients.py and run_matrix.py, and others with terms that turns share out. Of one sequence turns
+have many rows, which blocks of rows leave some of.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable
 
 import jax
+import numpy as np
 
 import harness
 import run_gradients
@@ -27,6 +29,14 @@ STRATEGIES = (
     ("2d", ("--placement=context-first",)),
     ("auto", ()),
 )
+# Chunks and plans under which a block of 128 tokens leaves a rest, or is more than a turn has.
+ROWS_IN_TURNS = tuple(
+    (chunks, f"--strategy={strategy}", f"--chunks={chunks}", f"--row-blocks={blocks}", *more)
+    for strategy in ("ring", "ulysses")
+    for chunks in CHUNKS
+    for blocks in (2, 3, 5, 7)
+    for more in ((), ("--offload=host",))
+)
 
 
 def planned(chunks: int) -> Callable[[dict, dict], None]:
@@ -40,10 +50,26 @@ def planned(chunks: int) -> Callable[[dict, dict], None]:
     return check
 
 
+def one_sequence(tools: harness.Tools) -> harness.Program:
+    """A causal attention and its gradients, with a projection before and behind."""
+
+    def model(x: jax.Array, w: jax.Array, cotangent: jax.Array) -> tuple:
+        def of(x: jax.Array, w: jax.Array) -> jax.Array:
+            q, k, v = ((x @ part).reshape(1, -1, 2, 8) for part in w[:3])
+            return jax.nn.dot_product_attention(q, k, v, is_causal=True).reshape(x.shape) @ w[3]
+
+        result, pull = jax.vjp(of, x, w)
+        return (result, *pull(cotangent))
+
+    draw = np.random.default_rng(5).standard_normal
+    return tools.program("one-sequence", model, draw((1, 128, 16)), draw((4, 16, 16)), draw((1, 128, 16)))
+
+
 def uncounted(tools: harness.Tools, program: harness.Program) -> list[str]:
     """Plans under which pairs are counted otherwise than without turns: all ranks together see as many."""
     wrong = []
-    for plan in (("--mesh=sp=4", "--strategy=double-ring", "--inner=2"), ("--mesh=sp=2", "--strategy=ulysses")):
+    plans = (("--mesh=sp=4", "--strategy=double-ring", "--inner=2"), ("--mesh=sp=2", "--strategy=ulysses"))
+    for plan in plans:
         flops = []
         for chunks in (1, 3, 5):
             report = tools.work / "chunks.json"
@@ -86,6 +112,10 @@ def main() -> int:
         blocks = (f"--row-blocks={1 + number % 3}",)
         plan = (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--layout={layout}", *options, *blocks)
         chosen.append(harness.Case(program, plan, check=planned(chunks)))
+    chosen += [
+        harness.Case(one_sequence(tools), ("--mesh=sp=2", *plan), check=planned(chunks))
+        for chunks, *plan in harness.sampled(ROWS_IN_TURNS, 2 if args.quick else 4, args)
+    ]
     wrong = uncounted(tools, run_gradients.program(tools, 37, 1, False))
     for problem in wrong:
         print(problem, file=sys.stderr)

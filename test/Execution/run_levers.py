@@ -107,7 +107,8 @@ def problems(tools: harness.Tools, folder: Path) -> list[str]:
     turns, _ = limits.compile("--chunks=8", *given)
     limits.expect(needs(turns) < needs(far), f"turns save nothing: {needs(turns)}, {needs(far)}")
     fits, taken = limits.compile(f"--memory-limit={needs(turns)}B", *given)
-    limits.expect(taken == "--chunks=8" and needs(fits) <= needs(turns), f"with far memory '{taken}' is taken")
+    holds = taken == "--chunks=8" and needs(fits) <= needs(turns)
+    limits.expect(holds, f"with far memory '{taken}' is taken")
     asked = limits.refused(between, "--offload=none", "--checkpoint=none", "--chunks=1", WHOLE)
     limits.expect("the least, with" not in asked, f"what was asked for was changed: {asked}")
     return limits.problems
