@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import jax
+import numpy as np
 
 import attentions
 import magnitudes
@@ -32,8 +33,7 @@ class Case:
     layout: str = "contiguous"
     # cuda: on an emulated device, which orders its work by `seed`.
     target: str = "cpu"
-    # Ranks of the sequence, of the batch, and the factors --heads, --inner, --head-groups; 0: not given;
-    # and 1: --bidirectional.
+    # Ranks of the sequence, of the batch; --heads, --inner, --head-groups; 0: not given; --bidirectional.
     p: int = 1
     dp: int = 1
     u: int = 0
@@ -286,8 +286,6 @@ def differentiated(
 
     The cotangent of the result is one argument more, random numbers.
     """
-    import numpy as np
-
     shape = jax.eval_shape(fn, *arrays)
     cotangent = np.random.default_rng(seed + 1).standard_normal(shape.shape).astype(shape.dtype)
 

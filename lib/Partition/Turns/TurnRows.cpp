@@ -67,7 +67,7 @@ Value mlir::sp::takeTurn(OpBuilder &builder, Location loc, Value whole,
   if (int64_t more = count * turns - length) {
     value =
         reshapeTo(builder, loc, value,
-                splitDim(shape, rows.dim, {rows.outer, length, rows.inner}));
+                  splitDim(shape, rows.dim, {rows.outer, length, rows.inner}));
     RankedTensorType type = typeOf(value);
     SmallVector<int64_t> zeros(type.getRank(), 0), high(zeros),
         padded(type.getShape());
