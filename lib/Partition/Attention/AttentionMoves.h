@@ -40,16 +40,20 @@ public:
   ExchangedRows exchangedRows(LayoutAttr rows) const {
     return {rows, plan.getRingRows(rows.getLength())};
   }
-  /// Those of one turn.
-  ExchangedRows exchangedTurn(LayoutAttr rows) const {
+  /// Those of queries, or of one turn of them.
+  ExchangedRows exchangedQueries(LayoutAttr rows) const {
+    if (!isInTurns())
+      return exchangedRows(rows);
     return {rows.getBlock(),
             plan.getRingRowsByTurn(rows.getLength()).getBlock()};
   }
   /// How queries are dealt that heads were exchanged for.
   LayoutAttr attendedRows(LayoutAttr rows) const {
-    return plan.getTurns() > 1 ? plan.getRingRowsByTurn(rows.getLength())
-                               : plan.getRingRows(rows.getLength());
+    return isInTurns() ? plan.getRingRowsByTurn(rows.getLength())
+                       : plan.getRingRows(rows.getLength());
   }
+  bool isInTurns() const { return plan && plan.getTurns() > 1; }
+  bool isExchanged() const { return plan && plan.getHeads() > 1; }
 
   /// Dimension 2 of a value with all heads.
   Value takeHeads(Value value, const HeadRange &range) const;

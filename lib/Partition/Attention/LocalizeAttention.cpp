@@ -53,7 +53,7 @@ public:
       return emitGathered();
     if (plan && plan.getHeads() > 1)
       return emitHeads();
-    if (isInTurns())
+    if (moves.isInTurns())
       queries = queries.getByTurn();
     return emitQueries(query);
   }
@@ -65,8 +65,6 @@ private:
     RingBlock own;
     HeadGroup heads;
   };
-
-  bool isInTurns() const { return plan && plan.getTurns() > 1; }
 
   /// Attends the groups of heads that `bring` brings, and joins their results.
   State emitGroups(function_ref<HeldGroup(int64_t group)> bring) {
@@ -84,7 +82,7 @@ private:
 
   /// Attends all queries at once, or those of one turn after another.
   State emitQueries(Value all) {
-    if (!isInTurns()) {
+    if (!moves.isInTurns()) {
       query = all;
       State state = emitRing();
       done = state.lse;
@@ -99,7 +97,7 @@ private:
       query = parts.front();
       turns.replaceRows(terms, parts.drop_front());
       querySource = turns.owner(turn);
-      if (isExchanged()) {
+      if (moves.isExchanged()) {
         query = moves.toHeads(query, heads.query, exchanged);
         moves.toHeads(terms.of(TermKind::PerQuery), exchanged);
       }
@@ -115,11 +113,9 @@ private:
     return {made.front(), made.back()};
   }
 
-  bool isExchanged() const { return plan && plan.getHeads() > 1; }
-
   /// What was exchanged, to the rows that it came from.
   State giveBack(State state) {
-    if (!isExchanged())
+    if (!moves.isExchanged())
       return state;
     auto toRows = [&](Value value) {
       return moves.toRows(value, heads.query, exchanged);
@@ -133,7 +129,7 @@ private:
     HeldGroup whole = {query, own, {}};
     LayoutAttr rows = keys;
     keys = denseLayout(keys);
-    if (isInTurns())
+    if (moves.isInTurns())
       queries = queries.getByTurn();
     moves.gatherRows(whole.own.terms, rows, Value());
     return emitGroups(
@@ -153,10 +149,8 @@ private:
   State emitHeads() {
     HeldGroup whole = {query, own, {}};
     ExchangedRows keyRows = moves.exchangedRows(keys);
-    exchanged = moves.exchangedRows(queries);
-    if (isInTurns())
-      exchanged = moves.exchangedTurn(queries);
-    else
+    exchanged = moves.exchangedQueries(queries);
+    if (!moves.isInTurns())
       moves.toHeads(terms.of(TermKind::PerQuery), exchanged);
     queries = moves.attendedRows(queries);
     keys = keyRows.joined;
@@ -164,7 +158,7 @@ private:
     // Exchanges keep their order: the next one follows that of the result.
     return emitGroups([&](int64_t number) -> HeldGroup {
       HeadGroup group = moves.group(number);
-      Value q = isInTurns()
+      Value q = moves.isInTurns()
                     ? moves.takeHeads(whole.query, group.query)
                     : moves.toHeads(whole.query, group.query, exchanged);
       RingBlock held = whole.own;

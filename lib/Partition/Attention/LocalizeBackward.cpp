@@ -81,13 +81,10 @@ private:
       return emitGathered();
     if (plan && plan.getHeads() > 1)
       return emitHeads();
-    if (isInTurns())
+    if (moves.isInTurns())
       queryRows = queryRows.getByTurn();
     return roundKeys(emitQueries());
   }
-
-  bool isInTurns() const { return plan && plan.getTurns() > 1; }
-  bool isExchanged() const { return plan && plan.getHeads() > 1; }
 
   int64_t batch() {
     return typeOf(here.queries.operands[kQuery]).getDimSize(0);
@@ -169,7 +166,7 @@ private:
     HeldGroup whole = here;
     LayoutAttr rows = keyRows;
     keyRows = denseLayout(keyRows);
-    if (isInTurns())
+    if (moves.isInTurns())
       queryRows = queryRows.getByTurn();
     // Joined with those of the forward, gathered keys would lie in memory since
     // then.
@@ -193,10 +190,8 @@ private:
   Gradients emitHeads() {
     HeldGroup whole = here;
     ExchangedRows ofKeys = moves.exchangedRows(keyRows);
-    exchanged = moves.exchangedRows(queryRows);
-    if (isInTurns())
-      exchanged = moves.exchangedTurn(queryRows);
-    else
+    exchanged = moves.exchangedQueries(queryRows);
+    if (!moves.isInTurns())
       moves.toHeads(whole.queries.terms, exchanged);
     queryRows = moves.attendedRows(queryRows);
     keyRows = ofKeys.joined;
@@ -204,7 +199,7 @@ private:
     auto bring = [&](int64_t number) -> HeldGroup {
       HeldGroup group = {whole.queries, whole.keys, moves.group(number)};
       const HeadGroup &heads = group.heads;
-      if (isInTurns())
+      if (moves.isInTurns())
         moves.takeHeads(group.queries.operands, heads.query);
       else
         moves.toHeads(group.queries.operands, heads.query, exchanged);
@@ -230,7 +225,7 @@ private:
   /// Gradients of what is here, all queries at once or those of one turn after
   /// another; rows of queries are given back.
   Gradients emitQueries() {
-    if (!isInTurns()) {
+    if (!moves.isInTurns()) {
       Gradients whole = emitRing();
       done = whole.query;
       return giveBack(whole);
@@ -250,7 +245,7 @@ private:
       queries.operands = llvm::to_vector(parts.take_front(numOperands));
       turns.replaceRows(terms, parts.drop_front(numOperands));
       queries.terms = llvm::to_vector(terms.of(TermKind::PerQuery));
-      if (isExchanged()) {
+      if (moves.isExchanged()) {
         moves.toHeads(queries.operands, here.heads.query, exchanged);
         moves.toHeads(queries.terms, exchanged);
       }
@@ -286,8 +281,9 @@ private:
   Gradients giveBack(const Gradients &parts) {
     Gradients whole = parts;
     auto home = [&](Value part) {
-      return isExchanged() ? moves.toRows(part, here.heads.query, exchanged)
-                           : part;
+      return moves.isExchanged()
+                 ? moves.toRows(part, here.heads.query, exchanged)
+                 : part;
     };
     whole.query = home(roundQuery(parts.query));
     for (auto [number, term] : llvm::enumerate(whole.terms))

@@ -4,8 +4,7 @@
 // each turn are brought together first, and the results back to their
 // sequences:
 //
-//   [2, 12, ...]   reshape [2, 3, 4, ...]   transpose [3, 2, 4, ...]   take at
-//   %t
+//   [2, 12, x]   reshape [2, 3, 4, x]   transpose [3, 2, 4, x]   take at %t
 //
 //===----------------------------------------------------------------------===//
 
