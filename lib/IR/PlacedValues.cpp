@@ -2,6 +2,7 @@
 
 #include "sp/IR/PlacedValues.h"
 
+#include "sp/IR/AffineEvaluation.h"
 #include "sp/IR/Attributes.h"
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/Storage.h"
@@ -181,19 +182,16 @@ private:
 
   template <typename FailT>
   LogicalResult checkRange(FailT fail, Value value, PlaceAttr place) {
-    Builder builder(func.getContext());
     int64_t bytes = storageBytes(value.getType()),
             size = *bytesOf(func, place.getSpace());
     bool isCopied = isOnlyCopied(value);
     for (ArrayRef<int64_t> turns : turnsAround(value)) {
-      SmallVector<Attribute> counters, result;
-      for (int64_t turn : turns)
-        counters.push_back(builder.getIndexAttr(turn));
-      if (failed(place.getOffset().getValue().constantFold(counters, result)))
+      std::optional<int64_t> offset =
+          evaluate(place.getOffset().getValue(), turns);
+      if (!offset)
         return fail() << " that can be computed but got " << place;
-      int64_t offset = cast<IntegerAttr>(result[0]).getInt();
-      if (offset >= 0 && offset + bytes <= size &&
-          (isCopied || offset % alignmentOf(place.getSpace()) == 0))
+      if (*offset >= 0 && *offset <= size - bytes &&
+          (isCopied || *offset % alignmentOf(place.getSpace()) == 0))
         continue;
       return fail() << " of " << bytes << " bytes at a multiple of "
                     << alignmentOf(place.getSpace()) << " within the " << size

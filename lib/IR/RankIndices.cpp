@@ -1,5 +1,7 @@
 #include "sp/IR/RankIndices.h"
 
+#include "sp/IR/AffineEvaluation.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -21,10 +23,8 @@ int64_t RankIndices::evaluate(Value index) {
   if (auto number = dyn_cast<arith::ConstantIndexOp>(op))
     return number.value();
   auto apply = cast<affine::AffineApplyOp>(op);
-  Builder builder(op->getContext());
-  SmallVector<Attribute> operands, results;
+  SmallVector<int64_t> operands;
   for (Value operand : apply.getMapOperands())
-    operands.push_back(builder.getIndexAttr(evaluate(operand)));
-  (void)apply.getAffineMap().constantFold(operands, results);
-  return cast<IntegerAttr>(results.front()).getInt();
+    operands.push_back(evaluate(operand));
+  return *sp::evaluate(apply.getAffineMap(), operands);
 }

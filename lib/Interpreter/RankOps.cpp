@@ -4,6 +4,7 @@
 #include "StackRows.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "sp/IR/AffineEvaluation.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -36,13 +37,13 @@ static FailureOr<Tensor> indexConstantOp(arith::ConstantOp op, Tensors &,
 
 static FailureOr<Tensor> applyOp(affine::AffineApplyOp op, Tensors &operands,
                                  Evaluator &) {
-  Builder builder(op.getContext());
-  SmallVector<Attribute> known, results;
+  SmallVector<int64_t> known;
   for (const Tensor &operand : operands)
-    known.push_back(builder.getIndexAttr(operand.at<int64_t>()));
-  if (failed(op.getAffineMap().constantFold(known, results)))
+    known.push_back(operand.at<int64_t>());
+  std::optional<int64_t> index = sp::evaluate(op.getAffineMap(), known);
+  if (!index)
     return op.emitOpError() << "cannot be evaluated: it divides by 0";
-  return indexOf(op, cast<IntegerAttr>(results.front()).getInt());
+  return indexOf(op, *index);
 }
 
 static FailureOr<Tensor> positionsOp(sp::PositionsOp op, Tensors &,

@@ -116,6 +116,8 @@ LogicalResult checkProgram(func::FuncOp func) {
 
 struct AssignOffsetsPass
     : mlir::sp::impl::AssignOffsetsPassBase<AssignOffsetsPass> {
+  using AssignOffsetsPassBase::AssignOffsetsPassBase;
+
   void runOnOperation() override {
     FailureOr<func::FuncOp> program = findProgram(getOperation());
     if (failed(program) || failed(checkProgram(*program)))
@@ -129,6 +131,16 @@ struct AssignOffsetsPass
     func->setAttr(kArenaBytes, builder.getI64IntegerAttr(arena));
     func->setAttr(kConstantBytes, builder.getI64IntegerAttr(constants));
     func->setAttr(kFarBytes, builder.getI64IntegerAttr(far));
+    if (!onlySizes)
+      setPlaces(func, places);
+    remark::analysis(func.getLoc(),
+                     remark::RemarkOpts::name("Arena").category(DEBUG_TYPE))
+        << "a rank needs an arena of " << remark::metric("bytes", arena)
+        << " bytes";
+  }
+
+  static void setPlaces(func::FuncOp func, const Places &places) {
+    Builder builder(func.getContext());
     for (BlockArgument argument : func.getArguments())
       func.setArgAttr(
           argument.getArgNumber(), kPlace,
@@ -149,10 +161,6 @@ struct AssignOffsetsPass
                     list(body.getArguments(), body.getTerminator()));
       }
     });
-    remark::analysis(func.getLoc(),
-                     remark::RemarkOpts::name("Arena").category(DEBUG_TYPE))
-        << "a rank needs an arena of " << remark::metric("bytes", arena)
-        << " bytes";
   }
 };
 

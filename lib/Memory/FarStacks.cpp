@@ -65,7 +65,7 @@ static bool putsAll(PutOp put, scf::ForOp loop) {
   for (int64_t turn = 0; turn < turns->count; ++turn) {
     int64_t row = indexAt(put.getAt(), loop, turns->first + turn);
     if (row < 0 || row + block > length || row % block != 0 ||
-        !seen.insert(row).second)
+        !seen.insert(row / block).second)
       return false;
   }
   return true;

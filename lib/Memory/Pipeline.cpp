@@ -14,8 +14,9 @@ void mlir::sp::buildMemoryPipeline(OpPassManager &pm,
     pm.addPass(createPlaceFarPass(
         {options.farFlopsPerByte, options.arenaBytes, options.farState}));
   pm.addPass(createInsertCopiesPass());
-  pm.addPass(createAssignOffsetsPass());
-  pm.addPass(createVerifyMemoryPass());
+  pm.addPass(createAssignOffsetsPass({options.onlySizes}));
+  if (!options.onlySizes)
+    pm.addPass(createVerifyMemoryPass());
 }
 
 void mlir::sp::registerMemoryPipeline() {

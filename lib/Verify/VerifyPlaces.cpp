@@ -12,6 +12,7 @@
 #include "Arena.h"
 #include "Rows.h"
 
+#include "sp/IR/AffineEvaluation.h"
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/PlacedValues.h"
 #include "sp/IR/Program.h"
@@ -84,12 +85,7 @@ private:
 };
 
 int64_t PlaceRun::offsetOf(Value value) const {
-  SmallVector<Attribute> values, result;
-  Builder builder(value.getContext());
-  for (int64_t counter : counters)
-    values.push_back(builder.getIndexAttr(counter));
-  (void)placeOf(value).getOffset().getValue().constantFold(values, result);
-  return cast<IntegerAttr>(result[0]).getInt();
+  return *evaluate(placeOf(value).getOffset().getValue(), counters);
 }
 
 Held PlaceRun::make(Value value, Operation *writer) {

@@ -1,12 +1,11 @@
 //===- Stages.cpp - Plan to Verify, and groups that fit in memory ---------===//
 
-#include "Stages.h"
+#include "Blocks.h"
 
 #include "sp/Codegen/ProgramEmission.h"
 #include "sp/IR/PlacedValues.h"
 #include "sp/IR/SP.h"
 #include "sp/Memory/Passes.h"
-#include "sp/Memory/RowBlocks.h"
 #include "sp/Partition/Passes.h"
 #include "sp/Plan/Passes.h"
 #include "sp/Plan/Strategies.h"
@@ -53,204 +52,22 @@ std::vector<Stage> mlir::sp::stagesOf(const CompileOptions &options,
        }},
       {"memory",
        [&](OpPassManager &pm) {
-         buildMemoryPipeline(pm,
-                             {choices.goesFar ? farFlopsPerByte(options) : 0,
-                              choices.arenaBytes, options.offloadState});
+         buildMemoryPipeline(
+             pm, {choices.goesFar ? farFlopsPerByte(options) : 0,
+                  choices.arenaBytes, options.offloadState, choices.onlySizes});
        }},
       {"verify", buildVerifyPipeline}};
 }
-
-//===----------------------------------------------------------------------===//
-// Blocks of rows
-//===----------------------------------------------------------------------===//
 
 /// So many rows keep products efficient.
 static int64_t leastRows(const CompileOptions &options) {
   return options.cuda ? 2048 : 256;
 }
 
-/// The smallest blocks that the options allow.
-static SmallVector<int64_t> smallestBlocks(const CompileOptions &options) {
+SmallVector<int64_t> mlir::sp::smallestBlocks(const CompileOptions &options) {
   if (options.rowBlocks != 0)
     return {};
   return {leastRows(options)};
-}
-
-/// How often blocks are made smaller until a rank needs no more than that.
-static constexpr int kMostTries = 4;
-
-/// How much more than the least a rank may need.
-static int64_t withSlack(int64_t bytes) { return bytes + bytes / 50; }
-
-/// What becomes of a partitioned program up to Memory.
-static FailureOr<OwningOpRef<ModuleOp>>
-place(ModuleOp partitioned, const CompileOptions &options,
-      ArrayRef<int64_t> blockRows, RemarkLog &log, int64_t arenaBytes = 0) {
-  MemoryChoices choices;
-  choices.arenaBytes = arenaBytes;
-  choices.blockRows.assign(blockRows.begin(), blockRows.end());
-  OwningOpRef<ModuleOp> copy = partitioned.clone();
-  size_t known = log.lines().size();
-  for (const Stage &stage : stagesOf(options, choices)) {
-    if (stage.name != "schedule" && stage.name != "memory")
-      continue;
-    PassManager manager(partitioned.getContext());
-    stage.build(manager);
-    if (failed(manager.run(*copy)))
-      return failure();
-  }
-  log.truncate(known);
-  return copy;
-}
-
-static func::FuncOp mainOf(OwningOpRef<ModuleOp> &module) {
-  return module->lookupSymbol<func::FuncOp>("main");
-}
-
-/// The arena of a partitioned program.
-static FailureOr<int64_t> placedBytes(ModuleOp partitioned,
-                                      const CompileOptions &options,
-                                      ArrayRef<int64_t> rows, RemarkLog &log,
-                                      int64_t arenaBytes = 0) {
-  FailureOr<OwningOpRef<ModuleOp>> placed =
-      place(partitioned, options, rows, log, arenaBytes);
-  if (failed(placed))
-    return failure();
-  return *bytesOf(mainOf(*placed), Space::Arena);
-}
-
-/// Rows with which a rank needs little more than with the smallest blocks: none
-/// where --row-blocks says.
-static FailureOr<SmallVector<int64_t>> chooseRows(ModuleOp partitioned,
-                                                  const CompileOptions &options,
-                                                  int64_t arenaBytes,
-                                                  RemarkLog &log) {
-  SmallVector<int64_t> none;
-  if (options.rowBlocks != 0)
-    return none;
-  SmallVector<int64_t> smallest = smallestBlocks(options);
-  FailureOr<OwningOpRef<ModuleOp>> whole =
-                                       place(partitioned, options, none, log),
-                                   cut = place(partitioned, options, smallest,
-                                               log);
-  if (failed(whole) || failed(cut))
-    return failure();
-  int64_t ofWhole = *bytesOf(mainOf(*whole), Space::Arena),
-          ofCut = *bytesOf(mainOf(*cut), Space::Arena),
-          least = std::min(ofWhole, ofCut), limit = withSlack(least);
-  if (arenaBytes > 0)
-    limit = std::min(limit, std::max(least, arenaBytes));
-  int64_t aim = limit;
-  if (ofWhole <= limit)
-    return none;
-  // Places leave gaps that nobody foresees.
-  for (int tries = 0; tries < kMostTries; ++tries) {
-    SmallVector<int64_t> rows = chooseBlockRows(mainOf(*cut), aim);
-    FailureOr<int64_t> bytes = placedBytes(partitioned, options, rows, log);
-    if (failed(bytes))
-      return failure();
-    if (*bytes <= limit)
-      return rows;
-    aim -= *bytes - limit;
-  }
-  return smallest;
-}
-
-/// Up to which size of the arena nothing has to go to far memory for a rank to
-/// keep to `arenaBytes`, if it can: packing takes more than what lives at once.
-static FailureOr<int64_t> chooseNear(ModuleOp partitioned,
-                                     const CompileOptions &options,
-                                     ArrayRef<int64_t> rows, int64_t arenaBytes,
-                                     RemarkLog &log) {
-  int64_t aim = arenaBytes;
-  for (int tries = 0; tries < kMostTries && aim > 0; ++tries) {
-    FailureOr<int64_t> bytes =
-        placedBytes(partitioned, options, rows, log, aim);
-    if (failed(bytes))
-      return failure();
-    if (*bytes <= arenaBytes)
-      return aim;
-    aim -= *bytes - arenaBytes;
-  }
-  return 0;
-}
-
-namespace {
-
-/// Rows of blocks, and what a rank then needs.
-struct Chosen {
-  SmallVector<int64_t> rows;
-  int64_t bytes = 0;
-};
-
-} // namespace
-
-static FailureOr<Chosen> choose(ModuleOp partitioned,
-                                const CompileOptions &options,
-                                int64_t arenaBytes, RemarkLog &log) {
-  FailureOr<SmallVector<int64_t>> rows =
-      chooseRows(partitioned, options, arenaBytes, log);
-  if (failed(rows))
-    return failure();
-  FailureOr<int64_t> bytes = placedBytes(partitioned, options, *rows, log);
-  if (failed(bytes))
-    return failure();
-  return Chosen{*rows, *bytes};
-}
-
-LogicalResult mlir::sp::chooseBlocks(ModuleOp partitioned,
-                                     const CompileOptions &options,
-                                     MemoryChoices &choices, RemarkLog &log) {
-  int64_t arenaBytes = choices.arenaBytes;
-  if (!options.offload) {
-    FailureOr<SmallVector<int64_t>> rows =
-        chooseRows(partitioned, options, arenaBytes, log);
-    if (failed(rows))
-      return failure();
-    choices.blockRows = *rows;
-    choices.goesFar = false;
-    return success();
-  }
-  CompileOptions nearOptions = options;
-  nearOptions.offload = false;
-  FailureOr<Chosen> near = choose(partitioned, nearOptions, arenaBytes, log);
-  if (failed(near))
-    return failure();
-  choices.blockRows = near->rows;
-  choices.goesFar = false;
-
-  // Blocks are cheaper than far memory, which does what is left to do if it
-  // can.
-  bool isLimited = arenaBytes > 0;
-  FailureOr<int64_t> bytes = placedBytes(partitioned, options, near->rows, log);
-  if (failed(bytes))
-    return failure();
-  Chosen far{near->rows, *bytes};
-  if (options.rowBlocks == 0 && (!isLimited || *bytes > arenaBytes)) {
-    FailureOr<Chosen> chosen = choose(partitioned, options, arenaBytes, log);
-    if (failed(chosen))
-      return failure();
-    if (chosen->bytes < far.bytes)
-      far = *chosen;
-  }
-  // Places leave gaps that nobody foresees.
-  if (far.bytes >= near->bytes) {
-    remark::missed(
-        partitioned.getLoc(),
-        remark::RemarkOpts::name("NothingFar").category("sp-compile"))
-        << "far memory would not lower the arena's peak";
-    return success();
-  }
-  choices.goesFar = true;
-  choices.blockRows = far.rows;
-  if (!isLimited)
-    return success();
-  FailureOr<int64_t> most =
-      chooseNear(partitioned, options, far.rows, arenaBytes, log);
-  if (failed(most))
-    return failure();
-  choices.arenaBytes = *most;
-  return success();
 }
 
 //===----------------------------------------------------------------------===//

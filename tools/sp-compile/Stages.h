@@ -26,6 +26,8 @@ struct MemoryChoices {
   int64_t arenaBytes = 0;
   /// Whether anything lies there, with --offload.
   bool goesFar = true;
+  /// Whether nothing but sizes is asked for.
+  bool onlySizes = false;
 };
 
 /// Plan to Memory. What is chosen after Partition is read when Schedule is
@@ -33,13 +35,8 @@ struct MemoryChoices {
 std::vector<Stage> stagesOf(const CompileOptions &options,
                             const MemoryChoices &choices);
 
-/// Chooses rows of blocks with which a rank needs at most 2 % more than with
-/// the smallest ones, and where that can be no more than `arenaBytes`, if not
-/// 0: none where --row-blocks says, or all regions are short. With far memory,
-/// if that helps, `arenaBytes` becomes what may live at once, so that it fits
-/// when packed. `partitioned` stays as it is.
-LogicalResult chooseBlocks(ModuleOp partitioned, const CompileOptions &options,
-                           MemoryChoices &choices, RemarkLog &log);
+/// The smallest blocks of rows that the options allow.
+SmallVector<int64_t> smallestBlocks(const CompileOptions &options);
 
 struct NeededBytes {
   int64_t arena = 0, others = 0;

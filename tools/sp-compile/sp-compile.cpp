@@ -1,11 +1,11 @@
 //===- sp-compile.cpp - StableHLO to a program for every rank -------------===//
 
+#include "Blocks.h"
 #include "CommandLine.h"
 #include "Explain.h"
 #include "Levers.h"
 #include "Memory.h"
 #include "Options.h"
-#include "Stages.h"
 
 #include "sp/Checkpoint/Passes.h"
 #include "sp/Codegen/ArtifactLink.h"

@@ -24,9 +24,11 @@ struct MemoryOptions {
   int64_t arenaBytes = 0;
   /// Whether donated arguments may lie there.
   bool farState = false;
+  /// Whether only the size of each space is asked for.
+  bool onlySizes = false;
 };
 
-/// Adds the stage: far memory, copies, offsets, verify.
+/// Adds the stage: far memory, copies, offsets, verify where there are any.
 void buildMemoryPipeline(OpPassManager &pm, const MemoryOptions &options = {});
 void registerMemoryPipeline();
 

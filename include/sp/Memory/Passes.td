@@ -77,6 +77,10 @@ def AssignOffsetsPass : Pass<"sp-assign-offsets", "::mlir::ModuleOp"> {
     %k2, %moved = sp.shift_start %kt ... {sp.places = [#sp.place<arena affine_map<(d0) -> (4096 + (d0 mod 2) * 512)>>]}
     ```
   }];
+  let options = [
+    Option<"onlySizes", "only-sizes", "bool", "false",
+           "say how much of each space a rank needs, but no places">
+  ];
   let dependentDialects = ["::mlir::sp::SpDialect"];
 }
 
