@@ -10,12 +10,13 @@
 #include "mlir/IR/Builders.h"
 
 #include <limits>
+#include <map>
 
 using namespace mlir;
 using namespace mlir::sp;
 
 FarStates::FarStates(func::FuncOp func, const Places &places,
-                     double flopsPerByte)
+                     double flopsPerByte, bool isPaced)
     : func(func), timeline(func.getBody().front()), flopsPerByte(flopsPerByte) {
   for (BlockArgument argument : func.getArguments())
     if (std::optional<unsigned> result =
@@ -27,6 +28,8 @@ FarStates::FarStates(func::FuncOp func, const Places &places,
   llvm::erase_if(all, [&](const State &state) {
     return double(state.choice.bytes) < kLeastPart * most;
   });
+  if (isPaced)
+    pace();
   schedule();
   auto startOf = [&](int number) {
     return places.pointsOf(timeline[number]).first;
@@ -69,6 +72,20 @@ void FarStates::find(BlockArgument argument, unsigned result) {
       wait >= kLeastWait * double(bytes) * flopsPerByte)
     all.push_back(
         {argument, result, first, made, last, {{}, bytes, wait, true}});
+}
+
+/// Between two updates there is time for what the second one needs.
+void FarStates::pace() {
+  std::map<int, double> copies;
+  for (const State &state : all)
+    copies[state.first] += costOf(state);
+  int before = -1;
+  for (auto [update, cost] : copies) {
+    double between = timeline.timeOf(update) - timeline.timeOf(before + 1);
+    if (before >= 0 && between < cost)
+      timeline.delay(before, cost - between);
+    before = update;
+  }
 }
 
 /// Fetches as late as they may, evictions as soon.

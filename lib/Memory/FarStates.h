@@ -24,7 +24,10 @@ namespace mlir::sp {
 
 class FarStates {
 public:
-  FarStates(func::FuncOp func, const Places &places, double flopsPerByte);
+  /// `isPaced`: whether an update waits for the copies of the one before where
+  /// too little is computed between them to hide these.
+  FarStates(func::FuncOp func, const Places &places, double flopsPerByte,
+            bool isPaced);
 
   /// Donated arguments that nobody reads for long.
   SmallVector<FarChoice *> choices();
@@ -44,13 +47,14 @@ private:
   };
 
   void find(BlockArgument argument, unsigned result);
+  void pace();
   void schedule();
   double costOf(const State &state) const {
     return double(state.choice.bytes) * flopsPerByte;
   }
 
   func::FuncOp func;
-  const Timeline timeline;
+  Timeline timeline;
   const double flopsPerByte;
   SmallVector<State> all;
 };

@@ -22,20 +22,31 @@ namespace mlir::sp {
 using namespace mlir;
 using namespace mlir::sp;
 
-/// Lets stay what raises no point above the highest that is left, or above
-/// `arenaBytes`: the smallest and what waits least first.
-static void keepNear(Places &places, int64_t last, int64_t arenaBytes,
-                     ArrayRef<FarChoice *> choices) {
+/// How much more memory is worth a wait for copies.
+static constexpr double kMuchMore = 1.02;
+
+/// What is in use where all of these go.
+static LiveBytes liveWith(const Places &places, int64_t last,
+                          ArrayRef<FarChoice *> choices) {
   LiveBytes live(last + 1);
   for (const Place &place : places.all())
     if (place.space == Space::Arena && place.end >= 0)
       live.add(place.begin, place.end, bytesOf(place));
+  for (const FarChoice *choice : choices)
+    for (auto [first, last, bytes] : choice->spared)
+      live.add(first, last, -bytes);
+  return live;
+}
+
+/// Lets stay what raises no point above the highest that is left, or above
+/// `arenaBytes`: the smallest and what waits least first.
+static void keepNear(const Places &places, int64_t last, int64_t arenaBytes,
+                     ArrayRef<FarChoice *> choices) {
+  LiveBytes live = liveWith(places, last, choices);
   auto move = [&](const FarChoice &choice, bool goes) {
     for (auto [first, last, bytes] : choice.spared)
       live.add(first, last, goes ? -bytes : bytes);
   };
-  for (FarChoice *choice : choices)
-    move(*choice, true);
   int64_t most = std::max(arenaBytes, live.most(0, last));
   SmallVector<std::pair<double, size_t>> order;
   for (auto [number, choice] : llvm::enumerate(choices))
@@ -64,13 +75,14 @@ struct PlaceFarPass : mlir::sp::impl::PlaceFarPassBase<PlaceFarPass> {
     Places places(*func);
     FarStacks stacks(*func, places, double(flopsPerByte));
     FarValues values(*func, places, double(flopsPerByte), stacks.values());
-    FarStates states(*func, places, double(flopsPerByte));
+    Operation *end = func->getBody().front().getTerminator();
+    int64_t last = places.pointsOf(end).second;
     SmallVector<FarChoice *> choices = stacks.choices();
     llvm::append_range(choices, values.choices());
-    if (state)
-      llvm::append_range(choices, states.choices());
-    Operation *end = func->getBody().front().getTerminator();
-    keepNear(places, places.pointsOf(end).second, arenaBytes, choices);
+    std::optional<FarStates> states = chooseStates(*func, places, choices);
+    if (states)
+      llvm::append_range(choices, states->choices());
+    keepNear(places, last, arenaBytes, choices);
     int64_t number = 0, bytes = 0;
     for (FarChoice *choice : choices)
       if (choice->goes) {
@@ -79,8 +91,8 @@ struct PlaceFarPass : mlir::sp::impl::PlaceFarPassBase<PlaceFarPass> {
       }
     bool isEmpty = choices.empty();
     values.write();
-    if (state)
-      states.write();
+    if (states)
+      states->write();
     stacks.write();
     if (number > 0)
       remark::passed(func->getLoc(),
@@ -102,6 +114,26 @@ struct PlaceFarPass : mlir::sp::impl::PlaceFarPassBase<PlaceFarPass> {
           remark::RemarkOpts::name("NothingFar").category(DEBUG_TYPE))
           << "far memory would not lower the arena's peak, at which nothing "
              "waits long enough";
+  }
+
+  /// Copies that are hidden, or paced where only that lowers the peak.
+  std::optional<FarStates> chooseStates(func::FuncOp func, const Places &places,
+                                        ArrayRef<FarChoice *> others) const {
+    if (!state)
+      return std::nullopt;
+    Operation *end = func.getBody().front().getTerminator();
+    int64_t last = places.pointsOf(end).second;
+    auto peakWith = [&](FarStates &states) {
+      SmallVector<FarChoice *> choices(others);
+      llvm::append_range(choices, states.choices());
+      return liveWith(places, last, choices).most(0, last);
+    };
+    FarStates hidden(func, places, double(flopsPerByte), /*isPaced=*/false),
+        paced(func, places, double(flopsPerByte), /*isPaced=*/true);
+    int64_t enough = std::max<int64_t>(arenaBytes, peakWith(paced));
+    bool isLower = double(peakWith(hidden)) > kMuchMore * double(enough);
+    return std::optional<FarStates>(std::in_place,
+                                    std::move(isLower ? paced : hidden));
   }
 };
 

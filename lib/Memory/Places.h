@@ -58,6 +58,7 @@ public:
   explicit Places(func::FuncOp func);
 
   MutableArrayRef<Place> all() { return places; }
+  ArrayRef<Place> all() const { return places; }
   const Place &of(Value value) const { return places[numbers.at(value)]; }
   /// The points before and after an operation.
   std::pair<int64_t, int64_t> pointsOf(Operation *op) const {

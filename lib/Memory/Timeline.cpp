@@ -65,6 +65,11 @@ Value Timeline::viewOf(Value view, Views &views, OpBuilder &builder) const {
   return views.made[view] = builder.clone(*op, mapping)->getResult(0);
 }
 
+void Timeline::delay(int number, double time) {
+  for (double &each : MutableArrayRef(times).drop_front(number + 1))
+    each += time;
+}
+
 int Timeline::firstAfter(double time, int least, int most) const {
   while (times[least] < time && least < most)
     ++least;

@@ -34,6 +34,8 @@ public:
   Value viewOf(Value view, Views &views, OpBuilder &builder) const;
 
   double timeOf(int number) const { return times[number]; }
+  /// Lets that operation take so much longer.
+  void delay(int number, double time);
   /// The first operation from `least` on that runs no earlier than that, but
   /// none behind `most`.
   int firstAfter(double time, int least, int most) const;

@@ -23,6 +23,7 @@ void mlir::sp::buildSchedulePipeline(OpPassManager &pm,
   // From here on the order of commands keeps apart what barriers did.
   pm.addNestedPass<func::FuncOp>(createForgetCheckpointsPass());
   pm.addPass(createSinkConstantsPass());
+  pm.addPass(createRaiseUpdatesPass());
   pm.addPass(createBucketReductionsPass());
   pm.addPass(createStartCommunicationPass());
   pm.addPass(createVerifySchedulePass());

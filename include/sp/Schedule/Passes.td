@@ -146,6 +146,30 @@ def OutlineKernelsPass : Pass<"sp-outline-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::func::FuncDialect"];
 }
 
+def RaiseUpdatesPass : Pass<"sp-raise-updates", "::mlir::ModuleOp"> {
+  let summary = "Update donated arguments as soon as their gradients are there";
+  let description = [{
+    What makes the result that an argument is donated for, and what is made for
+    such updates alone, moves up to the last operation that makes an operand or
+    reads what is replaced. The gradient is free then, and state that lies in far
+    memory has the rest of the backward pass to come and go. What would keep more
+    than it frees stays.
+
+    ```mlir
+    // Before
+    %dw1 = sp.gemm ...
+    %dx = sp.gemm ...
+    %dw0 = sp.gemm ...
+    %m1 = sp.launch @adam(%dw1, %arg1) : ...
+    // After
+    %dw1 = sp.gemm ...
+    %m1 = sp.launch @adam(%dw1, %arg1) : ...
+    %dx = sp.gemm ...
+    %dw0 = sp.gemm ...
+    ```
+  }];
+}
+
 def BucketReductionsPass : Pass<"sp-bucket-reductions", "::mlir::ModuleOp"> {
   let summary = "Join sums of partial gradients into buckets";
   let description = [{

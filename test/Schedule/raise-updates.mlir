@@ -1,0 +1,103 @@
+// RUN: sp-opt %s -split-input-file --sp-raise-updates | FileCheck %s
+
+// An update follows its gradient, and what is made for it alone comes along, views too.
+// CHECK-LABEL: module @behind_its_gradient
+// CHECK: %[[DW:.*]] = sp.gemm %arg0, %arg1
+// CHECK-NEXT: %[[G:.*]] = stablehlo.reshape %[[DW]]
+// CHECK-NEXT: %[[SCALED:.*]] = sp.launch @double(%[[G]])
+// CHECK-NEXT: %[[M:.*]] = stablehlo.reshape %arg2
+// CHECK-NEXT: %[[N:.*]] = sp.launch @update(%[[M]], %[[SCALED]])
+// CHECK-NEXT: %[[X:.*]] = sp.gemm %[[DW]], %arg1
+// CHECK-NEXT: %[[R:.*]] = stablehlo.reshape %[[N]]
+// CHECK-NEXT: return %[[X]], %[[R]]
+module @behind_its_gradient {
+  func.func private @double(%x: tensor<64xf32>) -> tensor<64xf32> {
+    %y = stablehlo.add %x, %x : tensor<64xf32>
+    return %y : tensor<64xf32>
+  }
+  func.func private @update(%m: tensor<64xf32>, %g: tensor<64xf32>) -> tensor<64xf32> {
+    %n = stablehlo.add %m, %g : tensor<64xf32>
+    return %n : tensor<64xf32>
+  }
+  func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>, %m: tensor<8x8xf32> {sp.donated_to = 1 : i64}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+    %dw = sp.gemm %x, %w sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %y = sp.gemm %dw, %w sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %g = stablehlo.reshape %dw : (tensor<8x8xf32>) -> tensor<64xf32>
+    %s = sp.launch @double(%g) : (tensor<64xf32>) -> tensor<64xf32>
+    %f = stablehlo.reshape %m : (tensor<8x8xf32>) -> tensor<64xf32>
+    %n = sp.launch @update(%f, %s) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+    %r = stablehlo.reshape %n : (tensor<64xf32>) -> tensor<8x8xf32>
+    return %y, %r : tensor<8x8xf32>, tensor<8x8xf32>
+  }
+}
+
+// -----
+
+// Weights are replaced behind the last operation that reads them, also in a loop.
+// CHECK-LABEL: module @behind_readers
+// CHECK: %[[DW:.*]] = sp.gemm %arg0, %arg1
+// CHECK-NEXT: %[[N:.*]] = sp.launch @update(%arg1, %[[DW]])
+// CHECK-NEXT: %[[V:.*]] = sp.gemm %arg0, %arg2
+// CHECK: %[[L:.*]] = scf.for
+// CHECK: %[[Z:.*]] = sp.gemm %arg2
+// CHECK-NEXT: %[[K:.*]] = sp.launch @update(%arg2, %[[DW]])
+// CHECK-NEXT: %[[U:.*]] = sp.gemm %[[V]], %arg0
+// CHECK-NEXT: return %[[U]], %[[N]], %[[K]], %[[Z]]
+module @behind_readers {
+  func.func private @update(%m: tensor<8x8xf32>, %g: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    %n = stablehlo.add %m, %g : tensor<8x8xf32>
+    return %n : tensor<8x8xf32>
+  }
+  func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x8xf32> {sp.donated_to = 1 : i64}, %k: tensor<8x8xf32> {sp.donated_to = 2 : i64}) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %dw = sp.gemm %x, %w sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %v = sp.gemm %x, %k sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %l = scf.for %i = %c0 to %c2 step %c1 iter_args(%a = %v) -> (tensor<8x8xf32>) {
+      %b = sp.gemm %a, %k sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+      scf.yield %b : tensor<8x8xf32>
+    }
+    %z = sp.gemm %k, %l sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %u = sp.gemm %v, %x sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %n = sp.launch @update(%w, %dw) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %j = sp.launch @update(%k, %dw) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    return %u, %n, %j, %z : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+}
+
+// -----
+
+// What would keep much more than it frees is made where it is used, and what is not
+// for updates alone, or replaces nothing, stays where it is.
+// CHECK-LABEL: module @stays
+// CHECK: sp.gemm
+// CHECK-NEXT: sp.gemm
+// CHECK-NEXT: sp.launch @spread
+// CHECK-NEXT: sp.launch @update
+// CHECK-NEXT: sp.launch @small
+// CHECK-NEXT: sp.launch @small
+// CHECK-NEXT: return
+module @stays {
+  func.func private @spread(%g: tensor<f32>) -> tensor<256x128xf32> {
+    %n = stablehlo.broadcast_in_dim %g, dims = [] : (tensor<f32>) -> tensor<256x128xf32>
+    return %n : tensor<256x128xf32>
+  }
+  func.func private @update(%m: tensor<256x128xf32>, %g: tensor<256x128xf32>) -> tensor<256x128xf32> {
+    %n = stablehlo.add %m, %g : tensor<256x128xf32>
+    return %n : tensor<256x128xf32>
+  }
+  func.func private @small(%m: tensor<8x8xf32>, %g: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    %n = stablehlo.add %m, %g : tensor<8x8xf32>
+    return %n : tensor<8x8xf32>
+  }
+  func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>, %s: tensor<f32>, %m: tensor<256x128xf32> {sp.donated_to = 1 : i64}) -> (tensor<8x8xf32>, tensor<256x128xf32>, tensor<8x8xf32>) {
+    %dw = sp.gemm %x, %w sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %y = sp.gemm %dw, %w sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %g = sp.launch @spread(%s) : (tensor<f32>) -> tensor<256x128xf32>
+    %n = sp.launch @update(%m, %g) : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32>
+    %a = sp.launch @small(%dw, %w) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %b = sp.launch @small(%a, %w) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    return %b, %n, %y : tensor<8x8xf32>, tensor<256x128xf32>, tensor<8x8xf32>
+  }
+}
