@@ -35,11 +35,6 @@ LogicalResult mlir::sp::checkTurns(int64_t turns, const Strategy *asked,
              << "expected --chunks of 1 to " << rows << ", the "
              << (ranks > 1 ? "tokens of a rank" : "tokens") << " in "
              << op.getName() << ", but got " << turns;
-    if (ranks == 1 && rows % turns != 0)
-      return emitError(op.getLoc())
-             << "expected --chunks to divide the " << rows << " tokens of "
-             << op.getName() << " where one rank has all of them, but got "
-             << turns;
   }
   return success();
 }

@@ -260,9 +260,9 @@ class Case:
             case = replace(case, grad=1)
         if not case.grad or case.strategy in ("none", "ulysses", "allgather"):
             case = replace(case, backward="")
-        rows = case.s // (1 if case.strategy == "none" else case.p)
-        fits = case.strategy != "allgather" and (rows < case.s or case.s % max(case.chunks, 1) == 0)
-        chunks = min(case.chunks, rows) if fits else 0
+        # Where keys are few, these may be what has positions.
+        rows = min(case.s, case.k or case.s) // (1 if case.strategy == "none" else case.p)
+        chunks = 0 if case.strategy == "allgather" else min(case.chunks, rows)
         case = replace(case, chunks=chunks, backward="kv" if chunks and case.backward else case.backward)
         most = max(1, case.kv // case.exchanging())
         case = replace(case, groups=min(case.groups, most), turns=0 if case.turns > case.b else case.turns)

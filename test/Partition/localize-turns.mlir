@@ -83,3 +83,20 @@ func.func @main(%q: tensor<2x12x2x8xf32>, %k: tensor<2x12x2x8xf32>) -> tensor<2x
      : tensor<2x12x2x8xf32>, tensor<2x12x2x8xf32>, tensor<2x12x2x8xf32> -> tensor<2x12x2x8xf32>
   return %o : tensor<2x12x2x8xf32>
 }
+
+// -----
+
+// One rank has its rows in order, with room for a whole last turn while they are taken.
+// CHECK-LABEL: func.func @main(
+// CHECK: %[[Q:.*]] = stablehlo.pad %{{.*}}, low = [0, 0, 0, 0], high = [0, 2, 0, 0]
+// CHECK: %[[F:.*]] = scf.for %[[T:[a-z0-9]*]] = {{.*}} -> (tensor<1x9x2x8xf32>)
+// CHECK: sp.take %[[Q]] at %{{.*}} dim 1 : tensor<1x9x2x8xf32> -> tensor<1x3x2x8xf32>
+// CHECK-NEXT: sp.attend({{.*}}) queries <contiguous 7 within 9 on "sp" of 1 turns 3> from %[[T]]
+// CHECK: stablehlo.slice %[[F]] [0:1, 0:7, 0:2, 0:8]
+sp.mesh @mesh <["sp" = 1]> sequence "sp"
+func.func @main(%q: tensor<1x7x2x8xf32>, %k: tensor<1x7x2x8xf32>) -> tensor<1x7x2x8xf32> {
+  %o = sp.attention(%q, %k, %k) bands [#sp.band<q 0 to 7, k 0 to 7, lo -inf, hi 0>] scale 1.0
+     plan <axis = "sp", heads = 1, outer = 1, inner = 1, gather = 1, layout = contiguous, placement = head_first, turns = 3>
+     : tensor<1x7x2x8xf32>, tensor<1x7x2x8xf32>, tensor<1x7x2x8xf32> -> tensor<1x7x2x8xf32>
+  return %o : tensor<1x7x2x8xf32>
+}

@@ -86,12 +86,17 @@ Value QueryTurns::firstRow(OpBuilder &at, Value turn, int64_t rows) {
       at, loc, AffineMap::get(1, 0, number * rows), turn);
 }
 
-QueryTurns::Made QueryTurns::run(ArrayRef<RowsOfTurns> rows,
+QueryTurns::Made QueryTurns::run(ArrayRef<RowsOfTurns> given,
                                  ArrayRef<Value> carried, Body body) {
+  const int64_t length = typeOf(given[0].whole).getDimSize(given[0].dim);
+  SmallVector<RowsOfTurns> rows(given);
   SmallVector<Value> stacks;
-  for (auto [whole, dim] : rows)
+  for (auto &[whole, dim] : rows) {
+    whole =
+        padded(whole, dim, llvm::alignTo(typeOf(whole).getDimSize(dim), turns));
     stacks.push_back(areTogether(typeOf(whole), dim) ? whole
                                                      : turnsFirst(whole, dim));
+  }
   auto bound = [&](int64_t number) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, number);
   };
@@ -150,8 +155,8 @@ QueryTurns::Made QueryTurns::run(ArrayRef<RowsOfTurns> rows,
   Made all = {{}, llvm::to_vector(carriedOn)};
   for (auto [stack, type] :
        llvm::zip_equal(ArrayRef(results).drop_front(carried.size()), types))
-    all.rows.push_back(stack.getType() == type ? stack
-                                               : turnsBack(stack, type));
+    all.rows.push_back(firstRows(
+        stack.getType() == type ? stack : turnsBack(stack, type), length));
   return all;
 }
 
@@ -171,7 +176,9 @@ SmallVector<RowsOfTurns> QueryTurns::rowsOf(const AttentionTerms &terms) {
   for (unsigned number : numbersOfRows(terms)) {
     unsigned dim = terms.kinds[number] == TermKind::Pair ? 2 : 1;
     Value term = terms.values[number];
-    rows.push_back({dim == 2 ? padded(term, dim) : term, dim});
+    rows.push_back(
+        {dim == 2 ? padded(term, dim, queries.getMaxCount() * turns) : term,
+         dim});
   }
   return rows;
 }
@@ -181,19 +188,31 @@ void QueryTurns::replaceRows(AttentionTerms &terms, ArrayRef<Value> parts) {
     terms.values[number] = part;
 }
 
-/// Rows of all positions in order are fewer than those of the turns.
-Value QueryTurns::padded(Value term, unsigned dim) {
-  RankedTensorType type = typeOf(term);
+/// Rows of all positions in order, and those of one rank, may be fewer than
+/// those of the turns.
+Value QueryTurns::padded(Value whole, unsigned dim, int64_t length) {
+  RankedTensorType type = typeOf(whole);
   SmallVector<int64_t> none(type.getRank(), 0), behind(none);
-  behind[dim] = queries.getMaxCount() * turns - type.getDimSize(dim);
+  behind[dim] = length - type.getDimSize(dim);
   if (behind[dim] == 0)
-    return term;
+    return whole;
   Value zero = neutralSplat(builder, loc, type.clone(ArrayRef<int64_t>()),
                             Reduction::Sum);
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] += behind[dim];
-  return stablehlo::PadOp::create(builder, loc, type.clone(shape), term, zero,
+  return stablehlo::PadOp::create(builder, loc, type.clone(shape), whole, zero,
                                   none, behind, none);
+}
+
+Value QueryTurns::firstRows(Value rows, int64_t count) {
+  RankedTensorType type = typeOf(rows);
+  if (type.getDimSize(1) == count)
+    return rows;
+  SmallVector<int64_t> none(type.getRank(), 0), limit(type.getShape()),
+      step(type.getRank(), 1);
+  limit[1] = count;
+  return stablehlo::SliceOp::create(builder, loc, type.clone(limit), rows, none,
+                                    limit, step);
 }
 
 Value QueryTurns::owner(Value turn) {

@@ -53,7 +53,8 @@ private:
   Value turnsBack(Value stack, RankedTensorType type);
   Value take(Value stack, unsigned dim, Value turn);
   Value firstRow(OpBuilder &at, Value turn, int64_t rows);
-  Value padded(Value term, unsigned dim);
+  Value padded(Value whole, unsigned dim, int64_t length);
+  Value firstRows(Value rows, int64_t count);
 
   OpBuilder &builder;
   Location loc;
