@@ -17,7 +17,7 @@ import harness
 import run_gradients
 import run_matrix
 
-LENGTHS = (47, 48, 49, 37)
+LENGTHS = (47, 48, 49, 37, 45)
 CHUNKS = (2, 3, 5)
 STRATEGIES = (
     ("none", ()),

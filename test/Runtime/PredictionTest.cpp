@@ -193,4 +193,15 @@ TEST(Prediction, wantsRoomForEachRank) {
             "");
 }
 
+// Owners of the last block's rows may have none, though all rows are a multiple
+// of them.
+TEST(Prediction, ownersOfUnevenBlocksDiffer) {
+  using algebra::Layout;
+  EXPECT_FALSE(Sameness::isEven(
+      Layout(algebra::LayoutKind::zigzag, 45, 3, 1, 60, {5, false})));
+  EXPECT_TRUE(Sameness::isEven(
+      Layout(algebra::LayoutKind::zigzag, 60, 3, 1, 60, {5, false})));
+  EXPECT_TRUE(Sameness::isEven(Layout(algebra::LayoutKind::contiguous, 45, 3)));
+}
+
 } // namespace

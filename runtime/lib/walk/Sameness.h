@@ -32,7 +32,7 @@ public:
   }
   /// Whether all its owners have as many rows.
   static bool isEven(const algebra::Layout &layout) {
-    return layout.length() % layout.ranks() == 0;
+    return layout.length() == layout.maxCount() * layout.ranks();
   }
   /// The counters of a Loop that is the same: from first to before second.
   std::pair<int64_t, int64_t> bounds(const Step &step) const;
