@@ -24,7 +24,7 @@ LogicalResult mlir::sp::checkTurns(int64_t turns, const Strategy *asked,
   if (asked && !asked->spreads())
     ranks = 1;
   for (const PlannedAttention &op : attentions) {
-    int64_t rows = op.queries / ranks;
+    int64_t rows = llvm::divideCeil(op.queries, ranks);
     if (rows <= 1)
       return emitError(op.getLoc())
              << "expected several tokens a rank for --chunks but "

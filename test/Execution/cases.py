@@ -261,7 +261,7 @@ class Case:
         if not case.grad or case.strategy in ("none", "ulysses", "allgather"):
             case = replace(case, backward="")
         # Where keys are few, these may be what has positions.
-        rows = min(case.s, case.k or case.s) // (1 if case.strategy == "none" else case.p)
+        rows = -(-min(case.s, case.k or case.s) // (1 if case.strategy == "none" else case.p))
         chunks = 0 if case.strategy == "allgather" else min(case.chunks, rows)
         case = replace(case, chunks=chunks, backward="kv" if chunks and case.backward else case.backward)
         most = max(1, case.kv // case.exchanging())

@@ -197,6 +197,14 @@ def judge(args: argparse.Namespace) -> int:
     return status
 
 
+def case_of(text: str) -> cases.Case:
+    """The case of --case, or what is wrong with it."""
+    try:
+        return cases.Case.parse(text)
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
+
+
 def run_apart(args: argparse.Namespace, chosen: list[cases.Case]) -> int:
     """Run in a folder that no other process uses."""
     args.work = args.work / f"fuzz-{os.getpid()}"
@@ -212,7 +220,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100, help="cases to draw; one in thirty with --quick")
     parser.add_argument(
         "--case",
-        type=cases.Case.parse,
+        type=case_of,
         action="append",
         help="judge this one, and others so named; nothing is drawn or made smaller",
     )

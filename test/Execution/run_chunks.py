@@ -17,7 +17,7 @@ import harness
 import run_gradients
 import run_matrix
 
-LENGTHS = (47, 48, 49, 37, 45)
+LENGTHS = (47, 48, 49, 37, 45, 15, 7)
 CHUNKS = (2, 3, 5)
 STRATEGIES = (
     ("none", ()),
@@ -95,7 +95,7 @@ def main() -> int:
         for length in LENGTHS
         for chunks in CHUNKS
         if (ranks > 1) == (strategy != "none")
-        and chunks <= length // ranks
+        and chunks <= -(-length // ranks)
         and ("--head-groups=2" not in more or ranks == 2)
     ]
     if args.quick:
