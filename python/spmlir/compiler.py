@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -41,7 +43,7 @@ def compile(
     mesh: axes and sizes, `{"dp": 2, "sp": 4}` or `"dp=2,sp=4"`; default: the module's own mesh.
     strategy: auto, none, allgather, ulysses, ring; see `sp-compile --help`.
     output: where to keep the artifact; default: a temporary file that goes with the Executable.
-    far: with `offload="host"` the directory of far memory; default: memory.
+    far: with `offload="host"` the directory of far memory; default: memory. Warns where nothing goes there.
     named: any other option of sp-compile by its name with underscores: `seq_axis="sp"`,
         `layout="zigzag"`, `precision="f64"`, `bidirectional=True`.
     options: further arguments, passed on as they are.
@@ -62,6 +64,10 @@ def compile(
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise CompileError(done.stderr.strip() or f"sp-compile ended with status {done.returncode}")
+    asks = any(text.startswith("--offload=") for text in command) and "--offload=none" not in command
+    if far is not None and asks and "farPeakBytesPerRank" not in json.loads(report.read_text()):
+        warnings.warn(f"nothing goes to far memory in {os.fspath(far)}: it would not help", stacklevel=2)
+        far = None
     return Executable(artifact, far=far, report=report, keep=folder)
 
 

@@ -99,6 +99,11 @@ def test_far_memory_changes_no_number(tmp_path):
     assert "farPeakBytesPerRank" not in near.program.report
     with pytest.raises(spmlir.RunError, match="keeps nothing in far memory"):
         spmlir.train_step(step, *args, mesh={"sp": 2}, far=tmp_path).run([args[1:]])
+    with pytest.warns(UserWarning, match=r"nothing goes to far memory in .*: it would not help"):
+        tiny = spmlir.train_step(
+            descend, *small_args(), mesh="sp=2", donate=(0, 1), offload="host", far=tmp_path
+        )
+    assert len(tiny.run([small_args()[2:]])) == 1
     with pytest.raises(spmlir.RunError, match=r"cannot open far memory in .*nowhere"):
         spmlir.train_step(step, *args, mesh={"sp": 2}, offload="host", far=tmp_path / "nowhere").run(
             [args[1:]]
@@ -110,8 +115,12 @@ def descend(w, bias, x):
     return loss, w - 0.1 * dw, bias - 0.1 * db
 
 
+def small_args():
+    return np.ones((4, 2), np.float32), np.zeros(2, np.float32), np.ones((3, 4), np.float32)
+
+
 def simple(donate=(0, 1)):
-    args = np.ones((4, 2), np.float32), np.zeros(2, np.float32), np.ones((3, 4), np.float32)
+    args = small_args()
     return spmlir.train_step(descend, *args, mesh="sp=2", donate=donate), args
 
 
