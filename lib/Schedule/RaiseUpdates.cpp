@@ -43,9 +43,10 @@ static Value viewedBy(Value value) {
 }
 
 static bool isMovable(Operation *op) {
-  return op->getNumRegions() == 0 &&
-         !isa<CommunicationOpInterface, GemmOp>(op) &&
-         (isa<LaunchOp>(op) || isMemoryEffectFree(op));
+  bool isKnown = isa<LaunchOp>(op) || isa<stablehlo::ReshapeOp>(op) ||
+                 isa<stablehlo::ConstantOp>(op);
+  return isKnown &&
+         llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
 namespace {
@@ -106,7 +107,7 @@ Updates::Updates(func::FuncOp func) : body(func.getBody().front()) {
 
 void Updates::findReaders(Operation *update, Value view) {
   for (Operation *user : view.getUsers()) {
-    if (isa<stablehlo::ReshapeOp>(user))
+    if (isa<stablehlo::ReshapeOp, TakeOp>(user))
       findReaders(update, user->getResult(0));
     else if (user != update)
       readers[update].push_back(body.findAncestorOpInBlock(*user));

@@ -29,12 +29,16 @@ SOME = 0.4
 
 @dataclass(frozen=True)
 class Model:
-    """A decoder, the type of its weights, and whether its layers are scanned, and checkpoints then."""
+    """A decoder, the type of its weights, and whether its layers are scanned, and checkpoints then.
+
+    clips: whether gradients are divided by their norm, for which updates wait.
+    """
 
     config: llama.Config
     dtype: str = "float32"
     is_scanned: bool = False
     has_checkpoints: bool = False
+    clips: bool = False
 
     def decoder(self, config: llama.Config, weights: dict, ids: jax.Array) -> jax.Array:
         """As llama.decoder."""
@@ -56,6 +60,9 @@ class Model:
             return -jnp.mean(jnp.take_along_axis(logs, ids[:, 1:, None], axis=-1))
 
         value, slopes = jax.value_and_grad(loss)(weights)
+        if self.clips:
+            norm = jnp.sqrt(sum(jnp.sum(each.astype("float32") ** 2) for each in jax.tree.leaves(slopes)))
+            slopes = jax.tree.map(lambda each: each / jnp.maximum(1, norm), slopes)
         momentum = jax.tree.map(lambda each, slope: 0.9 * each + slope, momentum, slopes)
         weights = jax.tree.map(lambda each, slope: (each - 0.1 * slope).astype(each.dtype), weights, momentum)
         return weights, momentum, value
@@ -85,7 +92,7 @@ def drawn(random: Random) -> tuple[Model, tuple[str, ...]]:
     ranks, strategy = random.randint(1, 8), random.choice(STRATEGIES)
     options = (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--row-blocks={random.choice((1, 1, 2, 3))}")
     dtype = random.choice(("float32", "float32", "bfloat16"))
-    model = Model(config, dtype, random.random() < 0.5, random.random() < 0.5)
+    model = Model(config, dtype, *(random.random() < 0.5 for _ in range(3)))
     # In loops only attention can be left out.
     checkpoint = random.choice(("none", "attention-out", "as-written" if model.is_scanned else "full"))
     return model, (*options, f"--checkpoint={checkpoint}")

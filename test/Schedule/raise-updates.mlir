@@ -101,3 +101,33 @@ module @stays {
     return %b, %n, %y : tensor<8x8xf32>, tensor<256x128xf32>, tensor<8x8xf32>
   }
 }
+
+// -----
+
+// Whoever reads rows of what is replaced reads it.
+// CHECK-LABEL: module @behind_readers_of_rows
+// CHECK: %[[T:.*]] = sp.take %arg1
+// CHECK: sp.gemm %arg0, %[[T]]
+// CHECK-NEXT: %[[Z:.*]] = sp.gemm %{{.*}}, %[[T]]
+// CHECK-NEXT: sp.launch @update(%arg1
+// CHECK-NEXT: sp.gemm %[[Z]]
+module @behind_readers_of_rows {
+  func.func private @double(%x: tensor<8x8xf32>) -> tensor<2x8x8xf32> {
+    %y = stablehlo.broadcast_in_dim %x, dims = [1, 2] : (tensor<8x8xf32>) -> tensor<2x8x8xf32>
+    return %y : tensor<2x8x8xf32>
+  }
+  func.func private @update(%m: tensor<2x8x8xf32>, %g: tensor<2x8x8xf32>) -> tensor<2x8x8xf32> {
+    %n = stablehlo.add %m, %g : tensor<2x8x8xf32>
+    return %n : tensor<2x8x8xf32>
+  }
+  func.func @main(%x: tensor<8x8xf32>, %s: tensor<2x8x8xf32> {sp.donated_to = 1 : i64}) -> (tensor<8x8xf32>, tensor<2x8x8xf32>) {
+    %c0 = arith.constant 0 : index
+    %g = sp.launch @double(%x) : (tensor<8x8xf32>) -> tensor<2x8x8xf32>
+    %t = sp.take %s at %c0 dim 0 : tensor<2x8x8xf32> -> tensor<1x8x8xf32>
+    %y = sp.gemm %x, %t sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<1x8x8xf32>) -> tensor<8x8xf32>
+    %z = sp.gemm %y, %t sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<1x8x8xf32>) -> tensor<8x8xf32>
+    %u = sp.gemm %z, %x sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %n = sp.launch @update(%s, %g) : (tensor<2x8x8xf32>, tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
+    return %u, %n : tensor<8x8xf32>, tensor<2x8x8xf32>
+  }
+}
