@@ -23,7 +23,8 @@ void mlir::sp::buildSchedulePipeline(OpPassManager &pm,
   // From here on the order of commands keeps apart what barriers did.
   pm.addNestedPass<func::FuncOp>(createForgetCheckpointsPass());
   pm.addPass(createSinkConstantsPass());
-  pm.addPass(createRaiseUpdatesPass());
+  if (options.raiseUpdates)
+    pm.addPass(createRaiseUpdatesPass());
   pm.addPass(createBucketReductionsPass());
   pm.addPass(createStartCommunicationPass());
   pm.addPass(createVerifySchedulePass());

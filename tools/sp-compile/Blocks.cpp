@@ -1,8 +1,9 @@
-//===- Blocks.cpp - Blocks of rows that fit, and what goes far ------------===//
+//===- Blocks.cpp - Blocks, updates and far memory that need least --------===//
 
 #include "Blocks.h"
 
 #include "sp/IR/PlacedValues.h"
+#include "sp/IR/Program.h"
 #include "sp/Memory/RowBlocks.h"
 
 #include "mlir/IR/Remarks.h"
@@ -26,9 +27,20 @@ static int64_t arenaOf(OwningOpRef<ModuleOp> &placed) {
 
 namespace {
 
-/// Rows of blocks, and the arena that a rank then needs.
+/// What Schedule is told.
+struct Scheduled {
+  SmallVector<int64_t> rows; ///< of blocks
+  bool raisesUpdates = false;
+
+  bool operator<(const Scheduled &other) const {
+    return std::tie(rows, raisesUpdates) <
+           std::tie(other.rows, other.raisesUpdates);
+  }
+};
+
+/// The same, and the arena that a rank then needs.
 struct Chosen {
-  SmallVector<int64_t> rows;
+  Scheduled how;
   int64_t bytes = 0;
 };
 
@@ -39,27 +51,29 @@ public:
       : partitioned(partitioned), options(options), log(log) {}
 
   /// Rows with which a rank needs little more than with the smallest blocks:
-  /// none where --row-blocks says.
-  FailureOr<Chosen> chooseRows(bool goesFar, int64_t arenaBytes);
+  /// none where --row-blocks says. Updates are raised where that needs less.
+  FailureOr<Chosen> choose(bool goesFar, int64_t arenaBytes);
   /// Up to which size of the arena nothing has to go to far memory for a rank
   /// to keep to `arenaBytes`, if it can: packing takes more than what lives at
   /// once.
-  FailureOr<int64_t> chooseNear(ArrayRef<int64_t> rows, int64_t arenaBytes);
-  /// The arena with such blocks.
-  FailureOr<int64_t> measure(ArrayRef<int64_t> rows, bool goesFar,
+  FailureOr<int64_t> chooseNear(const Scheduled &how, int64_t arenaBytes);
+  /// The arena.
+  FailureOr<int64_t> measure(const Scheduled &how, bool goesFar,
                              int64_t nearBytes = 0);
 
 private:
-  FailureOr<ModuleOp> schedule(ArrayRef<int64_t> rows);
-  FailureOr<OwningOpRef<ModuleOp>> place(ArrayRef<int64_t> rows, bool goesFar,
+  FailureOr<ModuleOp> schedule(const Scheduled &how);
+  FailureOr<OwningOpRef<ModuleOp>> place(const Scheduled &how, bool goesFar,
                                          int64_t nearBytes = 0);
   LogicalResult run(StringRef stage, ModuleOp module,
                     const MemoryChoices &choices);
+  FailureOr<Chosen> chooseRows(bool raisesUpdates, bool goesFar,
+                               int64_t arenaBytes);
 
   ModuleOp partitioned;
   const CompileOptions &options;
   RemarkLog &log;
-  std::map<SmallVector<int64_t>, OwningOpRef<ModuleOp>> scheduled;
+  std::map<Scheduled, OwningOpRef<ModuleOp>> scheduled;
 };
 
 } // namespace
@@ -80,13 +94,14 @@ LogicalResult Trials::run(StringRef name, ModuleOp module,
   return success();
 }
 
-FailureOr<ModuleOp> Trials::schedule(ArrayRef<int64_t> rows) {
-  OwningOpRef<ModuleOp> &known = scheduled[llvm::to_vector(rows)];
+FailureOr<ModuleOp> Trials::schedule(const Scheduled &how) {
+  OwningOpRef<ModuleOp> &known = scheduled[how];
   if (known)
     return *known;
   OwningOpRef<ModuleOp> copy = partitioned.clone();
   MemoryChoices choices;
-  choices.blockRows.assign(rows.begin(), rows.end());
+  choices.blockRows = how.rows;
+  choices.raisesUpdates = how.raisesUpdates;
   if (failed(run("schedule", *copy, choices)))
     return failure();
   known = std::move(copy);
@@ -94,8 +109,8 @@ FailureOr<ModuleOp> Trials::schedule(ArrayRef<int64_t> rows) {
 }
 
 FailureOr<OwningOpRef<ModuleOp>>
-Trials::place(ArrayRef<int64_t> rows, bool goesFar, int64_t nearBytes) {
-  FailureOr<ModuleOp> module = schedule(rows);
+Trials::place(const Scheduled &how, bool goesFar, int64_t nearBytes) {
+  FailureOr<ModuleOp> module = schedule(how);
   if (failed(module))
     return failure();
   OwningOpRef<ModuleOp> copy = module->clone();
@@ -108,26 +123,48 @@ Trials::place(ArrayRef<int64_t> rows, bool goesFar, int64_t nearBytes) {
   return copy;
 }
 
-FailureOr<int64_t> Trials::measure(ArrayRef<int64_t> rows, bool goesFar,
+FailureOr<int64_t> Trials::measure(const Scheduled &how, bool goesFar,
                                    int64_t nearBytes) {
-  FailureOr<OwningOpRef<ModuleOp>> placed = place(rows, goesFar, nearBytes);
+  FailureOr<OwningOpRef<ModuleOp>> placed = place(how, goesFar, nearBytes);
   if (failed(placed))
     return failure();
   return arenaOf(*placed);
 }
 
-FailureOr<Chosen> Trials::chooseRows(bool goesFar, int64_t arenaBytes) {
-  FailureOr<int64_t> ofWhole = measure({}, goesFar);
+/// Whether the program gives back anything in the place of an argument.
+static bool hasUpdates(ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  for (unsigned number = 0; number < main.getNumArguments(); ++number)
+    if (donatedTo(main, number))
+      return true;
+  return false;
+}
+
+FailureOr<Chosen> Trials::choose(bool goesFar, int64_t arenaBytes) {
+  FailureOr<Chosen> late = chooseRows(false, goesFar, arenaBytes);
+  if (failed(late) || !hasUpdates(partitioned))
+    return late;
+  FailureOr<Chosen> early = chooseRows(true, goesFar, arenaBytes);
+  if (failed(early))
+    return failure();
+  return early->bytes < late->bytes ? early : late;
+}
+
+FailureOr<Chosen> Trials::chooseRows(bool raisesUpdates, bool goesFar,
+                                     int64_t arenaBytes) {
+  Scheduled how{{}, raisesUpdates};
+  FailureOr<int64_t> ofWhole = measure(how, goesFar);
   if (failed(ofWhole))
     return failure();
-  Chosen whole{{}, *ofWhole};
+  Chosen whole{how, *ofWhole};
   if (options.rowBlocks != 0)
     return whole;
-  SmallVector<int64_t> smallest = smallestBlocks(options);
-  FailureOr<OwningOpRef<ModuleOp>> cut = place(smallest, goesFar);
+  how.rows = smallestBlocks(options);
+  FailureOr<OwningOpRef<ModuleOp>> cut = place(how, goesFar);
   if (failed(cut))
     return failure();
-  int64_t ofCut = arenaOf(*cut), least = std::min(whole.bytes, ofCut),
+  Chosen smallest{how, arenaOf(*cut)};
+  int64_t least = std::min(whole.bytes, smallest.bytes),
           limit = withSlack(least);
   if (arenaBytes > 0)
     limit = std::min(limit, std::max(least, arenaBytes));
@@ -136,22 +173,22 @@ FailureOr<Chosen> Trials::chooseRows(bool goesFar, int64_t arenaBytes) {
   int64_t aim = limit;
   // Places leave gaps that nobody foresees.
   for (int tries = 0; tries < kMostTries; ++tries) {
-    SmallVector<int64_t> rows = chooseBlockRows(mainOf(*cut), aim);
-    FailureOr<int64_t> bytes = measure(rows, goesFar);
+    how.rows = chooseBlockRows(mainOf(*cut), aim);
+    FailureOr<int64_t> bytes = measure(how, goesFar);
     if (failed(bytes))
       return failure();
     if (*bytes <= limit)
-      return Chosen{rows, *bytes};
+      return Chosen{how, *bytes};
     aim -= *bytes - limit;
   }
-  return Chosen{smallest, ofCut};
+  return smallest;
 }
 
-FailureOr<int64_t> Trials::chooseNear(ArrayRef<int64_t> rows,
+FailureOr<int64_t> Trials::chooseNear(const Scheduled &how,
                                       int64_t arenaBytes) {
   int64_t aim = arenaBytes;
   for (int tries = 0; tries < kMostTries && aim > 0; ++tries) {
-    FailureOr<int64_t> bytes = measure(rows, /*goesFar=*/true, aim);
+    FailureOr<int64_t> bytes = measure(how, /*goesFar=*/true, aim);
     if (failed(bytes))
       return failure();
     if (*bytes <= arenaBytes)
@@ -161,30 +198,33 @@ FailureOr<int64_t> Trials::chooseNear(ArrayRef<int64_t> rows,
   return 0;
 }
 
+static void take(MemoryChoices &choices, const Chosen &chosen) {
+  choices.blockRows = chosen.how.rows;
+  choices.raisesUpdates = chosen.how.raisesUpdates;
+}
+
 LogicalResult mlir::sp::chooseBlocks(ModuleOp partitioned,
                                      const CompileOptions &options,
                                      MemoryChoices &choices, RemarkLog &log) {
   choices.goesFar = false;
-  if (!options.offload && options.rowBlocks != 0)
-    return success();
   int64_t arenaBytes = choices.arenaBytes;
   Trials trials(partitioned, options, log);
-  FailureOr<Chosen> near = trials.chooseRows(/*goesFar=*/false, arenaBytes);
+  FailureOr<Chosen> near = trials.choose(/*goesFar=*/false, arenaBytes);
   if (failed(near))
     return failure();
-  choices.blockRows = near->rows;
+  take(choices, *near);
   if (!options.offload)
     return success();
 
   // Blocks are cheaper than far memory, which does what is left to do if it
   // can.
   bool isLimited = arenaBytes > 0;
-  FailureOr<int64_t> bytes = trials.measure(near->rows, /*goesFar=*/true);
+  FailureOr<int64_t> bytes = trials.measure(near->how, /*goesFar=*/true);
   if (failed(bytes))
     return failure();
-  Chosen far{near->rows, *bytes};
-  if (options.rowBlocks == 0 && (!isLimited || *bytes > arenaBytes)) {
-    FailureOr<Chosen> chosen = trials.chooseRows(/*goesFar=*/true, arenaBytes);
+  Chosen far{near->how, *bytes};
+  if (!isLimited || *bytes > arenaBytes) {
+    FailureOr<Chosen> chosen = trials.choose(/*goesFar=*/true, arenaBytes);
     if (failed(chosen))
       return failure();
     if (chosen->bytes < far.bytes)
@@ -199,10 +239,10 @@ LogicalResult mlir::sp::chooseBlocks(ModuleOp partitioned,
     return success();
   }
   choices.goesFar = true;
-  choices.blockRows = far.rows;
+  take(choices, far);
   if (!isLimited)
     return success();
-  FailureOr<int64_t> most = trials.chooseNear(far.rows, arenaBytes);
+  FailureOr<int64_t> most = trials.chooseNear(far.how, arenaBytes);
   if (failed(most))
     return failure();
   choices.arenaBytes = *most;

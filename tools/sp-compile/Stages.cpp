@@ -48,7 +48,7 @@ std::vector<Stage> mlir::sp::stagesOf(const CompileOptions &options,
       {"schedule",
        [&](OpPassManager &pm) {
          buildSchedulePipeline(pm, {options.cuda.has_value(), options.rowBlocks,
-                                    choices.blockRows});
+                                    choices.blockRows, choices.raisesUpdates});
        }},
       {"memory",
        [&](OpPassManager &pm) {
@@ -129,6 +129,7 @@ FailureOr<NeededBytes> mlir::sp::neededBytes(ModuleOp imported,
   if (failed(groups))
     return failure();
   MemoryChoices choices{*groups, smallestBlocks(options), arenaBytes};
+  choices.raisesUpdates = options.offloadState;
   for (const Stage &stage : stagesOf(options, choices)) {
     if (stage.name == "schedule" && arenaBytes > 0 &&
         failed(chooseBlocks(imported, options, choices, log)))
@@ -176,6 +177,7 @@ FailureOr<int64_t> mlir::sp::chooseGatherGroups(ModuleOp imported,
   for (std::optional<int64_t> groups = 1; groups;) {
     OwningOpRef<ModuleOp> copy = imported.clone();
     MemoryChoices choices{*groups, smallestBlocks(options)};
+    choices.raisesUpdates = options.offloadState;
     FailureOr<Trial> trial =
         tryGroups(*copy, stagesOf(options, choices), target);
     if (failed(trial))

@@ -26,6 +26,8 @@ struct MemoryChoices {
   int64_t arenaBytes = 0;
   /// Whether anything lies there, with --offload.
   bool goesFar = true;
+  /// Whether updates follow their gradients.
+  bool raisesUpdates = false;
   /// Whether nothing but sizes is asked for.
   bool onlySizes = false;
 };

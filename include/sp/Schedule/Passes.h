@@ -21,6 +21,8 @@ struct ScheduleOptions {
   int64_t rowBlocks = 1;
   /// Instead, rows of a block of each (see sp-block-rows).
   SmallVector<int64_t> blockRows;
+  /// Whether updates follow their gradients (see sp-raise-updates).
+  bool raiseUpdates = true;
 };
 
 /// Adds the stage: loops, blocks of rows, products, kernels, communication,
