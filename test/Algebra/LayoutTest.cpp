@@ -131,6 +131,16 @@ TEST(Layout, JoinsThePartsOfAnOwnerBlockByBlock) {
   });
 }
 
+// Four positions on three ranks, whose first turn would have room for six: the
+// parts of all ranks are exchanged with that room.
+TEST(Layout, ABlockMayBeLongerThanAllPositions) {
+  Layout parts(LayoutKind::zigzag, 4, 1, 3, 12, {2, true});
+  EXPECT_EQ(parts.maxCount(), 2);
+  EXPECT_EQ(joined(parts).maxCount(), 3 * parts.maxCount());
+  EXPECT_EQ(joined(parts).count(0), 4);
+  EXPECT_EQ(joined(parts).count(1), 0);
+}
+
 TEST(Layout, OneOwnerHoldsEverythingInOrder) {
   for (LayoutKind kind : kinds) {
     Layout layout(kind, 17, 1);

@@ -94,8 +94,10 @@ int64_t Layout::count(int64_t owner) const {
 }
 
 int64_t Layout::maxCount() const {
+  // A block that is longer than all positions is exchanged as a whole.
   if (cut.count > 1)
-    return std::min(rowsOfBlock() * (cut.apart ? 1 : cut.count), positions);
+    return cut.apart ? rowsOfBlock()
+                     : std::min(rowsOfBlock() * cut.count, positions);
   // Contiguous and striped: the first owner is a largest one. Zigzag: with r
   // chunks one larger, the first owner has one of them if r > 0, and the last
   // owner, which holds the two middle chunks, has two if r > ring.
