@@ -121,28 +121,30 @@ def main() -> None:
     parser.add_argument("--build", type=Path, default=REPOSITORY / "build", help="default build")
     parser.add_argument("--tokens", type=int, default=16384, help="of the sequence (16384)")
     parser.add_argument("--layers", type=int, default=4, help="of the model (4)")
+    parser.add_argument("--width", type=int, default=1024, help="of the model, a multiple of 256 (1024)")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="default all")
     parser.add_argument("--rounds", type=int, default=2, help="how often each has its turn (2)")
     parser.add_argument("--ranks", type=int, default=2, help="of a ring (2)")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     args.options = [f"--mesh=sp={args.ranks}", "--strategy=ring", "--layout=zigzag", "--row-blocks=16"]
     config = llama.Config(
-        layers=args.layers, width=1024, heads=8, kv_heads=4, head_size=128, hidden=2816, vocabulary=4096,
-        tokens=args.tokens,
+        layers=args.layers, width=args.width, heads=args.width // 128, kv_heads=args.width // 256,
+        head_size=128, hidden=args.width * 11 // 4, vocabulary=4096, tokens=args.tokens,
     )  # fmt: skip
     weights = llama.parameters(config)
     momentum = jax.tree.map(np.zeros_like, weights)
     donating = jax.jit(functools.partial(step, config), donate_argnums=(0, 1), keep_unused=True)
     lower(donating, (weights, momentum, llama.tokens(config)), {}).save(args.out)
-    compiled = [Compiled(args, kind) for kind in KINDS]
+    compiled = [Compiled(args, kind) for kind in args.kinds]
     for _ in range(args.rounds):
         for program in compiled:
             program.run()
     with np.load(compiled[0].artifact.with_suffix(".npz")) as results:
         expected = [results[f"result{i}"] for i in range(len(results.files))]
     lines = [
-        f"{datetime.date.today()}, {processor()}: a step of training, {args.layers} layers of width 1024, "
-        f"each a checkpoint, {args.tokens} tokens, f32, ring of {args.ranks}; best of {args.rounds} turns",
+        f"{datetime.date.today()}, {processor()}: a step of training, {args.layers} layers, "
+        f"width {args.width}, each a checkpoint, {args.tokens} tokens, f32, ring of {args.ranks}; best of {args.rounds} turns",
         "",
         "| --offload | seconds | median | MiB a rank | far MiB | written | read | exposed | different |",
         "|---|---|---|---|---|---|---|---|---|",
