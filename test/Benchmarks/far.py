@@ -144,7 +144,8 @@ def main() -> None:
         expected = [results[f"result{i}"] for i in range(len(results.files))]
     lines = [
         f"{datetime.date.today()}, {processor()}: a step of training, {args.layers} layers, "
-        f"width {args.width}, each a checkpoint, {args.tokens} tokens, f32, ring of {args.ranks}; best of {args.rounds} turns",
+        f"width {args.width}, each a checkpoint, {args.tokens} tokens, f32, ring of {args.ranks}; "
+        f"best of {args.rounds} turns",
         "",
         "| --offload | seconds | median | MiB a rank | far MiB | written | read | exposed | different |",
         "|---|---|---|---|---|---|---|---|---|",
