@@ -71,7 +71,8 @@ module @behind_readers {
 // What would keep much more than it frees is made where it is used, and what is not
 // for updates alone, or replaces nothing, stays where it is.
 // CHECK-LABEL: module @stays
-// CHECK: sp.gemm
+// CHECK: sp.launch @sum
+// CHECK-NEXT: sp.gemm
 // CHECK-NEXT: sp.gemm
 // CHECK-NEXT: sp.launch @spread
 // CHECK-NEXT: sp.launch @update
@@ -79,6 +80,10 @@ module @behind_readers {
 // CHECK-NEXT: sp.launch @small
 // CHECK-NEXT: return
 module @stays {
+  func.func private @sum(%x: tensor<8x8xf32>, %zero: tensor<f32>) -> tensor<f32> {
+    %n = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x8xf32>, tensor<f32>) -> tensor<f32>
+    return %n : tensor<f32>
+  }
   func.func private @spread(%g: tensor<f32>) -> tensor<256x128xf32> {
     %n = stablehlo.broadcast_in_dim %g, dims = [] : (tensor<f32>) -> tensor<256x128xf32>
     return %n : tensor<256x128xf32>
@@ -91,7 +96,8 @@ module @stays {
     %n = stablehlo.add %m, %g : tensor<8x8xf32>
     return %n : tensor<8x8xf32>
   }
-  func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>, %s: tensor<f32>, %m: tensor<256x128xf32> {sp.donated_to = 1 : i64}) -> (tensor<8x8xf32>, tensor<256x128xf32>, tensor<8x8xf32>) {
+  func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>, %zero: tensor<f32>, %m: tensor<256x128xf32> {sp.donated_to = 1 : i64}) -> (tensor<8x8xf32>, tensor<256x128xf32>, tensor<8x8xf32>) {
+    %s = sp.launch @sum(%x, %zero) : (tensor<8x8xf32>, tensor<f32>) -> tensor<f32>
     %dw = sp.gemm %x, %w sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
     %y = sp.gemm %dw, %w sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
     %g = sp.launch @spread(%s) : (tensor<f32>) -> tensor<256x128xf32>
@@ -129,5 +135,27 @@ module @behind_readers_of_rows {
     %u = sp.gemm %z, %x sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
     %n = sp.launch @update(%s, %g) : (tensor<2x8x8xf32>, tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
     return %u, %n : tensor<8x8xf32>, tensor<2x8x8xf32>
+  }
+}
+
+// -----
+
+// Rows of a gradient come by an index, which takes no memory.
+// CHECK-LABEL: module @rows_of_a_gradient
+// CHECK: %[[P:.*]] = sp.take
+// CHECK-NEXT: sp.launch @update(%arg1, %[[P]])
+// CHECK-NEXT: sp.gemm
+module @rows_of_a_gradient {
+  func.func private @update(%m: tensor<4x8xf32>, %g: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %n = stablehlo.add %m, %g : tensor<4x8xf32>
+    return %n : tensor<4x8xf32>
+  }
+  func.func @main(%x: tensor<8x8xf32>, %m: tensor<4x8xf32> {sp.donated_to = 0 : i64}) -> (tensor<4x8xf32>, tensor<8x8xf32>) {
+    %c4 = arith.constant 4 : index
+    %dw = sp.gemm %x, %x sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %p = sp.take %dw at %c4 dim 0 : tensor<8x8xf32> -> tensor<4x8xf32>
+    %y = sp.gemm %dw, %x sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %n = sp.launch @update(%m, %p) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    return %n, %y : tensor<4x8xf32>, tensor<8x8xf32>
   }
 }

@@ -97,8 +97,12 @@ LogicalResult Compilation::checkMemory(ModuleOp module, int64_t peakBytes) {
   if (!levers.empty())
     diagnostic << (choices.gatherGroups > 1 ? " and " : ", the least, with ")
                << levers;
-  return diagnostic
-         << "; more ranks along the sequence, or --strategy=ring, need less";
+  if (options.rowBlocks == 0)
+    return diagnostic
+           << "; more ranks along the sequence, --strategy=ring, or smaller "
+              "blocks of rows (--row-blocks=N) may need less";
+  return diagnostic << "; more ranks along the sequence, or --strategy=ring, "
+                       "may need less";
 }
 
 /// Whether this machine can write down the constants of a program.

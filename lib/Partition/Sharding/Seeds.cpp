@@ -79,6 +79,13 @@ void Seeds::seedAttentions(ShardingPropagation &propagation) {
 // What the user wrote
 //===----------------------------------------------------------------------===//
 
+/// The function, or the file where it is nowhere.
+InFlightDiagnostic Seeds::shardError() {
+  auto module = func->getParentOfType<ModuleOp>();
+  return emitError(isa<UnknownLoc>(func.getLoc()) ? module.getLoc()
+                                                  : func.getLoc());
+}
+
 FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
                                                   BlockArgument &argument) {
   StringRef name, axes;
@@ -87,16 +94,20 @@ FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
   bool known = name.consume_front("arg") && !name.getAsInteger(10, number) &&
                number < func.getNumArguments();
   if (!known)
-    return func.emitError()
-           << "expected --shard to name one of the " << func.getNumArguments()
-           << " arguments, such as arg0=_,sp,_, but got \"" << text << "\"";
+    return shardError() << "expected --shard to name one of the "
+                        << func.getNumArguments()
+                        << " arguments, such as arg0=_,sp,_, but got \"" << text
+                        << "\"";
   argument = func.getArgument(number);
+  if (!sharded.insert(number).second)
+    return shardError() << "expected one --shard of arg" << number
+                        << " but got another, \"" << text << "\"";
   auto type = cast<RankedTensorType>(argument.getType());
   SmallVector<StringRef> parts;
   if (!axes.empty())
     axes.split(parts, ',');
   if (static_cast<int64_t>(parts.size()) != type.getRank())
-    return func.emitError()
+    return shardError()
            << "expected --shard to say an axis or _ for each of the "
            << type.getRank() << " dimensions of arg" << number << " but got \""
            << axes << "\"";
@@ -107,14 +118,14 @@ FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
         ShardingAttr::getReplicated(func.getContext(), type.getDimSize(index))
             .getDims()[0];
     if (name != "_" && !mesh.hasAxis(name))
-      return func.emitError() << "expected --shard to name axes of the mesh, "
-                              << listAxes() << ", but got \"" << name << "\"";
+      return shardError() << "expected --shard to name axes of the mesh, "
+                          << listAxes() << ", but got \"" << name << "\"";
     if (name != "_" && mesh.getAxisSize(axis) > 1)
       dim = dealtDim(layoutFor(axis, type.getDimSize(index)));
     if (sharesAxis(dim, dims))
-      return func.emitError()
-             << "expected --shard to name axis \"" << name << "\" once but got "
-             << "\"" << text << "\"";
+      return shardError() << "expected --shard to name axis \"" << name
+                          << "\" once but got "
+                          << "\"" << text << "\"";
     dims.push_back(dim);
   }
   return dims;

@@ -39,6 +39,7 @@ private:
   void seedPairs(OpT op, ShardingPropagation &propagation);
   /// The layout of a sequence: one for each axis and length.
   LayoutAttr layoutFor(AxisAttr axis, int64_t length);
+  InFlightDiagnostic shardError();
   FailureOr<SmallVector<DimAttr>> parseShard(StringRef text,
                                              BlockArgument &argument);
   LogicalResult checkSharding(BlockArgument argument, ShardingAttr sharding);
@@ -55,6 +56,8 @@ private:
   func::FuncOp func;
   MeshOp mesh;
   DenseMap<std::pair<AxisAttr, int64_t>, LayoutAttr> layouts;
+  /// Arguments that --shard has named.
+  DenseSet<unsigned> sharded;
 };
 
 /// How a term over pairs is dealt so that it meets the heads and rows that a

@@ -121,16 +121,18 @@ Status FarFile::open(const std::string &directory) {
   if (error == 0)
     return Status::success();
   struct statvfs system = {};
-  bool isFull = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  if (!isFull || statvfs(directory.c_str(), &system) != 0)
+  bool isFull = error == ENOSPC || error == EDQUOT, isTooLarge = error == EFBIG;
+  if ((!isFull && !isTooLarge) || statvfs(directory.c_str(), &system) != 0)
     return failOf("reserve", where, error);
-  return fail(SPRT_FAILED) << "far memory of " << whole
-                           << " bytes a rank does not fit into " << where
-                           << ", where "
-                           << static_cast<uint64_t>(system.f_bavail) *
-                                  system.f_frsize
-                           << " are free now: " << std::strerror(error)
-                           << "; give --far another directory";
+  Failure failure = fail(SPRT_FAILED);
+  failure << "far memory of " << whole << " bytes a rank does not fit into "
+          << where;
+  if (isFull)
+    failure << ", where "
+            << static_cast<uint64_t>(system.f_bavail) * system.f_frsize
+            << " are free now";
+  failure << ": " << std::strerror(error) << "; give --far another directory";
+  return failure;
 }
 
 void FarFile::touch(int64_t offset, int64_t bytes) {

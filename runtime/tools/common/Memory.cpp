@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace sprt::tools {
@@ -29,6 +31,12 @@ int64_t leftInGroup() {
 }
 
 } // namespace
+
+bool liesInMemory(const std::string &directory) {
+  struct statfs system = {};
+  return statfs(directory.c_str(), &system) == 0 &&
+         (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+}
 
 int64_t availableMemory() {
   std::ifstream file("/proc/meminfo");

@@ -3,6 +3,7 @@
 #define SPRT_TOOLS_COMMON_MEMORY_H
 
 #include <cstdint>
+#include <string>
 
 namespace sprt::tools {
 
@@ -10,6 +11,9 @@ namespace sprt::tools {
 /// it, within what its control group allows. More would end it, or another, by
 /// a signal and without a word.
 int64_t availableMemory();
+
+/// Whether the files of a directory lie there: those of tmpfs and ramfs.
+bool liesInMemory(const std::string &directory);
 
 } // namespace sprt::tools
 

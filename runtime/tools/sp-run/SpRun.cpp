@@ -1,5 +1,6 @@
 // sp-run: runs a compiled program, checks its results, reports what it did.
 
+#include "Memory.h"
 #include "Steps.h"
 
 #include <unistd.h>
@@ -52,7 +53,13 @@ int run(Options options, bool &out_abandons) {
     return kFailed;
   ProgramPtr program(loaded);
 
-  if (!checkMemory(loaded, !options.far.empty()))
+  bool takesMemory = options.far.empty() || liesInMemory(options.far);
+  if (takesMemory && !options.far.empty())
+    std::fprintf(stderr,
+                 "sp-run: warning: files in \"%s\" lie in memory, which far "
+                 "memory is to spare\n",
+                 options.far.c_str());
+  if (!checkMemory(loaded, !takesMemory))
     return kFailed;
   bool onGpus = std::string(sprt_program_target(loaded)) == "cuda";
   if (std::string wrong = chooseCommunicator(onGpus, options); !wrong.empty()) {
