@@ -195,8 +195,8 @@ private:
       onto.push_back(gradient.onto);
       results.push_back(gradient.result);
     }
-    // Sums over queries go on from one group of heads, or one turn, to the next;
-    // so may a single row, which is its own sum.
+    // Sums over queries go on from one group of heads, or one turn, to the
+    // next; so may a single row, which is its own sum.
     if (!part.queriesTravel && op.getQuery().getType().getDimSize(1) > 1)
       for (auto [before, term] :
            llvm::zip_equal(op.getOntoTerms(), op.getDTerms()))
