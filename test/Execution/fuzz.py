@@ -31,7 +31,11 @@ import scores
 import shrink
 import stages
 
-NOT_TAKEN = ("expected an attention for strategy", "expected an attention, whose batch")
+NOT_TAKEN = (
+    "expected an attention for strategy",
+    "expected an attention for --chunks",
+    "expected an attention, whose batch",
+)
 KEYS_TRAVEL = "expected keys and values to travel"
 ATTEMPTS = 150
 # JAX keeps some megabytes of every function that it has traced.
