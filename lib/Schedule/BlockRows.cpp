@@ -23,6 +23,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::sp {
@@ -277,6 +278,11 @@ struct BlockRowsPass : mlir::sp::impl::BlockRowsPassBase<BlockRowsPass> {
       most = std::max(most, count);
     }
     regions.eraseDiscarded();
+    // What blocks make again may be made for nobody else.
+    func->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isOpTriviallyDead(op))
+        op->erase();
+    });
     if (cut != 0)
       remark::passed(
           func->getLoc(),

@@ -24,6 +24,8 @@ from memory_picture import Picture
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
+# So many lengths behind one that does not fit are tried.
+LATER = 4
 # Each beside those before it.
 MECHANISMS = {
     "none": ["--row-blocks=1", "--offload=none"],
@@ -143,7 +145,7 @@ class Search:
         return promise.get("near", math.inf) <= self.limit
 
     def find(self, begin: list[int]) -> None:
-        """From the shortest, which may need more, and guesses to what fits while the next does not."""
+        """From the shortest, which may need more, and guesses to what fits while the next ones do not."""
         beyond = None
         while beyond is None or (self.best is not None and beyond - self.best > 1):
             index = begin.pop(0) if begin else self.next(self.best, beyond)
@@ -151,6 +153,11 @@ class Search:
                 self.best = index
             elif index:
                 beyond, begin = index, []
+            # Packing is better at some lengths than at shorter ones.
+            if beyond is not None and self.best is not None and beyond - self.best == 1:
+                later = next((more for more in range(beyond + 1, beyond + LATER) if self.fits(more)), None)
+                if later is not None:
+                    self.best, beyond = later, None
 
     def next(self, fitting: int, beyond: int | None) -> int:
         """Where a line through two promises meets the limit, or half way where there is none."""
