@@ -37,6 +37,8 @@ NOT_TAKEN = (
     "expected an attention, whose batch",
 )
 KEYS_TRAVEL = "expected keys and values to travel"
+# maxBands of lib/Import/Masks/MaskRows.cpp.
+MOST_BANDS = 4096
 ATTEMPTS = 150
 # JAX keeps some megabytes of every function that it has traced.
 CASES_PER_PROCESS = 200
@@ -119,7 +121,8 @@ class Fuzzer:
         try:
             return planned, tools.execute(planned)
         except harness.CaseError as failure:
-            if KEYS_TRAVEL in str(failure) and case.backward == "q" and case.by_queries:
+            may_not = case.by_queries or has_many_blocks(case)
+            if KEYS_TRAVEL in str(failure) and case.backward == "q" and may_not:
                 return self._execute(tools, program, replace(case, backward="kv"))
             if not any(text in str(failure) for text in NOT_TAKEN):
                 raise
@@ -199,6 +202,15 @@ def judge(args: argparse.Namespace) -> int:
         print(f"attention {'' if outcome.found else 'not '}found; the model and its inputs: {args.work}")
         status |= bool(outcome.problem)
     return status
+
+
+def has_many_blocks(case: cases.Case) -> bool:
+    """Whether a mask may have more blocks than the importer makes bands of: scores read it then."""
+    sizes = [part.split(":")[1:] for part in case.parts if part.startswith("blocks:")]
+    return any(
+        -(-case.s // int(rows)) * -(-(case.k or case.s) // int(columns)) > MOST_BANDS
+        for rows, columns in sizes
+    )
 
 
 def case_of(text: str) -> cases.Case:
