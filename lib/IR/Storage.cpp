@@ -15,6 +15,13 @@ int64_t mlir::sp::storageBytes(Type type) {
   return tensor.getNumElements() * elementBytes(tensor.getElementType());
 }
 
+int64_t mlir::sp::storageBytes(TypeRange types) {
+  int64_t bytes = 0;
+  for (Type type : types)
+    bytes += storageBytes(type);
+  return bytes;
+}
+
 int64_t mlir::sp::rowBytesOf(RankedTensorType type, int64_t dim) {
   int64_t bytes = elementBytes(type.getElementType());
   for (int64_t size : type.getShape().drop_front(dim + 1))

@@ -42,7 +42,8 @@ static FailureOr<Tensor> applyOp(affine::AffineApplyOp op, Tensors &operands,
     known.push_back(operand.at<int64_t>());
   std::optional<int64_t> index = sp::evaluate(op.getAffineMap(), known);
   if (!index)
-    return op.emitOpError() << "cannot be evaluated: it divides by 0";
+    return op.emitOpError()
+           << "cannot be evaluated: it divides by 0 or overflows";
   return indexOf(op, *index);
 }
 

@@ -9,6 +9,7 @@
 #include "sp/IR/PlacedValues.h"
 #include "sp/IR/RankIndices.h"
 #include "sp/IR/Storage.h"
+#include "sp/IR/Views.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -183,13 +184,6 @@ static Operation *lastReader(Value value, Block &block, Operation *least) {
       last = own;
   }
   return last;
-}
-
-/// What the value is a view of.
-static Value viewedBy(Value value) {
-  while (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
-    value = reshape.getOperand();
-  return value;
 }
 
 /// Moves a view or an index behind what it is made of; returns the operation of

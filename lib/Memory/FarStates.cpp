@@ -5,6 +5,7 @@
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/Program.h"
 #include "sp/IR/Storage.h"
+#include "sp/IR/Views.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"

@@ -4,6 +4,7 @@
 
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/Storage.h"
+#include "sp/IR/Views.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/Builders.h"

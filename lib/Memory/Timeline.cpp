@@ -5,16 +5,12 @@
 #include "Flops.h"
 
 #include "sp/IR/SP.h"
-#include "sp/StableHLO/StableHLO.h"
+#include "sp/IR/Views.h"
 
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::sp;
-
-bool mlir::sp::isView(Operation *op) {
-  return isa<stablehlo::ReshapeOp, TakeOp>(op);
-}
 
 Timeline::Timeline(Block &block) : block(block) {
   double time = 0;

@@ -49,9 +49,6 @@ private:
   SmallVector<double> times;
 };
 
-/// Whether `op` gives a view of a value, which is not there for itself.
-bool isView(Operation *op);
-
 } // namespace mlir::sp
 
 #endif // SP_LIB_MEMORY_TIMELINE_H

@@ -52,14 +52,9 @@ constexpr int64_t kKeptBytes = 64 * 1024;
 /// Sums that can be joined: over the same axes, of the same type.
 using Kind = std::pair<Attribute, Type>;
 
-int64_t bytesOf(TypeRange types) {
-  int64_t bytes = 0;
-  for (Type type : types)
-    bytes += storageBytes(type);
-  return bytes;
+int64_t bytesOf(AllReduceOp op) {
+  return storageBytes(op.getInputs().getTypes());
 }
-
-int64_t bytesOf(AllReduceOp op) { return bytesOf(op.getInputs().getTypes()); }
 
 /// The first operation of the block that uses a result of `op`, or the
 /// terminator.
@@ -129,7 +124,8 @@ void BlockBuckets::sinkUsers() {
       if (!known.contains(operand.getDefiningOp()))
         others.push_back(operand.getType());
     bool usesSum = others.size() < op.getNumOperands();
-    if (!usesSum || bytesOf(others) > bytesOf(op.getResultTypes()) + kKeptBytes)
+    if (!usesSum || storageBytes(TypeRange(others)) >
+                        storageBytes(op.getResultTypes()) + kKeptBytes)
       continue;
     known.insert(&op);
     users.push_back(&op);

@@ -13,8 +13,8 @@
 #include "sp/IR/Program.h"
 #include "sp/IR/SP.h"
 #include "sp/IR/Storage.h"
+#include "sp/IR/Views.h"
 #include "sp/Schedule/Passes.h"
-#include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
@@ -32,24 +32,13 @@ using namespace mlir::sp;
 /// What an operation may make beyond what it needs, to run early.
 static constexpr int64_t kMoreBytes = 64 * 1024;
 
-static int64_t bytesOf(ValueRange values) {
-  int64_t bytes = 0;
-  for (Value value : values)
-    bytes += storageBytes(value.getType());
-  return bytes;
-}
-
-static Value viewedBy(Value value) {
-  while (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
-    value = reshape.getOperand();
-  return value;
-}
-
+/// What computes in a kernel, or not at all, and needs no index.
 static bool isMovable(Operation *op) {
-  bool isKnown = isa<LaunchOp>(op) || isa<stablehlo::ReshapeOp>(op) ||
-                 isa<stablehlo::ConstantOp>(op);
+  bool isKnown =
+      isa<LaunchOp>(op) || isView(op) || op->hasTrait<OpTrait::ConstantLike>();
   return isKnown &&
-         llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
+         llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) &&
+         llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
 namespace {
@@ -103,7 +92,8 @@ Updates::Updates(func::FuncOp func) : body(func.getBody().front()) {
           return found.contains(user);
         });
     if (isForThem && isMovable(&op) &&
-        bytesOf(op.getResults()) <= bytesOf(op.getOperands()) + kMoreBytes)
+        storageBytes(op.getResultTypes()) <=
+            storageBytes(op.getOperandTypes()) + kMoreBytes)
       found.insert(&op);
   }
   for (Operation &op : body)
@@ -113,7 +103,7 @@ Updates::Updates(func::FuncOp func) : body(func.getBody().front()) {
 
 void Updates::findReaders(Operation *update, Value view) {
   for (Operation *user : view.getUsers()) {
-    if (isa<stablehlo::ReshapeOp, TakeOp>(user))
+    if (isView(user))
       findReaders(update, user->getResult(0));
     else if (user != update)
       readers[update].push_back(body.findAncestorOpInBlock(*user));

@@ -207,6 +207,8 @@ LogicalResult mlir::sp::chooseBlocks(ModuleOp partitioned,
                                      const CompileOptions &options,
                                      MemoryChoices &choices, RemarkLog &log) {
   choices.goesFar = false;
+  if (options.rowBlocks != 0 && !options.offload && !hasUpdates(partitioned))
+    return success();
   int64_t arenaBytes = choices.arenaBytes;
   Trials trials(partitioned, options, log);
   FailureOr<Chosen> near = trials.choose(/*goesFar=*/false, arenaBytes);
