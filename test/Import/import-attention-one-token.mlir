@@ -74,6 +74,42 @@ module @one_group {
 
 // -----
 
+// Positions of one token are 0 whichever dimension they lie in: two comparisons of
+// them hide nothing.
+
+// CHECK-LABEL: module @one_group_in_a_window
+// CHECK-NOT: exponential
+// CHECK: sp.attention({{.*}}, %arg1, %arg2) bands [#sp.band<q 0 to 1, k 0 to 1, lo -inf, hi inf>]
+module @one_group_in_a_window {
+  func.func public @main(%arg0: tensor<1x1x1x4xf32>, %arg1: tensor<1x1x1x4xf32>, %arg2: tensor<1x1x1x4xf32>) -> (tensor<1x1x1x4xf32>) {
+    %0 = stablehlo.reshape %arg0 : (tensor<1x1x1x4xf32>) -> tensor<1x1x1x1x4xf32>
+    %1 = stablehlo.dot_general %arg1, %0, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [4] : (tensor<1x1x1x4xf32>, tensor<1x1x1x1x4xf32>) -> tensor<1x1x1x1x1xf32>
+    %2 = stablehlo.transpose %1, dims = [0, 1, 4, 3, 2] : (tensor<1x1x1x1x1xf32>) -> tensor<1x1x1x1x1xf32>
+    %5 = stablehlo.iota dim = 0 : tensor<1x1xi32>
+    %6 = stablehlo.iota dim = 1 : tensor<1x1xi32>
+    %7 = stablehlo.subtract %6, %5 : tensor<1x1xi32>
+    %behind = stablehlo.constant dense<-2> : tensor<1x1xi32>
+    %8 = stablehlo.compare GT, %7, %behind, SIGNED : (tensor<1x1xi32>, tensor<1x1xi32>) -> tensor<1x1xi1>
+    %ahead = stablehlo.constant dense<0> : tensor<1x1xi32>
+    %9 = stablehlo.compare LE, %7, %ahead, SIGNED : (tensor<1x1xi32>, tensor<1x1xi32>) -> tensor<1x1xi1>
+    %10 = stablehlo.and %8, %9 : tensor<1x1xi1>
+    %11 = stablehlo.reshape %10 : (tensor<1x1xi1>) -> tensor<1x1x1x1x1xi1>
+    %low = stablehlo.constant dense<0xFF800000> : tensor<1x1x1x1x1xf32>
+    %12 = stablehlo.select %11, %2, %low : tensor<1x1x1x1x1xi1>, tensor<1x1x1x1x1xf32>
+    %13 = stablehlo.exponential %12 : tensor<1x1x1x1x1xf32>
+    %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %14 = stablehlo.reduce(%13 init: %cst_3) applies stablehlo.add across dimensions = [4] : (tensor<1x1x1x1x1xf32>, tensor<f32>) -> tensor<1x1x1x1xf32>
+    %15 = stablehlo.broadcast_in_dim %14, dims = [0, 1, 2, 3] : (tensor<1x1x1x1xf32>) -> tensor<1x1x1x1x1xf32>
+    %16 = stablehlo.divide %13, %15 : tensor<1x1x1x1x1xf32>
+    %20 = stablehlo.dot_general %arg2, %16, batching_dims = [0, 2] x [0, 1], contracting_dims = [1] x [4] : (tensor<1x1x1x4xf32>, tensor<1x1x1x1x1xf32>) -> tensor<1x1x4x1x1xf32>
+    %21 = stablehlo.transpose %20, dims = [0, 4, 1, 3, 2] : (tensor<1x1x4x1x1xf32>) -> tensor<1x1x1x1x4xf32>
+    %22 = stablehlo.reshape %21 : (tensor<1x1x1x1x4xf32>) -> tensor<1x1x1x4xf32>
+    return %22 : tensor<1x1x1x4xf32>
+  }
+}
+
+// -----
+
 // A query of a decoder's next token beside keys of segments: it has no axis of
 // queries, in which rows without keys would be looked for.
 // CHECK-LABEL: func.func @one_query_in_segments

@@ -81,7 +81,7 @@ std::optional<LinearForm> PositionReader::linearAxes(ArrayRef<AxisId> dim) {
       // Held inside the size, which is not linear.
       if (low < 0 || high >= double(size))
         return std::nullopt;
-    } else {
+    } else if (size > 1) {
       own.terms.push_back({axis, 1.0});
     }
     LinearForm wider;
