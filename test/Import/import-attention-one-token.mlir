@@ -74,8 +74,8 @@ module @one_group {
 
 // -----
 
-// Positions of one token are 0 whichever dimension they lie in: two comparisons of
-// them hide nothing.
+// Positions of one token are 0 whichever dimension they lie in: comparisons of them
+// and of their chunks hide nothing.
 
 // CHECK-LABEL: module @one_group_in_a_window
 // CHECK-NOT: exponential
@@ -92,7 +92,12 @@ module @one_group_in_a_window {
     %8 = stablehlo.compare GT, %7, %behind, SIGNED : (tensor<1x1xi32>, tensor<1x1xi32>) -> tensor<1x1xi1>
     %ahead = stablehlo.constant dense<0> : tensor<1x1xi32>
     %9 = stablehlo.compare LE, %7, %ahead, SIGNED : (tensor<1x1xi32>, tensor<1x1xi32>) -> tensor<1x1xi1>
-    %10 = stablehlo.and %8, %9 : tensor<1x1xi1>
+    %two = stablehlo.constant dense<2> : tensor<1x1xi32>
+    %of_query = stablehlo.divide %5, %two : tensor<1x1xi32>
+    %of_key = stablehlo.divide %6, %two : tensor<1x1xi32>
+    %chunk = stablehlo.compare EQ, %of_query, %of_key, SIGNED : (tensor<1x1xi32>, tensor<1x1xi32>) -> tensor<1x1xi1>
+    %inside = stablehlo.and %8, %9 : tensor<1x1xi1>
+    %10 = stablehlo.and %inside, %chunk : tensor<1x1xi1>
     %11 = stablehlo.reshape %10 : (tensor<1x1xi1>) -> tensor<1x1x1x1x1xi1>
     %low = stablehlo.constant dense<0xFF800000> : tensor<1x1x1x1x1xf32>
     %12 = stablehlo.select %11, %2, %low : tensor<1x1x1x1x1xi1>, tensor<1x1x1x1x1xf32>

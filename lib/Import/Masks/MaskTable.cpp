@@ -82,7 +82,7 @@ void classify(Threshold &threshold, std::vector<char> pairs, int64_t queries,
 std::optional<Threshold> mlir::sp::readTable(const AxisLabels &labels,
                                              const AttentionAxes &axes,
                                              const Node *node) {
-  Axes over = labels.resolve(flatten(node->labels));
+  Axes over = axesOver(labels, node);
   SampleEvaluator evaluator(labels, 0);
   SmallVector<int64_t> shape;
   for (AxisId axis : over) {
@@ -162,7 +162,7 @@ std::optional<Threshold> mlir::sp::readSteps(const AxisLabels &labels,
   bool isKeys[2] = {false, true};
   for (unsigned i = 0; i < 2; ++i) {
     const Node *side = narrowest(node->operands[i]);
-    Axes over = labels.resolve(flatten(side->labels));
+    Axes over = axesOver(labels, side);
     SampleEvaluator evaluator(labels, 0);
     if (!over.empty()) {
       std::vector<int64_t> all(labels.size(over[0]));

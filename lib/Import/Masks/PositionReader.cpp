@@ -32,6 +32,12 @@ void LinearForm::add(const LinearForm &other, double factor) {
   llvm::erase_if(terms, [](const auto &term) { return term.second == 0; });
 }
 
+Axes mlir::sp::axesOver(const AxisLabels &labels, const Node *node) {
+  Axes axes = labels.resolve(flatten(node->labels));
+  llvm::erase_if(axes, [&](AxisId axis) { return labels.size(axis) == 1; });
+  return axes;
+}
+
 /// Whether the type holds every value of the form exactly.
 bool PositionReader::holds(const LinearForm &form, Type type) const {
   double low = form.constant, high = form.constant;
@@ -158,7 +164,7 @@ size_t mlir::sp::countTable(const Node *node) {
 }
 
 std::optional<LinearForm> PositionReader::linearTable(const Node *node) {
-  Axes over = labels.resolve(flatten(node->labels));
+  Axes over = axesOver(labels, node);
   if (over.size() > 1 || node->elementType().isInteger(1) ||
       countTable(node) == 0)
     return std::nullopt;
@@ -189,7 +195,7 @@ std::optional<LinearForm> PositionReader::linearTable(const Node *node) {
 /// Takes a node that is made of positions and constants only, and small enough
 /// to be looked at whole.
 bool PositionReader::addTable(const Node *node) {
-  Axes over = labels.resolve(flatten(node->labels));
+  Axes over = axesOver(labels, node);
   int64_t size = 1;
   for (AxisId axis : over) {
     if (labels.derivation(axis))
@@ -211,7 +217,7 @@ bool PositionReader::addSteps(const Node *node) {
   for (const Node *operand : node->operands) {
     // What is broadcast runs over what it is made of.
     const Node *narrow = narrowest(operand);
-    Axes axes = labels.resolve(flatten(narrow->labels));
+    Axes axes = axesOver(labels, narrow);
     if (axes.size() > 1 || countTable(narrow) == 0)
       return false;
     for (AxisId axis : axes)
@@ -245,7 +251,7 @@ LogicalResult PositionReader::visit(const Node *node) {
   bool table =
       isa<stablehlo::IotaOp>(node->op) ||
       (isa<stablehlo::ConstantOp>(node->op) && !isUniform(node->value));
-  if (table && !labels.resolve(flatten(node->labels)).empty()) {
+  if (table && !axesOver(labels, node).empty()) {
     if (isa<stablehlo::ConstantOp>(node->op) && addTable(node))
       return success();
     if (inputs == Inputs::Any)
