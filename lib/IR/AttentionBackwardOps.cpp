@@ -6,18 +6,31 @@ using namespace mlir;
 using namespace mlir::sp;
 
 LogicalResult AttendOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // (C8)
+  if (failed(verifyDocuments(*this, getDocumentsAttr(), symbols,
+                             getQueries().getLength(), getKeys().getLength())))
+    return failure();
   // (C5)
   return verifyScore(*this, symbols, 1);
 }
 
 LogicalResult
 AttentionBackwardOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // (C8)
+  if (failed(verifyDocuments(*this, getDocumentsAttr(), symbols,
+                             getQuery().getType().getDimSize(1),
+                             getKey().getType().getDimSize(1))))
+    return failure();
   // (C5)
   return verifyScore(*this, symbols, 2 + getDTerms().size());
 }
 
 LogicalResult
 AttendBackwardOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // (C8)
+  if (failed(verifyDocuments(*this, getDocumentsAttr(), symbols,
+                             getQueries().getLength(), getKeys().getLength())))
+    return failure();
   // (C5)
   return verifyScore(*this, symbols, 2 + getDTerms().size());
 }

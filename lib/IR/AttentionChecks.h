@@ -37,11 +37,8 @@ template <typename OpT> LogicalResult verifyNotUniform(OpT op) {
   return success();
 }
 
-inline bool agree(ArrayRef<int64_t> q, ArrayRef<int64_t> k, ArrayRef<int64_t> v,
-                  ArrayRef<int64_t> o) {
-  return q[0] == k[0] && q[3] == k[3] && k.drop_back() == v.drop_back() &&
-         q.drop_back() == o.drop_back() && o[3] == v[3];
-}
+bool agree(ArrayRef<int64_t> q, ArrayRef<int64_t> k, ArrayRef<int64_t> v,
+           ArrayRef<int64_t> o);
 
 template <typename OpT> LogicalResult verifyKvHeads(OpT op) {
   int64_t heads = op.getQuery().getType().getDimSize(2),
@@ -59,9 +56,7 @@ template <typename OpT> LogicalResult verifyKvHeads(OpT op) {
 }
 
 /// The element type of a softmax state.
-inline bool isStateType(Type element, Type operand) {
-  return operand.isF64() ? element.isF64() : element.isF32();
-}
+bool isStateType(Type element, Type operand);
 
 /// What terms of a score function run over; `columns` are the keys of a pair.
 struct TermSizes {
@@ -128,6 +123,11 @@ LogicalResult verifyTerms(OpT op, const TermSizes &sizes) {
   }
   return success();
 }
+
+/// Whether documents exist, of so many queries and keys.
+LogicalResult verifyDocuments(Operation *op, DocumentsAttr documents,
+                              SymbolTableCollection &symbols, int64_t queries,
+                              int64_t keys);
 
 /// Of whose results the first `least` always are there.
 template <typename OpT>

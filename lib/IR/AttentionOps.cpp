@@ -5,7 +5,38 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+bool mlir::sp::agree(ArrayRef<int64_t> q, ArrayRef<int64_t> k,
+                     ArrayRef<int64_t> v, ArrayRef<int64_t> o) {
+  return q[0] == k[0] && q[3] == k[3] && k.drop_back() == v.drop_back() &&
+         q.drop_back() == o.drop_back() && o[3] == v[3];
+}
+
+bool mlir::sp::isStateType(Type element, Type operand) {
+  return operand.isF64() ? element.isF64() : element.isF32();
+}
+
+LogicalResult mlir::sp::verifyDocuments(Operation *op, DocumentsAttr documents,
+                                        SymbolTableCollection &symbols,
+                                        int64_t queries, int64_t keys) {
+  if (!documents)
+    return success();
+  for (auto [name, length] : {std::pair(documents.getQueries(), queries),
+                              std::pair(documents.getKeys(), keys)}) {
+    auto of = symbols.lookupNearestSymbolFrom<DocumentsOp>(op, name);
+    if (!of || int64_t(of.getLength()) != length)
+      return op->emitOpError()
+             << "expected documents of " << length << " positions called '"
+             << name.getValue() << "'";
+  }
+  return success();
+}
+
 LogicalResult AttentionOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // (C9)
+  if (failed(verifyDocuments(*this, getDocumentsAttr(), symbols,
+                             getQuery().getType().getDimSize(1),
+                             getKey().getType().getDimSize(1))))
+    return failure();
   // (C7)
   return verifyScore(*this, symbols, 1);
 }

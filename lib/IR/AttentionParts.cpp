@@ -56,8 +56,9 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Type result,
                         Empty empty, const PairScores &scores) {
   build(builder, state, result, lse, operands[0], operands[1], operands[2],
         terms.values, kindsOf(builder, terms), sink, mean, scores.bands,
-        scores.scale, EmptyAttr::get(builder.getContext(), empty),
-        scores.function, scores.name, PlanAttr());
+        scores.documents, scores.scale,
+        EmptyAttr::get(builder.getContext(), empty), scores.function,
+        scores.name, PlanAttr());
 }
 
 void AttentionBackwardOp::build(OpBuilder &builder, OperationState &state,
@@ -67,8 +68,8 @@ void AttentionBackwardOp::build(OpBuilder &builder, OperationState &state,
   build(builder, state, gradients[0], gradients[1], gradients[2],
         gradients.drop_front(3), operands[0], operands[1], operands[2],
         forward.getResult(), forward.getLse(), cotangent, forward.getTerms(),
-        forward.getTermKinds(), lseCotangent, scores.bands, scores.scale,
-        scores.function, scores.name, PlanAttr());
+        forward.getTermKinds(), lseCotangent, scores.bands, scores.documents,
+        scores.scale, scores.function, scores.name, PlanAttr());
 }
 
 void AttendOp::build(OpBuilder &builder, OperationState &state, Type output,
@@ -79,7 +80,7 @@ void AttendOp::build(OpBuilder &builder, OperationState &state, Type output,
         onto.output, onto.lse, blocks.querySource, blocks.source,
         blocks.terms.values, kindsOf(builder, blocks.terms), blocks.queries,
         blocks.keys, blocks.heads, blocks.kvHeads, firstHead(builder, blocks),
-        scores.bands, scores.scale,
+        scores.bands, scores.documents, scores.scale,
         SoftmaxFormAttr::get(builder.getContext(), form), scores.function,
         scores.name);
 }
@@ -99,5 +100,5 @@ void AttendBackwardOp::build(OpBuilder &builder, OperationState &state,
         blocks.querySource, blocks.source, blocks.terms.values,
         kindsOf(builder, blocks.terms), blocks.queries, blocks.keys,
         blocks.heads, blocks.kvHeads, firstHead(builder, blocks), scores.bands,
-        scores.scale, scores.function, scores.name);
+        scores.documents, scores.scale, scores.function, scores.name);
 }

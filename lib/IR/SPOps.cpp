@@ -133,6 +133,22 @@ int64_t MeshOp::getRanks() {
   return ranks;
 }
 
+LogicalResult DocumentsOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // (C1)
+  auto main = symbols.lookupSymbolIn<func::FuncOp>(
+      (*this)->getParentOp(), StringAttr::get(getContext(), "main"));
+  if (!main)
+    return success();
+  if (getArgument() >= main.getNumArguments())
+    return emitOpError() << "expected one of " << main.getNumArguments()
+                         << " arguments but got argument " << getArgument();
+  Type type = main.getArgumentTypes()[getArgument()];
+  if (!getElementTypeOrSelf(type).isInteger())
+    return emitOpError() << "expected whole numbers in argument "
+                         << getArgument() << " but got " << type;
+  return success();
+}
+
 LogicalResult MeshOp::verify() {
   // (C1)
   for (std::optional<AxisAttr> role : {getSequence(), getBatch()})

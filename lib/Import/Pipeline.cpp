@@ -32,6 +32,7 @@ void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createFoldSlicesOfPadsPass());
   manager.addNestedPass<func::FuncOp>(createOrientProductsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
+  manager.addPass(createFindDocumentsPass());
   manager.addPass(createVerifyImportPass());
 }
 

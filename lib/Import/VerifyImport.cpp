@@ -61,10 +61,10 @@ private:
     for (Operation &op : *getOperation().getBody()) {
       auto function = dyn_cast<func::FuncOp>(op);
       if (!function) {
-        if (isa<sdy::MeshOp, MeshOp>(op))
+        if (isa<sdy::MeshOp, MeshOp, DocumentsOp>(op))
           continue;
-        return op.emitError(
-                   "expected functions and meshes in a module but got '")
+        return op.emitError("expected functions, meshes and documents in a "
+                            "module but got '")
                << op.getName() << "'";
       }
       if (isScore(function))

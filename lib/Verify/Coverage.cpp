@@ -22,14 +22,15 @@ static std::pair<Side, Side> sidesOf(OpT op, ArrayRef<Value> besideQuery) {
 }
 
 Part::Part(AttendOp op)
-    : op(op), name("state"), bands(op.getBands()), form(op.getForm()) {
+    : op(op), name("state"), bands(op.getBands()),
+      documents(op.getDocumentsAttr()), form(op.getForm()) {
   std::tie(staying, travelling) = sidesOf(op, {});
 }
 
 Part::Part(AttendBackwardOp op)
     : op(op), name("gradient"),
       queriesTravel(op.getQuerySource() && op.getQueries().getTurns() == 1),
-      bands(op.getBands()) {
+      bands(op.getBands()), documents(op.getDocumentsAttr()) {
   std::tie(staying, travelling) =
       sidesOf(op, {op.getDOutput(), op.getLse(), op.getDelta()});
   if (queriesTravel)
@@ -40,7 +41,8 @@ LogicalResult Coverage::add(const Part &part, ArrayRef<Value> cameFrom,
                             const Moves &moves) {
   if (part.staying.rows != last.staying.rows ||
       part.travelling.rows != last.travelling.rows ||
-      part.bands != last.bands || part.form != last.form ||
+      part.bands != last.bands || part.documents != last.documents ||
+      part.form != last.form ||
       part.staying.operands != last.staying.operands ||
       part.staying.turn != last.staying.turn ||
       part.queriesTravel != last.queriesTravel ||

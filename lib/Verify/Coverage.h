@@ -32,10 +32,14 @@ struct Part {
   Side staying, travelling;
   bool queriesTravel = false;
   ArrayAttr bands;
+  DocumentsAttr documents;
   std::optional<SoftmaxForm> form; ///< of a state
 
   /// The bands as what stays sees them.
   ArrayAttr seen() const { return queriesTravel ? transposed(bands) : bands; }
+  DocumentsAttr seenDocuments() const {
+    return documents && queriesTravel ? documents.getTransposed() : documents;
+  }
 };
 
 /// One line of parts, each onto the one before it.

@@ -248,7 +248,8 @@ private:
     // Of what travels first only: the rest goes the same way.
     ReadersAttr neededBy = blockOf(operands.front()).neededBy;
     if (neededBy && (neededBy.getRows() != part.staying.rows ||
-                     neededBy.getBands() != part.seen()))
+                     neededBy.getBands() != part.seen() ||
+                     neededBy.getDocuments() != part.seenDocuments()))
       return part.op->emitOpError()
              << "attends to " << name << " that came for others, " << neededBy;
     return checkSource(part.op, moves, source, rows);

@@ -90,6 +90,24 @@ class _RankStatistics(Structure):
     )
 
 
+class _Documents(Structure):
+    _fields_ = (("size", c_size_t), ("count", c_int64), ("skipped", c_int32))
+
+
+class _Prediction(Structure):
+    _fields_ = (
+        ("size", c_size_t),
+        ("bytes_sent", c_int64),
+        ("flops", c_int64),
+        ("touched_bytes", c_int64),
+        ("exact", c_int32),
+        ("far_touched_bytes", c_int64),
+        ("far_read_bytes", c_int64),
+        ("far_written_bytes", c_int64),
+        ("peak_bytes", c_int64),
+    )
+
+
 _HANDLE = POINTER(c_void_p)
 # Name: result, arguments. A call whose result is _STATUS raises RunError instead.
 _STATUS = c_void_p
@@ -119,6 +137,8 @@ _SIGNATURES = {
     "sprt_session_wait": (_STATUS, c_void_p, c_double, POINTER(c_int32)),
     "sprt_session_collect": (_STATUS, c_void_p, POINTER(_Array), c_int64),
     "sprt_session_rank_statistics": (_STATUS, c_void_p, c_int64, POINTER(_RankStatistics)),
+    "sprt_session_documents": (_STATUS, c_void_p, POINTER(_Documents)),
+    "sprt_session_predict": (_STATUS, c_void_p, c_int64, POINTER(_Prediction)),
     "sprt_session_seconds": (c_double, c_void_p),
     "sprt_session_write_trace": (_STATUS, c_void_p, c_char_p),
 }
@@ -246,6 +266,20 @@ def rank_statistics(session: c_void_p, rank: int) -> _RankStatistics:
     statistics = _RankStatistics(size=ctypes.sizeof(_RankStatistics))
     library().sprt_session_rank_statistics(session, rank, byref(statistics))
     return statistics
+
+
+def documents(session: c_void_p) -> _Documents:
+    """How many documents the inputs of the last run told apart, and whether pairs of two were skipped."""
+    found = _Documents(size=ctypes.sizeof(_Documents))
+    library().sprt_session_documents(session, byref(found))
+    return found
+
+
+def predictions(session: c_void_p, ranks: int) -> Sequence[_Prediction]:
+    """What each rank does in a run with the documents of the last one."""
+    predicted = (_Prediction * ranks)(*[_Prediction(size=ctypes.sizeof(_Prediction))] * ranks)
+    library().sprt_session_predict(session, ranks, predicted)
+    return predicted
 
 
 def _raise_status(loaded: ctypes.CDLL, status: int | None, _function: object, _arguments: object) -> None:

@@ -122,7 +122,20 @@ class Session:
             "bytesSentPerRank": [rank.bytes_sent for rank in statistics],
             "peakBytesPerRank": [rank.peak_bytes for rank in statistics],
             **(far if any(far["farPeakBytesPerRank"]) else {}),
+            **self._documents(ranks),
         }
+
+    def _documents(self, ranks: int) -> dict:
+        found = runtime.documents(self._handle)
+        if not found.count:
+            return {}
+        predicted = runtime.predictions(self._handle, ranks)
+        promised = {
+            "bytesSentPerRank": [rank.bytes_sent for rank in predicted],
+            "peakBytesPerRank": [rank.peak_bytes for rank in predicted],
+            "flopsPerRank": [rank.flops for rank in predicted],
+        }
+        return {"documents": {"count": found.count, "skipped": bool(found.skipped), "promised": promised}}
 
     def write_trace(self, path: str | os.PathLike[str]) -> None:
         """Write the last run's events as a Chrome/Perfetto trace."""

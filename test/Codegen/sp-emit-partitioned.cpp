@@ -44,7 +44,7 @@ static bool printCommands(ModuleOp module, const EmittedProgram &program) {
   char *text = nullptr;
   std::vector<sprt_prediction> predictions(
       getMesh(module).getRanks(),
-      {sizeof(sprt_prediction), 0, 0, 0, 0, 0, 0, 0});
+      {sizeof(sprt_prediction), 0, 0, 0, 0, 0, 0, 0, 0});
   sprt_status *status =
       sprt_plan_text(program.plan.data(), program.plan.size(), &text);
   if (!status)

@@ -128,8 +128,8 @@ def case(random: Random) -> cases.Case:
     drawn = replace(drawn, mask=mask, backward=backward)
     drawn = (learning(random, drawn) if drawn.grad else drawn).settled()
     seen = [name.split(":")[0] for name in drawn.parts]
-    hides = {*seen} & {"segments", "positions", "padding", "lengths", "mask"}
-    positional = {*seen} & {*scores.POSITIONS, "windows"} - {"full"}
+    hides = {*seen} & {"positions", "padding", "lengths", "mask"}
+    positional = {*seen} & {*scores.POSITIONS, "windows", "segments"} - {"full"}
     if hides and not positional and drawn.grad < 2 and random.random() < HIDDEN:
         drawn = replace(drawn, hidden=random.choice(magnitudes.HIDDEN[1:]))
     drawn = replace(alike(drawn), rows=random.choice((0, 0, 1, 2, 3, 5)), far=random.choice((0, 0, 1)))
@@ -144,15 +144,18 @@ def on(target: str, case: cases.Case) -> cases.Case:
 
 
 def alike(case: cases.Case) -> cases.Case:
-    """Without hidden values that are not the model's: weights set to 0, means of rows filled with the lowest.
+    """Without hidden values that are not the model's.
 
-    README, "What differs from the model's numbers".
+    README, "What differs from the model's numbers": rows and weights set to 0, means of rows filled
+    with the lowest.
     """
-    differs = (case.grad and case.fill in ("zero", "lowest")) or (case.fill, case.hidden) == (
-        "lowest",
-        "v:inf",
+    argument = case.hidden[:1]
+    differs = (
+        (case.grad and case.fill == "zero" and argument in ("q", "v"))
+        or (case.grad and case.fill == "lowest" and argument == "v")
+        or (case.fill, case.hidden) == ("lowest", "v:inf")
     )
-    return replace(case, hidden="") if differs and case.hidden.startswith("v") else case
+    return replace(case, hidden="") if differs else case
 
 
 def learning(random: Random, case: cases.Case) -> cases.Case:

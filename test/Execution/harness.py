@@ -201,8 +201,8 @@ class Tools:
 
 
 def broken(promised: dict, measured: dict) -> list[str]:
-    """What was sent or used otherwise than sp-compile promised."""
-    problems = []
+    """What was sent or used otherwise than sp-compile promised, or sp-run once it knew the documents."""
+    promised, problems = promised | measured.get("documents", {}).get("promised", {}), []
     for rank, (peak, limit) in enumerate(
         zip(measured["peakBytesPerRank"], promised["peakBytesPerRank"], strict=True)
     ):

@@ -199,12 +199,11 @@ FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
   for (MeshAxisAttr axis : meshOp.getMesh().getAxes())
     mesh[axis.getName().str()] = axis.getSize();
   auto main = module.lookupSymbol<func::FuncOp>("main");
-  int64_t arenaBytes = *bytesOf(main, Space::Arena),
-          farBytes = *bytesOf(main, Space::Far);
+  int64_t farBytes = *bytesOf(main, Space::Far);
   int64_t constantBytes = constantBytesOf(module);
   bool isExact = true;
   std::vector<sprt_prediction> predictions(
-      meshOp.getRanks(), {sizeof(sprt_prediction), 0, 0, 0, 0, 0, 0, 0});
+      meshOp.getRanks(), {sizeof(sprt_prediction), 0, 0, 0, 0, 0, 0, 0, 0});
   if (sprt_status *status = sprt_plan_predict(
           program.plan.data(), program.plan.size(), program.signatures.data(),
           program.signatures.size(), meshOp.getRanks(), predictions.data())) {
@@ -215,12 +214,11 @@ FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
   for (const sprt_prediction &each : predictions) {
     bytes.push_back(each.bytes_sent);
     flops.push_back(each.flops);
-    // The arena of a GPU is there as a whole, and so is its far memory.
-    int64_t arena = program.isCuda ? arenaBytes : each.touched_bytes;
+    // The far memory of a GPU is there as a whole.
     far.push_back(program.isCuda ? farBytes : each.far_touched_bytes);
     read.push_back(each.far_read_bytes);
     written.push_back(each.far_written_bytes);
-    peak.push_back(arena + program.scratchBytes + constantBytes);
+    peak.push_back(each.peak_bytes);
     isExact &= each.exact != 0;
   }
   json report{{"version", 1},

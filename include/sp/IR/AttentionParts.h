@@ -30,10 +30,12 @@ struct PairScores {
   /// Null without a score function.
   FlatSymbolRefAttr function;
   StringAttr name;
+  /// Null where pairs are not of documents.
+  DocumentsAttr documents = {};
 
   template <typename OpT> static PairScores of(OpT op) {
     return {op.getBands(), op.getScaleAttr(), op.getScoreAttr(),
-            op.getNameAttr()};
+            op.getNameAttr(), op.getDocumentsAttr()};
   }
 };
 

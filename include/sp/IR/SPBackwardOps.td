@@ -52,6 +52,7 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
     the derivatives among the function's results.
     (C6) gradients of terms have those shapes and lse's element type.
     (C7) `d_lse` is `[batch, queries, heads]` and has lse's element type.
+    (C8) documents are as in `sp.attention`.
     ```mlir
     %dq, %dk, %dv = sp.attention_backward(%q, %k, %v) of(%o, %lse) by(%do)
        bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.250000e-01 {name = "layer0"}
@@ -62,7 +63,7 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
   let arguments = !con((ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key, 4DTensorOf<[AnyFloat]>:$value,
                             4DTensorOf<[AnyFloat]>:$output, TensorRankOf<[F32, F64], [3, 4]>:$lse,
                             4DTensorOf<[AnyFloat]>:$d_output), terms,
-                       (ins Optional<3DTensorOf<[F32, F64]>>:$d_lse, Sp_BandsAttr:$bands, F64Attr:$scale,
+                       (ins Optional<3DTensorOf<[F32, F64]>>:$d_lse, Sp_BandsAttr:$bands, OptionalAttr<Sp_DocumentsAttr>:$documents, F64Attr:$scale,
                             OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan));
   let results = (outs 4DTensorOf<[AnyFloat]>:$d_query, 4DTensorOf<[AnyFloat]>:$d_key,
@@ -74,7 +75,7 @@ def Sp_AttentionBackwardOp : Sp_Scored<"attention_backward"> {
   let assemblyFormat = [{
     `(` $query `,` $key `,` $value `)` `of` `(` $output `,` $lse `)` `by` `(` $d_output `)`
   }] # termsText # [{
-    (`lse` `(` $d_lse^ `:` type($d_lse) `)`)? `bands` $bands `scale` $scale (`plan` $plan^)? attr-dict `:`
+    (`lse` `(` $d_lse^ `:` type($d_lse) `)`)? `bands` $bands (`documents` $documents^)? `scale` $scale (`plan` $plan^)? attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `,` type($output) `,` type($lse) `,` type($d_output) `)` `->`
     `(` type($d_query) `,` type($d_key) `,` type($d_value) `)` (`terms` `(` type($d_terms)^ `)`)?
   }];
@@ -114,6 +115,7 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward", [DeclareOpInterfaceMethod
     `query_source` where they are dealt by turn.
     (C7) gradients of terms have those shapes and the state's element type; each is
     continued by the type of the new one.
+    (C8) documents are as in `sp.attend`.
     ```mlir
     %dq1, %dk1, %dv1 = sp.attend_backward(%q, %k, %v) of(%do, %lse, %delta) onto_query(%dq) onto_keys(%dk, %dv)
        queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
@@ -132,7 +134,7 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward", [DeclareOpInterfaceMethod
                        (ins Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
                             OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
                             DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_head,
-                            Sp_BandsAttr:$bands, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
+                            Sp_BandsAttr:$bands, OptionalAttr<Sp_DocumentsAttr>:$documents, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name));
   let results = (outs 4DTensorOf<[F32, F64]>:$d_query, 4DTensorOf<[F32, F64]>:$d_key,
                       4DTensorOf<[F32, F64]>:$d_value, Variadic<4DTensorOf<[F32, F64]>>:$d_terms);
@@ -144,7 +146,7 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward", [DeclareOpInterfaceMethod
     (`onto_query` `(` $onto_query^ `)`)? (`onto_keys` `(` $onto_key^ `,` $onto_value `)`)? (`onto_terms` `(` $onto_terms^ `)`)?
   }] # termsText # [{
     `queries` $queries (`from` $query_source^)? `keys` $keys (`from` $source^)?
-    (`heads` $heads^ `kv_heads` $kv_heads)? (`first_head` $first_head^)? `bands` $bands `scale` $scale attr-dict `:`
+    (`heads` $heads^ `kv_heads` $kv_heads)? (`first_head` $first_head^)? `bands` $bands (`documents` $documents^)? `scale` $scale attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `,` type($d_output) `,` type($lse) `)` `->`
     `(` type($d_query) `,` type($d_key) `,` type($d_value) `)` (`terms` `(` type($d_terms)^ `)`)?
     `` custom<GradientTypes>(ref($onto_query), ref($onto_key), ref(type($lse)), ref(type($d_query)), ref(type($d_key)), ref(type($d_value)),

@@ -246,6 +246,21 @@ def Sp_BandAttr : Sp_Attr<"Band", "band"> {
 }
 def Sp_BandsAttr : TypedArrayAttrBase<Sp_BandAttr, "disjoint bands">;
 
+def Sp_DocumentsAttr : Sp_Attr<"Documents", "documents"> {
+  let summary = "Documents within which alone queries see keys";
+  let description = [{
+    The `sp.documents` that say which document each query is of, and each key. A
+    pair of two documents counts for nothing: bands show less than they say once a
+    batch is known, and what computes or moves the rest may leave it out.
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$queries, "::mlir::FlatSymbolRefAttr":$keys);
+  let assemblyFormat = "`<` `queries` $queries `keys` $keys `>`";
+  let extraClassDeclaration = [{
+    /// Of keys as queries and queries as keys.
+    DocumentsAttr getTransposed() const { return get(getContext(), getKeys(), getQueries()); }
+  }];
+}
+
 def Sp_ReadersAttr : Sp_Attr<"Readers", "readers"> {
   let summary = "Who needs the blocks that a ring hands on";
   let description = [{
@@ -253,8 +268,8 @@ def Sp_ReadersAttr : Sp_Attr<"Readers", "readers"> {
     count: queries, which see keys, or keys, which queries see. A rank needs the
     blocks with which its own rows share a pair.
   }];
-  let parameters = (ins "LayoutAttr":$rows, "::mlir::ArrayAttr":$bands);
-  let assemblyFormat = "`<` `rows` $rows `bands` $bands `>`";
+  let parameters = (ins "LayoutAttr":$rows, "::mlir::ArrayAttr":$bands, OptionalParameter<"DocumentsAttr">:$documents);
+  let assemblyFormat = "`<` `rows` $rows `bands` $bands (`documents` $documents^)? `>`";
 }
 
 def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {

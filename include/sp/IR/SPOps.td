@@ -9,47 +9,6 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
-  let summary = "Mesh of ranks";
-  let description = [{
-    Declares the axes that the program is spread over, outermost first, and which
-    of them shard the sequence and the batch. Exists from Plan on. Processes are
-    numbered as ranks are, unless `processes` says which factors of the axes their
-    numbers count, outermost first: with `["sp:(4)2", "sp:(1)4"]` neighbouring
-    processes are neighbours in the ring of 4.
-
-    The ranks of a `folded` mesh are turns of a loop: it stands within
-    `sp-accumulate-pipeline`, until `sp-fold-turns` makes that loop.
-
-    (C1) the sequence and the batch axis are axes of the mesh.
-    (C2) no other mesh is in the module.
-    (C3) `processes` names factors of the axes that count every rank once.
-    ```mlir
-    sp.mesh @mesh <["dp" = 2, "sp" = 4]> sequence "sp" batch "dp"
-    ```
-  }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Sp_MeshAttr:$mesh,
-                       OptionalAttr<Sp_AxisAttr>:$sequence, OptionalAttr<Sp_AxisAttr>:$batch,
-                       OptionalAttr<Sp_AxisListAttr>:$processes, UnitAttr:$folded);
-  let assemblyFormat = "$sym_name $mesh (`sequence` $sequence^)? (`batch` $batch^)? (`processes` $processes^)? (`folded` $folded^)? attr-dict";
-  let hasVerifier = 1;
-  let extraClassDeclaration = [{
-    /// The coordinate along an axis is (rank / stride) mod size.
-    struct Factor {
-      int64_t size = 1;
-      int64_t stride = 1;
-    };
-    /// Nothing for an axis that the mesh does not have, or that is not divided so.
-    std::optional<Factor> findFactor(AxisAttr axis);
-    bool hasAxis(::llvm::StringRef name);
-    /// Number of ranks along an axis; 1 for one that the mesh does not have, and
-    /// for none.
-    int64_t getAxisSize(std::optional<AxisAttr> axis);
-    /// Number of ranks of the whole mesh.
-    int64_t getRanks();
-  }];
-}
-
 /// What a score function reads besides the score, as attention and attend take it.
 class Sp_Scored<string mnemonic, list<Trait> traits = []>
     : Sp_Op<mnemonic, !listconcat(traits, [Pure, AttrSizedOperandSegments, Sp_ScoredOpInterface,
@@ -82,6 +41,9 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
     sum of exponentials of each query and head, -inf where no key is visible, in the
     form that `sp.attend` has it.
 
+    Where `documents` are said, the score function hides every pair of a query and a
+    key of different ones.
+
     (C1) operands and result agree in batch, lengths, heads and sizes.
     (C2) kvHeads is at least one and at most heads.
     (C3) bands lie inside the lengths and are not empty.
@@ -93,6 +55,7 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
     operands), head, query and key as i32, an element of each term and each table.
     (C8) lse is `[batch, queries, heads]`, with a score function `[batch, queries,
     heads, 2]`, in fp32 (fp64 for fp64 operands).
+    (C9) documents exist, of as many queries and keys.
     ```mlir
     %o = sp.attention(%q, %k, %v) bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.250000e-01 {name = "layer0"}
        : tensor<1x64x8x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x8x16xf32>
@@ -100,7 +63,7 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
   }];
   let arguments = !con((ins 4DTensorOf<[AnyFloat]>:$query, 4DTensorOf<[AnyFloat]>:$key,
                             4DTensorOf<[AnyFloat]>:$value), terms,
-                       (ins Optional<1DTensorOf<[F32, F64]>>:$sink, Optional<4DTensorOf<[AnyFloat]>>:$mean, Sp_BandsAttr:$bands, F64Attr:$scale,
+                       (ins Optional<1DTensorOf<[F32, F64]>>:$sink, Optional<4DTensorOf<[AnyFloat]>>:$mean, Sp_BandsAttr:$bands, OptionalAttr<Sp_DocumentsAttr>:$documents, F64Attr:$scale,
                             DefaultValuedAttr<Sp_Empty, "Empty::Nan">:$empty,
                             OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name, OptionalAttr<Sp_PlanAttr>:$plan));
@@ -110,7 +73,7 @@ def Sp_AttentionOp : Sp_Scored<"attention"> {
                                  "const AttentionTerms &":$terms, "::mlir::Value":$sink, "::mlir::Value":$mean,
                                  "Empty":$empty, "const PairScores &":$scores)>];
   let assemblyFormat = "`(` $query `,` $key `,` $value `)`" # termsText # [{
-    (`sink` `(` $sink^ `:` type($sink) `)`)? (`mean` `(` $mean^ `:` type($mean) `)`)? `bands` $bands `scale` $scale (`empty` $empty^)?
+    (`sink` `(` $sink^ `:` type($sink) `)`)? (`mean` `(` $mean^ `:` type($mean) `)`)? `bands` $bands (`documents` $documents^)? `scale` $scale (`empty` $empty^)?
     (`plan` $plan^)? attr-dict `:` type($query) `,` type($key) `,` type($value) `->` type($result)
     (`,` type($lse)^)?
   }];
@@ -155,6 +118,7 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
     (C6) sums are in base e with a score function, in base 2 without; with one
     only sums are continued.
     (C7) queries have a `query_source` where they are dealt by turn, and only then.
+    (C8) documents exist, of all queries and keys that the layouts deal.
     ```mlir
     %o1, %l1 = sp.attend(%q, %k, %v) onto(%o, %l) queries <zigzag 4096 on "sp" of 4> keys <zigzag 4096 on "sp" of 4> from %src
        bands [#sp.band<q 0 to 4096, k 0 to 4096, lo -inf, hi 0>] scale 1.250000e-01
@@ -168,7 +132,7 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
                        (ins Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
                             OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
                             DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_head,
-                            Sp_BandsAttr:$bands, F64Attr:$scale,
+                            Sp_BandsAttr:$bands, OptionalAttr<Sp_DocumentsAttr>:$documents, F64Attr:$scale,
                             DefaultValuedAttr<Sp_SoftmaxForm, "SoftmaxForm::Mean">:$form,
                             OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name));
@@ -180,7 +144,7 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
   }] # termsText # [{
     `queries` $queries (`from` $query_source^)? `keys` $keys (`from` $source^)?
     (`heads` $heads^ `kv_heads` $kv_heads)?
-    (`first_head` $first_head^)? `bands` $bands `scale` $scale (`as` $form^)? attr-dict `:`
+    (`first_head` $first_head^)? `bands` $bands (`documents` $documents^)? `scale` $scale (`as` $form^)? attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `)` `->` type($output) `,` type($lse)
     `` custom<StateTypes>(ref($state), ref(type($output)), ref(type($lse)), type($state), type($stateLse))
   }];
@@ -388,5 +352,6 @@ include "sp/IR/SPBackwardOps.td"
 include "sp/IR/SPCommunicationOps.td"
 include "sp/IR/SPFarOps.td"
 include "sp/IR/SPLogSumExpOps.td"
+include "sp/IR/SPProgramOps.td"
 
 #endif // SP_IR_SPOPS_TD

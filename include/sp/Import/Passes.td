@@ -206,6 +206,22 @@ def ImportAttentionPass : Pass<"sp-import-attention", "ModuleOp"> {
   let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect", "func::FuncDialect"];
 }
 
+def FindDocumentsPass : Pass<"sp-find-documents", "ModuleOp"> {
+  let summary = "Find documents that are packed into a sequence";
+  let description = [{
+    Where a score function hides every pair of a query and a key whose elements in
+    two arguments of the program (mostly one) are not equal, the attention says so:
+    such pairs need not be computed, nor keys sent for them, once a run knows its
+    arguments. The score function stays, and with it the meaning.
+    ```mlir
+    %o = sp.attention(%q, %k, %v) score @score_0 per_query(%s : tensor<1x64x1x1xi32>) per_key(%s : tensor<1x64x1x1xi32>) bands [...] scale 1.0
+    // becomes, with sp.documents @documents_6 of 64 in argument 6
+    %o = sp.attention(%q, %k, %v) score @score_0 ... bands [...] documents <queries @documents_6 keys @documents_6> scale 1.0
+    ```
+  }];
+  let dependentDialects = ["sp::SpDialect"];
+}
+
 def VerifyImportPass : Pass<"sp-verify-import", "ModuleOp"> {
   let summary = "Check the output form of Import";
   let description = [{

@@ -110,6 +110,8 @@ static void writePairs(OpT op, const KernelInfo &info,
   attend.queries = rowsOf(op.getQueries(), op.getQuerySource());
   attend.keys = rowsOf(op.getKeys(), op.getSource());
   attend.bands = bandList(op.getBands());
+  attend.documents =
+      expressions.getTables().documentsNumber(op.getDocumentsAttr());
   attend.scale = op.getScale().convertToDouble();
   attend.head_size = q[3];
   attend.value_size = v[3];

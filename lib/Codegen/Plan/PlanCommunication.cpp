@@ -111,6 +111,7 @@ void MoveWriter::write(ShiftStartOp op) {
     shift.needs->factor = tables.factorNumber(layout.getAxis());
     shift.needs->queries = tables.layoutNumber(readers->getRows());
     shift.needs->bands = bandList(readers->getBands());
+    shift.needs->documents = tables.documentsNumber(readers->getDocuments());
     shift.needs->stride = way.stride;
     shift.needs->size = way.size;
     shift.needs->step = way.step;

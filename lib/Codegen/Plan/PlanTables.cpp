@@ -40,6 +40,25 @@ uint32_t PlanTables::layoutNumber(LayoutAttr layout) {
   return entry->second;
 }
 
+int32_t PlanTables::documentsNumber(DocumentsAttr of) {
+  if (!of)
+    return -1;
+  auto [entry, isNew] = documents.try_emplace(of, plan.documents.size());
+  if (isNew) {
+    auto find = [&](FlatSymbolRefAttr name) {
+      return SymbolTable::lookupNearestSymbolFrom<DocumentsOp>(mesh, name);
+    };
+    DocumentsOp queries = find(of.getQueries()), keys = find(of.getKeys());
+    auto table = std::make_unique<sprt::plan::DocumentsT>();
+    table->queries = queries.getArgument();
+    table->keys = keys.getArgument();
+    table->query_length = queries.getLength();
+    table->key_length = keys.getLength();
+    plan.documents.push_back(std::move(table));
+  }
+  return entry->second;
+}
+
 uint32_t PlanTables::factorNumber(AxisAttr axis) {
   std::string name = axis.getText();
   for (auto [number, factor] : llvm::enumerate(plan.factors))

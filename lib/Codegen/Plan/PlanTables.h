@@ -25,6 +25,8 @@ public:
 
   uint32_t layoutNumber(LayoutAttr layout);
   uint32_t factorNumber(AxisAttr axis);
+  /// -1 without documents.
+  int32_t documentsNumber(DocumentsAttr documents);
   /// The plan's scratch then holds what the kernel needs.
   uint32_t kernelNumber(const KernelInfo &info);
 
@@ -37,6 +39,7 @@ private:
   MeshOp mesh;
   sprt::plan::PlanT &plan;
   DenseMap<Attribute, uint32_t> layouts;
+  DenseMap<Attribute, int32_t> documents;
   llvm::StringMap<uint32_t> kernels;
 };
 

@@ -12,6 +12,12 @@ const Node *mlir::sp::narrowest(const Node *node) {
   return node;
 }
 
+Axes mlir::sp::axesOver(const AxisLabels &labels, const Node *node) {
+  Axes axes = labels.resolve(flatten(node->labels));
+  llvm::erase_if(axes, [&](AxisId axis) { return labels.size(axis) == 1; });
+  return axes;
+}
+
 bool mlir::sp::runsOver(const AxisLabels &labels, const Node *node,
                         AxisId axis) {
   return llvm::is_contained(labels.resolve(flatten(node->labels)), axis);

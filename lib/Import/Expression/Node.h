@@ -42,6 +42,10 @@ struct Node {
 /// What a node repeats by broadcasts only, or the node itself.
 const Node *narrowest(const Node *node);
 
+/// The axes that a node runs over, but for those of one position, which is 0
+/// whatever they are an axis of.
+Axes axesOver(const AxisLabels &labels, const Node *node);
+
 /// Whether a node has an element for each position of an axis.
 bool runsOver(const AxisLabels &labels, const Node *node, AxisId axis);
 

@@ -110,10 +110,6 @@ struct Threshold {
   }
 };
 
-/// The axes that a node runs over, but for those of one position, which is 0
-/// whatever they are an axis of.
-Axes axesOver(const AxisLabels &labels, const Node *node);
-
 /// The threshold that a table of two values is at true sizes; nothing if it has
 /// more values.
 std::optional<Threshold> readTable(const AxisLabels &labels,

@@ -32,12 +32,6 @@ void LinearForm::add(const LinearForm &other, double factor) {
   llvm::erase_if(terms, [](const auto &term) { return term.second == 0; });
 }
 
-Axes mlir::sp::axesOver(const AxisLabels &labels, const Node *node) {
-  Axes axes = labels.resolve(flatten(node->labels));
-  llvm::erase_if(axes, [&](AxisId axis) { return labels.size(axis) == 1; });
-  return axes;
-}
-
 /// Whether the type holds every value of the form exactly.
 bool PositionReader::holds(const LinearForm &form, Type type) const {
   double low = form.constant, high = form.constant;

@@ -10,9 +10,11 @@ LayoutAttr mlir::sp::denseLayout(LayoutAttr layout) {
                          layout.getLength(), layout.getAxis(), 1);
 }
 
-ReadersAttr mlir::sp::readersOf(LayoutAttr rows, ArrayAttr bands) {
-  return rows.getTurns() > 1 ? ReadersAttr()
-                             : ReadersAttr::get(rows.getContext(), rows, bands);
+ReadersAttr mlir::sp::readersOf(LayoutAttr rows, ArrayAttr bands,
+                                DocumentsAttr documents) {
+  return rows.getTurns() > 1
+             ? ReadersAttr()
+             : ReadersAttr::get(rows.getContext(), rows, bands, documents);
 }
 
 HeadGroup AttentionMoves::group(int64_t number) const {

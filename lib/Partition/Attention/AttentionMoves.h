@@ -99,7 +99,8 @@ private:
 LayoutAttr denseLayout(LayoutAttr layout);
 
 /// Who needs blocks that travel: all, null, where rows have turns.
-ReadersAttr readersOf(LayoutAttr rows, ArrayAttr bands);
+ReadersAttr readersOf(LayoutAttr rows, ArrayAttr bands,
+                      DocumentsAttr documents);
 
 /// Brings group after group of heads and attends each. The next group comes
 /// before the attention that hides it, so that two are there at once.

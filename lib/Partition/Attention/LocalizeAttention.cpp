@@ -175,10 +175,11 @@ private:
       State next = attend({state[0], state[1]}, block, source);
       return {next.output, next.lse};
     };
-    RingAttention ring(builder, loc,
-                       {plan, keys, heads.kv.dealt, dealtKvHeads(),
-                        readersOf(queries, op.getBands())},
-                       attendHere);
+    RingAttention ring(
+        builder, loc,
+        {plan, keys, heads.kv.dealt, dealtKvHeads(),
+         readersOf(queries, op.getBands(), op.getDocumentsAttr())},
+        attendHere);
     State start = begin();
     auto [state, gradients] = ring.emit({start.output, start.lse}, own);
     return {state[0], state[1]};

@@ -294,18 +294,21 @@ private:
 
   Gradients emitRing() {
     RingBlock queries = here.queries, keys = here.keys;
+    DocumentsAttr documents = op.getDocumentsAttr(),
+                  seenByKeys =
+                      documents ? documents.getTransposed() : documents;
     if (!plan || plan.getRing() == 1)
       attend(queries, keys);
     else if (plan.getQueriesTravel())
       turn(queries, keys,
            {plan, queryRows, here.heads.query.dealt,
             dealtCount(here.heads.query),
-            readersOf(keyRows, transposed(op.getBands())),
+            readersOf(keyRows, transposed(op.getBands()), seenByKeys),
             /*isBackward=*/true});
     else
       turn(keys, queries,
            {plan, keyRows, here.heads.kv.dealt, dealtCount(here.heads.kv),
-            readersOf(queryRows, op.getBands()),
+            readersOf(queryRows, op.getBands(), op.getDocumentsAttr()),
             /*isBackward=*/true});
     Gradients parts = {queries.gradients[0], keys.gradients[0],
                        keys.gradients[1]};

@@ -22,6 +22,9 @@ typedef struct sprt_prediction {
   int64_t far_touched_bytes; ///< of far memory, in whole pages
   int64_t far_read_bytes;    ///< copied from there
   int64_t far_written_bytes; ///< copied to there
+  /// What sprt_rank_statistics::peak_bytes is not to exceed: what is touched of
+  /// the arena (all of it on a GPU), scratch memory and constants.
+  int64_t peak_bytes;
 } sprt_prediction;
 
 /// Fills one prediction for each of the plan's `ranks`. `signatures` are those

@@ -1,9 +1,7 @@
 #include "program/Program.h"
 #include "capi/Handles.h"
 #include "program/Placement.h"
-#include "program/Signatures.h"
 #include "support/Types.h"
-#include "walk/Prediction.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -130,46 +128,6 @@ sprt_status *sprt_program_result_rank(const sprt_program *program,
 sprt_status *sprt_program_text(const sprt_program *program, char **out_text) {
   return guarded(
       [&]() -> Status { return copyText(planText(*program->plan), out_text); });
-}
-
-sprt_status *sprt_plan_predict(const void *plan, size_t planBytes,
-                               const void *signatures, size_t signatureBytes,
-                               int64_t ranks,
-                               sprt_prediction *out_predictions) {
-  return guarded([&]() -> Status {
-    if (!plan || !out_predictions)
-      return nullArgument(plan ? "out_predictions" : "plan");
-    std::unique_ptr<sprt::Signatures> known;
-    if (signatures) {
-      known = std::make_unique<sprt::Signatures>();
-      if (Status failure = known->read(signatures, signatureBytes))
-        return failure;
-    }
-    sprt::Program program;
-    if (Status failure = program.read(plan, planBytes, std::move(known)))
-      return failure;
-    if (ranks != program.ranks())
-      return sprt::fail(SPRT_INVALID_ARGUMENT)
-             << "expected room for " << program.ranks()
-             << " predictions but got " << ranks;
-    for (int64_t rank = 0; rank < ranks; ++rank)
-      if (out_predictions[rank].size != sizeof *out_predictions)
-        return wrongSize("sprt_prediction", sizeof *out_predictions,
-                         out_predictions[rank].size);
-    std::vector<sprt::Prediction> predictions;
-    if (Status failure = sprt::predict(program, predictions))
-      return failure;
-    for (const sprt::Prediction &each : predictions)
-      *out_predictions++ = {sizeof *out_predictions,
-                            each.bytesSent,
-                            each.flops,
-                            each.touchedBytes,
-                            each.isExact,
-                            each.farTouchedBytes,
-                            each.farRead,
-                            each.farWritten};
-    return Status::success();
-  });
 }
 
 sprt_status *sprt_plan_text(const void *plan, size_t planBytes,

@@ -105,8 +105,8 @@ std::pair<SliceTable &, bool> StreamRun::slicesOf(const Step &step,
     return {table, false};
   const algebra::Layout &queries = program.layouts[attend.queries->layout];
   const algebra::Layout &keys = program.layouts[attend.keys->layout];
-  table.slices = program.bandsOf[static_cast<size_t>(step.id)].restrict(
-      queries, shape.queryOwner, keys, shape.keyOwner);
+  table.slices = self.maskOf(step).restrict(queries, shape.queryOwner, keys,
+                                            shape.keyOwner);
   if (attend.scored)
     for (auto [positions, layout, owner] :
          {std::tuple(&table.queryPositions, &queries, shape.queryOwner),

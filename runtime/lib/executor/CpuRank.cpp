@@ -44,6 +44,12 @@ void CpuRank::beginRun(bool keepTrace) {
       events->finish(stream);
 }
 
+void CpuRank::show(const Masks &ofRun) {
+  Rank::show(ofRun);
+  for (auto &ofStream : slices)
+    ofStream.clear();
+}
+
 /// The cause before its consequence; else the stream that names a peer.
 static Status graver(Status a, Status b) {
   if (!a || !b)

@@ -22,6 +22,7 @@ public:
   Status allocate(int threads, bool sharesCores, const char *farDirectory);
 
   void beginRun(bool tracing) override;
+  void show(const Masks &ofRun) override;
   Status execute() override;
   void interrupt() override;
   int64_t peakBytes() const override;

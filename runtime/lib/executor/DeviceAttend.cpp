@@ -168,10 +168,9 @@ Status DeviceRun::tableOf(const Step &step, const plan::AttendT &attend,
   out_table = entry->second;
   if (!added)
     return Status::success();
-  std::vector<sprt_slice> slices =
-      program.bandsOf[static_cast<size_t>(step.id)].restrict(
-          program.layouts[attend.queries->layout], shape.queryOwner,
-          program.layouts[attend.keys->layout], shape.keyOwner);
+  std::vector<sprt_slice> slices = self.maskOf(step).restrict(
+      program.layouts[attend.queries->layout], shape.queryOwner,
+      program.layouts[attend.keys->layout], shape.keyOwner);
   std::vector<cuda::Slice> narrowed(slices.size());
   for (size_t i = 0; i < slices.size(); ++i)
     if (!narrowSlice(slices[i], narrowed[i]))

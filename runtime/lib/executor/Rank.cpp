@@ -21,4 +21,10 @@ void Rank::beginRun(bool keepTrace) {
     stream.clear();
 }
 
+void Rank::show(const Masks &ofRun) {
+  masks = &ofRun;
+  for (auto &ofStream : reaches)
+    ofStream.clear();
+}
+
 } // namespace sprt

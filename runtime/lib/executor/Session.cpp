@@ -172,8 +172,12 @@ Status Session::execute(const sprt_array *inputs, const sprt_array *results,
 void Session::beginExecution(const sprt_array *inputs,
                              const sprt_array *results,
                              std::vector<bool> wanted) {
-  for (std::unique_ptr<Rank> &rank : local.ranks)
+  bool changes = documents.read(inputs, feeds);
+  for (std::unique_ptr<Rank> &rank : local.ranks) {
     rank->beginRun(tracing);
+    if (changes)
+      rank->show(documents.masks());
+  }
   std::vector<sprt_array> given(inputs, inputs + program.inputs.size());
   std::vector<sprt_array> asked(results, results + program.results.size());
   begin([this, given, asked, wanted = std::move(wanted)](Rank &rank) {

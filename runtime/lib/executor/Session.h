@@ -2,7 +2,7 @@
 #ifndef SPRT_LIB_EXECUTOR_SESSION_H
 #define SPRT_LIB_EXECUTOR_SESSION_H
 
-#include "executor/Feeds.h"
+#include "executor/DocumentMasks.h"
 #include "executor/Measurements.h"
 #include "executor/RunArrays.h"
 
@@ -13,7 +13,7 @@ namespace sprt {
 class Session {
 public:
   explicit Session(const Program &program)
-      : program(program), feeds(program), arrays(program) {}
+      : program(program), feeds(program), documents(program), arrays(program) {}
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
   ~Session();
@@ -64,6 +64,7 @@ public:
   std::string communicator;
   int64_t speaker = 0; ///< the rank that this process speaks for
   Feeds feeds;
+  DocumentMasks documents; ///< of the last run
   Measurements measured;
   std::atomic<int64_t> runs{0}; ///< that are done; -1 after a failure
 

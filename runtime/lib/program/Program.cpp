@@ -52,7 +52,7 @@ std::vector<int64_t> shapeOf(const plan::ParameterT &parameter, bool local) {
   return shape;
 }
 
-algebra::Bands maskOf(const std::vector<plan::Band> &list) {
+algebra::Bands toAlgebra(const std::vector<plan::Band> &list) {
   std::vector<algebra::Band> bands;
   for (const plan::Band &band : list)
     bands.push_back({band.q0(), band.q1(), band.k0(), band.k1(), band.lo(),
@@ -177,22 +177,38 @@ Status Program::create(const void *bytes, size_t size, const void *constantData,
   return findImages(lookup, context);
 }
 
+int32_t Program::maskNumber(const plan::CommandT &command) {
+  const plan::AttendT *attend = command.operation.AsAttend();
+  const auto *backward = command.operation.AsAttendBackward();
+  const plan::SendRecvT *transfer = command.operation.AsSendRecv();
+  auto numberOf = [this](const auto &shows) {
+    std::vector<int64_t> key = {shows.documents};
+    for (const plan::Band &band : shows.bands)
+      key.insert(key.end(), {band.q0(), band.q1(), band.k0(), band.k1(),
+                             band.lo(), band.hi(), int64_t(band.uniform())});
+    auto [known, isNew] = maskNumbers.try_emplace(
+        std::move(key), static_cast<int32_t>(masks.size()));
+    if (isNew) {
+      masks.push_back(toAlgebra(shows.bands));
+      documentsOf.push_back(shows.documents);
+    }
+    return known->second;
+  };
+  return attend                        ? numberOf(*attend)
+         : backward                    ? numberOf(*backward)
+         : transfer && transfer->needs ? numberOf(*transfer->needs)
+                                       : -1;
+}
+
 void Program::number(
     const std::vector<std::unique_ptr<plan::CommandT>> &commands,
     std::vector<Step> &out) {
   for (const auto &command : commands) {
     Step step;
-    step.id = static_cast<int32_t>(bandsOf.size());
+    step.id = static_cast<int32_t>(maskOf.size());
     step.command = command.get();
-    bandsOf.emplace_back();
+    maskOf.push_back(maskNumber(*command));
     usesStream[static_cast<int>(command->stream)] = true;
-    if (const plan::AttendT *attend = command->operation.AsAttend())
-      bandsOf.back() = maskOf(attend->bands);
-    if (const auto *backward = command->operation.AsAttendBackward())
-      bandsOf.back() = maskOf(backward->bands);
-    if (const plan::SendRecvT *transfer = command->operation.AsSendRecv())
-      if (transfer->needs)
-        bandsOf.back() = maskOf(transfer->needs->bands);
     if (const plan::LoopT *loop = command->operation.AsLoop())
       number(loop->body, step.body);
     if (const plan::WhileT *loop = command->operation.AsWhile()) {
@@ -218,7 +234,7 @@ void Program::collect(const std::vector<Step> &list) {
 
 void Program::prepare() {
   number(plan->commands, steps);
-  stepOf.resize(bandsOf.size());
+  stepOf.resize(maskOf.size());
   collect(steps);
   inputs = describe(plan->inputs);
   results = describe(plan->results);

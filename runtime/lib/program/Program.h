@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct Step {
   std::vector<Step> body;                  ///< Loop, While
   std::vector<std::vector<Step>> branches; ///< Case
 };
+
+/// Masks by number, as a run has them.
+using Masks = std::vector<algebra::Bands>;
 
 /// An input or result, global and local.
 struct ParameterInfo {
@@ -71,9 +75,17 @@ public:
   std::unique_ptr<plan::PlanT> plan;
   std::vector<algebra::Layout> layouts;
   std::vector<Step> steps;
-  /// All commands by number, and of attention or a ring's transfer its mask.
+  /// All commands by number, and of attention or a ring's transfer the number
+  /// of its mask, else -1.
   std::vector<const Step *> stepOf;
-  std::vector<algebra::Bands> bandsOf;
+  std::vector<int32_t> maskOf;
+  /// What is said of a mask before documents are known, and by the plan's
+  /// number which documents cut it, or -1.
+  Masks masks;
+  std::vector<int32_t> documentsOf;
+  const algebra::Bands &maskIn(const Masks &ofRun, const Step &step) const {
+    return ofRun[static_cast<size_t>(maskOf[static_cast<size_t>(step.id)])];
+  }
   bool isForDevice() const { return sprt::isForDevice(*plan); }
 
   /// By kernel; null where whoever made it answers for it.
@@ -99,9 +111,12 @@ private:
   void prepare();
   void number(const std::vector<std::unique_ptr<plan::CommandT>> &commands,
               std::vector<Step> &out);
+  /// Equal ones have one number.
+  int32_t maskNumber(const plan::CommandT &command);
   void collect(const std::vector<Step> &steps);
 
   std::unique_ptr<Signatures> signatures;
+  std::map<std::vector<int64_t>, int32_t> maskNumbers;
   void *library = nullptr; ///< dlopen's handle
 };
 

@@ -90,6 +90,49 @@ Status checkKernels(const plan::PlanT &plan) {
   return Status::success();
 }
 
+/// How many rows of so many positions an input has.
+Status countRows(const plan::PlanT &plan, uint32_t input, int64_t length,
+                 int64_t &out_rows) {
+  if (input >= plan.inputs.size())
+    return fail(SPRT_DAMAGED)
+           << "documents in input " << input << " of " << plan.inputs.size();
+  const plan::ParameterT &parameter = *plan.inputs[input];
+  algebra::Area elements = 1;
+  for (const auto &dim : parameter.dims)
+    for (const auto &atom : dim->atoms)
+      elements *= static_cast<algebra::Area>(atom->size);
+  bool isWhole =
+      parameter.type >= plan::DType::i64 && parameter.type <= plan::DType::i1;
+  if (!isWhole || length < 1 || elements == 0 ||
+      elements % static_cast<algebra::Area>(length) != 0)
+    return fail(SPRT_DAMAGED)
+           << "documents of " << length << " positions in \"" << parameter.name
+           << "\", which holds " << algebra::toString(elements)
+           << (isWhole ? " whole numbers" : " numbers");
+  out_rows =
+      static_cast<int64_t>(elements / static_cast<algebra::Area>(length));
+  return Status::success();
+}
+
+Status checkDocuments(const plan::PlanT &plan) {
+  for (const auto &documents : plan.documents) {
+    int64_t ofQueries = 0, ofKeys = 0;
+    if (!documents)
+      return fail(SPRT_DAMAGED) << "documents of no input";
+    if (Status failure = countRows(plan, documents->queries,
+                                   documents->query_length, ofQueries))
+      return failure;
+    if (Status failure =
+            countRows(plan, documents->keys, documents->key_length, ofKeys))
+      return failure;
+    if (ofQueries != ofKeys && ofQueries != 1 && ofKeys != 1)
+      return fail(SPRT_DAMAGED)
+             << "documents of " << ofQueries << " rows of queries and "
+             << ofKeys << " of keys";
+  }
+  return Status::success();
+}
+
 Status checkImages(const plan::PlanT &plan) {
   if (!isForDevice(plan) && !plan.images.empty())
     return fail(SPRT_DAMAGED) << "code for GPUs in a plan for CPUs";
@@ -209,6 +252,8 @@ Status validatePlan(const plan::PlanT &plan, const Signatures *signatures,
   for (const auto &result : plan.results)
     if (Status failure = checkParameter(plan, result.get(), /*isInput=*/false))
       return failure;
+  if (Status failure = checkDocuments(plan))
+    return failure;
   KernelValidator kernels(plan, signatures);
   if (Status failure = kernels.checkSignatures())
     return failure;

@@ -98,6 +98,9 @@ Status CommandValidator::checkPairs(const TableT &attend,
   if (Status failure = checkTerms(parts, attend.terms, attend.heads_total,
                                   /*areWritten=*/false))
     return failure;
+  if (Status failure = parts.checkDocuments(
+          attend.documents, attend.queries->layout, attend.keys->layout))
+    return failure;
   return checkBands(attend.bands);
 }
 

@@ -128,6 +128,10 @@ Status CommandValidator::checkNeeds(const plan::SendRecvT &transfer) {
              << "rows are dealt to " << rows.ranks * rows.split
              << " owners in a ring of " << ranks;
   }
+  for (size_t i = 1; i < dealt.size(); ++i)
+    if (Status failure =
+            parts.checkDocuments(needs.documents, needs.queries, dealt[i]))
+      return failure;
   return checkBands(needs.bands);
 }
 

@@ -17,6 +17,24 @@ Status PartValidator::checkExpr(const plan::ExprT *expression,
       expression, {plan.factors.size(), counters, plan.layouts.size()}, what);
 }
 
+Status PartValidator::checkDocuments(int32_t documents, uint32_t queries,
+                                     uint32_t keys) const {
+  if (documents == -1)
+    return Status::success();
+  if (documents < 0 || static_cast<size_t>(documents) >= plan.documents.size())
+    return fail(SPRT_DAMAGED)
+           << "documents " << documents << " of " << plan.documents.size();
+  const plan::DocumentsT &of = *plan.documents[static_cast<size_t>(documents)];
+  int64_t ofQueries = plan.layouts[queries]->length,
+          ofKeys = plan.layouts[keys]->length;
+  if (of.query_length != ofQueries || of.key_length != ofKeys)
+    return fail(SPRT_DAMAGED)
+           << "documents of " << of.query_length << " queries and "
+           << of.key_length << " keys where there are " << ofQueries << " and "
+           << ofKeys;
+  return Status::success();
+}
+
 Status PartValidator::checkLayout(int64_t layout, const char *what) const {
   if (layout < 0 || static_cast<size_t>(layout) >= plan.layouts.size())
     return fail(SPRT_DAMAGED) << what << " names layout " << layout << " of "

@@ -36,6 +36,9 @@ public:
   Status checkExpr(const plan::ExprT *expression, const char *what) const;
   Status checkFactor(uint32_t factor) const;
   Status checkLayout(int64_t layout, const char *what) const;
+  /// Documents of queries and of keys that these layouts deal.
+  Status checkDocuments(int32_t documents, uint32_t queries,
+                        uint32_t keys) const;
 
 private:
   const plan::PlanT &plan;

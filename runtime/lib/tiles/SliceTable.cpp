@@ -170,7 +170,7 @@ algebra::Area tableBytes(const Program &program) {
       continue;
     const algebra::Layout &queries = program.layouts[attend->queries->layout],
                           &keys = program.layouts[attend->keys->layout];
-    const auto &bands = program.bandsOf[static_cast<size_t>(step->id)].bands();
+    const auto &bands = program.maskIn(program.masks, *step).bands();
     // Of each band at most one slice for each pair of two ranges.
     algebra::Area slices = bands.size() * 4;
     auto rows = [](const algebra::Layout &layout) {

@@ -86,8 +86,8 @@ bool isNeeded(RankView &rank, const Step &step, const plan::NeedsT &needs,
       rank.reaches[static_cast<size_t>(step.command->stream)].try_emplace(
           {step.id, owner, above}, 0);
   if (added)
-    entry->second = program.bandsOf[static_cast<size_t>(step.id)].ringReach(
-        program.layouts[needs.queries], keys, owner, way, above);
+    entry->second = rank.maskOf(step).ringReach(program.layouts[needs.queries],
+                                                keys, owner, way, above);
   return way.hopsTo(owner, taker) <= entry->second;
 }
 

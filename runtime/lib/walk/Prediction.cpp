@@ -368,11 +368,12 @@ private:
 
 } // namespace
 
-Status predict(const Program &program, std::vector<Prediction> &out,
-               Counting counting) {
-  Sameness same(program, counting == Counting::together);
-  TurnSums sums(program);
+Status predict(const Program &program, const Masks &masks,
+               std::vector<Prediction> &out, Counting counting) {
+  Sameness same(program, masks, counting == Counting::together);
+  TurnSums sums(program, masks);
   Imagined first(program, 0);
+  first.masks = &masks;
   Predictor shared(first, same, sums);
   if (Status failure = shared.run())
     return failure;
@@ -381,6 +382,7 @@ Status predict(const Program &program, std::vector<Prediction> &out,
   RankView::Reaches reaches;
   for (int64_t number = 0; number < program.ranks(); ++number) {
     Imagined rank(program, number);
+    rank.masks = &masks;
     std::swap(rank.reaches, reaches);
     sums.begin(rank.coordinates);
     Predictor own(rank, same, sums, &shared);

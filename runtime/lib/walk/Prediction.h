@@ -36,8 +36,15 @@ struct Prediction {
 /// Predictions of all ranks. What comes to the same for all is counted once;
 /// one by one nothing is, which tests compare.
 enum class Counting { together, oneByOne };
-Status predict(const Program &program, std::vector<Prediction> &out,
+/// Masks show so much.
+Status predict(const Program &program, const Masks &masks,
+               std::vector<Prediction> &out,
                Counting counting = Counting::together);
+/// Before documents are known: they cut nothing off.
+inline Status predict(const Program &program, std::vector<Prediction> &out,
+                      Counting counting = Counting::together) {
+  return predict(program, program.masks, out, counting);
+}
 
 } // namespace sprt
 

@@ -37,6 +37,12 @@ public:
       std::array<std::map<std::tuple<int32_t, int64_t, int64_t>, int64_t>,
                  kStreams>;
   Reaches reaches;
+  /// What the masks of the program show in a run.
+  const Masks *masks = &program.masks;
+
+  const algebra::Bands &maskOf(const Step &step) const {
+    return program.maskIn(*masks, step);
+  }
 
 protected:
   std::byte *baseOf(plan::Space space) const;

@@ -28,8 +28,8 @@ constexpr int64_t kManyRows = 64;
 
 } // namespace
 
-Sameness::Sameness(const Program &program, bool looks)
-    : program(program), same(program.stepOf.size()),
+Sameness::Sameness(const Program &program, const Masks &masks, bool looks)
+    : program(program), masks(masks), same(program.stepOf.size()),
       different(program.stepOf.size()) {
   for (int64_t rank = 0; rank < program.ranks(); ++rank)
     coordinates.push_back(program.coordinates(rank));
@@ -194,11 +194,13 @@ bool Sameness::isSame(const plan::RowsT &rows, const LoopBounds &loops) const {
 
 bool Sameness::areAllNeeded(const Step &step, const plan::NeedsT &needs,
                             uint32_t keys) {
-  std::vector<int64_t> key = {keys,       needs.queries, needs.stride,
-                              needs.size, needs.step,    needs.hops};
-  for (const plan::Band &band : needs.bands)
-    key.insert(key.end(), {band.q0(), band.q1(), band.k0(), band.k1(),
-                           band.lo(), band.hi(), int64_t(band.uniform())});
+  std::vector<int64_t> key = {keys,
+                              needs.queries,
+                              needs.stride,
+                              needs.size,
+                              needs.step,
+                              needs.hops,
+                              program.maskOf[static_cast<size_t>(step.id)]};
   auto [known, isNew] = allNeeded.try_emplace(std::move(key), true);
   if (!isNew)
     return known->second;
@@ -208,8 +210,9 @@ bool Sameness::areAllNeeded(const Step &step, const plan::NeedsT &needs,
   int64_t windows = layout.ranks() / (way.stride * way.size);
   for (int64_t owner = 0; owner < layout.ranks(); ++owner)
     for (int64_t above = 0; above < std::max<int64_t>(windows, 1); ++above)
-      if (program.bandsOf[static_cast<size_t>(step.id)].ringReach(
-              program.layouts[needs.queries], layout, owner, way, above) < most)
+      if (program.maskIn(masks, step)
+              .ringReach(program.layouts[needs.queries], layout, owner, way,
+                         above) < most)
         return known->second = false;
   return true;
 }

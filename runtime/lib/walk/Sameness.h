@@ -18,8 +18,9 @@ namespace sprt {
 
 class Sameness {
 public:
-  /// Of a program; or of none of its commands, unless `looks`.
-  Sameness(const Program &program, bool looks);
+  /// Of a program whose masks are these; or of none of its commands, unless
+  /// `looks`.
+  Sameness(const Program &program, const Masks &masks, bool looks);
 
   /// Whether a command, with all that is in it, sends as many bytes and touches
   /// the same memory on every rank, but for what differs.
@@ -56,6 +57,7 @@ private:
   bool areAllNeeded(const Step &step, const plan::NeedsT &needs, uint32_t keys);
 
   const Program &program;
+  const Masks &masks;
   std::vector<std::vector<int64_t>> coordinates;  ///< by rank
   std::map<std::vector<int64_t>, bool> allNeeded; ///< by all that decides it
   std::vector<char> same, different;              ///< by command

@@ -17,21 +17,20 @@ void append(std::string &text, const plan::RowsT &rows) {
 }
 
 /// What two attentions have alike that see the same pairs of the same owners.
-template <typename TableT> std::string maskKey(const TableT &attend) {
-  std::string key;
-  append(key, attend.queries->layout);
-  append(key, attend.keys->layout);
-  for (const plan::Band &band : attend.bands)
-    for (int64_t number : {band.q0(), band.q1(), band.k0(), band.k1(),
-                           band.lo(), band.hi(), int64_t(band.uniform())})
-      append(key, number);
-  return key;
+template <typename TableT>
+std::array<int64_t, 3> kindKey(const Program &program, const Step &step,
+                               const TableT &attend) {
+  return {program.maskOf[static_cast<size_t>(step.id)], attend.queries->layout,
+          attend.keys->layout};
 }
 
 /// And whose owners are the same, turn by turn.
 template <typename TableT>
-std::string sumKey(const TableT &attend, const LoopBounds &loops) {
-  std::string key = maskKey(attend);
+std::string sumKey(const Program &program, const Step &step,
+                   const TableT &attend, const LoopBounds &loops) {
+  std::string key;
+  for (int64_t number : kindKey(program, step, attend))
+    append(key, number);
   append(key, *attend.queries);
   append(key, *attend.keys);
   for (auto [lower, upper] : loops) {
@@ -239,10 +238,11 @@ Status TurnSums::rows(const plan::RowsT &rows, const LoopBounds &loops,
 template <typename TableT>
 Status TurnSums::pairs(const Step &step, const TableT &attend,
                        const LoopBounds &loops, int64_t &out_area) {
-  auto [known, isNew] = sums.try_emplace(sumKey(attend, loops), 0);
+  auto [known, isNew] =
+      sums.try_emplace(sumKey(program, step, attend, loops), 0);
   if (isNew)
-    if (Status failure = count(program.bandsOf[static_cast<size_t>(step.id)],
-                               attend, loops, known->second))
+    if (Status failure =
+            count(program.maskIn(masks, step), attend, loops, known->second))
       return failure;
   out_area = known->second;
   return Status::success();
@@ -252,17 +252,18 @@ template <typename TableT>
 int64_t TurnSums::pairsOf(const Step &step, const TableT &attend,
                           int64_t queryOwner, int64_t keyOwner) {
   auto command = static_cast<size_t>(step.id);
-  maskOf.resize(program.stepOf.size());
-  if (maskOf[command] == 0)
-    maskOf[command] =
-        masks.try_emplace(maskKey(attend), masks.size() + 1).first->second;
+  kindOf.resize(program.stepOf.size());
+  if (kindOf[command] == 0)
+    kindOf[command] =
+        kinds.try_emplace(kindKey(program, step, attend), kinds.size() + 1)
+            .first->second;
   auto [known, isNew] =
-      areas.try_emplace({maskOf[command], queryOwner, keyOwner}, 0);
+      areas.try_emplace({kindOf[command], queryOwner, keyOwner}, 0);
   if (isNew)
-    known->second =
-        static_cast<int64_t>(algebra::area(program.bandsOf[command].restrict(
-            program.layouts[attend.queries->layout], queryOwner,
-            program.layouts[attend.keys->layout], keyOwner)));
+    known->second = static_cast<int64_t>(algebra::area(
+        program.maskIn(masks, step)
+            .restrict(program.layouts[attend.queries->layout], queryOwner,
+                      program.layouts[attend.keys->layout], keyOwner)));
   return known->second;
 }
 

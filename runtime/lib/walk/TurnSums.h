@@ -9,6 +9,7 @@
 
 #include "walk/Sameness.h"
 
+#include <array>
 #include <map>
 #include <optional>
 
@@ -16,7 +17,9 @@ namespace sprt {
 
 class TurnSums {
 public:
-  explicit TurnSums(const Program &program) : program(program) {}
+  /// `masks`: what those of the program show.
+  TurnSums(const Program &program, const Masks &masks)
+      : program(program), masks(masks) {}
 
   /// Another rank's are counted from here on.
   void begin(const std::vector<int64_t> &ofRank) {
@@ -63,13 +66,14 @@ private:
   static constexpr int64_t kMostTurns = int64_t(1) << 32;
 
   const Program &program;
+  const Masks &masks;
   int64_t turnsLeft = kMostTurns;
   const std::vector<int64_t> *coordinates = nullptr;
   /// What is known of the rank's, by what alike attentions have alike.
   std::map<std::string, int64_t> sums;
   std::map<std::tuple<int64_t, int64_t, int64_t>, int64_t> areas;
-  std::map<std::string, int64_t> masks; ///< their numbers
-  std::vector<int64_t> maskOf;          ///< by command, from 1 on
+  std::map<std::array<int64_t, 3>, int64_t> kinds; ///< their numbers
+  std::vector<int64_t> kindOf;                     ///< by command, from 1 on
 };
 
 } // namespace sprt

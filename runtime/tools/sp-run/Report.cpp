@@ -1,5 +1,7 @@
 #include "Report.h"
 
+#include "sprt/documents.h"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -126,6 +128,34 @@ void printSummary(const sprt_program *program, const sprt_session *session,
 
 namespace {
 
+/// What documents of the last run made of the program's promises; null where
+/// it tells none apart.
+nlohmann::ordered_json documentsOf(const sprt_program *program,
+                                   const sprt_session *session) {
+  using Json = nlohmann::ordered_json;
+  sprt_documents documents = {sizeof documents, 0, 0};
+  int64_t ranks = sprt_program_ranks(program);
+  std::vector<sprt_prediction> predictions(
+      static_cast<size_t>(ranks),
+      {sizeof(sprt_prediction), 0, 0, 0, 0, 0, 0, 0, 0});
+  if (failed(sprt_session_documents(session, &documents)) ||
+      documents.count == 0 ||
+      failed(sprt_session_predict(session, ranks, predictions.data())))
+    return nullptr;
+  Json sent = Json::array(), peak = Json::array(), flops = Json::array();
+  for (const sprt_prediction &each : predictions) {
+    sent.push_back(each.bytes_sent);
+    flops.push_back(each.flops);
+    peak.push_back(each.peak_bytes);
+  }
+  return {{"count", documents.count},
+          {"skipped", documents.skipped != 0},
+          {"promised",
+           {{"bytesSentPerRank", sent},
+            {"peakBytesPerRank", peak},
+            {"flopsPerRank", flops}}}};
+}
+
 /// {"dp": 2, "sp": 4}.
 nlohmann::ordered_json meshOf(const sprt_program *program) {
   nlohmann::ordered_json mesh = nlohmann::ordered_json::object();
@@ -191,6 +221,8 @@ bool writeReport(const sprt_program *program, const sprt_session *session,
                  {"maxAbsError", number(errors.maxAbs)},
                  {"maxRelError", number(errors.maxRel)},
                  {"commands", commands}};
+  if (Json documents = documentsOf(program, session); !documents.is_null())
+    report["documents"] = documents;
   if (sprt_program_far_bytes(program) > 0) {
     report["farPeakBytesPerRank"] = far;
     report["farReadPerRank"] = read;

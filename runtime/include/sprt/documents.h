@@ -1,0 +1,38 @@
+/// Documents that are packed into a sequence: what a session knows of those of
+/// its last run.
+#ifndef SPRT_DOCUMENTS_H
+#define SPRT_DOCUMENTS_H
+
+#include "sprt/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sprt_session sprt_session;
+
+/// Of inputs whose equal elements are positions of one document.
+typedef struct sprt_documents {
+  size_t size;   ///< sizeof(sprt_documents)
+  int64_t count; ///< in all rows; 0 where the program tells none apart
+  /// Whether pairs of two documents were left out everywhere. They are not
+  /// where results feed the input, or documents come back so often that leaving
+  /// them out would cost more than it saves.
+  int32_t skipped;
+} sprt_documents;
+
+SPRT_API sprt_status *sprt_session_documents(const sprt_session *session,
+                                             sprt_documents *out_documents);
+
+/// Fills one prediction for each rank of a run with these documents, counted
+/// without running it: the bytes that the last run has sent. Sizes are the
+/// caller's to set, of each.
+SPRT_API sprt_status *sprt_session_predict(const sprt_session *session,
+                                           int64_t ranks,
+                                           sprt_prediction *out_predictions);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // SPRT_DOCUMENTS_H

@@ -1,0 +1,224 @@
+"""Packed documents that only the run's inputs tell apart: many batches through one artifact each.
+
+Of every batch the loss is the model's to 1e-12 and its gradients to 1e-9 (f64), bytes and memory are
+those promised once its documents are known, every pair of a document is computed exactly once and no
+other pair is, and documents that each lie on one rank send nothing for attention.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import harness
+import run_gradients
+import run_matrix
+import spmlir
+
+HEADS, KV_HEADS, FEATURES = 4, 2, 4
+WIDTH = 6
+# Multiplications and additions of a pair, forward and of its gradients.
+PAIR_FLOPS = 2 * (2 * FEATURES + 5 * FEATURES) * HEADS
+STRATEGIES = (
+    ("none", ()),
+    ("allgather", ()),
+    ("ring", ("--backward=kv",)),
+    ("ring", ("--backward=q",)),
+    ("ring", ("--bidirectional", "--backward=kv")),
+    ("double-ring", ()),
+    ("ulysses", ()),
+    ("2d", ()),
+    ("ring", ("--chunks=2", "--backward=kv")),
+    ("ring", ("--offload=host", "--row-blocks=2")),
+)
+KINDS = ("one", "tokens", "short", "long", "any", "back", "padded")
+
+Mask = Callable[[jax.Array], jax.Array]
+
+
+def same(ids: jax.Array) -> jax.Array:
+    return ids[:, :, None] == ids[:, None, :]
+
+
+def causal(length: int) -> jax.Array:
+    return jnp.tril(jnp.ones((length, length), bool))[None]
+
+
+MASKS: dict[str, Mask] = {
+    "causal": lambda ids: same(ids) & causal(ids.shape[1]),
+    "bytes": lambda ids: (same(ids).astype(jnp.uint8) & causal(ids.shape[1]).astype(jnp.uint8)) != 0,
+    "difference": lambda ids: (ids[:, :, None] - ids[:, None, :] == 0) & causal(ids.shape[1]),
+    "real": lambda ids: same(ids) & causal(ids.shape[1]) & (ids[:, None, :] > 0),
+}
+FILLS = (-jnp.inf, -1e30, jnp.finfo(jnp.float32).min)
+
+
+def model(mask: str, fill: float) -> Callable[..., tuple]:
+    """The loss of every token, divided by all, and its gradients by x and w."""
+
+    def loss(x: jax.Array, w: jax.Array, ids: jax.Array) -> jax.Array:
+        q, k, v = (
+            (x @ part).reshape(*x.shape[:2], -1, FEATURES)[:, :, :heads]
+            for part, heads in zip(w[:3], (HEADS, KV_HEADS, KV_HEADS), strict=True)
+        )
+        k, v = (jnp.repeat(each, HEADS // KV_HEADS, axis=2) for each in (k, v))
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / FEATURES**0.5
+        weights = jax.nn.softmax(jnp.where(MASKS[mask](ids)[:, None], scores, fill))
+        result = jnp.einsum("bhqk,bkhd->bqhd", weights, v).reshape(*x.shape[:2], -1) @ w[3].T
+        return jnp.sum(jnp.where((ids > 0)[..., None], jnp.sin(result), 0)) / ids.size
+
+    return jax.value_and_grad(loss, argnums=(0, 1))
+
+
+def lengths(random: Random, tokens: int, ranks: int, kind: str) -> list[int]:
+    """Documents that fill so many tokens."""
+    if kind == "one":
+        return [tokens]
+    if kind == "tokens":
+        return [1] * tokens
+    most = {"short": ranks, "any": tokens, "long": 2 * ranks + 1}[kind]
+    found: list[int] = []
+    while sum(found) < tokens:
+        found.append(min(random.randint(1, most), tokens - sum(found)))
+    return found
+
+
+def batch(random: Random, shape: tuple[int, int], ranks: int, kind: str) -> np.ndarray:
+    """Which document each token is of, from 1 on; 0 is padding, and "back" are some that come back."""
+    rows = []
+    for _ in range(shape[0]):
+        parts = lengths(random, shape[1], ranks, "any" if kind in ("back", "padded") else kind)
+        names = random.sample(range(1, len(parts) + 1), len(parts))
+        if kind == "back":
+            names = [random.randint(1, 2) for _ in parts]
+        row = np.repeat(names, parts)
+        if kind == "padded":
+            row[len(row) - random.randint(1, max(1, len(row) // 2)) :] = 0
+        rows.append(row)
+    return np.array(rows, np.int32)
+
+
+def pairs(ids: np.ndarray, mask: str) -> int:
+    """Those that the documents of any row of the batch leave of a causal mask."""
+    alike = (ids[:, :, None] == ids[:, None, :]).any(0)
+    return int(np.tril(alike).sum()) * ids.shape[0]
+
+
+@dataclass
+class Packed:
+    """One program, compiled once, and what is wrong with its batches."""
+
+    name: str
+    program: spmlir.Executable
+    function: Callable[..., tuple]
+    mask: str
+    problems: list[str]
+
+    def run(self, x: np.ndarray, w: np.ndarray, ids: np.ndarray, what: str) -> dict:
+        """The report of a batch, whose numbers and promises are checked."""
+        results = self.program(x, w, ids)
+        loss, gradients = self.function(x, w, ids)
+        off = abs(results[0] - loss) / max(abs(loss), 1e-30)
+        worst = max(np.abs(a - b).max(initial=0) for a, b in zip(results[1:], gradients, strict=True))
+        report = self.program.last_run
+        problems = harness.broken(self.program.report, report)
+        if not off <= 1e-12 or not worst <= 1e-9:
+            problems.append(f"the loss is off by {off:.1e}, gradients by {worst:.1e}")
+        if not report.get("documents", {}).get("skipped"):
+            problems.append(f"pairs of two documents are not skipped: {report.get('documents')}")
+        self.problems += [f"{self.name}, {what}: {problem}" for problem in problems]
+        return report
+
+    def count(self, reports: list[tuple[np.ndarray, dict]]) -> None:
+        """Check that FLOPs differ by those of the pairs that differ."""
+        totals = [sum(report["documents"]["promised"]["flopsPerRank"]) for _, report in reports]
+        seen = [pairs(ids, self.mask) for ids, _ in reports]
+        for (ids, _), total, count in zip(reports, totals, seen, strict=True):
+            expected = totals[0] + (count - seen[0]) * PAIR_FLOPS
+            if total != expected:
+                self.problems.append(
+                    f"{self.name}, {ids.tolist()}: {total} FLOPs but {expected} of its pairs"
+                )
+
+
+def packed(random: Random, number: int, plan: tuple) -> list[str]:
+    """What is wrong with some batches through one artifact."""
+    strategy, more, layout, ranks, options, tokens = plan
+    rows = 1 if number % 3 else 2
+    mask = list(MASKS)[number % len(MASKS)]
+    # Rows of padding that see nothing are NaN where hidden scores are -inf.
+    fill = FILLS[1 + number % 2] if mask == "real" else FILLS[number % len(FILLS)]
+    function = model(mask, fill)
+    draw = np.random.default_rng(number).standard_normal
+    x, w = draw((rows, tokens, WIDTH)), draw((4, WIDTH, HEADS * FEATURES))
+    ids = batch(random, (rows, tokens), ranks, "any")
+    exported = spmlir.export(function, x, w, ids)
+    extra = [*options, *more]
+    program = spmlir.compile(exported, mesh={"sp": ranks}, strategy=strategy, layout=layout, options=extra)
+    name = f"{strategy} {layout} {' '.join(extra)} sp={ranks}, {rows} x {tokens} tokens, {mask} {fill}"
+    run = Packed(name, program, jax.jit(function), mask, [])
+    reports = []
+    for kind in KINDS:
+        ids = batch(random, (rows, tokens), ranks, kind)
+        reports.append((ids, run.run(x, w, ids, f"{kind}: {ids.tolist()}")))
+    if "--chunks=2" not in extra:
+        run.count(reports)
+    return run.problems
+
+
+def aligned() -> list[str]:
+    """What is wrong with documents that each lie on one rank: their attention sends nothing."""
+    function, tokens, ranks = model("causal", -jnp.inf), 24, 4
+    draw = np.random.default_rng(3).standard_normal
+    x, w = draw((1, tokens, WIDTH)), draw((4, WIDTH, HEADS * FEATURES))
+    whole = np.repeat(np.arange(1, 5), 6)[None].astype(np.int32)
+    program = spmlir.compile(
+        spmlir.export(function, x, w, whole),
+        mesh={"sp": ranks},
+        strategy="ring",
+        layout="contiguous",
+    )
+    run = Packed("aligned", program, jax.jit(function), "causal", [])
+    single = np.arange(1, tokens + 1, dtype=np.int32)[None]
+    sent = [sum(run.run(x, w, ids, str(ids.tolist()))["bytesSentPerRank"]) for ids in (single, whole)]
+    across = sum(run.run(x, w, np.ones_like(whole), "one")["bytesSentPerRank"])
+    if sent[0] != sent[1] or not across > sent[0]:
+        run.problems.append(
+            f"documents on one rank each send {sent[1]} bytes, tokens {sent[0]}, one {across}"
+        )
+    return run.problems
+
+
+def main() -> int:
+    """Run a sample, or with --all the whole product."""
+    args = harness.arguments(__doc__).parse_args()
+    jax.config.update("jax_enable_x64", True)
+    grid = [
+        (strategy, more, layout, ranks, options, tokens)
+        for strategy, more in STRATEGIES
+        for layout in run_gradients.LAYOUTS
+        for ranks in run_matrix.RANKS
+        for options in run_matrix.factors(strategy, ranks)
+        for tokens in (2, ranks - 1, ranks + 1, 2 * ranks + 1, 29, 48)
+        if (ranks > 1) == (strategy != "none")
+        and tokens > 1
+        and ("--chunks=2" not in more or tokens >= 2 * ranks)
+    ]
+    chosen = harness.sampled(grid, 2 if args.quick else 30, args)
+    wrong = aligned()
+    for number, plan in enumerate(chosen):
+        wrong += packed(Random(f"{args.seed} {number}"), number, plan)
+    for problem in wrong:
+        print(problem, file=sys.stderr)
+    print(f"{len(chosen)} artifacts of {len(KINDS)} batches each")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

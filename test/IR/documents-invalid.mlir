@@ -1,0 +1,53 @@
+// RUN: sp-opt %s -split-input-file -verify-diagnostics
+
+module @documents_c1_of_no_argument {
+  // expected-error @below {{'sp.documents' op expected one of 1 arguments but got argument 1}}
+  sp.documents @ids of 64 in argument 1
+  func.func @main(%ids: tensor<1x64xi32>) {
+    return
+  }
+}
+
+// -----
+
+module @documents_c1_of_fractions {
+  // expected-error @below {{'sp.documents' op expected whole numbers in argument 0 but got 'tensor<1x64xf32>'}}
+  sp.documents @ids of 64 in argument 0
+  func.func @main(%ids: tensor<1x64xf32>) {
+    return
+  }
+}
+
+// -----
+
+module @attention_c9_of_none {
+  func.func @main(%q: tensor<1x64x2x16xf32>) {
+    // expected-error @below {{'sp.attention' op expected documents of 64 positions called 'ids'}}
+    %o = sp.attention(%q, %q, %q) bands [] documents <queries @ids keys @ids> scale 1.0 : tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32>, tensor<1x64x2x16xf32> -> tensor<1x64x2x16xf32>
+    return
+  }
+}
+
+// -----
+
+module @attention_c9_of_other_keys {
+  sp.documents @ids of 64 in argument 1
+  func.func @main(%q: tensor<1x64x2x16xf32>, %ids: tensor<64xi32>, %k: tensor<1x32x2x16xf32>) {
+    // expected-error @below {{'sp.attention' op expected documents of 32 positions called 'ids'}}
+    %o = sp.attention(%q, %k, %k) bands [] documents <queries @ids keys @ids> scale 1.0 : tensor<1x64x2x16xf32>, tensor<1x32x2x16xf32>, tensor<1x32x2x16xf32> -> tensor<1x64x2x16xf32>
+    return
+  }
+}
+
+// -----
+
+module @attend_c8_of_another_length {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  sp.documents @ids of 16 in argument 1
+  func.func @main(%q: tensor<1x16x2x16xf32>, %ids: tensor<4xi32>) {
+    // expected-error @below {{'sp.attend' op expected documents of 64 positions called 'ids'}}
+    %o, %l = sp.attend(%q, %q, %q) queries <zigzag 64 on "sp" of 4> keys <zigzag 64 on "sp" of 4> bands [] documents <queries @ids keys @ids> scale 1.0
+       : (tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>, tensor<1x16x2x16xf32>) -> tensor<1x16x2x16xf32>, tensor<1x16x2xf32>
+    return
+  }
+}
