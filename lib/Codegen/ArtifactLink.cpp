@@ -167,3 +167,19 @@ LogicalResult linkArtifact(const ArtifactParts &parts,
 }
 
 } // namespace mlir::sp
+
+mlir::LogicalResult mlir::sp::linkProgram(const EmittedProgram &program,
+                                          bool isEmulated,
+                                          llvm::SmallVectorImpl<char> &artifact,
+                                          std::string &error) {
+  ArtifactParts parts;
+  for (const auto &object : program.objects)
+    parts.objects.push_back(object);
+  for (const EmittedImage &image : program.images)
+    parts.images.emplace_back(image.symbol, image.bytes);
+  parts.plan = program.plan;
+  parts.signatures = program.signatures;
+  parts.constants = program.constants;
+  parts.isEmulated = isEmulated;
+  return linkArtifact(parts, artifact, error);
+}

@@ -65,8 +65,9 @@ static std::unique_ptr<KernelTable> makeKernelTable(ModuleOp module,
                      : makeCpuKernelTable(module, target);
 }
 
-FailureOr<EmittedProgram> mlir::sp::emitProgram(ModuleOp module,
-                                                const Target &target) {
+FailureOr<EmittedProgram>
+mlir::sp::emitProgram(ModuleOp module, const Target &target,
+                      const DocumentsProgram &documents) {
   FailureOr<func::FuncOp> func = findMain(module);
   if (failed(func))
     return failure();
@@ -80,6 +81,13 @@ FailureOr<EmittedProgram> mlir::sp::emitProgram(ModuleOp module,
   if (failed(plan))
     return failure();
 
+  if (!documents.artifact.empty()) {
+    plan->documents_program = std::make_unique<sprt::plan::DocumentsProgramT>();
+    plan->documents_program->artifact.assign(documents.artifact.begin(),
+                                             documents.artifact.end());
+    plan->documents_program->inputs.assign(documents.inputs.begin(),
+                                           documents.inputs.end());
+  }
   program.signatures = kernels->signatures();
   program.scratchBytes = plan->scratch_bytes;
   program.constants.resize(plan->constant_bytes);

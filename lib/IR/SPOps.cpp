@@ -1,4 +1,4 @@
-//===- SPOps.cpp - Verification of the mesh and of communication ----------===//
+//===- SPOps.cpp - Verification of positions, products and communication --===//
 
 #include "sp/IR/SP.h"
 #include "sp/IR/ShardingRules.h"
@@ -99,99 +99,6 @@ static void printSameTypes(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
 //===----------------------------------------------------------------------===//
 // Meaning
 //===----------------------------------------------------------------------===//
-
-std::optional<MeshOp::Factor> MeshOp::findFactor(AxisAttr part) {
-  int64_t stride = getRanks();
-  for (MeshAxisAttr axis : getMesh().getAxes()) {
-    stride /= axis.getSize();
-    if (axis.getName() != part.getName())
-      continue;
-    if (part.isWhole())
-      return Factor{axis.getSize(), stride};
-    int64_t below = axis.getSize() / part.getAbove();
-    if (axis.getSize() % part.getAbove() == 0 && below % part.getSize() == 0)
-      return Factor{part.getSize(), stride * (below / part.getSize())};
-  }
-  return std::nullopt;
-}
-
-bool MeshOp::hasAxis(StringRef name) {
-  return llvm::any_of(getMesh().getAxes(), [&](MeshAxisAttr axis) {
-    return axis.getName() == name;
-  });
-}
-
-int64_t MeshOp::getAxisSize(std::optional<AxisAttr> axis) {
-  std::optional<Factor> factor = axis ? findFactor(*axis) : std::nullopt;
-  return factor ? factor->size : 1;
-}
-
-int64_t MeshOp::getRanks() {
-  int64_t ranks = 1;
-  for (MeshAxisAttr axis : getMesh().getAxes())
-    ranks *= axis.getSize();
-  return ranks;
-}
-
-LogicalResult DocumentsOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  // (C1)
-  auto main = symbols.lookupSymbolIn<func::FuncOp>(
-      (*this)->getParentOp(), StringAttr::get(getContext(), "main"));
-  if (!main)
-    return success();
-  if (getArgument() >= main.getNumArguments())
-    return emitOpError() << "expected one of " << main.getNumArguments()
-                         << " arguments but got argument " << getArgument();
-  Type type = main.getArgumentTypes()[getArgument()];
-  if (!getElementTypeOrSelf(type).isInteger())
-    return emitOpError() << "expected whole numbers in argument "
-                         << getArgument() << " but got " << type;
-  return success();
-}
-
-LogicalResult MeshOp::verify() {
-  // (C1)
-  for (std::optional<AxisAttr> role : {getSequence(), getBatch()})
-    if (role && !(role->isWhole() && hasAxis(role->getName())))
-      return emitOpError() << "expected an axis of the mesh but got \""
-                           << role->getText() << "\"";
-  // (C2)
-  for (Operation &other : *(*this)->getBlock()) {
-    if (&other == getOperation())
-      break;
-    if (!isa<MeshOp>(other))
-      continue;
-    InFlightDiagnostic diagnostic = emitOpError()
-                                    << "expected one mesh in a module";
-    diagnostic.attachNote(other.getLoc()) << "the other mesh";
-    return diagnostic;
-  }
-  // (C3)
-  if (!getProcesses())
-    return success();
-  std::vector<bool> counted(getRanks());
-  std::vector<int64_t> ranks = {0};
-  for (AxisAttr axis : getProcesses()->getAxes()) {
-    std::optional<Factor> factor = findFactor(axis);
-    if (!factor || ranks.size() * factor->size > counted.size())
-      return emitOpError() << "expected processes to count factors of the axes "
-                              "once but got \""
-                           << axis.getText() << "\"";
-    std::vector<int64_t> finer;
-    for (int64_t rank : ranks)
-      for (int64_t digit = 0; digit < factor->size; ++digit)
-        finer.push_back(rank + digit * factor->stride);
-    ranks = std::move(finer);
-  }
-  for (int64_t rank : ranks)
-    if (rank < static_cast<int64_t>(counted.size()))
-      counted[rank] = true;
-  if (llvm::is_contained(counted, false))
-    return emitOpError() << "expected processes to count every rank once but "
-                            "got "
-                         << getProcesses()->getText();
-  return success();
-}
 
 LogicalResult PositionsOp::verify() {
   // (C1)

@@ -1,9 +1,17 @@
 // RUN: sp-opt %s | sp-opt | FileCheck %s
 
-// CHECK: sp.documents @documents_1 of 64 in argument 1
-sp.documents @documents_1 of 64 in argument 1
-// CHECK: sp.documents @documents_2 of 32 in argument 2
-sp.documents @documents_2 of 32 in argument 2
+// CHECK: sp.documents @documents_1 of 64 in arguments [1]
+sp.documents @documents_1 of 64 in arguments [1]
+// CHECK: sp.documents @documents_2 of 32 in arguments [2]
+sp.documents @documents_2 of 32 in arguments [2]
+// CHECK: sp.documents @documents_3 of 64 in arguments [1, 2] {
+// CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<1x64xi32>, %{{.*}}: tensor<32xui8>):
+// CHECK: sp.yield %{{.*}} : tensor<1x64xi32>
+sp.documents @documents_3 of 64 in arguments [1, 2] {
+^bb0(%x: tensor<1x64xi32>, %y: tensor<32xui8>):
+  %0 = stablehlo.negate %x : tensor<1x64xi32>
+  sp.yield %0 : tensor<1x64xi32>
+}
 
 // CHECK-LABEL: func.func @main
 func.func @main(%x: tensor<1x64x2x16xf32>, %ids: tensor<1x64xi32>, %others: tensor<32xui8>) {

@@ -4,8 +4,8 @@
 
 // As it is mostly spelled; another mask beside it only hides more.
 // CHECK-LABEL: module @selected
-// CHECK: sp.documents @documents_1 of 8 in argument 1
-// CHECK: documents <queries @documents_1 keys @documents_1> scale
+// CHECK: sp.documents @documents_0 of 8 in arguments [1]
+// CHECK: documents <queries @documents_0 keys @documents_0> scale
 module @selected {
   func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<i32>, %b: tensor<i32>) -> tensor<f32> {
     %same = stablehlo.compare EQ, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -28,8 +28,8 @@ module @selected {
 
 // Masks that are combined as bytes.
 // CHECK-LABEL: module @of_bytes
-// CHECK: sp.documents @documents_1 of 8 in argument 1
-// CHECK: documents <queries @documents_1 keys @documents_1> scale
+// CHECK: sp.documents @documents_0 of 8 in arguments [1]
+// CHECK: documents <queries @documents_0 keys @documents_0> scale
 module @of_bytes {
   func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<i32>, %b: tensor<i32>) -> tensor<f32> {
     %same = stablehlo.compare EQ, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -56,8 +56,8 @@ module @of_bytes {
 
 // A difference that is not 0.
 // CHECK-LABEL: module @difference
-// CHECK: sp.documents @documents_1 of 8 in argument 1
-// CHECK: documents <queries @documents_1 keys @documents_1> scale
+// CHECK: sp.documents @documents_0 of 8 in arguments [1]
+// CHECK: documents <queries @documents_0 keys @documents_0> scale
 module @difference {
   func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<i32>, %b: tensor<i32>) -> tensor<f32> {
     %d = stablehlo.subtract %a, %b : tensor<i32>
@@ -79,8 +79,8 @@ module @difference {
 
 // A fill that is added, as Import writes it: scores are less than half of it.
 // CHECK-LABEL: module @added
-// CHECK: sp.documents @documents_1 of 8 in argument 1
-// CHECK: documents <queries @documents_1 keys @documents_1> scale
+// CHECK: sp.documents @documents_0 of 8 in arguments [1]
+// CHECK: documents <queries @documents_0 keys @documents_0> scale
 module @added {
   func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<i32>, %b: tensor<i32>) -> tensor<f32> {
     %same = stablehlo.compare EQ, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -106,8 +106,8 @@ module @added {
 
 // Numbers of fewer bits are the same in more, in rows that a batch shares.
 // CHECK-LABEL: module @widened
-// CHECK: sp.documents @documents_1 of 8 in argument 1
-// CHECK: documents <queries @documents_1 keys @documents_1> scale
+// CHECK: sp.documents @documents_0 of 8 in arguments [1]
+// CHECK: documents <queries @documents_0 keys @documents_0> scale
 module @widened {
   func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<i32>, %b: tensor<i32>) -> tensor<f32> {
     %same = stablehlo.compare EQ, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -127,10 +127,12 @@ module @widened {
 
 // -----
 
-// Two documents may have the same lowest bits.
+// Two documents may have the same lowest bits: those are what counts.
 // CHECK-LABEL: module @narrowed
-// CHECK-NOT: documents
-// CHECK: sp.attention
+// CHECK: sp.documents @documents_0 of 8 in arguments [1] {
+// CHECK: %[[N:.*]] = stablehlo.convert
+// CHECK: sp.yield %[[N]]
+// CHECK: documents <queries @documents_0 keys @documents_0> scale
 module @narrowed {
   func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<i32>, %b: tensor<i32>) -> tensor<f32> {
     %same = stablehlo.compare EQ, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -149,10 +151,12 @@ module @narrowed {
 
 // -----
 
-// Another order of positions.
+// Numbers that the program computes are computed before a run as well.
 // CHECK-LABEL: module @order
-// CHECK-NOT: documents
-// CHECK: sp.attention
+// CHECK: sp.documents @documents_0 of 8 in arguments [1] {
+// CHECK: %[[N:.*]] = stablehlo.reverse
+// CHECK: sp.yield %[[N]]
+// CHECK: documents <queries @documents_0 keys @documents_0> scale
 module @order {
   func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<i32>, %b: tensor<i32>) -> tensor<f32> {
     %same = stablehlo.compare EQ, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -233,6 +237,28 @@ module @turned {
   func.func @main(%q: tensor<1x8x2x4xf32>, %ids: tensor<1x8xi32>) -> tensor<1x8x2x4xf32> {
     %a = stablehlo.reshape %ids : (tensor<1x8xi32>) -> tensor<1x8x1x1xi32>
     %o = sp.attention(%q, %q, %q) score @score_0 per_query(%a : tensor<1x8x1x1xi32>) per_key(%a : tensor<1x8x1x1xi32>) bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi 0>] scale 1.0
+        : tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32> -> tensor<1x8x2x4xf32>
+    return %o : tensor<1x8x2x4xf32>
+  }
+}
+
+// -----
+
+// Numbers that are no whole ones.
+// CHECK-LABEL: module @fractions
+// CHECK-NOT: documents
+// CHECK: sp.attention
+module @fractions {
+  func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+    %same = stablehlo.compare EQ, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %hidden = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %e = stablehlo.select %same, %s, %hidden : tensor<i1>, tensor<f32>
+    return %e : tensor<f32>
+  }
+  func.func @main(%q: tensor<1x8x2x4xf32>, %ids: tensor<1x8xi32>) -> tensor<1x8x2x4xf32> {
+    %f = stablehlo.convert %ids : (tensor<1x8xi32>) -> tensor<1x8xf32>
+    %a = stablehlo.reshape %f : (tensor<1x8xf32>) -> tensor<1x8x1x1xf32>
+    %o = sp.attention(%q, %q, %q) score @score_0 per_query(%a : tensor<1x8x1x1xf32>) per_key(%a : tensor<1x8x1x1xf32>) bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi 0>] scale 1.0
         : tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32> -> tensor<1x8x2x4xf32>
     return %o : tensor<1x8x2x4xf32>
   }

@@ -9,7 +9,7 @@
 // CHECK: %[[W1:.*]] = stablehlo.broadcast_in_dim %[[ARG3]], dims = [0, 2] : (tensor<2x6xi32>) -> tensor<2x1x6xi32>
 // CHECK: %[[T:.*]] = stablehlo.reshape %[[W]] : (tensor<2x6x1xi32>) -> tensor<2x6x1x1xi32>
 // CHECK: %[[T1:.*]] = stablehlo.reshape %[[W1]] : (tensor<2x1x6xi32>) -> tensor<2x6x1x1xi32>
-// CHECK: %[[O:.*]] = sp.attention(%[[ARG0]], %[[ARG1]], %[[ARG2]]) score @score_0 per_query(%[[T]] : tensor<2x6x1x1xi32>) per_key(%[[T1]] : tensor<2x6x1x1xi32>) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi inf>] documents <queries @documents_3 keys @documents_3> scale 1.000000e+00 {name = "layer0"}
+// CHECK: %[[O:.*]] = sp.attention(%[[ARG0]], %[[ARG1]], %[[ARG2]]) score @score_0 per_query(%[[T]] : tensor<2x6x1x1xi32>) per_key(%[[T1]] : tensor<2x6x1x1xi32>) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi inf>] documents <queries @documents_0 keys @documents_0> scale 1.000000e+00 {name = "layer0"}
 // CHECK-SAME: : tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32> -> tensor<2x6x4x8xf32>
 // CHECK-NOT: exponential
 // CHECK-LABEL: func.func private @score_0(
@@ -72,7 +72,7 @@ module @segments {
 // CHECK: %[[W1:.*]] = stablehlo.broadcast_in_dim %[[ARG3]], dims = [0, 3] : (tensor<2x6xi32>) -> tensor<2x1x1x6xi32>
 // CHECK: %[[T:.*]] = stablehlo.reshape %[[W]] : (tensor<2x1x6x1xi32>) -> tensor<2x6x1x1xi32>
 // CHECK: %[[T1:.*]] = stablehlo.reshape %[[W1]] : (tensor<2x1x1x6xi32>) -> tensor<2x6x1x1xi32>
-// CHECK: %[[O:.*]] = sp.attention(%[[ARG0]], %[[ARG1]], %[[ARG2]]) score @score_0 per_query(%[[T]] : tensor<2x6x1x1xi32>) per_key(%[[T1]] : tensor<2x6x1x1xi32>) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi 0>] documents <queries @documents_3 keys @documents_3> scale 1.000000e+00 {name = "layer0"}
+// CHECK: %[[O:.*]] = sp.attention(%[[ARG0]], %[[ARG1]], %[[ARG2]]) score @score_0 per_query(%[[T]] : tensor<2x6x1x1xi32>) per_key(%[[T1]] : tensor<2x6x1x1xi32>) bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi 0>] documents <queries @documents_0 keys @documents_0> scale 1.000000e+00 {name = "layer0"}
 // CHECK-SAME: : tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32> -> tensor<2x6x4x8xf32>
 // CHECK-NOT: exponential
 // CHECK-LABEL: func.func private @score_0(

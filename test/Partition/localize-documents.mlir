@@ -4,8 +4,8 @@
 // Blocks stop where nobody further on is of one of their documents; of queries that
 // travel, documents of keys are those who wait.
 
-sp.documents @documents_4 of 16 in argument 4
-sp.documents @documents_5 of 24 in argument 5
+sp.documents @documents_4 of 16 in arguments [4]
+sp.documents @documents_5 of 24 in arguments [5]
 
 func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<i32>, %b: tensor<i32>) -> tensor<f32> {
   return %s : tensor<f32>

@@ -4,7 +4,7 @@
 // attended to with them: some pairs would have no keys.
 module @for_fewer {
   sp.mesh @mesh <["sp" = 2]> sequence "sp"
-  sp.documents @ids of 16 in argument 3
+  sp.documents @ids of 16 in arguments [3]
   func.func @main(%q: tensor<1x8x1x8xf32>, %k: tensor<1x8x1x8xf32>, %v: tensor<1x8x1x8xf32>, %ids: tensor<8xi32>) -> tensor<1x8x1x8xf32> {
     %rank = sp.rank "sp" : index
     %k0:2, %t0 = sp.shift_start %k, %v from %rank by 1 in <contiguous 16 on "sp" of 2>
@@ -23,7 +23,7 @@ module @for_fewer {
 // A state goes on with pairs of documents after it has met pairs of all.
 module @of_another {
   sp.mesh @mesh <["sp" = 2]> sequence "sp"
-  sp.documents @ids of 16 in argument 3
+  sp.documents @ids of 16 in arguments [3]
   func.func @main(%q: tensor<1x8x1x8xf32>, %k: tensor<1x8x1x8xf32>, %v: tensor<1x8x1x8xf32>, %ids: tensor<8xi32>) -> tensor<1x8x1x8xf32> {
     %rank = sp.rank "sp" : index
     %k0:2, %t0 = sp.shift_start %k, %v from %rank by 1 in <contiguous 16 on "sp" of 2> : tensor<1x8x1x8xf32>, tensor<1x8x1x8xf32>

@@ -2,6 +2,7 @@
 
 #include "Blocks.h"
 #include "CommandLine.h"
+#include "Documents.h"
 #include "Explain.h"
 #include "Levers.h"
 #include "Memory.h"
@@ -60,6 +61,7 @@ private:
   MLIRContext &context;
   CompileOptions options;
   RemarkLog &log;
+  DocumentsProgram documents;
   std::string levers; ///< options that were taken for a limit
   MemoryChoices choices;
   nlohmann::json attentions = nlohmann::json::array();
@@ -136,18 +138,10 @@ static LogicalResult writeFile(const std::string &path, StringRef bytes) {
 }
 
 LogicalResult Compilation::writeArtifact(const EmittedProgram &program) {
-  ArtifactParts parts;
-  for (const auto &object : program.objects)
-    parts.objects.push_back(object);
-  for (const EmittedImage &image : program.images)
-    parts.images.emplace_back(image.symbol, image.bytes);
-  parts.plan = program.plan;
-  parts.signatures = program.signatures;
-  parts.constants = program.constants;
-  parts.isEmulated = options.cuda && options.cuda->emulation;
   SmallVector<char, 0> artifact;
   std::string error;
-  if (succeeded(linkArtifact(parts, artifact, error)))
+  bool isEmulated = options.cuda && options.cuda->emulation;
+  if (succeeded(linkProgram(program, isEmulated, artifact, error)))
     return writeFile(options.output,
                      StringRef(artifact.data(), artifact.size()));
   llvm::errs() << "sp-compile: error: " << error << "\n";
@@ -171,7 +165,7 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
   }
   if (failed(checkConstants(module)))
     return failure();
-  FailureOr<EmittedProgram> program = emitProgram(module, target);
+  FailureOr<EmittedProgram> program = emitProgram(module, target, documents);
   if (failed(program) ||
       failed(checkMemory(module, placedBytes + program->scratchBytes)))
     return failure();
@@ -288,6 +282,10 @@ LogicalResult Compilation::run(ModuleOp module) {
   if (failed(groups))
     return failure();
   choices.gatherGroups = *groups;
+  FailureOr<DocumentsProgram> numbering = compileDocuments(module, target, log);
+  if (failed(numbering))
+    return failure();
+  documents = std::move(*numbering);
   for (const Stage &stage : stagesOf(options, choices)) {
     if (stage.name == "schedule" &&
         failed(chooseBlocks(module, options, choices, log)))

@@ -2,6 +2,8 @@
 #ifndef SP_CODEGEN_ARTIFACTLINK_H
 #define SP_CODEGEN_ARTIFACTLINK_H
 
+#include "sp/Codegen/ProgramEmission.h"
+
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -30,6 +32,11 @@ struct ArtifactParts {
 LogicalResult linkArtifact(const ArtifactParts &parts,
                            llvm::SmallVectorImpl<char> &artifact,
                            std::string &error);
+
+/// The same of a program.
+LogicalResult linkProgram(const EmittedProgram &program, bool isEmulated,
+                          llvm::SmallVectorImpl<char> &artifact,
+                          std::string &error);
 
 } // namespace mlir::sp
 

@@ -17,6 +17,12 @@ struct EmittedImage {
   std::string architecture;
 };
 
+/// Another program, which computes the numbers of documents before a run.
+struct DocumentsProgram {
+  llvm::SmallVector<char, 0> artifact; ///< empty where there is none
+  std::vector<unsigned> inputs;        ///< arguments of `@main`
+};
+
 struct EmittedProgram {
   /// Of the host: kernels for the CPU, and those that emulate a GPU's.
   std::vector<llvm::SmallVector<char, 0>> objects;
@@ -32,7 +38,14 @@ struct EmittedProgram {
 
 /// Generates every kernel once, and the plan that launches them. Fails with a
 /// diagnostic at the operation that is not supported.
-FailureOr<EmittedProgram> emitProgram(ModuleOp module, const Target &target);
+FailureOr<EmittedProgram> emitProgram(ModuleOp module, const Target &target,
+                                      const DocumentsProgram &documents = {});
+
+/// What bodies of `sp.documents` compute, as a model of its own: its results
+/// are theirs, in the module's order. Null where there are none. `out_inputs`
+/// are the arguments of `@main` that it takes.
+OwningOpRef<ModuleOp> documentsModel(ModuleOp module,
+                                     std::vector<unsigned> &out_inputs);
 
 /// The text of the program's kernels for GPUs: CUDA C++, or PTX.
 FailureOr<std::string> printCudaKernels(ModuleOp module, const Target &target,

@@ -44,22 +44,44 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
   }];
 }
 
-def Sp_DocumentsOp : Sp_Op<"documents", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Sp_DocumentsOp : Sp_Op<"documents", [Symbol, IsolatedFromAbove, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Which document each position of a sequence is of";
   let description = [{
-    Positions whose elements in an argument of `@main` are equal are of one
-    document; the argument is `[length]` or `[batch, length]`, besides dimensions of 1.
-    Documents are known when a run begins, and another run may have others. Exists
-    from Import on.
+    Positions that have equal numbers are of one document. The numbers are an argument
+    of `@main`, or what the body computes of some: `[length]` or `[batch, length]`,
+    besides dimensions of 1. They are known when a run begins, and another run may
+    have others. Exists from Import on; Codegen makes a program of the bodies.
 
-    (C1) the argument exists and holds whole numbers.
+    (C1) the arguments exist.
+    (C2) without a body there is one argument, of whole numbers.
+    (C3) a body takes as many values as there are arguments and yields whole numbers,
+    so many for each row of a batch.
     ```mlir
-    sp.documents @documents_0 of 4096 in argument 6
+    sp.documents @documents_0 of 4096 in arguments [6]
+    sp.documents @documents_1 of 4096 in arguments [7] {
+    ^bb0(%positions: tensor<4096xi32>):
+      ...
+      sp.yield %starts : tensor<4096xi32>
+    }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, ConfinedAttr<I64Attr, [IntNonNegative]>:$length,
-                       ConfinedAttr<I64Attr, [IntNonNegative]>:$argument);
-  let assemblyFormat = "$sym_name `of` $length `in` `argument` $argument attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, ConfinedAttr<I64Attr, [IntPositive]>:$length,
+                       DenseI64ArrayAttr:$arguments);
+  let regions = (region MaxSizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `of` $length `in` `arguments` $arguments attr-dict-with-keyword ($body^)?";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether numbers are computed of the arguments.
+    bool isComputed() { return !getBody().empty(); }
+    /// What the body yields.
+    ::mlir::Value getNumbers() { return getBody().front().getTerminator()->getOperand(0); }
+  }];
+}
+
+def Sp_YieldOp : Sp_Op<"yield", [Pure, Terminator, HasParent<"DocumentsOp">]> {
+  let summary = "What a body of documents computes";
+  let arguments = (ins AnyRankedTensor:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
 #endif // SP_IR_SPPROGRAMOPS_TD

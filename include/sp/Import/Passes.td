@@ -215,7 +215,7 @@ def FindDocumentsPass : Pass<"sp-find-documents", "ModuleOp"> {
     arguments. The score function stays, and with it the meaning.
     ```mlir
     %o = sp.attention(%q, %k, %v) score @score_0 per_query(%s : tensor<1x64x1x1xi32>) per_key(%s : tensor<1x64x1x1xi32>) bands [...] scale 1.0
-    // becomes, with sp.documents @documents_6 of 64 in argument 6
+    // becomes, with sp.documents @documents_6 of 64 in arguments [6]
     %o = sp.attention(%q, %k, %v) score @score_0 ... bands [...] documents <queries @documents_6 keys @documents_6> scale 1.0
     ```
   }];

@@ -40,23 +40,40 @@ uint32_t PlanTables::layoutNumber(LayoutAttr layout) {
   return entry->second;
 }
 
+uint32_t PlanTables::numbersOf(FlatSymbolRefAttr name) {
+  auto [entry, isNew] =
+      documentNumbers.try_emplace(name, plan.document_numbers.size());
+  if (!isNew)
+    return entry->second;
+  auto of = SymbolTable::lookupNearestSymbolFrom<DocumentsOp>(mesh, name);
+  auto table = std::make_unique<sprt::plan::DocumentNumbersT>();
+  table->length = of.getLength();
+  if (of.isComputed()) {
+    // Results are those of bodies, in the module's order.
+    table->result = 0;
+    for (auto before : of->getParentOfType<ModuleOp>().getOps<DocumentsOp>()) {
+      if (before == of)
+        break;
+      table->result += before.isComputed();
+    }
+  } else {
+    table->input = of.getArguments()[0];
+  }
+  plan.document_numbers.push_back(std::move(table));
+  return entry->second;
+}
+
 int32_t PlanTables::documentsNumber(DocumentsAttr of) {
   if (!of)
     return -1;
-  auto [entry, isNew] = documents.try_emplace(of, plan.documents.size());
-  if (isNew) {
-    auto find = [&](FlatSymbolRefAttr name) {
-      return SymbolTable::lookupNearestSymbolFrom<DocumentsOp>(mesh, name);
-    };
-    DocumentsOp queries = find(of.getQueries()), keys = find(of.getKeys());
-    auto table = std::make_unique<sprt::plan::DocumentsT>();
-    table->queries = queries.getArgument();
-    table->keys = keys.getArgument();
-    table->query_length = queries.getLength();
-    table->key_length = keys.getLength();
-    plan.documents.push_back(std::move(table));
-  }
-  return entry->second;
+  auto known = documents.find(of);
+  if (known != documents.end())
+    return known->second;
+  auto table = std::make_unique<sprt::plan::DocumentsT>();
+  table->queries = numbersOf(of.getQueries());
+  table->keys = numbersOf(of.getKeys());
+  plan.documents.push_back(std::move(table));
+  return documents[of] = plan.documents.size() - 1;
 }
 
 uint32_t PlanTables::factorNumber(AxisAttr axis) {

@@ -36,10 +36,14 @@ public:
   }
 
 private:
+  /// Of the numbers that tell documents apart.
+  uint32_t numbersOf(FlatSymbolRefAttr documents);
+
   MeshOp mesh;
   sprt::plan::PlanT &plan;
   DenseMap<Attribute, uint32_t> layouts;
   DenseMap<Attribute, int32_t> documents;
+  DenseMap<Attribute, uint32_t> documentNumbers;
   llvm::StringMap<uint32_t> kernels;
 };
 

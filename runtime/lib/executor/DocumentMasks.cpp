@@ -1,5 +1,6 @@
 #include "executor/DocumentMasks.h"
 
+#include "executor/Session.h"
 #include "support/Types.h"
 
 namespace sprt {
@@ -40,43 +41,112 @@ algebra::Documents documentsOf(const void *data, sprt_dtype type, int64_t rows,
 
 DocumentMasks::DocumentMasks(const Program &program)
     : program(program), shown(program.masks) {
-  if (program.isForDevice())
-    return;
-  for (const auto &each : program.plan->documents) {
-    lengths[each->queries] = each->query_length;
-    lengths[each->keys] = each->key_length;
-  }
+  // Of a GPU masks are tables that stay as they are.
+  if (!program.isForDevice())
+    known.resize(program.plan->document_numbers.size());
+}
+
+DocumentMasks::~DocumentMasks() = default;
+
+Status DocumentMasks::open(const sprt_session_options &options) {
+  if (known.empty() || !program.documentsProgram)
+    return Status::success();
+  numbering = std::make_unique<Session>(*program.documentsProgram);
+  sprt_session_options own;
+  sprt_session_options_init(&own);
+  own.communicator = "thread";
+  own.threads_per_rank = options.threads_per_rank;
+  own.timeout_seconds = options.timeout_seconds;
+  return numbering->open(own);
 }
 
 int64_t DocumentMasks::count() const {
   int64_t count = 0;
-  for (const auto &[input, documents] : known)
-    for (const algebra::Documents::Row &row : documents.rows())
-      count += static_cast<int64_t>(row.size());
+  for (const auto &documents : known)
+    if (documents)
+      for (const algebra::Documents::Row &row : documents->rows())
+        count += static_cast<int64_t>(row.size());
   return count;
 }
 
-bool DocumentMasks::read(const sprt_array *inputs, const Feeds &feeds) {
-  bool changes = false;
-  for (auto [input, length] : lengths) {
-    const sprt_array &array = inputs[input];
-    if (!array.data) {
-      if (feeds.resultOf(input) >= 0)
-        changes |= known.erase(input) > 0;
+bool DocumentMasks::take(size_t number, const void *data,
+                         const ParameterInfo &info) {
+  int64_t length = program.plan->document_numbers[number]->length;
+  algebra::Documents next =
+      documentsOf(data, info.dtype, *elementCount(info.shape) / length, length);
+  if (known[number] == next)
+    return false;
+  known[number] = std::move(next);
+  return true;
+}
+
+bool DocumentMasks::forget(size_t number) {
+  bool wasKnown = known[number].has_value();
+  known[number].reset();
+  return wasKnown;
+}
+
+Status DocumentMasks::read(const sprt_array *inputs, const Feeds &feeds,
+                           bool &out_changed) {
+  out_changed = false;
+  for (size_t i = 0; i < known.size(); ++i) {
+    int32_t input = program.plan->document_numbers[i]->input;
+    if (input < 0)
       continue;
-    }
-    int64_t rows = *elementCount(program.inputs[input].shape) / length;
-    algebra::Documents next =
-        documentsOf(array.data, program.inputs[input].dtype, rows, length);
-    auto [entry, isNew] = known.try_emplace(input);
-    if (!isNew && entry->second == next)
-      continue;
-    entry->second = std::move(next);
-    changes = true;
+    if (inputs[input].data)
+      out_changed |= take(i, inputs[input].data,
+                          program.inputs[static_cast<size_t>(input)]);
+    else if (feeds.resultOf(input) >= 0)
+      out_changed |= forget(i);
   }
-  if (changes)
+  if (numbering)
+    if (Status failure = compute(inputs, feeds, out_changed))
+      return failure;
+  if (out_changed)
     cut();
-  return changes;
+  return Status::success();
+}
+
+Status DocumentMasks::compute(const sprt_array *inputs, const Feeds &feeds,
+                              bool &out_changed) {
+  std::vector<sprt_array> given;
+  bool isKnown = true, isNew = false;
+  for (uint32_t input : program.plan->documents_program->inputs) {
+    given.push_back(inputs[input]);
+    isNew |= inputs[input].data != nullptr;
+    isKnown &= inputs[input].data || feeds.resultOf(input) < 0;
+  }
+  const std::vector<ParameterInfo> &results = numbering->program.results;
+  std::vector<std::vector<std::byte>> data;
+  std::vector<sprt_array> numbers;
+  for (const ParameterInfo &info : results) {
+    auto bytes = static_cast<size_t>(*elementCount(info.shape)) *
+                 sprt_dtype_size(info.dtype);
+    data.emplace_back(bytes);
+    numbers.push_back({sizeof(sprt_array), info.dtype,
+                       static_cast<int32_t>(info.shape.size()),
+                       info.shape.data(), data.back().data()});
+  }
+  if (isKnown && isNew) {
+    Session::Claim claim(*numbering, Session::idle, Session::beginning);
+    if (claim.failure)
+      return std::move(claim.failure);
+    if (Status failure = numbering->step(
+            given.data(), static_cast<int64_t>(given.size()), numbers.data(),
+            static_cast<int64_t>(numbers.size())))
+      return std::move(failure).within("numbering documents");
+  }
+  for (size_t i = 0; i < known.size(); ++i) {
+    int32_t result = program.plan->document_numbers[i]->result;
+    if (result < 0)
+      continue;
+    auto number = static_cast<size_t>(result);
+    if (!isKnown)
+      out_changed |= forget(i);
+    else if (isNew)
+      out_changed |= take(i, data[number].data(), results[number]);
+  }
+  return Status::success();
 }
 
 void DocumentMasks::cut() {
@@ -87,12 +157,11 @@ void DocumentMasks::cut() {
       continue;
     const plan::DocumentsT &documents =
         *program.plan->documents[static_cast<size_t>(number)];
-    auto queries = known.find(documents.queries),
-         keys = known.find(documents.keys);
+    const auto &queries = known[documents.queries],
+               &keys = known[documents.keys];
     std::optional<algebra::Bands> less;
-    if (queries != known.end() && keys != known.end())
-      less = algebra::within(program.masks[mask], queries->second, keys->second,
-                             kMostBands);
+    if (queries && keys)
+      less = algebra::within(program.masks[mask], *queries, *keys, kMostBands);
     isCut &= less.has_value();
     shown[mask] = less ? std::move(*less) : program.masks[mask];
   }

@@ -5,20 +5,25 @@
 #include "executor/Feeds.h"
 #include "sprt/algebra/Documents.h"
 
-#include <map>
+#include <optional>
 
 namespace sprt {
+
+class Session;
 
 class DocumentMasks {
 public:
   explicit DocumentMasks(const Program &program);
+  ~DocumentMasks();
 
+  /// Makes ready what computes numbers of documents.
+  Status open(const sprt_session_options &options);
   /// Reads the inputs that say documents: those without data are as before,
-  /// unless results feed them, which nobody knows yet. Whether masks changed.
-  bool read(const sprt_array *inputs, const Feeds &feeds);
+  /// unless results feed them, which nobody knows yet.
+  Status read(const sprt_array *inputs, const Feeds &feeds, bool &out_changed);
 
   const Masks &masks() const { return shown; }
-  /// Of all rows of all inputs that say documents.
+  /// Of all rows of all numbers.
   int64_t count() const;
   /// Documented at `sprt_documents`.
   bool areSkipping() const { return isCut; }
@@ -27,11 +32,18 @@ private:
   /// A mask of more bands costs more than it saves.
   static constexpr size_t kMostBands = size_t(1) << 16;
 
+  /// Takes numbers as data has them; whether they are others than before.
+  bool take(size_t number, const void *data, const ParameterInfo &info);
+  /// Nobody knows them.
+  bool forget(size_t number);
+  Status compute(const sprt_array *inputs, const Feeds &feeds,
+                 bool &out_changed);
   void cut();
 
   const Program &program;
-  std::map<uint32_t, int64_t> lengths; ///< of documents, by input
-  std::map<uint32_t, algebra::Documents> known;
+  /// By the plan's number; nothing is known of them before a run.
+  std::vector<std::optional<algebra::Documents>> known;
+  std::unique_ptr<Session> numbering; ///< of the documents program
   Masks shown;
   bool isCut = false;
 };

@@ -108,6 +108,8 @@ Status Session::open(const sprt_session_options &options) {
     speaker = local.world->rank;
   if (Status failure = arrays.open(local.distributed(), speaker))
     return failure;
+  if (Status failure = documents.open(options))
+    return failure;
   return feeds.addDonated();
 }
 
@@ -146,8 +148,7 @@ Status Session::start(const sprt_array *inputs, int64_t inputCount,
                       sprt_array *results, int64_t resultCount) {
   if (Status failure = checkStep(inputs, inputCount, results, resultCount))
     return failure;
-  beginExecution(inputs, results, withData(results, resultCount));
-  return Status::success();
+  return beginExecution(inputs, results, withData(results, resultCount));
 }
 
 Status Session::collect(sprt_array *results, int64_t resultCount) {
@@ -165,14 +166,17 @@ Status Session::collect(sprt_array *results, int64_t resultCount) {
 
 Status Session::execute(const sprt_array *inputs, const sprt_array *results,
                         std::vector<bool> wanted) {
-  beginExecution(inputs, results, std::move(wanted));
+  if (Status failure = beginExecution(inputs, results, std::move(wanted)))
+    return failure;
   return finishExecution();
 }
 
-void Session::beginExecution(const sprt_array *inputs,
-                             const sprt_array *results,
-                             std::vector<bool> wanted) {
-  bool changes = documents.read(inputs, feeds);
+Status Session::beginExecution(const sprt_array *inputs,
+                               const sprt_array *results,
+                               std::vector<bool> wanted) {
+  bool changes = false;
+  if (Status failure = documents.read(inputs, feeds, changes))
+    return failure;
   for (std::unique_ptr<Rank> &rank : local.ranks) {
     rank->beginRun(tracing);
     if (changes)
@@ -183,6 +187,7 @@ void Session::beginExecution(const sprt_array *inputs,
   begin([this, given, asked, wanted = std::move(wanted)](Rank &rank) {
     return runRank(rank, given.data(), asked.data(), wanted);
   });
+  return Status::success();
 }
 
 Status Session::finishExecution() {

@@ -80,8 +80,8 @@ private:
   /// One execution: `wanted` results come to rank 0.
   Status execute(const sprt_array *inputs, const sprt_array *results,
                  std::vector<bool> wanted);
-  void beginExecution(const sprt_array *inputs, const sprt_array *results,
-                      std::vector<bool> wanted);
+  Status beginExecution(const sprt_array *inputs, const sprt_array *results,
+                        std::vector<bool> wanted);
   Status finishExecution();
   /// Calls `body` for every local rank, on a thread each.
   void begin(std::function<Status(Rank &)> body);

@@ -174,10 +174,11 @@ Status Program::load(const std::string &path) {
       return std::move(failure).within(path);
   }
   if (plan->constant_bytes > 0)
-    return findData(library, kConstantsSymbol,
-                    static_cast<uint64_t>(plan->constant_bytes), constantData)
-        .within(path);
-  return Status::success();
+    if (Status failure =
+            findData(library, kConstantsSymbol,
+                     static_cast<uint64_t>(plan->constant_bytes), constantData))
+      return std::move(failure).within(path);
+  return loadDocumentsProgram().within(path);
 }
 
 } // namespace sprt

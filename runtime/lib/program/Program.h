@@ -99,12 +99,17 @@ public:
   std::vector<const std::byte *> images; ///< code for GPUs
   std::vector<ParameterInfo> inputs;
   std::vector<ParameterInfo> results;
+  /// Computes numbers of documents; null where they are inputs.
+  std::unique_ptr<Program> documentsProgram;
   std::string mesh;
   const std::byte *constants = nullptr;
   bool usesStream[kStreams] = {true};
 
 private:
   Status checkFeatures() const;
+  /// Loads the program that the plan holds, and checks that it fits.
+  Status loadDocumentsProgram();
+  Status checkDocumentsProgram() const;
   Status findKernels(sprt_kernel_lookup lookup, void *context);
   Status findImages(sprt_kernel_lookup lookup, void *context);
   /// Numbers the commands and gathers what the executor wants at hand.

@@ -90,46 +90,52 @@ Status checkKernels(const plan::PlanT &plan) {
   return Status::success();
 }
 
-/// How many rows of so many positions an input has.
-Status countRows(const plan::PlanT &plan, uint32_t input, int64_t length,
-                 int64_t &out_rows) {
-  if (input >= plan.inputs.size())
+/// Numbers of documents that are an input.
+Status checkNumbers(const plan::PlanT &plan,
+                    const plan::DocumentNumbersT &numbers) {
+  bool isResult = numbers.result >= 0;
+  if (numbers.length < 1 || isResult == (numbers.input >= 0) ||
+      (isResult && !plan.documents_program) ||
+      (!isResult && static_cast<size_t>(numbers.input) >= plan.inputs.size()))
     return fail(SPRT_DAMAGED)
-           << "documents in input " << input << " of " << plan.inputs.size();
-  const plan::ParameterT &parameter = *plan.inputs[input];
+           << "documents in input " << numbers.input << " of "
+           << plan.inputs.size() << ", or in result " << numbers.result;
+  if (isResult)
+    return Status::success();
+  const plan::ParameterT &input =
+      *plan.inputs[static_cast<size_t>(numbers.input)];
   algebra::Area elements = 1;
-  for (const auto &dim : parameter.dims)
+  for (const auto &dim : input.dims)
     for (const auto &atom : dim->atoms)
       elements *= static_cast<algebra::Area>(atom->size);
   bool isWhole =
-      parameter.type >= plan::DType::i64 && parameter.type <= plan::DType::i1;
-  if (!isWhole || length < 1 || elements == 0 ||
-      elements % static_cast<algebra::Area>(length) != 0)
+      input.type >= plan::DType::i64 && input.type <= plan::DType::i1;
+  if (!isWhole || elements == 0 ||
+      elements % static_cast<algebra::Area>(numbers.length) != 0)
     return fail(SPRT_DAMAGED)
-           << "documents of " << length << " positions in \"" << parameter.name
-           << "\", which holds " << algebra::toString(elements)
+           << "documents of " << numbers.length << " positions in \""
+           << input.name << "\", which holds " << algebra::toString(elements)
            << (isWhole ? " whole numbers" : " numbers");
-  out_rows =
-      static_cast<int64_t>(elements / static_cast<algebra::Area>(length));
   return Status::success();
 }
 
 Status checkDocuments(const plan::PlanT &plan) {
-  for (const auto &documents : plan.documents) {
-    int64_t ofQueries = 0, ofKeys = 0;
-    if (!documents)
-      return fail(SPRT_DAMAGED) << "documents of no input";
-    if (Status failure = countRows(plan, documents->queries,
-                                   documents->query_length, ofQueries))
+  for (const auto &numbers : plan.document_numbers) {
+    if (!numbers)
+      return fail(SPRT_DAMAGED) << "documents of no numbers";
+    if (Status failure = checkNumbers(plan, *numbers))
       return failure;
-    if (Status failure =
-            countRows(plan, documents->keys, documents->key_length, ofKeys))
-      return failure;
-    if (ofQueries != ofKeys && ofQueries != 1 && ofKeys != 1)
-      return fail(SPRT_DAMAGED)
-             << "documents of " << ofQueries << " rows of queries and "
-             << ofKeys << " of keys";
   }
+  for (const auto &documents : plan.documents)
+    if (!documents || documents->queries >= plan.document_numbers.size() ||
+        documents->keys >= plan.document_numbers.size())
+      return fail(SPRT_DAMAGED)
+             << "documents of numbers beyond " << plan.document_numbers.size();
+  if (plan.documents_program)
+    for (uint32_t input : plan.documents_program->inputs)
+      if (input >= plan.inputs.size())
+        return fail(SPRT_DAMAGED) << "documents are computed of input " << input
+                                  << " of " << plan.inputs.size();
   return Status::success();
 }
 

@@ -25,13 +25,13 @@ Status PartValidator::checkDocuments(int32_t documents, uint32_t queries,
     return fail(SPRT_DAMAGED)
            << "documents " << documents << " of " << plan.documents.size();
   const plan::DocumentsT &of = *plan.documents[static_cast<size_t>(documents)];
-  int64_t ofQueries = plan.layouts[queries]->length,
-          ofKeys = plan.layouts[keys]->length;
-  if (of.query_length != ofQueries || of.key_length != ofKeys)
-    return fail(SPRT_DAMAGED)
-           << "documents of " << of.query_length << " queries and "
-           << of.key_length << " keys where there are " << ofQueries << " and "
-           << ofKeys;
+  for (auto [numbers, layout] :
+       {std::pair(of.queries, queries), std::pair(of.keys, keys)})
+    if (int64_t length = plan.document_numbers[numbers]->length,
+        positions = plan.layouts[layout]->length;
+        length != positions)
+      return fail(SPRT_DAMAGED)
+             << "documents of " << length << " positions of " << positions;
   return Status::success();
 }
 
