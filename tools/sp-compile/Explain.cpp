@@ -143,6 +143,7 @@ static json describe(OpT op, MeshOp mesh, PlanAttr plan, Costs &known) {
           {"headSize", q[3]},
           {"valueSize", v[3]},
           {"mask", toAlgebra(op.getBands()).name(q[1], v[1])},
+          {"documents", op.getDocumentsAttr() != nullptr},
           {"scores", describeScores(op)},
           {"direction", "forward"},
           {"strategy", strategyOf(plan).name},
@@ -337,7 +338,11 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
     };
     stream << (text("direction") == "backward" ? "gradients of " : "")
            << text("name") << " (" << text("location") << "): " << text("mask")
-           << " mask, " << number("queryLength") << " queries x "
+           << " mask"
+           << (attention["documents"].get<bool>()
+                   ? " in documents that a run's inputs tell apart"
+                   : "")
+           << ", " << number("queryLength") << " queries x "
            << number("kvLength") << " keys, " << number("queryHeads")
            << " heads of " << number("headSize") << ", " << number("kvHeads")
            << " kv heads, scores " << text("scores") << "\n"
@@ -359,11 +364,14 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
     texts.push_back(std::move(described));
   }
   printFolded(texts, names, os);
+  bool hasDocuments = llvm::any_of(attentions, [](const json &attention) {
+    return attention["documents"].get<bool>();
+  });
   os << "whole program, a rank: sends " << range(report["bytesSentPerRank"])
      << " bytes"
-     << (report["bytesAreExact"].get<bool>()
-             ? ""
-             : " an iteration of loops of unknown count")
+     << (report["bytesAreExact"].get<bool>() ? ""
+         : hasDocuments ? ", fewer where documents are on few ranks"
+                        : " an iteration of loops of unknown count")
      << ", computes " << range(report["flopsPerRank"])
      << " FLOPs of products and attention, needs "
      << range(report["peakBytesPerRank"]) << " bytes";
@@ -376,10 +384,11 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
        << range(report["farWrittenPerRank"]) << " and from which "
        << range(report["farReadPerRank"]);
   os << "\n";
-  if (llvm::any_of(attentions, [](const json &attention) {
+  if (hasDocuments || llvm::any_of(attentions, [](const json &attention) {
         return attention["mask"] != "full";
       }))
-    os << "what positions hide from a query is not read for it: NaN and "
+    os << "what positions or documents hide from a query is not read for it: "
+          "NaN and "
           "infinity there do not reach its row, as 0 * NaN does in the model\n";
   printDecisions(log, os);
 }

@@ -9,6 +9,7 @@
 //     e0
 
 #include "program/LayoutOf.h"
+#include "program/MaskText.h"
 #include "program/Program.h"
 
 #include <cinttypes>
@@ -48,6 +49,10 @@ public:
               sizeText(image->bytes) + "\n";
     for (const auto &input : plan.inputs)
       parameter("input ", *input);
+    for (size_t i = 0; i < plan.documents.size(); ++i)
+      text += "documents " + std::to_string(i) + "   queries by " +
+              numbers(plan.documents[i]->queries) + "   keys by " +
+              numbers(plan.documents[i]->keys) + "\n";
     for (const auto &result : plan.results)
       parameter("result", *result);
     commands(plan.commands, 0);
@@ -57,6 +62,16 @@ public:
 private:
   std::string expr(const std::unique_ptr<plan::ExprT> &expression) const {
     return expressionText(expression.get(), plan.factors);
+  }
+
+  std::string numbers(uint32_t number) const {
+    const plan::DocumentNumbersT &of = *plan.document_numbers[number];
+    if (of.result < 0)
+      return plan.inputs[static_cast<size_t>(of.input)]->name;
+    std::string text = "result " + std::to_string(of.result) + " computed of";
+    for (uint32_t input : plan.documents_program->inputs)
+      text += " " + plan.inputs[input]->name;
+    return text;
   }
 
   std::string kernelText(const plan::KernelT &kernel) const {
@@ -206,26 +221,11 @@ private:
   size_t counters = 0;
 };
 
-std::string bound(int64_t value) {
-  return value == INT64_MIN   ? "-inf"
-         : value == INT64_MAX ? "inf"
-                              : std::to_string(value);
-}
-
-std::string bands(const std::vector<plan::Band> &list) {
-  std::string text;
-  for (const plan::Band &band : list)
-    text += " {q " + std::to_string(band.q0()) + ".." +
-            std::to_string(band.q1()) + " k " + std::to_string(band.k0()) +
-            ".." + std::to_string(band.k1()) + " " + bound(band.lo()) + ".." +
-            bound(band.hi()) + (band.uniform() ? " uniform}" : "}");
-  return text;
-}
-
 std::string needs(const plan::NeedsT &needs) {
   return "   where needed within " + std::to_string(needs.hops) +
          (needs.hops == 1 ? " hop" : " hops") +
-         (needs.step < 0 ? " back" : "") + " by" + bands(needs.bands);
+         (needs.step < 0 ? " back" : "") + " by" +
+         maskText(needs.bands, needs.documents);
 }
 
 std::string Printer::attend(const plan::AttendT &attend) const {
@@ -236,7 +236,7 @@ std::string Printer::attend(const plan::AttendT &attend) const {
                      rows(*attend.queries) + "   keys " + rows(*attend.keys) +
                      queryHeads(attend) + " kv " + expr(attend.kv_first) + "/" +
                      std::to_string(attend.kv_total) + "   bands" +
-                     bands(attend.bands);
+                     maskText(attend.bands, attend.documents);
   if (isForDevice(plan))
     line += "   blocks " + std::to_string(attend.query_block) + "x" +
             std::to_string(attend.key_block);
@@ -259,7 +259,8 @@ Printer::attendBackward(const plan::AttendBackwardT &backward) const {
          "   keys " + rows(*backward.keys) + queryHeads(backward) + " kv " +
          expr(backward.kv_first) + "+" + expr(backward.kv_heads) + "/" +
          std::to_string(backward.kv_total) + "   bands" +
-         bands(backward.bands) + terms("term", backward.terms) +
+         maskText(backward.bands, backward.documents) +
+         terms("term", backward.terms) +
          terms("d_term", backward.term_gradients) +
          (backward.init_queries ? "   init queries" : "") +
          (backward.init_keys ? "   init keys" : "");
