@@ -132,7 +132,6 @@ class Session:
         predicted = runtime.predictions(self._handle, ranks)
         promised = {
             "bytesSentPerRank": [rank.bytes_sent for rank in predicted],
-            "peakBytesPerRank": [rank.peak_bytes for rank in predicted],
             "flopsPerRank": [rank.flops for rank in predicted],
         }
         return {"documents": {"count": found.count, "skipped": bool(found.skipped), "promised": promised}}

@@ -227,6 +227,35 @@ def aligned() -> list[str]:
     return run.problems
 
 
+def on_device(tools: harness.Tools) -> list[str]:
+    """What is wrong with batches that are steps of one session of an emulated GPU."""
+    tokens, wrong = 48, []
+
+    def attend(q: jax.Array, k: jax.Array, v: jax.Array, ids: jax.Array) -> jax.Array:
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / 8
+        weights = jax.nn.softmax(jnp.where(MASKS["causal"](ids)[:, None], scores, -1e30))
+        return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
+
+    draw = np.random.default_rng(7).standard_normal
+    q, k, v = (draw((1, tokens, 2, 64)).astype(np.float32) for _ in range(3))
+    batches = [batch(Random(kind), (1, tokens), 3, kind) for kind in KINDS]
+    folder = tools.work / "documents-on-device"
+    spmlir.export(attend, q, k, v, batches[0]).save(folder)
+    artifact, outputs = folder / "model.spx", folder / "out.npz"
+    reports = folder / "c.json", folder / "r.json"
+    options = ("--mesh=sp=3", "--strategy=ring", "--target=cuda", "--emulation")
+    tools.run("sp-compile", folder / "model.mlir", "-o", artifact, *options, f"--report={reports[0]}")
+    for steps, ids in enumerate(batches, 1):
+        np.savez(folder / "steps.npz", arg0=q, arg1=k, arg2=v, arg3=np.stack(batches[:steps]))
+        run = (f"--inputs={folder / 'steps.npz'}", f"--outputs={outputs}", f"--report={reports[1]}")
+        tools.run("sp-run", artifact, *run, f"--steps={steps}", "--device=emulated")
+        off = np.abs(harness.load_results(outputs)[0] - attend(q, k, v, ids)).max()
+        problems = harness.broken(*map(harness.read_report, reports))
+        problems += [f"off by {off:.1e}"] if not off <= 1e-5 else []
+        wrong += [f"on a device, {steps} steps: {problem}" for problem in problems]
+    return wrong
+
+
 def main() -> int:
     """Run a sample, or with --all the whole product."""
     args = harness.arguments(__doc__).parse_args()
@@ -243,7 +272,7 @@ def main() -> int:
         and ("--chunks=2" not in more or tokens >= 2 * ranks)
     ]
     chosen = harness.sampled(grid, 2 if args.quick else 30, args)
-    wrong = aligned()
+    wrong = aligned() + on_device(harness.Tools(args.build, args.work))
     for number, plan in enumerate(chosen):
         wrong += packed(Random(f"{args.seed} {number}"), number, plan)
     for problem in wrong:

@@ -6,8 +6,7 @@
 namespace sprt {
 
 DeviceRank::~DeviceRank() {
-  for (std::byte *data : tableMemory)
-    device->release(data);
+  releaseTables();
   for (std::byte *data : {scratch, farData, arenaData})
     if (data)
       device->release(data);
@@ -42,6 +41,19 @@ void DeviceRank::beginRun(bool keepTrace) {
     device->limitWork(*control.limit, *control.limit + 2 * firstRun);
 }
 
+void DeviceRank::show(const Masks &ofRun) {
+  Rank::show(ofRun);
+  releaseTables();
+}
+
+void DeviceRank::releaseTables() {
+  for (std::byte *data : tableMemory)
+    device->release(data);
+  tableMemory.clear();
+  tables.clear();
+  numbers.clear();
+}
+
 void DeviceRank::beginThread() { device->threadsRun(1); }
 
 void DeviceRank::endThread() { device->threadsRun(-1); }
@@ -49,8 +61,10 @@ void DeviceRank::endThread() { device->threadsRun(-1); }
 void DeviceRank::interrupt() { device->interrupt(); }
 
 /// Whether a run puts the same work on streams as the one before, without ever
-/// waiting for them.
+/// waiting for them. Documents may change it.
 static bool repeats(const Program &program, const Device &device) {
+  if (!program.plan->documents.empty())
+    return false;
   for (const Step *step : program.stepOf)
     if (Role role = roleOf(*step->command);
         role == Role::decides || role == Role::reduces)

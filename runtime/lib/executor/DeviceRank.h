@@ -27,6 +27,7 @@ public:
   Status allocate(const std::byte *constants);
 
   void beginRun(bool tracing) override;
+  void show(const Masks &ofRun) override;
   Status execute() override;
   void beginThread() override;
   void endThread() override;
@@ -85,6 +86,7 @@ public:
   size_t spanCount = 0;
 
 private:
+  void releaseTables();
   /// Repeats the last run, which has filled tables and found algorithms,
   /// without going through the program: the second run of a session is
   /// recorded.

@@ -40,11 +40,8 @@ algebra::Documents documentsOf(const void *data, sprt_dtype type, int64_t rows,
 } // namespace
 
 DocumentMasks::DocumentMasks(const Program &program)
-    : program(program), shown(program.masks) {
-  // Of a GPU masks are tables that stay as they are.
-  if (!program.isForDevice())
-    known.resize(program.plan->document_numbers.size());
-}
+    : program(program), known(program.plan->document_numbers.size()),
+      shown(program.masks) {}
 
 DocumentMasks::~DocumentMasks() = default;
 

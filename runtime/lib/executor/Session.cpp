@@ -178,9 +178,9 @@ Status Session::beginExecution(const sprt_array *inputs,
   if (Status failure = documents.read(inputs, feeds, changes))
     return failure;
   for (std::unique_ptr<Rank> &rank : local.ranks) {
-    rank->beginRun(tracing);
     if (changes)
       rank->show(documents.masks());
+    rank->beginRun(tracing);
   }
   std::vector<sprt_array> given(inputs, inputs + program.inputs.size());
   std::vector<sprt_array> asked(results, results + program.results.size());

@@ -142,18 +142,14 @@ nlohmann::ordered_json documentsOf(const sprt_program *program,
       documents.count == 0 ||
       failed(sprt_session_predict(session, ranks, predictions.data())))
     return nullptr;
-  Json sent = Json::array(), peak = Json::array(), flops = Json::array();
+  Json sent = Json::array(), flops = Json::array();
   for (const sprt_prediction &each : predictions) {
     sent.push_back(each.bytes_sent);
     flops.push_back(each.flops);
-    peak.push_back(each.peak_bytes);
   }
   return {{"count", documents.count},
           {"skipped", documents.skipped != 0},
-          {"promised",
-           {{"bytesSentPerRank", sent},
-            {"peakBytesPerRank", peak},
-            {"flopsPerRank", flops}}}};
+          {"promised", {{"bytesSentPerRank", sent}, {"flopsPerRank", flops}}}};
 }
 
 /// {"dp": 2, "sp": 4}.
