@@ -122,6 +122,8 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
     return failure;
   std::pair<SliceTable &, bool> slices = slicesOf(step, attend, shape);
   SliceTable &table = slices.first;
+  if (slices.second)
+    table.ranges = rangesOf(table.slices, shape.queries, attend.query_block);
   if (slices.second && cpu.pool->threads() > 1)
     table.order = orderBlocks(table.slices, shape.queries, attend.query_block,
                               attend.order);
@@ -138,7 +140,6 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
       return failure;
     buffers[next++] = data;
   }
-  buffers[SPRT_ATTEND_SLICES] = const_cast<sprt_slice *>(table.slices.data());
   buffers[SPRT_ATTEND_QUERY_POSITIONS] =
       const_cast<int32_t *>(table.queryPositions.data());
   buffers[SPRT_ATTEND_KEY_POSITIONS] =
@@ -153,7 +154,6 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
   sizes[SPRT_ATTEND_HEADS_TOTAL] = attend.heads_total;
   sizes[SPRT_ATTEND_KV_FIRST] = shape.kvFirst;
   sizes[SPRT_ATTEND_KV_TOTAL] = attend.kv_total;
-  sizes[SPRT_ATTEND_SLICE_COUNT] = static_cast<int64_t>(table.slices.size());
   sizes[SPRT_ATTEND_INIT] = attend.init;
   std::memcpy(&sizes[SPRT_ATTEND_SCALE], &attend.scale, sizeof attend.scale);
   auto to = sizes.begin() + SPRT_ATTEND_Q_STRIDES;
@@ -169,12 +169,18 @@ Status StreamRun::attend(const Step &step, const plan::AttendT &attend) {
   // Job i is block order[i / pairs] of pair i mod pairs: heavy blocks start
   // first.
   return compute(pairs * blocks, [&](int64_t first, int64_t last, int worker) {
+    std::vector<void *> ownBuffers = buffers;
+    std::vector<int64_t> ownSizes = sizes;
     for (int64_t job = first; job < last && !cpu.pool->stopped(); ++job) {
       int64_t tile = job;
       if (!table.order.empty())
         tile = job % pairs * blocks +
                table.order[static_cast<size_t>(job / pairs)];
-      kernel(buffers.data(), sizes.data(), tile, tile + 1, cpu.scratch(worker));
+      auto [begin, end] = table.ranges[static_cast<size_t>(tile % blocks)];
+      ownBuffers[SPRT_ATTEND_SLICES] = table.slices.data() + begin;
+      ownSizes[SPRT_ATTEND_SLICE_COUNT] = static_cast<int64_t>(end - begin);
+      kernel(ownBuffers.data(), ownSizes.data(), tile, tile + 1,
+             cpu.scratch(worker));
     }
   });
 }

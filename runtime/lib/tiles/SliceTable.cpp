@@ -8,11 +8,12 @@ namespace sprt {
 
 namespace {
 
-/// Pairs that a block of queries sees: what its tiles cost.
-algebra::Area blockArea(const std::vector<sprt_slice> &slices, int64_t first,
-                        int64_t last) {
+/// Pairs that a block of queries sees through some slices: what its tiles cost.
+algebra::Area blockArea(const std::vector<sprt_slice> &slices,
+                        const SliceRange &range, int64_t first, int64_t last) {
   algebra::Area total = 0;
-  for (sprt_slice slice : slices) {
+  for (size_t i = range.first; i < range.end; ++i) {
+    sprt_slice slice = slices[i];
     slice.q0 = std::max(slice.q0, first);
     slice.q1 = std::min(slice.q1, last);
     if (slice.q0 < slice.q1)
@@ -48,6 +49,20 @@ bool narrowBound(int64_t bound, int64_t stride, int64_t first, int64_t last,
 
 } // namespace
 
+std::vector<SliceRange> rangesOf(const std::vector<sprt_slice> &slices,
+                                 int64_t queries, int64_t block) {
+  std::vector<SliceRange> ranges(
+      static_cast<size_t>((queries + block - 1) / block));
+  for (size_t i = 0; i < slices.size(); ++i)
+    for (int64_t number = slices[i].q0 / block;
+         number * block < std::min(slices[i].q1, queries); ++number) {
+      SliceRange &range = ranges[static_cast<size_t>(number)];
+      range.first = range.end == 0 ? i : range.first;
+      range.end = i + 1;
+    }
+  return ranges;
+}
+
 std::vector<std::vector<sprt_slice>>
 splitKeys(const std::vector<sprt_slice> &slices, int64_t keys, int64_t count) {
   if (count >= keys)
@@ -80,11 +95,13 @@ bool narrowSlice(const sprt_slice &from, cuda::Slice &out_slice) {
 std::vector<int64_t> orderBlocks(const std::vector<sprt_slice> &slices,
                                  int64_t queries, int64_t block,
                                  plan::BlockOrder order) {
+  std::vector<SliceRange> ranges = rangesOf(slices, queries, block);
   std::vector<std::pair<algebra::Area, int64_t>> blocks;
   for (int64_t first = 0; first < queries; first += block)
-    blocks.emplace_back(
-        blockArea(slices, first, std::min(first + block, queries)),
-        first / block);
+    blocks.emplace_back(blockArea(slices,
+                                  ranges[static_cast<size_t>(first / block)],
+                                  first, std::min(first + block, queries)),
+                        first / block);
   bool lightFirst = order == plan::BlockOrder::lightestFirst;
   std::sort(blocks.begin(), blocks.end(), [&](const auto &a, const auto &b) {
     if (a.first == b.first)
@@ -101,16 +118,11 @@ BlockList listBlocks(const std::vector<sprt_slice> &slices, int64_t queries,
                      int64_t block, plan::BlockOrder order, bool isCarried) {
   BlockList list;
   std::optional<algebra::Area> ofWhole;
+  std::vector<SliceRange> ranges = rangesOf(slices, queries, block);
   for (int64_t number : orderBlocks(slices, queries, block, order)) {
     int64_t q0 = number * block, q1 = std::min(q0 + block, queries);
-    size_t first = 0, end = 0;
-    algebra::Area area = 0;
-    for (size_t i = 0; i < slices.size(); ++i)
-      if (algebra::Area seen = blockArea({slices[i]}, q0, q1); seen > 0) {
-        first = end == 0 ? i : first;
-        end = i + 1;
-        area += seen;
-      }
+    auto [first, end] = ranges[static_cast<size_t>(number)];
+    algebra::Area area = blockArea(slices, {first, end}, q0, q1);
     if (isCarried && end == 0)
       continue;
     if (q1 - q0 == block) {

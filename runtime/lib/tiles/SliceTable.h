@@ -8,9 +8,20 @@
 
 namespace sprt {
 
+/// The slices that a block of queries meets are among [first, end) of a list.
+struct SliceRange {
+  size_t first = 0, end = 0;
+};
+
+/// Of each block of `block` queries, as few as one range can name.
+std::vector<SliceRange> rangesOf(const std::vector<sprt_slice> &slices,
+                                 int64_t queries, int64_t block);
+
 /// The slices of one attention step.
 struct SliceTable {
   std::vector<sprt_slice> slices;
+  /// By block of queries.
+  std::vector<SliceRange> ranges;
   /// Blocks of queries, as they begin.
   std::vector<int64_t> order;
   /// The same by ranges of keys, where a step does one range after another.
