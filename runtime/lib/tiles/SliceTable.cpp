@@ -123,7 +123,7 @@ BlockList listBlocks(const std::vector<sprt_slice> &slices, int64_t queries,
     int64_t q0 = number * block, q1 = std::min(q0 + block, queries);
     auto [first, end] = ranges[static_cast<size_t>(number)];
     algebra::Area area = blockArea(slices, {first, end}, q0, q1);
-    if (isCarried && end == 0)
+    if (isCarried && area == 0)
       continue;
     if (q1 - q0 == block) {
       list.isEven &= !ofWhole || *ofWhole == area;
