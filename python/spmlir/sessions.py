@@ -133,6 +133,7 @@ class Session:
         promised = {
             "bytesSentPerRank": [rank.bytes_sent for rank in predicted],
             "flopsPerRank": [rank.flops for rank in predicted],
+            "bytesAreExact": all(rank.exact for rank in predicted),
         }
         return {"documents": {"count": found.count, "skipped": bool(found.skipped), "promised": promised}}
 

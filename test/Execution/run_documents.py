@@ -155,7 +155,8 @@ class Packed:
         results = self.program(x, w, source)
         loss, gradients = self.function(x, w, source)
         off = abs(results[0] - loss) / max(abs(loss), 1e-30)
-        worst = max(np.abs(a - b).max(initial=0) for a, b in zip(results[1:], gradients, strict=True))
+        # Of numpy, that NaN counts.
+        worst = np.max([np.abs(a - b).max() for a, b in zip(results[1:], gradients, strict=True)])
         report = self.program.last_run
         problems = harness.broken(self.program.report, report)
         if not off <= 1e-12 or not worst <= 1e-9:
@@ -180,11 +181,11 @@ class Packed:
 def packed(random: Random, number: int, plan: tuple) -> list[str]:
     """What is wrong with some batches through one artifact."""
     strategy, more, layout, ranks, options, tokens = plan
-    numbering = "ids" if number % 2 else list(NUMBERINGS)[number // 2 % len(NUMBERINGS)]
-    rows = 1 if number % 3 or numbering in ("ends", "counted") else 2
-    mask = list(MASKS)[number % len(MASKS)]
+    numbering = random.choice(("ids", *NUMBERINGS)) if number else "resets"
+    rows = 1 if numbering in ("ends", "counted") else random.choice((1, 1, 2))
+    mask = random.choice(list(MASKS))
     # Rows of padding that see nothing are NaN where hidden scores are -inf.
-    fill = FILLS[1 + number % 2] if mask == "real" else FILLS[number % len(FILLS)]
+    fill = random.choice(FILLS[1:] if mask == "real" else FILLS)
     function = model(mask, fill, numbering)
     draw = np.random.default_rng(number).standard_normal
     x, w = draw((rows, tokens, WIDTH)), draw((4, WIDTH, HEADS * FEATURES))
@@ -227,35 +228,6 @@ def aligned() -> list[str]:
     return run.problems
 
 
-def on_device(tools: harness.Tools) -> list[str]:
-    """What is wrong with batches that are steps of one session of an emulated GPU."""
-    tokens, wrong = 48, []
-
-    def attend(q: jax.Array, k: jax.Array, v: jax.Array, ids: jax.Array) -> jax.Array:
-        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / 8
-        weights = jax.nn.softmax(jnp.where(MASKS["causal"](ids)[:, None], scores, -1e30))
-        return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
-
-    draw = np.random.default_rng(7).standard_normal
-    q, k, v = (draw((1, tokens, 2, 64)).astype(np.float32) for _ in range(3))
-    batches = [batch(Random(kind), (1, tokens), 3, kind) for kind in KINDS]
-    folder = tools.work / "documents-on-device"
-    spmlir.export(attend, q, k, v, batches[0]).save(folder)
-    artifact, outputs = folder / "model.spx", folder / "out.npz"
-    reports = folder / "c.json", folder / "r.json"
-    options = ("--mesh=sp=3", "--strategy=ring", "--target=cuda", "--emulation")
-    tools.run("sp-compile", folder / "model.mlir", "-o", artifact, *options, f"--report={reports[0]}")
-    for steps, ids in enumerate(batches, 1):
-        np.savez(folder / "steps.npz", arg0=q, arg1=k, arg2=v, arg3=np.stack(batches[:steps]))
-        run = (f"--inputs={folder / 'steps.npz'}", f"--outputs={outputs}", f"--report={reports[1]}")
-        tools.run("sp-run", artifact, *run, f"--steps={steps}", "--device=emulated")
-        off = np.abs(harness.load_results(outputs)[0] - attend(q, k, v, ids)).max()
-        problems = harness.broken(*map(harness.read_report, reports))
-        problems += [f"off by {off:.1e}"] if not off <= 1e-5 else []
-        wrong += [f"on a device, {steps} steps: {problem}" for problem in problems]
-    return wrong
-
-
 def main() -> int:
     """Run a sample, or with --all the whole product."""
     args = harness.arguments(__doc__).parse_args()
@@ -272,7 +244,7 @@ def main() -> int:
         and ("--chunks=2" not in more or tokens >= 2 * ranks)
     ]
     chosen = harness.sampled(grid, 2 if args.quick else 30, args)
-    wrong = aligned() + on_device(harness.Tools(args.build, args.work))
+    wrong = aligned()
     for number, plan in enumerate(chosen):
         wrong += packed(Random(f"{args.seed} {number}"), number, plan)
     for problem in wrong:

@@ -39,6 +39,34 @@ Places placesOf(const Documents &documents) {
   return places;
 }
 
+/// Steps that a mask may take to cut: more cost more than they save.
+constexpr size_t kMostSteps = size_t(1) << 22;
+
+/// Keys that queries of an interval may see.
+Interval reachOf(const Bands &mask, const Interval &queries) {
+  Interval reach{INT64_MAX, INT64_MIN};
+  for (const Band &band : mask.bands()) {
+    Band part = intersect(band, {queries.begin, queries.end, band.k0, band.k1,
+                                 unboundedBelow, unboundedAbove, band.uniform});
+    if (!tighten(part))
+      continue;
+    reach.begin = std::min(reach.begin, part.k0);
+    reach.end = std::max(reach.end, part.k1);
+  }
+  return reach;
+}
+
+/// Those of ascending intervals that meet another one.
+void addMeeting(const std::vector<Interval> &from, const Interval &other,
+                std::vector<Interval> &out) {
+  auto at =
+      std::partition_point(from.begin(), from.end(), [&](const Interval &each) {
+        return each.end <= other.begin;
+      });
+  for (; at != from.end() && at->begin < other.end; ++at)
+    out.push_back(*at);
+}
+
 /// In order, and those that touch as one.
 std::vector<Interval> joined(std::vector<Interval> list) {
   std::sort(list.begin(), list.end(), [](const Interval &a, const Interval &b) {
@@ -77,6 +105,7 @@ std::optional<Bands> within(const Bands &mask, const Documents &queries,
   std::vector<Band> bands;
   Interval seeing{0, 0};
   std::vector<Interval> seen;
+  size_t steps = 0;
   auto flush = [&] {
     for (const Interval &at : seen)
       for (const Band &band : mask.bands()) {
@@ -90,12 +119,16 @@ std::optional<Bands> within(const Bands &mask, const Documents &queries,
   };
   for (size_t i = 0; i + 1 < cuts.size(); ++i) {
     std::vector<Interval> next;
+    Interval reach = reachOf(mask, {cuts[i], cuts[i + 1]});
     for (size_t row = 0; row < rows; ++row) {
       const auto &ofRow = places[std::min(row, places.size() - 1)];
       auto found = ofRow.find(cursor.documentOf(row, cuts[i]));
       if (found != ofRow.end())
-        next.insert(next.end(), found->second.begin(), found->second.end());
+        addMeeting(found->second, reach, next);
     }
+    steps += next.size() + mask.bands().size();
+    if (steps > kMostSteps)
+      return std::nullopt;
     next = joined(std::move(next));
     if (!equal(next, seen)) {
       if (!flush())

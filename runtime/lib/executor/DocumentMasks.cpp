@@ -7,6 +7,12 @@ namespace sprt {
 
 namespace {
 
+/// A byte of which any but 0 is true.
+struct Truth {
+  uint8_t byte;
+  explicit operator int64_t() const { return byte != 0; }
+};
+
 template <typename T>
 algebra::Documents rowsOf(const void *data, int64_t rows, int64_t length) {
   algebra::Documents documents;
@@ -26,8 +32,9 @@ algebra::Documents documentsOf(const void *data, sprt_dtype type, int64_t rows,
   case SPRT_I32:
     return rowsOf<int32_t>(data, rows, length);
   case SPRT_U8:
-  case SPRT_I1:
     return rowsOf<uint8_t>(data, rows, length);
+  case SPRT_I1:
+    return rowsOf<Truth>(data, rows, length);
   case SPRT_U16:
     return rowsOf<uint16_t>(data, rows, length);
   case SPRT_U32:
@@ -35,6 +42,15 @@ algebra::Documents documentsOf(const void *data, sprt_dtype type, int64_t rows,
   default:
     return rowsOf<int64_t>(data, rows, length);
   }
+}
+
+/// Whether fewer pairs are worth so many bands.
+bool saves(const algebra::Bands &whole, const algebra::Bands &less) {
+  constexpr size_t kFewBands = 1024;
+  constexpr algebra::Area kPairsOfBand = 4096; ///< what a band costs
+  size_t bands = less.bands().size();
+  return bands <= kFewBands ||
+         whole.area() - less.area() >= bands * kPairsOfBand;
 }
 
 } // namespace
@@ -45,9 +61,12 @@ DocumentMasks::DocumentMasks(const Program &program)
 
 DocumentMasks::~DocumentMasks() = default;
 
-Status DocumentMasks::open(const sprt_session_options &options) {
+Status DocumentMasks::open(const sprt_session_options &options,
+                           const std::atomic<bool> &isStopped) {
+  stopped = &isStopped;
   if (known.empty() || !program.documentsProgram)
     return Status::success();
+  kept.resize(program.plan->documents_program->inputs.size());
   numbering = std::make_unique<Session>(*program.documentsProgram);
   sprt_session_options own;
   sprt_session_options_init(&own);
@@ -106,44 +125,65 @@ Status DocumentMasks::read(const sprt_array *inputs, const Feeds &feeds,
 
 Status DocumentMasks::compute(const sprt_array *inputs, const Feeds &feeds,
                               bool &out_changed) {
-  std::vector<sprt_array> given;
   bool isKnown = true, isNew = false;
-  for (uint32_t input : program.plan->documents_program->inputs) {
-    given.push_back(inputs[input]);
-    isNew |= inputs[input].data != nullptr;
-    isKnown &= inputs[input].data || feeds.resultOf(input) < 0;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    uint32_t number = program.plan->documents_program->inputs[i];
+    const ParameterInfo &info = program.inputs[number];
+    if (const auto *data =
+            static_cast<const std::byte *>(inputs[number].data)) {
+      kept[i] = {data, data + static_cast<size_t>(*elementCount(info.shape)) *
+                                  sprt_dtype_size(info.dtype)};
+      isNew = true;
+    } else if (feeds.resultOf(number) >= 0) {
+      kept[i].reset();
+    }
+    isKnown &= kept[i].has_value();
   }
-  const std::vector<ParameterInfo> &results = numbering->program.results;
-  std::vector<std::vector<std::byte>> data;
-  std::vector<sprt_array> numbers;
-  for (const ParameterInfo &info : results) {
-    auto bytes = static_cast<size_t>(*elementCount(info.shape)) *
-                 sprt_dtype_size(info.dtype);
-    data.emplace_back(bytes);
-    numbers.push_back({sizeof(sprt_array), info.dtype,
-                       static_cast<int32_t>(info.shape.size()),
-                       info.shape.data(), data.back().data()});
-  }
-  if (isKnown && isNew) {
-    Session::Claim claim(*numbering, Session::idle, Session::beginning);
-    if (claim.failure)
-      return std::move(claim.failure);
-    if (Status failure = numbering->step(
-            given.data(), static_cast<int64_t>(given.size()), numbers.data(),
-            static_cast<int64_t>(numbers.size())))
+  std::vector<std::vector<std::byte>> numbers;
+  if (isKnown && isNew)
+    if (Status failure = number(numbers))
       return std::move(failure).within("numbering documents");
-  }
   for (size_t i = 0; i < known.size(); ++i) {
     int32_t result = program.plan->document_numbers[i]->result;
     if (result < 0)
       continue;
-    auto number = static_cast<size_t>(result);
+    auto of = static_cast<size_t>(result);
     if (!isKnown)
       out_changed |= forget(i);
     else if (isNew)
-      out_changed |= take(i, data[number].data(), results[number]);
+      out_changed |=
+          take(i, numbers[of].data(), numbering->program.results[of]);
   }
   return Status::success();
+}
+
+Status DocumentMasks::number(std::vector<std::vector<std::byte>> &out_numbers) {
+  auto describe = [](const ParameterInfo &info, std::byte *data) {
+    return sprt_array{sizeof(sprt_array), info.dtype,
+                      static_cast<int32_t>(info.shape.size()),
+                      info.shape.data(), data};
+  };
+  std::vector<sprt_array> inputs, results;
+  for (size_t i = 0; i < kept.size(); ++i)
+    inputs.push_back(describe(numbering->program.inputs[i], kept[i]->data()));
+  for (const ParameterInfo &info : numbering->program.results) {
+    out_numbers.emplace_back(static_cast<size_t>(*elementCount(info.shape)) *
+                             sprt_dtype_size(info.dtype));
+    results.push_back(describe(info, out_numbers.back().data()));
+  }
+  Session::Claim claim(*numbering, Session::idle, Session::beginning);
+  if (claim.failure)
+    return std::move(claim.failure);
+  // An interrupt before the claim has found nothing to end.
+  if (stopped && stopped->load())
+    return fail(SPRT_INTERRUPTED) << "the run was interrupted";
+  return numbering->step(inputs.data(), static_cast<int64_t>(inputs.size()),
+                         results.data(), static_cast<int64_t>(results.size()));
+}
+
+void DocumentMasks::interrupt() {
+  if (numbering)
+    numbering->interrupt();
 }
 
 void DocumentMasks::cut() {
@@ -159,6 +199,8 @@ void DocumentMasks::cut() {
     std::optional<algebra::Bands> less;
     if (queries && keys)
       less = algebra::within(program.masks[mask], *queries, *keys, kMostBands);
+    if (less && !saves(program.masks[mask], *less))
+      less.reset();
     isCut &= less.has_value();
     shown[mask] = less ? std::move(*less) : program.masks[mask];
   }

@@ -16,11 +16,14 @@ public:
   explicit DocumentMasks(const Program &program);
   ~DocumentMasks();
 
-  /// Makes ready what computes numbers of documents.
-  Status open(const sprt_session_options &options);
+  /// Makes ready what computes numbers of documents, unless it `isStopped`.
+  Status open(const sprt_session_options &options,
+              const std::atomic<bool> &isStopped);
   /// Reads the inputs that say documents: those without data are as before,
   /// unless results feed them, which nobody knows yet.
   Status read(const sprt_array *inputs, const Feeds &feeds, bool &out_changed);
+  /// Ends a read under way. Any thread may call it.
+  void interrupt();
 
   const Masks &masks() const { return shown; }
   /// Of all rows of all numbers.
@@ -38,12 +41,17 @@ private:
   bool forget(size_t number);
   Status compute(const sprt_array *inputs, const Feeds &feeds,
                  bool &out_changed);
+  /// Runs the documents program on what is kept; a result each.
+  Status number(std::vector<std::vector<std::byte>> &out_numbers);
   void cut();
 
   const Program &program;
   /// By the plan's number; nothing is known of them before a run.
   std::vector<std::optional<algebra::Documents>> known;
   std::unique_ptr<Session> numbering; ///< of the documents program
+  /// Its inputs as they were given last; nobody knows those that are fed.
+  std::vector<std::optional<std::vector<std::byte>>> kept;
+  const std::atomic<bool> *stopped = nullptr;
   Masks shown;
   bool isCut = false;
 };

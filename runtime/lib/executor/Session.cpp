@@ -99,6 +99,7 @@ Status Session::open(const sprt_session_options &options) {
     rank->timing = options.trace != 0;
   }
   control.interruptRanks = [this] {
+    documents.interrupt();
     for (std::unique_ptr<Rank> &rank : local.ranks) {
       rank->interrupt();
       rank->communicator->interrupt();
@@ -108,7 +109,7 @@ Status Session::open(const sprt_session_options &options) {
     speaker = local.world->rank;
   if (Status failure = arrays.open(local.distributed(), speaker))
     return failure;
-  if (Status failure = documents.open(options))
+  if (Status failure = documents.open(options, control.stopped))
     return failure;
   return feeds.addDonated();
 }
@@ -148,7 +149,8 @@ Status Session::start(const sprt_array *inputs, int64_t inputCount,
                       sprt_array *results, int64_t resultCount) {
   if (Status failure = checkStep(inputs, inputCount, results, resultCount))
     return failure;
-  return beginExecution(inputs, results, withData(results, resultCount));
+  beginExecution(inputs, results, withData(results, resultCount));
+  return Status::success();
 }
 
 Status Session::collect(sprt_array *results, int64_t resultCount) {
@@ -166,28 +168,20 @@ Status Session::collect(sprt_array *results, int64_t resultCount) {
 
 Status Session::execute(const sprt_array *inputs, const sprt_array *results,
                         std::vector<bool> wanted) {
-  if (Status failure = beginExecution(inputs, results, std::move(wanted)))
-    return failure;
+  beginExecution(inputs, results, std::move(wanted));
   return finishExecution();
 }
 
-Status Session::beginExecution(const sprt_array *inputs,
-                               const sprt_array *results,
-                               std::vector<bool> wanted) {
-  bool changes = false;
-  if (Status failure = documents.read(inputs, feeds, changes))
-    return failure;
-  for (std::unique_ptr<Rank> &rank : local.ranks) {
-    if (changes)
-      rank->show(documents.masks());
+void Session::beginExecution(const sprt_array *inputs,
+                             const sprt_array *results,
+                             std::vector<bool> wanted) {
+  for (std::unique_ptr<Rank> &rank : local.ranks)
     rank->beginRun(tracing);
-  }
   std::vector<sprt_array> given(inputs, inputs + program.inputs.size());
   std::vector<sprt_array> asked(results, results + program.results.size());
   begin([this, given, asked, wanted = std::move(wanted)](Rank &rank) {
     return runRank(rank, given.data(), asked.data(), wanted);
   });
-  return Status::success();
 }
 
 Status Session::finishExecution() {
@@ -200,6 +194,21 @@ Status Session::finishExecution() {
   return failure;
 }
 
+Status Session::learnDocuments(Rank &rank, const sprt_array *inputs) {
+  if (program.plan->documents.empty())
+    return Status::success();
+  bool reads = &rank == local.ranks.front().get();
+  if (reads)
+    if (Status failure = documents.read(inputs, feeds, documentsChange))
+      return failure;
+  if (Status failure = barrier(*rank.communicator, kControlChannel,
+                               allRanks(*rank.communicator)))
+    return failure;
+  if (documentsChange)
+    rank.show(documents.masks());
+  return Status::success();
+}
+
 Status Session::runRank(Rank &rank, const sprt_array *inputs,
                         const sprt_array *results,
                         const std::vector<bool> &wanted) {
@@ -210,6 +219,8 @@ Status Session::runRank(Rank &rank, const sprt_array *inputs,
     failure->rank = rank.number;
     return std::move(failure).within(who + when);
   };
+  if (Status failure = learnDocuments(rank, inputs))
+    return blame(std::move(failure), ", reading documents");
   // What feeds an input may lie in another one.
   if (Status failure = feeds.move(rank, inputs))
     return blame(std::move(failure), ", feeding inputs");

@@ -80,14 +80,17 @@ private:
   /// One execution: `wanted` results come to rank 0.
   Status execute(const sprt_array *inputs, const sprt_array *results,
                  std::vector<bool> wanted);
-  Status beginExecution(const sprt_array *inputs, const sprt_array *results,
-                        std::vector<bool> wanted);
+  void beginExecution(const sprt_array *inputs, const sprt_array *results,
+                      std::vector<bool> wanted);
   Status finishExecution();
   /// Calls `body` for every local rank, on a thread each.
   void begin(std::function<Status(Rank &)> body);
   void runThread(size_t index);
   /// Waits for these threads; one status for all.
   Status finish();
+  /// Tells a rank what its masks show, once one rank of this process has read
+  /// the documents.
+  Status learnDocuments(Rank &rank, const sprt_array *inputs);
   /// The whole life of one local rank in a run.
   Status runRank(Rank &rank, const sprt_array *inputs,
                  const sprt_array *results, const std::vector<bool> &wanted);
@@ -99,6 +102,7 @@ private:
   LocalRanks local;
   bool tracing = false;
   bool hasRun = false;
+  bool documentsChange = false; ///< in this run
 
   /// Of what the local ranks do now.
   std::function<Status(Rank &)> work;

@@ -143,13 +143,18 @@ nlohmann::ordered_json documentsOf(const sprt_program *program,
       failed(sprt_session_predict(session, ranks, predictions.data())))
     return nullptr;
   Json sent = Json::array(), flops = Json::array();
+  bool isExact = true;
   for (const sprt_prediction &each : predictions) {
+    isExact &= each.exact != 0;
     sent.push_back(each.bytes_sent);
     flops.push_back(each.flops);
   }
   return {{"count", documents.count},
           {"skipped", documents.skipped != 0},
-          {"promised", {{"bytesSentPerRank", sent}, {"flopsPerRank", flops}}}};
+          {"promised",
+           {{"bytesSentPerRank", sent},
+            {"flopsPerRank", flops},
+            {"bytesAreExact", isExact}}}};
 }
 
 /// {"dp": 2, "sp": 4}.
