@@ -1,0 +1,60 @@
+#include "planner/Assignment.h"
+
+#include <algorithm>
+
+namespace sprt {
+
+Assignment::Assignment(const BatchOptions &options) : given(options) {
+  size_t ranks = size_t(options.ranks);
+  plan.work.resize(ranks);
+  plan.costs.resize(ranks);
+  rooms.resize(ranks);
+  held.resize(ranks);
+}
+
+BatchPlan::Work &Assignment::open(int64_t rank, int64_t microBatch) {
+  std::vector<BatchPlan::Work> &own = plan.work[size_t(rank)];
+  while (int64_t(own.size()) <= microBatch) {
+    own.push_back({{rank, 1}, {}});
+    rooms[size_t(rank)].push_back(given.capacity);
+  }
+  return own[size_t(microBatch)];
+}
+
+void Assignment::giveWhole(const BatchDocument &document, int64_t rank,
+                           int64_t microBatch) {
+  open(rank, microBatch)
+      .pieces.push_back(
+          {document.index, document.begin, document.begin + document.length});
+  rooms[size_t(rank)][size_t(microBatch)] -= document.length;
+  held[size_t(rank)] += document.length;
+  plan.costs[size_t(rank)] += document.cost;
+}
+
+void Assignment::giveShared(const BatchDocument &document, int64_t first,
+                            int64_t microBatch) {
+  for (int64_t member = 0; member < document.degree; ++member) {
+    int64_t rank = first + member;
+    BatchPlan::Work &work = open(rank, microBatch);
+    work.group = {first, document.degree};
+    std::vector<BatchPlan::Piece> pieces = piecesOf(document, member);
+    for (const BatchPlan::Piece &piece : pieces) {
+      rooms[size_t(rank)][size_t(microBatch)] -= piece.end - piece.begin;
+      held[size_t(rank)] += piece.end - piece.begin;
+    }
+    plan.costs[size_t(rank)] += costOf(pieces, document, given);
+    work.pieces.insert(work.pieces.end(), pieces.begin(), pieces.end());
+  }
+}
+
+BatchPlan Assignment::take() {
+  for (std::vector<BatchPlan::Work> &own : plan.work)
+    for (BatchPlan::Work &work : own)
+      std::sort(work.pieces.begin(), work.pieces.end(),
+                [](const BatchPlan::Piece &a, const BatchPlan::Piece &b) {
+                  return a.begin < b.begin;
+                });
+  return std::move(plan);
+}
+
+} // namespace sprt

@@ -1,0 +1,98 @@
+#include "planner/BatchPlan.h"
+
+#include "planner/GangSchedule.h"
+#include "planner/Packing.h"
+#include "support/Sha256.h"
+
+#include <algorithm>
+
+namespace sprt {
+
+namespace {
+
+/// The first document that has found no room, or null.
+const BatchDocument *assignAll(const Batch &batch,
+                               const BatchDocuments &wholeOnes,
+                               Assignment &assignment, bool tightly) {
+  GangSchedule gangs(assignment, batch.limit(),
+                     tightly ? INT64_MAX : batch.bound);
+  for (const BatchDocument &document : batch.documents) {
+    if (!batch.isShared(document))
+      break;
+    if (!gangs.place(document))
+      return &document;
+  }
+  return (tightly ? packTightly : packEvenly)(wholeOnes, assignment,
+                                              batch.limit());
+}
+
+void appendNumber(std::string &bytes, int64_t number) {
+  for (int shift = 0; shift < 64; shift += 8)
+    bytes.push_back(char(uint64_t(number) >> shift));
+}
+
+} // namespace
+
+Status planBatch(const std::vector<int64_t> &lengths,
+                 const BatchOptions &options, BatchPlan &plan) {
+  Batch batch;
+  if (Status failure = batch.read(lengths, options))
+    return failure;
+  BatchDocuments wholeOnes;
+  for (const BatchDocument &document : batch.documents)
+    if (!batch.isShared(document))
+      wholeOnes.push_back(document);
+
+  Assignment evenly(options);
+  const BatchDocument *left = assignAll(batch, wholeOnes, evenly, false);
+  if (!left) {
+    plan = evenly.take();
+    return Status::success();
+  }
+  // Micro-batches are few: first of all everything has to fit.
+  Assignment tightly(options);
+  left = assignAll(batch, wholeOnes, tightly, true);
+  if (!left) {
+    plan = tightly.take();
+    return Status::success();
+  }
+  return fail(SPRT_INVALID_ARGUMENT)
+         << "expected room for document " << left->index << " of "
+         << left->length << " tokens in " << options.maxMicroBatches
+         << " micro-batches of " << options.ranks
+         << " ranks with a capacity of " << options.capacity
+         << " but the others leave none; allow more micro-batches";
+}
+
+int64_t BatchPlan::microBatches() const {
+  size_t most = 0;
+  for (const std::vector<Work> &own : work)
+    most = std::max(most, own.size());
+  return int64_t(most);
+}
+
+std::string BatchPlan::hash() const {
+  std::string bytes = "sprt batch plan 1\n";
+  appendNumber(bytes, int64_t(work.size()));
+  for (const std::vector<Work> &own : work) {
+    appendNumber(bytes, int64_t(own.size()));
+    for (const Work &each : own) {
+      appendNumber(bytes, each.group.first);
+      appendNumber(bytes, each.group.size);
+      appendNumber(bytes, int64_t(each.pieces.size()));
+      for (const Piece &piece : each.pieces) {
+        appendNumber(bytes, piece.document);
+        appendNumber(bytes, piece.begin);
+        appendNumber(bytes, piece.end);
+      }
+    }
+  }
+  std::string digits;
+  for (uint8_t byte : sha256(bytes)) {
+    digits.push_back("0123456789abcdef"[byte >> 4]);
+    digits.push_back("0123456789abcdef"[byte & 15]);
+  }
+  return digits;
+}
+
+} // namespace sprt
