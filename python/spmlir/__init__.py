@@ -7,6 +7,7 @@
 NumPy is the only requirement; JAX and torch are imported where they are used.
 """
 
+from .batches import BatchPlan, pack, plan_batch
 from .compiler import CompileError, compile
 from .executable import Executable
 from .exported import Exported, export
@@ -14,6 +15,7 @@ from .runtime import RunError
 from .training import TrainStep, train_step
 
 __all__ = [
+    "BatchPlan",
     "CompileError",
     "Executable",
     "Exported",
@@ -21,6 +23,8 @@ __all__ = [
     "TrainStep",
     "compile",
     "export",
+    "pack",
+    "plan_batch",
     "train_step",
 ]
 __version__ = "0.1.0"

@@ -90,6 +90,16 @@ class _RankStatistics(Structure):
     )
 
 
+class _BatchOptions(Structure):
+    _fields_ = (
+        ("size", c_size_t),
+        ("token_cost", c_int64),
+        ("pair_cost", c_int64),
+        ("max_micro_batches", c_int64),
+        ("spread", c_int32),
+    )
+
+
 class _Documents(Structure):
     _fields_ = (("size", c_size_t), ("count", c_int64), ("skipped", c_int32))
 
@@ -139,6 +149,13 @@ _SIGNATURES = {
     "sprt_session_rank_statistics": (_STATUS, c_void_p, c_int64, POINTER(_RankStatistics)),
     "sprt_session_documents": (_STATUS, c_void_p, POINTER(_Documents)),
     "sprt_session_predict": (_STATUS, c_void_p, c_int64, POINTER(_Prediction)),
+    "sprt_batch_options_init": (None, POINTER(_BatchOptions)),
+    "sprt_batch_plan": (_STATUS, c_void_p, c_int64, c_int64, c_int64, POINTER(_BatchOptions), _HANDLE),
+    "sprt_batch_free": (None, c_void_p),
+    "sprt_batch_micro_batches": (c_int64, c_void_p),
+    "sprt_batch_all_pieces": (POINTER(c_int64 * 5), c_void_p, POINTER(c_int64)),
+    "sprt_batch_costs": (_STATUS, c_void_p, c_int64, c_void_p),
+    "sprt_batch_hash": (c_char_p, c_void_p),
     "sprt_session_seconds": (c_double, c_void_p),
     "sprt_session_write_trace": (_STATUS, c_void_p, c_char_p),
 }
@@ -280,6 +297,29 @@ def predictions(session: c_void_p, ranks: int) -> Sequence[_Prediction]:
     predicted = (_Prediction * ranks)(*[_Prediction(size=ctypes.sizeof(_Prediction))] * ranks)
     library().sprt_session_predict(session, ranks, predicted)
     return predicted
+
+
+def batch(lengths: np.ndarray, ranks: int, capacity: int, options: dict[str, int | None]) -> c_void_p:
+    """A `sprt_batch` of int64 lengths, which the caller frees; options by name there, None: default."""
+    given = _BatchOptions()
+    library().sprt_batch_options_init(byref(given))
+    for name, value in options.items():
+        if value is not None:
+            setattr(given, name, value)
+    planned = c_void_p()
+    library().sprt_batch_plan(
+        lengths.ctypes.data, len(lengths), ranks, capacity, byref(given), byref(planned)
+    )
+    return planned
+
+
+def batch_pieces(planned: c_void_p) -> np.ndarray:
+    """Rank, micro-batch, document, begin and end of each piece: int64 [pieces, 5]."""
+    count = c_int64()
+    pieces = library().sprt_batch_all_pieces(planned, byref(count))
+    if not count.value:
+        return np.zeros((0, 5), np.int64)
+    return np.ctypeslib.as_array(pieces, (count.value,)).reshape(-1, 5).copy()
 
 
 def _raise_status(loaded: ctypes.CDLL, status: int | None, _function: object, _arguments: object) -> None:

@@ -26,9 +26,12 @@ const BatchDocument *assignAll(const Batch &batch,
                                               batch.limit());
 }
 
+/// Seven bits a byte, the lowest first, and the eighth where more follow.
 void appendNumber(std::string &bytes, int64_t number) {
-  for (int shift = 0; shift < 64; shift += 8)
-    bytes.push_back(char(uint64_t(number) >> shift));
+  uint64_t rest = uint64_t(number);
+  for (; rest > 127; rest >>= 7)
+    bytes.push_back(char(rest | 128));
+  bytes.push_back(char(rest));
 }
 
 } // namespace
@@ -83,7 +86,7 @@ std::string BatchPlan::hash() const {
       for (const Piece &piece : each.pieces) {
         appendNumber(bytes, piece.document);
         appendNumber(bytes, piece.begin);
-        appendNumber(bytes, piece.end);
+        appendNumber(bytes, piece.end - piece.begin);
       }
     }
   }

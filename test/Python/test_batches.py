@@ -1,0 +1,130 @@
+"""spmlir.plan_batch and spmlir.pack."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import spmlir
+
+
+def rows(array):
+    return [tuple(map(int, row)) for row in array]
+
+
+def test_plan_of_shared_and_whole_documents():
+    plan = spmlir.plan_batch([9, 3, 2, 5, 4], ranks=3, capacity=4)
+    assert (plan.ranks, plan.capacity, plan.micro_batches) == (3, 4, 3)
+    assert rows(plan.of(0, 0)) == [(0, 0, 0, 0, 2), (0, 0, 0, 8, 9)]
+    assert rows(plan.of(1, 0)) == [(0, 1, 3, 14, 16), (0, 1, 3, 18, 19)]
+    assert rows(plan.of(1, 2)) == [(2, 1, 4, 19, 23)]
+    assert rows(plan.of(2, 2)) == []
+    assert rows(plan.groups) == [(0, 0, 3, 0), (1, 0, 2, 3)]
+    pairs = [1 + 2 + 9 + 1 + 2 + 5 + 1 + 2, 3 + 4 + 8 + 3 + 4 + 1 + 2 + 3, 5 + 6 + 7 + 10]
+    assert plan.costs.tolist() == [24576 * n + p for n, p in zip((8, 8, 7), pairs, strict=True)]
+
+
+def test_every_position_is_there_once():
+    rng = np.random.default_rng(0)
+    lengths = np.maximum(rng.lognormal(5, 1.2, 400).astype(np.int32), 1)
+    plan = spmlir.plan_batch(lengths, 16, 512)
+    pieces = np.sort(plan.pieces, order="begin")
+    assert pieces["begin"][0] == 0
+    assert pieces["end"][-1] == lengths.sum()
+    np.testing.assert_array_equal(pieces["begin"][1:], pieces["end"][:-1])
+    documents = np.repeat(np.arange(400), lengths)
+    np.testing.assert_array_equal(documents[pieces["begin"]], pieces["document"])
+    np.testing.assert_array_equal(documents[pieces["end"] - 1], pieces["document"])
+    held = np.zeros((16, plan.micro_batches), np.int64)
+    np.add.at(held, (pieces["rank"], pieces["micro_batch"]), pieces["end"] - pieces["begin"])
+    assert held.max() <= 512
+    assert plan.groups["document"].tolist() != []
+    assert sorted(plan.groups["document"]) == np.flatnonzero(lengths > 512).tolist()
+    np.testing.assert_array_equal(-(-lengths[plan.groups["document"]] // 512), plan.groups["size"])
+
+
+def test_plans_are_equal_in_other_processes():
+    code = "import spmlir; print(spmlir.plan_batch([100, 7, 900, 33] * 20, 8, 128).hash)"
+    hashes = {
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+        for _ in range(2)
+    }
+    assert hashes == {spmlir.plan_batch([100, 7, 900, 33] * 20, 8, 128).hash + "\n"}
+
+
+def test_costs_and_micro_batches_are_options():
+    assert spmlir.plan_batch([4, 1], 2, 4, token_cost=0).costs.tolist() == [10, 1]
+    assert spmlir.plan_batch([4, 1], 2, 4, token_cost=2, pair_cost=0).costs.tolist() == [8, 2]
+    assert spmlir.plan_batch([3, 3, 2, 2, 2], 2, 6).micro_batches == 2
+    assert spmlir.plan_batch([3, 3, 2, 2, 2], 2, 6, max_micro_batches=1).micro_batches == 1
+    assert rows(spmlir.plan_batch([16], 4, 8, spread=True).groups) == [(0, 0, 4, 0)]
+
+
+def test_no_documents():
+    plan = spmlir.plan_batch([], 2, 4)
+    assert (plan.micro_batches, len(plan.pieces), len(plan.groups)) == (0, 0, 0)
+    assert plan.costs.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (([3, 0], 1, 4), "expected documents of at least 1 token but document 1 has 0"),
+        (([3], 0, 4), "expected 1 to 65536 ranks but got 0"),
+        (([3], -1, 4), "expected 1 to 65536 ranks but got -1"),
+        (([3], 1, 0), "expected a capacity of at least 1 token but got 0"),
+        (
+            ([9, 70000], 8, 8192),
+            "expected documents of at most 65536 tokens (8 ranks with a capacity of 8192) but document 1 "
+            "has 70000; it fits on 9 ranks, or with a capacity of 8750",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments, text):
+    with pytest.raises(spmlir.RunError) as error:
+        spmlir.plan_batch(*arguments)
+    assert str(error.value) == text
+
+
+def test_too_many_tokens_name_the_numbers():
+    with pytest.raises(spmlir.RunError, match=r"at most 16 tokens in 2 micro-batches .* but got 17"):
+        spmlir.plan_batch([8, 8, 1], 2, 4, max_micro_batches=2)
+
+
+def test_lengths_are_a_list_of_integers():
+    with pytest.raises(TypeError, match="expected integers as lengths but got float64"):
+        spmlir.plan_batch([1.5], 1, 4)
+    with pytest.raises(ValueError, match="expected one dimension of lengths but got 2"):
+        spmlir.plan_batch([[1]], 1, 4)
+    with pytest.raises(ValueError, match="expected capacity to fit in 64 bits but got 9223372036854775808"):
+        spmlir.plan_batch([1], 1, 2**63)
+
+
+def test_pack():
+    arrays = spmlir.pack([np.array([5, 6, 7]), [8], np.array([9, 4], np.uint8)], 8)
+    assert {array.dtype for array in arrays.values()} == {np.dtype(np.int32)}
+    assert {name: array.tolist() for name, array in arrays.items()} == {
+        "tokens": [[5, 6, 7, 8, 9, 4, 0, 0]],
+        "segments": [[1, 1, 1, 2, 3, 3, 0, 0]],
+        "positions": [[0, 1, 2, 0, 0, 1, 0, 0]],
+        "labels": [[6, 7, -1, -1, 4, -1, -1, -1]],
+    }
+
+
+def test_pack_fills_a_row_or_none_of_it():
+    assert spmlir.pack([[1, 2]], 2)["labels"].tolist() == [[2, -1]]
+    assert spmlir.pack([], 2)["segments"].tolist() == [[0, 0]]
+
+
+def test_what_does_not_pack_is_refused():
+    with pytest.raises(ValueError, match="expected at most 4 tokens but 2 documents have 5"):
+        spmlir.pack([[1, 2, 3], [4, 5]], 4)
+    with pytest.raises(ValueError, match="at least 1 token but document 1 has 0"):
+        spmlir.pack([[1], []], 4)
+    with pytest.raises(TypeError, match="expected integers as document 0 but got float64"):
+        spmlir.pack([[0.5]], 4)
+    with pytest.raises(ValueError, match="expected one dimension of document 0 but got 2"):
+        spmlir.pack([[[1]]], 4)
+    with pytest.raises(ValueError, match="expected tokens of 32 bits but document 1 has others"):
+        spmlir.pack([[1], [2**31]], 4)
