@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
-from spmlir import runtime  # noqa: E402
+from spmlir import runtime
 
 TOKENS, LONGEST, RANKS, CAPACITY = 32 << 20, 2 << 20, 1024, 8192
 

@@ -45,7 +45,7 @@ TEST(RandomBatch, KeepsToItsMicroBatches) {
 
 /// Each goes to the least loaded rank.
 RC_GTEST_PROP(Batch, OfWholeDocumentsIsBalancedToOneOfThem,
-              (std::vector<uint8_t> drawn)) {
+              (const std::vector<uint8_t> &drawn)) {
   BatchOptions options;
   options.ranks = *rc::gen::inRange<int64_t>(1, 65);
   options.capacity = *rc::gen::inRange<int64_t>(256, 1000);
@@ -64,7 +64,8 @@ RC_GTEST_PROP(Batch, OfWholeDocumentsIsBalancedToOneOfThem,
 }
 
 /// The order in which documents lie names them, and changes nothing else.
-RC_GTEST_PROP(Batch, CostsTheSameInAnyOrder, (std::vector<uint16_t> drawn)) {
+RC_GTEST_PROP(Batch, CostsTheSameInAnyOrder,
+              (const std::vector<uint16_t> &drawn)) {
   BatchOptions options;
   options.ranks = *rc::gen::inRange<int64_t>(64, 100);
   options.capacity = 1024;

@@ -15,7 +15,7 @@ using Wide = __int128;
 
 /// Pairs of the first `length` queries of a document with keys before them or
 /// at them.
-Wide triangle(int64_t length) { return Wide(length) * (length + 1) / 2; }
+Wide triangle(int64_t length) { return length * (Wide(length) + 1) / 2; }
 
 int64_t ceilOf(Wide a, Wide b) { return int64_t((a + b - 1) / b); }
 

@@ -221,6 +221,7 @@ Status BatchCheck::checkArea(size_t document) {
         pairs * Area(options.pairCost) +
         Area(piece.end - piece.begin) * Area(options.tokenCost);
   }
+  // Queries of all pieces against all keys: as many pairs as the document has.
   Area expected = Area(length) * Area(length + 1) / 2;
   if (all != expected)
     return of(document) << "expected " << algebra::toString(expected)
@@ -229,12 +230,16 @@ Status BatchCheck::checkArea(size_t document) {
 }
 
 Status BatchCheck::checkCosts() const {
+  if (plan.costs.size() != costs.size())
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected the costs of " << costs.size() << " ranks but got "
+           << plan.costs.size();
   for (size_t rank = 0; rank < costs.size(); ++rank)
-    if (rank >= plan.costs.size() ||
-        costs[rank] != Area(uint64_t(plan.costs[rank])))
+    if (costs[rank] != Area(uint64_t(plan.costs[rank])))
       return fail(SPRT_INVALID_ARGUMENT).about(int64_t(rank))
              << "rank " << rank << ": expected a cost of "
-             << algebra::toString(costs[rank]) << " but got another one";
+             << algebra::toString(costs[rank]) << " but got "
+             << plan.costs[rank];
   return Status::success();
 }
 
