@@ -65,7 +65,7 @@ def plan_batch(
     lengths: tokens of each document, integers, [documents].
     capacity: tokens of a rank in a micro-batch.
     token_cost, pair_cost: of a token and a causally visible pair, in a common unit; by default
-        24576 and 1, the FLOPs of a decoder of width 4096, of which it is 6 times the width.
+        24576 and 1, as a token takes 6 h times the FLOPs of a pair in a decoder of width h = 4096.
     max_micro_batches: of a rank; 0 stands for as many as needed.
     spread: whether a document that does not fit on one rank may take more ranks than hold it, as
         many as bring its cost on each down to the mean of all ranks.
