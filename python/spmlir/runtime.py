@@ -25,7 +25,7 @@ import numpy as np
 from .arrays import bfloat16
 from .locations import find_library
 
-ABI_VERSION = 4
+ABI_VERSION = 5
 
 
 class RunError(Exception):
