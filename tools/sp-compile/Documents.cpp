@@ -26,7 +26,9 @@ FailureOr<DocumentsProgram> mlir::sp::compileDocuments(ModuleOp imported,
   };
   if (failed(run(buildImportPipeline)))
     return failure();
-  for (const Stage &stage : stagesOf(alone, MemoryChoices()))
+  // Stages read what is chosen as they are built.
+  MemoryChoices choices;
+  for (const Stage &stage : stagesOf(alone, choices))
     if (failed(run(stage.build)))
       return failure();
   log.truncate(known);
