@@ -7,6 +7,12 @@ namespace sprt {
 
 namespace {
 
+/// A byte whose highest bit counts -128.
+struct SignedByte {
+  uint8_t byte;
+  explicit operator int64_t() const { return int64_t(byte ^ 0x80) - 0x80; }
+};
+
 /// A byte of which any but 0 is true.
 struct Truth {
   uint8_t byte;
@@ -26,7 +32,7 @@ algebra::Documents documentsOf(const void *data, sprt_dtype type, int64_t rows,
                                int64_t length) {
   switch (type) {
   case SPRT_I8:
-    return rowsOf<int8_t>(data, rows, length);
+    return rowsOf<SignedByte>(data, rows, length);
   case SPRT_I16:
     return rowsOf<int16_t>(data, rows, length);
   case SPRT_I32:
