@@ -22,7 +22,7 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
 from cpu_attention import processor  # noqa: E402
-from scan import Compiled  # noqa: E402
+from scan import Compiled, in_turn  # noqa: E402
 
 HEADS, HEAD_SIZE, WIDTH, WORDS = 2, 128, 256, 512
 MIB = 2**20
@@ -119,20 +119,14 @@ def main() -> None:
                 )
                 for form in FORMS
             }  # fmt: skip
-            seconds: dict[str, float] = {}
-            sent: dict[str, float] = {}
-            for _ in range(args.rounds):
-                for form, compiled in made.items():
-                    report = compiled.run()
-                    seconds[form] = min(seconds.get(form, 1e9), report["seconds"]["min"])
-                    sent[form] = max(report["bytesSentPerRank"]) / MIB
+            seconds, sent = in_turn(made, args.rounds, "bytesSentPerRank")
             losses = {float(made[form].first()) for form in FORMS[:-1]}
         if max(losses) - min(losses) > 1e-5:
             raise SystemExit(f"losses differ: {losses}")
         for form in FORMS:
             beside = [seconds[form] / seconds[other] for other in ("constants", "causal only")]
             ratios = f"{beside[0]:.2f} | {beside[1]:.2f}"
-            print(f"| {ranks} | {form} | {seconds[form]:.2f} | {ratios} | {sent[form]:.1f} |")
+            print(f"| {ranks} | {form} | {seconds[form]:.2f} | {ratios} | {sent[form] / MIB:.1f} |")
 
 
 if __name__ == "__main__":

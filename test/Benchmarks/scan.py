@@ -83,6 +83,13 @@ class Compiled:
             return results["result0"]
 
 
+def in_turn(made: dict[str, Compiled], rounds: int, figure: str) -> tuple[dict[str, float], dict[str, int]]:
+    """Least seconds of each form over rounds in which all take turns, and its largest figure of a rank."""
+    reports = [{name: form.run() for name, form in made.items()} for _ in range(rounds)]
+    seconds = {name: min(each[name]["seconds"]["min"] for each in reports) for name in made}
+    return seconds, {name: max(reports[-1][name][figure]) for name in made}
+
+
 def main() -> None:
     """Compile both, run them in turn, print one row."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -118,13 +125,8 @@ def main() -> None:
                 args.build, Path(folder) / "scan", options, step(as_scan, args.train), stacked, ids, *extra
             ),
         }
-        seconds: dict[str, float] = {}
-        peak: dict[str, float] = {}
-        for _ in range(args.rounds):
-            for name, form in made.items():
-                report = form.run()
-                seconds[name] = min(seconds.get(name, 1e9), report["seconds"]["min"])
-                peak[name] = max(report["peakBytesPerRank"]) / MIB
+        seconds, most = in_turn(made, args.rounds, "peakBytesPerRank")
+        peak = {name: most[name] / MIB for name in made}
         ours, theirs = made["scan"].first(), made["written out"].first()
         error = np.abs(ours - theirs).max() / np.abs(theirs).max()
     print(

@@ -1,8 +1,9 @@
 """Packed documents that only the run's inputs tell apart: many batches through one artifact each.
 
 Of every batch the loss is the model's to 1e-12 and its gradients to 1e-9 (f64), bytes and memory are
-those promised once its documents are known, every pair of a document is computed exactly once and no
-other pair is, and documents that each lie on one rank send nothing for attention.
+those promised once its documents are known, promised FLOPs are of exactly the documents' pairs (that no
+other pair is computed, run_documents_sessions.py tells by NaN), and documents that each lie on one rank
+send nothing for attention.
 """
 
 from __future__ import annotations

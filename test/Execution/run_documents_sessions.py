@@ -99,6 +99,24 @@ def stuck(artifact: Path) -> list[str]:
     return wrong if off <= 1e-12 else [*wrong, f"after a failure to number documents: off by {off:.1e}"]
 
 
+def often() -> list[str]:
+    """What is wrong with documents that come back too often to be skipped, and with those of the next run."""
+    tokens, wrong = 256, []
+    draw = np.random.default_rng(9).standard_normal
+    tensors = [draw((1, tokens, 2, 4)) for _ in range(3)]
+    turns, halves = (np.arange(tokens)[None] % 2).astype(np.int32), np.repeat([0, 1], tokens // 2)[None]
+    program = spmlir.compile(
+        spmlir.export(attend, *tensors, turns), mesh={"sp": RANKS}, strategy="ring", layout="contiguous"
+    )
+    for ids, skipped in ((halves.astype(np.int32), True), (turns, False), (halves.astype(np.int32), True)):
+        off = np.abs(program(*tensors, ids)[0] - attend(*tensors, ids)).max()
+        said = program.last_run["documents"]["skipped"]
+        if not off <= 1e-12 or said != skipped:
+            wrong.append(f"documents that come back: off by {off:.1e}, skipped {said}, not {skipped}")
+        wrong += harness.broken(program.report, program.last_run)
+    return wrong
+
+
 def truths() -> list[str]:
     """What is wrong with bytes of truths that are neither 0 nor 1: all are true."""
     tensors = operands(np.float64, 4)
@@ -138,7 +156,7 @@ def main() -> int:
     strategies = ("none", "ring", "ulysses", "allgather", "2d", "double-ring")
     wrong = [problem for strategy in strategies[: 3 if args.quick else None] for problem in apart(strategy)]
     tools = harness.Tools(args.build, args.work)
-    wrong += fed() + stuck(tools.work / "stuck.spx") + truths() + on_device(tools)
+    wrong += fed() + stuck(tools.work / "stuck.spx") + often() + truths() + on_device(tools)
     for problem in wrong:
         print(problem, file=sys.stderr)
     return bool(wrong)

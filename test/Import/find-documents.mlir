@@ -175,6 +175,41 @@ module @order {
 
 // -----
 
+// Not where fractions come in between, which another machine may round otherwise.
+// CHECK-LABEL: module @rounded
+// CHECK-NOT: sp.documents
+// CHECK: sp.attention
+module @rounded {
+  func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>, %a: tensor<i32>, %b: tensor<i32>) -> tensor<f32> {
+    %same = stablehlo.compare EQ, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %hidden = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %e = stablehlo.select %same, %s, %hidden : tensor<i1>, tensor<f32>
+    return %e : tensor<f32>
+  }
+  func.func @main(%q: tensor<1x8x2x4xf32>, %ids: tensor<1x8xi32>) -> tensor<1x8x2x4xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %back:2 = stablehlo.while(%x = %ids, %t = %zero) : tensor<1x8xi32>, tensor<i32>
+    cond {
+      %three = stablehlo.constant dense<3> : tensor<i32>
+      %goes = stablehlo.compare LT, %t, %three, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %goes : tensor<i1>
+    } do {
+      %f = stablehlo.convert %x : (tensor<1x8xi32>) -> tensor<1x8xf32>
+      %g = stablehlo.sqrt %f : tensor<1x8xf32>
+      %y = stablehlo.convert %g : (tensor<1x8xf32>) -> tensor<1x8xi32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %u = stablehlo.add %t, %one : tensor<i32>
+      stablehlo.return %y, %u : tensor<1x8xi32>, tensor<i32>
+    }
+    %a = stablehlo.reshape %back#0 : (tensor<1x8xi32>) -> tensor<1x8x1x1xi32>
+    %o = sp.attention(%q, %q, %q) score @score_0 per_query(%a : tensor<1x8x1x1xi32>) per_key(%a : tensor<1x8x1x1xi32>) bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi 0>] scale 1.0
+        : tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32> -> tensor<1x8x2x4xf32>
+    return %o : tensor<1x8x2x4xf32>
+  }
+}
+
+// -----
+
 // A score that is only lowered.
 // CHECK-LABEL: module @lowered
 // CHECK-NOT: documents

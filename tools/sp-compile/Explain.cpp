@@ -388,7 +388,7 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
         return attention["mask"] != "full";
       }))
     os << "what positions or documents hide from a query is not read for it: "
-          "NaN and "
-          "infinity there do not reach its row, as 0 * NaN does in the model\n";
+          "NaN and infinity there do not reach its row, as 0 * NaN does in the "
+          "model\n";
   printDecisions(log, os);
 }

@@ -73,7 +73,7 @@ static Value simplerThan(Value value) {
 }
 
 /// Whether an operation computes few whole numbers of others, and of nothing
-/// else.
+/// else, in its regions neither.
 static bool isBookkeeping(Operation *op, int64_t length) {
   auto areWhole = [&](TypeRange types) {
     return llvm::all_of(types, [&](Type type) {
@@ -82,9 +82,14 @@ static bool isBookkeeping(Operation *op, int64_t length) {
              tensor.getNumElements() / length <= maxElements;
     });
   };
-  return isa<stablehlo::StablehloDialect>(op->getDialect()) &&
-         isMemoryEffectFree(op) && !isa<stablehlo::CustomCallOp>(op) &&
-         areWhole(op->getOperandTypes()) && areWhole(op->getResultTypes());
+  WalkResult walked = op->walk([&](Operation *inner) {
+    bool isWhole = isa<stablehlo::StablehloDialect>(inner->getDialect()) &&
+                   !isa<stablehlo::CustomCallOp>(inner) &&
+                   areWhole(inner->getOperandTypes()) &&
+                   areWhole(inner->getResultTypes());
+    return isWhole ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !walked.wasInterrupted() && isMemoryEffectFree(op);
 }
 
 std::optional<NumberSource> NumberSource::find(Value term, func::FuncOp main) {

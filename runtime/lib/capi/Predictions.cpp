@@ -1,7 +1,6 @@
 // What runs of a plan do, counted without running them.
 
-#include "capi/Handles.h"
-#include "executor/Session.h"
+#include "capi/SessionCall.h"
 #include "sprt/documents.h"
 #include "walk/Prediction.h"
 
@@ -53,17 +52,6 @@ void give(const sprt::Program &program,
   }
 }
 
-/// `body` as the only call that uses the session.
-template <typename Body>
-sprt_status *alone(const sprt_session *session, const Body &body) {
-  return guarded([&]() -> Status {
-    if (!session)
-      return nullArgument("session");
-    Session::Claim claim(*session, Session::idle, Session::called);
-    return claim.failure ? std::move(claim.failure) : body();
-  });
-}
-
 } // namespace
 
 sprt_status *sprt_plan_predict(const void *plan, size_t planBytes,
@@ -96,7 +84,7 @@ sprt_status *sprt_plan_predict(const void *plan, size_t planBytes,
 
 sprt_status *sprt_session_predict(const sprt_session *session, int64_t ranks,
                                   sprt_prediction *out_predictions) {
-  return alone(session, [&]() -> Status {
+  return alone(session, [&](auto &) -> Status {
     if (Status failure = checkRoom(session->program, ranks, out_predictions))
       return failure;
     std::vector<Prediction> predictions;
@@ -110,7 +98,7 @@ sprt_status *sprt_session_predict(const sprt_session *session, int64_t ranks,
 
 sprt_status *sprt_session_documents(const sprt_session *session,
                                     sprt_documents *out_documents) {
-  return alone(session, [&]() -> Status {
+  return alone(session, [&](auto &) -> Status {
     if (!out_documents)
       return nullArgument("out_documents");
     if (out_documents->size != sizeof *out_documents)

@@ -1,6 +1,4 @@
-#include "executor/Session.h"
-
-#include "capi/Handles.h"
+#include "capi/SessionCall.h"
 #include "executor/Trace.h"
 
 using namespace sprt;
@@ -13,18 +11,6 @@ const char *findMissing(const sprt_array *inputs, int64_t inputCount,
   if (inputCount > 0 && !inputs)
     return "inputs";
   return resultCount > 0 && !results ? "results" : nullptr;
-}
-
-/// `body` as the only call that uses the session, as `use` says.
-template <typename Body>
-sprt_status *alone(const sprt_session *session, const Body &body,
-                   Session::Use use = Session::called) {
-  return guarded([&]() -> Status {
-    if (!session)
-      return nullArgument("session");
-    Session::Claim claim(*session, Session::idle, use);
-    return claim.failure ? std::move(claim.failure) : body(claim);
-  });
 }
 
 /// The same of a call that begins a run.

@@ -181,7 +181,7 @@ Status DocumentMasks::number(std::vector<std::vector<std::byte>> &out_numbers) {
   if (claim.failure)
     return std::move(claim.failure);
   // An interrupt before the claim has found nothing to end.
-  if (stopped && stopped->load())
+  if (stopped->load())
     return fail(SPRT_INTERRUPTED) << "the run was interrupted";
   return numbering->step(inputs.data(), static_cast<int64_t>(inputs.size()),
                          results.data(), static_cast<int64_t>(results.size()));
