@@ -46,6 +46,7 @@ static constexpr StringLiteral kFlag = "a flag", kNumber = "an integer";
 static constexpr Declared kOfOperations[] = {
     {kShardings, "a list of shardings", isListOf<ShardingAttr>},
     {kTurns, kFlag, is<UnitAttr>},
+    {kRowsOfBatch, kFlag, is<UnitAttr>},
     {kBackward, kFlag, is<UnitAttr>},
     {kTrips, kNumber, is<IntegerAttr>},
     {kRowBlocks, "a region's number, its tokens and those of a block",

@@ -28,6 +28,18 @@ bool mlir::sp::isLoop(Operation *op) {
   return isa_and_present<scf::ForOp, stablehlo::WhileOp>(op);
 }
 
+std::optional<int64_t> mlir::sp::mostTrips(scf::ForOp loop) {
+  std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound());
+  if (!first || getConstantIntValue(loop.getStep()) != 1)
+    return std::nullopt;
+  if (std::optional<APInt> trips = loop.getStaticTripCount())
+    return trips->getSExtValue();
+  auto size = loop.getUpperBound().getDefiningOp<GroupSizeOp>();
+  if (!size)
+    return std::nullopt;
+  return std::max<int64_t>(size.getLayout().getRanks() - *first, 0);
+}
+
 std::optional<Carried> mlir::sp::startedBy(OpOperand &operand) {
   Operation *op = operand.getOwner();
   if (!isLoop(op))

@@ -102,13 +102,13 @@ public:
   }
 
 private:
-  /// Slots in turn need loops that count from a constant to a constant.
+  /// Slots in turn need loops whose turns are counted.
   static LogicalResult checkLoop(Operation *op) {
     auto loop = dyn_cast<scf::ForOp>(op);
-    if (!loop || (loop.getStaticTripCount() &&
-                  getConstantIntValue(loop.getLowerBound())))
+    if (!loop || mostTrips(loop))
       return success();
-    return loop.emitOpError() << "expected constant bounds";
+    return loop.emitOpError() << "expected constant bounds, or the size of a "
+                                 "group as the upper one, and a step of 1";
   }
 
   /// The loops whose counters are known where a value is defined.
@@ -155,7 +155,7 @@ private:
         loops.insert(loops.begin(), loop);
     for (scf::ForOp loop : loops) {
       int64_t first = *getConstantIntValue(loop.getLowerBound()),
-              trips = loop.getStaticTripCount()->getSExtValue();
+              trips = *mostTrips(loop);
       SmallVector<SmallVector<int64_t>> more;
       for (ArrayRef<int64_t> turns : all)
         for (int64_t turn : {int64_t(0), int64_t(1), trips - 1})

@@ -10,9 +10,9 @@ using sprt::algebra::Layout;
 
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                AxisAttr axis, int64_t heads, int64_t outer,
-                               int64_t inner, int64_t gather, LayoutKind,
-                               Placement, int64_t groups, bool, bool,
-                               int64_t turns) {
+                               int64_t inner, int64_t gather, LayoutKind layout,
+                               Placement, int64_t groups, bool bidirectional,
+                               bool, int64_t turns, int64_t holds) {
   if (std::min({heads, outer, inner, gather, groups, turns}) < 1)
     return emitError() << "expected positive factors of axis \""
                        << axis.getText() << "\" but got heads " << heads
@@ -27,6 +27,18 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << "\" of at most " << Layout::maxRanks
                        << " ranks but got " << heads << " x " << outer << " x "
                        << inner << " x " << gather;
+  bool isBatch = layout == LayoutKind::Batch;
+  if (isBatch ? holds < 1 : holds != 0)
+    return emitError() << "expected a layout by batches alone to hold a number "
+                          "of positions but got "
+                       << holds;
+  if (isBatch &&
+      (outer > 1 || gather > 1 || turns > 1 || bidirectional || inner == 1))
+    return emitError() << "expected one ring, which turns one way, for a "
+                          "layout by batches but got outer "
+                       << outer << ", inner " << inner << ", gather " << gather
+                       << ", turns " << turns
+                       << (bidirectional ? ", both ways" : "");
   return success();
 }
 
@@ -40,12 +52,13 @@ std::pair<int64_t, int64_t> PlanAttr::getKvGroup(int64_t group,
 PlanAttr PlanAttr::withQueriesTravel(bool travel) const {
   return get(getContext(), getAxis(), getHeads(), getOuter(), getInner(),
              getGather(), getLayout(), getPlacement(), getGroups(),
-             getBidirectional(), travel, getTurns());
+             getBidirectional(), travel, getTurns(), getHolds());
 }
 
 static LayoutAttr allRows(PlanAttr plan, int64_t length) {
   return LayoutAttr::get(plan.getContext(), plan.getLayout(), length,
-                         plan.getAxis(), plan.getRanks(), plan.getSplit());
+                         plan.getAxis(), plan.getRanks(), plan.getSplit(),
+                         plan.getHolds());
 }
 
 /// The layout with a block for each turn, all of one size.
@@ -57,7 +70,8 @@ static LayoutAttr inBlocks(LayoutAttr layout, PlanAttr plan) {
                   Layout::granule(rows.kind(), rows.ring(), rows.split()));
   return LayoutAttr::get(plan.getContext(), layout.getKind(), length,
                          layout.getAxis(), layout.getRanks(), layout.getSplit(),
-                         whole == length ? 0 : whole, plan.getTurns(), 1);
+                         whole == length ? 0 : whole, plan.getTurns(), 1,
+                         layout.getHolds());
 }
 
 int64_t PlanAttr::getSplit() const { return getRing() > 1 ? getHeads() : 1; }
@@ -72,7 +86,7 @@ LayoutAttr PlanAttr::getRingRows(int64_t length) const {
     return LayoutAttr::get(getContext(), LayoutKind::Contiguous, length,
                            getAxis(), 1);
   auto rows = LayoutAttr::get(getContext(), getLayout(), length, getRingAxis(),
-                              getRing());
+                              getRing(), 1, getHolds() * getSplit());
   return getTurns() == 1 ? rows : inBlocks(rows, *this);
 }
 

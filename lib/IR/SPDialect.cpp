@@ -193,14 +193,14 @@ std::string AxisListAttr::getText() const {
 static sprt::algebra::LayoutKind kindOf(LayoutKind kind) {
   using Kind = sprt::algebra::LayoutKind;
   static constexpr Kind kinds[] = {Kind::contiguous, Kind::zigzag,
-                                   Kind::striped};
+                                   Kind::striped, Kind::batch};
   return kinds[static_cast<unsigned>(kind)];
 }
 
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  LayoutKind kind, int64_t length, AxisAttr,
                                  int64_t ranks, int64_t split, int64_t within,
-                                 int64_t blocks, int64_t turns) {
+                                 int64_t blocks, int64_t turns, int64_t holds) {
   if (blocks > 1 && turns > 1)
     return emitError() << "expected blocks or turns but got both";
   if (split < 1 || ranks % split != 0)
@@ -208,7 +208,7 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << " ranks but got " << split;
   std::string problem =
       Layout::check(kindOf(kind), length, ranks / split, split, within,
-                    {std::max(blocks, turns), turns > 1});
+                    {std::max(blocks, turns), turns > 1}, holds);
   if (!problem.empty())
     return emitError() << problem;
   if (within == length && within != 0)
@@ -237,13 +237,13 @@ int64_t LayoutAttr::getMaxCount() const { return toAlgebra(*this).maxCount(); }
 
 LayoutAttr LayoutAttr::getByTurn() const {
   return get(getContext(), getKind(), getLength(), getAxis(), getRanks(),
-             getSplit(), getWithin(), 1, getBlocks());
+             getSplit(), getWithin(), 1, getBlocks(), getHolds());
 }
 
 LayoutAttr LayoutAttr::getBlock() const {
   return get(getContext(), getKind(),
              getWhole().getLength() / std::max(getBlocks(), getTurns()),
-             getAxis(), getRanks(), getSplit());
+             getAxis(), getRanks(), getSplit(), getHolds());
 }
 
 LayoutAttr LayoutAttr::getWhole() const {
@@ -255,7 +255,7 @@ LayoutAttr LayoutAttr::getFirst(int64_t length) const {
   if (length > whole)
     return LayoutAttr();
   return get(getContext(), getKind(), length, getAxis(), getRanks(), getSplit(),
-             length == whole ? 0 : whole, getBlocks(), getTurns());
+             length == whole ? 0 : whole, getBlocks(), getTurns(), getHolds());
 }
 
 SmallVector<int64_t> ShardingAttr::getLocalShape() const {
@@ -295,7 +295,8 @@ Layout mlir::sp::toAlgebra(LayoutAttr layout) {
       kindOf(layout.getKind()), layout.getLength(),
       layout.getRanks() / layout.getSplit(), layout.getSplit(),
       layout.getWithin(),
-      {std::max(layout.getBlocks(), layout.getTurns()), layout.getTurns() > 1});
+      {std::max(layout.getBlocks(), layout.getTurns()), layout.getTurns() > 1},
+      layout.getHolds());
 }
 
 sprt::algebra::Bands mlir::sp::toAlgebra(ArrayAttr bands) {

@@ -174,6 +174,7 @@ sprt::algebra::RingWay ShiftStartOp::getWay(MeshOp mesh) {
   AxisAttr whole = getLayout().getAxis();
   MeshOp::Factor ring = *mesh.findFactor(whole),
                  part = *mesh.findFactor(getAlong().value_or(whole));
+  // Of batches the most that a group may have.
   return {part.stride / ring.stride, part.size,
           static_cast<int64_t>(getDistance()),
           static_cast<int64_t>(getHops().value_or(part.size - 1))};

@@ -55,9 +55,11 @@ public:
   explicit Needs(sp::ShiftOp) {}
 
   bool arrives(int64_t block, int64_t taker) const {
-    return !way ||
-           way->hopsTo(block, taker) <=
-               bands.ringReach(readers, blocks, block, *way, way->above(taker));
+    if (!way)
+      return true;
+    int64_t hops = way->hopsTo(block, taker);
+    return hops > 0 && hops <= bands.ringReach(readers, blocks, block, *way,
+                                               way->above(taker));
   }
 
 private:

@@ -28,6 +28,23 @@ static FailureOr<Tensor> rankOp(sp::RankOp op, Tensors &,
   return indexOf(op, axis->coordinate(evaluator.getDevice()));
 }
 
+/// Before there is a batch all owners are one group.
+static FailureOr<Tensor> groupSizeOp(sp::GroupSizeOp op, Tensors &,
+                                     Evaluator &) {
+  return indexOf(op, op.getLayout().getRanks());
+}
+
+static FailureOr<Tensor> groupSourceOp(sp::GroupSourceOp op, Tensors &operands,
+                                       Evaluator &evaluator) {
+  FailureOr<Owners> owners = Owners::find(op, op.getLayout());
+  if (failed(owners))
+    return failure();
+  int64_t size = op.getLayout().getRanks(),
+          steps = operands[0].at<int64_t>() % size,
+          owner = owners->ownerAt(evaluator.getDevice());
+  return indexOf(op, (owner - steps + size) % size);
+}
+
 static FailureOr<Tensor> indexConstantOp(arith::ConstantOp op, Tensors &,
                                          Evaluator &) {
   if (!op.getType().isIndex())
@@ -161,6 +178,8 @@ static FailureOr<Tensor> gemmOp(sp::GemmOp op, Tensors &operands,
 
 void interpreter::addRankOps(Handlers &handlers) {
   handlers.add<sp::RankOp>(rankOp);
+  handlers.add<sp::GroupSizeOp>(groupSizeOp);
+  handlers.add<sp::GroupSourceOp>(groupSourceOp);
   handlers.add<arith::ConstantOp>(indexConstantOp);
   handlers.add<affine::AffineApplyOp>(applyOp);
   handlers.add<sp::PositionsOp>(positionsOp);

@@ -90,12 +90,13 @@ bool hasPlace(Type type) {
           isa<ComplexType>(tensor.getElementType()));
 }
 
-/// Slots in turn need loops that count from a constant to a constant.
+/// Slots in turn need loops whose turns are counted.
 LogicalResult checkLoop(scf::ForOp loop) {
-  if (loop.getStaticTripCount() && getConstantIntValue(loop.getStep()) == 1 &&
-      getConstantIntValue(loop.getLowerBound()))
+  if (mostTrips(loop))
     return success();
-  return loop.emitOpError() << "expected constant bounds and a step of 1";
+  return loop.emitOpError()
+         << "expected constant bounds, or the size of a group as the upper "
+            "one, and a step of 1";
 }
 
 LogicalResult checkProgram(func::FuncOp func) {

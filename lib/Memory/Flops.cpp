@@ -50,8 +50,7 @@ double mlir::sp::flopsOf(Operation *op) {
   if (auto backward = dyn_cast<AttendBackwardOp>(op))
     return ::flopsOf(backward, 3, 2);
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    std::optional<APInt> trips = loop.getStaticTripCount();
-    return (trips ? double(trips->getSExtValue()) : 1) *
+    return double(mostTrips(loop).value_or(1)) *
            ::flopsOf(loop.getBodyRegion());
   }
   if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {

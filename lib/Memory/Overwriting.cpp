@@ -190,7 +190,11 @@ bool mlir::sp::carriesArgumentOf(Value value, Block &body) {
 bool mlir::sp::isHandedOn(OpOperand &yielded) {
   Operation *loop = yielded.getOwner()->getParentOp();
   Carried carried{loop, yielded.getOperandNumber()};
-  if (!isa<scf::ForOp>(loop) || carried.isUnchanged())
+  auto counted = dyn_cast<scf::ForOp>(loop);
+  if (!counted || carried.isUnchanged())
+    return false;
+  // Which of two slots it ends in must be known.
+  if (!counted.getStaticTripCount() && !carried.result().use_empty())
     return false;
   return !continues(yielded.get(), carried.argument());
 }
@@ -206,7 +210,7 @@ bool mlir::sp::mayYieldInPlace(OpOperand &yielded) {
   if (isLoop(parent) && continues(root, carried.argument()))
     return true;
   Operation *first = firstWrite(root, yield->getBlock());
-  if (!first || !isa<stablehlo::WhileOp>(parent))
+  if (!first || !isLoop(parent) || isHandedOn(yielded))
     return first != nullptr;
   return isReadBefore(carried.argument(), first);
 }

@@ -72,6 +72,7 @@ void Places::joinFor(scf::ForOp loop) {
     }
     for (Value value : {init, yielded, result})
       join(value, argument);
+    // Of a loop whose turns nobody knows no result is read.
     std::optional<APInt> trips = loop.getStaticTripCount();
     slots[argument] = {loop, 0, 0};
     slots[yielded] = {loop, 1, 0};

@@ -29,6 +29,10 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
       *this, "turns",
       llvm::cl::desc("Blocks of a rank's sequence, one after another."),
       llvm::cl::init(1)};
+  Option<int64_t> tokensPerRank{
+      *this, "tokens-per-rank",
+      llvm::cl::desc("Tokens of a rank at most, where documents say which."),
+      llvm::cl::init(0)};
   Option<bool> bidirectional{*this, "bidirectional",
                              llvm::cl::desc("Turn a ring both ways at once."),
                              llvm::cl::init(false)};
@@ -59,6 +63,7 @@ void mlir::sp::registerPlanPipeline() {
         plan.heads = options.heads;
         plan.inner = options.inner;
         plan.turns = options.turns;
+        plan.tokensPerRank = options.tokensPerRank;
         plan.bidirectional = options.bidirectional;
         plan.backward = options.backward;
         buildPlanPipeline(pm, mesh, plan);

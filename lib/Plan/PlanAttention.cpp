@@ -7,13 +7,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CheckBatches.h"
 #include "CheckTurns.h"
 #include "JointChoice.h"
 #include "sp/Plan/Passes.h"
 #include "sp/Plan/Strategies.h"
 
 #include "mlir/IR/Remarks.h"
-
 #define DEBUG_TYPE "sp-plan-attention"
 
 namespace mlir::sp {
@@ -30,8 +30,12 @@ struct PlanAttentionPass
     : mlir::sp::impl::PlanAttentionPassBase<PlanAttentionPass> {
   using PlanAttentionPassBase::PlanAttentionPassBase;
 
-  /// The strategy that is asked for; null for auto.
-  const Strategy *asked() { return findStrategy(strategy); }
+  /// The strategy that is asked for; null for auto. Of those that deal batches
+  /// there is nothing to choose.
+  const Strategy *asked() {
+    bool takesRing = strategy == "auto" && tokensPerRank != 0;
+    return findStrategy(takesRing ? "ring" : StringRef(strategy));
+  }
   int64_t ranks() { return meshOp.getAxisSize(meshOp.getSequence()); }
   PlanAttr makePlan(const AxisFactors &factors, LayoutKind kind,
                     int64_t groups = 1);
@@ -56,7 +60,8 @@ PlanAttr PlanAttentionPass::makePlan(const AxisFactors &factors,
                                      LayoutKind kind, int64_t groups) {
   auto [heads, outer, inner, gather] = factors;
   // One rank has all positions, in order.
-  if (turns > 1 && factors.product() == 1)
+  bool isWhole = factors.product() == 1;
+  if ((turns > 1 || kind == LayoutKind::Batch) && isWhole)
     kind = LayoutKind::Contiguous;
   return PlanAttr::get(
       &getContext(),
@@ -65,7 +70,8 @@ PlanAttr PlanAttentionPass::makePlan(const AxisFactors &factors,
       placement == "context-first" ? Placement::ContextFirst
                                    : Placement::HeadFirst,
       heads > 1 || gather > 1 ? groups : 1, bidirectional && inner > 1,
-      /*queriesTravel=*/false, turns);
+      /*queriesTravel=*/false, turns,
+      kind == LayoutKind::Batch ? tokensPerRank.getValue() : 0);
 }
 
 int64_t leastKvHeads(ArrayRef<PlannedAttention> attentions) {
@@ -156,9 +162,11 @@ PlanAttentionPass::chooseFactors(ArrayRef<PlannedAttention> attentions) {
 
 FailureOr<LayoutKind>
 PlanAttentionPass::chooseLayout(ArrayRef<PlannedAttention> attentions) {
+  if (tokensPerRank != 0)
+    return LayoutKind::Batch;
   if (layout != "auto") {
     std::optional<LayoutKind> kind = symbolizeLayoutKind(layout);
-    if (!kind)
+    if (!kind || *kind == LayoutKind::Batch)
       return getOperation().emitError()
              << "expected --layout to be auto, contiguous, zigzag or striped "
                 "but got \""
@@ -314,7 +322,9 @@ void PlanAttentionPass::runOnOperation() {
     if (isExplicit || turns > 1) {
       InFlightDiagnostic error = getOperation().emitError()
                                  << "expected an attention for ";
-      if (isExplicit)
+      if (tokensPerRank != 0)
+        error << "--tokens-per-rank";
+      else if (isExplicit)
         error << "strategy \"" << strategy << "\"";
       else
         error << "--chunks";
@@ -337,6 +347,11 @@ void PlanAttentionPass::runOnOperation() {
   }
   if (failed(checkTurns(turns, asked(), backward,
                         meshOp.getSequence() ? ranks() : 1, attentions)))
+    return signalPassFailure();
+  if (tokensPerRank != 0 &&
+      failed(
+          checkBatches({tokensPerRank, asked(), layout, turns, bidirectional},
+                       meshOp.getSequence() ? ranks() : 1, attentions)))
     return signalPassFailure();
   FailureOr<LayoutKind> kind = chooseLayout(attentions);
   if (failed(kind))
@@ -366,20 +381,9 @@ void PlanAttentionPass::runOnOperation() {
                                             *kind, factors->groups));
     op.setPlan(plan);
     placeProcesses(plan);
-    std::string text = strategyOf(plan).name.str() + ": whole on every rank";
-    if (plan.getRanks() > 1)
-      text = strategyOf(plan).name.str() + " over " +
-             std::to_string(plan.getRanks()) + " ranks, " +
-             stringifyLayoutKind(plan.getLayout()).str() +
-             (plan.getBidirectional() ? ", both ways at once" : "") +
-             (plan.getGroups() > 1
-                  ? ", " + std::to_string(plan.getGroups()) + " groups of heads"
-                  : "");
-    if (plan.getTurns() > 1)
-      text += ", queries in " + std::to_string(plan.getTurns()) + " turns";
     remark::passed(op.getLoc(),
                    remark::RemarkOpts::name("Planned").category(DEBUG_TYPE))
-        << op.getName() << ": " << text
+        << op.getName() << ": " << textOf(plan)
         << (!counts ? ", as asked for"
             : plan == cheapest(candidates[i]).plan
                 ? ", chosen by counted bytes"

@@ -36,6 +36,7 @@ static constexpr Strategy kStrategies[] = {
            return factors.heads == 1 && factors.outer == 1 && factors.inner > 1;
          },
      .hasRing = true,
+     .dealsBatches = true,
      .isTried = true},
     {.name = "ulysses",
      .factors =
@@ -99,6 +100,27 @@ const Strategy &mlir::sp::strategyOf(PlanAttr plan) {
   const Strategy *found = llvm::find_if(
       kStrategies, [&](const Strategy &one) { return one.isOf(factors); });
   return found == std::end(kStrategies) ? kStrategies[0] : *found;
+}
+
+static std::string dealtBy(PlanAttr plan) {
+  if (plan.getLayout() != LayoutKind::Batch)
+    return stringifyLayoutKind(plan.getLayout()).str();
+  return "each document on as few as hold it, at most " +
+         std::to_string(plan.getHolds()) + " tokens a rank";
+}
+
+std::string mlir::sp::textOf(PlanAttr plan) {
+  std::string text = strategyOf(plan).name.str() + ": whole on every rank";
+  if (plan.getRanks() > 1)
+    text = strategyOf(plan).name.str() + " over " +
+           std::to_string(plan.getRanks()) + " ranks, " + dealtBy(plan) +
+           (plan.getBidirectional() ? ", both ways at once" : "") +
+           (plan.getGroups() > 1
+                ? ", " + std::to_string(plan.getGroups()) + " groups of heads"
+                : "");
+  if (plan.getTurns() > 1)
+    text += ", queries in " + std::to_string(plan.getTurns()) + " turns";
+  return text;
 }
 
 std::string mlir::sp::listStrategies(function_ref<bool(const Strategy &)> takes,

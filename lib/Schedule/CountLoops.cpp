@@ -210,6 +210,8 @@ void LoopConversion::replace() {
   };
   auto counted = scf::ForOp::create(builder, loc, bound(0), bound(count.trips),
                                     bound(1), inits);
+  if (Attribute rows = loop->getAttr(kRowsOfBatch))
+    counted->setAttr(kRowsOfBatch, rows);
   Block *inside = counted.getBody();
   inside->clear();
   // What is not carried is what it was before the loop.

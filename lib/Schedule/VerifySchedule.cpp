@@ -24,11 +24,11 @@ bool isCommand(Operation *op) {
   if (auto communication = dyn_cast<CommunicationOpInterface>(op))
     return communication.isStart();
   return isa<LaunchOp, GemmOp, AttendOp, AttendBackwardOp, CopyOp, EmptyOp,
-             TakeOp, PutOp, PositionsOp, RowCountOp, RankOp, WaitOp,
-             stablehlo::ConstantOp, stablehlo::ReshapeOp, stablehlo::WhileOp,
-             stablehlo::CaseOp, stablehlo::IfOp, stablehlo::ReturnOp,
-             scf::ForOp, scf::YieldOp, affine::AffineApplyOp, arith::ConstantOp,
-             func::ReturnOp>(op);
+             TakeOp, PutOp, PositionsOp, RowCountOp, RankOp, GroupSizeOp,
+             GroupSourceOp, WaitOp, stablehlo::ConstantOp, stablehlo::ReshapeOp,
+             stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp,
+             stablehlo::ReturnOp, scf::ForOp, scf::YieldOp,
+             affine::AffineApplyOp, arith::ConstantOp, func::ReturnOp>(op);
 }
 
 struct VerifySchedulePass

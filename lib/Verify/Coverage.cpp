@@ -37,6 +37,18 @@ Part::Part(AttendBackwardOp op)
     std::swap(staying, travelling);
 }
 
+LogicalResult Part::checkGroup() const {
+  bool isShared = documents && documents.getQueries() == documents.getKeys() &&
+                  staying.rows.isOfBatch() &&
+                  staying.rows.getWhole() == travelling.rows.getWhole();
+  if (!travelling.rows.isOfBatch() || isShared)
+    return success();
+  return op->emitOpError()
+         << "attends to " << travelling.name
+         << " of a group but expected both sides to be dealt by the same "
+            "documents, within which alone pairs count";
+}
+
 LogicalResult Coverage::add(const Part &part, ArrayRef<Value> cameFrom,
                             const Moves &moves) {
   if (part.staying.rows != last.staying.rows ||
@@ -68,28 +80,37 @@ LogicalResult Coverage::finish(MutableArrayRef<RankIndices> ranks) const {
   sprt::algebra::Layout stayingRows = toAlgebra(staying.rows),
                         travellingRows = toAlgebra(travelling.rows);
   // Different moves are different owners.
-  if (int64_t(met.size()) == travellingRows.ranks())
+  int64_t group = ranks.front().groupOf(travelling.rows);
+  if (int64_t(met.size()) == group)
     return success();
   sprt::algebra::Bands bands = toAlgebra(last.seen());
   for (RankIndices &rank : ranks) {
     int64_t here = rank.owner(staying.rows) +
                    staying.turn * staying.rows.getRanks(),
             own = rank.owner(travelling.rows);
+    if (own >= group)
+      continue;
     SmallVector<bool> isMet(travellingRows.ranks(), false);
     for (const Moves &moves : met)
       isMet[moves.source(own)] = true;
-    for (int64_t owner = 0; owner < travellingRows.ranks(); ++owner) {
+    for (int64_t owner = 0; owner < group; ++owner) {
       if (isMet[owner])
         continue;
       sprt::algebra::Area pairs = sprt::algebra::area(
           bands.restrict(stayingRows, here, travellingRows, owner));
-      if (pairs != 0)
-        return last.op->emitOpError()
-               << "is the last of its " << last.name << ", but the "
-               << staying.name << " of owner " << here << " have not met the "
-               << travelling.name << " of owner " << owner
-               << ", with which they share " << int64_t(pairs)
-               << " visible pairs";
+      // Any positions may be those of a batch.
+      bool isOfBatch = travelling.rows.isOfBatch();
+      if (pairs == 0 && !isOfBatch)
+        continue;
+      InFlightDiagnostic error = last.op->emitOpError()
+                                 << "is the last of its " << last.name
+                                 << ", but the " << staying.name << " of owner "
+                                 << here << " have not met the "
+                                 << travelling.name << " of owner " << owner;
+      if (isOfBatch)
+        return error << ", who is one of " << group << " in their group";
+      return error << ", with which they share " << int64_t(pairs)
+                   << " visible pairs";
     }
   }
   return success();

@@ -37,6 +37,9 @@ struct Part {
 
   /// The bands as what stays sees them.
   ArrayAttr seen() const { return queriesTravel ? transposed(bands) : bands; }
+  /// Whether documents keep pairs apart whose owners, of two groups, never
+  /// meet.
+  LogicalResult checkGroup() const;
   DocumentsAttr seenDocuments() const {
     return documents && queriesTravel ? documents.getTransposed() : documents;
   }
@@ -53,7 +56,8 @@ public:
   /// before or belong to another attention.
   LogicalResult add(const Part &part, ArrayRef<Value> origins,
                     const Moves &moves);
-  /// Whether what stays on these ranks met all that it shares pairs with.
+  /// Whether what stays on these ranks met all that it shares pairs with, which
+  /// are owners of a group where batches deal them.
   LogicalResult finish(MutableArrayRef<RankIndices> ranks) const;
 
 private:

@@ -1,5 +1,6 @@
 //===- VerifyCoverage.cpp - Each visible pair exactly once ----------------===//
 
+#include "BatchRows.h"
 #include "BlockGradients.h"
 #include "RowTurns.h"
 
@@ -12,7 +13,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include "llvm/ADT/MapVector.h"
-
 namespace mlir::sp {
 #define GEN_PASS_DEF_VERIFYCOVERAGEPASS
 #include "sp/Verify/Passes.h.inc"
@@ -24,6 +24,8 @@ using namespace mlir::sp;
 /// As many ranks are looked at one by one, and as many turns of a loop.
 static constexpr int64_t kMostRanks = 64;
 static constexpr int64_t kEndTurns = 2; ///< at each end of a longer loop
+/// As many sizes of groups are looked at, and the largest.
+static constexpr int64_t kMostGroup = 16;
 
 static SmallVector<int64_t> sampleRanks(int64_t ranks) {
   if (ranks <= kMostRanks)
@@ -33,13 +35,13 @@ static SmallVector<int64_t> sampleRanks(int64_t ranks) {
 
 namespace {
 
-/// Walks the program of all ranks at once.
+/// Walks the program of all ranks at once, or of those of one group.
 class Walk {
 public:
-  explicit Walk(MeshOp mesh)
+  Walk(MeshOp mesh, int64_t groupSize)
       : mesh(mesh), isWhole(mesh.getRanks() <= kMostRanks) {
     for (int64_t rank : sampleRanks(mesh.getRanks()))
-      ranks.emplace_back(mesh, rank);
+      ranks.emplace_back(mesh, rank, groupSize);
   }
 
   LogicalResult run(Block &block) {
@@ -136,6 +138,8 @@ private:
       return success();
     for (RankIndices &rank : ranks) {
       int64_t own = rank.owner(layout), held = moves.source(own);
+      if (own >= rank.groupOf(layout))
+        continue;
       int64_t named = source ? rank.evaluate(source) : own;
       if (held != named)
         return op->emitOpError()
@@ -150,7 +154,10 @@ private:
       RowBlock block = blockOf(input);
       if (failed(checkSource(op, block.moves, op.getSource(), op.getLayout())))
         return failure();
-      block.moves.add(op.getWay(mesh));
+      sprt::algebra::RingWay way = op.getWay(mesh);
+      if (op.getLayout().isOfBatch())
+        way.size = ranks.front().groupOf(op.getLayout());
+      block.moves.add(way);
       if (std::optional<ReadersAttr> readers = op.getNeededBy()) {
         if (block.neededBy && block.neededBy != *readers)
           return op->emitOpError()
@@ -245,6 +252,8 @@ private:
       return part.op->emitOpError()
              << "attends to " << name << " of one rank with " << others
              << " of another";
+    if (failed(part.checkGroup()))
+      return failure();
     // Of what travels first only: the rest goes the same way.
     ReadersAttr neededBy = blockOf(operands.front()).neededBy;
     if (neededBy && (neededBy.getRows() != part.staying.rows ||
@@ -380,9 +389,12 @@ struct VerifyCoveragePass
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     MeshOp mesh = getMesh(getOperation());
     if (failed(checkLayouts(getOperation())) ||
-        (main && mesh && failed(Walk(mesh).run(main.getBody().front()))))
+        failed(checkBatchRows(getOperation())))
       signalPassFailure();
+    else if (main && mesh)
+      for (int64_t group : groupSizesToProve(getOperation(), kMostGroup))
+        if (failed(Walk(mesh, group).run(main.getBody().front())))
+          return signalPassFailure();
   }
 };
-
 } // namespace

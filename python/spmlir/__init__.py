@@ -7,7 +7,7 @@
 NumPy is the only requirement; JAX and torch are imported where they are used.
 """
 
-from .batches import BatchPlan, pack, plan_batch
+from .batches import BatchPlan, pack, pack_rows, plan_batch
 from .compiler import CompileError, compile
 from .executable import Executable
 from .exported import Exported, export
@@ -24,6 +24,7 @@ __all__ = [
     "compile",
     "export",
     "pack",
+    "pack_rows",
     "plan_batch",
     "train_step",
 ]

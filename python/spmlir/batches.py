@@ -103,32 +103,72 @@ def pack(documents: Sequence[Any], capacity_tokens: int) -> dict[str, np.ndarray
     documents: integers, each [tokens] (anything that `Executable` takes).
     Returns int32 arrays [1, capacity_tokens]:
         tokens: of the documents; 0 in padding.
-        segments: 1, 2, ... for the documents; 0 in padding.
+        segments: 1, 2, ... for the documents; -1, -2, ... in padding, which attends to itself alone.
         positions: 0, 1, ... within each document; 0 in padding.
         labels: the next token of the document; -1 at its end and in padding.
     Raises ValueError for more tokens than that, an empty document or a token that does not fit in
     32 bits, TypeError for tokens that are no integers.
     """
+    given = _documents(documents)
+    total = sum(map(len, given))
+    if total > capacity_tokens:
+        raise ValueError(f"expected at most {capacity_tokens} tokens but {len(given)} documents have {total}")
+    return _arrays([given], capacity_tokens)
+
+
+def pack_rows(
+    documents: Sequence[Any], ranks: int, capacity: int, rows: int | None = None
+) -> dict[str, np.ndarray]:
+    """The arrays of a batch of several rows, each a micro-batch of all ranks.
+
+    For a step compiled with `accumulate=rows` and `--tokens-per-rank=capacity`: which documents share a
+    row is planned as `plan_batch` does it, for equal costs of all ranks, and so that each rank has at
+    most `capacity` tokens of a row.
+
+    documents: integers, each [tokens], in any order.
+    rows: of the arrays; None stands for as few as hold the documents.
+    Returns int32 arrays [rows, ranks * capacity], which are those of `pack`, and `documents`: int64
+    [len(documents)], the row of each.
+    Raises RunError for documents that do not fit in so many rows, and what `pack` raises.
+    """
+    given = _documents(documents)
+    lengths = np.array([len(each) for each in given], np.int64)
+    length = operator.index(ranks) * operator.index(capacity)
+    plan = plan_batch(lengths, ranks, capacity, max_micro_batches=rows or 0, spread=True)
+    row_of = np.zeros(len(given), np.int64)
+    row_of[plan.pieces["document"]] = plan.pieces["micro_batch"]
+    count = rows or max(1, plan.micro_batches)
+    members = [np.flatnonzero(row_of == row) for row in range(count)]
+    arrays = _arrays([[given[index] for index in own] for own in members], length)
+    return {**arrays, "documents": row_of}
+
+
+def _documents(documents: Sequence[Any]) -> list[np.ndarray]:
+    """Tokens of each, checked."""
     given = [_integers(each, f"document {index}") for index, each in enumerate(documents)]
     for index, each in enumerate(given):
         if not len(each):
             raise ValueError(f"expected documents of at least 1 token but document {index} has 0")
         if each.min() < -(2**31) or each.max() >= 2**31:
             raise ValueError(f"expected tokens of 32 bits but document {index} has others")
-    total = sum(map(len, given))
-    if total > capacity_tokens:
-        raise ValueError(f"expected at most {capacity_tokens} tokens but {len(given)} documents have {total}")
+    return given
+
+
+def _arrays(rows: Sequence[Sequence[np.ndarray]], length: int) -> dict[str, np.ndarray]:
+    """The arrays of documents by row, each row filled up with padding."""
     names = ("tokens", "segments", "positions", "labels")
-    arrays = {name: np.zeros((1, capacity_tokens), np.int32) for name in names}
+    arrays = {name: np.zeros((len(rows), length), np.int32) for name in names}
     arrays["labels"][:] = -1
-    begin = 0
-    for index, each in enumerate(given):
-        end = begin + len(each)
-        arrays["tokens"][0, begin:end] = each
-        arrays["segments"][0, begin:end] = index + 1
-        arrays["positions"][0, begin:end] = np.arange(len(each))
-        arrays["labels"][0, begin : end - 1] = each[1:]
-        begin = end
+    for row, documents in enumerate(rows):
+        begin = 0
+        for index, each in enumerate(documents):
+            end = begin + len(each)
+            arrays["tokens"][row, begin:end] = each
+            arrays["segments"][row, begin:end] = index + 1
+            arrays["positions"][row, begin:end] = np.arange(len(each))
+            arrays["labels"][row, begin : end - 1] = each[1:]
+            begin = end
+        arrays["segments"][row, begin:] = -1 - np.arange(length - begin)
     return arrays
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from .arrays import bfloat16
 from .locations import find_library
 
-ABI_VERSION = 5
+ABI_VERSION = 6
 
 
 class RunError(Exception):
@@ -101,7 +101,7 @@ class _BatchOptions(Structure):
 
 
 class _Documents(Structure):
-    _fields_ = (("size", c_size_t), ("count", c_int64), ("skipped", c_int32))
+    _fields_ = (("size", c_size_t), ("count", c_int64), ("skipped", c_int32), ("dealt", c_int32))
 
 
 class _Prediction(Structure):
@@ -286,7 +286,8 @@ def rank_statistics(session: c_void_p, rank: int) -> _RankStatistics:
 
 
 def documents(session: c_void_p) -> _Documents:
-    """How many documents the inputs of the last run told apart, and whether pairs of two were skipped."""
+    """How many documents the inputs of the last run told apart, whether pairs of two were skipped, and
+    whether documents were dealt to ranks."""
     found = _Documents(size=ctypes.sizeof(_Documents))
     library().sprt_session_documents(session, byref(found))
     return found

@@ -135,7 +135,8 @@ class Session:
             "flopsPerRank": [rank.flops for rank in predicted],
             "bytesAreExact": all(rank.exact for rank in predicted),
         }
-        return {"documents": {"count": found.count, "skipped": bool(found.skipped), "promised": promised}}
+        said = {"count": found.count, "skipped": bool(found.skipped), "dealt": bool(found.dealt)}
+        return {"documents": {**said, "promised": promised}}
 
     def write_trace(self, path: str | os.PathLike[str]) -> None:
         """Write the last run's events as a Chrome/Perfetto trace."""

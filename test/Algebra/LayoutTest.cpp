@@ -193,8 +193,13 @@ TEST(Layout, TextRoundTrips) {
 
 TEST(Layout, CheckNamesWhatIsWrong) {
   EXPECT_EQ(Layout::check(LayoutKind::zigzag, 0, 1), "");
-  EXPECT_EQ(Layout::check(LayoutKind(3), 1, 1),
-            "expected layout kind 0, 1 or 2 but got 3");
+  EXPECT_EQ(Layout::check(LayoutKind(4), 1, 1),
+            "expected layout kind 0, 1, 2 or 3 but got 4");
+  EXPECT_EQ(Layout::check(LayoutKind::batch, 9, 4, 1, 0, {}, 2),
+            "expected layout of batches alone to hold a number of rows that is "
+            "enough for 9 positions over 4 owners but got 2");
+  EXPECT_EQ(Layout::check(LayoutKind::batch, 8, 2, 1, 0, {2, false}, 8),
+            "expected layout of a batch in one block but got 2");
   EXPECT_EQ(Layout::check(LayoutKind::zigzag, -1, 1),
             "expected layout length from 0 to 1099511627776 but got -1");
   EXPECT_EQ(Layout::check(LayoutKind::zigzag, 1, 0),

@@ -223,8 +223,9 @@ RC_GTEST_PROP(RingReachProperty, LastRankThatSeesTheBlock, ()) {
   way.size = *rc::gen::inRange<int64_t>(1, 6);
   way.step = *rc::gen::element(1, -1);
   way.hops = *rc::gen::inRange<int64_t>(0, way.size + 1);
+  way.first = *rc::gen::inRange<int64_t>(0, 3);
   int64_t rings = *rc::gen::inRange<int64_t>(1, 3),
-          ranks = way.stride * way.size * rings;
+          ranks = way.first + way.stride * way.size * rings;
   auto layout = [&](int64_t length) {
     return Layout(*rc::gen::elementOf(std::vector<LayoutKind>(std::begin(kinds),
                                                               std::end(kinds))),
@@ -234,13 +235,15 @@ RC_GTEST_PROP(RingReachProperty, LastRankThatSeesTheBlock, ()) {
   Layout keys = layout(*rc::gen::inRange<int64_t>(0, 65));
   Bands mask = drawMask(queries.length(), keys.length());
   RC_LOG(queries.str() + " " + keys.str() + " " + text(mask));
-  for (int64_t owner = 0; owner < ranks; ++owner) {
+  for (int64_t owner = way.first; owner < ranks; ++owner) {
     std::vector<int64_t> last(static_cast<size_t>(rings));
     for (int64_t i = 0; i < queries.length(); ++i)
       for (int64_t row = 0; row < keys.count(owner); ++row)
         if (mask.visible(i, keys.toGlobal(owner, row))) {
-          int64_t reader = queries.toLocal(i).owner,
-                  hops = way.hopsTo(owner, reader);
+          int64_t reader = queries.toLocal(i).owner;
+          if (reader < way.first)
+            continue;
+          int64_t hops = way.hopsTo(owner, reader);
           int64_t &most = last[static_cast<size_t>(way.above(reader))];
           most = std::max(most, hops <= way.hops ? hops : 0);
         }
@@ -260,6 +263,12 @@ TEST(RingWay, HandsOnAlongOneDigit) {
   EXPECT_EQ(way.moved(22, 1), 14);
   EXPECT_EQ(way.hopsTo(10, 2), 2);
   EXPECT_EQ(way.hopsTo(2, 10), 1);
+  // Ranks 2 to 4 by themselves.
+  RingWay group{1, 3, 1, 2, 2};
+  EXPECT_EQ(group.digit(4), 2);
+  EXPECT_EQ(group.above(3), 0);
+  EXPECT_EQ(group.moved(4, 1), 2);
+  EXPECT_EQ(group.hopsTo(4, 3), 2);
 }
 
 } // namespace

@@ -167,7 +167,9 @@ class Packed:
         self.problems += [f"{self.name}, {what}: {problem}" for problem in problems]
         return report
 
-    def count(self, reports: list[tuple[np.ndarray, dict]]) -> None:
+    def count(
+        self, reports: list[tuple[np.ndarray, dict]], pairs: Callable[[np.ndarray], int] = pairs
+    ) -> None:
         """Check that FLOPs differ by those of the pairs that differ."""
         totals = [sum(report["documents"]["promised"]["flopsPerRank"]) for _, report in reports]
         seen = [pairs(ids) for ids, _ in reports]

@@ -40,3 +40,23 @@ func.func @bytes_beyond_memory() attributes {sp.arena_bytes = 70368744177665 : i
 func.func @bytes_of_another_type() attributes {sp.arena_bytes = 64 : i32} {
   return
 }
+
+// -----
+
+// expected-error@+1 {{expected layout of batches alone to hold a number of rows that is enough for 21 positions over 4 owners but got 5}}
+func.func private @few(tensor<6xi32> {a = #sp.layout<batch 21 on "sp" of 4 holds 5>})
+
+// -----
+
+// expected-error@+1 {{expected layout of batches alone to hold a number of rows that is enough for 21 positions over 4 owners but got 6}}
+func.func private @holds(tensor<6xi32> {a = #sp.layout<zigzag 21 on "sp" of 4 holds 6>})
+
+// -----
+
+// expected-error@+1 {{expected a layout by batches alone to hold a number of positions but got 0}}
+func.func private @plan(tensor<6xi32> {a = #sp.plan<axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = batch, placement = head_first>})
+
+// -----
+
+// expected-error@+1 {{expected one ring, which turns one way, for a layout by batches but got outer 2, inner 2, gather 1, turns 1}}
+func.func private @windows(tensor<6xi32> {a = #sp.plan<axis = "sp", heads = 1, outer = 2, inner = 2, gather = 1, layout = batch, placement = head_first, holds = 6>})

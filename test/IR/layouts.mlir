@@ -32,3 +32,15 @@ func.func @queries_by_turn(%q: tensor<1x2x1x4xf32>, %k: tensor<1x6x1x4xf32>, %ow
     : (tensor<1x2x1x4xf32>, tensor<1x6x1x4xf32>, tensor<1x6x1x4xf32>) -> tensor<1x2x1x4xf32>, tensor<1x2x1xf32>
   return %o : tensor<1x2x1x4xf32>
 }
+
+// By the documents of a batch, and which owners share them.
+// CHECK-LABEL: func.func @batch
+func.func @batch(%t: index) -> (tensor<6xi32>, index, index) {
+  // CHECK: sp.positions <batch 20 within 21 on "sp" of 4 holds 6> : tensor<6xi32>
+  %p = sp.positions <batch 20 within 21 on "sp" of 4 holds 6> : tensor<6xi32>
+  // CHECK: sp.group_size <batch 21 on "sp" of 4 holds 6> : index
+  %n = sp.group_size <batch 21 on "sp" of 4 holds 6> : index
+  // CHECK: sp.group_source %{{.*}} in <batch 21 on "sp" of 4 holds 6> : index
+  %s = sp.group_source %t in <batch 21 on "sp" of 4 holds 6> : index
+  return %p, %n, %s : tensor<6xi32>, index, index
+}

@@ -106,7 +106,7 @@ def test_pack():
     assert {array.dtype for array in arrays.values()} == {np.dtype(np.int32)}
     assert {name: array.tolist() for name, array in arrays.items()} == {
         "tokens": [[5, 6, 7, 8, 9, 4, 0, 0]],
-        "segments": [[1, 1, 1, 2, 3, 3, 0, 0]],
+        "segments": [[1, 1, 1, 2, 3, 3, -1, -2]],
         "positions": [[0, 1, 2, 0, 0, 1, 0, 0]],
         "labels": [[6, 7, -1, -1, 4, -1, -1, -1]],
     }
@@ -114,7 +114,28 @@ def test_pack():
 
 def test_pack_fills_a_row_or_none_of_it():
     assert spmlir.pack([[1, 2]], 2)["labels"].tolist() == [[2, -1]]
-    assert spmlir.pack([], 2)["segments"].tolist() == [[0, 0]]
+    assert spmlir.pack([], 2)["segments"].tolist() == [[-1, -2]]
+
+
+def test_pack_rows_fills_micro_batches():
+    documents = [np.full(length, number) for number, length in enumerate((3, 9, 2, 5, 4))]
+    arrays = spmlir.pack_rows(documents, ranks=3, capacity=4)
+    rows = arrays["documents"]
+    assert arrays["tokens"].shape == (rows.max() + 1, 12)
+    for number, each in enumerate(documents):
+        row = arrays["tokens"][rows[number]][arrays["segments"][rows[number]] > 0]
+        assert (row == number).sum() == len(each)
+    # Padding is of no document, each token of its own.
+    padding = arrays["segments"] <= 0
+    assert (padding.sum(1) == 12 - np.bincount(rows, [len(each) for each in documents])).all()
+    assert all(len(np.unique(row[row < 0])) == (row < 0).sum() for row in arrays["segments"])
+    # Rows that hold nothing are there where they are asked for.
+    assert (spmlir.pack_rows(documents, 3, 4, rows=5)["segments"][-1] < 0).all()
+
+
+def test_rows_that_do_not_hold_all_are_refused():
+    with pytest.raises(spmlir.RunError, match="expected at most 8 tokens in 1 micro-batches"):
+        spmlir.pack_rows([[1] * 5, [2] * 4], 2, 4, rows=1)
 
 
 def test_what_does_not_pack_is_refused():

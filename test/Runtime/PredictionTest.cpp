@@ -42,7 +42,7 @@ bool isLoopSame(const PlanBuilder &builder) {
   std::vector<uint8_t> bytes = builder.bytes();
   Status failure = program.read(bytes.data(), bytes.size(), nullptr);
   EXPECT_FALSE(failure) << failure->text;
-  Sameness same(program, program.masks, /*looks=*/true);
+  Sameness same(program, program.bindings, /*looks=*/true);
   bool isSame = false;
   for (const Step *step : program.stepOf)
     if (step->command->operation.AsLoop())

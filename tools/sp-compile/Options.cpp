@@ -186,6 +186,11 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
       ->check(positive())
       ->capture_default_str();
   spread
+      ->add_option("--tokens-per-rank", options.tokensPerRank,
+                   "most tokens a rank has of a batch whose documents are "
+                   "dealt to as few ranks as hold them")
+      ->check(positive());
+  spread
       ->add_option("--accumulate", options.accumulate,
                    "micro-batches that run in turn, before one update")
       ->check(positive())

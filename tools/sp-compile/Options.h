@@ -23,6 +23,7 @@ struct CompileOptions {
   /// Of regions in which rows do not meet; 0: as memory asks for.
   int64_t rowBlocks = 0;
   int64_t chunks = 1;        ///< turns of a rank's sequence
+  int64_t tokensPerRank = 0; ///< where documents deal them; 0: not given
   int64_t accumulate = 1;    ///< micro-batches that run in turn
   bool offload = false;      ///< what waits long lies in far memory
   bool offloadState = false; ///< and donated arguments

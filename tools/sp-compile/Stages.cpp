@@ -36,6 +36,7 @@ std::vector<Stage> mlir::sp::stagesOf(const CompileOptions &options,
   plan.headGroups = std::max<int64_t>(options.headGroups, 1);
   plan.gatherGroups = choices.gatherGroups;
   plan.turns = options.chunks;
+  plan.tokensPerRank = options.tokensPerRank;
   plan.bidirectional = options.bidirectional;
   plan.placement = options.placement;
   plan.backward = options.backward;

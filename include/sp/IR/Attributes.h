@@ -16,6 +16,9 @@ inline constexpr llvm::StringLiteral kShardings = "sp.shardings";
 /// From Partition: of a loop in which queries of one block after another meet
 /// all keys (flag).
 inline constexpr llvm::StringLiteral kTurns = "sp.turns";
+/// From Partition: of a loop that goes through the rows of the batch, by its
+/// counter; what documents say inside is that of the row (flag).
+inline constexpr llvm::StringLiteral kRowsOfBatch = "sp.rows_of_batch";
 /// From Partition: communication of gradients, which stays apart from that of
 /// the forward (flag).
 inline constexpr llvm::StringLiteral kBackward = "sp.backward";

@@ -11,6 +11,8 @@
 
 #include "sp/IR/SP.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 namespace mlir::sp {
 
 inline bool isTensor(Value value) {
@@ -31,6 +33,10 @@ struct Carried {
 };
 
 bool isLoop(Operation *op);
+
+/// How often the body of a loop that counts by one from a constant runs at
+/// most: up to a constant, or over the ranks of a group.
+std::optional<int64_t> mostTrips(scf::ForOp loop);
 
 /// The carried value that a loop's operand starts, if it is one.
 std::optional<Carried> startedBy(OpOperand &operand);

@@ -49,7 +49,8 @@ def Sp_Stream : Sp_Enum<"Stream", "What runs in order, beside the others", [
 def Sp_LayoutKind : Sp_Enum<"LayoutKind", "How positions are dealt to ranks", [
   I32EnumAttrCase<"Contiguous", 0, "contiguous">,
   I32EnumAttrCase<"Zigzag", 1, "zigzag">,
-  I32EnumAttrCase<"Striped", 2, "striped">]>;
+  I32EnumAttrCase<"Striped", 2, "striped">,
+  I32EnumAttrCase<"Batch", 3, "batch">]>;
 
 def Sp_Empty : Sp_Enum<"Empty", "What a row without visible keys gives", [
   I32EnumAttrCase<"Nan", 0, "nan">,
@@ -162,18 +163,21 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
     within 4096 on "sp" of 4>`. With `blocks 8` the positions are cut into 8 blocks,
     of which every rank has a part, one after the other; `<zigzag 4096 on "sp" of 4
     turns 8>` gives the parts of each block to owners of their own: in turn t rank r
-    is owner 4 t + r. The algebra of layouts is `sprt/algebra/Layout.h`.
+    is owner 4 t + r. `<batch 4096 on "sp" of 8 holds 640>` deals by the documents
+    of a batch, at most 640 positions a rank: nobody knows which before the batch is
+    there. The algebra of layouts is `sprt/algebra/Layout.h`.
   }];
   let parameters = (ins EnumParameter<Sp_LayoutKind>:$kind, "int64_t":$length,
                         "AxisAttr":$axis, "int64_t":$ranks,
                         DefaultValuedParameter<"int64_t", "1">:$split,
                         DefaultValuedParameter<"int64_t", "0", "of a longer dimension, else 0">:$within,
-                        DefaultValuedParameter<"int64_t", "1">:$blocks, DefaultValuedParameter<"int64_t", "1">:$turns);
+                        DefaultValuedParameter<"int64_t", "1">:$blocks, DefaultValuedParameter<"int64_t", "1">:$turns,
+                        DefaultValuedParameter<"int64_t", "0", "of a batch, else 0">:$holds);
   let assemblyFormat = "`<` $kind $length (`within` $within^)? `on` $axis `of` $ranks (`split` $split^)?"
-                       " (`blocks` $blocks^)? (`turns` $turns^)? `>`";
+                       " (`blocks` $blocks^)? (`turns` $turns^)? (`holds` $holds^)? `>`";
   let builders = [AttrBuilder<(ins "LayoutKind":$kind, "int64_t":$length, "AxisAttr":$axis, "int64_t":$ranks,
-                                   CArg<"int64_t", "1">:$split), [{
-    return $_get($_ctxt, kind, length, axis, ranks, split, 0, 1, 1);
+                                   CArg<"int64_t", "1">:$split, CArg<"int64_t", "0">:$holds), [{
+    return $_get($_ctxt, kind, length, axis, ranks, split, 0, 1, 1, holds);
   }]>];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -183,6 +187,8 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
     int64_t getMaxCount() const;
     /// Whether one owner has every position, in order.
     bool isDense() const { return getOwners() == 1; }
+    /// Whether the documents of a batch say who holds what.
+    bool isOfBatch() const { return getKind() == LayoutKind::Batch; }
     /// Owners of rows: for each turn as many as there are ranks.
     int64_t getOwners() const { return getRanks() * getTurns(); }
     /// The same rows by turn, where the layout has blocks.
@@ -287,7 +293,8 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     For gradients a ring hands on keys and values, or with `queries_travel` queries
     and what belongs to them; the gradients of what it hands on follow.
     With `turns` the positions are cut into that many blocks, of which every rank has
-    a part; queries of one block after another meet all keys.
+    a part; queries of one block after another meet all keys. A layout by batches
+    `holds` so many positions a rank, and its ring has the ranks that share a document.
   }];
   let parameters = (ins "AxisAttr":$axis, "int64_t":$heads,
                         "int64_t":$outer, "int64_t":$inner, "int64_t":$gather,
@@ -295,7 +302,8 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
                         DefaultValuedParameter<"int64_t", "1">:$groups,
                         DefaultValuedParameter<"bool", "false">:$bidirectional,
                         DefaultValuedParameter<"bool", "false">:$queries_travel,
-                        DefaultValuedParameter<"int64_t", "1">:$turns);
+                        DefaultValuedParameter<"int64_t", "1">:$turns,
+                        DefaultValuedParameter<"int64_t", "0">:$holds);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -26,7 +26,8 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
     `distance` before. `source` is the rank whose rows the blocks hold; only its
     valid rows travel. Dimension 1 is the rows. Where `heads` deals heads,
     dimension 2 is the heads, and only those that the rank's query heads read
-    travel. A negative distance is the way back. Blocks with `needed_by` go
+    travel. In a layout by batches blocks go round in the group of each rank, which
+    may be by itself. A negative distance is the way back. Blocks with `needed_by` go
     `hops` times at most, or a whole turn: one that no such rank on the rest of
     that way needs stays where it is.
     ```

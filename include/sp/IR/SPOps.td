@@ -183,6 +183,34 @@ def Sp_RankOp : Sp_Op<"rank", [Pure]> {
   let assemblyFormat = "$axis attr-dict `:` type($result)";
 }
 
+def Sp_GroupSizeOp : Sp_Op<"group_size", [Pure]> {
+  let summary = "How many ring owners share what this rank has of documents";
+  let description = [{
+    Of a layout by batches those that hand their blocks round with this rank, itself
+    among them; of another one all.
+    ```mlir
+    %n = sp.group_size <batch 4096 on "sp" of 8 holds 640> : index
+    ```
+  }];
+  let arguments = (ins Sp_LayoutAttr:$layout);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$layout attr-dict `:` type($result)";
+}
+
+def Sp_GroupSourceOp : Sp_Op<"group_source", [Pure]> {
+  let summary = "Whose block is here after so many steps of a group's ring";
+  let description = [{
+    The owner that is `steps` before this rank in its group, cyclically: with owners
+    3 to 5 in one group and 2 steps, 4 for the owner 3.
+    ```mlir
+    %src = sp.group_source %t in <batch 4096 on "sp" of 8 holds 640> : index
+    ```
+  }];
+  let arguments = (ins Index:$steps, Sp_LayoutAttr:$layout);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$steps `in` $layout attr-dict `:` type($result)";
+}
+
 def Sp_PositionsOp : Sp_Op<"positions", [Pure]> {
   let summary = "Global positions of this rank's rows";
   let description = [{

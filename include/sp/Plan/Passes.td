@@ -45,7 +45,8 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     a rank's sequence is cut into as many blocks, and queries come one block after
     another; keys are not gathered then, and they travel in backward rings. Keys
     travel where a score function reads a term of each pair, which ranks have by
-    queries.
+    queries. With `tokens-per-rank` the documents of a batch say which rank has which
+    tokens, so many at most.
     Each choice is a remark with its numbers.
 
     ```mlir
@@ -63,6 +64,7 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
     Option<"inner", "inner", "int64_t", "0", "Ranks of a window; 0: one window.">,
     Option<"headGroups", "head-groups", "int64_t", "1", "Groups in which heads are exchanged or gathered.">,
     Option<"gatherGroups", "gather-groups", "int64_t", "1", "Groups in which heads are gathered where head-groups does not say: at most as many as an attention has kv heads.">,
+    Option<"tokensPerRank", "tokens-per-rank", "int64_t", "0", "Tokens of a rank at most, where documents say which; 0: a layout says it.">,
     Option<"turns", "turns", "int64_t", "1", "Blocks of a rank's sequence whose queries come one after another.">,
     Option<"bidirectional", "bidirectional", "bool", "false", "Turn a ring both ways at once.">,
     Option<"backward", "backward", "std::string", "\"\"", "kv or q: what travels in a ring's backward; nothing: what takes fewer bytes.">,

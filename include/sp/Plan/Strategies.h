@@ -37,6 +37,8 @@ struct Strategy {
   bool takesGroups = false, gathersKeys = false;
   /// Whether blocks travel, one way or both, of keys or of queries.
   bool hasRing = false;
+  /// Whether the documents of a batch may say which rank has which tokens.
+  bool dealsBatches = false;
   /// Whether `auto` tries it: also with how many ranks that share heads; of
   /// equal ones it takes the first of the table.
   bool isTried = false, isTriedByHeads = false;
@@ -51,6 +53,8 @@ ArrayRef<Strategy> strategies();
 const Strategy *findStrategy(StringRef name);
 /// That a plan follows.
 const Strategy &strategyOf(PlanAttr plan);
+/// "ring over 8 ranks, zigzag, both ways at once".
+std::string textOf(PlanAttr plan);
 
 /// "ring, double-ring or 2d": those that `takes` holds for, as texts name them.
 std::string listStrategies(function_ref<bool(const Strategy &)> takes,

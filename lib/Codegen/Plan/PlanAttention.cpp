@@ -112,6 +112,8 @@ static void writePairs(OpT op, const KernelInfo &info,
   attend.bands = bandList(op.getBands());
   attend.documents =
       expressions.getTables().documentsNumber(op.getDocumentsAttr());
+  if (op.getQueries().isOfBatch())
+    expressions.getTables().dealBy(op.getDocumentsAttr());
   attend.scale = op.getScale().convertToDouble();
   attend.head_size = q[3];
   attend.value_size = v[3];

@@ -81,6 +81,8 @@ void MoveWriter::write(ShiftStartOp op) {
   int64_t distance = op.getDistance(),
           ranks = tables.getMesh().getAxisSize(axis);
   auto moved = [&](ExprPtr from, int64_t by) {
+    if (layout.isOfBatch())
+      return expressions.groupSource(layout, std::move(from), constant(-by));
     return combine(combine(std::move(from), constant(by), plan::ExprOp::add),
                    constant(ranks), plan::ExprOp::mod);
   };

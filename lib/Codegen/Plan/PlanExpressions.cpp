@@ -48,10 +48,15 @@ ExprPtr PlanExpressions::owner(LayoutAttr layout) {
   return layout.getRanks() == 1 ? constant(0) : coordinate(layout.getAxis());
 }
 
-ExprPtr PlanExpressions::rowCount(LayoutAttr layout, ExprPtr owner) {
-  owner->terms.push_back(
-      plan::Term(plan::ExprOp::rows, tables.layoutNumber(layout)));
+/// What layout `number` says of an owner, or of what else is on the stack.
+static ExprPtr said(plan::ExprOp what, uint32_t number, ExprPtr owner) {
+  owner->terms.push_back(plan::Term(what, number));
   return owner;
+}
+
+ExprPtr PlanExpressions::rowCount(LayoutAttr layout, ExprPtr owner) {
+  return said(plan::ExprOp::rows, tables.layoutNumber(layout),
+              std::move(owner));
 }
 
 ExprPtr PlanExpressions::firstOf(LayoutAttr layout) {
@@ -107,9 +112,23 @@ ExprPtr PlanExpressions::rankAt(AxisAttr axis, ExprPtr coordinate) {
   return rank;
 }
 
+ExprPtr PlanExpressions::groupSize(LayoutAttr layout, ExprPtr owner) {
+  return said(plan::ExprOp::group_size, tables.layoutNumber(layout),
+              std::move(owner));
+}
+
+ExprPtr PlanExpressions::groupSource(LayoutAttr layout, ExprPtr owner,
+                                     ExprPtr distance) {
+  llvm::append_range(owner->terms, distance->terms);
+  return said(plan::ExprOp::group_source, tables.layoutNumber(layout),
+              std::move(owner));
+}
+
 ExprPtr PlanExpressions::ownerBehind(LayoutAttr layout, AxisAttr axis,
                                      ExprPtr owner, int64_t distance) {
   using Op = plan::ExprOp;
+  if (layout.isOfBatch())
+    return groupSource(layout, std::move(owner), constant(distance));
   MeshOp::Factor part = *mesh.findFactor(axis),
                  whole = *mesh.findFactor(layout.getAxis());
   int64_t stride = part.stride / whole.stride;
@@ -182,6 +201,11 @@ ExprPtr PlanExpressions::expression(Value index) {
     return coordinate(rank.getAxis());
   if (auto number = dyn_cast<arith::ConstantIndexOp>(op))
     return constant(number.value());
+  if (auto size = dyn_cast<GroupSizeOp>(op))
+    return groupSize(size.getLayout(), owner(size.getLayout()));
+  if (auto source = dyn_cast<GroupSourceOp>(op))
+    return groupSource(source.getLayout(), owner(source.getLayout()),
+                       expression(source.getSteps()));
   auto apply = cast<affine::AffineApplyOp>(op);
   // Symbols become dimensions behind the others, so that positions are
   // operands.

@@ -37,6 +37,9 @@ public:
   /// the layout's axis, where that of `owner` is handed on.
   ExprPtr ownerBehind(LayoutAttr layout, AxisAttr axis, ExprPtr owner,
                       int64_t distance);
+  /// The owner `distance` before one in its group of a layout by batches.
+  ExprPtr groupSource(LayoutAttr layout, ExprPtr owner, ExprPtr distance);
+  ExprPtr groupSize(LayoutAttr layout, ExprPtr owner);
   std::unique_ptr<sprt::plan::RowsT> rows(LayoutAttr layout, ExprPtr owner);
   ViewPtr view(Value value);
   sprt::plan::CopyT copy(Value from, Value to);

@@ -35,6 +35,7 @@ uint32_t PlanTables::layoutNumber(LayoutAttr layout) {
     table->within = layout.getWithin();
     table->blocks = std::max(layout.getBlocks(), layout.getTurns());
     table->apart = layout.getTurns() > 1;
+    table->holds = key.getHolds();
     plan.layouts.push_back(std::move(table));
   }
   return entry->second;
@@ -74,6 +75,12 @@ int32_t PlanTables::documentsNumber(DocumentsAttr of) {
   table->keys = numbersOf(of.getKeys());
   plan.documents.push_back(std::move(table));
   return documents[of] = plan.documents.size() - 1;
+}
+
+void PlanTables::dealBy(DocumentsAttr documents) {
+  if (!plan.batch)
+    plan.batch = std::make_unique<sprt::plan::BatchT>();
+  plan.batch->numbers = numbersOf(documents.getQueries());
 }
 
 uint32_t PlanTables::factorNumber(AxisAttr axis) {

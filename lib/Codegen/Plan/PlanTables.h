@@ -27,6 +27,8 @@ public:
   uint32_t factorNumber(AxisAttr axis);
   /// -1 without documents.
   int32_t documentsNumber(DocumentsAttr documents);
+  /// Has layouts of batches be dealt by the documents of queries.
+  void dealBy(DocumentsAttr documents);
   /// The plan's scratch then holds what the kernel needs.
   uint32_t kernelNumber(const KernelInfo &info);
 

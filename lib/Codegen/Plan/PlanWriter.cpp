@@ -139,6 +139,23 @@ void PlanWriter::writeRows(LayoutAttr layout, plan::RowsQuery query,
               std::move(table)));
 }
 
+/// Has commands, and all within them, be of a row of the batch.
+static void ofRow(const std::vector<std::unique_ptr<plan::CommandT>> &commands,
+                  const ExprPtr &row) {
+  for (const std::unique_ptr<plan::CommandT> &command : commands) {
+    command->row = std::make_unique<plan::ExprT>(*row);
+    if (plan::LoopT *loop = command->operation.AsLoop())
+      ofRow(loop->body, row);
+    if (plan::WhileT *loop = command->operation.AsWhile()) {
+      ofRow(loop->condition, row);
+      ofRow(loop->body, row);
+    }
+    if (plan::CaseT *choice = command->operation.AsCase())
+      for (const std::unique_ptr<plan::BranchT> &branch : choice->branches)
+        ofRow(branch->body, row);
+  }
+}
+
 LogicalResult PlanWriter::writeFor(Operation *op, Commands &into) {
   auto loop = cast<scf::ForOp>(op);
   plan::LoopT table;
@@ -146,6 +163,8 @@ LogicalResult PlanWriter::writeFor(Operation *op, Commands &into) {
   table.upper = expressions.expression(loop.getUpperBound());
   if (failed(writeBlock(*loop.getBody(), table.body)))
     return failure();
+  if (op->hasAttr(kRowsOfBatch))
+    ofRow(table.body, expressions.expression(loop.getInductionVar()));
   into.push_back(compute("loop", std::move(table)));
   return success();
 }

@@ -17,6 +17,13 @@
 // A double ring (LoongTrain, arXiv:2406.18485) hands each window's first block
 // to the next window while the window turns.
 //
+// Of a batch of documents each rank has a group, of which nobody knows how many
+// it has before the batch is there: a ring of n among them, in a loop that all
+// of its steps but the first are in.
+//
+//   step 0           shift own block on       attend own
+//   steps 1 to n-1   shift block on           attend block (r - t) mod n
+//
 // Blocks are keys and values or, of gradients, queries with what belongs to
 // them. Gradients of what travels follow their block: once it is attended, they
 // go where it is attended next, and from the last rank home, which is one hop
@@ -58,6 +65,8 @@ RingAttention::Result RingAttention::emit(const State &state,
   OpFoldResult zero = builder.getIndexAttr(0),
                last = builder.getIndexAttr(windows - 1);
   AxisAttr outer = plan.getOuterAxis();
+  if (dealt.rows.isOfBatch())
+    return turnInGroup(state, own);
   if (windows == 1)
     return turn(state, own, zero);
   auto window = [&](OpFoldResult number, const State &state,
@@ -105,6 +114,28 @@ RingAttention::Result RingAttention::turn(State state, RingBlock own,
   Value from = source(window, builder.getIndexAttr(hopsOn), 1);
   state = attend(state, here.on, from);
   return {state, shiftGradients(here.on.gradients, from, inner)};
+}
+
+/// What comes after the last step, a turn further, nobody needs.
+RingAttention::Result RingAttention::turnInGroup(State state, RingBlock own) {
+  AxisAttr ring = plan.getInnerAxis();
+  Value size =
+      GroupSizeOp::create(builder, loc, builder.getIndexType(), dealt.rows);
+  Blocks here = {shift(own, rank, ring), {}};
+  state = attend(state, own, rank);
+  here.on.gradients = shiftGradients(own.gradients, rank, ring);
+  auto inGroup = [&](Value number, const State &before,
+                     const Blocks &blocks) -> Step {
+    Value from = GroupSourceOp::create(builder, loc, builder.getIndexType(),
+                                       number, dealt.rows);
+    RingBlock block = blocks.on;
+    Blocks next = {shift(block, from, ring), {}};
+    State after = attend(before, block, from);
+    next.on.gradients = shiftGradients(block.gradients, from, ring);
+    return {after, next};
+  };
+  std::tie(state, here) = loop(1, size, {state, here}, inGroup);
+  return {state, here.on.gradients};
 }
 
 /// The steps of a turn after that of a rank's own block.
@@ -170,16 +201,19 @@ RingAttention::Step RingAttention::step(OpFoldResult number, State state,
   return {state, next};
 }
 
-RingAttention::Step RingAttention::loop(
-    int64_t first, int64_t end, const Step &start,
-    function_ref<Step(Value, const State &, const Blocks &)> body) {
-  if (first >= end)
-    return start;
+Value RingAttention::index(int64_t number) {
+  return arith::ConstantIndexOp::create(builder, loc, number);
+}
+
+RingAttention::Step RingAttention::loop(int64_t first, int64_t end,
+                                        const Step &start, Body body) {
+  return first < end ? loop(first, index(end), start, body) : start;
+}
+
+RingAttention::Step RingAttention::loop(int64_t first, Value end,
+                                        const Step &start, Body body) {
   const State &state = start.first;
   const Blocks &blocks = start.second;
-  auto bound = [&](int64_t n) -> Value {
-    return arith::ConstantIndexOp::create(builder, loc, n);
-  };
   auto listed = [](const State &state, const Blocks &blocks) {
     SmallVector<Value> values = llvm::to_vector(state);
     auto append = [&](const RingBlock &block) {
@@ -212,8 +246,8 @@ RingAttention::Step RingAttention::loop(
       here.back = takeLike(*blocks.back);
     return {carried, here};
   };
-  auto loop = scf::ForOp::create(builder, loc, bound(first), bound(end),
-                                 bound(1), listed(state, blocks));
+  auto loop = scf::ForOp::create(builder, loc, index(first), end, index(1),
+                                 listed(state, blocks));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   auto [here, carried] = read(loop.getRegionIterArgs());

@@ -56,10 +56,13 @@ private:
   Result turn(State state, RingBlock own, OpFoldResult window);
   Result turnBothWays(Step here, OpFoldResult window,
                       ArrayRef<Value> ownGradients);
+  Result turnInGroup(State state, RingBlock own);
   Step step(OpFoldResult number, State state, Blocks here, OpFoldResult window);
+  using Body = function_ref<Step(Value, const State &, const Blocks &)>;
   /// Steps `first` to `end`, exclusive.
-  Step loop(int64_t first, int64_t end, const Step &start,
-            function_ref<Step(Value, const State &, const Blocks &)> body);
+  Step loop(int64_t first, int64_t end, const Step &start, Body body);
+  Step loop(int64_t first, Value end, const Step &start, Body body);
+  Value index(int64_t number);
   Value source(OpFoldResult window, OpFoldResult step, int64_t way);
   RingBlock shift(const RingBlock &block, Value source, AxisAttr axis,
                   int64_t distance = 1, int64_t hops = 0);

@@ -34,13 +34,25 @@ namespace mlir::sp {
 using namespace mlir;
 using namespace mlir::sp;
 
+/// Whether a turn has one sequence of each attention, and documents in it.
+static bool haveOneRow(func::FuncOp func) {
+  bool haveOne = true, haveDocuments = false;
+  auto look = [&](auto op) {
+    haveOne &= op.getQuery().getType().getDimSize(0) == 1;
+    haveDocuments |= op.getDocumentsAttr() != nullptr;
+  };
+  func.walk([&](AttentionOp op) { look(op); });
+  func.walk([&](AttentionBackwardOp op) { look(op); });
+  return haveOne && haveDocuments;
+}
+
 namespace {
 
 class TurnsFolding {
 public:
   TurnsFolding(func::FuncOp func, int64_t turns, const TurnLevels &levels)
       : func(func), body(func.getBody().front()), turns(turns), levels(levels),
-        builder(func.getContext()) {}
+        builder(func.getContext()), areRows(haveOneRow(func)) {}
 
   void run();
 
@@ -76,6 +88,7 @@ private:
   int64_t turns;
   const TurnLevels &levels;
   OpBuilder builder;
+  bool areRows; ///< turns are those of the batch
   DenseMap<Value, Value> stacks;
 };
 
@@ -207,6 +220,8 @@ void TurnsFolding::emitLoop(unsigned number) {
   SmallVector<Location> locs(inits.size(), loc);
   auto loop = stablehlo::WhileOp::create(builder, loc,
                                          ValueRange(inits).getTypes(), inits);
+  if (areRows)
+    loop->setAttr(kRowsOfBatch, builder.getUnitAttr());
   Block *condition = builder.createBlock(&loop.getCond(), {},
                                          ValueRange(inits).getTypes(), locs);
   Value isLeft = stablehlo::CompareOp::create(

@@ -3,6 +3,7 @@
 #ifndef SPRT_DOCUMENTS_H
 #define SPRT_DOCUMENTS_H
 
+#include "sprt/batch.h"
 #include "sprt/plan.h"
 
 #ifdef __cplusplus
@@ -19,10 +20,20 @@ typedef struct sprt_documents {
   /// where results feed the input, or documents come back so often that leaving
   /// them out would cost more than it saves.
   int32_t skipped;
+  /// Whether each was given to as few ranks as hold it: where the program deals
+  /// documents, and they did fit.
+  int32_t dealt;
 } sprt_documents;
 
 SPRT_API sprt_status *sprt_session_documents(const sprt_session *session,
                                              sprt_documents *out_documents);
+
+/// Which positions of the last run's documents each rank had, by rank, row of
+/// the batch (as a micro-batch) and position; documents are numbered from 0 in
+/// each row. None where they were not dealt. Valid until the next run.
+SPRT_API sprt_status *sprt_session_pieces(const sprt_session *session,
+                                          const sprt_batch_piece **out_pieces,
+                                          int64_t *out_count);
 
 /// Fills one prediction for each rank of a run with these documents, counted
 /// without running it: the bytes that the last run has sent. Sizes are the

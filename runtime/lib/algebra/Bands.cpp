@@ -225,7 +225,7 @@ int64_t Bands::ringReach(const Layout &queries, const Layout &keys,
                          int64_t above) const {
   auto isSeen = [&](int64_t hop) {
     int64_t digit = way.digit(way.moved(owner, hop * way.step));
-    int64_t first = (above * way.size + digit) * way.stride;
+    int64_t first = way.first + (above * way.size + digit) * way.stride;
     for (int64_t reader = first; reader < first + way.stride; ++reader)
       if (!restrict(queries, reader, keys, owner).empty())
         return true;

@@ -67,6 +67,31 @@ void addMeeting(const std::vector<Interval> &from, const Interval &other,
     out.push_back(*at);
 }
 
+/// Of a band that shows each of its queries one key, and each key one query:
+/// how much further the key is.
+std::optional<int64_t> diagonalOf(const Band &band) {
+  int64_t offset = band.k0 - band.q0;
+  bool isSquare = band.k1 - band.q1 == offset;
+  bool isOne =
+      band.q1 - band.q0 == 1 || (band.lo == offset && band.hi == offset);
+  return isSquare && isOne ? std::optional(offset) : std::nullopt;
+}
+
+/// Adds a band to others; documents of one position each make one diagonal.
+void addBand(std::vector<Band> &bands, const Band &next) {
+  std::optional<int64_t> offset = diagonalOf(next);
+  if (offset && !bands.empty()) {
+    Band &last = bands.back();
+    if (diagonalOf(last) == offset && last.q1 == next.q0 &&
+        last.uniform == next.uniform) {
+      last = {last.q0, next.q1, last.k0,     next.k1,
+              *offset, *offset, next.uniform};
+      return;
+    }
+  }
+  bands.push_back(next);
+}
+
 /// In order, and those that touch as one.
 std::vector<Interval> joined(std::vector<Interval> list) {
   std::sort(list.begin(), list.end(), [](const Interval &a, const Interval &b) {
@@ -113,7 +138,7 @@ std::optional<Bands> within(const Bands &mask, const Documents &queries,
             intersect(band, {seeing.begin, seeing.end, at.begin, at.end,
                              unboundedBelow, unboundedAbove, band.uniform});
         if (tighten(part))
-          bands.push_back(part);
+          addBand(bands, part);
       }
     return bands.size() <= most;
   };

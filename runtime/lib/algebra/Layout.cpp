@@ -15,34 +15,126 @@ const char *name(LayoutKind kind) {
     return "zigzag";
   case LayoutKind::striped:
     return "striped";
+  case LayoutKind::batch:
+    return "batch";
   }
   return "unknown";
 }
 
 std::optional<LayoutKind> parseLayoutKind(std::string_view text) {
-  for (LayoutKind kind :
-       {LayoutKind::contiguous, LayoutKind::zigzag, LayoutKind::striped})
+  for (LayoutKind kind : {LayoutKind::contiguous, LayoutKind::zigzag,
+                          LayoutKind::striped, LayoutKind::batch})
     if (text == name(kind))
       return kind;
   return std::nullopt;
 }
 
-Layout::Layout(LayoutKind kind, int64_t length, int64_t ring, int64_t split,
-               int64_t within, LayoutBlocks blocks)
-    : dealt(kind), positions(length), whole(within ? within : length),
-      owners(ring), parts(split), cut(blocks) {
-  assert(check(kind, length, ring, split, within, blocks).empty());
+namespace {
+
+/// Whether mirrored chunks are dealt.
+bool isMirrored(LayoutKind kind) {
+  return kind == LayoutKind::zigzag || kind == LayoutKind::batch;
 }
 
-Layout Layout::ofBlock() const {
-  return Layout(dealt, whole / cut.count, owners, parts);
+/// How each block is dealt.
+Layout blockOf(const Layout &layout) {
+  return Layout(layout.kind(), layout.within() / layout.blocks().count,
+                layout.ring(), layout.split());
+}
+
+/// How many rows of each block an owner has.
+int64_t rowsOfBlock(const Layout &layout) {
+  return layout.within() / layout.blocks().count / layout.ring() /
+         layout.split();
+}
+
+/// Rows of a ring owner, of all positions that are dealt.
+int64_t ringCount(const Layout &layout, int64_t owner) {
+  if (layout.deal())
+    return layout.deal()->count(owner);
+  int64_t whole = layout.within(), owners = layout.ring();
+  if (!isMirrored(layout.kind()))
+    return Parts{whole, owners}.size(owner);
+  Parts chunks{whole, 2 * owners};
+  return chunks.size(owner) + chunks.size(2 * owners - 1 - owner);
+}
+
+/// The rows of its ring owner that an owner holds.
+Interval ringRows(const Layout &layout, int64_t owner) {
+  Parts rows{ringCount(layout, owner / layout.split()), layout.split()};
+  int64_t part = owner % layout.split();
+  return {rows.start(part), rows.start(part) + rows.size(part)};
+}
+
+/// Positions of a ring owner's rows.
+Ranges ringRanges(const Layout &layout, int64_t owner) {
+  if (layout.deal())
+    return layout.deal()->ranges(owner);
+  int64_t whole = layout.within(), owners = layout.ring(),
+          count = ringCount(layout, owner);
+  if (layout.kind() == LayoutKind::striped)
+    return {{owner, count, owners}};
+  if (layout.kind() == LayoutKind::contiguous)
+    return {{Parts{whole, owners}.start(owner), count, 1}};
+  Parts chunks{whole, 2 * owners};
+  Ranges mirrored;
+  for (int64_t chunk : {owner, 2 * owners - 1 - owner})
+    mirrored.push_back({chunks.start(chunk), chunks.size(chunk), 1});
+  return mirrored;
+}
+
+/// Who of the ring holds a position.
+Layout::Place ringPlace(const Layout &layout, int64_t position) {
+  if (layout.deal())
+    return layout.deal()->find(position);
+  int64_t whole = layout.within(), owners = layout.ring();
+  switch (layout.kind()) {
+  case LayoutKind::contiguous:
+    break;
+  case LayoutKind::striped:
+    return {position % owners, position / owners};
+  case LayoutKind::zigzag:
+  case LayoutKind::batch: {
+    Parts chunks{whole, 2 * owners};
+    int64_t chunk = chunks.find(position);
+    Layout::Place place{std::min(chunk, 2 * owners - 1 - chunk),
+                        position - chunks.start(chunk)};
+    if (chunk != place.owner)
+      place.row += chunks.size(place.owner);
+    return place;
+  }
+  }
+  Parts blocks{whole, owners};
+  int64_t owner = blocks.find(position);
+  return {owner, position - blocks.start(owner)};
+}
+
+} // namespace
+
+Layout::Layout(LayoutKind kind, int64_t length, int64_t ring, int64_t split,
+               int64_t within, LayoutBlocks blocks, int64_t holds)
+    : dealt(kind), positions(length), whole(within ? within : length),
+      owners(ring), parts(split), cut(blocks), capacity(holds) {
+  assert(check(kind, length, ring, split, within, blocks, holds).empty());
+}
+
+Layout Layout::dealtAs(std::shared_ptr<const Deal> deal) const {
+  assert(!deal || checkDeal(*this, *deal).empty());
+  Layout result = *this;
+  result.table = std::move(deal);
+  return result;
+}
+
+OwnerGroup Layout::group(int64_t ringOwner) const {
+  return table && ringOwner >= 0 && ringOwner < owners ? table->group(ringOwner)
+                                                       : OwnerGroup{0, owners};
 }
 
 std::string Layout::check(LayoutKind kind, int64_t length, int64_t ring,
-                          int64_t split, int64_t within, LayoutBlocks blocks) {
-  if (kind != LayoutKind::contiguous && kind != LayoutKind::zigzag &&
-      kind != LayoutKind::striped)
-    return "expected layout kind 0, 1 or 2 but got " +
+                          int64_t split, int64_t within, LayoutBlocks blocks,
+                          int64_t holds) {
+  if (kind < LayoutKind::contiguous || kind > LayoutKind::batch)
+    return "expected layout kind 0, 1, 2 or 3 but got " +
            std::to_string(int(kind));
   if (length < 0 || length > maxLength)
     return "expected layout length from 0 to " + std::to_string(maxLength) +
@@ -63,6 +155,21 @@ std::string Layout::check(LayoutKind kind, int64_t length, int64_t ring,
            " owners, in several where they are apart, but got " +
            std::to_string(blocks.count) + " of " + std::to_string(ring) +
            " owners split in " + std::to_string(split);
+  bool isBatch = kind == LayoutKind::batch;
+  int64_t dealt = within ? within : length;
+  if (isBatch
+          ? holds < 1 || holds > maxLength ||
+                holds <
+                    Layout(LayoutKind::zigzag, dealt, ring, split).maxCount()
+          : holds != 0)
+    return "expected layout of batches alone to hold a number of rows that is "
+           "enough for " +
+           std::to_string(dealt) + " positions over " +
+           std::to_string(ring * split) + " owners but got " +
+           std::to_string(holds);
+  if (isBatch && blocks.count > 1)
+    return "expected layout of a batch in one block but got " +
+           std::to_string(blocks.count);
   int64_t multiple = granule(kind, ring, split) * blocks.count;
   if (blocks.count > 1 && (within ? within : length) % multiple != 0)
     return "expected layout in " + std::to_string(blocks.count) +
@@ -71,39 +178,28 @@ std::string Layout::check(LayoutKind kind, int64_t length, int64_t ring,
   return {};
 }
 
-int64_t Layout::ringCount(int64_t owner) const {
-  if (dealt != LayoutKind::zigzag)
-    return Parts{whole, owners}.size(owner);
-  Parts chunks{whole, 2 * owners};
-  return chunks.size(owner) + chunks.size(2 * owners - 1 - owner);
-}
-
-Interval Layout::ringRows(int64_t owner) const {
-  Parts rows{ringCount(owner / parts), parts};
-  int64_t part = owner % parts;
-  return {rows.start(part), rows.start(part) + rows.size(part)};
-}
-
 int64_t Layout::count(int64_t owner) const {
   if (owner < 0 || owner >= ranks())
     return 0;
   if (positions == whole)
-    return cut.count == 1 ? ringRows(owner).size()
-                          : rowsOfBlock() * (cut.apart ? 1 : cut.count);
+    return cut.count == 1 ? ringRows(*this, owner).size()
+                          : rowsOfBlock(*this) * (cut.apart ? 1 : cut.count);
   return countRows(ranges(owner));
 }
 
 int64_t Layout::maxCount() const {
+  if (dealt == LayoutKind::batch)
+    return std::min(capacity, positions);
   // A block that is longer than all positions is exchanged as a whole.
   if (cut.count > 1)
-    return cut.apart ? rowsOfBlock()
-                     : std::min(rowsOfBlock() * cut.count, positions);
+    return cut.apart ? rowsOfBlock(*this)
+                     : std::min(rowsOfBlock(*this) * cut.count, positions);
   // Contiguous and striped: the first owner is a largest one. Zigzag: with r
   // chunks one larger, the first owner has one of them if r > 0, and the last
   // owner, which holds the two middle chunks, has two if r > ring.
-  int64_t largest = ringCount(0);
-  if (dealt == LayoutKind::zigzag)
-    largest = std::max(largest, ringCount(owners - 1));
+  int64_t largest = ringCount(*this, 0);
+  if (isMirrored(dealt))
+    largest = std::max(largest, ringCount(*this, owners - 1));
   return std::min(Parts{largest, parts}.largest(), positions);
 }
 
@@ -112,7 +208,7 @@ Ranges Layout::ranges(int64_t owner) const {
   if (owner < 0 || owner >= ranks())
     return result;
   if (cut.count > 1) {
-    Layout block = ofBlock();
+    Layout block = blockOf(*this);
     int64_t first = cut.apart ? owner / block.ranks() : 0,
             end = cut.apart ? first + 1 : cut.count;
     for (int64_t number = first; number < end; ++number)
@@ -123,28 +219,15 @@ Ranges Layout::ranges(int64_t owner) const {
       }
     return result;
   }
-  Interval rows = ringRows(owner);
-  int64_t ringOwner = owner / parts;
-  auto add = [&](Range range) {
+  Interval rows = ringRows(*this, owner);
+  int64_t base = 0;
+  for (Range range : ringRanges(*this, owner / parts)) {
+    int64_t begin = std::clamp<int64_t>(rows.begin - base, 0, range.count);
+    int64_t end = std::clamp<int64_t>(rows.end - base, 0, range.count);
+    base += range.count;
+    range = {range.at(begin), end - begin, range.stride};
     range.count = indicesIn(range, 0, positions).size();
     append(result, range);
-  };
-  if (dealt == LayoutKind::striped) {
-    add({ringOwner + owners * rows.begin, rows.size(), owners});
-    return result;
-  }
-  if (dealt == LayoutKind::contiguous) {
-    add({Parts{whole, owners}.start(ringOwner) + rows.begin, rows.size(), 1});
-    return result;
-  }
-  Parts chunks{whole, 2 * owners};
-  int64_t base = 0;
-  for (int64_t chunk : {ringOwner, 2 * owners - 1 - ringOwner}) {
-    int64_t size = chunks.size(chunk);
-    int64_t begin = std::clamp<int64_t>(rows.begin - base, 0, size);
-    int64_t end = std::clamp<int64_t>(rows.end - base, 0, size);
-    add({chunks.start(chunk) + begin, end - begin, 1});
-    base += size;
   }
   return result;
 }
@@ -152,19 +235,23 @@ Ranges Layout::ranges(int64_t owner) const {
 int64_t Layout::toGlobal(int64_t owner, int64_t row) const {
   assert(row >= 0 && row < count(owner) && "owner does not hold that row");
   if (cut.count > 1) {
-    Layout block = ofBlock();
-    int64_t number = cut.apart ? owner / block.ranks() : row / rowsOfBlock();
+    Layout block = blockOf(*this);
+    int64_t number =
+        cut.apart ? owner / block.ranks() : row / rowsOfBlock(*this);
     return number * block.length() +
-           block.toGlobal(owner % block.ranks(), row % rowsOfBlock());
+           block.toGlobal(owner % block.ranks(), row % rowsOfBlock(*this));
   }
-  row += ringRows(owner).begin;
+  row += ringRows(*this, owner).begin;
   owner /= parts;
+  if (table)
+    return positionOf(table->ranges(owner), row);
   switch (dealt) {
   case LayoutKind::contiguous:
     break;
   case LayoutKind::striped:
     return owner + owners * row;
-  case LayoutKind::zigzag: {
+  case LayoutKind::zigzag:
+  case LayoutKind::batch: {
     Parts chunks{whole, 2 * owners};
     if (row < chunks.size(owner))
       return chunks.start(owner) + row;
@@ -178,34 +265,15 @@ Layout::Place Layout::toLocal(int64_t position) const {
   assert(position >= 0 && position < positions && "no such position");
   Place place;
   if (cut.count > 1) {
-    Layout block = ofBlock();
+    Layout block = blockOf(*this);
     int64_t number = position / block.length();
     place = block.toLocal(position % block.length());
     (cut.apart ? place.owner : place.row) +=
-        number * (cut.apart ? block.ranks() : rowsOfBlock());
+        number * (cut.apart ? block.ranks() : rowsOfBlock(*this));
     return place;
   }
-  switch (dealt) {
-  case LayoutKind::contiguous: {
-    Parts blocks{whole, owners};
-    place.owner = blocks.find(position);
-    place.row = position - blocks.start(place.owner);
-    break;
-  }
-  case LayoutKind::striped:
-    place = {position % owners, position / owners};
-    break;
-  case LayoutKind::zigzag: {
-    Parts chunks{whole, 2 * owners};
-    int64_t chunk = chunks.find(position);
-    place.owner = std::min(chunk, 2 * owners - 1 - chunk);
-    place.row = position - chunks.start(chunk);
-    if (chunk != place.owner)
-      place.row += chunks.size(place.owner);
-    break;
-  }
-  }
-  Parts rows{ringCount(place.owner), parts};
+  place = ringPlace(*this, position);
+  Parts rows{ringCount(*this, place.owner), parts};
   int64_t part = rows.find(place.row);
   return {place.owner * parts + part, place.row - rows.start(part)};
 }
@@ -219,7 +287,9 @@ bool Layout::operator==(const Layout &other) const {
   return positions == other.positions && whole == other.whole &&
          owners == other.owners && parts == other.parts &&
          (cut == other.cut || (isDense() && other.isDense())) &&
-         (dealt == other.dealt || owners == 1);
+         (dealt == other.dealt || owners == 1) && capacity == other.capacity &&
+         (table == other.table ||
+          (table && other.table && *table == *other.table));
 }
 
 std::string Layout::str() const {
@@ -232,6 +302,8 @@ std::string Layout::str() const {
   if (cut.count != 1)
     text +=
         " in " + std::to_string(cut.count) + (cut.apart ? " turns" : " blocks");
+  if (dealt == LayoutKind::batch)
+    text += " holding " + std::to_string(capacity);
   return text + ")";
 }
 
@@ -273,9 +345,30 @@ std::optional<Layout> Layout::parse(std::string_view text) {
     if (!blocks.apart && !consume(text, " blocks"))
       return std::nullopt;
   }
-  if (text != ")" || !check(*kind, length, ring, split, within, blocks).empty())
+  int64_t holds = 0;
+  if (consume(text, " holding ") && !consume(text, holds))
     return std::nullopt;
-  return Layout(*kind, length, ring, split, within, blocks);
+  if (text != ")" ||
+      !check(*kind, length, ring, split, within, blocks, holds).empty())
+    return std::nullopt;
+  return Layout(*kind, length, ring, split, within, blocks, holds);
+}
+
+std::string checkDeal(const Layout &layout, const Deal &deal) {
+  if (layout.kind() != LayoutKind::batch)
+    return "expected a layout of batches but got " + layout.str();
+  if (deal.owners() != layout.ring() || deal.length() != layout.within())
+    return "expected " + std::to_string(layout.within()) + " positions for " +
+           std::to_string(layout.ring()) + " owners but got " +
+           std::to_string(deal.length()) + " for " +
+           std::to_string(deal.owners());
+  int64_t most = layout.holds() * layout.split();
+  for (int64_t owner = 0; owner < deal.owners(); ++owner)
+    if (deal.count(owner) > most)
+      return "expected at most " + std::to_string(most) +
+             " positions of an owner but " + std::to_string(owner) + " has " +
+             std::to_string(deal.count(owner));
+  return {};
 }
 
 } // namespace sprt::algebra

@@ -88,8 +88,8 @@ sprt_status *sprt_session_predict(const sprt_session *session, int64_t ranks,
     if (Status failure = checkRoom(session->program, ranks, out_predictions))
       return failure;
     std::vector<Prediction> predictions;
-    if (Status failure =
-            predict(session->program, session->documents.masks(), predictions))
+    if (Status failure = predict(session->program,
+                                 session->documents.bindings(), predictions))
       return failure;
     give(session->program, predictions, out_predictions);
     return Status::success();
@@ -106,6 +106,20 @@ sprt_status *sprt_session_documents(const sprt_session *session,
                        out_documents->size);
     out_documents->count = session->documents.count();
     out_documents->skipped = session->documents.areSkipping();
+    out_documents->dealt = session->documents.areDealt();
+    return Status::success();
+  });
+}
+
+sprt_status *sprt_session_pieces(const sprt_session *session,
+                                 const sprt_batch_piece **out_pieces,
+                                 int64_t *out_count) {
+  return alone(session, [&](auto &) -> Status {
+    if (!out_pieces || !out_count)
+      return nullArgument(out_pieces ? "out_count" : "out_pieces");
+    const std::vector<sprt_batch_piece> &pieces = session->documents.pieces();
+    *out_pieces = pieces.data();
+    *out_count = static_cast<int64_t>(pieces.size());
     return Status::success();
   });
 }

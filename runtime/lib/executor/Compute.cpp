@@ -99,14 +99,14 @@ std::pair<SliceTable &, bool> StreamRun::slicesOf(const Step &step,
                                                   const TableT &attend,
                                                   const AttendShape &shape) {
   auto [entry, added] = cpu.slices[number].try_emplace(
-      {step.id, shape.queryOwner, shape.keyOwner});
+      {step.id, here.number(), shape.queryOwner, shape.keyOwner});
   SliceTable &table = entry->second;
   if (!added)
     return {table, false};
-  const algebra::Layout &queries = program.layouts[attend.queries->layout];
-  const algebra::Layout &keys = program.layouts[attend.keys->layout];
-  table.slices = self.maskOf(step).restrict(queries, shape.queryOwner, keys,
-                                            shape.keyOwner);
+  const algebra::Layout &queries = here.layout(attend.queries->layout);
+  const algebra::Layout &keys = here.layout(attend.keys->layout);
+  table.slices = here.mask(program, step)
+                     .restrict(queries, shape.queryOwner, keys, shape.keyOwner);
   if (attend.scored)
     for (auto [positions, layout, owner] :
          {std::tuple(&table.queryPositions, &queries, shape.queryOwner),

@@ -44,7 +44,7 @@ void CpuRank::beginRun(bool keepTrace) {
       events->finish(stream);
 }
 
-void CpuRank::show(const Masks &ofRun) {
+void CpuRank::show(const Bindings &ofRun) {
   Rank::show(ofRun);
   for (auto &ofStream : slices)
     ofStream.clear();

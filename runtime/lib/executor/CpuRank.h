@@ -22,7 +22,7 @@ public:
   Status allocate(int threads, bool sharesCores, const char *farDirectory);
 
   void beginRun(bool tracing) override;
-  void show(const Masks &ofRun) override;
+  void show(const Bindings &ofRun) override;
   Status execute() override;
   void interrupt() override;
   int64_t peakBytes() const override;
@@ -51,7 +51,8 @@ public:
   std::unique_ptr<TilePool> pool;
   std::unique_ptr<EventBoard> events;
   /// By stream, then by command and owners.
-  std::map<std::tuple<int32_t, int64_t, int64_t>, SliceTable> slices[kStreams];
+  std::map<std::tuple<int32_t, int64_t, int64_t, int64_t>, SliceTable>
+      slices[kStreams];
 
 private:
   /// Part by part of far memory from `local` on, with some of the host's.

@@ -164,13 +164,14 @@ Status DeviceRun::tableOf(const Step &step, const plan::AttendT &attend,
                           const AttendShape &shape, const AttendKernel &kernel,
                           DeviceRank::AttendTable &out_table) {
   auto [entry, added] = deviceRank.tables.try_emplace(
-      {step.id, shape.queryOwner, shape.keyOwner});
+      {step.id, here.number(), shape.queryOwner, shape.keyOwner});
   out_table = entry->second;
   if (!added)
     return Status::success();
-  std::vector<sprt_slice> slices = self.maskOf(step).restrict(
-      program.layouts[attend.queries->layout], shape.queryOwner,
-      program.layouts[attend.keys->layout], shape.keyOwner);
+  std::vector<sprt_slice> slices =
+      here.mask(program, step)
+          .restrict(here.layout(attend.queries->layout), shape.queryOwner,
+                    here.layout(attend.keys->layout), shape.keyOwner);
   std::vector<cuda::Slice> narrowed(slices.size());
   for (size_t i = 0; i < slices.size(); ++i)
     if (!narrowSlice(slices[i], narrowed[i]))
@@ -211,7 +212,7 @@ Status DeviceRun::tableOf(const Step &step, const plan::AttendT &attend,
           std::tuple(attend.keys.get(), shape.keyOwner,
                      &out_table.keyPositions)}) {
       std::vector<int32_t> positions;
-      for (int64_t position : positionsOf(program.layouts[rows->layout], owner))
+      for (int64_t position : positionsOf(here.layout(rows->layout), owner))
         positions.push_back(static_cast<int32_t>(position));
       if (Status failure = give(positions, *out))
         return failure;

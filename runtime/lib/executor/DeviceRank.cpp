@@ -41,7 +41,7 @@ void DeviceRank::beginRun(bool keepTrace) {
     device->limitWork(*control.limit, *control.limit + 2 * firstRun);
 }
 
-void DeviceRank::show(const Masks &ofRun) {
+void DeviceRank::show(const Bindings &ofRun) {
   Rank::show(ofRun);
   releaseTables();
 }

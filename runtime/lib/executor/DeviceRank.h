@@ -27,7 +27,7 @@ public:
   Status allocate(const std::byte *constants);
 
   void beginRun(bool tracing) override;
-  void show(const Masks &ofRun) override;
+  void show(const Bindings &ofRun) override;
   Status execute() override;
   void beginThread() override;
   void endThread() override;
@@ -75,7 +75,7 @@ public:
   const std::shared_ptr<RankStreams> streams;
   std::vector<std::unique_ptr<Device::Event>> events; ///< of the plan
   /// By command and owners.
-  std::map<std::tuple<int32_t, int64_t, int64_t>, AttendTable> tables;
+  std::map<std::tuple<int32_t, int64_t, int64_t, int64_t>, AttendTable> tables;
   /// Other numbers that the program writes, by stream and value.
   std::map<std::pair<int, std::vector<std::byte>>, const std::byte *> numbers;
   std::vector<std::byte *> tableMemory;

@@ -153,6 +153,12 @@ Status Feeds::add(int64_t result, int64_t input) {
            << "expected result \"" << from.parameter->name
            << "\" to feed an input of its type, " << typeText(from)
            << ", but \"" << to.parameter->name << "\" is " << typeText(to);
+  if (isDealtByBatch(program, to))
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected result \"" << from.parameter->name << "\" to feed an "
+           << "input that ranks have alike in each step but \""
+           << to.parameter->name << "\" is dealt by the documents of its step, "
+           << dealtText(program, to);
   bool alike = false;
   if (Status failure = dealtAlike(program, from, to, alike))
     return failure;

@@ -176,8 +176,8 @@ Status ProgramRun::rowsTable(const plan::RowsTableT &table) {
     return failure;
   if (Status failure = rank.resolve(*table.target, scope, to))
     return failure;
-  return write(
-      to, rowsTableBytes(table, program.layouts[table.rows->layout], owner));
+  return write(to,
+               rowsTableBytes(table, here.layout(table.rows->layout), owner));
 }
 
 } // namespace sprt

@@ -21,8 +21,8 @@ void Rank::beginRun(bool keepTrace) {
     stream.clear();
 }
 
-void Rank::show(const Masks &ofRun) {
-  masks = &ofRun;
+void Rank::show(const Bindings &ofRun) {
+  bindings = &ofRun;
   for (auto &ofStream : reaches)
     ofStream.clear();
 }

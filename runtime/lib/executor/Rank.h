@@ -61,9 +61,9 @@ public:
 
   /// Forgets what the last run measured. Before any rank's thread runs.
   virtual void beginRun(bool tracing);
-  /// Masks show something else from the next run on. Before any rank's thread
-  /// runs.
-  virtual void show(const Masks &ofRun);
+  /// Masks and layouts are others from the next run on. Before any rank's
+  /// thread runs.
+  virtual void show(const Bindings &ofRun);
   /// Runs the program; returns when every stream is done.
   virtual Status execute() = 0;
   /// The rank gets a thread that gives it work, or that thread ends.

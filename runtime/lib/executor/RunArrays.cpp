@@ -113,7 +113,7 @@ Status RunArrays::checkResults(const sprt_array *results, int64_t count) const {
 Status bufferOf(const Rank &rank, const ParameterInfo &info,
                 std::byte *&out_data) {
   std::vector<int64_t> counters;
-  Scope scope{&rank.coordinates, &counters, &rank.program.layouts};
+  Scope scope{&rank.coordinates, &counters, &rank.bindings->whole.layouts};
   return rank.resolve(*info.parameter->view, scope, out_data)
       .within("\"" + info.parameter->name + "\"");
 }
@@ -123,7 +123,8 @@ static Status locate(const Rank &rank, const ParameterInfo &info,
                      Placement &out_placement, std::byte *&out_data) {
   if (Status failure = bufferOf(rank, info, out_data))
     return failure;
-  return Placement::create(rank.program, info, rank.number, out_placement);
+  return Placement::create(rank.program, *rank.bindings, info, rank.number,
+                           out_placement);
 }
 
 Status RunArrays::place(Rank &rank, const sprt_array *inputs) const {
@@ -190,7 +191,8 @@ Status RunArrays::receive(Rank &rank, size_t result, std::byte *global) const {
     Placement placement;
     if (!holders[result][static_cast<size_t>(peer)])
       continue;
-    if (Status failure = Placement::create(program, info, peer, placement))
+    if (Status failure =
+            Placement::create(program, *rank.bindings, info, peer, placement))
       return failure;
     if (placement.localBytes() == 0)
       continue;

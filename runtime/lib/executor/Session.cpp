@@ -201,11 +201,26 @@ Status Session::learnDocuments(Rank &rank, const sprt_array *inputs) {
   if (reads)
     if (Status failure = documents.read(inputs, feeds, documentsChange))
       return failure;
-  if (Status failure = barrier(*rank.communicator, kControlChannel,
-                               allRanks(*rank.communicator)))
+  Group everyone = allRanks(*rank.communicator);
+  if (Status failure = barrier(*rank.communicator, kControlChannel, everyone))
     return failure;
   if (documentsChange)
-    rank.show(documents.masks());
+    rank.show(documents.bindings());
+  return local.distributed() ? compareDocuments(rank, everyone)
+                             : Status::success();
+}
+
+Status Session::compareDocuments(Rank &rank, const Group &everyone) {
+  std::vector<std::string> digests;
+  if (Status failure = gatherBytes(*rank.communicator, kControlChannel,
+                                   everyone, documents.digest(), digests))
+    return failure;
+  for (size_t other = 0; other < digests.size(); ++other)
+    if (digests[other] != digests.front())
+      return fail(SPRT_INVALID_ARGUMENT)
+             << "expected the same documents in all processes but rank 0 and "
+                "rank "
+             << other << " were given different ones";
   return Status::success();
 }
 

@@ -2,7 +2,7 @@
 #ifndef SPRT_LIB_EXECUTOR_SESSION_H
 #define SPRT_LIB_EXECUTOR_SESSION_H
 
-#include "executor/DocumentMasks.h"
+#include "executor/DocumentBindings.h"
 #include "executor/Measurements.h"
 #include "executor/RunArrays.h"
 
@@ -64,7 +64,7 @@ public:
   std::string communicator;
   int64_t speaker = 0; ///< the rank that this process speaks for
   Feeds feeds;
-  DocumentMasks documents; ///< of the last run
+  DocumentBindings documents; ///< of the last run
   Measurements measured;
   std::atomic<int64_t> runs{0}; ///< that are done; -1 after a failure
 
@@ -91,6 +91,8 @@ private:
   /// Tells a rank what its masks show, once one rank of this process has read
   /// the documents.
   Status learnDocuments(Rank &rank, const sprt_array *inputs);
+  /// Whether processes have been given the same ones.
+  Status compareDocuments(Rank &rank, const Group &everyone);
   /// The whole life of one local rank in a run.
   Status runRank(Rank &rank, const sprt_array *inputs,
                  const sprt_array *results, const std::vector<bool> &wanted);

@@ -7,6 +7,7 @@ namespace sprt {
 Assignment::Assignment(const BatchOptions &options) : given(options) {
   size_t ranks = size_t(options.ranks);
   plan.work.resize(ranks);
+  plan.costs = options.loads;
   plan.costs.resize(ranks);
   rooms.resize(ranks);
   held.resize(ranks);
@@ -54,6 +55,8 @@ BatchPlan Assignment::take() {
                 [](const BatchPlan::Piece &a, const BatchPlan::Piece &b) {
                   return a.begin < b.begin;
                 });
+  for (size_t rank = 0; rank < given.loads.size(); ++rank)
+    plan.costs[rank] -= given.loads[rank];
   return std::move(plan);
 }
 

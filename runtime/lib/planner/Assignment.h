@@ -11,7 +11,7 @@ public:
   explicit Assignment(const BatchOptions &options);
 
   const BatchOptions &options() const { return given; }
-  /// The cost of a rank.
+  /// The cost of a rank, and its load.
   int64_t load(int64_t rank) const { return plan.costs[size_t(rank)]; }
   int64_t tokens(int64_t rank) const { return held[size_t(rank)]; }
   /// How many micro-batches a rank has.

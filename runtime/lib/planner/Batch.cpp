@@ -71,11 +71,21 @@ Status Batch::checkOptions() const {
     return fail(SPRT_INVALID_ARGUMENT) << "expected at least 0 micro-batches "
                                           "(0: as many as needed) but got "
                                        << options.maxMicroBatches;
+  if (!options.loads.empty() && int64_t(options.loads.size()) != options.ranks)
+    return fail(SPRT_INVALID_ARGUMENT)
+           << "expected loads of " << options.ranks << " ranks but got "
+           << options.loads.size();
   return Status::success();
 }
 
 Status Batch::readLengths(const std::vector<int64_t> &lengths) {
   Wide room = Wide(options.ranks) * options.capacity, tokens = 0, costs = 0;
+  for (int64_t load : options.loads) {
+    if (load < 0)
+      return fail(SPRT_INVALID_ARGUMENT)
+             << "expected a load of at least 0 but got " << load;
+    costs += load;
+  }
   for (size_t i = 0; i < lengths.size(); ++i) {
     int64_t length = lengths[i];
     if (length < 1)
@@ -108,6 +118,8 @@ Status Batch::readLengths(const std::vector<int64_t> &lengths) {
     documents.push_back({int64_t(i), int64_t(tokens) - length, length,
                          int64_t(cost), 1, int64_t(cost)});
   }
+  for (int64_t load : options.loads)
+    costs -= load;
   this->cost = int64_t(costs);
   return checkRoom(int64_t(tokens));
 }
@@ -128,7 +140,10 @@ Status Batch::checkRoom(int64_t tokens) const {
 }
 
 void Batch::chooseDegrees() {
-  bound = ceilOf(cost, options.ranks);
+  int64_t loads = 0;
+  for (int64_t load : options.loads)
+    loads += load;
+  bound = ceilOf(cost + loads, options.ranks);
   for (BatchDocument &document : documents) {
     if (isShared(document)) {
       int64_t fewest = ceilOf(document.length, options.capacity);

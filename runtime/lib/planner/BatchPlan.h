@@ -44,6 +44,8 @@ struct BatchOptions {
   /// Whether a document that does not fit on one rank may take more ranks than
   /// hold it: as many as bring its cost on each down to the mean of all ranks.
   bool spread = false;
+  /// What ranks have to do besides, in the same unit: of each, or nothing.
+  std::vector<int64_t> loads;
 };
 
 struct BatchPlan {
@@ -66,7 +68,7 @@ struct BatchPlan {
   };
 
   std::vector<std::vector<Work>> work; ///< by rank and micro-batch
-  std::vector<int64_t> costs;          ///< of each rank
+  std::vector<int64_t> costs;          ///< of each rank, beside its load
 
   /// Of the rank that has most.
   int64_t microBatches() const;

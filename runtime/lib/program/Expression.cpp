@@ -16,15 +16,27 @@ int arity(ExprOp op) {
   case ExprOp::counter:
     return 0;
   case ExprOp::rows:
+  case ExprOp::group_size:
     return 1;
   default:
     return 2;
   }
 }
 
+const algebra::Layout &layoutOf(const plan::Term &term, const Scope &scope) {
+  return (*scope.layouts)[static_cast<size_t>(term.value())];
+}
+
 int64_t floorDivide(int64_t a, int64_t b) {
   int64_t quotient = a / b;
   return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+/// The member of a group that is so many before another one, cyclically.
+int64_t sourceOf(const algebra::OwnerGroup &group, int64_t owner,
+                 int64_t distance) {
+  int64_t from = (owner - group.first - distance % group.size) % group.size;
+  return group.first + (from < 0 ? from + group.size : from);
 }
 
 /// False on overflow or division by zero.
@@ -90,6 +102,11 @@ TextOperand productText(const TextOperand &a, const TextOperand &b) {
 
 } // namespace
 
+bool isOfLayout(ExprOp op) {
+  return op == ExprOp::rows || op == ExprOp::group_size ||
+         op == ExprOp::group_source;
+}
+
 Status checkExpression(const plan::ExprT *expression,
                        const ExpressionLimits &limits,
                        const std::string &what) {
@@ -103,7 +120,7 @@ Status checkExpression(const plan::ExprT *expression,
                                 << " in the expression of " << what;
     size_t limit = term.op() == ExprOp::coordinate ? limits.factors
                    : term.op() == ExprOp::counter  ? limits.counters
-                   : term.op() == ExprOp::rows     ? limits.layouts
+                   : isOfLayout(term.op())         ? limits.layouts
                                                    : SIZE_MAX;
     if (limit != SIZE_MAX &&
         (term.value() < 0 || static_cast<size_t>(term.value()) >= limit))
@@ -128,7 +145,7 @@ Status checkExpression(const plan::ExprT *expression,
 bool isConstant(const plan::ExprT &expression) {
   for (const plan::Term &term : expression.terms)
     if (term.op() == ExprOp::coordinate || term.op() == ExprOp::counter ||
-        term.op() == ExprOp::rows)
+        isOfLayout(term.op()))
       return false;
   return true;
 }
@@ -163,9 +180,15 @@ Status evaluate(const plan::ExprT &expression, const Scope &scope,
       stack[depth++] = (*scope.counters)[static_cast<size_t>(term.value())];
       continue;
     case ExprOp::rows:
-      stack[depth - 1] =
-          (*scope.layouts)[static_cast<size_t>(term.value())].count(
-              stack[depth - 1]);
+      stack[depth - 1] = layoutOf(term, scope).count(stack[depth - 1]);
+      continue;
+    case ExprOp::group_size:
+      stack[depth - 1] = layoutOf(term, scope).group(stack[depth - 1]).size;
+      continue;
+    case ExprOp::group_source:
+      --depth;
+      stack[depth - 1] = sourceOf(layoutOf(term, scope).group(stack[depth - 1]),
+                                  stack[depth - 1], stack[depth]);
       continue;
     default:
       break;
@@ -206,8 +229,10 @@ expressionText(const plan::ExprT *expression,
       stack.emplace_back(counterName(index), false);
       continue;
     case ExprOp::rows:
-      stack.back() = {"rows#" + std::to_string(index) + "(" +
-                          stack.back().first + ")",
+    case ExprOp::group_size:
+      stack.back() = {std::string(plan::EnumNameExprOp(term.op())) + "#" +
+                          std::to_string(index) + "(" + stack.back().first +
+                          ")",
                       false};
       continue;
     default:
@@ -217,6 +242,11 @@ expressionText(const plan::ExprT *expression,
     stack.pop_back();
     TextOperand &a = stack.back();
     switch (term.op()) {
+    case ExprOp::group_source:
+      a = {"group_source#" + std::to_string(index) + "(" + a.first + ", " +
+               b.first + ")",
+           false};
+      break;
     case ExprOp::add:
       a = sumText(a, b);
       break;

@@ -32,6 +32,9 @@ struct ExpressionLimits {
 Status checkExpression(const plan::ExprT *expression,
                        const ExpressionLimits &limits, const std::string &what);
 
+/// Whether an operator asks a layout about an owner.
+bool isOfLayout(plan::ExprOp op);
+
 /// Whether it is the same for every rank and step.
 bool isConstant(const plan::ExprT &expression);
 

@@ -11,8 +11,9 @@ namespace sprt {
 class Placement {
 public:
   /// Evaluates the owners of the parameter's atoms for one rank.
-  static Status create(const Program &program, const ParameterInfo &info,
-                       int64_t rank, Placement &out_placement);
+  static Status create(const Program &program, const Bindings &bindings,
+                       const ParameterInfo &info, int64_t rank,
+                       Placement &out_placement);
 
   /// Fills `part`, which is `size` bytes of the local buffer from `first` on;
   /// padding becomes zero.
@@ -30,10 +31,16 @@ public:
 private:
   template <typename Visit>
   void forEachRun(int64_t first, int64_t size, const Visit &visit) const;
+  /// Which dimension's index says the row of the batch, if rows of `count` are
+  /// dealt each in its way.
+  static Status findRows(const Program &program, const ParameterInfo &info,
+                         int64_t count, int &out_dim);
 
-  /// Of each leading dimension: global index of every local index, -1 for
-  /// padding.
-  std::vector<std::vector<int64_t>> indices;
+  /// Global index of every local index, -1 for padding.
+  using Indices = std::vector<int64_t>;
+  /// By row of the batch, or for all rows, of each leading dimension.
+  std::vector<std::vector<Indices>> indices;
+  int rowDim = -1;
   std::vector<int64_t> globalStrides; ///< bytes
   int64_t runBytes = 0; ///< of the trailing dimensions, which are whole
   int64_t bytes = 0;
@@ -51,6 +58,14 @@ Status dealtAlike(const Program &program, const ParameterInfo &a,
 /// The first rank that computes an element, given by its row-major number.
 Status rankOfElement(const Program &program, const ParameterInfo &info,
                      int64_t element, int64_t &out_rank);
+
+/// The layout by which the documents of a run deal its inputs, and whose rows a
+/// rank has of it; null where there is none.
+Status findShare(const Program &program, const Binding &bound, int64_t rank,
+                 const algebra::Layout *&out_layout, int64_t &out_owner);
+
+/// Whether the documents of a run say which rank has what of it.
+bool isDealtByBatch(const Program &program, const ParameterInfo &info);
 
 } // namespace sprt
 

@@ -151,7 +151,8 @@ Status Program::findImages(sprt_kernel_lookup lookup, void *context) {
 Status Program::read(const void *bytes, size_t size,
                      std::unique_ptr<Signatures> known) {
   signatures = std::move(known);
-  if (Status failure = unpackPlan(bytes, size, signatures.get(), plan, layouts))
+  if (Status failure = unpackPlan(bytes, size, signatures.get(), plan,
+                                  bindings.whole.layouts))
     return failure;
   for (const auto &kernel : plan->kernels)
     signatureOf.push_back(signatures ? signatures->find(kernel->symbol)
@@ -187,9 +188,9 @@ int32_t Program::maskNumber(const plan::CommandT &command) {
       key.insert(key.end(), {band.q0(), band.q1(), band.k0(), band.k1(),
                              band.lo(), band.hi(), int64_t(band.uniform())});
     auto [known, isNew] = maskNumbers.try_emplace(
-        std::move(key), static_cast<int32_t>(masks.size()));
+        std::move(key), static_cast<int32_t>(bindings.whole.masks.size()));
     if (isNew) {
-      masks.push_back(toAlgebra(shows.bands));
+      bindings.whole.masks.push_back(toAlgebra(shows.bands));
       documentsOf.push_back(shows.documents);
     }
     return known->second;
@@ -209,6 +210,7 @@ void Program::number(
     step.command = command.get();
     maskOf.push_back(maskNumber(*command));
     usesStream[static_cast<int>(command->stream)] = true;
+    usesRows |= command->row != nullptr;
     if (const plan::LoopT *loop = command->operation.AsLoop())
       number(loop->body, step.body);
     if (const plan::WhileT *loop = command->operation.AsWhile()) {

@@ -28,8 +28,18 @@ struct Step {
   std::vector<std::vector<Step>> branches; ///< Case
 };
 
-/// Masks by number, as a run has them.
-using Masks = std::vector<algebra::Bands>;
+/// What masks show and how layouts are dealt, each by number.
+struct Binding {
+  std::vector<algebra::Bands> masks;
+  std::vector<algebra::Layout> layouts;
+};
+
+/// The same as a run has them: for all rows of the batch as one, and for each
+/// row where they are known.
+struct Bindings {
+  Binding whole;
+  std::vector<Binding> rows;
+};
 
 /// An input or result, global and local.
 struct ParameterInfo {
@@ -73,18 +83,18 @@ public:
   std::vector<int64_t> processOf() const;
 
   std::unique_ptr<plan::PlanT> plan;
-  std::vector<algebra::Layout> layouts;
   std::vector<Step> steps;
   /// All commands by number, and of attention or a ring's transfer the number
   /// of its mask, else -1.
   std::vector<const Step *> stepOf;
   std::vector<int32_t> maskOf;
-  /// What is said of a mask before documents are known, and by the plan's
-  /// number which documents cut it, or -1.
-  Masks masks;
+  /// What is said before documents are known, and by mask which documents of
+  /// the plan cut it, or -1.
+  Bindings bindings;
   std::vector<int32_t> documentsOf;
-  const algebra::Bands &maskIn(const Masks &ofRun, const Step &step) const {
-    return ofRun[static_cast<size_t>(maskOf[static_cast<size_t>(step.id)])];
+  const algebra::Bands &maskIn(const Binding &ofRun, const Step &step) const {
+    return ofRun
+        .masks[static_cast<size_t>(maskOf[static_cast<size_t>(step.id)])];
   }
   bool isForDevice() const { return sprt::isForDevice(*plan); }
 
@@ -104,6 +114,7 @@ public:
   std::string mesh;
   const std::byte *constants = nullptr;
   bool usesStream[kStreams] = {true};
+  bool usesRows = false; ///< commands are of rows of the batch
 
 private:
   Status checkFeatures() const;

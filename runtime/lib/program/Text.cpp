@@ -49,6 +49,8 @@ public:
               sizeText(image->bytes) + "\n";
     for (const auto &input : plan.inputs)
       parameter("input ", *input);
+    if (plan.batch)
+      text += "batch by numbers " + std::to_string(plan.batch->numbers) + "\n";
     for (size_t i = 0; i < plan.documents.size(); ++i)
       text += "documents " + std::to_string(i) + "   queries by " +
               numbers(plan.documents[i]->queries) + "   keys by " +
@@ -165,6 +167,8 @@ private:
     text += number + std::string(2 * depth, ' ') + operation(command.operation);
     if (!command.name.empty())
       text += "   \"" + command.name + "\"";
+    if (command.row)
+      text += "   of row " + expr(command.row);
     if (command.when)
       text += "   if " + expr(command.when);
     for (uint32_t event : command.waits)

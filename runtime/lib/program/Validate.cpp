@@ -119,6 +119,29 @@ Status checkNumbers(const plan::PlanT &plan,
   return Status::success();
 }
 
+/// By what layouts of batches are dealt.
+Status checkBatch(const plan::PlanT &plan) {
+  bool isDealt = false;
+  for (const auto &layout : plan.layouts)
+    isDealt |= layout->kind == plan::LayoutKind::batch;
+  if (isDealt != (plan.batch != nullptr))
+    return fail(SPRT_DAMAGED)
+           << (isDealt ? "layouts of batches that nothing deals"
+                       : "a batch without layouts that it deals");
+  if (!isDealt)
+    return Status::success();
+  const plan::BatchT &batch = *plan.batch;
+  if (batch.numbers >= plan.document_numbers.size())
+    return fail(SPRT_DAMAGED) << "a batch by numbers " << batch.numbers
+                              << " of " << plan.document_numbers.size();
+  constexpr int64_t kMostCost = int64_t(1) << 40;
+  for (int64_t cost : {batch.token_cost, batch.pair_cost})
+    if (cost < 0 || cost > kMostCost)
+      return fail(SPRT_DAMAGED)
+             << "expected costs of 0 to " << kMostCost << " but got " << cost;
+  return Status::success();
+}
+
 Status checkDocuments(const plan::PlanT &plan) {
   for (const auto &numbers : plan.document_numbers) {
     if (!numbers)
@@ -136,7 +159,7 @@ Status checkDocuments(const plan::PlanT &plan) {
       if (input >= plan.inputs.size())
         return fail(SPRT_DAMAGED) << "documents are computed of input " << input
                                   << " of " << plan.inputs.size();
-  return Status::success();
+  return checkBatch(plan);
 }
 
 Status checkImages(const plan::PlanT &plan) {

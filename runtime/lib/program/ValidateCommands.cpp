@@ -127,6 +127,12 @@ Status CommandValidator::checkNeeds(const plan::SendRecvT &transfer) {
       return fail(SPRT_DAMAGED)
              << "rows are dealt to " << rows.ranks * rows.split
              << " owners in a ring of " << ranks;
+    if (rows.kind == plan::LayoutKind::batch &&
+        (needs.stride != 1 || needs.size != ranks || rows.split != 1))
+      return fail(SPRT_DAMAGED)
+             << "rows of a batch, which go round among all that share them, in "
+                "a ring of "
+             << needs.size << " ranks at stride " << needs.stride;
   }
   for (size_t i = 1; i < dealt.size(); ++i)
     if (Status failure =

@@ -19,6 +19,9 @@ Status CommandValidator::check(
 Status CommandValidator::check(const plan::CommandT &command) {
   if (!isEnum(command.stream))
     return fail(SPRT_DAMAGED) << "unknown stream " << int(command.stream);
+  if (command.row)
+    if (Status failure = parts.checkExpr(command.row.get(), "a row"))
+      return failure;
   if (command.when)
     if (Status failure = parts.checkExpr(command.when.get(), "\"when\""))
       return failure;

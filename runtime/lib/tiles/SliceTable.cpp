@@ -175,14 +175,16 @@ algebra::Area tableBytes(const Program &program) {
   for (const Step *step : program.stepOf) {
     const plan::OperationUnion &operation = step->command->operation;
     if (const plan::RowsTableT *table = operation.AsRowsTable())
-      total += ownersOf(*table->rows, program.layouts[table->rows->layout]) *
+      total += ownersOf(*table->rows,
+                        program.bindings.whole.layouts[table->rows->layout]) *
                allocated(static_cast<algebra::Area>(table->target->bytes));
     const plan::AttendT *attend = operation.AsAttend();
     if (!attend)
       continue;
-    const algebra::Layout &queries = program.layouts[attend->queries->layout],
-                          &keys = program.layouts[attend->keys->layout];
-    const auto &bands = program.maskIn(program.masks, *step).bands();
+    const algebra::Layout
+        &queries = program.bindings.whole.layouts[attend->queries->layout],
+        &keys = program.bindings.whole.layouts[attend->keys->layout];
+    const auto &bands = program.maskIn(program.bindings.whole, *step).bands();
     // Of each band at most one slice for each pair of two ranges.
     algebra::Area slices = bands.size() * 4;
     auto rows = [](const algebra::Layout &layout) {

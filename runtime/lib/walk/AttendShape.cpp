@@ -65,7 +65,7 @@ Status checkTerm(const plan::ScoreTermT &term, Extent extent,
 
 /// Of attention and its gradients: all but blocks and kv heads.
 template <typename TableT>
-Status pairsOf(const Program &program, const Scope &scope, const TableT &attend,
+Status pairsOf(const Scope &scope, const TableT &attend,
                AttendShape &out_shape) {
   AttendShape &shape = out_shape;
   for (auto [expression, out] :
@@ -77,8 +77,9 @@ Status pairsOf(const Program &program, const Scope &scope, const TableT &attend,
         {attend.keys->owner.get(), &shape.keyOwner}})
     if (Status failure = evaluate(*expression, scope, *out))
       return failure;
-  const algebra::Layout &queries = program.layouts[attend.queries->layout],
-                        &keys = program.layouts[attend.keys->layout];
+  const std::vector<algebra::Layout> &layouts = *scope.layouts;
+  const algebra::Layout &queries = layouts[attend.queries->layout],
+                        &keys = layouts[attend.keys->layout];
   // Whoever is no owner holds nothing, as owner -1 does.
   for (auto [owner, layout] : {std::pair(&shape.queryOwner, &queries),
                                std::pair(&shape.keyOwner, &keys)})
@@ -105,7 +106,7 @@ Status checkTerms(const RankView &rank, const Scope &scope,
   const plan::SignatureT *signature = program.signatureOf[attend.kernel];
   if (!signature)
     return Status::success();
-  int64_t positions = program.layouts[attend.keys->layout].length();
+  int64_t positions = (*scope.layouts)[attend.keys->layout].length();
   for (size_t i = 0; i < attend.terms.size(); ++i) {
     const plan::ScoreTermT &term = *attend.terms[i];
     const plan::TermForm &form = signature->terms[i];
@@ -142,7 +143,7 @@ Status checkTermGradients(const RankView &rank, const Scope &scope,
   plan::DType type =
       backward.type == plan::DType::f64 ? plan::DType::f64 : plan::DType::f32;
   plan::TermForm form(plan::TermKind::pair, type, 1);
-  int64_t positions = rank.program.layouts[backward.keys->layout].length();
+  int64_t positions = (*scope.layouts)[backward.keys->layout].length();
   for (const auto &term : backward.term_gradients) {
     Taken own;
     if (Status failure = resolved("a gradient of a term", *term, own))
@@ -178,7 +179,7 @@ Status checkTermGradients(const RankView &rank, const Scope &scope,
 Status Walk::shapeOf(const plan::AttendT &attend,
                      AttendShape &out_shape) const {
   AttendShape &shape = out_shape;
-  if (Status failure = pairsOf(program, scope, attend, shape))
+  if (Status failure = pairsOf(scope, attend, shape))
     return failure;
   shape.blocks = (shape.queries + attend.query_block - 1) / attend.query_block;
   if (shape.heads == 0 || shape.queries == 0)
@@ -223,7 +224,7 @@ Status Walk::shapeOf(const plan::AttendT &attend,
 Status Walk::shapeOf(const plan::AttendBackwardT &backward,
                      AttendShape &out_shape) const {
   AttendShape &shape = out_shape;
-  if (Status failure = pairsOf(program, scope, backward, shape))
+  if (Status failure = pairsOf(scope, backward, shape))
     return failure;
   if (Status failure = evaluate(*backward.kv_heads, scope, shape.kvHeads))
     return failure;

@@ -3,6 +3,7 @@
 #include "walk/Walk.h"
 
 #include "program/Extent.h"
+#include "program/LayoutOf.h"
 #include "sprt/algebra/Heads.h"
 #include "sprt/algebra/Redeal.h"
 #include "sprt/types.h"
@@ -23,13 +24,12 @@ Status checkAligned(const std::byte *data, plan::DType type) {
 }
 
 /// Heads of a tensor with `headCount` heads that a member of the group holds.
-algebra::Interval heldHeads(const Program &program,
+algebra::Interval heldHeads(const std::vector<algebra::Layout> &layouts,
                             const plan::ExchangeT &exchange, int64_t member) {
   if (exchange.head_layout < 0)
     return {0, exchange.head_count};
-  return algebra::heldHeads(
-      program.layouts[static_cast<size_t>(exchange.head_layout)], member,
-      exchange.head_count);
+  return algebra::heldHeads(layouts[static_cast<size_t>(exchange.head_layout)],
+                            member, exchange.head_count);
 }
 
 /// Part of `whole`: the rows of one owner and some heads.
@@ -66,29 +66,37 @@ Message select(const Piece &whole, const RowsOfOwner &rows,
 
 /// The heads of a dense tensor that `member` passes on: those that no earlier
 /// member of the group also holds.
-algebra::Interval ownHeads(const Program &program,
+algebra::Interval ownHeads(const std::vector<algebra::Layout> &layouts,
                            const plan::ExchangeT &exchange, int64_t member) {
-  algebra::Interval heads = heldHeads(program, exchange, member);
+  algebra::Interval heads = heldHeads(layouts, exchange, member);
   for (int64_t earlier = 0; earlier < member && !heads.empty(); ++earlier)
     heads.begin =
-        std::max(heads.begin, heldHeads(program, exchange, earlier).end);
+        std::max(heads.begin, heldHeads(layouts, exchange, earlier).end);
   return heads;
 }
 
-/// Whether the block of an owner is needed where `receiver` takes it to.
-bool isNeeded(RankView &rank, const Step &step, const plan::NeedsT &needs,
-              const algebra::Layout &keys, int64_t owner, int64_t receiver) {
-  const Program &program = rank.program;
-  const plan::FactorT &ring = *program.plan->factors[needs.factor];
-  algebra::RingWay way{needs.stride, needs.size, needs.step, needs.hops};
-  int64_t taker = receiver / ring.stride % ring.size, above = way.above(taker);
+struct BlockOnWay {
+  int64_t owner, receiver;
+};
+
+/// Whether a block is needed where its receiver takes it to.
+bool isNeeded(RankView &rank, const RowOfBatch &here, const Step &step,
+              const algebra::Layout &keys, const BlockOnWay &block) {
+  const plan::NeedsT &needs = *step.command->operation.AsSendRecv()->needs;
+  const plan::FactorT &ring = *rank.program.plan->factors[needs.factor];
+  const algebra::Layout &queries = here.layout(needs.queries);
+  algebra::RingWay way = wayOf(needs, queries, block.owner);
+  int64_t taker = block.receiver / ring.stride % ring.size,
+          above = way.above(taker);
   auto [entry, added] =
       rank.reaches[static_cast<size_t>(step.command->stream)].try_emplace(
-          {step.id, owner, above}, 0);
+          {step.id, here.number(), block.owner, above}, 0);
   if (added)
-    entry->second = rank.maskOf(step).ringReach(program.layouts[needs.queries],
-                                                keys, owner, way, above);
-  return way.hopsTo(owner, taker) <= entry->second;
+    entry->second = here.mask(rank.program, step)
+                        .ringReach(queries, keys, block.owner, way, above);
+  // Its own owner needs it no more after a whole turn.
+  int64_t hops = way.hopsTo(block.owner, taker);
+  return hops > 0 && hops <= entry->second;
 }
 
 void addRows(Message &message, Piece whole, const algebra::Range &rows) {
@@ -99,10 +107,10 @@ void addRows(Message &message, Piece whole, const algebra::Range &rows) {
     message.push_back(whole);
 }
 
-algebra::Redeal redealOf(const Program &program,
+algebra::Redeal redealOf(const std::vector<algebra::Layout> &layouts,
                          const plan::ExchangeT &exchange) {
-  return {program.layouts[exchange.layout],
-          program.layouts[static_cast<size_t>(exchange.onto)], exchange.by};
+  return {layouts[exchange.layout], layouts[static_cast<size_t>(exchange.onto)],
+          exchange.by};
 }
 
 void redealt(const algebra::Redeal &redeal, const Piece &source,
@@ -155,12 +163,12 @@ Status Walk::blocks(const Step &step, const plan::SendRecvT &transfer,
       return failure;
     if (Status failure = evaluate(*block->heads, scope, heads))
       return failure;
-    const algebra::Layout &layout = program.layouts[block->rows->layout];
+    const algebra::Layout &layout = here.layout(block->rows->layout);
     // Whoever is no owner holds nothing.
     if (owner < 0 || owner >= layout.ranks())
       continue;
     if (transfer.needs &&
-        !isNeeded(self, step, *transfer.needs, layout, owner, receiver))
+        !isNeeded(self, here, step, layout, {owner, receiver}))
       continue;
     Piece piece;
     if (Status failure =
@@ -202,9 +210,9 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
                      GroupMessages &out_messages) {
   Group &group = out_messages.group;
   group = self.groupOf({exchange.factor});
-  const algebra::Layout &rows = program.layouts[exchange.layout];
+  const algebra::Layout &rows = here.layout(exchange.layout);
   if (exchange.direction == plan::Direction::rowsToRows) {
-    algebra::Redeal redeal = redealOf(program, exchange);
+    algebra::Redeal redeal = redealOf(here.bound().layouts, exchange);
     Piece source, target;
     if (Status failure = strided(*exchange.source,
                                  redeal.countBefore(group.index), 1, source))
@@ -216,7 +224,8 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
     return Status::success();
   }
   bool gathers = exchange.direction == plan::Direction::rowsToHeads;
-  algebra::Interval mine = heldHeads(program, exchange, group.index);
+  algebra::Interval mine =
+      heldHeads(here.bound().layouts, exchange, group.index);
   // The first member's owner, where the parts of a ring owner are joined.
   int64_t firstOwner = 0, denseRows = rows.length();
   algebra::Layout joined = algebra::joined(rows);
@@ -246,10 +255,11 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
     return failure;
 
   for (int64_t member = 0; member < group.size(); ++member) {
-    algebra::Interval theirs = gathers ? heldHeads(program, exchange, member)
-                                       : ownHeads(program, exchange, member);
+    algebra::Interval theirs =
+        gathers ? heldHeads(here.bound().layouts, exchange, member)
+                : ownHeads(here.bound().layouts, exchange, member);
     algebra::Interval passed =
-        gathers ? mine : ownHeads(program, exchange, group.index);
+        gathers ? mine : ownHeads(here.bound().layouts, exchange, group.index);
     // An all-gather back to rows needs no transfer: every member has its own
     // rows.
     if (!gathers && exchange.head_layout < 0)
@@ -270,7 +280,7 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
 
 Status Walk::sumRedeal(const plan::ExchangeT &exchange, int64_t &out_bytes,
                        Message &out_touched) {
-  algebra::Redeal redeal = redealOf(program, exchange);
+  algebra::Redeal redeal = redealOf(here.bound().layouts, exchange);
   int64_t own = self.groupOf({exchange.factor}).index;
   Piece source, target;
   if (Status failure =
@@ -303,7 +313,7 @@ Status Walk::resolve(const plan::ReduceScatterT &reduce,
                      GroupMessages &out_messages) {
   Group &group = out_messages.group;
   group = self.groupOf({reduce.factor});
-  const algebra::Layout &rows = program.layouts[reduce.layout];
+  const algebra::Layout &rows = here.layout(reduce.layout);
   Piece source, target;
   if (Status failure = strided(*reduce.source, rows.length(), 1, source))
     return failure;

@@ -1,6 +1,7 @@
 #include "walk/Prediction.h"
 
 #include "sprt/types.h"
+#include "walk/GroupTurns.h"
 #include "walk/Sameness.h"
 #include "walk/TouchingWalk.h"
 #include "walk/TurnSums.h"
@@ -8,7 +9,6 @@
 #include <algorithm>
 
 namespace sprt {
-
 namespace {
 
 /// What is counted: what comes to the same for every rank, but what differs in
@@ -133,23 +133,17 @@ private:
     case plan::Operation::SendRecv:
       return count(step, *operation.AsSendRecv());
     case plan::Operation::Exchange: {
-      if (operation.AsExchange()->direction == plan::Direction::rowsToRows)
-        return countRedeal(*operation.AsExchange());
-      GroupMessages messages;
-      if (Status failure = resolve(*operation.AsExchange(), messages))
-        return failure;
-      count(messages);
-      return Status::success();
+      const plan::ExchangeT &exchange = *operation.AsExchange();
+      return exchange.direction == plan::Direction::rowsToRows
+                 ? countRedeal(exchange)
+                 : countMessages(exchange);
     }
     case plan::Operation::AllReduce:
       return count(*operation.AsAllReduce());
-    case plan::Operation::ReduceScatter: {
-      GroupMessages messages;
-      if (Status failure = resolve(*operation.AsReduceScatter(), messages))
+    case plan::Operation::ReduceScatter:
+      if (Status failure = countMessages(*operation.AsReduceScatter()))
         return failure;
-      count(messages);
       return touch(*operation.AsReduceScatter()->source->view);
-    }
     case plan::Operation::Copy:
       return count(*operation.AsCopy());
     case plan::Operation::Fill:
@@ -175,25 +169,28 @@ private:
     return Status::success();
   }
 
-  void count(const GroupMessages &messages) {
+  template <typename TableT> Status countMessages(const TableT &collective) {
+    GroupMessages messages;
+    if (Status failure = resolve(collective, messages))
+      return failure;
     prediction.bytesSent += times * messages.bytesToOthers();
     for (const auto *list : {&messages.outgoing, &messages.incoming})
       for (const Message &message : *list)
         touch(message);
+    return Status::success();
   }
 
-  /// Of blocks that all ranks send and receive; rows of uneven ones are added
-  /// rank by rank.
+  /// Of blocks that all ranks exchange; uneven rows are added rank by rank.
   Status countShared(const plan::SendRecvT &transfer) {
     for (const auto *blocks : {&transfer.sends, &transfer.receives})
       for (const auto &block : *blocks) {
-        const algebra::Layout &rows = program.layouts[block->rows->layout];
+        const algebra::Layout &rows = here.layout(block->rows->layout);
         int64_t heads = 0;
         Piece piece;
         if (Status failure = evaluate(*block->heads, scope, heads))
           return failure;
-        if (Status failure =
-                strided(*block->strided, rows.maxCount(), heads, piece))
+        if (Status failure = strided(*block->strided, Sameness::mostRows(rows),
+                                     heads, piece))
           return failure;
         if (blocks == &transfer.receives)
           touch({piece});
@@ -204,8 +201,11 @@ private:
   }
 
   Status count(const Step &step, const plan::SendRecvT &transfer) {
-    if (part == Part::shared)
-      return countShared(transfer);
+    if (part == Part::shared) {
+      bool isLast = false;
+      Status failure = goesHome(program, transfer, scope, isLast);
+      return failure || isLast ? std::move(failure) : countShared(transfer);
+    }
     Transfer moved;
     if (Status failure = resolve(step, transfer, moved))
       return failure;
@@ -221,9 +221,9 @@ private:
     int64_t size = sizeOf(reduce.type);
     for (const auto &view : reduce.views) {
       int64_t elements = view->bytes / size;
-      int64_t own = algebra::Layout(algebra::LayoutKind::contiguous, elements,
-                                    group.size())
-                        .count(group.index);
+      algebra::Layout parts(algebra::LayoutKind::contiguous, elements,
+                            group.size());
+      int64_t own = parts.count(group.index);
       prediction.bytesSent +=
           times * (elements + own * (group.size() - 2)) * size;
     }
@@ -276,11 +276,15 @@ private:
   }
 
   Status addRows(const plan::SendRecvT &transfer) {
+    LoopBounds turns = loops;
+    Status failure = leaveOutHome(program, transfer, rank.coordinates, turns);
+    if (failure)
+      return failure;
     for (const auto &block : transfer.sends) {
       int64_t rows = 0, heads = 0;
-      if (Sameness::isEven(program.layouts[block->rows->layout]))
+      if (Sameness::isEven(here.layout(block->rows->layout)))
         continue;
-      if (Status failure = sums.rows(*block->rows, loops, rows))
+      if (Status failure = sums.rows(*block->rows, turns, rows))
         return failure;
       if (Status failure = evaluate(*block->heads, scope, heads))
         return failure;
@@ -298,13 +302,10 @@ private:
       return failure;
     if (Status failure = sums.pairs(step, attend, loops, area))
       return failure;
-    addPairs(shape, area, productsOf(attend));
+    prediction.addFlops({times, 2, area, shape.pairs(), productsOf(attend)});
     return Status::success();
   }
 
-  void addPairs(const AttendShape &shape, int64_t area, int64_t products) {
-    prediction.addFlops({times, 2, area, shape.pairs(), products});
-  }
   /// Counts the pairs of one turn. What adds to a state or gradient touches it
   /// anew only where it sees one, unless others have touched it before.
   template <typename TableT>
@@ -314,13 +315,15 @@ private:
       return failure;
     out_sees = true;
     if (part == Part::shared) {
-      out_shape.queries = program.layouts[attend.queries->layout].maxCount();
-      out_shape.keys = program.layouts[attend.keys->layout].maxCount();
+      out_shape.queries =
+          Sameness::mostRows(here.layout(attend.queries->layout));
+      out_shape.keys = Sameness::mostRows(here.layout(attend.keys->layout));
       return Status::success();
     }
-    int64_t area =
-        sums.pairsOf(step, attend, out_shape.queryOwner, out_shape.keyOwner);
-    addPairs(out_shape, area, productsOf(attend));
+    int64_t area = sums.pairsOf(here, step, attend, out_shape.queryOwner,
+                                out_shape.keyOwner);
+    prediction.addFlops(
+        {times, 2, area, out_shape.pairs(), productsOf(attend)});
     out_sees = area > 0;
     return Status::success();
   }
@@ -368,12 +371,12 @@ private:
 
 } // namespace
 
-Status predict(const Program &program, const Masks &masks,
+Status predict(const Program &program, const Bindings &bindings,
                std::vector<Prediction> &out, Counting counting) {
-  Sameness same(program, masks, counting == Counting::together);
-  TurnSums sums(program, masks);
+  Sameness same(program, bindings, counting == Counting::together);
+  TurnSums sums(program, bindings.whole);
   Imagined first(program, 0);
-  first.masks = &masks;
+  first.bindings = &bindings;
   Predictor shared(first, same, sums);
   if (Status failure = shared.run())
     return failure;
@@ -382,7 +385,7 @@ Status predict(const Program &program, const Masks &masks,
   RankView::Reaches reaches;
   for (int64_t number = 0; number < program.ranks(); ++number) {
     Imagined rank(program, number);
-    rank.masks = &masks;
+    rank.bindings = &bindings;
     std::swap(rank.reaches, reaches);
     sums.begin(rank.coordinates);
     Predictor own(rank, same, sums, &shared);

@@ -37,13 +37,13 @@ struct Prediction {
 /// one by one nothing is, which tests compare.
 enum class Counting { together, oneByOne };
 /// Masks show so much.
-Status predict(const Program &program, const Masks &masks,
+Status predict(const Program &program, const Bindings &bindings,
                std::vector<Prediction> &out,
                Counting counting = Counting::together);
 /// Before documents are known: they cut nothing off.
 inline Status predict(const Program &program, std::vector<Prediction> &out,
                       Counting counting = Counting::together) {
-  return predict(program, program.masks, out, counting);
+  return predict(program, program.bindings, out, counting);
 }
 
 } // namespace sprt

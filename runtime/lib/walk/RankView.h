@@ -31,18 +31,14 @@ public:
   const Program &program;
   const int64_t number;
   const std::vector<int64_t> coordinates;
-  /// By stream, then by command, owner and window: how far along a ring a block
-  /// is needed.
-  using Reaches =
-      std::array<std::map<std::tuple<int32_t, int64_t, int64_t>, int64_t>,
-                 kStreams>;
+  /// By stream, then by command, row of the batch, owner and window: how far
+  /// along a ring a block is needed.
+  using Reaches = std::array<
+      std::map<std::tuple<int32_t, int64_t, int64_t, int64_t>, int64_t>,
+      kStreams>;
   Reaches reaches;
-  /// What the masks of the program show in a run.
-  const Masks *masks = &program.masks;
-
-  const algebra::Bands &maskOf(const Step &step) const {
-    return program.maskIn(*masks, step);
-  }
+  /// What masks and layouts are in a run.
+  const Bindings *bindings = &program.bindings;
 
 protected:
   std::byte *baseOf(plan::Space space) const;

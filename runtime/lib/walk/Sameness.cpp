@@ -1,7 +1,6 @@
 #include "walk/Sameness.h"
 
-#include "program/Expression.h"
-#include "sprt/algebra/Ring.h"
+#include "program/LayoutOf.h"
 
 #include <algorithm>
 
@@ -28,9 +27,9 @@ constexpr int64_t kManyRows = 64;
 
 } // namespace
 
-Sameness::Sameness(const Program &program, const Masks &masks, bool looks)
-    : program(program), masks(masks), same(program.stepOf.size()),
-      different(program.stepOf.size()) {
+Sameness::Sameness(const Program &program, const Bindings &bindings, bool looks)
+    : program(program), bound(bindings.whole), haveRows(!bindings.rows.empty()),
+      same(program.stepOf.size()), different(program.stepOf.size()) {
   for (int64_t rank = 0; rank < program.ranks(); ++rank)
     coordinates.push_back(program.coordinates(rank));
   (void)findDifferent(program.steps);
@@ -41,7 +40,7 @@ Sameness::Sameness(const Program &program, const Masks &masks, bool looks)
 
 std::pair<int64_t, int64_t> Sameness::bounds(const Step &step) const {
   const plan::LoopT &loop = *step.command->operation.AsLoop();
-  Scope scope{&coordinates.front(), nullptr, &program.layouts};
+  Scope scope{&coordinates.front(), nullptr, &bound.layouts};
   std::pair<int64_t, int64_t> bounds;
   if (evaluate(*loop.lower, scope, bounds.first) ||
       evaluate(*loop.upper, scope, bounds.second))
@@ -67,7 +66,7 @@ bool Sameness::findDifferent(const std::vector<Step> &steps) {
                type == plan::Operation::AttendBackward;
     if (const auto *transfer = step.command->operation.AsSendRecv())
       for (const auto &block : transfer->sends)
-        has |= !isEven(program.layouts[block->rows->layout]);
+        has |= !isEven(bound.layouts[block->rows->layout]);
     has |= findDifferent(step.condition);
     has |= findDifferent(step.body);
     for (const std::vector<Step> &branch : step.branches)
@@ -84,6 +83,8 @@ bool Sameness::find(const Step &step, LoopBounds &loops) {
     return std::all_of(views.begin(), views.end(),
                        [&](const auto &view) { return isSame(*view); });
   };
+  if (haveRows && step.command->row)
+    return false;
   // Sums are over all turns.
   const plan::ExprT *when = step.command->when.get();
   if (when && (!isSame(*when) || differs(step)))
@@ -91,7 +92,7 @@ bool Sameness::find(const Step &step, LoopBounds &loops) {
   switch (operation.type) {
   case plan::Operation::Loop: {
     const plan::LoopT &loop = *operation.AsLoop();
-    if (!isConstant(*loop.lower) || !isConstant(*loop.upper))
+    if (!hasOneValue(*loop.lower, loops) || !hasOneValue(*loop.upper, loops))
       return false;
     loops.push_back(bounds(step));
     bool isOne = find(step.body, loops);
@@ -145,7 +146,7 @@ bool Sameness::isSame(const plan::ExprT &expression) const {
   return std::none_of(expression.terms.begin(), expression.terms.end(),
                       [](const plan::Term &term) {
                         return term.op() == plan::ExprOp::coordinate ||
-                               term.op() == plan::ExprOp::rows;
+                               isOfLayout(term.op());
                       });
 }
 
@@ -159,7 +160,7 @@ bool Sameness::hasOneValue(const plan::ExprT &expression,
   int64_t first = 0;
   for (const std::vector<int64_t> &rank : coordinates) {
     int64_t value = 0;
-    if (evaluate(expression, {&rank, &counters, &program.layouts}, value))
+    if (evaluate(expression, {&rank, &counters, &bound.layouts}, value))
       return false;
     if (&rank == &coordinates.front())
       first = value;
@@ -170,8 +171,9 @@ bool Sameness::hasOneValue(const plan::ExprT &expression,
 }
 
 bool Sameness::isSame(const plan::RowsT &rows, const LoopBounds &loops) const {
-  const algebra::Layout &layout = program.layouts[rows.layout];
-  if (!isEven(layout) && layout.length() / layout.ranks() < kManyRows)
+  const algebra::Layout &layout = bound.layouts[rows.layout];
+  if (!isEven(layout) &&
+      (layout.deal() || layout.length() / layout.ranks() < kManyRows))
     return false;
   if (isBelow(*rows.owner, layout.ranks()))
     return true;
@@ -183,7 +185,7 @@ bool Sameness::isSame(const plan::RowsT &rows, const LoopBounds &loops) const {
   for (int64_t turn = 0; turn < turns; ++turn) {
     for (const std::vector<int64_t> &rank : coordinates) {
       int64_t owner = -1;
-      if (evaluate(*rows.owner, {&rank, &counters, &program.layouts}, owner) ||
+      if (evaluate(*rows.owner, {&rank, &counters, &bound.layouts}, owner) ||
           owner < 0 || owner >= layout.ranks())
         return false;
     }
@@ -204,16 +206,20 @@ bool Sameness::areAllNeeded(const Step &step, const plan::NeedsT &needs,
   auto [known, isNew] = allNeeded.try_emplace(std::move(key), true);
   if (!isNew)
     return known->second;
-  const algebra::Layout &layout = program.layouts[keys];
-  algebra::RingWay way{needs.stride, needs.size, needs.step, needs.hops};
-  int64_t most = std::min(way.hops, way.size - 1);
-  int64_t windows = layout.ranks() / (way.stride * way.size);
-  for (int64_t owner = 0; owner < layout.ranks(); ++owner)
+  const algebra::Layout &layout = bound.layouts[keys],
+                        &queries = bound.layouts[needs.queries];
+  // Each owner has a group of its own.
+  if (queries.deal())
+    return known->second = false;
+  int64_t windows = layout.ranks() / (needs.stride * needs.size);
+  for (int64_t owner = 0; owner < layout.ranks(); ++owner) {
+    algebra::RingWay way = wayOf(needs, queries, owner);
+    int64_t most = std::min(way.hops, way.size - 1);
     for (int64_t above = 0; above < std::max<int64_t>(windows, 1); ++above)
-      if (program.maskIn(masks, step)
-              .ringReach(program.layouts[needs.queries], layout, owner, way,
-                         above) < most)
+      if (program.maskIn(bound, step)
+              .ringReach(queries, layout, owner, way, above) < most)
         return known->second = false;
+  }
   return true;
 }
 
@@ -223,8 +229,7 @@ bool Sameness::isSame(const Step &step, const plan::SendRecvT &transfer,
     return false;
   std::vector<int64_t> none;
   for (int64_t rank = 0; rank < program.ranks(); ++rank) {
-    Scope scope{&coordinates[static_cast<size_t>(rank)], &none,
-                &program.layouts};
+    Scope scope{&coordinates[static_cast<size_t>(rank)], &none, &bound.layouts};
     int64_t to = rank, from = rank;
     if (evaluate(*transfer.to, scope, to) ||
         evaluate(*transfer.from, scope, from) || to == rank || from == rank)

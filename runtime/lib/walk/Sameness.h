@@ -18,9 +18,9 @@ namespace sprt {
 
 class Sameness {
 public:
-  /// Of a program whose masks are these; or of none of its commands, unless
-  /// `looks`.
-  Sameness(const Program &program, const Masks &masks, bool looks);
+  /// Of a program whose masks and layouts are these; or of none of its
+  /// commands, unless `looks`. What is of a row of the batch never is.
+  Sameness(const Program &program, const Bindings &bindings, bool looks);
 
   /// Whether a command, with all that is in it, sends as many bytes and touches
   /// the same memory on every rank, but for what differs.
@@ -34,6 +34,12 @@ public:
   /// Whether all its owners have as many rows.
   static bool isEven(const algebra::Layout &layout) {
     return layout.length() == layout.maxCount() * layout.ranks();
+  }
+  /// Rows of an owner, to within one, where no table deals them.
+  static int64_t mostRows(const algebra::Layout &layout) {
+    return layout.holds()
+               ? std::max(layout.count(0), layout.count(layout.ranks() - 1))
+               : layout.maxCount();
   }
   /// The counters of a Loop that is the same: from first to before second.
   std::pair<int64_t, int64_t> bounds(const Step &step) const;
@@ -57,7 +63,8 @@ private:
   bool areAllNeeded(const Step &step, const plan::NeedsT &needs, uint32_t keys);
 
   const Program &program;
-  const Masks &masks;
+  const Binding &bound;
+  bool haveRows; ///< masks and layouts of their own
   std::vector<std::vector<int64_t>> coordinates;  ///< by rank
   std::map<std::vector<int64_t>, bool> allNeeded; ///< by all that decides it
   std::vector<char> same, different;              ///< by command

@@ -52,7 +52,8 @@ struct Cycle {
 };
 
 std::optional<Cycle> cycleOf(const plan::ExprT &expression,
-                             const std::vector<int64_t> &coordinates) {
+                             const std::vector<int64_t> &coordinates,
+                             const std::vector<algebra::Layout> &layouts) {
   std::vector<Linear> stack;
   for (size_t i = 0; i < expression.terms.size(); ++i) {
     const plan::Term &term = expression.terms[i];
@@ -72,6 +73,15 @@ std::optional<Cycle> cycleOf(const plan::ExprT &expression,
       if (term.op() == plan::ExprOp::mod && isLast && b.slope == 0 &&
           b.value > 0)
         return Cycle{a, b.value};
+      // Where all owners are one group.
+      if (term.op() == plan::ExprOp::group_source && isLast) {
+        const algebra::Layout &rows =
+            layouts[static_cast<size_t>(term.value())];
+        if (rows.deal() || __builtin_sub_overflow(a.value, b.value, &a.value) ||
+            __builtin_sub_overflow(a.slope, b.slope, &a.slope))
+          return std::nullopt;
+        return Cycle{a, rows.ring()};
+      }
       bool isAdd = term.op() == plan::ExprOp::add,
            isMul = term.op() == plan::ExprOp::mul && b.slope == 0;
       if (isAdd && (__builtin_add_overflow(a.value, b.value, &a.value) ||
@@ -110,9 +120,10 @@ std::optional<TurnSums::Met>
 TurnSums::meetInCycle(const plan::RowsT &rows, const LoopBounds &loops) const {
   if (loops.size() != 1)
     return std::nullopt;
-  std::optional<Cycle> cycle = cycleOf(*rows.owner, *coordinates);
+  std::optional<Cycle> cycle =
+      cycleOf(*rows.owner, *coordinates, bound.layouts);
   auto [lower, upper] = loops.front();
-  int64_t ranks = program.layouts[rows.layout].ranks();
+  int64_t ranks = bound.layouts[rows.layout].ranks();
   constexpr int64_t kMost = int64_t(1) << 40;
   auto isSmall = [](int64_t value) { return -kMost < value && value < kMost; };
   if (!cycle || !isSmall(lower) || !isSmall(upper) ||
@@ -139,9 +150,9 @@ Status TurnSums::meet(const plan::RowsT &rows, const LoopBounds &loops,
     return Status::success();
   if (Status failure = spend(turns))
     return failure;
-  int64_t ranks = program.layouts[rows.layout].ranks();
+  int64_t ranks = bound.layouts[rows.layout].ranks();
   std::vector<int64_t> counters = firstTurn(loops);
-  Scope scope{coordinates, &counters, &program.layouts};
+  Scope scope{coordinates, &counters, &bound.layouts};
   bool areOnce = true;
   do {
     int64_t owner = 0;
@@ -178,7 +189,7 @@ Status TurnSums::meet(const plan::RowsT &rows, const LoopBounds &loops,
   Met met;
   if (Status failure = meet(rows, boundsIn(*rows.owner, loops), met))
     return failure;
-  const algebra::Layout &layout = program.layouts[rows.layout];
+  const algebra::Layout &layout = bound.layouts[rows.layout];
   if (met.isAllBut)
     out_parts.emplace_back(algebra::denseRanges(layout.length()), 1);
   for (auto [owner, times] : met.owners)
@@ -228,7 +239,7 @@ Status TurnSums::rows(const plan::RowsT &rows, const LoopBounds &loops,
   Met met;
   if (Status failure = meet(rows, loops, met))
     return failure;
-  const algebra::Layout &layout = program.layouts[rows.layout];
+  const algebra::Layout &layout = bound.layouts[rows.layout];
   out_rows = met.isAllBut ? layout.length() : 0;
   for (auto [owner, times] : met.owners)
     out_rows += (met.isAllBut ? -times : times) * layout.count(owner);
@@ -242,28 +253,29 @@ Status TurnSums::pairs(const Step &step, const TableT &attend,
       sums.try_emplace(sumKey(program, step, attend, loops), 0);
   if (isNew)
     if (Status failure =
-            count(program.maskIn(masks, step), attend, loops, known->second))
+            count(program.maskIn(bound, step), attend, loops, known->second))
       return failure;
   out_area = known->second;
   return Status::success();
 }
 
 template <typename TableT>
-int64_t TurnSums::pairsOf(const Step &step, const TableT &attend,
-                          int64_t queryOwner, int64_t keyOwner) {
+int64_t TurnSums::pairsOf(const RowOfBatch &here, const Step &step,
+                          const TableT &attend, int64_t queryOwner,
+                          int64_t keyOwner) {
   auto command = static_cast<size_t>(step.id);
   kindOf.resize(program.stepOf.size());
   if (kindOf[command] == 0)
     kindOf[command] =
         kinds.try_emplace(kindKey(program, step, attend), kinds.size() + 1)
             .first->second;
-  auto [known, isNew] =
-      areas.try_emplace({kindOf[command], queryOwner, keyOwner}, 0);
+  auto [known, isNew] = areas.try_emplace(
+      {kindOf[command], here.number(), queryOwner, keyOwner}, 0);
   if (isNew)
     known->second = static_cast<int64_t>(algebra::area(
-        program.maskIn(masks, step)
-            .restrict(program.layouts[attend.queries->layout], queryOwner,
-                      program.layouts[attend.keys->layout], keyOwner)));
+        here.mask(program, step)
+            .restrict(here.layout(attend.queries->layout), queryOwner,
+                      here.layout(attend.keys->layout), keyOwner)));
   return known->second;
 }
 
@@ -271,9 +283,10 @@ template Status TurnSums::pairs(const Step &, const plan::AttendT &,
                                 const LoopBounds &, int64_t &);
 template Status TurnSums::pairs(const Step &, const plan::AttendBackwardT &,
                                 const LoopBounds &, int64_t &);
-template int64_t TurnSums::pairsOf(const Step &, const plan::AttendT &, int64_t,
+template int64_t TurnSums::pairsOf(const RowOfBatch &, const Step &,
+                                   const plan::AttendT &, int64_t, int64_t);
+template int64_t TurnSums::pairsOf(const RowOfBatch &, const Step &,
+                                   const plan::AttendBackwardT &, int64_t,
                                    int64_t);
-template int64_t TurnSums::pairsOf(const Step &, const plan::AttendBackwardT &,
-                                   int64_t, int64_t);
 
 } // namespace sprt

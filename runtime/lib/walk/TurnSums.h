@@ -7,6 +7,7 @@
 #ifndef SPRT_LIB_WALK_TURNSUMS_H
 #define SPRT_LIB_WALK_TURNSUMS_H
 
+#include "walk/RowOfBatch.h"
 #include "walk/Sameness.h"
 
 #include <array>
@@ -17,9 +18,9 @@ namespace sprt {
 
 class TurnSums {
 public:
-  /// `masks`: what those of the program show.
-  TurnSums(const Program &program, const Masks &masks)
-      : program(program), masks(masks) {}
+  /// `bound`: what masks and layouts are.
+  TurnSums(const Program &program, const Binding &bound)
+      : program(program), bound(bound) {}
 
   /// Another rank's are counted from here on.
   void begin(const std::vector<int64_t> &ofRank) {
@@ -37,8 +38,8 @@ public:
                int64_t &out_area);
   /// Of one turn, between the rows of two owners.
   template <typename TableT>
-  int64_t pairsOf(const Step &step, const TableT &attend, int64_t queryOwner,
-                  int64_t keyOwner);
+  int64_t pairsOf(const RowOfBatch &here, const Step &step,
+                  const TableT &attend, int64_t queryOwner, int64_t keyOwner);
   /// The valid rows of the owners, turn by turn.
   Status rows(const plan::RowsT &rows, const LoopBounds &loops,
               int64_t &out_rows);
@@ -66,12 +67,12 @@ private:
   static constexpr int64_t kMostTurns = int64_t(1) << 32;
 
   const Program &program;
-  const Masks &masks;
+  const Binding &bound;
   int64_t turnsLeft = kMostTurns;
   const std::vector<int64_t> *coordinates = nullptr;
   /// What is known of the rank's, by what alike attentions have alike.
   std::map<std::string, int64_t> sums;
-  std::map<std::tuple<int64_t, int64_t, int64_t>, int64_t> areas;
+  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t>, int64_t> areas;
   std::map<std::array<int64_t, 3>, int64_t> kinds; ///< their numbers
   std::vector<int64_t> kindOf;                     ///< by command, from 1 on
 };

@@ -1,13 +1,15 @@
 #include "walk/Walk.h"
 
-#include "walk/Turns.h"
-
 namespace sprt {
 
 Status Walk::walk(const std::vector<Step> &steps) {
-  for (const Step &step : steps)
+  for (const Step &step : steps) {
+    if (Status failure = located(here.goTo(*step.command, scope), step))
+      return failure;
+    scope.layouts = &here.bound().layouts;
     if (Status failure = visit(step))
       return failure;
+  }
   return Status::success();
 }
 

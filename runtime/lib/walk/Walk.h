@@ -10,6 +10,7 @@
 #include "sprt/types.h"
 #include "support/Message.h"
 #include "walk/RankView.h"
+#include "walk/RowOfBatch.h"
 
 namespace sprt {
 
@@ -76,8 +77,8 @@ public:
 
 protected:
   explicit Walk(RankView &self)
-      : self(self), program(self.program),
-        scope{&self.coordinates, &counters, &program.layouts} {}
+      : self(self), program(self.program), here(*self.bindings),
+        scope{&self.coordinates, &counters, &here.bound().layouts} {}
 
   /// What is to be done at a command, in the program's order.
   virtual Status visit(const Step &step) = 0;
@@ -133,6 +134,8 @@ protected:
   RankView &self;
   const Program &program;
   std::vector<int64_t> counters;
+  /// Where the command at hand is.
+  RowOfBatch here;
   Scope scope;
 
 private:

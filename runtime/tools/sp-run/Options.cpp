@@ -190,6 +190,10 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
   app.add_option("--report", options.report, "write statistics (.json)")
       ->option_text("FILE.json")
       ->group("Reports");
+  app.add_option("--batch-report", options.batchReport,
+                 "write which rank had which documents, a step a line")
+      ->option_text("FILE.json")
+      ->group("Reports");
 
   if (std::optional<int> status = parseCommandLine(app, argc, argv)) {
     out_exit = *status;

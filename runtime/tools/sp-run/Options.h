@@ -35,7 +35,7 @@ struct Options : DataOptions {
   int repeat = 1;
   int warmup = 0;
   std::string trace;
-  std::string report;
+  std::string report, batchReport;
   bool explicitRepeat = false;
 };
 

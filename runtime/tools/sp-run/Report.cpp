@@ -77,12 +77,13 @@ void printCommands(const sprt_session *session, const Timings &timings) {
 
 } // namespace
 
-void Timings::add(const sprt_program *program, const sprt_session *session) {
+bool Timings::add(const sprt_program *program, const sprt_session *session) {
   seconds.push_back(sprt_session_seconds(session));
   commands.resize(static_cast<size_t>(sprt_program_command_count(program)));
   for (size_t command = 0; command < commands.size(); ++command)
     commands[command].push_back(
         commandOf(session, static_cast<int64_t>(command)).seconds);
+  return !batches || batches->add(program, session);
 }
 
 double minimum(std::vector<double> values) {
@@ -133,7 +134,7 @@ namespace {
 nlohmann::ordered_json documentsOf(const sprt_program *program,
                                    const sprt_session *session) {
   using Json = nlohmann::ordered_json;
-  sprt_documents documents = {sizeof documents, 0, 0};
+  sprt_documents documents = {sizeof documents, 0, 0, 0};
   int64_t ranks = sprt_program_ranks(program);
   std::vector<sprt_prediction> predictions(
       static_cast<size_t>(ranks),
@@ -151,6 +152,7 @@ nlohmann::ordered_json documentsOf(const sprt_program *program,
   }
   return {{"count", documents.count},
           {"skipped", documents.skipped != 0},
+          {"dealt", documents.dealt != 0},
           {"promised",
            {{"bytesSentPerRank", sent},
             {"flopsPerRank", flops},

@@ -2,16 +2,19 @@
 #ifndef SP_RUN_REPORT_H
 #define SP_RUN_REPORT_H
 
-#include "Check.h"
+#include "BatchReport.h"
+
+#include <optional>
 
 /// Seconds of every timed run or step, and of every command in it.
 struct Timings {
   std::vector<double> seconds;
   std::vector<std::vector<double>> commands; ///< by command, then by run
   std::vector<double> values; ///< the scalar that each step printed
+  std::optional<BatchReport> batches;
 
-  /// Keeps the numbers of the session's last run.
-  void add(const sprt_program *program, const sprt_session *session);
+  /// Keeps the numbers of the session's last run. False after a diagnostic.
+  bool add(const sprt_program *program, const sprt_session *session);
 };
 
 double minimum(std::vector<double> values);

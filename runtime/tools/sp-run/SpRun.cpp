@@ -40,8 +40,8 @@ bool runAll(const sprt_program *program, sprt_session *session,
             session, inputs.data(), static_cast<int64_t>(inputs.size()),
             results.data(), static_cast<int64_t>(results.size()))))
       return false;
-    if (run >= options.warmup)
-      timings.add(program, session);
+    if (run >= options.warmup && !timings.add(program, session))
+      return false;
   }
   return true;
 }
@@ -77,8 +77,9 @@ int run(Options options, bool &out_abandons) {
     return kFailed;
 
   if (speaks)
-    if (std::string wrong = checkOutputs({options.saveInputs, options.outputs,
-                                          options.trace, options.report});
+    if (std::string wrong =
+            checkOutputs({options.saveInputs, options.outputs, options.trace,
+                          options.report, options.batchReport});
         !wrong.empty()) {
       printError(wrong);
       return kFailed;
@@ -93,6 +94,8 @@ int run(Options options, bool &out_abandons) {
       !prepareResults(loaded, resultOwner, results))
     return kFailed;
   Timings timings;
+  if (!options.batchReport.empty())
+    timings.batches.emplace();
   auto runMany = options.steps > 0 ? runSteps : runAll;
   if (!runMany(loaded, created, options, inputs, results, timings)) {
     out_abandons = onGpus;
@@ -113,6 +116,8 @@ int run(Options options, bool &out_abandons) {
     passed &= !failed(sprt_session_write_trace(created, options.trace.c_str()));
   if (!options.report.empty())
     passed &= writeReport(loaded, created, options, timings, errors);
+  if (timings.batches)
+    passed &= timings.batches->write(options.batchReport);
   return passed ? kDone : kFailed;
 }
 

@@ -111,7 +111,8 @@ bool runSteps(const sprt_program *program, sprt_session *session,
             session, parts.data(), static_cast<int64_t>(parts.size()),
             wanted.data(), static_cast<int64_t>(wanted.size()))))
       return false;
-    timings.add(program, session);
+    if (!timings.add(program, session))
+      return false;
     if (value < 0 || sprt_session_rank(session) != 0)
       continue;
     const sprt_array &array = results[static_cast<size_t>(value)];

@@ -35,6 +35,14 @@ public:
     all.push_back(std::move(row));
   }
 
+  void addRow(Row row) { all.push_back(std::move(row)); }
+  /// Those of one row, which is the last one where there are fewer.
+  Documents row(size_t number) const {
+    Documents one;
+    one.addRow(all[number < all.size() ? number : all.size() - 1]);
+    return one;
+  }
+
   const std::vector<Row> &rows() const { return all; }
   bool operator==(const Documents &other) const { return all == other.all; }
 

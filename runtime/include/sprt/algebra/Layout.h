@@ -1,17 +1,18 @@
 #ifndef SPRT_ALGEBRA_LAYOUT_H
 #define SPRT_ALGEBRA_LAYOUT_H
 
-#include "sprt/algebra/Ranges.h"
+#include "sprt/algebra/Deal.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace sprt::algebra {
 
-enum class LayoutKind : int8_t { contiguous, zigzag, striped };
+enum class LayoutKind : int8_t { contiguous, zigzag, striped, batch };
 
-/// "contiguous", "zigzag" or "striped".
+/// "contiguous", "zigzag", "striped" or "batch".
 const char *name(LayoutKind kind);
 std::optional<LayoutKind> parseLayoutKind(std::string_view text);
 
@@ -39,6 +40,8 @@ struct LayoutBlocks {
 ///   - striped: owner k holds the positions t with t mod ring = k, so that at
 ///     every ring step all owners see a causal triangle, with or without its
 ///     diagonal: balanced to within one pair a row.
+///   - batch: as a table says (`Deal`), which the documents of each batch make
+///     anew; zigzag before there is one.
 ///
 ///     12 positions, ring of 2     owner 0              owner 1
 ///     contiguous                  0 1 2 3 4 5          6 7 8 9 10 11
@@ -84,29 +87,30 @@ struct LayoutBlocks {
 ///     apart                       0: 0 1 6 7           1: 2 3 4 5
 ///                                 2: 8 9 14 15         3: 10 11 12 13
 ///
+/// A batch deals unevenly: with `holds` local tensors have so many rows, and no
+/// owner may hold more.
+///
 /// Every function is O(1) a block; ranges() and rowsIn() have at most two
-/// entries a block. Owners outside [0, ranks()) hold nothing. Heads are dealt
-/// by the same class.
+/// entries a block, and of a table what that has for the owner. Owners outside
+/// [0, ranks()) hold nothing. Heads are dealt by the same class.
 class Layout {
 public:
   static constexpr int64_t maxLength = int64_t(1) << 40;
   static constexpr int64_t maxRanks = int64_t(1) << 20;
 
-  struct Place {
-    int64_t owner = 0;
-    int64_t row = 0;
-  };
+  using Place = Deal::Place;
 
   /// No positions, on one rank.
   Layout() = default;
-  /// The arguments must pass `check`. `within` 0 is `length`.
+  /// The arguments must pass `check`. `within` 0 is `length`; a batch alone
+  /// `holds`.
   Layout(LayoutKind kind, int64_t length, int64_t ring, int64_t split = 1,
-         int64_t within = 0, LayoutBlocks blocks = {});
+         int64_t within = 0, LayoutBlocks blocks = {}, int64_t holds = 0);
 
   /// What is wrong with such a layout, as a diagnostic; empty if nothing is.
   static std::string check(LayoutKind kind, int64_t length, int64_t ring,
                            int64_t split = 1, int64_t within = 0,
-                           LayoutBlocks blocks = {});
+                           LayoutBlocks blocks = {}, int64_t holds = 0);
   /// What the size of a block is a multiple of.
   static int64_t granule(LayoutKind kind, int64_t ring, int64_t split) {
     return (kind == LayoutKind::zigzag ? 2 : 1) * ring * split;
@@ -116,6 +120,13 @@ public:
     return Layout(LayoutKind::contiguous, length, 1);
   }
 
+  /// The layout of a batch that is dealt so, which must pass `checkDeal`; null
+  /// as before there was one.
+  Layout dealtAs(std::shared_ptr<const Deal> deal) const;
+
+  /// Null as long as there is no batch.
+  const std::shared_ptr<const Deal> &deal() const { return table; }
+
   LayoutKind kind() const { return dealt; }
   int64_t length() const { return positions; }
   /// How many positions are dealt, of which the layout has the first ones.
@@ -124,13 +135,18 @@ public:
   int64_t ring() const { return owners; }
   int64_t split() const { return parts; }
   LayoutBlocks blocks() const { return cut; }
+  /// Rows of an owner's local tensor, of a batch; else 0.
+  int64_t holds() const { return capacity; }
+  /// Which owners of the ring hand blocks round with this one: all, but where a
+  /// table says otherwise.
+  OwnerGroup group(int64_t ringOwner) const;
   /// All owners: ring() * split(), for each block where these are apart.
   int64_t ranks() const { return owners * parts * (cut.apart ? cut.count : 1); }
 
   /// How many rows an owner holds.
   int64_t count(int64_t owner) const;
   /// No owner's count is larger, and some owner's is as large where all
-  /// positions are there.
+  /// positions are there and the layout is not a batch's.
   int64_t maxCount() const;
   /// The positions of an owner's rows, in local order.
   Ranges ranges(int64_t owner) const;
@@ -150,31 +166,31 @@ public:
 
   /// "zigzag(4096 over 8)", "zigzag(4096 over 4x2)" with a split of 2,
   /// "zigzag(4095 within 4096 over 8)", "zigzag(4096 over 8 in 4 blocks)" or,
-  /// where these are apart, "zigzag(4096 over 8 in 4 turns)".
+  /// where these are apart, "zigzag(4096 over 8 in 4 turns)", of a batch
+  /// "batch(4096 over 8 holding 640)" whatever its table.
   std::string str() const;
   static std::optional<Layout> parse(std::string_view text);
 
 private:
-  /// How each block is dealt, and how many of its rows an owner has.
-  Layout ofBlock() const;
-  int64_t rowsOfBlock() const { return whole / cut.count / owners / parts; }
-  /// Rows of a ring owner.
-  int64_t ringCount(int64_t owner) const;
-  /// The rows of its ring owner that an owner holds.
-  Interval ringRows(int64_t owner) const;
-
   LayoutKind dealt = LayoutKind::contiguous;
   int64_t positions = 0;
   int64_t whole = 0;
   int64_t owners = 1;
   int64_t parts = 1;
   LayoutBlocks cut;
+  int64_t capacity = 0;
+  std::shared_ptr<const Deal> table;
 };
+
+/// What keeps a batch from being dealt so; empty if nothing does.
+std::string checkDeal(const Layout &layout, const Deal &deal);
 
 /// The layout of its ring, whose owners are not split.
 inline Layout joined(const Layout &layout) {
   return Layout(layout.kind(), layout.length(), layout.ring(), 1,
-                layout.within(), layout.blocks());
+                layout.within(), layout.blocks(),
+                layout.holds() * layout.split())
+      .dealtAs(layout.deal());
 }
 
 } // namespace sprt::algebra

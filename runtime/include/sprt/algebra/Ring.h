@@ -15,16 +15,18 @@ namespace sprt::algebra {
 ///     outer            3      2      1     1     1
 ///
 /// Ranks below the digit, of the same window, get a block from the one of them
-/// that it is handed to.
+/// that it is handed to. A group of neighbours that hand round among themselves
+/// begins at the rank `first`: 2 to 4 are the one of stride 1, size 3, first 2.
 struct RingWay {
   int64_t stride = 1;
   int64_t size = 1;
   int64_t step = 1; ///< 1: on, -1: back
   int64_t hops = 0;
+  int64_t first = 0;
 
-  int64_t digit(int64_t rank) const { return rank / stride % size; }
+  int64_t digit(int64_t rank) const { return (rank - first) / stride % size; }
   /// Which of the rings that are alike but for the digits above it.
-  int64_t above(int64_t rank) const { return rank / stride / size; }
+  int64_t above(int64_t rank) const { return (rank - first) / stride / size; }
   /// The rank whose digit is `by` further.
   int64_t moved(int64_t rank, int64_t by) const {
     int64_t to = (digit(rank) + by % size + size) % size;

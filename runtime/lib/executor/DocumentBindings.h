@@ -1,9 +1,11 @@
-/// What the masks of a program show once a run's documents are known.
-#ifndef SPRT_LIB_EXECUTOR_DOCUMENTMASKS_H
-#define SPRT_LIB_EXECUTOR_DOCUMENTMASKS_H
+/// What the masks of a program show, and how its layouts are dealt, once a
+/// run's documents are known.
+#ifndef SPRT_LIB_EXECUTOR_DOCUMENTBINDINGS_H
+#define SPRT_LIB_EXECUTOR_DOCUMENTBINDINGS_H
 
 #include "executor/Feeds.h"
 #include "sprt/algebra/Documents.h"
+#include "sprt/batch.h"
 
 #include <optional>
 
@@ -11,10 +13,10 @@ namespace sprt {
 
 class Session;
 
-class DocumentMasks {
+class DocumentBindings {
 public:
-  explicit DocumentMasks(const Program &program);
-  ~DocumentMasks();
+  explicit DocumentBindings(const Program &program);
+  ~DocumentBindings();
 
   /// Makes ready what computes numbers of documents, unless it `isStopped`.
   Status open(const sprt_session_options &options,
@@ -25,7 +27,13 @@ public:
   /// Ends a read under way. Any thread may call it.
   void interrupt();
 
-  const Masks &masks() const { return shown; }
+  const Bindings &bindings() const { return bound; }
+  /// Tells documents from others, in any process.
+  const std::string &digest() const { return hash; }
+  /// Whether layouts follow documents, and documents did fit.
+  bool areDealt() const { return hasDeal; }
+  /// Documented at `sprt_session_pieces`.
+  const std::vector<sprt_batch_piece> &pieces() const { return listed; }
   /// Of all rows of all numbers.
   int64_t count() const;
   /// Documented at `sprt_documents`.
@@ -44,6 +52,17 @@ private:
   /// Runs the documents program on what is kept; a result each.
   Status number(std::vector<std::vector<std::byte>> &out_numbers);
   void cut();
+  /// By the documents of a row, or of all as one.
+  void cut(Binding &binding, std::optional<size_t> row);
+  /// Which owners have which documents, where layouts follow them; inputs that
+  /// lie as others were dealt must come anew.
+  Status deal(const sprt_array *inputs);
+  Status deal(Binding &binding,
+              const std::optional<algebra::Documents> &documents, size_t row,
+              std::vector<int64_t> &loads);
+  void digestKnown();
+  /// Lists what each rank has of documents that are dealt.
+  Status list();
 
   const Program &program;
   /// By the plan's number; nothing is known of them before a run.
@@ -52,10 +71,13 @@ private:
   /// Its inputs as they were given last; nobody knows those that are fed.
   std::vector<std::optional<std::vector<std::byte>>> kept;
   const std::atomic<bool> *stopped = nullptr;
-  Masks shown;
-  bool isCut = false;
+  Bindings bound;
+  std::vector<Binding> dealt; ///< layouts of the last run, by row
+  std::vector<sprt_batch_piece> listed;
+  std::string hash;
+  bool isCut = false, hasDeal = false;
 };
 
 } // namespace sprt
 
-#endif // SPRT_LIB_EXECUTOR_DOCUMENTMASKS_H
+#endif // SPRT_LIB_EXECUTOR_DOCUMENTBINDINGS_H

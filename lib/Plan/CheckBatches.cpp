@@ -1,0 +1,85 @@
+#include "CheckBatches.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+/// Of which documents the queries of an attention are, and its keys.
+static DocumentsAttr documentsOf(const PlannedAttention &op) {
+  Operation *first = op.ops.front();
+  if (auto forward = dyn_cast<AttentionOp>(first))
+    return forward.getDocumentsAttr();
+  return cast<AttentionBackwardOp>(first).getDocumentsAttr();
+}
+
+static LogicalResult checkDocuments(ArrayRef<PlannedAttention> attentions) {
+  DocumentsAttr shared = documentsOf(attentions.front());
+  for (const PlannedAttention &op : attentions) {
+    auto refuse = [&]() {
+      return emitError(op.getLoc())
+             << "expected --tokens-per-rank where all attentions are within "
+                "the same documents but "
+             << op.getName();
+    };
+    DocumentsAttr documents = documentsOf(op);
+    if (!documents)
+      return refuse() << " is within none that could be found; --explain says "
+                         "more, leave out the option or the attention's mask "
+                         "must tell documents apart by inputs";
+    if (documents.getQueries() != documents.getKeys())
+      return refuse() << " tells those of queries and of keys by different "
+                         "numbers";
+    if (documents != shared) {
+      InFlightDiagnostic error = refuse();
+      error << " has others than the first one";
+      error.attachNote(attentions.front().getLoc()) << "which is this one";
+      return error;
+    }
+    if (op.batch != 1)
+      return refuse() << " has a batch of " << op.batch
+                      << " sequences, each with documents of its own; let "
+                         "--accumulate="
+                      << op.batch << " take them one after another";
+  }
+  return success();
+}
+
+LogicalResult mlir::sp::checkBatches(const BatchesAsked &asked, int64_t ranks,
+                                     ArrayRef<PlannedAttention> attentions) {
+  Location loc = attentions.front().getLoc();
+  if (ranks == 1)
+    return emitError(loc)
+           << "expected a mesh with several ranks that share the sequence for "
+              "--tokens-per-rank but it has one; leave the option out";
+  if (!asked.strategy->dealsBatches)
+    return emitError(loc) << "expected --tokens-per-rank with --strategy="
+                          << listStrategies([](const Strategy &one) {
+                               return one.dealsBatches;
+                             })
+                          << " or auto but got \"" << asked.strategy->name
+                          << "\"";
+  if (asked.layout != "auto")
+    return emitError(loc) << "expected --tokens-per-rank, by which documents "
+                             "say who has which tokens, without --layout but "
+                             "got \""
+                          << asked.layout << "\"";
+  if (asked.turns > 1)
+    return emitError(loc)
+           << "expected --tokens-per-rank without --chunks but got "
+           << asked.turns
+           << "; a document that is longer than all ranks hold in turns is not "
+              "taken yet";
+  if (asked.bidirectional)
+    return emitError(loc)
+           << "expected --tokens-per-rank without --bidirectional: the ring of "
+              "a document turns one way; leave one of them out";
+  for (const PlannedAttention &op : attentions) {
+    int64_t least = llvm::divideCeil(op.queries, ranks);
+    if (asked.tokensPerRank < least || asked.tokensPerRank > op.queries)
+      return emitError(op.getLoc())
+             << "expected --tokens-per-rank of " << least << " to "
+             << op.queries << ", to hold the " << op.queries << " tokens of "
+             << op.getName() << " on " << ranks << " ranks, but got "
+             << asked.tokensPerRank;
+  }
+  return checkDocuments(attentions);
+}

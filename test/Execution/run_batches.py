@@ -1,0 +1,142 @@
+"""Documents that say which rank has which tokens: many batches through one artifact each.
+
+Each program is compiled once for at most so many tokens a rank (--tokens-per-rank); a batch's documents
+then go to as few ranks as hold them. Of every batch the loss is the model's to 1e-12 and its gradients to
+1e-9 (f64), bytes and memory are those promised once its documents are known, and promised FLOPs are of
+exactly the pairs of each row's documents. Several rows are micro-batches, each with ranks of its own.
+Documents that fit on a rank send nothing for attention, one that is longer what a ring of its ranks sends,
+and ranks without it nothing. One document of all gives the bits of a static zigzag.
+"""
+
+from __future__ import annotations
+
+import sys
+from random import Random
+
+import jax
+import numpy as np
+
+import harness
+import run_documents as documents
+import spmlir
+
+OPTIONS = (("--backward=kv",), ("--backward=q",), ("--offload=host", "--row-blocks=2"))
+RANKS = (2, 3, 4, 5, 7, 8)
+# Bytes of a rank's gradients of weights, which all ranks add up.
+WIDTH, FEATURES = documents.WIDTH, documents.FEATURES
+
+
+def drawn(number: int, tokens: int, rows: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Arrays x and w of the model."""
+    draw = np.random.default_rng(number).standard_normal
+    return draw((rows, tokens, WIDTH)), draw((4, WIDTH, documents.HEADS * FEATURES))
+
+
+def compiled(
+    exported: spmlir.Exported, ranks: int, capacity: int, options: tuple[str, ...] = ()
+) -> spmlir.Executable:
+    """A program whose ranks have at most so many tokens."""
+    extra = [f"--tokens-per-rank={capacity}", *options]
+    return spmlir.compile(exported, mesh={"sp": ranks}, options=extra)
+
+
+def batches(random: Random, number: int, plan: tuple) -> list[str]:
+    """What is wrong with some batches through one artifact."""
+    ranks, tokens, slack, rows, options = plan
+    capacity = min(tokens, -(-tokens // ranks) + slack)
+    numbering = random.choice(("ids", "resets", "starts", "ends")[: 3 + (rows == 1)])
+    mask = random.choice(list(documents.MASKS))
+    fill = random.choice(documents.FILLS[1:] if mask == "real" else documents.FILLS)
+    function = documents.model(mask, fill, numbering)
+    x, w = drawn(number, tokens, rows)
+    source = documents.NUMBERINGS[numbering][0]
+    ids = documents.batch(random, (rows, tokens), ranks, "any")
+    if rows > 1:
+        options = (*options, f"--accumulate={rows}")
+    program = compiled(spmlir.export(function, x, w, source(ids)), ranks, capacity, options)
+    name = f"sp={ranks}, {capacity} of {rows} x {tokens} tokens {' '.join(options)}"
+    name += f", {mask} {fill} {numbering}"
+    run = documents.Packed(name, program, jax.jit(function), [], numbering)
+    reports = []
+    for kind in documents.KINDS if numbering == "ids" else documents.IN_ORDER:
+        ids = documents.batch(random, (rows, tokens), ranks, kind)
+        reports.append((ids, run.run(x, w, ids, f"{kind}: {ids.tolist()}")))
+    run.count(reports, pairs=lambda ids: sum(documents.pairs(row[None]) for row in ids))
+    return run.problems
+
+
+def sent() -> list[str]:
+    """What is wrong with the bytes of documents on one rank each, and of one on some ranks."""
+    problems = []
+    ranks, capacity = 8, 6
+    tokens = ranks * capacity
+    x, w = drawn(3, tokens)
+    function = documents.model("causal", -np.inf)
+    exported = spmlir.export(function, x, w, np.ones((1, tokens), np.int32))
+    program = compiled(exported, ranks, capacity, ("--backward=kv",))
+    run = documents.Packed("bytes", program, jax.jit(function), [])
+
+    def bytes_of(lengths: list[int]) -> np.ndarray:
+        ids = np.repeat(np.arange(len(lengths)) + 1, lengths)[None].astype(np.int32)
+        return np.array(run.run(x, w, ids, str(lengths))["bytesSentPerRank"])
+
+    # Documents of the capacity, which fill their ranks.
+    whole = bytes_of([capacity] * ranks)
+    if (bytes_of([1] * tokens) != whole).any():
+        problems.append(f"documents on one rank send other bytes than tokens of their own: {whole}")
+    for degree in (2, 3, 7, ranks):
+        shared = degree * capacity
+        # The long one comes first: ranks of its group are all that send more.
+        more = bytes_of([shared] + [capacity] * (ranks - degree)) - whole
+        row = documents.KV_HEADS * FEATURES * 2 * 8  # of k and v, or of their gradients, and an id
+        ids = 4
+        forward = (degree - 1) * capacity * (row + ids)
+        backward = (degree - 1) * capacity * (row + ids) + degree * capacity * row
+        expected = sorted([0] * (ranks - degree) + [forward + backward] * degree)
+        if sorted(more) != expected:
+            problems.append(f"a document over {degree} ranks sends {more}, expected {expected}")
+    return problems + run.problems
+
+
+def static() -> list[str]:
+    """What is wrong with one document of all tokens: the bits of a zigzag ring of all ranks."""
+    problems = []
+    for ranks, tokens in ((3, 48), (4, 64)):
+        x, w = drawn(tokens, tokens)
+        ids = np.ones((1, tokens), np.int32)
+        exported = spmlir.export(documents.model("causal", -np.inf), x, w, ids)
+        batch = compiled(exported, ranks, tokens // ranks, ("--backward=kv",))
+        zigzag = spmlir.compile(
+            exported, mesh={"sp": ranks}, strategy="ring", layout="zigzag", options=["--backward=kv"]
+        )
+        for mine, others in zip(batch(x, w, ids), zigzag(x, w, ids), strict=True):
+            if np.asarray(mine).tobytes() != np.asarray(others).tobytes():
+                problems.append(f"{tokens} tokens on {ranks} ranks differ from a static zigzag")
+    return problems
+
+
+def main() -> int:
+    """Run a sample, or with --all the whole product."""
+    args = harness.arguments(__doc__).parse_args()
+    jax.config.update("jax_enable_x64", True)
+    grid = [
+        (ranks, tokens, slack, rows, options)
+        for ranks in RANKS
+        for tokens in (2, ranks - 1, ranks + 1, 2 * ranks + 1, 29, 48, 61)
+        for slack in (0, 1, 5, tokens)
+        for rows in (1, 2, 3)
+        for options in OPTIONS
+        if tokens > 1
+    ]
+    chosen = harness.sampled(grid, 2 if args.quick else 40, args)
+    wrong = sent() + static()
+    for number, plan in enumerate(chosen):
+        wrong += batches(Random(f"{args.seed} {number}"), number, plan)
+    for problem in wrong:
+        print(problem, file=sys.stderr)
+    print(f"{len(chosen)} artifacts of {len(documents.IN_ORDER)} to {len(documents.KINDS)} batches each")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

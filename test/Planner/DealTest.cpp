@@ -1,0 +1,108 @@
+#include "planner/DealBatch.h"
+
+#include "planner/BatchPlan.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <numeric>
+
+using namespace sprt;
+using algebra::Deal;
+using algebra::Documents;
+using algebra::OwnerGroup;
+using algebra::Ranges;
+
+namespace {
+
+Documents documentsOf(const std::vector<int64_t> &numbers) {
+  Documents documents;
+  documents.addRow(numbers.data(), static_cast<int64_t>(numbers.size()));
+  return documents;
+}
+
+/// Documents of these lengths, one behind another.
+Documents ofLengths(const std::vector<int64_t> &lengths) {
+  std::vector<int64_t> numbers;
+  for (size_t i = 0; i < lengths.size(); ++i)
+    numbers.insert(numbers.end(), static_cast<size_t>(lengths[i]),
+                   static_cast<int64_t>(i));
+  return documentsOf(numbers);
+}
+
+std::shared_ptr<const Deal> dealtTo(const Documents &documents,
+                                    const DealOptions &options) {
+  std::shared_ptr<const Deal> deal;
+  Status failure = dealBatch(documents.rows().front(), options, deal);
+  EXPECT_FALSE(failure) << failure->text;
+  return deal;
+}
+
+TEST(DealBatch, GivesDocumentsToAsFewOwnersAsHoldThem) {
+  auto deal = dealtTo(ofLengths({4, 6, 1, 3}), {4, 4});
+  ASSERT_TRUE(deal);
+  int64_t whole = deal->find(0).owner;
+  EXPECT_EQ(deal->ranges(whole), (Ranges{{0, 4, 1}}));
+  EXPECT_EQ(deal->group(whole), (OwnerGroup{whole, 1}));
+  int64_t shared = deal->find(4).owner;
+  EXPECT_EQ(deal->group(shared).size, 2);
+  EXPECT_EQ(deal->find(10).owner, deal->find(11).owner);
+  EXPECT_EQ(deal->group(deal->find(11).owner).size, 1);
+}
+
+TEST(DealBatch, KeepsTogetherWhatLiesInADocumentThatComesBack) {
+  auto deal = dealtTo(documentsOf({1, 1, 2, 1, 3, 3, 4, 4}), {2, 4});
+  ASSERT_TRUE(deal);
+  for (int64_t position = 0; position < 4; ++position)
+    EXPECT_EQ(deal->find(position).owner, deal->find(0).owner);
+  // All of them lie within the first.
+  EXPECT_FALSE(
+      dealtTo(documentsOf({1, 2, 2, 3, 3, 1}), {2, 3}) &&
+      dealtTo(documentsOf({1, 2, 2, 3, 3, 1}), {2, 3})->group(0).size == 1);
+}
+
+TEST(DealBatch, LeavesWhatDoesNotFitToAll) {
+  // Each owner has room for one of them, but there are three.
+  EXPECT_FALSE(dealtTo(ofLengths({3, 3, 3}), {2, 5}));
+  EXPECT_TRUE(dealtTo(ofLengths({3, 3, 3}), {3, 3}));
+}
+
+TEST(DealBatch, FillsOwnersWithPadding) {
+  std::vector<int64_t> lengths = {700, 900, 333};
+  lengths.resize(lengths.size() + 4096 - 1933, 1);
+  auto deal = dealtTo(ofLengths(lengths), {4, 1024});
+  ASSERT_TRUE(deal);
+  for (int64_t owner = 0; owner < 4; ++owner)
+    EXPECT_EQ(deal->count(owner), 1024);
+}
+
+RC_GTEST_PROP(DealBatch, NobodyMeetsAnOwnerOfAnotherGroup, ()) {
+  DealOptions options;
+  options.owners = *rc::gen::inRange<int64_t>(1, 9);
+  options.capacity = *rc::gen::inRange<int64_t>(1, 20);
+  std::vector<int64_t> numbers;
+  auto room = options.owners * options.capacity;
+  const auto length = *rc::gen::inRange<int64_t>(1, room + 1);
+  while (static_cast<int64_t>(numbers.size()) < length)
+    numbers.insert(numbers.end(),
+                   static_cast<size_t>(*rc::gen::inRange<int64_t>(1, 12)),
+                   *rc::gen::inRange<int64_t>(0, 40));
+  numbers.resize(static_cast<size_t>(length));
+  Documents documents = documentsOf(numbers);
+  auto deal = dealtTo(documents, options);
+  const bool fits = deal != nullptr;
+  RC_PRE(fits);
+  RC_CLASSIFY(documents.rows()[0].size() > 1);
+  RC_ASSERT(deal->owners() == options.owners);
+  RC_ASSERT(deal->length() == length);
+  for (int64_t owner = 0; owner < options.owners; ++owner)
+    RC_ASSERT(deal->count(owner) <= options.capacity);
+  for (int64_t a = 0; a < length; ++a)
+    for (int64_t b = 0; b < a; ++b)
+      if (numbers[static_cast<size_t>(a)] == numbers[static_cast<size_t>(b)]) {
+        OwnerGroup group = deal->group(deal->find(a).owner);
+        RC_ASSERT(group == deal->group(deal->find(b).owner));
+      }
+}
+
+} // namespace
