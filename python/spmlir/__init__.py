@@ -9,6 +9,7 @@ NumPy is the only requirement; JAX and torch are imported where they are used.
 
 from .batches import BatchPlan, pack, pack_rows, plan_batch
 from .compiler import CompileError, compile
+from .drawing import draw_batch
 from .executable import Executable
 from .exported import Exported, export
 from .runtime import RunError
@@ -22,6 +23,7 @@ __all__ = [
     "RunError",
     "TrainStep",
     "compile",
+    "draw_batch",
     "export",
     "pack",
     "pack_rows",

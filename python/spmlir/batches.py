@@ -134,7 +134,10 @@ def pack_rows(
     given = _documents(documents)
     lengths = np.array([len(each) for each in given], np.int64)
     length = operator.index(ranks) * operator.index(capacity)
-    plan = plan_batch(lengths, ranks, capacity, max_micro_batches=rows or 0, spread=True)
+    # Padding is computed as tokens are: what ranks differ by are pairs.
+    plan = plan_batch(
+        lengths, ranks, capacity, token_cost=0, pair_cost=1, max_micro_batches=rows or 0, spread=True
+    )
     row_of = np.zeros(len(given), np.int64)
     row_of[plan.pieces["document"]] = plan.pieces["micro_batch"]
     count = rows or max(1, plan.micro_batches)

@@ -87,6 +87,7 @@ class _RankStatistics(Structure):
         ("far_peak_bytes", c_int64),
         ("far_read_bytes", c_int64),
         ("far_written_bytes", c_int64),
+        ("busy_seconds", c_double),
     )
 
 
@@ -148,6 +149,7 @@ _SIGNATURES = {
     "sprt_session_collect": (_STATUS, c_void_p, POINTER(_Array), c_int64),
     "sprt_session_rank_statistics": (_STATUS, c_void_p, c_int64, POINTER(_RankStatistics)),
     "sprt_session_documents": (_STATUS, c_void_p, POINTER(_Documents)),
+    "sprt_session_pieces": (_STATUS, c_void_p, POINTER(POINTER(c_int64 * 5)), POINTER(c_int64)),
     "sprt_session_predict": (_STATUS, c_void_p, c_int64, POINTER(_Prediction)),
     "sprt_batch_options_init": (None, POINTER(_BatchOptions)),
     "sprt_batch_plan": (_STATUS, c_void_p, c_int64, c_int64, c_int64, POINTER(_BatchOptions), _HANDLE),
@@ -293,6 +295,13 @@ def documents(session: c_void_p) -> _Documents:
     return found
 
 
+def pieces(session: c_void_p) -> np.ndarray:
+    """Rank, row, document, begin and end of what ranks had of the last run's documents: int64 [pieces, 5]."""
+    count, found = c_int64(), POINTER(c_int64 * 5)()
+    library().sprt_session_pieces(session, byref(found), byref(count))
+    return _pieces(found, count.value)
+
+
 def predictions(session: c_void_p, ranks: int) -> Sequence[_Prediction]:
     """What each rank does in a run with the documents of the last one."""
     predicted = (_Prediction * ranks)(*[_Prediction(size=ctypes.sizeof(_Prediction))] * ranks)
@@ -317,10 +326,14 @@ def batch(lengths: np.ndarray, ranks: int, capacity: int, options: dict[str, int
 def batch_pieces(planned: c_void_p) -> np.ndarray:
     """Rank, micro-batch, document, begin and end of each piece: int64 [pieces, 5]."""
     count = c_int64()
-    pieces = library().sprt_batch_all_pieces(planned, byref(count))
-    if not count.value:
+    found = library().sprt_batch_all_pieces(planned, byref(count))
+    return _pieces(found, count.value)
+
+
+def _pieces(found: object, count: int) -> np.ndarray:
+    if not count:
         return np.zeros((0, 5), np.int64)
-    return np.ctypeslib.as_array(pieces, (count.value,)).reshape(-1, 5).copy()
+    return np.ctypeslib.as_array(found, (count,)).reshape(-1, 5).copy()
 
 
 def _raise_status(loaded: ctypes.CDLL, status: int | None, _function: object, _arguments: object) -> None:

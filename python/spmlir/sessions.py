@@ -120,6 +120,7 @@ class Session:
             "ranks": ranks,
             "seconds": runtime.library().sprt_session_seconds(self._handle),
             "bytesSentPerRank": [rank.bytes_sent for rank in statistics],
+            "busySecondsPerRank": [rank.busy_seconds for rank in statistics],
             "peakBytesPerRank": [rank.peak_bytes for rank in statistics],
             **(far if any(far["farPeakBytesPerRank"]) else {}),
             **self._documents(ranks),
@@ -136,7 +137,8 @@ class Session:
             "bytesAreExact": all(rank.exact for rank in predicted),
         }
         said = {"count": found.count, "skipped": bool(found.skipped), "dealt": bool(found.dealt)}
-        return {"documents": {**said, "promised": promised}}
+        pieces = runtime.pieces(self._handle).tolist() if found.dealt else []
+        return {"documents": {**said, "promised": promised, "pieces": pieces}}
 
     def write_trace(self, path: str | os.PathLike[str]) -> None:
         """Write the last run's events as a Chrome/Perfetto trace."""

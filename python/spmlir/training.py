@@ -62,6 +62,12 @@ class TrainStep:
             self._session.step(inputs, [None] * len(self._layout.state) + [loss], _PATIENCE_SECONDS)
             return float(loss)
 
+    @property
+    def last_run(self) -> dict | None:
+        """What the last step did, with the keys of sp-run's report; None before the first one."""
+        with self._alone():
+            return self._session.report(self.program.ranks) if self._session.steps else None
+
     def run(self, batches: Iterable[Any], progress: bool = True) -> list[float]:
         """Run a step for each batch and return the losses.
 

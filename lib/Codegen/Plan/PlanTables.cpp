@@ -80,6 +80,9 @@ int32_t PlanTables::documentsNumber(DocumentsAttr of) {
 void PlanTables::dealBy(DocumentsAttr documents) {
   if (!plan.batch)
     plan.batch = std::make_unique<sprt::plan::BatchT>();
+  // Padding is computed as tokens are: what ranks differ by are pairs.
+  plan.batch->token_cost = 0;
+  plan.batch->pair_cost = 1;
   plan.batch->numbers = numbersOf(documents.getQueries());
 }
 

@@ -20,6 +20,9 @@ typedef struct sprt_rank_statistics {
   int64_t far_peak_bytes;    ///< the touched part of far memory
   int64_t far_read_bytes;    ///< copied from there
   int64_t far_written_bytes; ///< copied to there
+  /// Processor time of the rank's threads, whoever else has the processors; 0
+  /// on a GPU.
+  double busy_seconds;
 } sprt_rank_statistics;
 
 SPRT_API sprt_status *

@@ -157,6 +157,7 @@ sprt_session_rank_statistics(const sprt_session *session, int64_t rank,
     out_statistics->far_written_bytes = report.farWritten;
     out_statistics->peak_bytes = report.peakBytes;
     out_statistics->seconds = report.seconds;
+    out_statistics->busy_seconds = report.busySeconds;
     return Status::success();
   });
 }

@@ -61,17 +61,20 @@ static Status graver(Status a, Status b) {
 }
 
 Status CpuRank::execute() {
-  if (hasOneThread)
-    return StreamRun(*this).run();
+  double helpersBefore = pool->helperSeconds(), seconds[kStreams] = {};
   Status failures[kStreams];
   std::vector<std::thread> threads;
   auto run = [&](int stream) {
+    double before = threadSeconds();
     failures[stream] =
-        StreamRun(*this, static_cast<plan::Stream>(stream)).run();
+        hasOneThread
+            ? StreamRun(*this).run()
+            : StreamRun(*this, static_cast<plan::Stream>(stream)).run();
+    seconds[stream] = threadSeconds() - before;
   };
   try {
     for (int stream = 1; stream < kStreams; ++stream)
-      if (program.usesStream[stream])
+      if (program.usesStream[stream] && !hasOneThread)
         threads.emplace_back(run, stream);
   } catch (const std::system_error &error) {
     failures[0] = fail(SPRT_FAILED).about(number)
@@ -83,6 +86,9 @@ Status CpuRank::execute() {
     run(0);
   for (std::thread &thread : threads)
     thread.join();
+  busySeconds = pool->helperSeconds() - helpersBefore;
+  for (double each : seconds)
+    busySeconds += each;
   Status failure;
   for (Status &each : failures)
     failure = graver(std::move(failure), std::move(each));

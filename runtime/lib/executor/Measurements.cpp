@@ -16,7 +16,8 @@ static RankReport reportOf(const Rank &rank) {
           rank.seconds,
           rank.farPeakBytes(),
           rank.farRead,
-          rank.farWritten};
+          rank.farWritten,
+          rank.busySeconds};
 }
 
 Status Measurements::gather(const Rank &rank, const Group &everyone) {

@@ -12,6 +12,7 @@ struct RankReport {
   int64_t peakBytes = 0;
   double seconds = 0;
   int64_t farPeakBytes = 0, farRead = 0, farWritten = 0;
+  double busySeconds = 0;
 };
 
 class Measurements {

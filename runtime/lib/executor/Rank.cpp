@@ -15,7 +15,7 @@ void RunControl::stop(int64_t rank) {
 
 void Rank::beginRun(bool keepTrace) {
   tracing = keepTrace;
-  seconds = 0;
+  seconds = busySeconds = 0;
   times.assign(program.stepOf.size(), {});
   for (std::vector<TraceEvent> &stream : trace)
     stream.clear();

@@ -105,6 +105,7 @@ public:
 
   Clock::time_point begun; ///< when all ranks were ready
   double seconds = 0;
+  double busySeconds = 0; ///< of processors
   /// Bytes copied from far memory and to it; each by one stream.
   int64_t farRead = 0, farWritten = 0;
   std::vector<CommandTime> times; ///< by command; each is written by one stream

@@ -9,37 +9,100 @@ namespace sprt {
 
 namespace {
 
-/// Of what no document goes beyond: mostly a document each.
-std::vector<int64_t> lengthsOf(const algebra::Documents::Row &documents) {
+/// Positions that no document goes beyond: mostly those of one document.
+std::vector<algebra::Interval>
+unitsOf(const algebra::Documents::Row &documents) {
   std::unordered_map<int64_t, int64_t> ends;
   for (const algebra::Documents::Run &run : documents)
     ends[run.document] = run.positions.end;
-  std::vector<int64_t> lengths;
+  std::vector<algebra::Interval> units;
   int64_t begin = 0, end = 0;
   for (const algebra::Documents::Run &run : documents) {
     end = std::max(end, ends[run.document]);
     if (run.positions.end < end)
       continue;
-    lengths.push_back(end - begin);
+    units.push_back({begin, end});
     begin = end;
   }
-  return lengths;
+  return units;
 }
 
-algebra::Deal dealOf(const BatchPlan &plan) {
-  std::vector<algebra::Ranges> ranges(plan.work.size());
-  std::vector<algebra::OwnerGroup> groups(plan.work.size());
-  for (size_t owner = 0; owner < plan.work.size(); ++owner) {
-    groups[owner].first = static_cast<int64_t>(owner);
-    if (plan.work[owner].empty())
-      continue;
-    const BatchPlan::Work &work = plan.work[owner].front();
-    groups[owner] = {work.group.first, work.group.size};
-    for (const BatchPlan::Piece &piece : work.pieces)
-      algebra::append(ranges[owner], {piece.begin, piece.end - piece.begin, 1});
+/// A row on its way to its owners. Positions that are documents of their own,
+/// as padding is, go wherever there is room, as many together as can be.
+class Dealing {
+public:
+  explicit Dealing(const algebra::Documents::Row &documents) {
+    int64_t planned = 0;
+    for (const algebra::Interval &unit : unitsOf(documents))
+      if (unit.size() > 1) {
+        shared.push_back(unit);
+        begins.push_back(planned);
+        planned += unit.size();
+      } else {
+        algebra::append(single, {unit.begin, 1, 1});
+      }
   }
-  return {std::move(ranges), std::move(groups)};
-}
+
+  std::vector<int64_t> lengths() const {
+    std::vector<int64_t> all;
+    for (const algebra::Interval &unit : shared)
+      all.push_back(unit.size());
+    return all;
+  }
+
+  algebra::Deal deal(const BatchPlan &plan, int64_t capacity) {
+    std::vector<algebra::Ranges> ranges(plan.work.size());
+    std::vector<algebra::OwnerGroup> groups(plan.work.size());
+    for (size_t owner = 0; owner < plan.work.size(); ++owner) {
+      groups[owner].first = static_cast<int64_t>(owner);
+      int64_t room = capacity;
+      if (!plan.work[owner].empty()) {
+        const BatchPlan::Work &work = plan.work[owner].front();
+        groups[owner] = {work.group.first, work.group.size};
+        for (const BatchPlan::Piece &piece : work.pieces) {
+          ranges[owner].push_back(placeOf(piece));
+          room -= piece.end - piece.begin;
+        }
+      }
+      fill(ranges[owner], room);
+    }
+    return {std::move(ranges), std::move(groups)};
+  }
+
+private:
+  /// A plan has documents of several positions alone, one behind another.
+  algebra::Range placeOf(const BatchPlan::Piece &piece) {
+    auto number = static_cast<size_t>(piece.document);
+    return {shared[number].begin + piece.begin - begins[number],
+            piece.end - piece.begin, 1};
+  }
+
+  /// Takes the next single positions, as many as there is room for.
+  void fill(algebra::Ranges &ranges, int64_t room) {
+    while (room > 0 && next < single.size()) {
+      algebra::Range &left = single[next];
+      int64_t count = std::min(room, left.count);
+      ranges.push_back({left.first, count, 1});
+      left.first += count;
+      left.count -= count;
+      room -= count;
+      next += left.count == 0;
+    }
+    std::sort(ranges.begin(), ranges.end(),
+              [](const algebra::Range &a, const algebra::Range &b) {
+                return a.first < b.first;
+              });
+    algebra::Ranges joined;
+    for (const algebra::Range &range : ranges)
+      algebra::append(joined, range);
+    ranges = std::move(joined);
+  }
+
+  std::vector<algebra::Interval> shared; ///< documents of several positions
+  std::vector<int64_t> begins;           ///< of those, as a plan has them
+  algebra::Ranges single;
+  size_t next = 0; ///< of those that are left
+};
 
 } // namespace
 
@@ -47,7 +110,8 @@ Status dealBatch(const algebra::Documents::Row &documents,
                  const DealOptions &options,
                  std::shared_ptr<const algebra::Deal> &out_deal) {
   out_deal = nullptr;
-  std::vector<int64_t> lengths = lengthsOf(documents);
+  Dealing dealing(documents);
+  std::vector<int64_t> lengths = dealing.lengths();
   BatchOptions wanted;
   wanted.ranks = options.owners;
   wanted.capacity = options.capacity;
@@ -66,7 +130,8 @@ Status dealBatch(const algebra::Documents::Row &documents,
       continue;
     if (Status failure = checkBatch(plan, lengths, wanted))
       return failure;
-    out_deal = std::make_shared<algebra::Deal>(dealOf(plan));
+    out_deal =
+        std::make_shared<algebra::Deal>(dealing.deal(plan, options.capacity));
     if (options.loads)
       for (size_t owner = 0; owner < plan.costs.size(); ++owner)
         (*options.loads)[owner] += plan.costs[owner];

@@ -3,7 +3,29 @@
 #include <algorithm>
 #include <system_error>
 
+#include <pthread.h>
+#include <time.h>
+
 namespace sprt {
+
+static double secondsOf(clockid_t clock) {
+  timespec time = {};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+double threadSeconds() { return secondsOf(CLOCK_THREAD_CPUTIME_ID); }
+
+double TilePool::helperSeconds() {
+  double seconds = 0;
+  for (std::thread &helper : helpers) {
+    clockid_t clock;
+    if (pthread_getcpuclockid(helper.native_handle(), &clock) == 0)
+      seconds += secondsOf(clock);
+  }
+  return seconds;
+}
 
 /// A chunk that takes longer is followed by smaller ones.
 static constexpr auto kLongest = std::chrono::milliseconds(20);

@@ -20,6 +20,9 @@
 
 namespace sprt {
 
+/// Processor time of the calling thread.
+double threadSeconds();
+
 class TilePool {
 public:
   /// work(first, last, worker) does tiles [first, last).
@@ -36,6 +39,9 @@ public:
   void setLimit(std::optional<std::chrono::duration<double>> seconds) {
     limit = seconds;
   }
+
+  /// Processor time of the helpers so far.
+  double helperSeconds();
 
   /// For work that takes long between two chunks, which is then left undone.
   bool stopped();

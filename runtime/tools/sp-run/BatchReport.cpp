@@ -49,6 +49,7 @@ bool BatchReport::add(const sprt_program *program,
                    {"promisedBytesSent", promised[number].bytes_sent},
                    {"bytesSent", statistics.bytes_sent},
                    {"promisedFlops", promised[number].flops},
+                   {"busySeconds", statistics.busy_seconds},
                    {"seconds", statistics.seconds}});
   }
   Json line = {{"step", ++steps},

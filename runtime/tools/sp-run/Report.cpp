@@ -177,13 +177,14 @@ bool writeReport(const sprt_program *program, const sprt_session *session,
                  const Errors &errors) {
   using Json = nlohmann::ordered_json;
   Json sent = Json::array(), peak = Json::array(), rankSeconds = Json::array(),
-       commands = Json::array(), far = Json::array(), read = Json::array(),
-       written = Json::array();
+       busy = Json::array(), commands = Json::array(), far = Json::array(),
+       read = Json::array(), written = Json::array();
   for (int64_t rank = 0; rank < sprt_program_ranks(program); ++rank) {
     sprt_rank_statistics statistics = statisticsOf(session, rank);
     sent.push_back(statistics.bytes_sent);
     peak.push_back(statistics.peak_bytes);
     rankSeconds.push_back(statistics.seconds);
+    busy.push_back(statistics.busy_seconds);
     far.push_back(statistics.far_peak_bytes);
     read.push_back(statistics.far_read_bytes);
     written.push_back(statistics.far_written_bytes);
@@ -217,6 +218,7 @@ bool writeReport(const sprt_program *program, const sprt_session *session,
                   {{"min", minimum(timings.seconds)},
                    {"median", median(timings.seconds)}}},
                  {"secondsPerRank", rankSeconds},
+                 {"busySecondsPerRank", busy},
                  {"bytesSentPerRank", sent},
                  {"peakBytesPerRank", peak},
                  {"promisedPeakBytes", sprt_program_peak_bytes(program)},
