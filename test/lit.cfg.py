@@ -1,6 +1,6 @@
 """lit configuration: `lit build/test` runs every test, long ones on samples of their cases.
 
-`-D quick=1` takes 5 minutes on two cores, `-D all=1` runs every case, which takes hours.
+`-D quick=1` takes 10 minutes on two cores, `-D all=1` runs every case, which takes hours.
 """
 
 import os

@@ -51,12 +51,19 @@ LogicalResult mlir::sp::checkBatches(const BatchesAsked &asked, int64_t ranks,
            << "expected a mesh with several ranks that share the sequence for "
               "--tokens-per-rank but it has one; leave the option out";
   if (!asked.strategy->dealsBatches)
-    return emitError(loc) << "expected --tokens-per-rank with --strategy="
+    return emitError(loc) << "expected --tokens-per-rank with --strategy=auto, "
                           << listStrategies([](const Strategy &one) {
                                return one.dealsBatches;
                              })
-                          << " or auto but got \"" << asked.strategy->name
-                          << "\"";
+                          << " but got \"" << asked.strategy->name << "\"";
+  if (asked.factors.outer > 1)
+    return emitError(loc)
+           << "expected --tokens-per-rank without --inner: the ring of a "
+              "document has one window; leave one of them out";
+  if (asked.factors.ring() == 1)
+    return emitError(loc) << "expected a ring for --tokens-per-rank but all "
+                          << ranks
+                          << " ranks share heads; give fewer with --heads";
   if (asked.layout != "auto")
     return emitError(loc) << "expected --tokens-per-rank, by which documents "
                              "say who has which tokens, without --layout but "

@@ -11,6 +11,7 @@ namespace mlir::sp {
 struct BatchesAsked {
   int64_t tokensPerRank;
   const Strategy *strategy;
+  AxisFactors factors;
   StringRef layout;
   int64_t turns;
   bool bidirectional;

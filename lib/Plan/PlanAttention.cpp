@@ -348,16 +348,17 @@ void PlanAttentionPass::runOnOperation() {
   if (failed(checkTurns(turns, asked(), backward,
                         meshOp.getSequence() ? ranks() : 1, attentions)))
     return signalPassFailure();
-  if (tokensPerRank != 0 &&
-      failed(
-          checkBatches({tokensPerRank, asked(), layout, turns, bidirectional},
-                       meshOp.getSequence() ? ranks() : 1, attentions)))
-    return signalPassFailure();
   FailureOr<LayoutKind> kind = chooseLayout(attentions);
   if (failed(kind))
     return signalPassFailure();
   FailureOr<AskedFactors> factors = chooseFactors(attentions);
   if (failed(factors))
+    return signalPassFailure();
+  if (tokensPerRank != 0 &&
+      failed(checkBatches({tokensPerRank, asked(),
+                           asked()->factors(ranks(), *factors), layout, turns,
+                           bidirectional},
+                          ranks(), attentions)))
     return signalPassFailure();
   bool counts = !asked() && meshOp.getSequence();
   const Strategy &wanted = asked() ? *asked() : strategies().front();
@@ -396,5 +397,4 @@ void PlanAttentionPass::runOnOperation() {
 }
 
 } // namespace
-
 #undef DEBUG_TYPE

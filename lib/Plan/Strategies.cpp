@@ -83,6 +83,7 @@ static constexpr Strategy kStrategies[] = {
      .takesInner = true,
      .takesGroups = true,
      .hasRing = true,
+     .dealsBatches = true,
      .isTriedByHeads = true},
 };
 

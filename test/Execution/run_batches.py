@@ -20,7 +20,13 @@ import harness
 import run_documents as documents
 import spmlir
 
-OPTIONS = (("--backward=kv",), ("--backward=q",), ("--offload=host", "--row-blocks=2"))
+OPTIONS = (
+    ("--backward=kv",),
+    ("--backward=q",),
+    ("--offload=host", "--row-blocks=2"),
+    ("--strategy=2d", "--backward=kv"),
+    ("--strategy=2d", "--backward=q"),
+)
 RANKS = (2, 3, 4, 5, 7, 8)
 # Bytes of a rank's gradients of weights, which all ranks add up.
 WIDTH, FEATURES = documents.WIDTH, documents.FEATURES
@@ -36,8 +42,14 @@ def compiled(
     exported: spmlir.Exported, ranks: int, capacity: int, options: tuple[str, ...] = ()
 ) -> spmlir.Executable:
     """A program whose ranks have at most so many tokens."""
-    extra = [f"--tokens-per-rank={capacity}", *options]
-    return spmlir.compile(exported, mesh={"sp": ranks}, options=extra)
+    more = [option for option in options if not option.startswith("--strategy=")]
+    return spmlir.compile(
+        exported,
+        mesh={"sp": ranks},
+        strategy="2d" if "--strategy=2d" in options else "auto",
+        tokens_per_rank=capacity,
+        options=more,
+    )
 
 
 def batches(random: Random, number: int, plan: tuple) -> list[str]:
@@ -126,7 +138,7 @@ def main() -> int:
         for slack in (0, 1, 5, tokens)
         for rows in (1, 2, 3)
         for options in OPTIONS
-        if tokens > 1
+        if tokens > 1 and ("--strategy=2d" not in options or ranks in (4, 8))
     ]
     chosen = harness.sampled(grid, 2 if args.quick else 40, args)
     wrong = sent() + static()

@@ -127,8 +127,11 @@ def truths() -> list[str]:
     return [] if off <= 1e-12 else [f"documents of odd truths: off by {off:.1e}"]
 
 
-def on_device(tools: harness.Tools) -> list[str]:
-    """What is wrong with batches that are steps of one session of an emulated GPU."""
+def on_device(tools: harness.Tools, *more: str) -> list[str]:
+    """What is wrong with batches that are steps of one session of an emulated GPU.
+
+    more: options of the compiler.
+    """
     wrong = []
     q, k, v = operands(np.float32, 64)
     batches = [run_documents.batch(Random(kind), (1, TOKENS), 3, kind) for kind in run_documents.KINDS]
@@ -136,16 +139,19 @@ def on_device(tools: harness.Tools) -> list[str]:
     spmlir.export(attend, q, k, v, batches[0]).save(folder)
     artifact, outputs = folder / "model.spx", folder / "out.npz"
     reports = folder / "c.json", folder / "r.json"
-    options = ("--mesh=sp=3", "--strategy=ring", "--target=cuda", "--emulation")
+    options = ("--mesh=sp=3", "--strategy=ring", "--target=cuda", "--emulation", *more)
     tools.run("sp-compile", folder / "model.mlir", "-o", artifact, *options, f"--report={reports[0]}")
     for steps, ids in enumerate(batches, 1):
-        np.savez(folder / "steps.npz", arg0=q, arg1=k, arg2=v, arg3=np.stack(batches[:steps]))
+        # What documents deal comes with each of them.
+        tensors = [np.stack([each] * steps) if more else each for each in (q, k, v)]
+        names = dict(zip(("arg0", "arg1", "arg2"), tensors, strict=True))
+        np.savez(folder / "steps.npz", **names, arg3=np.stack(batches[:steps]))
         run = (f"--inputs={folder / 'steps.npz'}", f"--outputs={outputs}", f"--report={reports[1]}")
         tools.run("sp-run", artifact, *run, f"--steps={steps}", "--device=emulated")
         off = np.abs(harness.load_results(outputs)[0] - attend(q, k, v, ids)).max()
         problems = harness.broken(*map(harness.read_report, reports))
         problems += [f"off by {off:.1e}"] if not off <= 1e-5 else []
-        wrong += [f"on a device, {steps} steps: {problem}" for problem in problems]
+        wrong += [f"on a device {more}, {steps} steps: {problem}" for problem in problems]
     return wrong
 
 
@@ -156,7 +162,14 @@ def main() -> int:
     strategies = ("none", "ring", "ulysses", "allgather", "2d", "double-ring")
     wrong = [problem for strategy in strategies[: 3 if args.quick else None] for problem in apart(strategy)]
     tools = harness.Tools(args.build, args.work)
-    wrong += fed() + stuck(tools.work / "stuck.spx") + often() + truths() + on_device(tools)
+    wrong += (
+        fed()
+        + stuck(tools.work / "stuck.spx")
+        + often()
+        + truths()
+        + on_device(tools)
+        + on_device(tools, "--tokens-per-rank=16")
+    )
     for problem in wrong:
         print(problem, file=sys.stderr)
     return bool(wrong)

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -149,3 +151,61 @@ def test_what_does_not_pack_is_refused():
         spmlir.pack([[[1]]], 4)
     with pytest.raises(ValueError, match="expected tokens of 32 bits but document 1 has others"):
         spmlir.pack([[1], [2**31]], 4)
+
+
+def test_drawing_shows_documents_and_idle_ranks():
+    # Rank 0 has a document of 4 tokens, rank 1 one of 2 and, of padding, one of one.
+    pieces = [[0, 0, 0, 0, 4], [1, 0, 1, 4, 6], [1, 0, 2, 6, 7]]
+    text = spmlir.draw_batch(pieces, 2)
+    assert text.count("<title>") == 2
+    assert "2 documents in 1 micro-batches" in text
+    # 10 and 3 pairs, of 20 that two ranks could do in that time.
+    assert "idle, 35 %" in text
+    # What a document has on two ranks has one colour.
+    shared = spmlir.draw_batch([[0, 0, 5, 0, 3], [1, 0, 5, 3, 6]], 2)
+    assert (
+        len({line.split("hsl(")[1].split(",")[0] for line in shared.splitlines() if "<title>" in line}) == 1
+    )
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(ValueError, match="but got none: all ranks share all of them"):
+        spmlir.draw_batch([], 2)
+    with pytest.raises(ValueError, match="expected pieces of 2 ranks but got one of rank 2"):
+        spmlir.draw_batch([[2, 0, 0, 0, 4]], 2)
+
+
+def test_steps_say_which_rank_had_what():
+    """One artifact for batches of other lengths each; the report is the last step's."""
+    ranks, capacity = 2, 8
+
+    def loss(w: jax.Array, x: jax.Array, segments: jax.Array) -> jax.Array:
+        seen = segments[:, :, None] == segments[:, None, :]
+        seen &= jnp.tril(jnp.ones((x.shape[1], x.shape[1]), bool))
+        q = (x @ w).reshape(*x.shape[:2], 1, 4)
+        scores = jnp.where(seen[:, None], jnp.einsum("bqhd,bkhd->bhqk", q, q), -jnp.inf)
+        return jnp.sum(jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), q) ** 2)
+
+    def step(w: jax.Array, x: jax.Array, segments: jax.Array) -> tuple[jax.Array, jax.Array]:
+        value, slope = jax.value_and_grad(loss)(w, x, segments)
+        return value, w - 0.01 * slope
+
+    draw = np.random.default_rng(1).standard_normal
+    w, x = draw((4, 4)).astype(np.float32), draw((2, 16, 4)).astype(np.float32)
+    made = [spmlir.pack_rows([[1] * n for n in each], ranks, capacity, 2) for each in ((8, 8, 3), (12, 5))]
+    trainer = spmlir.train_step(
+        step, w, x, made[0]["segments"], mesh={"sp": ranks}, tokens_per_rank=capacity, accumulate=2
+    )
+    assert trainer.last_run is None
+    for arrays in made:
+        expected, w = step(w, x, arrays["segments"])
+        assert trainer.step(x, arrays["segments"]) == pytest.approx(float(expected), rel=1e-5)
+        said = trainer.last_run["documents"]
+        assert said["dealt"]
+        assert said["skipped"]
+        held = np.zeros((2, 16), int)
+        for _, row, _, begin, end in said["pieces"]:
+            held[row, begin:end] += 1
+        assert (held == 1).all()
+        assert said["promised"]["bytesSentPerRank"] == trainer.last_run["bytesSentPerRank"]
+        assert min(trainer.last_run["busySecondsPerRank"]) > 0
