@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -43,10 +44,10 @@ def draw_batch(pieces: Iterable[Sequence[int]], ranks: int) -> str:
         x = _LEFT + scale * (begins[batch] + done[rank, batch])
         done[rank, batch] += cost
         # Neighbouring numbers get colours that are far apart.
-        hue = (document * 137 + batch * 61) % 360
+        colour = _colour((document * 137 + batch * 61) % 360)
         parts.append(
             f'<rect x="{x:.1f}" y="{_TOP + rank * _ROW + 2}" width="{scale * cost:.1f}" '
-            f'height="{_ROW - 4}" fill="hsl({hue},60%,65%)"><title>rank {rank}, micro-batch {batch}: '
+            f'height="{_ROW - 4}" fill="{colour}"><title>rank {rank}, micro-batch {batch}: '
             f"document {document}, positions {begin} to {end}</title></rect>"
         )
     for rank in range(ranks):
@@ -60,6 +61,11 @@ def draw_batch(pieces: Iterable[Sequence[int]], ranks: int) -> str:
         f"hatched: idle, {100 * idle:.0f} % of what attention takes; a document has one colour</text></svg>"
     )
     return "\n".join(parts)
+
+
+def _colour(hue: int) -> str:
+    red, green, blue = colorsys.hls_to_rgb(hue / 360, 0.65, 0.6)
+    return f"#{int(255 * red):02x}{int(255 * green):02x}{int(255 * blue):02x}"
 
 
 def _count(rows: np.ndarray) -> int:

@@ -127,6 +127,24 @@ def static() -> list[str]:
     return problems
 
 
+def often(count: int) -> list[str]:
+    """What is wrong with so many random batches through one artifact."""
+    ranks, tokens, rows = 4, 40, 2
+    function = documents.model("causal", -np.inf)
+    x, w = drawn(5, tokens, rows)
+    first = np.ones((rows, tokens), np.int32)
+    program = compiled(spmlir.export(function, x, w, first), ranks, 14, (f"--accumulate={rows}",))
+    run = documents.Packed("often", program, jax.jit(function), [])
+    random = Random(count)
+    dealt = 0
+    for number in range(count):
+        kind = random.choice(documents.KINDS)
+        ids = documents.batch(random, (rows, tokens), ranks, kind)
+        x, w = drawn(number, tokens, rows)
+        dealt += run.run(x, w, ids, f"{number}, {kind}: {ids.tolist()}")["documents"]["dealt"]
+    return run.problems + ([] if dealt > count // 2 else [f"{dealt} of {count} batches were dealt"])
+
+
 def main() -> int:
     """Run a sample, or with --all the whole product."""
     args = harness.arguments(__doc__).parse_args()
@@ -141,7 +159,7 @@ def main() -> int:
         if tokens > 1 and ("--strategy=2d" not in options or ranks in (4, 8))
     ]
     chosen = harness.sampled(grid, 2 if args.quick else 40, args)
-    wrong = sent() + static()
+    wrong = sent() + static() + often(200)
     for number, plan in enumerate(chosen):
         wrong += batches(Random(f"{args.seed} {number}"), number, plan)
     for problem in wrong:

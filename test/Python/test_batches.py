@@ -164,7 +164,7 @@ def test_drawing_shows_documents_and_idle_ranks():
     # What a document has on two ranks has one colour.
     shared = spmlir.draw_batch([[0, 0, 5, 0, 3], [1, 0, 5, 3, 6]], 2)
     assert (
-        len({line.split("hsl(")[1].split(",")[0] for line in shared.splitlines() if "<title>" in line}) == 1
+        len({line.split('fill="')[1].split('"')[0] for line in shared.splitlines() if "<title>" in line}) == 1
     )
 
 

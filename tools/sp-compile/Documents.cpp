@@ -42,3 +42,41 @@ FailureOr<DocumentsProgram> mlir::sp::compileDocuments(ModuleOp imported,
     return imported.emitError() << error;
   return documents;
 }
+
+LogicalResult mlir::sp::checkDocuments(ModuleOp imported, StringRef wanted) {
+  auto main = imported.lookupSymbol<func::FuncOp>("main");
+  StringRef name = wanted;
+  int64_t number = 0;
+  int64_t arguments = main ? main.getNumArguments() : 0;
+  if (!name.consume_front("arg") || name.getAsInteger(10, number) ||
+      number < 0 || number >= arguments)
+    return imported.emitError()
+           << "expected --documents to name one of the " << arguments
+           << " arguments, such as arg1, but got \"" << wanted << "\"";
+  auto areBy = [&](FlatSymbolRefAttr numbers) {
+    auto documents = imported.lookupSymbol<DocumentsOp>(numbers.getAttr());
+    return llvm::is_contained(documents.getArguments(), number);
+  };
+  auto check = [&](auto op) -> WalkResult {
+    DocumentsAttr documents = op.getDocumentsAttr();
+    if (documents && areBy(documents.getQueries()) &&
+        areBy(documents.getKeys()))
+      return WalkResult::advance();
+    InFlightDiagnostic error =
+        op->emitError() << "expected every attention to be within documents "
+                           "that "
+                        << wanted << " tells apart but this one is within ";
+    if (documents)
+      error << "those of other arguments";
+    else
+      error << "none that its mask could be shown to keep apart; --explain "
+               "says what its mask is";
+    return error;
+  };
+  bool isRefused =
+      imported.walk([&](AttentionOp op) { return check(op); })
+          .wasInterrupted() ||
+      imported.walk([&](AttentionBackwardOp op) { return check(op); })
+          .wasInterrupted();
+  return failure(isRefused);
+}

@@ -12,6 +12,10 @@ namespace mlir::sp {
 FailureOr<DocumentsProgram>
 compileDocuments(ModuleOp imported, const Target &target, RemarkLog &log);
 
+/// Whether every attention is within documents that the argument tells apart,
+/// by itself or by what is computed of it; `wanted` is as --documents has it.
+LogicalResult checkDocuments(ModuleOp imported, StringRef wanted);
+
 } // namespace mlir::sp
 
 #endif // SP_TOOLS_SPCOMPILE_DOCUMENTS_H

@@ -200,6 +200,10 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                    "none, host: what waits long lies in far memory, or "
                    "host+state: optimizer state does, too")
       ->capture_default_str();
+  spread->add_option("--documents", options.documents,
+                     "the argument that tells packed documents apart, arg1: "
+                     "an error unless all attentions are found to be within "
+                     "its documents");
   spread->add_option("--shard", options.shard,
                      "axes of an argument's dimensions: arg0=_,sp,_");
   auto *machine = app.add_option_group("Machine");

@@ -30,6 +30,7 @@ struct CompileOptions {
   /// Whether the user has said what --memory-limit may change otherwise.
   bool offloadGiven = false, checkpointGiven = false, chunksGiven = false;
   std::vector<std::string> shard;
+  std::string documents;          ///< an argument; empty: not given
   std::optional<CudaTarget> cuda; ///< of --target=cuda
   std::string cpu = "native", bf16 = "fastest", precision = "default";
   std::string emit = "spx", report;

@@ -227,7 +227,7 @@ LogicalResult Compilation::import(ModuleOp module,
         pm.addPass(createRaisePrecisionPass());
       })))
     return failure();
-  return runStage(module, "import", [&](OpPassManager &pm) {
+  LogicalResult imported = runStage(module, "import", [&](OpPassManager &pm) {
     forgetCheckpoints(pm, options.checkpoint);
     buildImportPipeline(pm);
     buildCheckpointPipeline(pm, options.checkpoint);
@@ -235,6 +235,9 @@ LogicalResult Compilation::import(ModuleOp module,
       buildAccumulatePipeline(pm, options.accumulate);
     pm.addPass(createVerifyImportPass());
   });
+  if (failed(imported) || options.documents.empty())
+    return imported;
+  return checkDocuments(module, options.documents);
 }
 
 /// Ends before there is a program to explain: decisions are all there is.
