@@ -206,9 +206,8 @@ def main() -> None:
     args = parser.parse_args()
     packed = batches(args.ranks, args.capacity, args.rows, args.seed)
     found = list(itertools.islice(packed, args.steps))
-    longest = max(
-        int(np.unique(b["segments"][b["segments"] > 0], return_counts=True)[1].max()) for b in found
-    )
+    rows = [row[row > 0] for batch in found for row in batch["segments"]]
+    longest = max(int(np.unique(row, return_counts=True)[1].max()) for row in rows if len(row))
     print(
         f"{datetime.date.today()}, {processor()}: {args.ranks} ranks of {args.capacity} tokens, {args.rows} "
         f"row(s), {args.steps} batches of {np.mean([len(b['documents']) for b in found]):.0f} documents, "

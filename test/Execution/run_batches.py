@@ -127,6 +127,23 @@ def static() -> list[str]:
     return problems
 
 
+def shared() -> list[str]:
+    """What is wrong with micro-batches whose rows have the same documents, said once."""
+    ranks, tokens, rows = 4, 24, 3
+    of_rows = documents.model("causal", -np.inf)
+
+    def function(x: jax.Array, w: jax.Array, ids: jax.Array) -> tuple:
+        return of_rows(x, w, jax.numpy.broadcast_to(ids, x.shape[:2]))
+
+    x, w = drawn(7, tokens, rows)
+    first = np.ones((1, tokens), np.int32)
+    program = compiled(spmlir.export(function, x, w, first), ranks, 8, (f"--accumulate={rows}",))
+    run = documents.Packed("shared", program, jax.jit(function), [])
+    for lengths in ([24], [8, 8, 8], [16, 4, 4], [1] * 24):
+        run.run(x, w, np.repeat(np.arange(len(lengths)), lengths)[None].astype(np.int32), str(lengths))
+    return run.problems
+
+
 def often(count: int) -> list[str]:
     """What is wrong with so many random batches through one artifact."""
     ranks, tokens, rows = 4, 40, 2
@@ -159,7 +176,7 @@ def main() -> int:
         if tokens > 1 and ("--strategy=2d" not in options or ranks in (4, 8))
     ]
     chosen = harness.sampled(grid, 2 if args.quick else 40, args)
-    wrong = sent() + static() + often(200)
+    wrong = sent() + static() + shared() + often(200)
     for number, plan in enumerate(chosen):
         wrong += batches(Random(f"{args.seed} {number}"), number, plan)
     for problem in wrong:

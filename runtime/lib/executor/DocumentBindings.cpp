@@ -248,6 +248,8 @@ void DocumentBindings::cut() {
   for (const auto &documents : known)
     count = std::max(count, documents ? documents->rows().size() : 0);
   bound.rows.assign(program.usesRows ? count : 0, program.bindings.whole);
+  // What goes through rows reads theirs.
+  isCut |= !bound.rows.empty();
   for (size_t row = 0; row < bound.rows.size(); ++row)
     cut(bound.rows[row], row);
 }
