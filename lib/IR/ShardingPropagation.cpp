@@ -12,8 +12,14 @@ static bool isControlFlow(Operation *op) {
              scf::ForOp>(op);
 }
 
+static bool isOfBatch(DimAttr dim) {
+  return llvm::any_of(dim.getAtoms(), [](AtomAttr atom) {
+    return atom.getLayout() && atom.getLayout().isOfBatch();
+  });
+}
+
 ShardingPropagation::ShardingPropagation(func::FuncOp func)
-    : context(func.getContext()) {
+    : context(func.getContext()), rows(func) {
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == func || op->hasTrait<OpTrait::IsTerminator>())
       return WalkResult::advance();
@@ -34,7 +40,8 @@ MutableArrayRef<DimAttr> ShardingPropagation::dimsOf(Value value) {
 }
 
 void ShardingPropagation::deal(Value value, unsigned index, DimAttr dim) {
-  if (!isDealt(dim) || pinned.contains(value))
+  if (!isDealt(dim) || pinned.contains(value) ||
+      (isOfBatch(dim) && !rows.mayBeDealt(value)))
     return;
   MutableArrayRef<DimAttr> own = dimsOf(value);
   FailureOr<DimAttr> merged = mergeDims(own[index], dim);
@@ -44,6 +51,10 @@ void ShardingPropagation::deal(Value value, unsigned index, DimAttr dim) {
     return;
   own[index] = *merged;
   changed = true;
+}
+
+bool ShardingPropagation::isDealtByItsRow(Value value) {
+  return llvm::none_of(dimsOf(value), isOfBatch) || rows.mayBeDealt(value);
 }
 
 void ShardingPropagation::pin(Value value, ArrayRef<DimAttr> decided) {

@@ -12,6 +12,7 @@
 #define SP_IR_SHARDINGPROPAGATION_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "sp/IR/RowsOfBatch.h"
 #include "sp/IR/ShardingRules.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -24,8 +25,8 @@ public:
   /// The dimensions of a value, whole as long as nothing is known.
   MutableArrayRef<DimAttr> dimsOf(Value value);
 
-  /// Deals a dimension unless it is dealt, the value is pinned, or the axis
-  /// deals another dimension.
+  /// Deals a dimension unless it is dealt, the value is pinned, the axis deals
+  /// another dimension, or documents of rows deal it that the value is not of.
   void deal(Value value, unsigned index, DimAttr dim);
 
   /// Keeps a value as the user decided.
@@ -38,6 +39,9 @@ public:
 
   /// Runs to the fixed point.
   void run();
+
+  /// Whether the documents of a row may deal the value, if they do.
+  bool isDealtByItsRow(Value value);
 
   /// The operations whose results have shardings, in program order.
   ArrayRef<Operation *> operations() const { return ops; }
@@ -54,6 +58,7 @@ private:
   SmallVector<std::pair<Value, Value>> ties;
   DenseMap<Value, SmallVector<DimAttr>> dims;
   DenseMap<Value, SmallVector<DimAttr>> pinned;
+  RowsOfBatch rows;
   bool changed = false;
 };
 

@@ -95,7 +95,22 @@ struct PropagateShardingsPass
     tieDonated(*func, propagation);
     if (failed(seedAndRun(seeds, derived, propagation)))
       return signalPassFailure();
+    if (failed(checkRows(*func, propagation)))
+      return signalPassFailure();
     annotate(*func, propagation);
+  }
+
+  /// What the user decided deals rows by their documents as well.
+  LogicalResult checkRows(func::FuncOp func, ShardingPropagation &propagation) {
+    for (BlockArgument argument : func.getArguments())
+      if (!propagation.isDealtByItsRow(argument))
+        return emitError(argument.getLoc())
+               << "expected argument " << argument.getArgNumber()
+               << " whole, or rows of the batch of which each turn takes its "
+                  "own, where --tokens-per-rank deals each row by its "
+                  "documents, but it is dealt; leave out its --shard or "
+                  "sharding";
+    return success();
   }
 
   void annotate(func::FuncOp func, ShardingPropagation &propagation) {

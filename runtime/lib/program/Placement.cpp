@@ -63,13 +63,15 @@ Status Placement::findRows(const Program &program, const ParameterInfo &info,
       if (!isOfBatch(program, *atoms[a]) ||
           (a > 0 && atoms[a - 1]->size == count))
         continue;
-      for (size_t before = 0; before < d; ++before)
-        if (info.shape[before] == count)
-          out_dim = static_cast<int>(before);
+      size_t first = 0;
+      while (first < d && info.shape[first] == 1)
+        ++first;
+      if (first < d && info.shape[first] == count)
+        out_dim = static_cast<int>(first);
       if (out_dim < 0)
         return fail(SPRT_UNSUPPORTED)
                << "\"" << info.parameter->name << "\" is dealt by " << count
-               << " rows of documents but has no dimension of them";
+               << " rows of documents but has no first dimension of them";
       return Status::success();
     }
   }
