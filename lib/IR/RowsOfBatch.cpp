@@ -1,12 +1,20 @@
 #include "sp/IR/RowsOfBatch.h"
 
 #include "sp/IR/Attributes.h"
+#include "sp/IR/Program.h"
 
 using namespace mlir;
 using namespace mlir::sp;
 
 RowsOfBatch::RowsOfBatch(func::FuncOp func) {
   func.walk([&](Operation *op) { haveLoops |= op->hasAttr(kRowsOfBatch); });
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (BlockArgument argument : func.getArguments())
+    if (std::optional<unsigned> result =
+            donatedTo(func, argument.getArgNumber())) {
+      kept.insert(argument);
+      kept.insert(terminator->getOperand(*result));
+    }
 }
 
 static Operation *rowsLoopOf(Operation *op) {
@@ -21,6 +29,8 @@ Operation *RowsOfBatch::loopAround(Value value) const {
 }
 
 bool RowsOfBatch::mayBeDealt(Value value) {
+  if (kept.contains(value))
+    return false;
   if (!haveLoops)
     return true;
   Operation *loop = loopAround(value);

@@ -35,10 +35,10 @@ static LogicalResult checkDocuments(ArrayRef<PlannedAttention> attentions) {
       return error;
     }
     if (op.batch != 1)
-      return refuse() << " has a batch of " << op.batch
-                      << " sequences, each with documents of its own; let "
-                         "--accumulate="
-                      << op.batch << " take them one after another";
+      return refuse() << " has " << op.batch
+                      << " sequences at a time, each with documents of its "
+                         "own; --accumulate with as many micro-batches as the "
+                         "batch has rows takes one at a time";
   }
   return success();
 }
@@ -56,6 +56,11 @@ LogicalResult mlir::sp::checkBatches(const BatchesAsked &asked, int64_t ranks,
                                return one.dealsBatches;
                              })
                           << " but got \"" << asked.strategy->name << "\"";
+  if (asked.batchRanks > 1)
+    return emitError(loc)
+           << "expected no axis of " << asked.batchRanks
+           << " ranks for the batch with --tokens-per-rank, whose rows run one "
+              "after the other; give its ranks to the sequence";
   if (asked.factors.outer > 1)
     return emitError(loc)
            << "expected --tokens-per-rank without --inner: the ring of a "

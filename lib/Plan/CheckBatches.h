@@ -15,6 +15,7 @@ struct BatchesAsked {
   StringRef layout;
   int64_t turns;
   bool bidirectional;
+  int64_t batchRanks; ///< of the batch axis
 };
 
 /// Whether documents may say which of `ranks` has which tokens, so many at

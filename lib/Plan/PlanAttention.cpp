@@ -355,10 +355,10 @@ void PlanAttentionPass::runOnOperation() {
   if (failed(factors))
     return signalPassFailure();
   if (tokensPerRank != 0 &&
-      failed(checkBatches({tokensPerRank, asked(),
-                           asked()->factors(ranks(), *factors), layout, turns,
-                           bidirectional},
-                          ranks(), attentions)))
+      failed(checkBatches(
+          {tokensPerRank, asked(), asked()->factors(ranks(), *factors), layout,
+           turns, bidirectional, meshOp.getAxisSize(meshOp.getBatch())},
+          ranks(), attentions)))
     return signalPassFailure();
   bool counts = !asked() && meshOp.getSequence();
   const Strategy &wanted = asked() ? *asked() : strategies().front();

@@ -74,15 +74,27 @@ def balance(report: dict) -> float:
     return max(flops) / (sum(flops) / len(flops))
 
 
+def at_least(least: int, text: str) -> int:
+    """A number from the command line."""
+    if int(text) < least:
+        raise argparse.ArgumentTypeError(f"expected at least {least} but got {text}")
+    return int(text)
+
+
 def main() -> None:
     """Compile once, then train."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--ranks", type=int, default=8, help="of the sequence axis (8)")
-    parser.add_argument("--capacity", type=int, default=1024, help="tokens of a rank and micro-batch (1 024)")
-    parser.add_argument("--rows", type=int, default=2, help="micro-batches of a step (2)")
-    parser.add_argument("--steps", type=int, default=10, help="how many (10)")
+    parser.add_argument("--ranks", type=partial(at_least, 2), default=8, help="of the sequence axis (8)")
+    parser.add_argument(
+        "--capacity",
+        type=partial(at_least, 32),
+        default=1024,
+        help="tokens of a rank and micro-batch (1 024)",
+    )
+    parser.add_argument("--rows", type=partial(at_least, 1), default=2, help="micro-batches of a step (2)")
+    parser.add_argument("--steps", type=partial(at_least, 1), default=10, help="how many (10)")
     parser.add_argument("--seed", type=int, default=1, help="of the corpus (1)")
     parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draw the last batch")
     args = parser.parse_args()
@@ -98,7 +110,7 @@ def main() -> None:
         *(first[name] for name in names),
         mesh={"sp": args.ranks},
         tokens_per_rank=args.capacity,
-        accumulate=args.rows,
+        **({"accumulate": args.rows} if args.rows > 1 else {}),
     )
     print(f"compiled in {time.monotonic() - begin:.1f} s")
     for number, batch in enumerate(itertools.islice(itertools.chain([first], packed), args.steps)):

@@ -129,8 +129,11 @@ def pack_rows(
     rows: of the arrays; None stands for as few as hold the documents.
     Returns int32 arrays [rows, ranks * capacity], which are those of `pack`, and `documents`: int64
     [len(documents)], the row of each.
-    Raises RunError for documents that do not fit in so many rows, and what `pack` raises.
+    Raises RunError for documents that do not fit in so many rows, ValueError for no or over 65 536 rows,
+    and what `pack` raises.
     """
+    if rows is not None and not 1 <= rows <= 65536:
+        raise ValueError(f"expected 1 to 65536 rows but got {rows}")
     given = _documents(documents)
     lengths = np.array([len(each) for each in given], np.int64)
     length = operator.index(ranks) * operator.index(capacity)

@@ -18,11 +18,13 @@ def draw_batch(pieces: Iterable[Sequence[int]], ranks: int) -> str:
         queries; a micro-batch as its dearest rank.
     """
     rows = np.array([tuple(piece) for piece in pieces], np.int64).reshape(-1, 5)
-    rows = rows[rows[:, 4] - rows[:, 3] > 1]  # padding is documents of one token
     if not len(rows):
         raise ValueError("expected pieces of documents but got none: all ranks share all of them")
+    if rows.min() < 0:
+        raise ValueError(f"expected pieces of numbers from 0 on but got {rows.min()}")
     if rows[:, 0].max() >= ranks:
         raise ValueError(f"expected pieces of {ranks} ranks but got one of rank {rows[:, 0].max()}")
+    rows = _without_padding(rows)
     costs = _pairs(rows)
     batches = rows[:, 1].max() + 1
     # By rank and micro-batch, in tokens' pairs.
@@ -66,6 +68,13 @@ def draw_batch(pieces: Iterable[Sequence[int]], ranks: int) -> str:
 def _colour(hue: int) -> str:
     red, green, blue = colorsys.hls_to_rgb(hue / 360, 0.65, 0.6)
     return f"#{int(255 * red):02x}{int(255 * green):02x}{int(255 * blue):02x}"
+
+
+def _without_padding(rows: np.ndarray) -> np.ndarray:
+    """Without documents of one token, as padding is, unless there are no others."""
+    _, of = np.unique(rows[:, 1:3], axis=0, return_inverse=True)
+    tokens = np.bincount(of.ravel(), rows[:, 4] - rows[:, 3])[of.ravel()]
+    return rows[tokens > 1] if (tokens > 1).any() else rows
 
 
 def _count(rows: np.ndarray) -> int:

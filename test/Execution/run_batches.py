@@ -11,6 +11,7 @@ and ranks without it nothing. One document of all gives the bits of a static zig
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from random import Random
 
 import jax
@@ -144,6 +145,71 @@ def shared() -> list[str]:
     return run.problems
 
 
+# What has positions of several rows, or of none: (x [rows, tokens, features], ids, a bias [heads, tokens,
+# tokens], a table [tokens, features]) to a result, where `attend` is attention within documents.
+MEETINGS: dict[str, Callable] = {
+    "mean of rows": lambda attend, x, ids, bias, table: attend(x - x.mean(0), ids),
+    "rows back": lambda attend, x, ids, bias, table: attend(x[::-1], ids),
+    "results back": lambda attend, x, ids, bias, table: attend(x, ids)[::-1],
+    "ids back": lambda attend, x, ids, bias, table: jax.numpy.where(
+        (ids[::-1] > 1)[..., None], attend(x, ids), 0
+    ),
+    "softmax of rows": lambda attend, x, ids, bias, table: jax.nn.softmax(attend(x, ids), 0),
+    "sorted rows": lambda attend, x, ids, bias, table: jax.numpy.sort(attend(x, ids), 0),
+    "transposed": lambda attend, x, ids, bias, table: attend(x, ids).transpose(1, 0, 2),
+    "sum of rows": lambda attend, x, ids, bias, table: attend(x, ids).sum(0),
+    "a bias": lambda attend, x, ids, bias, table: attend(x, ids, bias),
+    "a table": lambda attend, x, ids, bias, table: attend(x + table, ids),
+    "positions": lambda attend, x, ids, bias, table: attend(
+        x * jax.numpy.cos(jax.numpy.arange(x.shape[1]))[:, None], ids
+    ),
+    "shifted": lambda attend, x, ids, bias, table: attend(x[:, :-1], ids[:, :-1])[:, 1:],
+}
+
+
+def attend(x: jax.Array, ids: jax.Array, bias: jax.Array | float = 0) -> jax.Array:
+    """Attention of what fixed matrices make of x, two features a head."""
+    parts = np.random.default_rng(1).standard_normal((3, x.shape[-1], x.shape[-1]))
+    q, k, v = ((x @ part).reshape(*x.shape[:2], -1, 2) for part in parts)
+    seen = documents.same(ids) & documents.causal(ids.shape[1])
+    scores = jax.numpy.einsum("bqhd,bkhd->bhqk", q, k) / 4 + bias
+    weights = jax.nn.softmax(jax.numpy.where(seen[:, None], scores, -jax.numpy.inf))
+    return jax.numpy.einsum("bhqk,bkhd->bqhd", weights, v).reshape(x.shape)
+
+
+def meetings() -> list[str]:
+    """What is wrong with results and gradients of what does not stay in its row."""
+    problems = []
+    # As many rows as heads: no shape tells them apart.
+    ranks, tokens, rows = 3, 12, 4
+    draw = np.random.default_rng(11).standard_normal
+    x, table = draw((rows, tokens, 2 * rows)), draw((tokens, 2 * rows))
+    bias = draw((rows, tokens, tokens))
+    for name, meet in MEETINGS.items():
+
+        def function(*arrays: jax.Array, meet: Callable = meet) -> tuple:
+            return jax.value_and_grad(
+                lambda *each: jax.numpy.sum(jax.numpy.sin(meet(attend, *each))), argnums=(0, 2, 3)
+            )(*arrays)
+
+        def forward(*arrays: jax.Array, meet: Callable = meet) -> tuple:
+            return (meet(attend, *arrays),)
+
+        for made in (function, forward) if name in ("transposed", "sum of rows") else (function,):
+            ids = np.ones((rows, tokens), np.int32)
+            exported = spmlir.export(made, x, ids, bias, table)
+            program = compiled(exported, ranks, 6, (f"--accumulate={rows}",))
+            for number in range(2):
+                ids = documents.batch(Random(number), (rows, tokens), ranks, "any" if number else "long")
+                expected = jax.tree.leaves(made(x, ids, bias, table))
+                got = program(x, ids, bias, table)
+                off = np.max([np.abs(a - b).max() for a, b in zip(got, expected, strict=True)])
+                broken = harness.broken(program.report, program.last_run)
+                broken += [f"off by {off:.1e}"] if not off <= 1e-9 else []
+                problems += [f"{name}, {made.__name__}, {ids.tolist()}: {problem}" for problem in broken]
+    return problems
+
+
 def often(count: int) -> list[str]:
     """What is wrong with so many random batches through one artifact."""
     ranks, tokens, rows = 4, 40, 2
@@ -176,7 +242,7 @@ def main() -> int:
         if tokens > 1 and ("--strategy=2d" not in options or ranks in (4, 8))
     ]
     chosen = harness.sampled(grid, 2 if args.quick else 40, args)
-    wrong = sent() + static() + shared() + often(200)
+    wrong = sent() + static() + shared() + meetings() + often(200)
     for number, plan in enumerate(chosen):
         wrong += batches(Random(f"{args.seed} {number}"), number, plan)
     for problem in wrong:

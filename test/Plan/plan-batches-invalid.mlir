@@ -40,7 +40,7 @@ func.func @others(%q: tensor<1x16x2x8xf32>, %a: tensor<1x16xi32>, %b: tensor<1x1
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
 sp.documents @ids of 16 in arguments [1]
 func.func @rows(%q: tensor<3x16x2x8xf32>, %ids: tensor<3x16xi32>) -> tensor<3x16x2x8xf32> {
-  // expected-error@+1 {{but an attention has a batch of 3 sequences, each with documents of its own; let --accumulate=3 take them one after another}}
+  // expected-error@+1 {{but an attention has 3 sequences at a time, each with documents of its own; --accumulate with as many micro-batches as the batch has rows takes one at a time}}
   %o = sp.attention(%q, %q, %q) bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi 0>] documents <queries @ids keys @ids> scale 1.0
       : tensor<3x16x2x8xf32>, tensor<3x16x2x8xf32>, tensor<3x16x2x8xf32> -> tensor<3x16x2x8xf32>
   return %o : tensor<3x16x2x8xf32>
@@ -67,4 +67,15 @@ module {
   func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
     return %x : tensor<8xf32>
   }
+}
+
+// -----
+
+sp.mesh @mesh <["dp" = 2, "sp" = 4]> sequence "sp" batch "dp"
+sp.documents @ids of 16 in arguments [1]
+func.func @batch_axis(%q: tensor<1x16x2x8xf32>, %ids: tensor<1x16xi32>) -> tensor<1x16x2x8xf32> {
+  // expected-error@+1 {{expected no axis of 2 ranks for the batch with --tokens-per-rank, whose rows run one after the other; give its ranks to the sequence}}
+  %o = sp.attention(%q, %q, %q) bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi 0>] documents <queries @ids keys @ids> scale 1.0
+      : tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32> -> tensor<1x16x2x8xf32>
+  return %o : tensor<1x16x2x8xf32>
 }

@@ -4,7 +4,7 @@
 /// own documents: position 5 of one row and of another are with different
 /// ranks. What has positions of one row is in that loop. Outside are stacks of
 /// rows, of which a turn reads or writes its own; any other value there is
-/// whole.
+/// whole. So is what one step leaves for the next, whose documents are others.
 #ifndef SP_IR_ROWSOFBATCH_H
 #define SP_IR_ROWSOFBATCH_H
 
@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace mlir::sp {
 
@@ -32,6 +33,7 @@ private:
   bool isUsedByRow(OpOperand &use);
 
   bool haveLoops = false;
+  DenseSet<Value> kept; ///< from step to step
   DenseMap<Value, bool> stacks;
 };
 

@@ -1,5 +1,7 @@
 #include "Steps.h"
 
+#include "sprt/documents.h"
+
 #include <cinttypes>
 #include <cstdio>
 #include <set>
@@ -30,12 +32,13 @@ int64_t findValue(const sprt_program *program, const sprt_session *session,
   return first;
 }
 
-/// The part of an input that a step reads; without data where it keeps what it
-/// has, or is fed.
-sprt_array partOf(const sprt_array &input, int32_t dimensions, int64_t step) {
+/// The part of an input that a step reads; without data where it `isKept`, or
+/// fed, from the step before.
+sprt_array partOf(const sprt_array &input, int32_t dimensions, int64_t step,
+                  bool isKept) {
   sprt_array part = input;
   if (input.dimensions == dimensions) {
-    part.data = step == 0 ? input.data : nullptr;
+    part.data = step == 0 || !isKept ? input.data : nullptr;
     return part;
   }
   part.dimensions = dimensions;
@@ -101,10 +104,17 @@ bool runSteps(const sprt_program *program, sprt_session *session,
     if (static_cast<int64_t>(i) != value)
       wanted[i].data = nullptr;
   for (int64_t step = 0; step < options.steps; ++step) {
-    for (size_t i = 0; i < inputs.size(); ++i)
+    // Where a step has other documents ranks have other parts of inputs.
+    sprt_documents documents = {sizeof documents, 0, 0, 0};
+    if (step > 0 && failed(sprt_session_documents(session, &documents)))
+      return false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      auto number = static_cast<int64_t>(i);
+      bool isKept =
+          documents.count == 0 || sprt_session_fed_by(session, number) >= 0;
       parts[i] =
-          partOf(inputs[i],
-                 inputOf(program, static_cast<int64_t>(i)).dimensions, step);
+          partOf(inputs[i], inputOf(program, number).dimensions, step, isKept);
+    }
     if (step + 1 == options.steps)
       wanted = results;
     if (failed(sprt_session_step(
