@@ -1,7 +1,7 @@
 #include "walk/Prediction.h"
 
 #include "sprt/types.h"
-#include "walk/GroupTurns.h"
+#include "walk/HomeTurns.h"
 #include "walk/Sameness.h"
 #include "walk/TouchingWalk.h"
 #include "walk/TurnSums.h"

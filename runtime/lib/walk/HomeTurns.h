@@ -1,7 +1,8 @@
-/// The last turn of a ring that goes round in a group, which all others are
-/// unlike: blocks that others need have been everywhere, and nothing is sent.
-#ifndef SPRT_LIB_WALK_GROUPTURNS_H
-#define SPRT_LIB_WALK_GROUPTURNS_H
+/// The turn of a ring that would take blocks home, which all others are unlike:
+/// they have been everywhere, and nothing is sent. A loop over a group, of
+/// which nobody knows how many it has, ends with such a turn.
+#ifndef SPRT_LIB_WALK_HOMETURNS_H
+#define SPRT_LIB_WALK_HOMETURNS_H
 
 #include "program/Program.h"
 #include "walk/Turns.h"
@@ -18,4 +19,4 @@ Status leaveOutHome(const Program &program, const plan::SendRecvT &transfer,
 
 } // namespace sprt
 
-#endif // SPRT_LIB_WALK_GROUPTURNS_H
+#endif // SPRT_LIB_WALK_HOMETURNS_H

@@ -1,22 +1,24 @@
-#include "walk/GroupTurns.h"
+#include "walk/HomeTurns.h"
+
+#include "program/LayoutOf.h"
 
 namespace sprt {
 
 Status goesHome(const Program &program, const plan::SendRecvT &transfer,
                 const Scope &scope, bool &out_goesHome) {
   out_goesHome = false;
-  if (!transfer.needs || transfer.sends.empty() ||
-      (*scope.layouts)[transfer.needs->queries].kind() !=
-          algebra::LayoutKind::batch)
+  if (!transfer.needs || transfer.sends.empty())
     return Status::success();
-  const plan::FactorT &ring = *program.plan->factors[transfer.needs->factor];
+  const plan::NeedsT &needs = *transfer.needs;
+  const plan::FactorT &ring = *program.plan->factors[needs.factor];
   int64_t owner = 0, to = 0;
   if (Status failure =
           evaluate(*transfer.sends.front()->rows->owner, scope, owner))
     return failure;
   if (Status failure = evaluate(*transfer.to, scope, to))
     return failure;
-  out_goesHome = to / ring.stride % ring.size == owner;
+  algebra::RingWay way = wayOf(needs, (*scope.layouts)[needs.queries], owner);
+  out_goesHome = way.hopsTo(owner, to / ring.stride % ring.size) == 0;
   return Status::success();
 }
 
