@@ -52,7 +52,7 @@ public:
 
 private:
   Owners(sprt::algebra::Layout layout, Axis axis)
-      : layout(layout), axis(axis) {}
+      : layout(std::move(layout)), axis(axis) {}
   sprt::algebra::Layout layout;
   Axis axis;
 };

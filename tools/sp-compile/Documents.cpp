@@ -3,7 +3,10 @@
 #include "Documents.h"
 
 #include "sp/Codegen/ArtifactLink.h"
+#include "sp/IR/SP.h"
 #include "sp/Import/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace mlir::sp;

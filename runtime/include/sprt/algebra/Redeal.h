@@ -4,6 +4,8 @@
 
 #include "sprt/algebra/Layout.h"
 
+#include <utility>
+
 namespace sprt::algebra {
 
 /// The row of position p by `onto` is the one of position p + by by `from`,
@@ -16,7 +18,7 @@ class Redeal {
 public:
   /// 0 <= |by| <= Layout::maxLength.
   Redeal(Layout from, Layout onto, int64_t by)
-      : from(from), onto(onto), by(by) {}
+      : from(std::move(from)), onto(std::move(onto)), by(by) {}
 
   /// Local rows of `giver` and those of `receiver` that they become.
   std::vector<RowPairs> rows(int64_t giver, int64_t receiver) const;
