@@ -17,7 +17,7 @@ RowsOfBatch::RowsOfBatch(func::FuncOp func) {
     }
 }
 
-static Operation *rowsLoopOf(Operation *op) {
+Operation *mlir::sp::rowsLoopOf(Operation *op) {
   for (; op; op = op->getParentOp())
     if (op->hasAttr(kRowsOfBatch))
       return op;

@@ -1,6 +1,7 @@
 #include "BatchRows.h"
 
 #include "sp/IR/Attributes.h"
+#include "sp/IR/RowsOfBatch.h"
 #include "sp/IR/ShardingRules.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,14 +25,6 @@ static int64_t numbersOf(DocumentsOp documents, func::FuncOp main) {
   return numbers;
 }
 
-static bool isInRows(Operation *op) {
-  for (Operation *parent = op->getParentOp(); parent;
-       parent = parent->getParentOp())
-    if (parent->hasAttr(kRowsOfBatch))
-      return true;
-  return false;
-}
-
 LogicalResult mlir::sp::checkBatchRows(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   int64_t rows = 1;
@@ -46,7 +39,7 @@ LogicalResult mlir::sp::checkBatchRows(ModuleOp module) {
     for (NamedAttribute named : op->getAttrs())
       if (auto layout = dyn_cast<LayoutAttr>(named.getValue()))
         isDealt |= layout.isOfBatch();
-    if (!isDealt || isInRows(op))
+    if (!isDealt || rowsLoopOf(op->getParentOp()))
       return success();
     return op->emitOpError()
            << "is dealt by documents of " << rows

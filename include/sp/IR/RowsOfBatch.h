@@ -16,6 +16,10 @@
 
 namespace mlir::sp {
 
+/// The innermost loop over the rows of the batch that is the operation or holds
+/// it; null where there is none.
+Operation *rowsLoopOf(Operation *op);
+
 class RowsOfBatch {
 public:
   explicit RowsOfBatch(func::FuncOp func);

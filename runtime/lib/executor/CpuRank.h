@@ -50,7 +50,7 @@ public:
   std::unique_ptr<FarStore> far; ///< null where the program needs none
   std::unique_ptr<TilePool> pool;
   std::unique_ptr<EventBoard> events;
-  /// By stream, then by command and owners.
+  /// By stream, then by command, row of the batch and owners.
   std::map<std::tuple<int32_t, int64_t, int64_t, int64_t>, SliceTable>
       slices[kStreams];
 

@@ -74,7 +74,7 @@ public:
   const std::shared_ptr<Device> device;
   const std::shared_ptr<RankStreams> streams;
   std::vector<std::unique_ptr<Device::Event>> events; ///< of the plan
-  /// By command and owners.
+  /// By command, row of the batch and owners.
   std::map<std::tuple<int32_t, int64_t, int64_t, int64_t>, AttendTable> tables;
   /// Other numbers that the program writes, by stream and value.
   std::map<std::pair<int, std::vector<std::byte>>, const std::byte *> numbers;
