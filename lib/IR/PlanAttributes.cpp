@@ -33,11 +33,10 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                           "of positions but got "
                        << holds;
   if (isBatch &&
-      (outer > 1 || gather > 1 || turns > 1 || bidirectional || inner == 1))
+      (outer > 1 || gather > 1 || bidirectional || inner == 1))
     return emitError() << "expected one ring, which turns one way, for a "
                           "layout by batches but got outer "
                        << outer << ", inner " << inner << ", gather " << gather
-                       << ", turns " << turns
                        << (bidirectional ? ", both ways" : "");
   return success();
 }
@@ -65,9 +64,12 @@ static LayoutAttr allRows(PlanAttr plan, int64_t length) {
 static LayoutAttr inBlocks(LayoutAttr layout, PlanAttr plan) {
   int64_t length = layout.getLength();
   Layout rows = toAlgebra(allRows(plan, length));
-  int64_t whole = llvm::alignTo(
-      length, plan.getTurns() *
-                  Layout::granule(rows.kind(), rows.ring(), rows.split()));
+  int64_t whole = length;
+  // Those of a batch are blocks of rows, which need not be full.
+  if (!layout.isOfBatch())
+    whole = llvm::alignTo(
+        length, plan.getTurns() *
+                    Layout::granule(rows.kind(), rows.ring(), rows.split()));
   return LayoutAttr::get(plan.getContext(), layout.getKind(), length,
                          layout.getAxis(), layout.getRanks(), layout.getSplit(),
                          whole == length ? 0 : whole, plan.getTurns(), 1,

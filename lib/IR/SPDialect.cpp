@@ -240,6 +240,13 @@ LayoutAttr LayoutAttr::getByTurn() const {
              getSplit(), getWithin(), 1, getBlocks(), getHolds());
 }
 
+LayoutAttr LayoutAttr::getOfAllTurns() const {
+  if (getTurns() == 1)
+    return *this;
+  return get(getContext(), getKind(), getLength(), getAxis(), getRanks(),
+             getSplit(), getWithin(), getTurns(), 1, getHolds());
+}
+
 LayoutAttr LayoutAttr::getBlock() const {
   return get(getContext(), getKind(),
              getWhole().getLength() / std::max(getBlocks(), getTurns()),

@@ -92,12 +92,9 @@ public:
     int64_t outer = plan.getOuter(), inner = plan.getInner();
     const Layout &readers = queriesTravel ? ringKeys : ringQueries;
     auto travel = [&](int64_t first, const RingWay &way) {
-      // Each turn hands everything on.
       send(first, way,
-           plan.getTurns() > 1
-               ? way.hops
-               : ringBands.ringReach(readers, ringBlocks(), source, way,
-                                     way.above(first)));
+           ringBands.ringReach(readers, ringBlocks(), source, way,
+                               way.above(first)));
     };
     RingWay windows{inner, outer, 1, outer - 1};
     travel(source, windows);

@@ -74,12 +74,18 @@ LogicalResult mlir::sp::checkBatches(const BatchesAsked &asked, int64_t ranks,
                              "say who has which tokens, without --layout but "
                              "got \""
                           << asked.layout << "\"";
-  if (asked.turns > 1)
+  if (asked.turns > 1 && asked.factors.heads > 1)
     return emitError(loc)
-           << "expected --tokens-per-rank without --chunks but got "
-           << asked.turns
-           << "; a document that is longer than all ranks hold in turns is not "
-              "taken yet";
+           << "expected --tokens-per-rank with --chunks on a ring of all "
+           << ranks << " ranks but " << asked.factors.heads
+           << " of them share heads, whose exchange knows all of a rank's rows "
+              "alone; ask for --strategy=ring, or leave one of them out";
+  if (asked.tokensPerRank % asked.turns != 0)
+    return emitError(loc)
+           << "expected --tokens-per-rank of a multiple of the " << asked.turns
+           << " blocks that --chunks cuts a rank's tokens into but got "
+           << asked.tokensPerRank << "; "
+           << llvm::alignTo(asked.tokensPerRank, asked.turns) << " is one";
   if (asked.bidirectional)
     return emitError(loc)
            << "expected --tokens-per-rank without --bidirectional: the ring of "

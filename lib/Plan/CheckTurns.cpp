@@ -5,6 +5,7 @@ using namespace mlir::sp;
 
 LogicalResult mlir::sp::checkTurns(int64_t turns, const Strategy *asked,
                                    StringRef backward, int64_t ranks,
+                                   int64_t tokensPerRank,
                                    ArrayRef<PlannedAttention> attentions) {
   if (turns == 1)
     return success();
@@ -24,7 +25,8 @@ LogicalResult mlir::sp::checkTurns(int64_t turns, const Strategy *asked,
   if (asked && !asked->spreads())
     ranks = 1;
   for (const PlannedAttention &op : attentions) {
-    int64_t rows = llvm::divideCeil(op.queries, ranks);
+    int64_t rows =
+        std::max<int64_t>(llvm::divideCeil(op.queries, ranks), tokensPerRank);
     if (rows <= 1)
       return emitError(op.getLoc())
              << "expected several tokens a rank for --chunks but "

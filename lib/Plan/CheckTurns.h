@@ -8,10 +8,11 @@
 namespace mlir::sp {
 
 /// Whether queries can come in so many turns under a strategy, null for any,
-/// with `backward` as the option has it, on so many ranks; an error where they
-/// cannot.
+/// with `backward` as the option has it, on so many ranks that have at most
+/// `tokensPerRank`, where that is not 0; an error where they cannot.
 LogicalResult checkTurns(int64_t turns, const Strategy *asked,
                          StringRef backward, int64_t ranks,
+                         int64_t tokensPerRank,
                          ArrayRef<PlannedAttention> attentions);
 
 } // namespace mlir::sp

@@ -346,7 +346,8 @@ void PlanAttentionPass::runOnOperation() {
     return signalPassFailure();
   }
   if (failed(checkTurns(turns, asked(), backward,
-                        meshOp.getSequence() ? ranks() : 1, attentions)))
+                        meshOp.getSequence() ? ranks() : 1, tokensPerRank,
+                        attentions)))
     return signalPassFailure();
   FailureOr<LayoutKind> kind = chooseLayout(attentions);
   if (failed(kind))

@@ -256,7 +256,7 @@ private:
       return failure();
     // Of what travels first only: the rest goes the same way.
     ReadersAttr neededBy = blockOf(operands.front()).neededBy;
-    if (neededBy && (neededBy.getRows() != part.staying.rows ||
+    if (neededBy && (neededBy.getRows() != part.staying.rows.getOfAllTurns() ||
                      neededBy.getBands() != part.seen() ||
                      neededBy.getDocuments() != part.seenDocuments()))
       return part.op->emitOpError()

@@ -118,12 +118,11 @@ def main() -> None:
         value = trainer.step(*(batch[name] for name in names))
         seconds = time.monotonic() - begin
         report = trainer.last_run
-        said = "" if report["documents"]["dealt"] else "   documents did not fit so: all ranks share them"
         print(
             f"step {number + 1}: loss {value:.4f}   {len(batch['documents'])} documents, "
             f"{int((batch['segments'] > 0).sum())} tokens   "
             f"{(batch['segments'] > 0).sum() / seconds:.0f} tokens/s   "
-            f"dearest rank {balance(report):.2f} x the mean{said}",
+            f"dearest rank {balance(report):.2f} x the mean",
             flush=True,
         )
     if args.picture:

@@ -67,8 +67,8 @@ def plan_batch(
     token_cost, pair_cost: of a token and a causally visible pair, in a common unit; by default
         24576 and 1, as a token takes 6 h times the FLOPs of a pair in a decoder of width h = 4096.
     max_micro_batches: of a rank; 0 stands for as many as needed.
-    spread: whether a document that does not fit on one rank may take more ranks than hold it, as
-        many as bring its cost on each down to the mean of all ranks.
+    spread: whether a document may take more ranks than hold it, as many as bring its cost on each
+        down to the mean of all ranks, where that saves 256 pairs a token.
     Raises RunError for what does not fit, TypeError and ValueError for lengths that are no list of
     integers.
     """
@@ -93,7 +93,7 @@ def plan_batch(
         digits = library.sprt_batch_hash(planned).decode()
     finally:
         library.sprt_batch_free(planned)
-    groups = _groups(pieces, given, capacity)
+    groups = _groups(pieces, given)
     return BatchPlan(ranks, capacity, micro_batches, pieces, groups, costs, digits)
 
 
@@ -192,9 +192,10 @@ def _integers(given: Any, name: str) -> np.ndarray:
     return array
 
 
-def _groups(pieces: np.ndarray, lengths: np.ndarray, capacity: int) -> np.ndarray:
+def _groups(pieces: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The groups of documents on several ranks: from the first rank that has a piece to the last."""
-    shared = pieces[lengths[pieces["document"]] > capacity]
+    held = pieces["end"] - pieces["begin"]
+    shared = pieces[lengths[pieces["document"]] > held]
     documents, first = np.unique(shared["document"], return_index=True)
     groups = np.zeros(len(documents), _GROUP)
     groups["document"] = documents

@@ -79,7 +79,12 @@ RC_GTEST_PROP(Deal, GivesEachPositionItsPlace, ()) {
     append(ranges[owner], {position, 1, 1});
   }
   const auto kept = *rc::gen::inRange<int64_t>(0, length + 1);
-  Layout batch(LayoutKind::batch, kept, ring, split, length, {}, length);
+  const auto blocks = *rc::gen::inRange<int64_t>(1, 4);
+  const bool apart = blocks > 1 && *rc::gen::arbitrary<bool>();
+  // All may lie with one owner of a ring.
+  const int64_t ofBlock = (length + blocks - 1) / blocks;
+  Layout batch(LayoutKind::batch, kept, ring, split, length, {blocks, apart},
+               ofBlock * blocks);
   Layout layout = batch.dealtAs(dealOf(ranges, alone(ring)));
   RC_ASSERT(layout != batch);
   int64_t sum = 0;
@@ -91,7 +96,14 @@ RC_GTEST_PROP(Deal, GivesEachPositionItsPlace, ()) {
       Layout::Place place = layout.toLocal(position);
       RC_ASSERT(place.owner == owner);
       RC_ASSERT(place.row == row);
-      RC_ASSERT(owners[static_cast<size_t>(position)] == owner / split);
+      const int64_t ringOwner = owners[static_cast<size_t>(position)];
+      RC_ASSERT(ringOwner == owner % (ring * split) / split);
+      const auto &rows = held[static_cast<size_t>(ringOwner)];
+      const int64_t ringRow =
+          std::lower_bound(rows.begin(), rows.end(), position) - rows.begin();
+      const int64_t block = ringRow / (ofBlock * split);
+      RC_ASSERT((apart ? owner / (ring * split) : row / ofBlock) == block ||
+                (!apart && blocks == 1));
       RC_ASSERT(positionOf(layout.ranges(owner), row) == position);
     }
   }

@@ -58,5 +58,5 @@ func.func private @plan(tensor<6xi32> {a = #sp.plan<axis = "sp", heads = 1, oute
 
 // -----
 
-// expected-error@+1 {{expected one ring, which turns one way, for a layout by batches but got outer 2, inner 2, gather 1, turns 1}}
+// expected-error@+1 {{expected one ring, which turns one way, for a layout by batches but got outer 2, inner 2, gather 1}}
 func.func private @windows(tensor<6xi32> {a = #sp.plan<axis = "sp", heads = 1, outer = 2, inner = 2, gather = 1, layout = batch, placement = head_first, holds = 6>})

@@ -1,6 +1,7 @@
 // RUN: sp-opt %s --sp-plan-pipeline="mesh=sp=4 tokens-per-rank=6 backward=kv" --sp-partition-pipeline | FileCheck %s --check-prefixes=CHECK,KEYS
 // RUN: sp-opt %s --sp-plan-pipeline="mesh=sp=4 tokens-per-rank=6 backward=q" --sp-partition-pipeline | FileCheck %s --check-prefixes=CHECK,QUERIES
 // RUN: sp-opt %s --sp-plan-pipeline="mesh=sp=4 tokens-per-rank=6 backward=kv" --sp-partition-pipeline --sp-schedule-pipeline --sp-memory-pipeline --sp-verify-pipeline | FileCheck %s --check-prefix=PLACES
+// RUN: sp-opt %s --sp-plan-pipeline="mesh=sp=4 tokens-per-rank=6 turns=2" --sp-partition-pipeline | FileCheck %s --check-prefix=TURNS
 
 // A ring in the group of each rank, which may be by itself: its own block first, all
 // others in a loop.
@@ -34,6 +35,13 @@ sp.documents @ids of 16 in arguments [3]
 // PLACES: scf.for {{.*}} iter_args(%{{.*}}, %{{.*}}, %{{.*}}, %[[BEFORE:.*]] = %{{.*}}, %[[BEFORE2:.*]] = %{{.*}})
 // PLACES: %[[COPY:.*]] = sp.copy %[[BEFORE]]
 // PLACES: sp.attend_backward{{.*}} onto_keys(%[[COPY]], %[[BEFORE2]])
+
+// In turns, rows of a block after another meet those of all others.
+// TURNS: scf.for %[[TURN:.*]] = %c0 to %c2
+// TURNS: %[[PART:.*]] = sp.take %arg0 at %{{.*}} : {{.*}} -> tensor<1x3x2x8xf32>
+// TURNS: sp.group_size <batch 16 on "sp" of 4 blocks 2 holds 6> : index
+// TURNS: sp.shift {{.*}} in <batch 16 on "sp" of 4 blocks 2 holds 6> needed_by <rows <batch 16 on "sp" of 4 blocks 2 holds 6>
+// TURNS: sp.attend(%[[PART]], {{.*}} queries <batch 16 on "sp" of 4 turns 2 holds 6> from %{{.*}} keys <batch 16 on "sp" of 4 blocks 2 holds 6>
 func.func @main(%q: tensor<1x16x2x8xf32>, %k: tensor<1x16x2x8xf32>, %d: tensor<1x16x2x8xf32>, %ids: tensor<1x16xi32>)
     -> (tensor<1x16x2x8xf32>, tensor<1x16x2x8xf32>) {
   %o, %l = sp.attention(%q, %k, %k) bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi 0>] documents <queries @ids keys @ids> scale 1.0 {name = "layer0"}

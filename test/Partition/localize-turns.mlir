@@ -13,7 +13,7 @@
 // CHECK-NEXT: %[[QT:.*]] = sp.take %[[Q]] at %[[AT]] dim 1 : tensor<1x12x2x8xf32> -> tensor<1x4x2x8xf32>
 // CHECK-NEXT: %[[RANK:.*]] = sp.rank "sp"
 // CHECK-NEXT: %[[OWN:.*]] = affine.apply #[[OWNER]](%[[T]])[%[[RANK]]]
-// CHECK-NEXT: sp.shift %[[K]], %[[K]] from %[[RANK]] by 1 in <zigzag 48 on "sp" of 4 blocks 3> :
+// CHECK-NEXT: sp.shift %[[K]], %[[K]] from %[[RANK]] by 1 in <zigzag 48 on "sp" of 4 blocks 3> needed_by <rows <zigzag 48 on "sp" of 4 blocks 3> bands [#sp.band<q 0 to 48, k 0 to 48, lo -inf, hi 0>]> :
 // CHECK-NEXT: sp.attend(%[[QT]], %[[K]], %[[K]]) queries <zigzag 48 on "sp" of 4 turns 3> from %[[OWN]] keys <zigzag 48 on "sp" of 4 blocks 3> from %[[RANK]]
 // CHECK: sp.attend(%[[QT]], {{.*}}) onto({{.*}}) queries <zigzag 48 on "sp" of 4 turns 3> from %[[OWN]]
 // CHECK: %[[O:.*]] = stablehlo.divide

@@ -39,7 +39,7 @@ std::shared_ptr<const Deal> dealtTo(const Documents &documents,
 }
 
 TEST(DealBatch, GivesDocumentsToAsFewOwnersAsHoldThem) {
-  auto deal = dealtTo(ofLengths({4, 6, 2, 3}), {4, 5});
+  auto deal = dealtTo(ofLengths({4, 6, 2, 4}), {4, 5});
   ASSERT_TRUE(deal);
   int64_t whole = deal->find(0).owner;
   EXPECT_EQ(deal->ranges(whole), (Ranges{{0, 4, 1}}));
@@ -47,7 +47,7 @@ TEST(DealBatch, GivesDocumentsToAsFewOwnersAsHoldThem) {
   int64_t shared = deal->find(4).owner;
   EXPECT_EQ(deal->group(shared).size, 2);
   EXPECT_EQ(deal->find(10).owner, deal->find(11).owner);
-  EXPECT_EQ(deal->find(12).owner, deal->find(14).owner);
+  EXPECT_EQ(deal->find(12).owner, deal->find(15).owner);
 }
 
 TEST(DealBatch, KeepsTogetherWhatLiesInADocumentThatComesBack) {
@@ -64,10 +64,32 @@ TEST(DealBatch, KeepsTogetherWhatLiesInADocumentThatComesBack) {
     EXPECT_EQ(shared->group(shared->find(position).owner), group);
 }
 
-TEST(DealBatch, LeavesWhatDoesNotFitToAll) {
+TEST(DealBatch, MakesOneGroupOfAllWhereFewerHaveNoRoom) {
   // Each owner has room for one of them, but there are three.
-  EXPECT_FALSE(dealtTo(ofLengths({3, 3, 3}), {2, 5}));
-  EXPECT_TRUE(dealtTo(ofLengths({3, 3, 3}), {3, 3}));
+  auto deal = dealtTo(ofLengths({3, 3, 3}), {2, 5});
+  ASSERT_TRUE(deal);
+  for (int64_t owner = 0; owner < 2; ++owner)
+    EXPECT_EQ(deal->group(owner), (OwnerGroup{0, 2}));
+  // Nothing is left for the second at three of five, three and three.
+  auto full = dealtTo(ofLengths({4, 3, 3, 5}), {3, 5});
+  ASSERT_TRUE(full);
+  for (int64_t owner = 0; owner < 3; ++owner)
+    EXPECT_EQ(full->count(owner), 5);
+  EXPECT_EQ(dealtTo(ofLengths({3, 3, 3}), {3, 3})->group(1).size, 1);
+  EXPECT_FALSE(dealtTo(ofLengths({3, 3, 3}), {2, 4}));
+}
+
+TEST(DealBatch, SpreadsWhatCostsMoreThanAllOthersTogether) {
+  std::vector<int64_t> lengths(25, 40);
+  lengths[7] = 3000;
+  auto deal = dealtTo(ofLengths(lengths), {4, 4000});
+  ASSERT_TRUE(deal);
+  EXPECT_EQ(deal->group(0), (OwnerGroup{0, 4}));
+  // Where little is saved it stays.
+  lengths[7] = 300;
+  auto whole = dealtTo(ofLengths(lengths), {4, 4000});
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->group(whole->find(7 * 40).owner).size, 1);
 }
 
 TEST(DealBatch, FillsOwnersWithPadding) {
@@ -93,8 +115,7 @@ RC_GTEST_PROP(DealBatch, NobodyMeetsAnOwnerOfAnotherGroup, ()) {
   numbers.resize(static_cast<size_t>(length));
   Documents documents = documentsOf(numbers);
   auto deal = dealtTo(documents, options);
-  const bool fits = deal != nullptr;
-  RC_PRE(fits);
+  RC_ASSERT(deal);
   RC_CLASSIFY(documents.rows()[0].size() > 1);
   RC_ASSERT(deal->owners() == options.owners);
   RC_ASSERT(deal->length() == length);

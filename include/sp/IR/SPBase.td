@@ -165,7 +165,7 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
     turns 8>` gives the parts of each block to owners of their own: in turn t rank r
     is owner 4 t + r. `<batch 4096 on "sp" of 8 holds 640>` deals by the documents
     of a batch, at most 640 positions a rank: nobody knows which before the batch is
-    there. The algebra of layouts is `sprt/algebra/Layout.h`.
+    there. Its blocks are of a rank's rows. The algebra of layouts is `sprt/algebra/Layout.h`.
   }];
   let parameters = (ins EnumParameter<Sp_LayoutKind>:$kind, "int64_t":$length,
                         "AxisAttr":$axis, "int64_t":$ranks,
@@ -193,6 +193,8 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
     int64_t getOwners() const { return getRanks() * getTurns(); }
     /// The same rows by turn, where the layout has blocks.
     LayoutAttr getByTurn() const;
+    /// Those of all turns together, in blocks.
+    LayoutAttr getOfAllTurns() const;
     /// How the positions of one block, or of one turn, are dealt.
     LayoutAttr getBlock() const;
     /// The layout of all positions that are dealt.

@@ -12,9 +12,8 @@ LayoutAttr mlir::sp::denseLayout(LayoutAttr layout) {
 
 ReadersAttr mlir::sp::readersOf(LayoutAttr rows, ArrayAttr bands,
                                 DocumentsAttr documents) {
-  return rows.getTurns() > 1
-             ? ReadersAttr()
-             : ReadersAttr::get(rows.getContext(), rows, bands, documents);
+  return ReadersAttr::get(rows.getContext(), rows.getOfAllTurns(), bands,
+                          documents);
 }
 
 HeadGroup AttentionMoves::group(int64_t number) const {

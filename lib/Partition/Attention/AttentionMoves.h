@@ -98,7 +98,7 @@ private:
 /// The layout of gathered rows.
 LayoutAttr denseLayout(LayoutAttr layout);
 
-/// Who needs blocks that travel: all, null, where rows have turns.
+/// Who needs blocks that travel, in any turn where rows have turns.
 ReadersAttr readersOf(LayoutAttr rows, ArrayAttr bands,
                       DocumentsAttr documents);
 

@@ -20,8 +20,8 @@ typedef struct sprt_documents {
   /// where results feed the input, or documents come back so often that leaving
   /// them out would cost more than it saves.
   int32_t skipped;
-  /// Whether each was given to as few ranks as hold it: where the program deals
-  /// documents, and they did fit.
+  /// Whether each was given to ranks of its own, as far as that goes: where the
+  /// program deals documents, and they are known.
   int32_t dealt;
 } sprt_documents;
 

@@ -36,14 +36,22 @@ bool isMirrored(LayoutKind kind) {
   return kind == LayoutKind::zigzag || kind == LayoutKind::batch;
 }
 
+/// Whether positions are cut into blocks before they are dealt. Of a batch,
+/// where only documents say who has which, owners' rows are.
+bool isInBlocks(const Layout &layout) {
+  return layout.blocks().count > 1 && layout.kind() != LayoutKind::batch;
+}
+
 /// How each block is dealt.
 Layout blockOf(const Layout &layout) {
   return Layout(layout.kind(), layout.within() / layout.blocks().count,
                 layout.ring(), layout.split());
 }
 
-/// How many rows of each block an owner has.
+/// How many rows of each block an owner has, of a batch at most.
 int64_t rowsOfBlock(const Layout &layout) {
+  if (layout.kind() == LayoutKind::batch)
+    return layout.holds() / layout.blocks().count;
   return layout.within() / layout.blocks().count / layout.ring() /
          layout.split();
 }
@@ -59,11 +67,31 @@ int64_t ringCount(const Layout &layout, int64_t owner) {
   return chunks.size(owner) + chunks.size(2 * owners - 1 - owner);
 }
 
-/// The rows of its ring owner that an owner holds.
-Interval ringRows(const Layout &layout, int64_t owner) {
-  Parts rows{ringCount(layout, owner / layout.split()), layout.split()};
-  int64_t part = owner % layout.split();
-  return {rows.start(part), rows.start(part) + rows.size(part)};
+/// The blocks of which an owner has rows, and its number in each.
+Interval blocksOf(const Layout &layout, int64_t owner) {
+  auto [count, apart] = layout.blocks();
+  int64_t own = owner / (layout.ring() * layout.split());
+  return apart ? Interval{own, own + 1} : Interval{0, count};
+}
+int64_t ownerInBlock(const Layout &layout, int64_t owner) {
+  return owner % (layout.ring() * layout.split());
+}
+
+/// Which rows of a ring owner are of a block.
+Interval blockRows(const Layout &layout, int64_t owner, int64_t block) {
+  int64_t all = ringCount(layout, owner);
+  if (layout.blocks().count == 1)
+    return {0, all};
+  int64_t size = rowsOfBlock(layout) * layout.split();
+  return {std::min(block * size, all), std::min((block + 1) * size, all)};
+}
+
+/// Those of them that an owner holds.
+Interval ringRows(const Layout &layout, int64_t owner, int64_t block) {
+  Interval all = blockRows(layout, owner / layout.split(), block);
+  Parts rows{all.size(), layout.split()};
+  int64_t part = owner % layout.split(), begin = all.begin + rows.start(part);
+  return {begin, begin + rows.size(part)};
 }
 
 /// Positions of a ring owner's rows.
@@ -167,29 +195,35 @@ std::string Layout::check(LayoutKind kind, int64_t length, int64_t ring,
            std::to_string(dealt) + " positions over " +
            std::to_string(ring * split) + " owners but got " +
            std::to_string(holds);
-  if (isBatch && blocks.count > 1)
-    return "expected layout of a batch in one block but got " +
-           std::to_string(blocks.count);
+  if (isBatch && holds % blocks.count != 0)
+    return "expected layout of a batch in " + std::to_string(blocks.count) +
+           " blocks to hold a multiple of so many rows but got " +
+           std::to_string(holds);
   int64_t multiple = granule(kind, ring, split) * blocks.count;
-  if (blocks.count > 1 && (within ? within : length) % multiple != 0)
+  if (!isBatch && blocks.count > 1 && dealt % multiple != 0)
     return "expected layout in " + std::to_string(blocks.count) +
            " blocks of a multiple of " + std::to_string(multiple) +
-           " positions but got " + std::to_string(within ? within : length);
+           " positions but got " + std::to_string(dealt);
   return {};
 }
 
 int64_t Layout::count(int64_t owner) const {
   if (owner < 0 || owner >= ranks())
     return 0;
-  if (positions == whole)
-    return cut.count == 1 ? ringRows(*this, owner).size()
-                          : rowsOfBlock(*this) * (cut.apart ? 1 : cut.count);
-  return countRows(ranges(owner));
+  if (positions != whole)
+    return countRows(ranges(owner));
+  if (isInBlocks(*this))
+    return rowsOfBlock(*this) * (cut.apart ? 1 : cut.count);
+  int64_t rows = 0;
+  Interval blocks = blocksOf(*this, owner);
+  for (int64_t block = blocks.begin; block < blocks.end; ++block)
+    rows += ringRows(*this, ownerInBlock(*this, owner), block).size();
+  return rows;
 }
 
 int64_t Layout::maxCount() const {
   if (dealt == LayoutKind::batch)
-    return std::min(capacity, positions);
+    return std::min(cut.apart ? rowsOfBlock(*this) : capacity, positions);
   // A block that is longer than all positions is exchanged as a whole.
   if (cut.count > 1)
     return cut.apart ? rowsOfBlock(*this)
@@ -207,41 +241,46 @@ Ranges Layout::ranges(int64_t owner) const {
   Ranges result;
   if (owner < 0 || owner >= ranks())
     return result;
-  if (cut.count > 1) {
+  Interval blocks = blocksOf(*this, owner);
+  owner = ownerInBlock(*this, owner);
+  if (isInBlocks(*this)) {
     Layout block = blockOf(*this);
-    int64_t first = cut.apart ? owner / block.ranks() : 0,
-            end = cut.apart ? first + 1 : cut.count;
-    for (int64_t number = first; number < end; ++number)
-      for (Range range : block.ranges(owner % block.ranks())) {
+    for (int64_t number = blocks.begin; number < blocks.end; ++number)
+      for (Range range : block.ranges(owner)) {
         range.first += number * block.length();
         range.count = indicesIn(range, 0, positions).size();
         append(result, range);
       }
     return result;
   }
-  Interval rows = ringRows(*this, owner);
-  int64_t base = 0;
-  for (Range range : ringRanges(*this, owner / parts)) {
-    int64_t begin = std::clamp<int64_t>(rows.begin - base, 0, range.count);
-    int64_t end = std::clamp<int64_t>(rows.end - base, 0, range.count);
-    base += range.count;
-    range = {range.at(begin), end - begin, range.stride};
-    range.count = indicesIn(range, 0, positions).size();
-    append(result, range);
+  Ranges all = ringRanges(*this, owner / parts);
+  for (int64_t block = blocks.begin; block < blocks.end; ++block) {
+    Interval rows = ringRows(*this, owner, block);
+    int64_t base = 0;
+    for (Range range : all) {
+      int64_t begin = std::clamp<int64_t>(rows.begin - base, 0, range.count);
+      int64_t end = std::clamp<int64_t>(rows.end - base, 0, range.count);
+      base += range.count;
+      range = {range.at(begin), end - begin, range.stride};
+      range.count = indicesIn(range, 0, positions).size();
+      append(result, range);
+    }
   }
   return result;
 }
 
 int64_t Layout::toGlobal(int64_t owner, int64_t row) const {
   assert(row >= 0 && row < count(owner) && "owner does not hold that row");
+  int64_t block = 0;
   if (cut.count > 1) {
-    Layout block = blockOf(*this);
-    int64_t number =
-        cut.apart ? owner / block.ranks() : row / rowsOfBlock(*this);
-    return number * block.length() +
-           block.toGlobal(owner % block.ranks(), row % rowsOfBlock(*this));
+    block = cut.apart ? blocksOf(*this, owner).begin : row / rowsOfBlock(*this);
+    owner = ownerInBlock(*this, owner);
+    row %= rowsOfBlock(*this);
   }
-  row += ringRows(*this, owner).begin;
+  if (isInBlocks(*this))
+    return block * blockOf(*this).length() +
+           blockOf(*this).toGlobal(owner, row);
+  row += ringRows(*this, owner, block).begin;
   owner /= parts;
   if (table)
     return positionOf(table->ranges(owner), row);
@@ -264,18 +303,24 @@ int64_t Layout::toGlobal(int64_t owner, int64_t row) const {
 Layout::Place Layout::toLocal(int64_t position) const {
   assert(position >= 0 && position < positions && "no such position");
   Place place;
-  if (cut.count > 1) {
-    Layout block = blockOf(*this);
-    int64_t number = position / block.length();
-    place = block.toLocal(position % block.length());
-    (cut.apart ? place.owner : place.row) +=
-        number * (cut.apart ? block.ranks() : rowsOfBlock(*this));
-    return place;
+  int64_t block = 0;
+  if (isInBlocks(*this)) {
+    int64_t size = blockOf(*this).length();
+    block = position / size;
+    place = blockOf(*this).toLocal(position % size);
+  } else {
+    place = ringPlace(*this, position);
+    if (cut.count > 1)
+      block = place.row / (rowsOfBlock(*this) * parts);
+    Interval all = blockRows(*this, place.owner, block);
+    Parts rows{all.size(), parts};
+    place.row -= all.begin;
+    int64_t part = rows.find(place.row);
+    place = {place.owner * parts + part, place.row - rows.start(part)};
   }
-  place = ringPlace(*this, position);
-  Parts rows{ringCount(*this, place.owner), parts};
-  int64_t part = rows.find(place.row);
-  return {place.owner * parts + part, place.row - rows.start(part)};
+  (cut.apart ? place.owner : place.row) +=
+      block * (cut.apart ? owners * parts : rowsOfBlock(*this));
+  return place;
 }
 
 std::vector<Interval> Layout::rowsIn(int64_t owner, int64_t lo,

@@ -22,29 +22,31 @@ BatchPlan::Work &Assignment::open(int64_t rank, int64_t microBatch) {
   return own[size_t(microBatch)];
 }
 
+void Assignment::give(const BatchDocument &document,
+                      const std::vector<BatchPlan::Piece> &pieces, int64_t rank,
+                      int64_t microBatch) {
+  BatchPlan::Work &work = open(rank, microBatch);
+  for (const BatchPlan::Piece &piece : pieces) {
+    rooms[size_t(rank)][size_t(microBatch)] -= piece.end - piece.begin;
+    held[size_t(rank)] += piece.end - piece.begin;
+  }
+  plan.costs[size_t(rank)] += costOf(pieces, document, given);
+  work.pieces.insert(work.pieces.end(), pieces.begin(), pieces.end());
+}
+
 void Assignment::giveWhole(const BatchDocument &document, int64_t rank,
                            int64_t microBatch) {
-  open(rank, microBatch)
-      .pieces.push_back(
-          {document.index, document.begin, document.begin + document.length});
-  rooms[size_t(rank)][size_t(microBatch)] -= document.length;
-  held[size_t(rank)] += document.length;
-  plan.costs[size_t(rank)] += document.cost;
+  give(document,
+       {{document.index, document.begin, document.begin + document.length}},
+       rank, microBatch);
 }
 
 void Assignment::giveShared(const BatchDocument &document, int64_t first,
                             int64_t microBatch) {
   for (int64_t member = 0; member < document.degree; ++member) {
     int64_t rank = first + member;
-    BatchPlan::Work &work = open(rank, microBatch);
-    work.group = {first, document.degree};
-    std::vector<BatchPlan::Piece> pieces = piecesOf(document, member);
-    for (const BatchPlan::Piece &piece : pieces) {
-      rooms[size_t(rank)][size_t(microBatch)] -= piece.end - piece.begin;
-      held[size_t(rank)] += piece.end - piece.begin;
-    }
-    plan.costs[size_t(rank)] += costOf(pieces, document, given);
-    work.pieces.insert(work.pieces.end(), pieces.begin(), pieces.end());
+    give(document, piecesOf(document, member), rank, microBatch);
+    open(rank, microBatch).group = {first, document.degree};
   }
 }
 

@@ -25,6 +25,10 @@ public:
                                            : given.capacity;
   }
 
+  /// Pieces of a document to a rank that has room for them.
+  void give(const BatchDocument &document,
+            const std::vector<BatchPlan::Piece> &pieces, int64_t rank,
+            int64_t microBatch);
   /// All of a document to one rank, which has room for it.
   void giveWhole(const BatchDocument &document, int64_t rank,
                  int64_t microBatch);

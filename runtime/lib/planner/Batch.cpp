@@ -139,26 +139,36 @@ Status Batch::checkRoom(int64_t tokens) const {
          << " micro-batches";
 }
 
+int64_t Batch::degreeOf(const BatchDocument &document) const {
+  int64_t fewest = ceilOf(document.length, options.capacity);
+  if (!options.spread || !bound)
+    return fewest;
+  // Up to a token a chunk: no rank goes away empty.
+  int64_t degree =
+      std::max(fewest, std::min({ceilOf(document.cost, bound),
+                                 document.length / 2, options.ranks}));
+  // More ranks are worth no more than what its tokens take to travel there.
+  constexpr Wide kPairsOfMove = 256;
+  int64_t saved = ceilOf(document.cost, fewest) -
+                  std::max(bound, ceilOf(document.cost, degree));
+  return saved < kPairsOfMove * options.pairCost * document.length ? fewest
+                                                                   : degree;
+}
+
 void Batch::chooseDegrees() {
   int64_t loads = 0;
   for (int64_t load : options.loads)
     loads += load;
   bound = ceilOf(cost + loads, options.ranks);
   for (BatchDocument &document : documents) {
-    if (isShared(document)) {
-      int64_t fewest = ceilOf(document.length, options.capacity);
-      int64_t degree = fewest;
-      // Up to a token a chunk: no rank goes away empty.
-      if (options.spread && bound)
-        degree = std::min(
-            {ceilOf(document.cost, bound), document.length / 2, options.ranks});
-      document.degree = std::max(fewest, degree);
-      document.share = 0;
-      for (int64_t member = 0; member < document.degree; ++member)
-        document.share =
-            std::max(document.share,
-                     costOf(piecesOf(document, member), document, options));
-    }
+    document.degree = degreeOf(document);
+    if (document.degree == 1)
+      continue;
+    document.share = 0;
+    for (int64_t member = 0; member < document.degree; ++member)
+      document.share =
+          std::max(document.share,
+                   costOf(piecesOf(document, member), document, options));
   }
   for (const BatchDocument &document : documents)
     bound = std::max(bound, document.share);

@@ -27,8 +27,9 @@ struct Batch {
   /// What is wrong with the arguments, if anything is.
   Status read(const std::vector<int64_t> &lengths, const BatchOptions &given);
 
-  bool isShared(const BatchDocument &document) const {
-    return document.length > options.capacity;
+  /// Whether one rank has room for all of it.
+  bool fits(const BatchDocument &document) const {
+    return document.length <= options.capacity;
   }
   /// How many micro-batches a rank may have.
   int64_t limit() const {
@@ -40,6 +41,7 @@ private:
   Status readLengths(const std::vector<int64_t> &lengths);
   Status checkRoom(int64_t tokens) const;
   void chooseDegrees();
+  int64_t degreeOf(const BatchDocument &document) const;
 };
 
 /// What a rank of a group does of a document: positions of the document, one or

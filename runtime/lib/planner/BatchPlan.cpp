@@ -11,16 +11,17 @@ namespace sprt {
 namespace {
 
 /// The first document that has found no room, or null.
-const BatchDocument *assignAll(const Batch &batch,
-                               const BatchDocuments &wholeOnes,
-                               Assignment &assignment, bool tightly) {
+const BatchDocument *assignAll(const Batch &batch, Assignment &assignment,
+                               bool tightly) {
   GangSchedule gangs(assignment, batch.limit(),
                      tightly ? INT64_MAX : batch.bound);
+  BatchDocuments wholeOnes;
   for (const BatchDocument &document : batch.documents) {
-    if (!batch.isShared(document))
-      break;
-    if (!gangs.place(document))
+    if (document.degree > 1 && gangs.place(document))
+      continue;
+    if (!batch.fits(document))
       return &document;
+    wholeOnes.push_back(document);
   }
   return (tightly ? packTightly : packEvenly)(wholeOnes, assignment,
                                               batch.limit());
@@ -41,20 +42,15 @@ Status planBatch(const std::vector<int64_t> &lengths,
   Batch batch;
   if (Status failure = batch.read(lengths, options))
     return failure;
-  BatchDocuments wholeOnes;
-  for (const BatchDocument &document : batch.documents)
-    if (!batch.isShared(document))
-      wholeOnes.push_back(document);
-
   Assignment evenly(options);
-  const BatchDocument *left = assignAll(batch, wholeOnes, evenly, false);
+  const BatchDocument *left = assignAll(batch, evenly, false);
   if (!left) {
     plan = evenly.take();
     return Status::success();
   }
   // Micro-batches are few: first of all everything has to fit.
   Assignment tightly(options);
-  left = assignAll(batch, wholeOnes, tightly, true);
+  left = assignAll(batch, tightly, true);
   if (!left) {
     plan = tightly.take();
     return Status::success();

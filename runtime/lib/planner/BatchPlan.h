@@ -41,8 +41,9 @@ struct BatchOptions {
   int64_t tokenCost = 6 * 4096;
   int64_t pairCost = 1;
   int64_t maxMicroBatches = 0; ///< 0: as many as needed
-  /// Whether a document that does not fit on one rank may take more ranks than
-  /// hold it: as many as bring its cost on each down to the mean of all ranks.
+  /// Whether a document may take more ranks than hold it: as many as bring its
+  /// cost on each down to the mean of all ranks, where that saves enough pairs
+  /// for its tokens to travel.
   bool spread = false;
   /// What ranks have to do besides, in the same unit: of each, or nothing.
   std::vector<int64_t> loads;

@@ -270,7 +270,8 @@ Status BatchCheck::run() {
   for (size_t i = 0; i < lengths.size(); ++i) {
     if (Status failure = checkPositions(i))
       return failure;
-    bool isWhole = lengths[i] <= options.capacity;
+    bool isWhole = lengths[i] <= options.capacity &&
+                   (!options.spread || placed[i].size() == 1);
     if (Status failure = isWhole ? checkWhole(i) : checkShared(i))
       return failure;
     if (Status failure = checkArea(i))

@@ -1,6 +1,6 @@
 #include "planner/DealBatch.h"
 
-#include "planner/BatchPlan.h"
+#include "planner/OneGroup.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -50,7 +50,8 @@ public:
     return all;
   }
 
-  algebra::Deal deal(const BatchPlan &plan, int64_t capacity) {
+  std::pair<std::vector<algebra::Ranges>, std::vector<algebra::OwnerGroup>>
+  deal(const BatchPlan &plan, int64_t capacity) {
     std::vector<algebra::Ranges> ranges(plan.work.size());
     std::vector<algebra::OwnerGroup> groups(plan.work.size());
     for (size_t owner = 0; owner < plan.work.size(); ++owner) {
@@ -104,39 +105,44 @@ private:
   size_t next = 0; ///< of those that are left
 };
 
+Status planRow(const std::vector<int64_t> &lengths, const DealOptions &options,
+               BatchPlan &plan) {
+  BatchOptions wanted;
+  wanted.ranks = options.owners;
+  wanted.capacity = options.capacity;
+  wanted.maxMicroBatches = 1;
+  wanted.tokenCost = options.tokenCost;
+  wanted.pairCost = options.pairCost;
+  wanted.spread = true;
+  if (options.loads)
+    wanted.loads = *options.loads;
+  if (planBatch(lengths, wanted, plan))
+    return planOneGroup(lengths, wanted, plan);
+  return checkBatch(plan, lengths, wanted);
+}
+
 } // namespace
 
 Status dealBatch(const algebra::Documents::Row &documents,
                  const DealOptions &options,
                  std::shared_ptr<const algebra::Deal> &out_deal) {
   out_deal = nullptr;
+  if (documents.empty() ||
+      documents.back().positions.end > options.owners * options.capacity)
+    return Status::success();
   Dealing dealing(documents);
-  std::vector<int64_t> lengths = dealing.lengths();
-  BatchOptions wanted;
-  wanted.ranks = options.owners;
-  wanted.capacity = options.capacity;
-  wanted.maxMicroBatches = 1;
-  if (options.tokenCost > 0 || options.pairCost > 0) {
-    wanted.tokenCost = options.tokenCost;
-    wanted.pairCost = options.pairCost;
-  }
+  BatchPlan plan;
+  if (Status failure = planRow(dealing.lengths(), options, plan))
+    return failure;
+  auto [ranges, groups] = dealing.deal(plan, options.capacity);
+  std::string flaw = algebra::Deal::check(ranges, groups);
+  if (!flaw.empty())
+    return fail(SPRT_INVALID_ARGUMENT) << flaw;
+  out_deal =
+      std::make_shared<algebra::Deal>(std::move(ranges), std::move(groups));
   if (options.loads)
-    wanted.loads = *options.loads;
-  // Wider groups have less to do each, but need more neighbours that are free.
-  for (bool spread : {true, false}) {
-    wanted.spread = spread;
-    BatchPlan plan;
-    if (planBatch(lengths, wanted, plan))
-      continue;
-    if (Status failure = checkBatch(plan, lengths, wanted))
-      return failure;
-    out_deal =
-        std::make_shared<algebra::Deal>(dealing.deal(plan, options.capacity));
-    if (options.loads)
-      for (size_t owner = 0; owner < plan.costs.size(); ++owner)
-        (*options.loads)[owner] += plan.costs[owner];
-    break;
-  }
+    for (size_t owner = 0; owner < plan.costs.size(); ++owner)
+      (*options.loads)[owner] += plan.costs[owner];
   return Status::success();
 }
 

@@ -13,16 +13,17 @@ namespace sprt {
 struct DealOptions {
   int64_t owners = 1;
   int64_t capacity = 1; ///< positions of an owner
-  /// As those of `BatchOptions`; 0 stands for its defaults.
+  /// As those of `BatchOptions`.
   int64_t tokenCost = 0;
-  int64_t pairCost = 0;
+  int64_t pairCost = 1;
   /// What owners have to do besides, to which the row's costs are added.
   std::vector<int64_t> *loads = nullptr;
 };
 
 /// Deals the documents of a row as one micro-batch of `planBatch`: each to one
 /// owner, or to a group of neighbours. One that comes back goes with all that
-/// lies between. Null where they do not fit: all owners then share all of them.
+/// lies between. Where they do not fit so, all owners are one group
+/// (`planOneGroup`). Null where there are more positions than owners hold.
 Status dealBatch(const algebra::Documents::Row &documents,
                  const DealOptions &options,
                  std::shared_ptr<const algebra::Deal> &out_deal);

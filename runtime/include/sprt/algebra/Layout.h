@@ -88,7 +88,8 @@ struct LayoutBlocks {
 ///                                 2: 8 9 14 15         3: 10 11 12 13
 ///
 /// A batch deals unevenly: with `holds` local tensors have so many rows, and no
-/// owner may hold more.
+/// owner may hold more. Its blocks are of rows, as positions go wherever their
+/// documents do: `holds / blocks` of each owner, the last ones fewer, or none.
 ///
 /// Every function is O(1) a block; ranges() and rowsIn() have at most two
 /// entries a block, and of a table what that has for the owner. Owners outside
