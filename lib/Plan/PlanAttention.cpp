@@ -60,8 +60,7 @@ PlanAttr PlanAttentionPass::makePlan(const AxisFactors &factors,
                                      LayoutKind kind, int64_t groups) {
   auto [heads, outer, inner, gather] = factors;
   // One rank has all positions, in order.
-  bool isWhole = factors.product() == 1;
-  if ((turns > 1 || kind == LayoutKind::Batch) && isWhole)
+  if (factors.product() == 1 && (turns > 1 || kind == LayoutKind::Batch))
     kind = LayoutKind::Contiguous;
   return PlanAttr::get(
       &getContext(),

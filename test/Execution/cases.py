@@ -45,6 +45,8 @@ class Case:
     turns: int = 0
     chunks: int = 0
     far: int = 0
+    # --tokens-per-rank: one more than so many beyond the least; 0: not given.
+    deal: int = 0
     placement: str = "head-first"
     backward: str = ""
     mask: str = "full"
@@ -106,6 +108,12 @@ class Case:
         beside = [part for part in self.made if part.arrays and part.role not in ("cap", "sink")]
         rows = [jax.eval_shape(part.value, *part.arrays).shape[2] for part in beside]
         return self.grad > 1 or max(rows, default=1) > 1
+
+    @property
+    def has_plain_documents(self) -> bool:
+        """Whether documents and positions alone hide pairs, with minus infinity."""
+        known = {*scores.POSITIONS, "segments"}
+        return self.fill == "inf" and all(part.split(":")[0] in known for part in self.parts)
 
     @property
     def reads_table(self) -> bool:
@@ -193,8 +201,25 @@ class Case:
             factors.append(f"--placement={self.placement}")
         if self.backward:
             factors.append(f"--backward={self.backward}")
-        plan = (f"--strategy={self.strategy}", f"--layout={self.layout}", *factors)
+        how = f"--tokens-per-rank={self.capacity}" if self.deal else f"--layout={self.layout}"
+        plan = (f"--strategy={self.strategy}", how, *factors)
         return (self.mesh(), *plan, *self.targeting())
+
+    @property
+    def capacity(self) -> int:
+        """Tokens of a rank, a multiple of the chunks, where documents deal them."""
+        chunks = max(self.chunks, 1)
+        return -(-(-(-self.s // self.p) + self.deal - 1) // chunks) * chunks
+
+    @property
+    def deals(self) -> bool:
+        """Whether documents can deal the tokens: one row's at a time, on a ring."""
+        names = [part.split(":")[0] for part in self.parts]
+        by_row = self.b == 1 or self.turns == self.b
+        in_ring = self.strategy in ("ring", "2d") and self.ring() > 1
+        in_ring &= not (self.chunks and self.exchanging() > 1)
+        is_alone = self.dp == 1 and self.keys == self.s > 1
+        return by_row and in_ring and is_alone and "segments" in names
 
     def targeting(self) -> tuple[str, ...]:
         """The options for another target than the CPU."""
@@ -266,6 +291,11 @@ class Case:
         case = replace(case, chunks=chunks, backward="kv" if chunks and case.backward else case.backward)
         most = max(1, case.kv // case.exchanging())
         case = replace(case, groups=min(case.groups, most), turns=0 if case.turns > case.b else case.turns)
+        if case.deal and case.deals:
+            case = replace(case, inner=0, both=0, layout="contiguous")
+            case = replace(case, deal=case.deal if case.capacity <= case.s else 0)
+        else:
+            case = replace(case, deal=0)
         return replace(case, k=0 if case.k == case.s else case.k, dv=0 if case.dv == case.d else case.dv)
 
     def exchanging(self) -> int:

@@ -36,6 +36,8 @@ VALUES = (1e30, 1e-30, 1e-39, 1e-42)
 # How often rows that inputs hide hold NaN or infinity. Those that positions hide are not read, and a
 # factor that a part learns has 0 * NaN for its gradient in the model where here nothing is added.
 HIDDEN = 0.5
+# Of those with segments, how many have these deal tokens to ranks.
+DEALT = 0.4
 BIASES = ("1111", "b11k", "1hqk", "11qk", "bhqk", "1h1k", "bh11", "b1qk", "111k", "1hq1")
 # Positions decide the first of these; twice what is most usual.
 POSITIONAL = (*scores.POSITIONS, "causal")
@@ -134,7 +136,10 @@ def case(random: Random) -> cases.Case:
         drawn = replace(drawn, hidden=random.choice(magnitudes.HIDDEN[1:]))
     drawn = replace(alike(drawn), rows=random.choice((0, 0, 1, 2, 3, 5)), far=random.choice((0, 0, 1)))
     drawn = replace(drawn, turns=random.choice((0, random.randint(2, drawn.b))) if drawn.b > 1 else 0)
-    return replace(drawn, chunks=random.choice((0, 0, 2, 3, 5))).settled()
+    drawn = replace(drawn, chunks=random.choice((0, 0, 2, 3, 5)))
+    if "segments" in seen and random.random() < DEALT:
+        drawn = replace(drawn, deal=random.randint(1, 9), turns=drawn.b if drawn.b > 1 else 0, dp=1)
+    return drawn.settled()
 
 
 def on(target: str, case: cases.Case) -> cases.Case:

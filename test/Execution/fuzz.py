@@ -36,6 +36,7 @@ NOT_TAKEN = (
     "expected an attention for --chunks",
     "expected an attention, whose batch",
 )
+NO_DOCUMENTS = "where all attentions are within the same documents"
 KEYS_TRAVEL = "expected keys and values to travel"
 # maxBands of lib/Import/Masks/MaskRows.cpp.
 MOST_BANDS = 4096
@@ -124,6 +125,8 @@ class Fuzzer:
             may_not = case.by_queries or has_many_blocks(case)
             if KEYS_TRAVEL in str(failure) and case.backward == "q" and may_not:
                 return self._execute(tools, program, replace(case, backward="kv"))
+            if NO_DOCUMENTS in str(failure) and not case.has_plain_documents:
+                return self._execute(tools, program, replace(case, deal=0))
             if not any(text in str(failure) for text in NOT_TAKEN):
                 raise
         planned = replace(planned, options=(case.mesh(), "--strategy=auto", *case.targeting()))

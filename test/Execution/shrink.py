@@ -29,6 +29,8 @@ def simpler(case: cases.Case) -> Iterator[cases.Case]:
         ("inner", 0),
         ("groups", 0),
         ("both", 0),
+        ("deal", 0),
+        ("deal", 1),
         ("placement", "head-first"),
         ("backward", ""),
         ("layout", "contiguous"),

@@ -132,12 +132,10 @@ private:
       return count(*operation.AsGemm());
     case plan::Operation::SendRecv:
       return count(step, *operation.AsSendRecv());
-    case plan::Operation::Exchange: {
-      const plan::ExchangeT &exchange = *operation.AsExchange();
-      return exchange.direction == plan::Direction::rowsToRows
-                 ? countRedeal(exchange)
-                 : countMessages(exchange);
-    }
+    case plan::Operation::Exchange:
+      return operation.AsExchange()->direction == plan::Direction::rowsToRows
+                 ? countRedeal(*operation.AsExchange())
+                 : countMessages(*operation.AsExchange());
     case plan::Operation::AllReduce:
       return count(*operation.AsAllReduce());
     case plan::Operation::ReduceScatter:
@@ -166,7 +164,7 @@ private:
       return failure;
     prediction.bytesSent += times * bytes;
     touch(touched);
-    return Status::success();
+    return touchOfAnyBatch(exchange);
   }
 
   template <typename TableT> Status countMessages(const TableT &collective) {
@@ -177,7 +175,7 @@ private:
     for (const auto *list : {&messages.outgoing, &messages.incoming})
       for (const Message &message : *list)
         touch(message);
-    return Status::success();
+    return touchOfAnyBatch(collective);
   }
 
   /// Of blocks that all ranks exchange; uneven rows are added rank by rank.
@@ -197,7 +195,7 @@ private:
         else if (Sameness::isEven(rows))
           prediction.bytesSent += times * piece.bytes();
       }
-    return Status::success();
+    return touchOfAnyBatch(transfer);
   }
 
   Status count(const Step &step, const plan::SendRecvT &transfer) {
@@ -212,7 +210,7 @@ private:
     if (moved.to != rank.number)
       prediction.bytesSent += times * messageBytes(moved.outgoing);
     touch(moved.incoming);
-    return Status::success();
+    return touchOfAnyBatch(transfer);
   }
 
   /// As a reduce-scatter of everybody's parts and an all-gather of one's own.
@@ -318,13 +316,15 @@ private:
       out_shape.queries =
           Sameness::mostRows(here.layout(attend.queries->layout));
       out_shape.keys = Sameness::mostRows(here.layout(attend.keys->layout));
-      return Status::success();
+    } else {
+      int64_t area = sums.pairsOf(here, step, attend, out_shape.queryOwner,
+                                  out_shape.keyOwner);
+      prediction.addFlops(
+          {times, 2, area, out_shape.pairs(), productsOf(attend)});
+      out_sees = area > 0;
     }
-    int64_t area = sums.pairsOf(here, step, attend, out_shape.queryOwner,
-                                out_shape.keyOwner);
-    prediction.addFlops(
-        {times, 2, area, out_shape.pairs(), productsOf(attend)});
-    out_sees = area > 0;
+    out_sees |= allowAnyBatch(*attend.queries, out_shape.queries) |
+                allowAnyBatch(*attend.keys, out_shape.keys);
     return Status::success();
   }
 

@@ -46,6 +46,26 @@ void TouchingWalk::touch(const Message &message) {
                 (piece.counts[2] - 1) * piece.strides[2] + piece.inner);
 }
 
+bool TouchingWalk::areOfAnyBatch(uint32_t number) {
+  const algebra::Layout &layout = here.layout(number);
+  return layout.kind() == algebra::LayoutKind::batch && !layout.deal();
+}
+
+bool TouchingWalk::allowAnyBatch(const plan::RowsT &rows, int64_t &count) {
+  if (!areOfAnyBatch(rows.layout))
+    return false;
+  count = here.layout(rows.layout).maxCount();
+  return true;
+}
+
+Status TouchingWalk::touchOfAnyBatch(const plan::SendRecvT &transfer) {
+  for (const auto &block : transfer.receives)
+    if (areOfAnyBatch(block->rows->layout))
+      if (Status failure = touch(*block->strided->view))
+        return failure;
+  return Status::success();
+}
+
 void TouchingWalk::touch(const std::byte *data, int64_t bytes) {
   int64_t offset = 0;
   if (rank.arenaOffsetOf(data, offset))

@@ -40,6 +40,20 @@ protected:
                int64_t batches, int64_t rows);
   void touch(const Message &message);
 
+  /// Of rows that documents deal, which nobody knows yet, a rank may have other
+  /// ones than are counted, and as many as it holds.
+  bool areOfAnyBatch(uint32_t layout);
+  /// Sets how many there may be; whether it does.
+  bool allowAnyBatch(const plan::RowsT &rows, int64_t &count);
+  Status touchOfAnyBatch(const plan::SendRecvT &transfer);
+  template <typename TableT> Status touchOfAnyBatch(const TableT &collective) {
+    if (!areOfAnyBatch(collective.layout))
+      return Status::success();
+    if (Status failure = touch(*collective.source->view))
+      return failure;
+    return touch(*collective.target->view);
+  }
+
   Imagined &rank;
   TouchedMemory memory, far;
 
