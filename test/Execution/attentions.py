@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -151,3 +152,24 @@ def every(batch: int = 1) -> list[Attention]:
         )
     ]
     return plain + masked
+
+
+def differentiated(
+    fn: Callable[..., Any], arrays: tuple, seed: int, numbers: tuple[int, ...] = (0, 1, 2)
+) -> tuple[Callable[..., Any], tuple]:
+    """The result of `fn` and its gradients with respect to the arguments of these numbers.
+
+    The cotangent of the result is one argument more, random numbers.
+    """
+    shape = jax.eval_shape(fn, *arrays)
+    cotangent = np.random.default_rng(seed + 1).standard_normal(shape.shape).astype(shape.dtype)
+
+    def model(cotangent: Any, *arrays: Any) -> tuple:
+        def of(*some: Any) -> Any:
+            given = dict(zip(numbers, some, strict=True))
+            return fn(*(given.get(number, array) for number, array in enumerate(arrays)))
+
+        result, pull = jax.vjp(of, *(arrays[number] for number in numbers))
+        return (result, *pull(cotangent))
+
+    return model, (cotangent, *arrays)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import jax
-import numpy as np
 
 import attentions
 import magnitudes
@@ -81,13 +80,18 @@ class Case:
         return self.mask.split("+")
 
     @property
+    def names(self) -> list[str]:
+        """The parts without their numbers."""
+        return [part.split(":")[0] for part in self.parts]
+
+    @property
     def positional(self) -> bool:
         """Whether positions decide all that is visible and scores have no company but sinks.
 
         With a single query, sinks of heads may be of queries as well.
         """
         known = {*scores.POSITIONS} | ({"sinks"} if self.s > 1 else set())
-        return all(part.split(":")[0] in known for part in self.parts)
+        return all(name in known for name in self.names)
 
     @property
     def made(self) -> tuple[scores.Part, ...]:
@@ -110,18 +114,12 @@ class Case:
         return self.grad > 1 or max(rows, default=1) > 1
 
     @property
-    def has_plain_documents(self) -> bool:
-        """Whether documents and positions alone hide pairs, with minus infinity."""
-        known = {*scores.POSITIONS, "segments"}
-        return self.fill == "inf" and all(part.split(":")[0] in known for part in self.parts)
-
-    @property
     def reads_table(self) -> bool:
         """Whether a mask that a constant lists may hide nothing, so that scores read it.
 
         Its finite fill meets terms that may be as large or, where it is added, other fills.
         """
-        if not any(part.startswith("blocks:") for part in self.parts):
+        if "blocks" not in self.names:
             return False
         beside = [part for part in self.made if part.role not in ("cap", "sink")]
         if any(part.role != "visible" for part in beside):
@@ -193,14 +191,10 @@ class Case:
     def options(self) -> tuple[str, ...]:
         """Of sp-compile."""
         given = {"heads": self.u, "inner": self.inner, "head-groups": self.groups}
+        given |= {"placement": self.placement.replace("head-first", ""), "backward": self.backward}
         given |= {"row-blocks": self.rows, "accumulate": self.turns, "chunks": self.chunks}
         factors = [f"--{name}={value}" for name, value in given.items() if value]
-        flags = {"--bidirectional": self.both, "--offload=host": self.far}
-        factors += [flag for flag, given in flags.items() if given]
-        if self.placement != "head-first":
-            factors.append(f"--placement={self.placement}")
-        if self.backward:
-            factors.append(f"--backward={self.backward}")
+        factors += ["--bidirectional"] * self.both + ["--offload=host"] * self.far
         how = f"--tokens-per-rank={self.capacity}" if self.deal else f"--layout={self.layout}"
         plan = (f"--strategy={self.strategy}", how, *factors)
         return (self.mesh(), *plan, *self.targeting())
@@ -214,12 +208,10 @@ class Case:
     @property
     def deals(self) -> bool:
         """Whether documents can deal the tokens: one row's at a time, on a ring."""
-        names = [part.split(":")[0] for part in self.parts]
-        by_row = self.b == 1 or self.turns == self.b
+        by_row = self.dp == 1 and self.b in (1, self.turns) and self.keys == self.s > 1
         in_ring = self.strategy in ("ring", "2d") and self.ring() > 1
         in_ring &= not (self.chunks and self.exchanging() > 1)
-        is_alone = self.dp == 1 and self.keys == self.s > 1
-        return by_row and in_ring and is_alone and "segments" in names
+        return by_row and in_ring and "segments" in self.names
 
     def targeting(self) -> tuple[str, ...]:
         """The options for another target than the CPU."""
@@ -243,7 +235,7 @@ class Case:
     def model(self) -> tuple[Callable[..., Any], tuple]:
         """A JAX function and its arguments."""
         fn, arrays = self._forward()
-        return differentiated(fn, arrays, self.seed, self.learned()) if self.grad else (fn, arrays)
+        return attentions.differentiated(fn, arrays, self.seed, self.learned()) if self.grad else (fn, arrays)
 
     def learned(self) -> tuple[int, ...]:
         """Numbers of the arguments that gradients are with respect to."""
@@ -291,9 +283,8 @@ class Case:
         case = replace(case, chunks=chunks, backward="kv" if chunks and case.backward else case.backward)
         most = max(1, case.kv // case.exchanging())
         case = replace(case, groups=min(case.groups, most), turns=0 if case.turns > case.b else case.turns)
-        if case.deal and case.deals:
+        if case.deal and case.deals and case.capacity <= case.s:
             case = replace(case, inner=0, both=0, layout="contiguous")
-            case = replace(case, deal=case.deal if case.capacity <= case.s else 0)
         else:
             case = replace(case, deal=0)
         return replace(case, k=0 if case.k == case.s else case.k, dv=0 if case.dv == case.d else case.dv)
@@ -307,24 +298,3 @@ class Case:
     def ring(self) -> int:
         """Ranks of a ring."""
         return self.p // self.exchanging() if self.strategy == "2d" else self.p
-
-
-def differentiated(
-    fn: Callable[..., Any], arrays: tuple, seed: int, numbers: tuple[int, ...] = (0, 1, 2)
-) -> tuple[Callable[..., Any], tuple]:
-    """The result of `fn` and its gradients with respect to the arguments of these numbers.
-
-    The cotangent of the result is one argument more, random numbers.
-    """
-    shape = jax.eval_shape(fn, *arrays)
-    cotangent = np.random.default_rng(seed + 1).standard_normal(shape.shape).astype(shape.dtype)
-
-    def model(cotangent: Any, *arrays: Any) -> tuple:
-        def of(*some: Any) -> Any:
-            given = dict(zip(numbers, some, strict=True))
-            return fn(*(given.get(number, array) for number, array in enumerate(arrays)))
-
-        result, pull = jax.vjp(of, *(arrays[number] for number in numbers))
-        return (result, *pull(cotangent))
-
-    return model, (cotangent, *arrays)

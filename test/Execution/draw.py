@@ -129,7 +129,7 @@ def case(random: Random) -> cases.Case:
     backward = random.choice(("", "kv", "q", "q"))
     drawn = replace(drawn, mask=mask, backward=backward)
     drawn = (learning(random, drawn) if drawn.grad else drawn).settled()
-    seen = [name.split(":")[0] for name in drawn.parts]
+    seen = drawn.names
     hides = {*seen} & {"positions", "padding", "lengths", "mask"}
     positional = {*seen} & {*scores.POSITIONS, "windows", "segments"} - {"full"}
     if hides and not positional and drawn.grad < 2 and random.random() < HIDDEN:

@@ -34,6 +34,7 @@ import stages
 NOT_TAKEN = (
     "expected an attention for strategy",
     "expected an attention for --chunks",
+    "expected an attention for --tokens-per-rank",
     "expected an attention, whose batch",
 )
 NO_DOCUMENTS = "where all attentions are within the same documents"
@@ -125,7 +126,7 @@ class Fuzzer:
             may_not = case.by_queries or has_many_blocks(case)
             if KEYS_TRAVEL in str(failure) and case.backward == "q" and may_not:
                 return self._execute(tools, program, replace(case, backward="kv"))
-            if NO_DOCUMENTS in str(failure) and not case.has_plain_documents:
+            if NO_DOCUMENTS in str(failure) and not has_plain_documents(case):
                 return self._execute(tools, program, replace(case, deal=0))
             if not any(text in str(failure) for text in NOT_TAKEN):
                 raise
@@ -165,8 +166,7 @@ def describe(outcome: Outcome) -> str:
 
 def missed(outcome: Outcome) -> list[str]:
     """Why an attention may be ordinary operations: what is more than a mask by positions."""
-    names = [part.split(":")[0] for part in outcome.case.parts]
-    return [name for name in names if name not in scores.POSITIONS] or ["positions alone"]
+    return [name for name in outcome.case.names if name not in scores.POSITIONS] or ["positions alone"]
 
 
 def run(args: argparse.Namespace, chosen: list[cases.Case]) -> int:
@@ -205,6 +205,11 @@ def judge(args: argparse.Namespace) -> int:
         print(f"attention {'' if outcome.found else 'not '}found; the model and its inputs: {args.work}")
         status |= bool(outcome.problem)
     return status
+
+
+def has_plain_documents(case: cases.Case) -> bool:
+    """Whether documents and positions alone hide pairs, with minus infinity."""
+    return case.fill == "inf" and {*case.names} <= {*scores.POSITIONS, "segments"}
 
 
 def has_many_blocks(case: cases.Case) -> bool:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-import cases
+import attentions
 
 BATCH, TOKENS, HEADS, SIZE = 2, 23, 5, 8
 # Gradients of queries, keys and values with a forward.
@@ -55,7 +55,7 @@ class Kind:
         """The result of `fn` and its gradients by all numbers, and the arguments with a cotangent."""
         arrays = self.arrays()
         numbers = tuple(i for i, array in enumerate(arrays) if np.issubdtype(array.dtype, np.floating))
-        return cases.differentiated(fn, arrays, 0, numbers)
+        return attentions.differentiated(fn, arrays, 0, numbers)
 
 
 def of_scores(function: Callable[[jax.Array], jax.Array]) -> Callable[..., jax.Array]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import jax.numpy as jnp
 
 import attentions
-import cases as drawn
 import harness
 
 LENGTH = 64
@@ -95,7 +94,7 @@ def gradient_cases(tools: harness.Tools) -> Iterator[harness.Case]:
         attentions.Attention(8, 4, 16, True, "float32"),
     ):
         name = f"bytes-gradients-{kind.heads}-{kind.kv_heads}"
-        fn, arrays = drawn.differentiated(kind, kind.arrays(LENGTH, LENGTH, 0), 0)
+        fn, arrays = attentions.differentiated(kind, kind.arrays(LENGTH, LENGTH, 0), 0)
         program = tools.program(name, fn, *arrays)
         for option in ("", "kv", "q"):
             options = ("--mesh=sp=4", "--strategy=ring", "--layout=zigzag")

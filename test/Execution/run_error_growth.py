@@ -10,7 +10,6 @@ import jax
 import numpy as np
 
 import attentions
-import cases
 import harness
 
 LENGTH, SEEDS, RANKS = 256, range(5), 32
@@ -43,7 +42,7 @@ def main() -> int:
     attention = attentions.Attention(4, 2, 16, True, "float32")
     programs = []
     for seed in SEEDS:
-        model, arguments = cases.differentiated(attention, attention.arrays(LENGTH, LENGTH, seed), seed)
+        model, arguments = attentions.differentiated(attention, attention.arrays(LENGTH, LENGTH, seed), seed)
         programs.append(tools.program(f"errors-{seed}", model, *arguments))
 
     def errors(*options: str) -> np.ndarray:

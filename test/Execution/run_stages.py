@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 import jax
 
 import attentions
-import cases
 import harness
 import masks
 import scores
@@ -51,7 +50,7 @@ def program(tools: harness.Tools) -> harness.Program:
         attentions.Attention(4, 1, 8, False, "float64", 2, mask=masks.window(6, 3)),
     ]
     made = [
-        cases.differentiated(
+        attentions.differentiated(
             kind,
             kind.arrays(LENGTH, LENGTH, seed),
             seed,
