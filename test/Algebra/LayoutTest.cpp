@@ -198,9 +198,10 @@ TEST(Layout, CheckNamesWhatIsWrong) {
   EXPECT_EQ(Layout::check(LayoutKind::batch, 9, 4, 1, 0, {}, 2),
             "expected layout of batches alone to hold a number of rows that is "
             "enough for 9 positions over 4 owners but got 2");
-  EXPECT_EQ(Layout::check(LayoutKind::batch, 8, 2, 1, 0, {2, false}, 7),
-            "expected layout of a batch in 2 blocks to hold a multiple of so many "
-            "rows but got 7");
+  EXPECT_EQ(
+      Layout::check(LayoutKind::batch, 8, 2, 1, 0, {2, false}, 7),
+      "expected layout of a batch in 2 blocks to hold a multiple of so many "
+      "rows but got 7");
   EXPECT_EQ(Layout::check(LayoutKind::zigzag, -1, 1),
             "expected layout length from 0 to 1099511627776 but got -1");
   EXPECT_EQ(Layout::check(LayoutKind::zigzag, 1, 0),
