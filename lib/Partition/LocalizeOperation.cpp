@@ -49,16 +49,14 @@ static bool addsRepeatedly(Operation *op) {
          isa<stablehlo::AddOp>(scatter.getUpdateComputation().front().front());
 }
 
-/// Partial results are combined over all axes at once, outermost first.
-void Localizer::reduce(Operation *op, const Assignment &assignment,
-                       SmallVectorImpl<Value> &results) {
+/// The layouts by which partial results are dealt, outermost axis first.
+static SmallVector<LayoutAttr> reducedLayouts(const Assignment &assignment,
+                                              MeshOp mesh) {
   SmallVector<LayoutAttr> layouts;
   for (auto &[factor, dim] : assignment.reductions)
     for (AtomAttr atom : dim.getAtoms())
       if (LayoutAttr layout = atom.getLayout())
         layouts.push_back(layout);
-  if (layouts.empty())
-    return;
   ArrayRef<MeshAxisAttr> known = mesh.getMesh().getAxes();
   llvm::sort(layouts, [&](LayoutAttr a, LayoutAttr b) {
     auto depth = [&](LayoutAttr layout) {
@@ -68,13 +66,21 @@ void Localizer::reduce(Operation *op, const Assignment &assignment,
     };
     return depth(a) < depth(b);
   });
+  return layouts;
+}
+
+/// Partial results are combined over all axes at once.
+void Localizer::reduce(Operation *op, Reduction kind,
+                       ArrayRef<LayoutAttr> layouts,
+                       SmallVectorImpl<Value> &results) {
+  if (layouts.empty())
+    return;
   SmallVector<AxisAttr> axes;
   int64_t ranks = 1, bytes = 0;
   for (LayoutAttr layout : layouts) {
     axes.push_back(layout.getAxis());
     ranks *= layout.getRanks();
   }
-  Reduction kind = *assignment.reductions[0].first.reduction;
   for (Value &result : results) {
     bytes += reduceBytes(result, ranks);
     result = AllReduceOp::create(
@@ -95,38 +101,72 @@ void Localizer::reduce(Operation *op, const Assignment &assignment,
       << remark::metric("bytes", bytes) << " bytes";
 }
 
-/// Combines partial sums of one result where it is wanted dealt by the axis
-/// that they are summed over: each rank sums its own part. Says whether it
-/// does.
-static bool scatter(OpBuilder &builder, Operation *op, Assignment &assignment,
-                    ArrayRef<SmallVector<DimAttr>> wanted,
-                    SmallVectorImpl<Value> &results) {
-  if (results.size() != 1 || assignment.reductions.size() != 1)
-    return false;
-  auto &[factor, summed] = assignment.reductions[0];
-  SmallVector<DimAttr> &made = assignment.results[0];
-  for (unsigned dim = 0; dim < made.size(); ++dim) {
-    LayoutAttr layout = onlyLayout(wanted[0][dim]), over = onlyLayout(summed);
-    if (made[dim] == wanted[0][dim] || isDealt(made[dim]) || !layout || !over ||
-        layout.getAxis() != over.getAxis())
+/// The atoms of a dimension that deal, if all of them deal by axes that partial
+/// sums are made over.
+static SmallVector<LayoutAttr> scattered(DimAttr wanted,
+                                         ArrayRef<LayoutAttr> reduced) {
+  SmallVector<LayoutAttr> layouts;
+  for (AtomAttr atom : wanted.getAtoms()) {
+    LayoutAttr layout = atom.getLayout();
+    if (!layout)
       continue;
-    made[dim] = wanted[0][dim];
-    Value &result = results[0];
-    RankedTensorType type = localType(elementOf(result), made);
-    int64_t bytes = reduceBytes(result, layout.getRanks()) / 2;
-    result = ReduceScatterOp::create(builder, op->getLoc(), type, result,
-                                     *factor.reduction, dim, layout);
+    if (llvm::none_of(reduced, [&](LayoutAttr other) {
+          return other.getAxis() == layout.getAxis();
+        }))
+      return {};
+    layouts.push_back(layout);
+  }
+  return layouts;
+}
+
+/// Combines partial sums where they are wanted dealt by axes that they are
+/// summed over: each rank sums its own part of a dimension. Takes these axes
+/// from `reduced`.
+void Localizer::scatter(Operation *op, Reduction kind, ArrayRef<DimAttr> wanted,
+                        SmallVector<DimAttr> &made,
+                        SmallVector<LayoutAttr> &reduced, Value &result) {
+  for (unsigned dim = 0; dim < made.size(); ++dim) {
+    SmallVector<LayoutAttr> layouts = scattered(wanted[dim], reduced);
+    if (made[dim] == wanted[dim] || isDealt(made[dim]) || layouts.empty())
+      continue;
+    // Atom by atom, each a dimension of its own.
+    SmallVector<int64_t> shape(typeOf(result).getShape());
+    shape.erase(shape.begin() + dim);
+    ArrayRef<AtomAttr> atoms = wanted[dim].getAtoms();
+    for (auto [index, atom] : llvm::enumerate(atoms))
+      shape.insert(shape.begin() + dim + index, atom.getSize());
+    int64_t ranks = 1, bytes = 0;
+    result = reshapeTo(builder, op->getLoc(), result, shape);
+    for (auto [index, atom] : llvm::enumerate(atoms)) {
+      LayoutAttr layout = atom.getLayout();
+      if (!layout)
+        continue;
+      shape[dim + index] = layout.getMaxCount();
+      bytes += reduceBytes(result, layout.getRanks()) / 2;
+      ranks *= layout.getRanks();
+      result = ReduceScatterOp::create(builder, op->getLoc(),
+                                       typeOf(result).clone(shape), result,
+                                       kind, dim + index, layout);
+      llvm::erase_if(reduced, [&](LayoutAttr other) {
+        return other.getAxis() == layout.getAxis();
+      });
+    }
+    made[dim] = wanted[dim];
+    result = reshapeTo(builder, op->getLoc(), result,
+                       localType(elementOf(result), made).getShape());
+    std::string names = llvm::join(
+        llvm::map_range(layouts,
+                        [](LayoutAttr one) { return one.getAxis().getText(); }),
+        "\", \"");
     remark::analysis(op->getLoc(),
                      remark::RemarkOpts::name("Scattered").category(DEBUG_TYPE))
-        << op->getName().getStringRef() << " is reduced over axis \""
-        << layout.getAxis().getText() << "\" of "
-        << remark::metric("ranks", layout.getRanks())
+        << op->getName().getStringRef() << " is reduced over "
+        << (layouts.size() == 1 ? "axis \"" : "axes \"") << names << "\" of "
+        << remark::metric("ranks", ranks)
         << " and each keeps a part of dimension "
         << remark::metric("dimension", dim) << ", a rank sends "
         << remark::metric("bytes", bytes) << " bytes";
-    return true;
   }
-  return false;
 }
 
 SmallVector<Value>
@@ -174,8 +214,13 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
                    : addsRepeatedly(op);
   if (isSum && llvm::all_of(types, isNarrow))
     addInF32(builder, local);
-  if (init || !scatter(builder, op, assignment, wanted, results))
-    reduce(op, assignment, results);
+  if (isReduced) {
+    Reduction kind = *assignment.reductions[0].first.reduction;
+    SmallVector<LayoutAttr> reduced = reducedLayouts(assignment, mesh);
+    if (!init && results.size() == 1)
+      scatter(op, kind, wanted[0], assignment.results[0], reduced, results[0]);
+    reduce(op, kind, reduced, results);
+  }
   if (init) {
     auto type = cast<RankedTensorType>(results[0].getType());
     init = convertType(builder, op->getLoc(), init, inF32(init.getType()));

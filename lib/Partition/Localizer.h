@@ -80,9 +80,12 @@ private:
 
   /// Which factors can be dealt so that results are dealt as `wanted`.
   Assignment assign(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted);
-  /// Combines partial results over the axes of each reduction.
-  void reduce(Operation *op, const Assignment &assignment,
+  /// Combines partial results over the axes of all `layouts`.
+  void reduce(Operation *op, Reduction kind, ArrayRef<LayoutAttr> layouts,
               SmallVectorImpl<Value> &results);
+  void scatter(Operation *op, Reduction kind, ArrayRef<DimAttr> wanted,
+               SmallVector<DimAttr> &made, SmallVector<LayoutAttr> &reduced,
+               Value &result);
   /// Values that a scalar region reads from outside are whole there.
   void mapCaptures(Operation *op, IRMapping &mapping);
   SmallVector<DimAttr> assignedDims(Operation *op, unsigned result) const;

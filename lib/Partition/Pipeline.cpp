@@ -10,8 +10,10 @@ using namespace mlir;
 using namespace mlir::sp;
 
 void mlir::sp::buildPartitionPipeline(
-    OpPassManager &pm, const PropagateShardingsPassOptions &options) {
+    OpPassManager &pm, const PropagateShardingsPassOptions &options,
+    const DealParametersPassOptions &parameters) {
   pm.addPass(createResolveDonationsPass());
+  pm.addPass(createDealParametersPass(parameters));
   pm.addPass(createPropagateShardingsPass(options));
   pm.addPass(createLocalizePass());
   pm.addPass(createSinkReductionsPass());

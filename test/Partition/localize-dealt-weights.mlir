@@ -38,6 +38,27 @@ module @narrow_weight {
 
 // -----
 
+// Partial sums over two axes, each of which deals a part of the result.
+// CHECK-LABEL: module @two_axes
+// CHECK:         %[[P:.*]] = stablehlo.dot_general
+// CHECK-NEXT:    %[[T:.*]] = stablehlo.reshape %[[P]] : (tensor<8x4xf32>) -> tensor<2x4x4xf32>
+// CHECK-NEXT:    %[[D:.*]] = sp.reduce_scatter %[[T]] sum dim 0 in <contiguous 2 on "dp" of 2> : tensor<2x4x4xf32> -> tensor<1x4x4xf32>
+// CHECK-NEXT:    %[[S:.*]] = sp.reduce_scatter %[[D]] sum dim 1 in <contiguous 4 on "sp" of 4> : tensor<1x4x4xf32> -> tensor<1x1x4xf32>
+// CHECK-NEXT:    stablehlo.reshape %[[S]] : (tensor<1x1x4xf32>) -> tensor<1x4xf32>
+// CHECK-NOT:     sp.all_reduce
+module @two_axes {
+  sp.mesh @mesh <["dp" = 2, "sp" = 4]> sequence "sp" batch "dp"
+  func.func @main(%x: tensor<2x128x8xf32> {sp.sharding = #sp.sharding<[[2 by <contiguous 2 on "dp" of 2>], [128 by <zigzag 128 on "sp" of 4>], [8]]>},
+                  %dy: tensor<2x128x4xf32> {sp.sharding = #sp.sharding<[[2 by <contiguous 2 on "dp" of 2>], [128 by <zigzag 128 on "sp" of 4>], [4]]>},
+                  %w: tensor<8x4xf32> {sp.sharding = #sp.sharding<[[2 by <contiguous 2 on "dp" of 2>, 4 by <contiguous 4 on "sp" of 4>], [4]]>}) -> tensor<8x4xf32> {
+    %dw = stablehlo.dot_general %x, %dy, contracting_dims = [0, 1] x [0, 1] : (tensor<2x128x8xf32>, tensor<2x128x4xf32>) -> tensor<8x4xf32>
+    %new = stablehlo.subtract %w, %dw : tensor<8x4xf32>
+    return %new : tensor<8x4xf32>
+  }
+}
+
+// -----
+
 // Where there are fewer tokens than the weight has rows, they are gathered.
 // CHECK-LABEL: module @few_tokens
 // CHECK:         sp.all_gather

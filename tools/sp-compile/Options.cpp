@@ -22,8 +22,6 @@ struct LaterOption {
   const char *wayOut;
 };
 constexpr LaterOption kLater[] = {
-    {"--zero", "leave it out: parameters are on every rank"},
-    {"--zero-axes", "leave it out: parameters are on every rank"},
     {"--machine", "leave it out: auto chooses by counted bytes"},
 };
 
@@ -81,6 +79,8 @@ std::string checkOptions(CompileOptions &options, const std::string &checkpoint,
   if (options.precision != "default" && options.precision != "f64")
     return "expected --precision to be default or f64 but got '" +
            options.precision + "'";
+  if (options.zero == 0 && !options.zeroAxes.empty())
+    return "expected --zero=1, 2 or 3 for --zero-axes";
   std::optional<Checkpoint> known = checkpointOf(checkpoint);
   if (!known)
     return "expected --checkpoint to be as-written, none, full or "
@@ -204,6 +204,14 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                      "the argument that tells packed documents apart, arg1: "
                      "an error unless all attentions are found to be within "
                      "its documents");
+  spread
+      ->add_option("--zero", options.zero,
+                   "1, 2: an optimizer's state lies dealt to the ranks; 3: "
+                   "parameters do, too")
+      ->check(CLI::Range(0, 3))
+      ->capture_default_str();
+  spread->add_option("--zero-axes", options.zeroAxes,
+                     "axes of the ranks that they are dealt to: dp,sp (all)");
   spread->add_option("--shard", options.shard,
                      "axes of an argument's dimensions: arg0=_,sp,_");
   auto *machine = app.add_option_group("Machine");

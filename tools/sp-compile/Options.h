@@ -29,6 +29,8 @@ struct CompileOptions {
   bool offloadState = false; ///< and donated arguments
   /// Whether the user has said what --memory-limit may change otherwise.
   bool offloadGiven = false, checkpointGiven = false, chunksGiven = false;
+  int64_t zero = 0; ///< stage of ZeRO
+  std::string zeroAxes;
   std::vector<std::string> shard;
   std::string documents;          ///< an argument; empty: not given
   std::optional<CudaTarget> cuda; ///< of --target=cuda

@@ -42,10 +42,13 @@ std::vector<Stage> mlir::sp::stagesOf(const CompileOptions &options,
   plan.backward = options.backward;
   PropagateShardingsPassOptions shardings;
   shardings.shard = llvm::to_vector(options.shard);
+  DealParametersPassOptions parameters{options.zero, options.zeroAxes};
   return {
       {"plan", [=](OpPassManager &pm) { buildPlanPipeline(pm, mesh, plan); }},
       {"partition",
-       [=](OpPassManager &pm) { buildPartitionPipeline(pm, shardings); }},
+       [=](OpPassManager &pm) {
+         buildPartitionPipeline(pm, shardings, parameters);
+       }},
       {"schedule",
        [&](OpPassManager &pm) {
          buildSchedulePipeline(pm, {options.cuda.has_value(), options.rowBlocks,

@@ -17,9 +17,11 @@ namespace mlir::sp {
 #define GEN_PASS_REGISTRATION
 #include "sp/Partition/Passes.h.inc"
 
-/// Adds the stage: resolve donations, propagate, localize, clean up, verify.
+/// Adds the stage: resolve donations, deal parameters, propagate, localize,
+/// clean up, verify.
 void buildPartitionPipeline(OpPassManager &pm,
-                            const PropagateShardingsPassOptions &options = {});
+                            const PropagateShardingsPassOptions &options = {},
+                            const DealParametersPassOptions &parameters = {});
 void registerPartitionPipeline();
 
 /// Cuts the batch of an imported program into micro-batches that run in turn,

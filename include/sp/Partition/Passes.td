@@ -23,6 +23,29 @@ def ResolveDonationsPass : Pass<"sp-resolve-donations", "::mlir::ModuleOp"> {
   }];
 }
 
+def DealParametersPass : Pass<"sp-deal-parameters", "::mlir::ModuleOp"> {
+  let summary = "Deal parameters and optimizer state to the ranks (ZeRO)";
+  let description = [{
+    Arguments that a training step donates are parameters where products, gathers
+    or attention read them, and else state of an optimizer. With `zero` 1 or 2 state
+    is dealt and parameters stay whole, with 3 both are dealt: along the first
+    dimension that the ranks divide, but for one of which loops take parts. What is
+    smaller than 64 KiB, and what has a sharding, stays.
+
+    ```mlir
+    // Before, with zero=1
+    func.func @main(%w: tensor<512x256xf32> {sp.donated_to = 1 : i64}, %m: tensor<512x256xf32> {sp.donated_to = 2 : i64}, ...)
+    // After
+    func.func @main(%w: ... {sp.sharding = #sp.sharding<[[512], [256]]>}, %m: ... {sp.sharding = #sp.sharding<[[512 by <contiguous 512 on "sp" of 4>], [256]]>}, ...)
+    ```
+  }];
+  let options = [
+    Option<"zero", "zero", "int64_t", "0", "1 and 2: deal optimizer state; 3: parameters as well.">,
+    Option<"zeroAxes", "axes", "std::string", "\"\"", "The axes that deal them: dp,sp; nothing: all.">
+  ];
+  let dependentDialects = ["::mlir::sp::SpDialect"];
+}
+
 def PropagateShardingsPass : Pass<"sp-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "Propagate the sequence and the batch from the attentions";
   let description = [{

@@ -1,0 +1,255 @@
+//===- DealParameters.cpp - ZeRO: layouts of parameters -------------------===//
+//
+// A training step is given what it gives back: parameters, which products read,
+// and an optimizer's state, which only updates do. Whichever lies dealt says
+// how its gradient is summed and where its update runs:
+//
+//   state dealt        gradients are summed where each rank has its part, the
+//                      new parameter is gathered         (ZeRO 1 and 2)
+//   parameters, too    gathered where a product reads them      (ZeRO 3)
+//
+// arXiv:1910.02054. A gradient never lies whole for longer than a bucket, so
+// that stages 1 and 2 are one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "sp/IR/Attributes.h"
+#include "sp/IR/CarriedValues.h"
+#include "sp/IR/Program.h"
+#include "sp/IR/ShardingRules.h"
+#include "sp/IR/Storage.h"
+#include "sp/Partition/Passes.h"
+
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::sp {
+#define GEN_PASS_DEF_DEALPARAMETERSPASS
+#include "sp/Partition/Passes.h.inc"
+} // namespace mlir::sp
+
+using namespace mlir;
+using namespace mlir::sp;
+
+namespace {
+
+/// Smaller arguments stay whole: dealing them saves less than moving them
+/// takes.
+constexpr int64_t kSmallBytes = 64 * 1024;
+
+/// How a program reads one of its arguments.
+struct Uses {
+  /// By more than the operations that keep elements apart.
+  bool isRead = false;
+  /// Results that those alone make of it.
+  llvm::SmallSetVector<unsigned, 4> results;
+  /// Dimensions of which loops take parts.
+  llvm::SmallSetVector<unsigned, 4> cut;
+};
+
+class UsesFinder {
+public:
+  Uses find(Value argument) {
+    follow(argument);
+    while (!open.empty())
+      for (OpOperand &use : open.pop_back_val().getUses())
+        visit(use);
+    return uses;
+  }
+
+private:
+  void follow(Value value) {
+    if (seen.insert(value).second)
+      open.push_back(value);
+  }
+
+  void visit(OpOperand &use) {
+    Operation *op = use.getOwner();
+    if (isa<func::ReturnOp>(op)) {
+      uses.results.insert(use.getOperandNumber());
+      return;
+    }
+    if (op->hasTrait<stablehlo::Elementwise>() || isShardingAnnotation(op)) {
+      for (Value result : op->getResults())
+        if (cast<RankedTensorType>(result.getType()).getShape() ==
+            cast<RankedTensorType>(use.get().getType()).getShape())
+          follow(result);
+      return;
+    }
+    if (std::optional<Carried> carried = startedBy(use))
+      follow(carried->argument());
+    if (op->hasTrait<OpTrait::IsTerminator>())
+      return;
+    uses.isRead = true;
+    if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op))
+      for (auto [dim, sizes] : llvm::enumerate(
+               llvm::zip_equal(slice.getOperand().getType().getShape(),
+                               slice.getType().getShape())))
+        if (std::get<0>(sizes) != std::get<1>(sizes))
+          uses.cut.insert(dim);
+  }
+
+  Uses uses;
+  DenseSet<Value> seen;
+  SmallVector<Value> open;
+};
+
+/// A parameter or state of an optimizer.
+struct Role {
+  BlockArgument argument;
+  unsigned result; ///< that it is donated to
+  Uses uses;
+};
+
+struct DealParametersPass
+    : mlir::sp::impl::DealParametersPassBase<DealParametersPass> {
+  using DealParametersPassBase::DealParametersPassBase;
+
+  void runOnOperation() override {
+    if (zero == 0)
+      return;
+    MeshOp mesh = getMesh(getOperation());
+    FailureOr<func::FuncOp> func = findProgram(getOperation());
+    if (!mesh || failed(func) || failed(findAxes(mesh)))
+      return signalPassFailure();
+    SmallVector<Role> roles = findRoles(*func);
+    if (roles.empty()) {
+      func->emitError()
+          << "expected a training step, whose parameters and state are "
+             "donated, for --zero but no argument of floating point is; "
+             "donate them (train_step does), or leave the option out";
+      return signalPassFailure();
+    }
+    if (axes.empty())
+      return;
+    int64_t bytes[2][2] = {};
+    for (const Role &role : roles) {
+      bool isState = !role.uses.isRead;
+      std::optional<ShardingAttr> sharding;
+      if (isState || zero == 3)
+        sharding = dealt(role.argument, cutOf(role, roles));
+      bytes[isState][sharding.has_value()] += bytesOf(role.argument);
+      unsigned number = role.argument.getArgNumber();
+      // What is not said stays as what reads it would have it.
+      if (!func->getArgAttr(number, kSharding) &&
+          !func->getArgAttr(number, "sdy.sharding"))
+        func->setArgAttr(number, kSharding,
+                         sharding.value_or(ShardingAttr::getReplicated(
+                             &getContext(), shapeOf(role.argument))));
+    }
+    say(*func, bytes);
+  }
+
+private:
+  static ArrayRef<int64_t> shapeOf(Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  }
+  static int64_t bytesOf(Value value) { return storageBytes(value.getType()); }
+
+  /// The axes that deal parameters, of several ranks each.
+  LogicalResult findAxes(MeshOp mesh) {
+    SmallVector<StringRef> names;
+    StringRef(zeroAxes).split(names, ',', -1, /*KeepEmpty=*/false);
+    for (StringRef name : names)
+      if (!mesh.hasAxis(name))
+        return getOperation().emitError()
+               << "expected --zero-axes to name axes of the mesh, "
+               << mesh.getMesh().getText() << ", but got \"" << name << "\"";
+    for (MeshAxisAttr axis : mesh.getMesh().getAxes())
+      if (axis.getSize() > 1 &&
+          (names.empty() || llvm::is_contained(names, axis.getName())))
+        axes.push_back(axis);
+    return success();
+  }
+
+  static SmallVector<Role> findRoles(func::FuncOp func) {
+    SmallVector<Role> roles;
+    for (BlockArgument argument : func.getArguments()) {
+      std::optional<unsigned> result = donatedTo(func, argument.getArgNumber());
+      if (result && isa<FloatType>(getElementTypeOrSelf(argument.getType())))
+        roles.push_back({argument, *result, UsesFinder().find(argument)});
+    }
+    return roles;
+  }
+
+  /// Dimensions of which loops take parts of an argument, or of the parameters
+  /// that its update makes.
+  static llvm::SmallSetVector<unsigned, 4> cutOf(const Role &role,
+                                                 ArrayRef<Role> roles) {
+    llvm::SmallSetVector<unsigned, 4> cut = role.uses.cut;
+    for (const Role &other : roles)
+      if (role.uses.results.contains(other.result))
+        cut.insert_range(other.uses.cut);
+    return cut;
+  }
+
+  /// Along the first dimension that all axes divide, or else the longest, and
+  /// by the axes that do not divide this one along others.
+  std::optional<ShardingAttr>
+  dealt(BlockArgument argument, const llvm::SmallSetVector<unsigned, 4> &cut) {
+    if (bytesOf(argument) < kSmallBytes)
+      return std::nullopt;
+    ArrayRef<int64_t> shape = shapeOf(argument);
+    SmallVector<unsigned> order;
+    for (unsigned dim = 0; dim < shape.size(); ++dim)
+      if (!cut.contains(dim))
+        order.push_back(dim);
+    int64_t ranks = 1;
+    for (MeshAxisAttr axis : axes)
+      ranks *= axis.getSize();
+    llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+      bool isEven = shape[a] % ranks == 0, isOther = shape[b] % ranks == 0;
+      return isEven != isOther ? isEven : !isEven && shape[a] > shape[b];
+    });
+    SmallVector<DimAttr> dims = llvm::to_vector(
+        ShardingAttr::getReplicated(&getContext(), shape).getDims());
+    SmallVector<MeshAxisAttr> left = axes;
+    for (unsigned dim : order)
+      dims[dim] = deal(dims[dim], shape[dim], left);
+    if (left.size() == axes.size())
+      return std::nullopt;
+    return ShardingAttr::get(&getContext(), dims);
+  }
+
+  /// Deals a dimension by the last of the axes, and by those before it that
+  /// divide it, and takes these away; one that is shorter stays whole.
+  DimAttr deal(DimAttr whole, int64_t size, SmallVector<MeshAxisAttr> &left) {
+    if (left.empty() || size < left.back().getSize())
+      return whole;
+    SmallVector<AtomAttr> atoms;
+    auto addAtom = [&](MeshAxisAttr axis, int64_t count) {
+      auto layout = LayoutAttr::get(
+          &getContext(), LayoutKind::Contiguous, count,
+          AxisAttr::get(&getContext(), axis.getName()), axis.getSize());
+      atoms.push_back(AtomAttr::get(&getContext(), count, layout));
+    };
+    MeshAxisAttr last = left.pop_back_val();
+    llvm::erase_if(left, [&](MeshAxisAttr axis) {
+      int64_t ranks = axis.getSize();
+      if (size % ranks != 0 || size / ranks < last.getSize())
+        return false;
+      addAtom(axis, ranks);
+      size /= ranks;
+      return true;
+    });
+    addAtom(last, size);
+    return DimAttr::get(&getContext(), atoms);
+  }
+
+  void say(func::FuncOp func, const int64_t (&bytes)[2][2]) {
+    std::string names;
+    llvm::raw_string_ostream stream(names);
+    llvm::interleaveComma(axes, stream,
+                          [&](MeshAxisAttr axis) { stream << axis.getName(); });
+    remark::passed(func.getLoc(), remark::RemarkOpts::name("Zero").category(
+                                      "sp-deal-parameters"))
+        << "of parameters " << remark::metric("parameters", bytes[0][1])
+        << " bytes are dealt over " << remark::metric("axes", names) << ", "
+        << remark::metric("wholeParameters", bytes[0][0])
+        << " stay whole, of state " << remark::metric("state", bytes[1][1])
+        << " and " << remark::metric("wholeState", bytes[1][0]);
+  }
+
+  SmallVector<MeshAxisAttr> axes;
+};
+
+} // namespace

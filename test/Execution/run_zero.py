@@ -1,0 +1,143 @@
+"""Training steps whose parameters and optimizer state --zero deals to the ranks.
+
+Adam on two layers of attention and an MLP, with sizes that the ranks need not divide, written out or as a
+scan. After some steps all weights and moments are those of JAX on one device to 1e-9 (f64), and bytes and
+memory as promised.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import harness
+import spmlir
+from run_shifts import attend
+
+LAYERS, HEADS = 2, 4
+STRATEGIES = ("ring", "double-ring", "ulysses", "2d", "allgather")
+# Width of a head, of the MLP, words: even for most ranks, and for none.
+SIZES = {"even": (24, 192, 120), "uneven": (23, 191, 113)}
+STEPS = 2
+
+
+def parameters(sizes: str, scanned: bool) -> dict:
+    """Weights, those of all layers in one array where a scan reads them."""
+    head, hidden, words = SIZES[sizes]
+    width = HEADS * head
+    shapes = {"qkv": (width, 3 * width), "o": (width, width), "up": (width, hidden), "down": (hidden, width)}
+    draw = np.random.default_rng(len(sizes)).standard_normal
+    layers = {name: draw((LAYERS, *shape)) / 10 for name, shape in shapes.items()}
+    layers["scale"] = 1 + draw((LAYERS, width)) / 10
+    if not scanned:
+        layers = [{name: each[layer] for name, each in layers.items()} for layer in range(LAYERS)]
+    return {"words": draw((words, width)), "layers": layers, "head": draw((width, words)) / 10}
+
+
+def layer(x: jax.Array, weights: dict) -> jax.Array:
+    """Attention and an MLP, each beside what it reads."""
+    qkv = (x * weights["scale"]) @ weights["qkv"]
+    parts = jnp.split(qkv.reshape(*x.shape[:2], -1, x.shape[-1] // HEADS), 3, axis=2)
+    x = x + attend(*parts).reshape(x.shape) @ weights["o"]
+    return x + jnp.tanh(x @ weights["up"]) @ weights["down"]
+
+
+def loss(weights: dict, tokens: jax.Array) -> jax.Array:
+    """Of the next token."""
+    x = weights["words"][tokens]
+    if isinstance(weights["layers"], dict):
+        x, _ = jax.lax.scan(lambda x, each: (layer(x, each), None), x, weights["layers"])
+    else:
+        for each in weights["layers"]:
+            x = layer(x, each)
+    logs = jax.nn.log_softmax(x @ weights["head"])[:, :-1]
+    return -jnp.mean(jnp.take_along_axis(logs, tokens[:, 1:, None], axis=-1))
+
+
+def step(state: tuple, tokens: jax.Array) -> tuple:
+    """Adam on gradients of a norm of at most 1; its updates stay small where they vanish."""
+    weights, first, second = state
+    value, slopes = jax.value_and_grad(loss)(weights, tokens)
+    norm = jnp.sqrt(sum(jnp.sum(slope**2) for slope in jax.tree.leaves(slopes)))
+    slopes = jax.tree.map(lambda slope: slope / jnp.maximum(norm, 1), slopes)
+    first = jax.tree.map(lambda m, slope: 0.9 * m + 0.1 * slope, first, slopes)
+    second = jax.tree.map(lambda v, slope: 0.99 * v + 0.01 * slope**2, second, slopes)
+    weights = jax.tree.map(lambda w, m, v: w - 0.01 * m / (jnp.sqrt(v) + 0.01), weights, first, second)
+    return value, (weights, first, second)
+
+
+def problems(plan: tuple, expected: Callable[[str, bool, np.ndarray], tuple]) -> list[str]:
+    """What is wrong with steps under a plan."""
+    zero, strategy, dp, sp, scanned, sizes, more = plan
+    weights = parameters(sizes, scanned)
+    state = (weights, *(jax.tree.map(np.zeros_like, weights) for _ in range(2)))
+    tokens = np.random.default_rng(sp).integers(0, SIZES[sizes][2], (2, 24))
+    mesh = {"dp": dp, "sp": sp} if dp > 1 else {"sp": sp}
+    options = [f"--zero={zero}", *more]
+    trainer = spmlir.train_step(step, state, tokens, mesh=mesh, strategy=strategy, options=options)
+    name = f"zero={zero}, {strategy} on {mesh}, {sizes}{', scanned' if scanned else ''} {' '.join(more)}"
+    found = []
+    values, after = expected(sizes, scanned, tokens)
+    for value in values:
+        got = trainer.step(tokens)
+        if not abs(got - value) <= 1e-12 * abs(value):
+            found.append(f"a loss of {got}, expected {value}")
+        found += harness.broken(trainer.program.report, trainer.last_run)
+    off = max(
+        np.abs(a - b).max()
+        for a, b in zip(jax.tree.leaves(trainer.state), jax.tree.leaves(after), strict=True)
+    )
+    if not off <= 1e-9:
+        found.append(f"state is off by {off:.1e}")
+    return [f"{name}: {problem}" for problem in found]
+
+
+def dense() -> Callable[[str, bool, np.ndarray], tuple]:
+    """Losses of some steps in JAX, and the state behind them; each made once."""
+    made: dict = {}
+
+    def run(sizes: str, scanned: bool, tokens: np.ndarray) -> tuple:
+        key = (sizes, scanned, tokens.tobytes())
+        if key not in made:
+            weights = parameters(sizes, scanned)
+            state, values = (weights, *(jax.tree.map(np.zeros_like, weights) for _ in range(2))), []
+            for _ in range(STEPS):
+                value, state = jax.jit(step)(state, tokens)
+                values.append(float(value))
+            made[key] = values, state
+        return made[key]
+
+    return run
+
+
+def main() -> int:
+    """Run a sample, or with --all the whole product."""
+    args = harness.arguments(__doc__).parse_args()
+    jax.config.update("jax_enable_x64", True)
+    grid = [
+        (zero, strategy, dp, sp, scanned, sizes, more)
+        for zero in (1, 2, 3)
+        for strategy in STRATEGIES
+        for dp in (1, 2)
+        for sp in (1, 2, 3, 4, 5)
+        for scanned in (False, True)
+        for sizes in SIZES
+        for more in ((), ("--accumulate=2",), ("--offload=host",))
+        if (strategy in ("ring", "ulysses", "allgather") or sp == 4)
+        and not (dp > 1 and "--accumulate=2" in more)
+    ]
+    chosen = harness.sampled(grid, 3 if args.quick else 16, args)
+    expected = dense()
+    wrong = [problem for plan in chosen for problem in problems(plan, expected)]
+    for problem in wrong:
+        print(problem, file=sys.stderr)
+    print(f"{len(chosen)} plans of {STEPS} steps")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
