@@ -122,9 +122,9 @@ static SmallVector<LayoutAttr> scattered(DimAttr wanted,
 /// Combines partial sums where they are wanted dealt by axes that they are
 /// summed over: each rank sums its own part of a dimension. Takes these axes
 /// from `reduced`.
-void Localizer::scatter(Operation *op, Reduction kind, ArrayRef<DimAttr> wanted,
-                        SmallVector<DimAttr> &made,
-                        SmallVector<LayoutAttr> &reduced, Value &result) {
+static void scatter(OpBuilder &builder, Operation *op, Reduction kind,
+                    ArrayRef<DimAttr> wanted, SmallVector<DimAttr> &made,
+                    SmallVector<LayoutAttr> &reduced, Value &result) {
   for (unsigned dim = 0; dim < made.size(); ++dim) {
     SmallVector<LayoutAttr> layouts = scattered(wanted[dim], reduced);
     if (made[dim] == wanted[dim] || isDealt(made[dim]) || layouts.empty())
@@ -218,7 +218,8 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
     Reduction kind = *assignment.reductions[0].first.reduction;
     SmallVector<LayoutAttr> reduced = reducedLayouts(assignment, mesh);
     if (!init && results.size() == 1)
-      scatter(op, kind, wanted[0], assignment.results[0], reduced, results[0]);
+      scatter(builder, op, kind, wanted[0], assignment.results[0], reduced,
+              results[0]);
     reduce(op, kind, reduced, results);
   }
   if (init) {

@@ -83,9 +83,6 @@ private:
   /// Combines partial results over the axes of all `layouts`.
   void reduce(Operation *op, Reduction kind, ArrayRef<LayoutAttr> layouts,
               SmallVectorImpl<Value> &results);
-  void scatter(Operation *op, Reduction kind, ArrayRef<DimAttr> wanted,
-               SmallVector<DimAttr> &made, SmallVector<LayoutAttr> &reduced,
-               Value &result);
   /// Values that a scalar region reads from outside are whole there.
   void mapCaptures(Operation *op, IRMapping &mapping);
   SmallVector<DimAttr> assignedDims(Operation *op, unsigned result) const;
