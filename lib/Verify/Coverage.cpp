@@ -38,10 +38,10 @@ Part::Part(AttendBackwardOp op)
 }
 
 LogicalResult Part::checkGroup() const {
-  bool isShared = documents && documents.getQueries() == documents.getKeys() &&
-                  staying.rows.isOfBatch() &&
-                  staying.rows.getOfAllTurns().getWhole() ==
-                      travelling.rows.getWhole();
+  bool isShared =
+      documents && documents.getQueries() == documents.getKeys() &&
+      staying.rows.isOfBatch() &&
+      staying.rows.getOfAllTurns().getWhole() == travelling.rows.getWhole();
   if (!travelling.rows.isOfBatch() || isShared)
     return success();
   return op->emitOpError()
