@@ -3,6 +3,7 @@
 #include "Localizer.h"
 #include "LocalizeRows.h"
 #include "sp/IR/Attributes.h"
+#include "sp/IR/Program.h"
 #include "sp/StableHLO/TensorTypes.h"
 
 #include "Sharding/Seeds.h"
@@ -92,6 +93,22 @@ Value Localizer::reshard(Value value, ArrayRef<DimAttr> from,
   return value;
 }
 
+/// Whether a value is a floating-point argument that is donated, a part of one
+/// or one in another order or precision: more than a layer further on it is
+/// gathered again, rather than kept.
+static bool isOfParameter(Value global) {
+  if (!isa<FloatType>(getElementTypeOrSelf(global.getType())))
+    return false;
+  while (Operation *op = global.getDefiningOp()) {
+    if (op->getNumOperands() != 1)
+      return false;
+    global = op->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(global);
+  auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  return func && donatedTo(func, argument.getArgNumber());
+}
+
 Value Localizer::require(Value global, ArrayRef<DimAttr> dims,
                          Operation *user) {
   LocalValue local = locals.at(global);
@@ -99,12 +116,22 @@ Value Localizer::require(Value global, ArrayRef<DimAttr> dims,
     return local.value;
   std::pair<Value, Attribute> key(
       global, ShardingAttr::get(builder.getContext(), dims));
-  if (Value done = resharded.lookup(key))
-    return done;
+  if (Resharded &done = resharded[key]; done.value) {
+    bool isFar = attentions - done.attentions > 1 && isOfParameter(global);
+    if (!isFar) {
+      done.attentions = attentions;
+      return done.value;
+    }
+    // Which keeps both apart.
+    local.value =
+        stablehlo::OptimizationBarrierOp::create(
+            builder, user->getLoc(), local.value.getType(), local.value)
+            .getResult()[0];
+  }
   Value value = isRecomputable(global)
                     ? emit(global.getDefiningOp(), {llvm::to_vector(dims)})[0]
                     : reshard(local.value, local.dims, dims, user);
-  resharded[key] = value;
+  resharded[key] = {value, attentions};
   return value;
 }
 
@@ -280,7 +307,7 @@ LogicalResult Localizer::localizeBranch(Operation *op, Region &region,
                                         Region &localRegion,
                                         ArrayRef<SmallVector<DimAttr>> dims) {
   OpBuilder::InsertionGuard guard(builder);
-  DenseMap<std::pair<Value, Attribute>, Value> outer;
+  ReshardedValues outer;
   std::swap(outer, resharded);
   Block &from = region.front(), *to = builder.createBlock(&localRegion);
   for (auto [number, argument] : llvm::enumerate(from.getArguments())) {
@@ -335,6 +362,7 @@ LogicalResult Localizer::localize(Operation *op) {
     return success();
   }
   if (auto attention = dyn_cast<AttentionOp>(op)) {
+    ++attentions;
     localizeAttention(attention);
     return success();
   }
@@ -342,8 +370,13 @@ LogicalResult Localizer::localize(Operation *op) {
     localizeAttentionBackward(backward);
     return success();
   }
-  if (op->hasTrait<stablehlo::ControlFlow>())
-    return localizeRegions(op);
+  if (op->hasTrait<stablehlo::ControlFlow>()) {
+    int64_t before = attentions;
+    LogicalResult result = localizeRegions(op);
+    // A loop comes to those in it several times.
+    attentions += isa<stablehlo::WhileOp>(op) && attentions > before;
+    return result;
+  }
   // Shardings are settled.
   if (isa<sdy::ShardingGroupOp>(op))
     return success();

@@ -91,8 +91,15 @@ private:
   MeshOp mesh;
   bool isOfTurns;
   DenseMap<Value, LocalValue> locals;
-  /// Values already dealt otherwise in the block at hand.
-  DenseMap<std::pair<Value, Attribute>, Value> resharded;
+  /// A value dealt otherwise, and how many attentions came before its last use.
+  struct Resharded {
+    Value value;
+    int64_t attentions = 0;
+  };
+  /// In the block at hand.
+  using ReshardedValues = DenseMap<std::pair<Value, Attribute>, Resharded>;
+  ReshardedValues resharded;
+  int64_t attentions = 0; ///< so far
 };
 
 } // namespace mlir::sp

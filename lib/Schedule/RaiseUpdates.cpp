@@ -32,10 +32,11 @@ using namespace mlir::sp;
 /// What an operation may make beyond what it needs, to run early.
 static constexpr int64_t kMoreBytes = 64 * 1024;
 
-/// What computes in a kernel, or not at all, and needs no index.
+/// What computes in a kernel, gathers what ranks updated, or does next to
+/// nothing and needs no index.
 static bool isMovable(Operation *op) {
-  bool isKnown =
-      isa<LaunchOp>(op) || isView(op) || op->hasTrait<OpTrait::ConstantLike>();
+  bool isKnown = isa<LaunchOp, AllGatherOp, PositionsOp>(op) || isView(op) ||
+                 op->hasTrait<OpTrait::ConstantLike>();
   return isKnown &&
          llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) &&
          llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);

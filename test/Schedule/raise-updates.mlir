@@ -159,3 +159,30 @@ module @rows_of_a_gradient {
     return %n, %y : tensor<4x8xf32>, tensor<8x8xf32>
   }
 }
+
+// -----
+
+// Of a whole weight each rank updates its rows, which are then gathered: all of that
+// follows the part of the gradient.
+// CHECK-LABEL: module @gathered
+// CHECK: %[[S:.*]] = sp.reduce_scatter
+// CHECK-NEXT: %[[AT:.*]] = sp.positions
+// CHECK-NEXT: %[[N:.*]] = sp.launch @update(%arg1, %[[S]], %[[AT]])
+// CHECK-NEXT: %[[G:.*]] = sp.all_gather %[[N]] dim 0
+// CHECK-NEXT: %[[Y:.*]] = sp.gemm
+// CHECK-NEXT: return %[[Y]], %[[G]]
+module @gathered {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func private @update(%w: tensor<8x8xf32>, %g: tensor<2x8xf32>, %at: tensor<2xi32>) -> tensor<2x8xf32> {
+    return %g : tensor<2x8xf32>
+  }
+  func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x8xf32> {sp.donated_to = 1 : i64}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+    %dw = sp.gemm %x, %w sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %s = sp.reduce_scatter %dw sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8x8xf32> -> tensor<2x8xf32>
+    %y = sp.gemm %dw, %x sizes [1, 8, 8, 8] strides [0, 8, 1] x [0, 8, 1] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %at = sp.positions <contiguous 8 on "sp" of 4> : tensor<2xi32>
+    %n = sp.launch @update(%w, %s, %at) : (tensor<8x8xf32>, tensor<2x8xf32>, tensor<2xi32>) -> tensor<2x8xf32>
+    %g = sp.all_gather %n dim 0 in <contiguous 8 on "sp" of 4> : tensor<2x8xf32> -> tensor<8x8xf32>
+    return %y, %g : tensor<8x8xf32>, tensor<8x8xf32>
+  }
+}
