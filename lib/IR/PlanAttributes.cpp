@@ -32,8 +32,7 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected a layout by batches alone to hold a number "
                           "of positions but got "
                        << holds;
-  if (isBatch &&
-      (outer > 1 || gather > 1 || bidirectional || inner == 1))
+  if (isBatch && (outer > 1 || gather > 1 || bidirectional || inner == 1))
     return emitError() << "expected one ring, which turns one way, for a "
                           "layout by batches but got outer "
                        << outer << ", inner " << inner << ", gather " << gather

@@ -32,11 +32,11 @@ using namespace mlir::sp;
 /// What an operation may make beyond what it needs, to run early.
 static constexpr int64_t kMoreBytes = 64 * 1024;
 
-/// What computes in a kernel, gathers what ranks updated, or does next to
-/// nothing and needs no index.
+/// What computes in a kernel, gathers what ranks updated, or needs nothing, or
+/// does nothing.
 static bool isMovable(Operation *op) {
-  bool isKnown = isa<LaunchOp, AllGatherOp, PositionsOp>(op) || isView(op) ||
-                 op->hasTrait<OpTrait::ConstantLike>();
+  bool needsNothing = op->getNumOperands() == 0 && isPure(op);
+  bool isKnown = isa<LaunchOp, AllGatherOp>(op) || isView(op) || needsNothing;
   return isKnown &&
          llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) &&
          llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
