@@ -8,6 +8,7 @@ NumPy is the only requirement; JAX and torch are imported where they are used.
 """
 
 from .batches import BatchPlan, pack, pack_rows, plan_batch
+from .checkpoints import CheckpointError
 from .compiler import CompileError, compile
 from .drawing import draw_batch
 from .executable import Executable
@@ -17,6 +18,7 @@ from .training import TrainStep, train_step
 
 __all__ = [
     "BatchPlan",
+    "CheckpointError",
     "CompileError",
     "Executable",
     "Exported",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import runtime
+from . import checkpoints, runtime
 from .arrays import as_numpy, key_data
 from .compiler import compile
 from .executable import Executable
@@ -38,9 +39,11 @@ class TrainStep:
         self.exported = exported
         self.program = program
         self._layout = layout
-        self._initial: list[np.ndarray] = list(exported.inputs or ())
+        initial = list(exported.inputs or ())
+        # State that the next step begins with, by argument; without it, what the last one made.
+        self._given: dict[int, np.ndarray] = {number: initial[number] for number in layout.state}
         # State, and after how many steps it was that.
-        self._gathered = (0, [self._initial[i] for i in layout.state])
+        self._gathered = (0, list(self._given.values()))
         self._using = threading.RLock()
         self._session = program.open_session()
         for result, number in enumerate(layout.state):
@@ -55,12 +58,39 @@ class TrainStep:
         and when a rank fails; the state is then what it was unless a rank failed.
         """
         with self._alone():
-            inputs = list(self._initial) if self._session.steps == 0 else [None] * len(self._initial)
+            inputs: list[np.ndarray | None] = [None] * len(self.program.inputs)
+            for number, array in self._given.items():
+                inputs[number] = array
             for number, array in zip(self._layout.batch, self._layout.flatten(batch), strict=True):
                 inputs[number] = array
             loss = np.empty((), self.program.results[-1].dtype)
             self._session.step(inputs, [None] * len(self._layout.state) + [loss], _PATIENCE_SECONDS)
+            self._given = {}
             return float(loss)
+
+    def save(self, folder: str | os.PathLike[str], **metadata: Any) -> None:
+        """Write the state as a folder of safetensors with an index, which `load` reads on any mesh.
+
+        metadata: what goes with it, such as `step=500`, as text.
+        An earlier checkpoint there is replaced once the new one is whole.
+        Raises OSError, RunError as `state` does, and ImportError without the package safetensors.
+        """
+        with self._alone():
+            _ = self.state
+            arrays = dict(zip(self._layout.names, self._gathered[1], strict=True))
+        checkpoints.save(folder, arrays, {name: str(value) for name, value in metadata.items()})
+
+    def load(self, folder: str | os.PathLike[str]) -> dict[str, str]:
+        """Go on from the state that `save` wrote under any mesh and plan, bit for bit; returns its metadata.
+
+        Raises CheckpointError for the state of another model, and changes nothing then.
+        """
+        with self._alone():
+            types = [(each.shape, each.dtype) for each in self.program.results[:-1]]
+            arrays, metadata = checkpoints.load(folder, dict(zip(self._layout.names, types, strict=True)))
+            self._given = dict(zip(self._layout.state, arrays, strict=True))
+            self._gathered = (self._session.steps, arrays)
+            return metadata
 
     @property
     def last_run(self) -> dict | None:
@@ -143,6 +173,10 @@ class _Layout:
             for number, leaf in enumerate(state)
             if key_data(leaf) is not leaf
         }
+        paths = jax.tree_util.tree_leaves_with_path(tuple(args[number] for number in self.donated))
+        # Of one argument the number says nothing.
+        named = [path[1:] if self._single and len(path) > 1 else path for path, _ in paths]
+        self.names = [jax.tree_util.keystr(path, simple=True, separator=".") for path in named]
         self._state_tree = jax.tree.structure(tuple(args[number] for number in self.donated))
         batch = tuple(arg for number, arg in enumerate(args) if number not in self.donated)
         self._batch_tree = jax.tree.structure(batch)

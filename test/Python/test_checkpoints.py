@@ -1,0 +1,138 @@
+"""Checkpoints of a training: read on another mesh, refused for another model."""
+
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import spmlir
+
+WIDTH, TOKENS = 128, 16
+
+
+def state_of(width: int = WIDTH) -> dict:
+    """Weights, a moment each, and a key."""
+    draw = np.random.default_rng(1).standard_normal
+    weights = {name: (draw((width, width)) / 12).astype(np.float32) for name in ("qkv", "out")}
+    weights["narrow"] = jnp.asarray(draw((width, 8)), jnp.bfloat16)
+    return {
+        "weights": weights,
+        "moments": [np.zeros_like(weights["qkv"]), np.zeros_like(weights["out"])],
+        "key": jax.random.key(3),
+    }
+
+
+def step(state: dict, x: jax.Array) -> tuple:
+    """Gradient descent with momentum."""
+
+    def loss(weights: dict) -> jax.Array:
+        h = (x @ weights["qkv"]).reshape(*x.shape[:2], 4, -1)
+        scores = jnp.einsum("bqhd,bkhd->bhqk", h, h) / 8
+        row = jnp.arange(TOKENS)
+        scores = jnp.where(row[:, None] >= row, scores, -jnp.inf)
+        h = jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), h).reshape(x.shape) @ weights["out"]
+        return jnp.mean((h - x) ** 2) + jnp.mean((x @ weights["narrow"].astype(jnp.float32)) ** 2)
+
+    value, slopes = jax.value_and_grad(loss)(state["weights"])
+    moments = [0.9 * m + slopes[name] for m, name in zip(state["moments"], ("qkv", "out"), strict=True)]
+    weights = {
+        name: state["weights"][name] - 0.1 * m for m, name in zip(moments, ("qkv", "out"), strict=True)
+    }
+    weights["narrow"] = state["weights"]["narrow"] - slopes["narrow"].astype(jnp.bfloat16)
+    return value, {"weights": weights, "moments": moments, "key": jax.random.split(state["key"])[0]}
+
+
+@pytest.fixture
+def batch() -> np.ndarray:
+    """Two sequences."""
+    return np.random.default_rng(2).standard_normal((2, TOKENS, WIDTH), np.float32)
+
+
+def trainer(x: np.ndarray, mesh: dict, **options: object) -> spmlir.TrainStep:
+    """One from the start."""
+    return spmlir.train_step(step, state_of(x.shape[-1]), x, mesh=mesh, **options)
+
+
+def bits(state: dict) -> list[bytes]:
+    """Of every array, keys by their data."""
+    leaves = jax.tree.leaves(state)
+    return [
+        np.asarray(
+            jax.random.key_data(each) if jnp.issubdtype(each.dtype, jax.dtypes.prng_key) else each
+        ).tobytes()
+        for each in leaves
+    ]
+
+
+def test_goes_on_under_another_mesh(tmp_path, batch):
+    first = trainer(batch, {"sp": 4}, zero=1)
+    losses = [first.step(batch) for _ in range(2)]
+    first.save(tmp_path / "two", step=2)
+    rest = [first.step(batch) for _ in range(2)]
+    other = trainer(batch, {"dp": 2, "sp": 2}, zero=3, strategy="ulysses")
+    assert other.load(tmp_path / "two") == {"step": "2"}
+    saved = bits(other.state)
+    assert [other.step(batch) for _ in range(2)] == pytest.approx(rest, rel=1e-5)
+    assert other.load(tmp_path / "two") == {"step": "2"}
+    assert bits(other.state) == saved
+    # Back where it came from it goes on with the same bits.
+    first.load(tmp_path / "two")
+    assert bits(first.state) == saved
+    assert [first.step(batch) for _ in range(2)] == rest
+    assert losses[0] > losses[1] > rest[0]
+
+
+def test_index_says_where_arrays_are(tmp_path, batch):
+    trainer(batch, {"sp": 2}).save(tmp_path / "start")
+    index = json.loads((tmp_path / "start" / "model.safetensors.index.json").read_text())
+    assert set(index["weight_map"]) == {
+        "key",
+        "moments.0",
+        "moments.1",
+        "weights.narrow",
+        "weights.out",
+        "weights.qkv",
+    }
+    assert sorted(path.name for path in (tmp_path / "start").iterdir()) == [
+        "model-00001-of-00001.safetensors",
+        "model.safetensors.index.json",
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["start"]
+
+
+def test_refuses_the_state_of_another_model(tmp_path, batch):
+    one = trainer(batch, {"sp": 2})
+    one.save(tmp_path / "one")
+    narrow = trainer(batch[..., :64].copy(), {"sp": 2})
+    before = bits(narrow.state)
+    with pytest.raises(
+        spmlir.CheckpointError, match=r"weights\.out is float32\[128, 128\] where the model has"
+    ):
+        narrow.load(tmp_path / "one")
+    assert bits(narrow.state) == before
+    index = tmp_path / "one" / "model.safetensors.index.json"
+    spmlir.checkpoints.save(tmp_path / "other", {"weights.qkv": np.zeros((2, 2)), "more": np.zeros(1)}, {})
+    with pytest.raises(spmlir.CheckpointError, match=r"key is missing, .* more is none of the model's"):
+        one.load(tmp_path / "other")
+    with pytest.raises(spmlir.CheckpointError, match="there is no"):
+        one.load(tmp_path / "nowhere")
+    index.write_text("{}")
+    with pytest.raises(spmlir.CheckpointError, match="cannot be read"):
+        one.load(tmp_path / "one")
+
+
+def test_keeps_the_old_one_until_the_new_one_is_whole(tmp_path, batch, monkeypatch):
+    one = trainer(batch, {"sp": 2})
+    one.save(tmp_path / "state", step=0)
+    one.step(batch)
+
+    def fails(*_):
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("safetensors.numpy.save_file", fails)
+        with pytest.raises(OSError, match="no space"):
+            one.save(tmp_path / "state", step=1)
+    assert one.load(tmp_path / "state") == {"step": "0"}
