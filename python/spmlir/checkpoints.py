@@ -33,7 +33,7 @@ def save(
     for name, array in arrays.items():
         if parts[-1] and sum(each.nbytes for each in parts[-1].values()) + array.nbytes > _MOST_BYTES:
             parts.append({})
-        parts[-1][name] = np.ascontiguousarray(array)
+        parts[-1][name] = np.asarray(array, order="C")
     target = Path(folder)
     draft, old = (target.with_name(f".{target.name}.{end}") for end in ("new", "old"))
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -21,6 +21,7 @@ def state_of(width: int = WIDTH) -> dict:
         "weights": weights,
         "moments": [np.zeros_like(weights["qkv"]), np.zeros_like(weights["out"])],
         "key": jax.random.key(3),
+        "count": np.float32(0),
     }
 
 
@@ -41,7 +42,12 @@ def step(state: dict, x: jax.Array) -> tuple:
         name: state["weights"][name] - 0.1 * m for m, name in zip(moments, ("qkv", "out"), strict=True)
     }
     weights["narrow"] = state["weights"]["narrow"] - slopes["narrow"].astype(jnp.bfloat16)
-    return value, {"weights": weights, "moments": moments, "key": jax.random.split(state["key"])[0]}
+    return value, {
+        "weights": weights,
+        "moments": moments,
+        "key": jax.random.split(state["key"])[0],
+        "count": state["count"] + 1,
+    }
 
 
 @pytest.fixture
@@ -88,6 +94,7 @@ def test_index_says_where_arrays_are(tmp_path, batch):
     trainer(batch, {"sp": 2}).save(tmp_path / "start")
     index = json.loads((tmp_path / "start" / "model.safetensors.index.json").read_text())
     assert set(index["weight_map"]) == {
+        "count",
         "key",
         "moments.0",
         "moments.1",
@@ -114,7 +121,7 @@ def test_refuses_the_state_of_another_model(tmp_path, batch):
     assert bits(narrow.state) == before
     index = tmp_path / "one" / "model.safetensors.index.json"
     spmlir.checkpoints.save(tmp_path / "other", {"weights.qkv": np.zeros((2, 2)), "more": np.zeros(1)}, {})
-    with pytest.raises(spmlir.CheckpointError, match=r"key is missing, .* more is none of the model's"):
+    with pytest.raises(spmlir.CheckpointError, match=r"is missing, .* more is none of the model's"):
         one.load(tmp_path / "other")
     with pytest.raises(spmlir.CheckpointError, match="there is no"):
         one.load(tmp_path / "nowhere")
