@@ -80,12 +80,15 @@ LogicalResult mlir::sp::checkBatches(const BatchesAsked &asked, int64_t ranks,
            << ranks << " ranks but " << asked.factors.heads
            << " of them share heads, whose exchange knows all of a rank's rows "
               "alone; ask for --strategy=ring, or leave one of them out";
-  if (asked.tokensPerRank % asked.turns != 0)
+  if (asked.tokensPerRank % asked.turns != 0) {
+    int64_t next = llvm::alignTo(asked.tokensPerRank, asked.turns);
     return emitError(loc)
            << "expected --tokens-per-rank of a multiple of the " << asked.turns
            << " blocks that --chunks cuts a rank's tokens into but got "
            << asked.tokensPerRank << "; "
-           << llvm::alignTo(asked.tokensPerRank, asked.turns) << " is one";
+           << (next > attentions.front().queries ? next - asked.turns : next)
+           << " is one";
+  }
   if (asked.bidirectional)
     return emitError(loc)
            << "expected --tokens-per-rank without --bidirectional: the ring of "

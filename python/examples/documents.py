@@ -14,7 +14,7 @@ import argparse
 import itertools
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -74,11 +74,25 @@ def balance(report: dict) -> float:
     return max(flops) / (sum(flops) / len(flops))
 
 
-def at_least(least: int, text: str) -> int:
-    """A number from the command line."""
-    if int(text) < least:
-        raise argparse.ArgumentTypeError(f"expected at least {least} but got {text}")
-    return int(text)
+def between(least: int, most: int) -> Callable[[str], int]:
+    """Numbers from the command line."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"expected a number of {least} to {most} but got {text}")
+        return int(text)
+
+    return number
+
+
+def picture(text: str) -> Path:
+    """A file that can be written, before the training rather than after it."""
+    path = Path(text)
+    try:
+        path.open("a").close()
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"cannot write {text}: {error.strerror}") from None
+    return path
 
 
 def main() -> None:
@@ -86,17 +100,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--ranks", type=partial(at_least, 2), default=8, help="of the sequence axis (8)")
+    parser.add_argument("--ranks", type=between(2, 1024), default=8, help="of the sequence axis (8)")
     parser.add_argument(
         "--capacity",
-        type=partial(at_least, 32),
+        type=between(32, 1 << 20),
         default=1024,
         help="tokens of a rank and micro-batch (1 024)",
     )
-    parser.add_argument("--rows", type=partial(at_least, 1), default=2, help="micro-batches of a step (2)")
-    parser.add_argument("--steps", type=partial(at_least, 1), default=10, help="how many (10)")
-    parser.add_argument("--seed", type=int, default=1, help="of the corpus (1)")
-    parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draw the last batch")
+    parser.add_argument("--rows", type=between(1, 1024), default=2, help="micro-batches of a step (2)")
+    parser.add_argument("--steps", type=between(1, 1 << 30), default=10, help="how many (10)")
+    parser.add_argument("--seed", type=between(0, 1 << 31), default=1, help="of the corpus (1)")
+    parser.add_argument("--picture", type=picture, metavar="FILE.svg", help="draw the last batch")
     args = parser.parse_args()
     config = llama.Config(layers=2, tokens=args.ranks * args.capacity, vocabulary=512, batch=args.rows)
     weights = llama.parameters(config)

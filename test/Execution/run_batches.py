@@ -150,6 +150,31 @@ def shared() -> list[str]:
     return run.problems
 
 
+def spread() -> list[str]:
+    """What is wrong with documents that would fit on a rank but cost too much for one, or fill all rows."""
+    problems = []
+    ranks, tokens = 4, 1400
+    x, w = drawn(9, tokens)
+    exported = spmlir.export(documents.model("causal", -np.inf), x, w, np.ones((1, tokens), np.int32))
+    for options in (("--backward=kv",), ("--backward=q",), ("--chunks=2",)):
+        for capacity, lengths, most in (
+            (1240, [1200, 50, 50, 50, 50], 4),
+            (350, [500, 350, 300, 250], 4),
+        ):
+            program = compiled(exported, ranks, capacity, options)
+            run = documents.Packed(
+                f"spread {lengths}", program, jax.jit(documents.model("causal", -np.inf)), []
+            )
+            ids = np.repeat(np.arange(len(lengths)) + 1, lengths)[None].astype(np.int32)
+            pieces = run.run(x, w, ids, " ".join(options))["documents"]["pieces"]
+            longest = lengths.index(max(lengths))
+            holders = {piece[0] for piece in pieces if piece[2] == longest}
+            if not 1 < len(holders) <= most:
+                run.problems.append(f"{lengths} at {capacity}: the longest lies on {holders}")
+            problems += run.problems
+    return problems
+
+
 # What has positions of several rows, or of none: (x [rows, tokens, features], ids, a bias [heads, tokens,
 # tokens], a table [tokens, features]) to a result, where `attend` is attention within documents.
 MEETINGS: dict[str, Callable] = {
@@ -248,7 +273,7 @@ def main() -> int:
         if tokens > 1 and ("--strategy=2d" not in options or ranks in (4, 8))
     ]
     chosen = harness.sampled(grid, 2 if args.quick else 40, args)
-    wrong = sent() + static() + shared() + meetings() + often(200)
+    wrong = sent() + static() + spread() + shared() + meetings() + often(200)
     for number, plan in enumerate(chosen):
         wrong += batches(Random(f"{args.seed} {number}"), number, plan)
     for problem in wrong:

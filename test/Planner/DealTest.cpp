@@ -101,6 +101,32 @@ TEST(DealBatch, FillsOwnersWithPadding) {
     EXPECT_EQ(deal->count(owner), 1024);
 }
 
+TEST(DealBatch, LevelsWhatNeedsNobody) {
+  auto deal = dealtTo(ofLengths(std::vector<int64_t>(50, 1)), {8, 30});
+  ASSERT_TRUE(deal);
+  for (int64_t owner = 0; owner < 8; ++owner)
+    EXPECT_EQ(deal->count(owner), owner < 2 ? 7 : 6);
+  // Of a ring of two nobody has more than its document, as long as others have
+  // room.
+  std::vector<int64_t> lengths(20, 1);
+  lengths[3] = 12;
+  auto shared = dealtTo(ofLengths(lengths), {4, 10});
+  ASSERT_TRUE(shared);
+  for (int64_t owner = 0; owner < 4; ++owner)
+    EXPECT_EQ(shared->count(owner), shared->group(owner).size == 2 ? 6
+                                    : owner == 2                   ? 10
+                                                                   : 9);
+}
+
+TEST(DealBatch, FindsGroupsForFewDocuments) {
+  // Each would have more than half of the ranks.
+  auto deal = dealtTo(ofLengths({2817, 2572}), {12, 2048});
+  ASSERT_TRUE(deal);
+  EXPECT_LT(deal->group(deal->find(0).owner).size, 12);
+  EXPECT_FALSE(deal->group(deal->find(0).owner) ==
+               deal->group(deal->find(2817).owner));
+}
+
 RC_GTEST_PROP(DealBatch, NobodyMeetsAnOwnerOfAnotherGroup, ()) {
   DealOptions options;
   options.owners = *rc::gen::inRange<int64_t>(1, 9);

@@ -2,6 +2,8 @@
 
 #include "Draw.h"
 
+#include <cinttypes>
+#include <cstdio>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -34,7 +36,19 @@ TEST(RandomBatch, KeepsToItsMicroBatches) {
     BatchPlan plan;
     std::string failure = text(planBatch(drawn.lengths, drawn.options, plan));
     if (!failure.empty()) {
-      ASSERT_EQ(failure.rfind("expected room for document ", 0), 0u) << seed;
+      size_t number = 0;
+      int64_t length = 0;
+      ASSERT_EQ(std::sscanf(failure.c_str(),
+                            "expected room for document %zu of %" SCNd64,
+                            &number, &length),
+                2)
+          << failure;
+      ASSERT_LT(number, drawn.lengths.size()) << seed;
+      ASSERT_EQ(length, drawn.lengths[number]) << seed;
+      // As few ranks as hold them leave most room.
+      drawn.options.spread = false;
+      EXPECT_NE(text(planBatch(drawn.lengths, drawn.options, plan)), "")
+          << seed;
       continue;
     }
     ++planned;

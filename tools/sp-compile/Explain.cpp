@@ -367,9 +367,13 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
   bool hasDocuments = llvm::any_of(attentions, [](const json &attention) {
     return attention["documents"].get<bool>();
   });
+  bool dealsRows = llvm::any_of(attentions, [](const json &attention) {
+    return attention["layout"] == "batch";
+  });
   os << "whole program, a rank: sends " << range(report["bytesSentPerRank"])
      << " bytes"
      << (report["bytesAreExact"].get<bool>() ? ""
+         : dealsRows    ? " where all ranks share one document"
          : hasDocuments ? ", fewer where documents are on few ranks"
                         : " an iteration of loops of unknown count")
      << ", computes " << range(report["flopsPerRank"])

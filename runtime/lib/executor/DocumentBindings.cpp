@@ -151,12 +151,14 @@ Status DocumentBindings::read(const sprt_array *inputs, const Feeds &feeds,
       return failure;
   if (!out_changed)
     return Status::success();
-  digestKnown();
   cut();
-  return deal(inputs);
+  if (Status failure = deal(inputs))
+    return failure;
+  digest();
+  return Status::success();
 }
 
-void DocumentBindings::digestKnown() {
+void DocumentBindings::digest() {
   std::string bytes;
   auto add = [&bytes](int64_t number) {
     bytes.append(reinterpret_cast<const char *>(&number), sizeof number);
@@ -173,6 +175,16 @@ void DocumentBindings::digestKnown() {
       }
     }
   }
+  for (const Binding &row : dealt)
+    for (const algebra::Layout &layout : row.layouts)
+      for (int64_t owner = 0; layout.deal() && owner < layout.ring(); ++owner) {
+        add(layout.group(owner).first);
+        add(layout.group(owner).size);
+        for (const algebra::Range &range : layout.deal()->ranges(owner)) {
+          add(range.first);
+          add(range.count);
+        }
+      }
   Digest digest = sha256(bytes);
   hash.assign(digest.begin(), digest.end());
 }

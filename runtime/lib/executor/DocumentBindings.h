@@ -28,8 +28,8 @@ public:
   void interrupt();
 
   const Bindings &bindings() const { return bound; }
-  /// Tells documents from others, in any process.
-  const std::string &digest() const { return hash; }
+  /// Tells documents, and how they are dealt, from others in any process.
+  const std::string &identity() const { return hash; }
   /// Whether layouts follow documents, and documents did fit.
   bool areDealt() const { return hasDeal; }
   /// Documented at `sprt_session_pieces`.
@@ -60,7 +60,7 @@ private:
   Status deal(Binding &binding,
               const std::optional<algebra::Documents> &documents, size_t row,
               std::vector<int64_t> &loads);
-  void digestKnown();
+  void digest();
   /// Lists what each rank has of documents that are dealt.
   Status list();
 

@@ -213,14 +213,16 @@ Status Session::learnDocuments(Rank &rank, const sprt_array *inputs) {
 Status Session::compareDocuments(Rank &rank, const Group &everyone) {
   std::vector<std::string> digests;
   if (Status failure = gatherBytes(*rank.communicator, kControlChannel,
-                                   everyone, documents.digest(), digests))
+                                   everyone, documents.identity(), digests))
     return failure;
   for (size_t other = 0; other < digests.size(); ++other)
     if (digests[other] != digests.front())
       return fail(SPRT_INVALID_ARGUMENT)
-             << "expected the same documents in all processes but rank 0 and "
-                "rank "
-             << other << " were given different ones";
+             << "expected the same documents in all processes, dealt alike, "
+                "but rank 0 and rank "
+             << other
+             << " were given different ones, or programs that deal them "
+                "otherwise";
   return Status::success();
 }
 

@@ -139,39 +139,35 @@ Status Batch::checkRoom(int64_t tokens) const {
          << " micro-batches";
 }
 
-int64_t Batch::degreeOf(const BatchDocument &document) const {
+int64_t Batch::degreeOf(const BatchDocument &document, int64_t target) const {
   int64_t fewest = ceilOf(document.length, options.capacity);
-  if (!options.spread || !bound)
+  if (!options.spread || !target)
     return fewest;
   // Up to a token a chunk: no rank goes away empty.
   int64_t degree =
-      std::max(fewest, std::min({ceilOf(document.cost, bound),
+      std::max(fewest, std::min({ceilOf(document.cost, target),
                                  document.length / 2, options.ranks}));
   // More ranks are worth no more than what its tokens take to travel there.
   constexpr Wide kPairsOfMove = 256;
   int64_t saved = ceilOf(document.cost, fewest) -
-                  std::max(bound, ceilOf(document.cost, degree));
+                  std::max(target, ceilOf(document.cost, degree));
   return saved < kPairsOfMove * options.pairCost * document.length ? fewest
                                                                    : degree;
 }
 
-void Batch::chooseDegrees() {
-  int64_t loads = 0;
-  for (int64_t load : options.loads)
-    loads += load;
-  bound = ceilOf(cost + loads, options.ranks);
+void Batch::chooseDegrees(int64_t percent) {
+  bound = mean;
+  int64_t target = int64_t(Wide(mean) * percent / 100);
   for (BatchDocument &document : documents) {
-    document.degree = degreeOf(document);
-    if (document.degree == 1)
-      continue;
-    document.share = 0;
-    for (int64_t member = 0; member < document.degree; ++member)
+    document.degree = degreeOf(document, target);
+    document.share = document.degree == 1 ? document.cost : 0;
+    for (int64_t member = 0; document.degree > 1 && member < document.degree;
+         ++member)
       document.share =
           std::max(document.share,
                    costOf(piecesOf(document, member), document, options));
-  }
-  for (const BatchDocument &document : documents)
     bound = std::max(bound, document.share);
+  }
 }
 
 Status Batch::read(const std::vector<int64_t> &lengths,
@@ -182,7 +178,11 @@ Status Batch::read(const std::vector<int64_t> &lengths,
     return failure;
   if (Status failure = readLengths(lengths))
     return failure;
-  chooseDegrees();
+  int64_t all = cost;
+  for (int64_t load : options.loads)
+    all += load;
+  mean = ceilOf(all, options.ranks);
+  chooseDegrees(100);
   std::sort(documents.begin(), documents.end(),
             [](const BatchDocument &a, const BatchDocument &b) {
               return a.length != b.length ? a.length > b.length

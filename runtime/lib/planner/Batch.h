@@ -20,12 +20,16 @@ struct Batch {
   BatchOptions options;
   std::vector<BatchDocument> documents; ///< longest first, ties by index
   int64_t cost = 0;
+  int64_t mean = 0; ///< of all ranks, with what they have to do besides
   /// No plan's dearest rank costs less: the mean of all ranks, or the largest
   /// share.
   int64_t bound = 0;
 
   /// What is wrong with the arguments, if anything is.
   Status read(const std::vector<int64_t> &lengths, const BatchOptions &given);
+  /// Spreads documents only so far that each rank has so many percent of the
+  /// mean of all, or no further than they need: then 0.
+  void chooseDegrees(int64_t percent);
 
   /// Whether one rank has room for all of it.
   bool fits(const BatchDocument &document) const {
@@ -40,8 +44,7 @@ private:
   Status checkOptions() const;
   Status readLengths(const std::vector<int64_t> &lengths);
   Status checkRoom(int64_t tokens) const;
-  void chooseDegrees();
-  int64_t degreeOf(const BatchDocument &document) const;
+  int64_t degreeOf(const BatchDocument &document, int64_t target) const;
 };
 
 /// What a rank of a group does of a document: positions of the document, one or

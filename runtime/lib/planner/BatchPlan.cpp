@@ -5,14 +5,15 @@
 #include "support/Sha256.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace sprt {
 
 namespace {
 
-/// The first document that has found no room, or null.
-const BatchDocument *assignAll(const Batch &batch, Assignment &assignment,
-                               bool tightly) {
+/// The first document that has found no room, if one has not.
+std::optional<BatchDocument> assignAll(const Batch &batch,
+                                       Assignment &assignment, bool tightly) {
   GangSchedule gangs(assignment, batch.limit(),
                      tightly ? INT64_MAX : batch.bound);
   BatchDocuments wholeOnes;
@@ -20,11 +21,12 @@ const BatchDocument *assignAll(const Batch &batch, Assignment &assignment,
     if (document.degree > 1 && gangs.place(document))
       continue;
     if (!batch.fits(document))
-      return &document;
+      return document;
     wholeOnes.push_back(document);
   }
-  return (tightly ? packTightly : packEvenly)(wholeOnes, assignment,
-                                              batch.limit());
+  const BatchDocument *left = (tightly ? packTightly : packEvenly)(
+      wholeOnes, assignment, batch.limit());
+  return left ? std::optional(*left) : std::nullopt;
 }
 
 /// Seven bits a byte, the lowest first, and the eighth where more follow.
@@ -42,18 +44,22 @@ Status planBatch(const std::vector<int64_t> &lengths,
   Batch batch;
   if (Status failure = batch.read(lengths, options))
     return failure;
-  Assignment evenly(options);
-  const BatchDocument *left = assignAll(batch, evenly, false);
-  if (!left) {
-    plan = evenly.take();
-    return Status::success();
-  }
-  // Micro-batches are few: first of all everything has to fit.
-  Assignment tightly(options);
-  left = assignAll(batch, tightly, true);
-  if (!left) {
-    plan = tightly.take();
-    return Status::success();
+  std::optional<BatchDocument> left;
+  // Where micro-batches are few, first of all everything has to fit: documents
+  // on fewer ranks leave room for others.
+  constexpr int64_t kPercents[] = {100, 125, 150, 200, 300, 0};
+  for (int64_t percent : kPercents) {
+    batch.chooseDegrees(percent);
+    for (bool tightly : {false, true}) {
+      Assignment assignment(options);
+      left = assignAll(batch, assignment, tightly);
+      if (!left) {
+        plan = assignment.take();
+        return Status::success();
+      }
+    }
+    if (!options.spread)
+      break;
   }
   return fail(SPRT_INVALID_ARGUMENT)
          << "expected room for document " << left->index << " of "

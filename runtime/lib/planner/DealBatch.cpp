@@ -3,6 +3,7 @@
 #include "planner/OneGroup.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 namespace sprt {
@@ -54,19 +55,26 @@ public:
   deal(const BatchPlan &plan, int64_t capacity) {
     std::vector<algebra::Ranges> ranges(plan.work.size());
     std::vector<algebra::OwnerGroup> groups(plan.work.size());
+    std::vector<int64_t> held(plan.work.size());
     for (size_t owner = 0; owner < plan.work.size(); ++owner) {
       groups[owner].first = static_cast<int64_t>(owner);
-      int64_t room = capacity;
-      if (!plan.work[owner].empty()) {
-        const BatchPlan::Work &work = plan.work[owner].front();
-        groups[owner] = {work.group.first, work.group.size};
-        for (const BatchPlan::Piece &piece : work.pieces) {
-          ranges[owner].push_back(placeOf(piece));
-          room -= piece.end - piece.begin;
-        }
+      if (plan.work[owner].empty())
+        continue;
+      const BatchPlan::Work &work = plan.work[owner].front();
+      groups[owner] = {work.group.first, work.group.size};
+      for (const BatchPlan::Piece &piece : work.pieces) {
+        ranges[owner].push_back(placeOf(piece));
+        held[owner] += piece.end - piece.begin;
       }
-      fill(ranges[owner], room);
     }
+    // What goes round a ring takes along all that its owners have.
+    std::vector<size_t> alone, grouped;
+    for (size_t owner = 0; owner < groups.size(); ++owner)
+      (groups[owner].size == 1 ? alone : grouped).push_back(owner);
+    for (const std::vector<size_t> &owners : {alone, grouped})
+      level(owners, held, capacity, ranges);
+    for (algebra::Ranges &own : ranges)
+      join(own);
     return {std::move(ranges), std::move(groups)};
   }
 
@@ -78,17 +86,51 @@ private:
             piece.end - piece.begin, 1};
   }
 
-  /// Takes the next single positions, as many as there is room for.
-  void fill(algebra::Ranges &ranges, int64_t room) {
-    while (room > 0 && next < single.size()) {
-      algebra::Range &left = single[next];
-      int64_t count = std::min(room, left.count);
-      ranges.push_back({left.first, count, 1});
-      left.first += count;
-      left.count -= count;
-      room -= count;
-      next += left.count == 0;
+  /// Gives owners the next single positions, as many as they have room for, so
+  /// that those who have least have as many as the others.
+  void level(const std::vector<size_t> &owners,
+             const std::vector<int64_t> &held, int64_t capacity,
+             std::vector<algebra::Ranges> &ranges) {
+    int64_t left = 0;
+    for (const algebra::Range &range : single)
+      left += range.count;
+    auto missing = [&](int64_t most) {
+      int64_t all = 0;
+      for (size_t owner : owners)
+        all += std::max<int64_t>(most - held[owner], 0);
+      return all;
+    };
+    int64_t low = 0, high = capacity;
+    while (low < high) {
+      int64_t middle = low + (high - low + 1) / 2;
+      (missing(middle) <= left ? low : high) =
+          missing(middle) <= left ? middle : middle - 1;
     }
+    int64_t more = low < capacity ? left - missing(low) : 0;
+    for (size_t owner : owners) {
+      int64_t count = std::max<int64_t>(low - held[owner], 0);
+      if (more > 0 && held[owner] <= low) {
+        ++count;
+        --more;
+      }
+      take(ranges[owner], count);
+    }
+  }
+
+  void take(algebra::Ranges &ranges, int64_t count) {
+    while (count > 0) {
+      algebra::Range &first = single.back();
+      int64_t taken = std::min(count, first.count);
+      ranges.push_back({first.first, taken, 1});
+      first.first += taken;
+      first.count -= taken;
+      count -= taken;
+      if (first.count == 0)
+        single.pop_back();
+    }
+  }
+
+  static void join(algebra::Ranges &ranges) {
     std::sort(ranges.begin(), ranges.end(),
               [](const algebra::Range &a, const algebra::Range &b) {
                 return a.first < b.first;
@@ -101,8 +143,7 @@ private:
 
   std::vector<algebra::Interval> shared; ///< documents of several positions
   std::vector<int64_t> begins;           ///< of those, as a plan has them
-  algebra::Ranges single;
-  size_t next = 0; ///< of those that are left
+  algebra::Ranges single;                ///< the last ones are given first
 };
 
 Status planRow(const std::vector<int64_t> &lengths, const DealOptions &options,
@@ -118,7 +159,28 @@ Status planRow(const std::vector<int64_t> &lengths, const DealOptions &options,
     wanted.loads = *options.loads;
   if (planBatch(lengths, wanted, plan))
     return planOneGroup(lengths, wanted, plan);
-  return checkBatch(plan, lengths, wanted);
+  if (Status failure = checkBatch(plan, lengths, wanted))
+    return failure;
+  // One ring sends more, and keeps more ranks waiting.
+  constexpr double kMuchDearer = 1.25;
+  auto dearest = [&](const BatchPlan &one) {
+    double most = 0;
+    for (size_t owner = 0; owner < one.costs.size(); ++owner)
+      most = std::max(
+          most, double(one.costs[owner]) +
+                    (wanted.loads.empty() ? 0 : double(wanted.loads[owner])));
+    return most;
+  };
+  double all = std::accumulate(plan.costs.begin(), plan.costs.end(), 0.0) +
+               std::accumulate(wanted.loads.begin(), wanted.loads.end(), 0.0);
+  if (dearest(plan) * double(options.owners) <= kMuchDearer * all)
+    return Status::success();
+  BatchPlan other;
+  if (Status failure = planOneGroup(lengths, wanted, other))
+    return failure;
+  if (kMuchDearer * dearest(other) < dearest(plan))
+    plan = std::move(other);
+  return Status::success();
 }
 
 } // namespace

@@ -46,7 +46,8 @@ bool runAll(const sprt_program *program, sprt_session *session,
   return true;
 }
 
-/// `out_abandons`: a GPU may still work for a run that has failed.
+/// `out_abandons`: a GPU may still work for a run that has failed, or other
+/// processes wait for one that does not begin: whoever started them ends them.
 int run(Options options, bool &out_abandons) {
   sprt_program *loaded = nullptr;
   if (failed(sprt_program_load(options.program.c_str(), &loaded)))
@@ -73,6 +74,7 @@ int run(Options options, bool &out_abandons) {
     return kFailed;
   SessionPtr session(created);
   bool speaks = sprt_session_rank(created) == 0;
+  out_abandons = options.communicator == "mpi" || onGpus;
   if (options.steps > 0 && !applyFeeds(loaded, created, options))
     return kFailed;
 
@@ -97,10 +99,10 @@ int run(Options options, bool &out_abandons) {
   if (!options.batchReport.empty())
     timings.batches.emplace();
   auto runMany = options.steps > 0 ? runSteps : runAll;
-  if (!runMany(loaded, created, options, inputs, results, timings)) {
-    out_abandons = onGpus;
+  out_abandons = onGpus;
+  if (!runMany(loaded, created, options, inputs, results, timings))
     return kFailed;
-  }
+  out_abandons = false;
   if (!speaks)
     return kDone;
 
