@@ -193,6 +193,8 @@ MEETINGS: dict[str, Callable] = {
     "positions": lambda attend, x, ids, bias, table: attend(
         x * jax.numpy.cos(jax.numpy.arange(x.shape[1]))[:, None], ids
     ),
+    "masked": lambda attend, x, ids, bias, table: (x + attend(x, ids)) * (ids > 1)[..., None],
+    "gated": lambda attend, x, ids, bias, table: attend(x, ids) * table[0],
     "shifted": lambda attend, x, ids, bias, table: attend(x[:, :-1], ids[:, :-1])[:, 1:],
 }
 

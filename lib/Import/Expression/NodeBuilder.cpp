@@ -228,18 +228,23 @@ static bool isRow(Operation *op) {
 }
 
 /// The inner part of a product or quotient with a number that belongs to the
-/// scale or, beside the scores, with a value of each row; null without one.
+/// scale or, beside the scores, with what they make of each row, as a sum of
+/// powers is; null without one.
 Node *NodeBuilder::peelFactor(Value value, ArrayRef<Axes> wanted,
                               Anchor &anchor, unsigned index) {
   Operation *op = value.getDefiningOp();
   if (!op || !isa<stablehlo::MulOp, stablehlo::DivOp>(op) ||
       anchor.roles[index] == Role::Value)
     return nullptr;
+  auto isOfScores = [&](Value side) {
+    const Node *node = build(side, wanted);
+    return node && node->scored;
+  };
   auto isFactor = [&](Value side) {
     return isUniform(side) ||
            (anchor.roles[index] == Role::Factor &&
             side.getDefiningOp<stablehlo::BroadcastInDimOp>() &&
-            build(side, wanted));
+            isOfScores(side));
   };
   unsigned inner = 0;
   if (!isFactor(op->getOperand(1))) {
