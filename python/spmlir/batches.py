@@ -110,6 +110,8 @@ def pack(documents: Sequence[Any], capacity_tokens: int) -> dict[str, np.ndarray
     32 bits, TypeError for tokens that are no integers.
     """
     given = _documents(documents)
+    if operator.index(capacity_tokens) < 1:
+        raise ValueError(f"expected room for at least 1 token but got {capacity_tokens}")
     total = sum(map(len, given))
     if total > capacity_tokens:
         raise ValueError(f"expected at most {capacity_tokens} tokens but {len(given)} documents have {total}")

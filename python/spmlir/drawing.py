@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import colorsys
+import operator
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 _WIDTH, _ROW, _LEFT, _TOP = 900, 26, 60, 30
+# Micro-batches, which are a pixel wide at least.
+_MOST = 10_000
 
 
 def draw_batch(pieces: Iterable[Sequence[int]], ranks: int) -> str:
@@ -17,13 +20,17 @@ def draw_batch(pieces: Iterable[Sequence[int]], ranks: int) -> str:
         them, or those of a `BatchPlan`. A piece is as wide as the causally visible pairs of its
         queries; a micro-batch as its dearest rank.
     """
-    rows = np.array([tuple(piece) for piece in pieces], np.int64).reshape(-1, 5)
+    rows = np.array([[operator.index(each) for each in piece] for piece in pieces], np.int64).reshape(-1, 5)
     if not len(rows):
         raise ValueError("expected pieces of documents but got none: all ranks share all of them")
     if rows.min() < 0:
         raise ValueError(f"expected pieces of numbers from 0 on but got {rows.min()}")
     if rows[:, 0].max() >= ranks:
         raise ValueError(f"expected pieces of {ranks} ranks but got one of rank {rows[:, 0].max()}")
+    if (rows[:, 4] < rows[:, 3]).any():
+        raise ValueError("expected pieces that end behind where they begin")
+    if rows[:, 1].max() >= _MOST:
+        raise ValueError(f"expected micro-batches below {_MOST} but got {rows[:, 1].max()}")
     rows = _without_padding(rows)
     costs = _pairs(rows)
     batches = rows[:, 1].max() + 1

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-import cases
+import attentions
 import draw
 import harness
 import models_training
@@ -93,7 +93,7 @@ def drawn(random_: random.Random) -> Base:
         if not case.grad:
             return function, arguments
         sized = function if size == 1 else lambda *given: function(*given) * size
-        return cases.differentiated(sized, arguments, case.seed, case.learned())
+        return attentions.differentiated(sized, arguments, case.seed, case.learned())
 
     name = f"{case.text()} scale {scale} size {size:g}"
     base = traced(name, case.type, *differentiate(forward, arguments))

@@ -13,7 +13,6 @@ from typing import Any
 import jax
 
 import attentions
-import cases
 import harness
 import masks
 import run_matrix
@@ -47,7 +46,7 @@ def program(tools: harness.Tools, length: int, kv_heads: int, terms: bool) -> ha
     kinds = with_terms(length) if terms else plain + with_sinks(length)
     kinds = [kind for kind in kinds if kind.kv_heads >= kv_heads]
     made = [
-        cases.differentiated(
+        attentions.differentiated(
             kind,
             kind.arrays(length, length, seed),
             seed,

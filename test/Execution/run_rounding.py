@@ -9,7 +9,6 @@ import jax
 import numpy as np
 
 import attentions
-import cases
 import harness
 
 Change = Callable[[np.ndarray], object]
@@ -23,7 +22,7 @@ def program(tools: harness.Tools, dtype: str) -> harness.Program:
     """
     blind, kind = (attentions.Attention(2, 2, 16, True, dtype, mask=mask) for mask in (unseeing, None))
     blind = replace(blind, causal=False)
-    fn, arrays = cases.differentiated(kind, kind.arrays(TOKENS, TOKENS, 0), 0)
+    fn, arrays = attentions.differentiated(kind, kind.arrays(TOKENS, TOKENS, 0), 0)
     for each in arrays:
         each[..., 3] *= np.asarray(1e-6, each.dtype)
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import jax
 
 import attentions
-import cases
 import harness
 import models
 
@@ -38,7 +37,8 @@ def attention(tools: harness.Tools, dtype: str) -> harness.Program:
         for size, causal in ((64, True), (32, False), (5, True))
     ]
     made = [
-        cases.differentiated(kind, kind.arrays(TOKENS, TOKENS, seed), seed) for seed, kind in enumerate(kinds)
+        attentions.differentiated(kind, kind.arrays(TOKENS, TOKENS, seed), seed)
+        for seed, kind in enumerate(kinds)
     ]
 
     def model(arguments: list) -> list:

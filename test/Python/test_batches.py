@@ -141,6 +141,8 @@ def test_rows_that_do_not_hold_all_are_refused():
 
 
 def test_what_does_not_pack_is_refused():
+    with pytest.raises(ValueError, match="expected room for at least 1 token but got -1"):
+        spmlir.pack([], -1)
     with pytest.raises(ValueError, match="expected at most 4 tokens but 2 documents have 5"):
         spmlir.pack([[1, 2, 3], [4, 5]], 4)
     with pytest.raises(ValueError, match="at least 1 token but document 1 has 0"):
@@ -173,6 +175,12 @@ def test_what_cannot_be_drawn_is_refused():
         spmlir.draw_batch([], 2)
     with pytest.raises(ValueError, match="expected pieces of 2 ranks but got one of rank 2"):
         spmlir.draw_batch([[2, 0, 0, 0, 4]], 2)
+    with pytest.raises(ValueError, match="end behind where they begin"):
+        spmlir.draw_batch([[0, 0, 0, 5, 3]], 2)
+    with pytest.raises(ValueError, match="expected micro-batches below 10000 but got 1000000000"):
+        spmlir.draw_batch([[0, 10**9, 0, 0, 3]], 2)
+    with pytest.raises(TypeError):
+        spmlir.draw_batch([[0, 0.5, 0, 0, 3]], 2)
 
 
 def test_steps_say_which_rank_had_what():
