@@ -320,8 +320,8 @@ static int compile(const CompileOptions &options) {
   if (isText && !options.output.empty())
     llvm::errs() << "sp-compile: warning: -o is passed over with --emit="
                  << options.emit << ", whose text is printed\n";
-  std::string error =
-      checkOutputs({isText ? "" : options.output, options.report});
+  std::string error = checkOutputs(
+      {isText ? "" : options.output, options.report}, {options.model});
   std::unique_ptr<llvm::MemoryBuffer> file;
   if (error.empty())
     file = openModel(options.model, &error);

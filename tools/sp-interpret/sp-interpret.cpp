@@ -163,7 +163,8 @@ static int evaluate(const Options &options, func::FuncOp function) {
 
 static int run(const Options &options) {
   std::string error =
-      checkOutputs({options.saveInputs, options.outputs, options.errors});
+      checkOutputs({options.saveInputs, options.outputs, options.errors},
+                   {options.model, options.inputs});
   if (!error.empty())
     return fail(error);
   std::unique_ptr<llvm::MemoryBuffer> file =

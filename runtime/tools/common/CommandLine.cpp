@@ -146,8 +146,12 @@ std::string checkDataOptions(DataOptions &options) {
   return "";
 }
 
-std::string checkOutputs(std::initializer_list<std::string> files) {
-  std::map<std::filesystem::path, std::string> places;
+std::string checkOutputs(std::initializer_list<std::string> files,
+                         std::initializer_list<std::string> read) {
+  std::map<std::filesystem::path, std::string> places, sources;
+  for (const std::string &file : read)
+    if (!file.empty())
+      sources.emplace(placeOf(file), file);
   for (const std::string &file : files) {
     if (file.empty())
       continue;
@@ -159,6 +163,9 @@ std::string checkOutputs(std::initializer_list<std::string> files) {
     std::filesystem::path place = placeOf(file);
     if (place.empty())
       continue;
+    if (auto source = sources.find(place); source != sources.end())
+      return "expected files for outputs that are not read but got \"" + file +
+             "\", which is \"" + source->second + "\"";
     auto [other, isNew] = places.emplace(place, file);
     if (!isNew)
       return "expected a file for each output but got \"" + other->second +

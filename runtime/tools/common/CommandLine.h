@@ -44,9 +44,10 @@ std::string checkDataOptions(DataOptions &options);
 std::string checkArrayFile(const std::string &file);
 
 /// What keeps one of these files from being written, or from being kept when
-/// the others are, or ""; those without a name are passed over. To be asked
-/// before work that they would end.
-std::string checkOutputs(std::initializer_list<std::string> files);
+/// the others are, or "", as where it would replace one that is `read`; those
+/// without a name are passed over. To be asked before work that they would end.
+std::string checkOutputs(std::initializer_list<std::string> files,
+                         std::initializer_list<std::string> read);
 
 /// Ends output that was printed: `status`, or kFailed after a diagnostic where
 /// some of it was lost, as another stream than stdout may know.

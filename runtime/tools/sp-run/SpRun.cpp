@@ -81,7 +81,8 @@ int run(Options options, bool &out_abandons) {
   if (speaks)
     if (std::string wrong =
             checkOutputs({options.saveInputs, options.outputs, options.trace,
-                          options.report, options.batchReport});
+                          options.report, options.batchReport},
+                         {options.program, options.inputs, options.check});
         !wrong.empty()) {
       printError(wrong);
       return kFailed;
