@@ -123,18 +123,20 @@ struct DealParametersPass
       return;
     int64_t bytes[2][2] = {};
     for (const Role &role : roles) {
+      unsigned number = role.argument.getArgNumber();
+      // The user's own stays.
+      if (func->getArgAttr(number, kSharding) ||
+          func->getArgAttr(number, "sdy.sharding"))
+        continue;
       bool isState = !role.uses.isRead;
       std::optional<ShardingAttr> sharding;
       if (isState || zero == 3)
         sharding = dealt(role.argument, cutOf(role, roles));
       bytes[isState][sharding.has_value()] += bytesOf(role.argument);
-      unsigned number = role.argument.getArgNumber();
-      // What is not said stays as what reads it would have it.
-      if (!func->getArgAttr(number, kSharding) &&
-          !func->getArgAttr(number, "sdy.sharding"))
-        func->setArgAttr(number, kSharding,
-                         sharding.value_or(ShardingAttr::getReplicated(
-                             &getContext(), shapeOf(role.argument))));
+      // What is not said is dealt as its update would have it.
+      func->setArgAttr(number, kSharding,
+                       sharding.value_or(ShardingAttr::getReplicated(
+                           &getContext(), shapeOf(role.argument))));
     }
     say(*func, bytes);
   }

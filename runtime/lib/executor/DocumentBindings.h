@@ -30,7 +30,7 @@ public:
   const Bindings &bindings() const { return bound; }
   /// Tells documents, and how they are dealt, from others in any process.
   const std::string &identity() const { return hash; }
-  /// Whether layouts follow documents, and documents did fit.
+  /// Whether layouts follow documents, and these are known.
   bool areDealt() const { return hasDeal; }
   /// Documented at `sprt_session_pieces`.
   const std::vector<sprt_batch_piece> &pieces() const { return listed; }

@@ -118,9 +118,7 @@ Status Batch::readLengths(const std::vector<int64_t> &lengths) {
     documents.push_back({int64_t(i), int64_t(tokens) - length, length,
                          int64_t(cost), 1, int64_t(cost)});
   }
-  for (int64_t load : options.loads)
-    costs -= load;
-  this->cost = int64_t(costs);
+  mean = ceilOf(costs, options.ranks);
   return checkRoom(int64_t(tokens));
 }
 
@@ -178,11 +176,6 @@ Status Batch::read(const std::vector<int64_t> &lengths,
     return failure;
   if (Status failure = readLengths(lengths))
     return failure;
-  int64_t all = cost;
-  for (int64_t load : options.loads)
-    all += load;
-  mean = ceilOf(all, options.ranks);
-  chooseDegrees(100);
   std::sort(documents.begin(), documents.end(),
             [](const BatchDocument &a, const BatchDocument &b) {
               return a.length != b.length ? a.length > b.length

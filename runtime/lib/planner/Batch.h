@@ -19,13 +19,13 @@ struct BatchDocument {
 struct Batch {
   BatchOptions options;
   std::vector<BatchDocument> documents; ///< longest first, ties by index
-  int64_t cost = 0;
   int64_t mean = 0; ///< of all ranks, with what they have to do besides
   /// No plan's dearest rank costs less: the mean of all ranks, or the largest
   /// share.
   int64_t bound = 0;
 
-  /// What is wrong with the arguments, if anything is.
+  /// What is wrong with the arguments, if anything is. Each document has one
+  /// rank then.
   Status read(const std::vector<int64_t> &lengths, const BatchOptions &given);
   /// Spreads documents only so far that each rank has so many percent of the
   /// mean of all, or no further than they need: then 0.

@@ -103,8 +103,10 @@ private:
     int64_t low = 0, high = capacity;
     while (low < high) {
       int64_t middle = low + (high - low + 1) / 2;
-      (missing(middle) <= left ? low : high) =
-          missing(middle) <= left ? middle : middle - 1;
+      if (missing(middle) <= left)
+        low = middle;
+      else
+        high = middle - 1;
     }
     int64_t more = low < capacity ? left - missing(low) : 0;
     for (size_t owner : owners) {

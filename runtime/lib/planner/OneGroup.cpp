@@ -102,6 +102,7 @@ Status planOneGroup(const std::vector<int64_t> &lengths,
   Batch batch;
   if (Status failure = batch.read(lengths, options))
     return failure;
+  batch.chooseDegrees(100);
   OneGroup group(batch);
   for (const BatchDocument &document : batch.documents)
     group.place(document);
