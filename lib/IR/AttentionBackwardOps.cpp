@@ -185,9 +185,8 @@ LogicalResult AttendBackwardOp::verify() {
   if (getOntoTerms().getTypes() != getDTerms().getTypes())
     return emitOpError("expected every gradient of a term to be continued by "
                        "its own type");
-  int64_t wholeHeads = getFirstHead() + getHeadCount();
-  if (failed(
-          verifyTermGradients(*this, q[2], getKeys().getLength(), wholeHeads)))
+  if (failed(verifyTermGradients(*this, q[2], getKeys().getLength(),
+                                 getWholeHeads())))
     return failure();
   // (C4), (C5)
   return success(succeeded(verifyNotUniform(*this)) &&

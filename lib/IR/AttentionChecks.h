@@ -189,9 +189,9 @@ template <typename OpT> bool hasWholeHeads(OpT op, Value pair) {
 /// The terms of a part of an attention.
 template <typename OpT> LogicalResult verifyPartTerms(OpT op) {
   ArrayRef<int64_t> q = op.getQuery().getType().getShape();
-  int64_t headsEnd = op.getFirstHead() + op.getHeadCount();
   return verifyTerms(op, {q[0], q[1], op.getKey().getType().getDimSize(1), q[2],
-                          op.getKeys().getLength(), headsEnd, /*isPart=*/true});
+                          op.getKeys().getLength(), op.getWholeHeads(),
+                          /*isPart=*/true});
 }
 
 } // namespace mlir::sp

@@ -80,7 +80,7 @@ void AttendOp::build(OpBuilder &builder, OperationState &state, Type output,
         onto.output, onto.lse, blocks.querySource, blocks.source,
         blocks.terms.values, kindsOf(builder, blocks.terms), blocks.queries,
         blocks.keys, blocks.heads, blocks.kvHeads, firstHead(builder, blocks),
-        scores.bands, scores.documents, scores.scale,
+        blocks.headPart, scores.bands, scores.documents, scores.scale,
         SoftmaxFormAttr::get(builder.getContext(), form), scores.function,
         scores.name);
 }
@@ -99,6 +99,7 @@ void AttendBackwardOp::build(OpBuilder &builder, OperationState &state,
         rows.delta, onto.query, onto.key, onto.value, onto.terms,
         blocks.querySource, blocks.source, blocks.terms.values,
         kindsOf(builder, blocks.terms), blocks.queries, blocks.keys,
-        blocks.heads, blocks.kvHeads, firstHead(builder, blocks), scores.bands,
-        scores.documents, scores.scale, scores.function, scores.name);
+        blocks.heads, blocks.kvHeads, firstHead(builder, blocks),
+        blocks.headPart, scores.bands, scores.documents, scores.scale,
+        scores.function, scores.name);
 }

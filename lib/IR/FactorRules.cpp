@@ -70,8 +70,14 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::DotOp op) {
   return factors;
 }
 
+/// Whether rows that some ranks do not have may be 0 there.
+static bool hasZero(Value value) {
+  return !getElementTypeOrSelf(value.getType()).isInteger(1);
+}
+
 /// Batch dimensions come from the indices, window dimensions that are taken
-/// whole from the operand.
+/// whole from the operand. Of a dimension of which each index picks one
+/// position a rank has what it holds: the rest is 0 in its part of a sum.
 SmallVector<Factor> mlir::sp::factorsOf(stablehlo::GatherOp op) {
   stablehlo::GatherDimensionNumbersAttr dims = op.getDimensionNumbers();
   SmallVector<int64_t> windowDims =
@@ -96,12 +102,16 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::GatherOp op) {
         operands.push_back(at(0, operandDim));
     factors.push_back({operands, {at(0, dim)}, {}});
   }
+  for (int64_t dim : dims.getCollapsedSliceDims())
+    if (hasZero(op) && llvm::is_contained(dims.getStartIndexMap(), dim))
+      factors.push_back({{at(0, dim)}, {}, Reduction::Sum, false, 1});
   return factors;
 }
 
-/// Window dimensions that updates cover whole, and batching dimensions. What
-/// counts updates may write anywhere: where they are added, each rank may add
-/// its own, else it stays whole.
+/// Window dimensions that updates cover whole, batching dimensions, and those
+/// of which each index picks one position. What counts updates may write
+/// anywhere: where they are added, each rank may add its own, else it stays
+/// whole.
 SmallVector<Factor> mlir::sp::factorsOf(stablehlo::ScatterOp op) {
   stablehlo::ScatterDimensionNumbersAttr dims = op.getScatterDimensionNumbers();
   unsigned inputs = op.getInputs().size(), indices = inputs;
@@ -133,6 +143,15 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::ScatterOp op) {
     made.operands.push_back(at(indices, indexDim));
     factors.push_back(made);
   }
+  for (int64_t dim : dims.getInsertedWindowDims())
+    if (llvm::is_contained(dims.getScatterDimsToOperandDims(), dim)) {
+      Factor &made = factors.emplace_back();
+      for (unsigned i = 0; i < inputs; ++i) {
+        made.operands.push_back(at(i, dim));
+        made.results.push_back(at(i, dim));
+      }
+      made.pickedBy = indices;
+    }
   if (inputs != 1 || reductionOf(op.getUpdateComputation()) != Reduction::Sum)
     return factors;
   for (auto [indexDim, updateDim] : llvm::zip_equal(sliceDims, updateDims))

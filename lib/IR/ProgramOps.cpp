@@ -84,7 +84,7 @@ LogicalResult DocumentsOp::verifyRegions() {
 
 LogicalResult MeshOp::verify() {
   // (C1)
-  for (std::optional<AxisAttr> role : {getSequence(), getBatch()})
+  for (std::optional<AxisAttr> role : {getSequence(), getBatch(), getTensor()})
     if (role && !(role->isWhole() && hasAxis(role->getName())))
       return emitOpError() << "expected an axis of the mesh but got \""
                            << role->getText() << "\"";

@@ -135,6 +135,14 @@ FailureOr<ScoredPairs> ScoredPairs::local(OpT op, const Tensors &operands,
     pairs->kvHeads.push_back(sprt::algebra::kvHeadOf(head, heads, kvHeads) -
                              held.begin);
   pairs->firstHead = int64_t(op.getFirstHead()) + own.begin;
+  if (std::optional<sp::HeadPartAttr> part = op.getHeadPart()) {
+    FailureOr<Owners> kv = Owners::find(op, part->getKv()),
+                      each = Owners::find(op, part->getEach());
+    if (failed(kv) || failed(each))
+      return failure();
+    pairs->firstHead +=
+        part->getFirstHead(kv->ownerAt(rank), each->ownerAt(rank));
+  }
   return pairs;
 }
 

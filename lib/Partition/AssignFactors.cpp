@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LocalizePicks.h"
 #include "Localizer.h"
 
 #include "sp/IR/Storage.h"
@@ -44,7 +45,7 @@ public:
       clashes |= llvm::any_of(factor.results, [&](auto place) {
         return sharesAxis(dim, made.results[place.first]);
       });
-      if (isDealt(dim) && !clashes)
+      if (isDealt(dim) && !clashes && mayPick(factor, dim))
         apply(factor, dim);
     }
   }
@@ -64,7 +65,7 @@ public:
         return sharesAxis(dim, dims);
       };
       if (!dim || !factor.reduction || llvm::any_of(made.operands, clashes) ||
-          llvm::any_of(made.results, clashes))
+          llvm::any_of(made.results, clashes) || !mayPick(factor, dim))
         continue;
       apply(factor, dim);
       made.reductions.push_back({factor, dim});
@@ -89,7 +90,18 @@ public:
   Assignment made;
 
 private:
+  /// Whether indices that pick positions can stay where they are.
+  bool mayPick(const Factor &factor, DimAttr dim) const {
+    if (!factor.pickedBy)
+      return true;
+    Value indices = op->getOperand(*factor.pickedBy);
+    return hasPicks(onlyLayout(dim)) &&
+           !sharesAxis(dim, localizer.lookup(indices).dims);
+  }
+
   void apply(const Factor &factor, DimAttr dim) {
+    if (factor.pickedBy)
+      made.picks.push_back({factor, dim});
     for (auto [operand, index] : factor.operands)
       made.operands[operand][index] = dim;
     for (auto [result, index] : factor.results)

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LocalizePicks.h"
 #include "LocalizeRows.h"
 #include "Localizer.h"
 #include "sp/IR/Attributes.h"
@@ -60,45 +61,69 @@ static SmallVector<LayoutAttr> reducedLayouts(const Assignment &assignment,
   ArrayRef<MeshAxisAttr> known = mesh.getMesh().getAxes();
   llvm::sort(layouts, [&](LayoutAttr a, LayoutAttr b) {
     auto depth = [&](LayoutAttr layout) {
-      return llvm::find_if(known, [&](MeshAxisAttr axis) {
-        return axis.getName() == layout.getAxis().getName();
-      });
+      AxisAttr own = layout.getAxis();
+      return std::pair(llvm::find_if(known,
+                                     [&](MeshAxisAttr axis) {
+                                       return axis.getName() == own.getName();
+                                     }),
+                       own.getAbove());
     };
     return depth(a) < depth(b);
   });
   return layouts;
 }
 
-/// Partial results are combined over all axes at once.
+/// Axes over which partial results are combined at once: whole ones together,
+/// parts of an axis that follow each other as one, others by themselves.
+static SmallVector<SmallVector<AxisAttr>>
+groupAxes(ArrayRef<LayoutAttr> layouts, MeshOp mesh) {
+  SmallVector<SmallVector<AxisAttr>> groups(1);
+  for (LayoutAttr layout : layouts) {
+    AxisAttr axis = layout.getAxis();
+    AxisAttr last = groups.back().empty() ? AxisAttr() : groups.back().back();
+    if (last && !last.isWhole() && last.getName() == axis.getName() &&
+        last.getAbove() * last.getSize() == axis.getAbove()) {
+      axis = AxisAttr::getFactor(
+          AxisAttr::get(axis.getContext(), axis.getName()),
+          mesh.getAxisSize(AxisAttr::get(axis.getContext(), axis.getName())),
+          last.getAbove(), last.getSize() * axis.getSize());
+      groups.pop_back();
+    }
+    if (axis.isWhole())
+      groups.front().push_back(axis);
+    else
+      groups.push_back({axis});
+  }
+  llvm::erase_if(groups, [](ArrayRef<AxisAttr> axes) { return axes.empty(); });
+  return groups;
+}
+
 void Localizer::reduce(Operation *op, Reduction kind,
                        ArrayRef<LayoutAttr> layouts,
                        SmallVectorImpl<Value> &results) {
-  if (layouts.empty())
-    return;
-  SmallVector<AxisAttr> axes;
-  int64_t ranks = 1, bytes = 0;
-  for (LayoutAttr layout : layouts) {
-    axes.push_back(layout.getAxis());
-    ranks *= layout.getRanks();
+  for (ArrayRef<AxisAttr> axes : groupAxes(layouts, mesh)) {
+    int64_t ranks = 1, bytes = 0;
+    for (AxisAttr axis : axes)
+      ranks *= mesh.getAxisSize(axis);
+    for (Value &result : results) {
+      bytes += reduceBytes(result, ranks);
+      result = AllReduceOp::create(
+                   builder, op->getLoc(), result.getType(), result, kind,
+                   AxisListAttr::get(op->getContext(), axes), ranks)
+                   .getResult(0);
+    }
+    if (isOfTurns)
+      continue;
+    std::string names = llvm::join(
+        llvm::map_range(axes, [](AxisAttr axis) { return axis.getText(); }),
+        "\", \"");
+    remark::analysis(op->getLoc(),
+                     remark::RemarkOpts::name("Reduced").category(DEBUG_TYPE))
+        << op->getName().getStringRef() << " is reduced over "
+        << (axes.size() == 1 ? "axis \"" : "axes \"") << names << "\" of "
+        << remark::metric("ranks", ranks) << ", a rank sends "
+        << remark::metric("bytes", bytes) << " bytes";
   }
-  for (Value &result : results) {
-    bytes += reduceBytes(result, ranks);
-    result = AllReduceOp::create(
-                 builder, op->getLoc(), result.getType(), result, kind,
-                 AxisListAttr::get(op->getContext(), axes), ranks)
-                 .getResult(0);
-  }
-  if (isOfTurns)
-    return;
-  std::string names = llvm::join(
-      llvm::map_range(axes, [](AxisAttr axis) { return axis.getText(); }),
-      "\", \"");
-  remark::analysis(op->getLoc(),
-                   remark::RemarkOpts::name("Reduced").category(DEBUG_TYPE))
-      << op->getName().getStringRef() << " is reduced over "
-      << (axes.size() == 1 ? "axis \"" : "axes \"") << names << "\" of "
-      << remark::metric("ranks", ranks) << ", a rank sends "
-      << remark::metric("bytes", bytes) << " bytes";
 }
 
 /// The atoms of a dimension that deal, if all of them deal by axes that partial
@@ -175,10 +200,19 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
   SmallVector<Value> operands;
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     operands.push_back(require(operand, assignment.operands[index], op));
+  Value isOwn;
+  auto gather = dyn_cast<stablehlo::GatherOp>(op);
+  for (auto &[factor, dim] : assignment.picks) {
+    Value &indices = operands[*factor.pickedBy];
+    indices = pickOwn(builder, op, indices, factor.operands[0].second,
+                      onlyLayout(dim), gather ? &isOwn : nullptr);
+  }
   for (auto &[factor, dim] : assignment.reductions)
     for (auto [operand, index] : factor.operands)
-      operands[operand] = maskPadding(builder, op->getLoc(), operands[operand],
-                                      dim, index, *factor.reduction);
+      if (!factor.pickedBy)
+        operands[operand] =
+            maskPadding(builder, op->getLoc(), operands[operand], dim, index,
+                        *factor.reduction);
   // What a reduction starts from counts once, not once a rank.
   bool isReduced = !assignment.reductions.empty();
   Value init;
@@ -208,11 +242,14 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
     scatter.setUniqueIndices(false);
   }
   SmallVector<Value> results(local->getResults());
+  if (isOwn)
+    results[0] = maskForeign(builder, cast<stablehlo::GatherOp>(local), isOwn);
   SmallVector<Type> types(local->getResultTypes());
   bool isSum = isReduced
                    ? assignment.reductions[0].first.reduction == Reduction::Sum
                    : addsRepeatedly(op);
-  if (isSum && llvm::all_of(types, isNarrow))
+  // Of picked rows one is not 0.
+  if (isSum && !gather && llvm::all_of(types, isNarrow))
     addInF32(builder, local);
   if (isReduced) {
     Reduction kind = *assignment.reductions[0].first.reduction;

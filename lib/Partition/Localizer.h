@@ -19,13 +19,15 @@ struct LocalValue {
 /// token-local up to the reductions.
 struct Assignment {
   SmallVector<SmallVector<DimAttr>> operands, results;
-  SmallVector<std::pair<Factor, DimAttr>> reductions;
+  SmallVector<std::pair<Factor, DimAttr>> reductions, picks;
 };
 
-/// How batch, queries and keys of an attention are dealt.
+/// How batch, queries, keys and heads of an attention are dealt.
 struct AttentionRows {
   LayoutAttr queries, keys;
   DimAttr batch, queryDim, keyDim;
+  /// Null where no tensor axis deals heads.
+  HeadPartAttr headPart;
 };
 
 class Localizer {
@@ -67,6 +69,9 @@ private:
   /// What the score function of an attention or of its gradients reads.
   template <typename OpT>
   AttentionTerms localizeTerms(OpT op, const AttentionRows &dealt);
+  /// Dimensions of a value with batch, rows and heads first.
+  SmallVector<DimAttr> rowDims(Value global, const AttentionRows &dealt,
+                               DimAttr rows, bool isOfKeys) const;
 
   /// Emits an operation so that its results are dealt as `dims`.
   SmallVector<Value> emit(Operation *op, ArrayRef<SmallVector<DimAttr>> dims);
@@ -80,7 +85,7 @@ private:
 
   /// Which factors can be dealt so that results are dealt as `wanted`.
   Assignment assign(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted);
-  /// Combines partial results over the axes of all `layouts`.
+  /// Combines partial results over the axes of all `layouts`, outermost first.
   void reduce(Operation *op, Reduction kind, ArrayRef<LayoutAttr> layouts,
               SmallVectorImpl<Value> &results);
   /// Values that a scalar region reads from outside are whole there.

@@ -13,10 +13,12 @@ void mlir::sp::buildPartitionPipeline(
     OpPassManager &pm, const PropagateShardingsPassOptions &options,
     const DealParametersPassOptions &parameters) {
   pm.addPass(createResolveDonationsPass());
+  pm.addPass(createDealTensorsPass());
   pm.addPass(createDealParametersPass(parameters));
   pm.addPass(createPropagateShardingsPass(options));
   pm.addPass(createLocalizePass());
   pm.addPass(createSinkReductionsPass());
+  pm.addPass(createJoinSumsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createVerifyPartitionPass());

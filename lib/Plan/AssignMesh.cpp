@@ -32,8 +32,9 @@ struct AssignMeshPass : mlir::sp::impl::AssignMeshPassBase<AssignMeshPass> {
   FailureOr<StringRef> chooseAxis(ArrayRef<MeshAxisAttr> axes, StringRef option,
                                   StringRef asked, StringRef derived,
                                   ArrayRef<StringRef> names);
-  LogicalResult checkUnused(ArrayRef<MeshAxisAttr> axes, StringRef sequence,
-                            StringRef batch);
+  LogicalResult checkUnused(ArrayRef<MeshAxisAttr> axes,
+                            ArrayRef<StringRef> used);
+  LogicalResult checkDistinct(ArrayRef<StringRef> used);
 
   void runOnOperation() override;
 };
@@ -147,16 +148,26 @@ FailureOr<StringRef> AssignMeshPass::chooseAxis(ArrayRef<MeshAxisAttr> axes,
 }
 
 LogicalResult AssignMeshPass::checkUnused(ArrayRef<MeshAxisAttr> axes,
-                                          StringRef sequence, StringRef batch) {
+                                          ArrayRef<StringRef> used) {
   for (MeshAxisAttr axis : axes)
-    if (axis.getName() != sequence && axis.getName() != batch &&
-        axis.getSize() > 1)
+    if (!llvm::is_contained(used, axis.getName()) && axis.getSize() > 1)
       return getOperation().emitError()
-             << "expected every mesh axis to shard the sequence or the batch "
-                "but axis \""
+             << "expected every mesh axis to shard the sequence, the batch or "
+                "heads and features but axis \""
              << axis.getName() << "\" of size " << axis.getSize()
-             << " does neither; name it with --seq-axis or --batch-axis, or "
-                "leave it out";
+             << " does not; name it with --seq-axis, --batch-axis or "
+                "--tensor-axis, or leave it out";
+  return success();
+}
+
+LogicalResult AssignMeshPass::checkDistinct(ArrayRef<StringRef> used) {
+  constexpr StringLiteral roles[] = {"the sequence", "the batch", "tensors"};
+  for (auto [number, axis] : llvm::enumerate(used))
+    for (size_t other = 0; other < number; ++other)
+      if (!axis.empty() && used[other] == axis)
+        return getOperation().emitError()
+               << "expected different axes for " << roles[other] << " and "
+               << roles[number] << " but got \"" << axis << "\" for both";
   return success();
 }
 
@@ -181,17 +192,21 @@ void AssignMeshPass::runOnOperation() {
                  isTaken ? StringRef() : derived.batch, batchNames);
   if (failed(batch))
     return signalPassFailure();
+  SmallVector<StringRef> tensorNames = {"tp", "tensor", "model"};
+  llvm::erase_if(tensorNames, [&](StringRef name) {
+    return name == *sequence || name == *batch;
+  });
+  FailureOr<StringRef> tensor = chooseAxis(
+      *axes, "--tensor-axis", tensorAxis, /*derived=*/StringRef(), tensorNames);
+  if (failed(tensor))
+    return signalPassFailure();
   bool onlyAxis = sequence->empty() && axes->size() == 1 &&
-                  *batch != axes->front().getName();
+                  *batch != axes->front().getName() &&
+                  *tensor != axes->front().getName();
   if (onlyAxis)
     sequence = axes->front().getName();
-  if (*sequence == *batch && !sequence->empty()) {
-    getOperation().emitError()
-        << "expected different axes for the sequence and the batch but got \""
-        << *batch << "\" for both";
-    return signalPassFailure();
-  }
-  if (failed(checkUnused(*axes, *sequence, *batch)))
+  StringRef used[] = {*sequence, *batch, *tensor};
+  if (failed(checkDistinct(used)) || failed(checkUnused(*axes, used)))
     return signalPassFailure();
   auto emitError = [&] { return getOperation().emitError(); };
   MeshAttr meshAttr =
@@ -206,7 +221,8 @@ void AssignMeshPass::runOnOperation() {
   bool isFree = !getOperation().lookupSymbol("mesh");
   StringRef name = isFree ? "mesh" : "sp_mesh";
   MeshOp::create(builder, getOperation().getLoc(), builder.getStringAttr(name),
-                 meshAttr, role(*sequence), role(*batch), AxisListAttr(),
+                 meshAttr, role(*sequence), role(*batch), role(*tensor),
+                 AxisListAttr(),
                  /*folded=*/false);
 }
 

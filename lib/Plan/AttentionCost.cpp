@@ -264,9 +264,23 @@ static int64_t rowBytes(Value value) {
          elementBytes(type.getElementType());
 }
 
-CountedAttention::CountedAttention(AttentionOp op)
-    : bands(op.getBands()), query(op.getQuery().getType()),
-      value(op.getValue().getType()),
+static RankedTensorType ofHeads(RankedTensorType type, int64_t heads) {
+  SmallVector<int64_t> shape(type.getShape());
+  shape[2] = heads;
+  return type.clone(shape);
+}
+static RankedTensorType queryType(Value query, HeadPartAttr part) {
+  RankedTensorType type = cast<RankedTensorType>(query.getType());
+  return part ? ofHeads(type, part.getHeads()) : type;
+}
+static RankedTensorType valueType(Value value, HeadPartAttr part) {
+  RankedTensorType type = cast<RankedTensorType>(value.getType());
+  return part ? ofHeads(type, part.getKvHeads()) : type;
+}
+
+CountedAttention::CountedAttention(AttentionOp op, HeadPartAttr part)
+    : bands(op.getBands()), query(queryType(op.getQuery(), part)),
+      value(valueType(op.getValue(), part)),
       perKey(op.getTermsOf(TermKind::PerKey).getTypes()),
       perQueryToHeads(op.getTermsOf(TermKind::PerQuery).getTypes()),
       perKeyToHeads(op.getTermsOf(TermKind::PerKey).getTypes()),
@@ -275,9 +289,9 @@ CountedAttention::CountedAttention(AttentionOp op)
       queriesToRows(rowBytes(op.getResult()) +
                     (op.getLse() ? rowBytes(op.getLse()) : 0)) {}
 
-CountedAttention::CountedAttention(AttentionBackwardOp op)
-    : bands(op.getBands()), query(op.getQuery().getType()),
-      value(op.getValue().getType()),
+CountedAttention::CountedAttention(AttentionBackwardOp op, HeadPartAttr part)
+    : bands(op.getBands()), query(queryType(op.getQuery(), part)),
+      value(valueType(op.getValue(), part)),
       perQuery(op.getTermsOf(TermKind::PerQuery).getTypes()),
       perKey(op.getTermsOf(TermKind::PerKey).getTypes()),
       perQueryToHeads(op.getTermsOf(TermKind::PerQuery).getTypes()),

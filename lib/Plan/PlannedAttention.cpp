@@ -5,18 +5,31 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-PlannedAttention::PlannedAttention(AttentionOp op)
-    : ops{op}, counted{op}, batch(op.getQuery().getType().getDimSize(0)),
-      heads(op.getQuery().getType().getDimSize(2)),
-      kvHeads(op.getKey().getType().getDimSize(2)),
+namespace {
+
+template <typename OpT> int64_t localHeads(OpT op, MeshOp mesh) {
+  HeadPartAttr part = headPartOf(mesh, op);
+  return part ? part.getHeads() : op.getQuery().getType().getDimSize(2);
+}
+template <typename OpT> int64_t localKvHeads(OpT op, MeshOp mesh) {
+  HeadPartAttr part = headPartOf(mesh, op);
+  return part ? part.getKvHeads() : op.getKey().getType().getDimSize(2);
+}
+
+} // namespace
+
+PlannedAttention::PlannedAttention(AttentionOp op, MeshOp mesh)
+    : ops{op}, counted{CountedAttention(op, headPartOf(mesh, op))},
+      batch(op.getQuery().getType().getDimSize(0)), heads(localHeads(op, mesh)),
+      kvHeads(localKvHeads(op, mesh)),
       queries(op.getQuery().getType().getDimSize(1)),
       keys(op.getKey().getType().getDimSize(1)),
       plan(op.getPlan().value_or(PlanAttr())) {}
 
-PlannedAttention::PlannedAttention(AttentionBackwardOp op)
-    : ops{op}, counted{op}, batch(op.getQuery().getType().getDimSize(0)),
-      heads(op.getQuery().getType().getDimSize(2)),
-      kvHeads(op.getKey().getType().getDimSize(2)),
+PlannedAttention::PlannedAttention(AttentionBackwardOp op, MeshOp mesh)
+    : ops{op}, counted{CountedAttention(op, headPartOf(mesh, op))},
+      batch(op.getQuery().getType().getDimSize(0)), heads(localHeads(op, mesh)),
+      kvHeads(localKvHeads(op, mesh)),
       queries(op.getQuery().getType().getDimSize(1)),
       keys(op.getKey().getType().getDimSize(1)),
       plan(op.getPlan().value_or(PlanAttr())) {}
@@ -80,11 +93,12 @@ static bool fits(AttentionBackwardOp backward, AttentionOp forward) {
 }
 
 std::vector<PlannedAttention> mlir::sp::findAttentions(ModuleOp module) {
+  MeshOp mesh = getMesh(module);
   std::vector<PlannedAttention> found;
   SmallVector<AttentionOp> forwards;
   module.walk([&](AttentionOp op) {
     forwards.push_back(op);
-    found.emplace_back(op);
+    found.emplace_back(op, mesh);
   });
   module.walk([&](AttentionBackwardOp op) {
     AttentionOp own = findForward(op);
@@ -92,12 +106,12 @@ std::vector<PlannedAttention> mlir::sp::findAttentions(ModuleOp module) {
       return own ? other == own : fits(op, other);
     });
     if (forward == forwards.end()) {
-      found.emplace_back(op);
+      found.emplace_back(op, mesh);
       return;
     }
     PlannedAttention &planned = found[forward - forwards.begin()];
     planned.ops.push_back(op);
-    planned.counted.emplace_back(op);
+    planned.counted.emplace_back(op, headPartOf(mesh, op));
   });
   return found;
 }

@@ -12,8 +12,8 @@ namespace mlir::sp {
 /// Where it is out of sight whose lse they read, as between loops, they are
 /// those of the first attention that they could be of.
 struct PlannedAttention {
-  PlannedAttention(AttentionOp op);
-  PlannedAttention(AttentionBackwardOp op);
+  PlannedAttention(AttentionOp op, MeshOp mesh);
+  PlannedAttention(AttentionBackwardOp op, MeshOp mesh);
 
   Location getLoc() const { return ops.front()->getLoc(); }
   /// How diagnostics and remarks call it.
@@ -36,7 +36,9 @@ struct PlannedAttention {
   /// The attention first, as `counted` has it.
   SmallVector<Operation *> ops;
   std::vector<CountedAttention> counted;
-  int64_t batch, heads, kvHeads;
+  int64_t batch;
+  /// Of a rank of the tensor axis.
+  int64_t heads, kvHeads;
   /// Positions of queries and of keys.
   int64_t queries, keys;
   /// Of the first of them; null before it has one.

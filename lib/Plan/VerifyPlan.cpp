@@ -52,12 +52,15 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
                << "expected keys to travel, as ranks have a term of each pair "
                   "by their queries, but got "
                << plan;
-    return checkGroups(op, plan);
+    return checkGroups(op, plan, mesh);
   }
 
-  template <typename OpT> LogicalResult checkGroups(OpT op, PlanAttr plan) {
+  template <typename OpT>
+  LogicalResult checkGroups(OpT op, PlanAttr plan, MeshOp mesh) {
     int64_t heads = op.getQuery().getType().getDimSize(2),
             kvHeads = op.getKey().getType().getDimSize(2);
+    if (HeadPartAttr part = headPartOf(mesh, op))
+      std::tie(heads, kvHeads) = std::pair(part.getHeads(), part.getKvHeads());
     if (plan.getGroups() == 1)
       return success();
     if (plan.getHeads() == 1 && plan.getGather() == 1)

@@ -140,7 +140,7 @@ RankedTensorType RowRegions::typeOfRows(Value value, int64_t rows) {
 
 std::optional<Reduction> mlir::sp::sumOf(Operation *op) {
   for (const Factor &factor : getFactors(op))
-    if (factor.reduction)
+    if (factor.reduction && !factor.pickedBy)
       return factor.reduction;
   return std::nullopt;
 }
@@ -162,7 +162,7 @@ bool RowRegions::isLocal(Operation *op, LayoutAttr rows) {
            ArrayRef(*dims) == propagation.dimsOf(op->getResult(0));
   }
   for (const Factor &factor : getFactors(op)) {
-    bool isOfRows = !factor.reduction && !factor.moves &&
+    bool isOfRows = !factor.reduction && !factor.moves && !factor.pickedBy &&
                     factor.results.size() == op->getNumResults();
     for (auto [number, dim] : factor.results)
       isOfRows &= lies(op->getResult(number), dim);

@@ -1,8 +1,8 @@
 """Training steps whose parameters and optimizer state --zero deals to the ranks.
 
 Adam on two layers of attention and an MLP, with sizes that the ranks need not divide, written out or as a
-scan. After some steps all weights and moments are those of JAX on one device to 1e-9 (f64), and bytes and
-memory as promised, which is less than without --zero.
+scan, alone or beside a tensor axis. After some steps all weights and moments are those of JAX on one device to
+1e-9 (f64), and bytes and memory as promised, which is less than without --zero.
 """
 
 from __future__ import annotations
@@ -72,16 +72,16 @@ def step(state: tuple, tokens: jax.Array) -> tuple:
 
 def problems(plan: tuple, expected: Callable[[str, bool, np.ndarray], tuple]) -> list[str]:
     """What is wrong with steps under a plan."""
-    zero, strategy, dp, sp, scanned, sizes, more = plan
+    zero, strategy, axes, scanned, sizes, more = plan
     weights = parameters(sizes, scanned)
     state = (weights, *(jax.tree.map(np.zeros_like, weights) for _ in range(2)))
-    tokens = np.random.default_rng(sp).integers(0, SIZES[sizes][2], (2, 24))
-    mesh = {"dp": dp, "sp": sp} if dp > 1 else {"sp": sp}
+    tokens = np.random.default_rng(axes["sp"]).integers(0, SIZES[sizes][2], (2, 24))
+    mesh = {axis: ranks for axis, ranks in axes.items() if ranks > 1 or axis == "sp"}
     options = [f"--zero={zero}", *more]
     trainer = spmlir.train_step(step, state, tokens, mesh=mesh, strategy=strategy, options=options)
     name = f"zero={zero}, {strategy} on {mesh}, {sizes}{', scanned' if scanned else ''} {' '.join(more)}"
     found = []
-    if dp * sp > 1:
+    if axes["dp"] * axes["sp"] > 1:
         whole = spmlir.compile(trainer.exported, mesh=mesh, strategy=strategy, options=more).report
         dealt, before = (max(each["peakBytesPerRank"]) for each in (trainer.program.report, whole))
         if not dealt < 0.9 * before:
@@ -124,11 +124,12 @@ def main() -> int:
     args = harness.arguments(__doc__).parse_args()
     jax.config.update("jax_enable_x64", True)
     grid = [
-        (zero, strategy, dp, sp, scanned, sizes, more)
+        (zero, strategy, {"dp": dp, "sp": sp, "tp": tp}, scanned, sizes, more)
         for zero in (1, 2, 3)
         for strategy in STRATEGIES
         for dp in (1, 2)
         for sp in (1, 2, 3, 4, 5)
+        for tp in (1, 2)
         for scanned in (False, True)
         for sizes in SIZES
         for more in ((), ("--accumulate=2",), ("--offload=host",))

@@ -3,6 +3,8 @@
 // RUN: sp-opt --sp-assign-mesh="mesh=x=8" %t/plain.mlir | FileCheck %s --check-prefix=ONLY
 // RUN: sp-opt --sp-assign-mesh="mesh=a=2,b=4 seq-axis=a batch-axis=b" %t/plain.mlir | FileCheck %s --check-prefix=ASKED
 // RUN: sp-opt --sp-assign-mesh="mesh=dp=2" %t/plain.mlir | FileCheck %s --check-prefix=BATCH
+// RUN: sp-opt --sp-assign-mesh="mesh=dp=2,sp=2,model=2" %t/plain.mlir | FileCheck %s --check-prefix=TENSOR
+// RUN: sp-opt --sp-assign-mesh="mesh=tp=2" %t/plain.mlir | FileCheck %s --check-prefix=ALONE
 // RUN: sp-opt --sp-assign-mesh %t/declared.mlir | FileCheck %s --check-prefix=DECLARED
 // RUN: sp-opt --sp-assign-mesh %t/sharded.mlir | FileCheck %s --check-prefix=SHARDED
 // RUN: sp-opt --sp-assign-mesh="seq-axis=y batch-axis=x" %t/sharded.mlir | FileCheck %s --check-prefix=OVERRULED
@@ -11,6 +13,8 @@
 // ONLY: sp.mesh @mesh <["x" = 8]> sequence "x"{{$}}
 // ASKED: sp.mesh @mesh <["a" = 2, "b" = 4]> sequence "a" batch "b"
 // BATCH: sp.mesh @mesh <["dp" = 2]> batch "dp"
+// TENSOR: sp.mesh @mesh <["dp" = 2, "sp" = 2, "model" = 2]> sequence "sp" batch "dp" tensor "model"
+// ALONE: sp.mesh @mesh <["tp" = 2]> tensor "tp"
 // The mesh of the module, whose name is taken, and not the empty one.
 // DECLARED: sp.mesh @sp_mesh <["data" = 2, "context" = 3]> sequence "context" batch "data"
 // The axis on the dimension that is the sequence of the attention's queries.

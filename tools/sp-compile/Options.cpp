@@ -136,6 +136,8 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
                      "axis that shards the sequence");
   spread->add_option("--batch-axis", options.batchAxis,
                      "axis that shards the batch");
+  spread->add_option("--tensor-axis", options.tensorAxis,
+                     "axis that shards heads and hidden features");
   spread
       ->add_option("--strategy", options.strategy,
                    "auto, " + list([](auto &) { return true; }, " or "))

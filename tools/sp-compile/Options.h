@@ -13,7 +13,7 @@ namespace mlir::sp {
 
 struct CompileOptions {
   std::string model, output;
-  std::string mesh, seqAxis, batchAxis;
+  std::string mesh, seqAxis, batchAxis, tensorAxis;
   std::string strategy = "auto", layout = "auto", placement = "head-first";
   std::string backward; ///< empty: not given
   Checkpoint checkpoint = Checkpoint::AsWritten;

@@ -27,7 +27,8 @@ static int64_t farFlopsPerByte(const CompileOptions &options) {
 
 std::vector<Stage> mlir::sp::stagesOf(const CompileOptions &options,
                                       const MemoryChoices &choices) {
-  AssignMeshPassOptions mesh{options.mesh, options.seqAxis, options.batchAxis};
+  AssignMeshPassOptions mesh{options.mesh, options.seqAxis, options.batchAxis,
+                             options.tensorAxis};
   PlanAttentionPassOptions plan;
   plan.strategy = options.strategy;
   plan.layout = options.layout;

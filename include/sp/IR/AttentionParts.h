@@ -50,6 +50,8 @@ struct AttendBlocks {
   IntegerAttr kvHeads = {};
   /// Number of the group's first query head.
   int64_t firstHead = 0;
+  /// Null where no tensor axis deals heads.
+  HeadPartAttr headPart = {};
   /// Owners of queries and of keys; null for this rank.
   Value querySource = {}, source = {};
 };

@@ -57,6 +57,14 @@ ArrayAttr toAttr(MLIRContext *context, const sprt::algebra::Bands &bands);
 /// deals the query heads.
 int64_t getMaxHeads(LayoutAttr heads, int64_t headCount);
 
+/// Heads of an attention that the mesh's tensor axis gives a rank; null where
+/// it deals none.
+HeadPartAttr headPartOf(MeshOp mesh, int64_t heads, int64_t kvHeads);
+template <typename OpT> HeadPartAttr headPartOf(MeshOp mesh, OpT attention) {
+  return headPartOf(mesh, attention.getQuery().getType().getDimSize(2),
+                    attention.getKey().getType().getDimSize(2));
+}
+
 /// Whether values of that type lie in far memory.
 bool isFar(Type type);
 

@@ -134,6 +134,7 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward", [DeclareOpInterfaceMethod
                        (ins Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
                             OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
                             DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_head,
+                            OptionalAttr<Sp_HeadPartAttr>:$head_part,
                             Sp_BandsAttr:$bands, OptionalAttr<Sp_DocumentsAttr>:$documents, F64Attr:$scale, OptionalAttr<FlatSymbolRefAttr>:$score,
                             DefaultValuedStrAttr<StrAttr, "">:$name));
   let results = (outs 4DTensorOf<[F32, F64]>:$d_query, 4DTensorOf<[F32, F64]>:$d_key,
@@ -146,7 +147,7 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward", [DeclareOpInterfaceMethod
     (`onto_query` `(` $onto_query^ `)`)? (`onto_keys` `(` $onto_key^ `,` $onto_value `)`)? (`onto_terms` `(` $onto_terms^ `)`)?
   }] # termsText # [{
     `queries` $queries (`from` $query_source^)? `keys` $keys (`from` $source^)?
-    (`heads` $heads^ `kv_heads` $kv_heads)? (`first_head` $first_head^)? `bands` $bands (`documents` $documents^)? `scale` $scale attr-dict `:`
+    (`heads` $heads^ `kv_heads` $kv_heads)? (`first_head` $first_head^)? (`head_part` $head_part^)? `bands` $bands (`documents` $documents^)? `scale` $scale attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `,` type($d_output) `,` type($lse) `)` `->`
     `(` type($d_query) `,` type($d_key) `,` type($d_value) `)` (`terms` `(` type($d_terms)^ `)`)?
     `` custom<GradientTypes>(ref($onto_query), ref($onto_key), ref(type($lse)), ref(type($d_query)), ref(type($d_key)), ref(type($d_value)),
@@ -160,6 +161,8 @@ def Sp_AttendBackwardOp : Sp_Scored<"attend_backward", [DeclareOpInterfaceMethod
     int64_t getKvHeadCount() { return getHeads() ? *getKvHeads() : getKey().getType().getDimSize(2); }
     /// The number of its first kv head in the whole attention.
     int64_t getFirstKvHead() { return getFirstHead() == 0 ? 0 : getFirstHead() * getKvHeadCount() / getHeadCount(); }
+    /// Heads of what is whole, at least.
+    int64_t getWholeHeads() { return getHeadPart() ? getHeadPart()->getWholeHeads() : getFirstHead() + getHeadCount(); }
     /// Whether a term over pairs holds the heads of the whole attention instead
     /// of the rank's.
     bool hasWholeHeads(::mlir::Value pair);

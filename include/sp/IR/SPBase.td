@@ -204,6 +204,36 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
   }];
 }
 
+def Sp_HeadPartAttr : Sp_Attr<"HeadPart", "head_part"> {
+  let summary = "Heads that a tensor axis gives a rank";
+  let description = [{
+    `<kv <contiguous 8 on "tp" of 4> each <contiguous 4 on "" of 1>>`: of 8 kv heads
+    a rank has 2, and of the query heads that read each of them all 4. Where there are
+    fewer kv heads than ranks, the query heads of one are dealt by a factor of the
+    axis, and each of its ranks has the kv head. The heads of a rank follow each
+    other; one that is given fewer than others has padding behind its own.
+  }];
+  let parameters = (ins "LayoutAttr":$kv, "LayoutAttr":$each);
+  let assemblyFormat = "`<` `kv` $kv `each` $each `>`";
+  let extraClassDeclaration = [{
+    /// How an axis of `ranks` deals the heads of an attention so that the rank with
+    /// most has fewest; null where it cannot.
+    static HeadPartAttr choose(AxisAttr axis, int64_t ranks, int64_t heads, int64_t kvHeads);
+    /// Query heads and kv heads of a rank, padding included.
+    int64_t getHeads() const { return getKvHeads() * getEach().getMaxCount(); }
+    int64_t getKvHeads() const { return getKv().getMaxCount(); }
+    /// Those of all ranks, and the padding behind the last one's.
+    int64_t getWholeHeads() const { return getWholeKvHeads() * getEach().getLength(); }
+    int64_t getWholeKvHeads() const { return getFirstKvHead(getKv().getRanks() - 1) + getKvHeads(); }
+    /// Numbers that the heads of a rank begin with, which is an owner of each layout.
+    int64_t getFirstKvHead(int64_t kvOwner) const;
+    int64_t getFirstHead(int64_t kvOwner, int64_t eachOwner) const;
+    /// Dimensions of query heads and of kv heads.
+    DimAttr getQueryDim() const;
+    DimAttr getKvDim() const;
+  }];
+}
+
 def Sp_AtomAttr : Sp_Attr<"Atom", "atom"> {
   let summary = "Factor of a dimension, whole or dealt to ranks";
   let genVerifyDecl = 1;

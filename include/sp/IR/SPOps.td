@@ -99,7 +99,9 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
     operands hold the heads that layout gives this rank, of
     `heads.length` query heads and `kv_heads` kv heads. Where heads come in
     groups, these are the group's, and `first_head` is the number that its first
-    head has in the whole attention: a score function sees those numbers. Its
+    head has in the whole attention: a score function sees those numbers. A
+    `head_part` says which heads of that a tensor axis gave this rank, of which all
+    else speaks; a score function sees the numbers that they have before. Its
     terms are as in `sp.attention`, with local rows and heads: `per_query` and
     the queries of a `pair` as the queries, `per_key` as the keys, the heads of a
     `pair` over queries as the heads. The keys of a `pair`, the heads of one that is
@@ -132,6 +134,7 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
                        (ins Sp_LayoutAttr:$queries, Sp_LayoutAttr:$keys,
                             OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
                             DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_head,
+                            OptionalAttr<Sp_HeadPartAttr>:$head_part,
                             Sp_BandsAttr:$bands, OptionalAttr<Sp_DocumentsAttr>:$documents, F64Attr:$scale,
                             DefaultValuedAttr<Sp_SoftmaxForm, "SoftmaxForm::Mean">:$form,
                             OptionalAttr<FlatSymbolRefAttr>:$score,
@@ -144,7 +147,7 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
   }] # termsText # [{
     `queries` $queries (`from` $query_source^)? `keys` $keys (`from` $source^)?
     (`heads` $heads^ `kv_heads` $kv_heads)?
-    (`first_head` $first_head^)? `bands` $bands (`documents` $documents^)? `scale` $scale (`as` $form^)? attr-dict `:`
+    (`first_head` $first_head^)? (`head_part` $head_part^)? `bands` $bands (`documents` $documents^)? `scale` $scale (`as` $form^)? attr-dict `:`
     `(` type($query) `,` type($key) `,` type($value) `)` `->` type($output) `,` type($lse)
     `` custom<StateTypes>(ref($state), ref(type($output)), ref(type($lse)), type($state), type($stateLse))
   }];
@@ -157,6 +160,8 @@ def Sp_AttendOp : Sp_Scored<"attend", [DeclareOpInterfaceMethods<Sp_Continuation
     /// The number of its first kv head in the whole attention: groups begin with
     /// the first query head of one.
     int64_t getFirstKvHead() { return getFirstHead() == 0 ? 0 : getFirstHead() * getKvHeadCount() / getHeadCount(); }
+    /// Heads of what is whole, at least.
+    int64_t getWholeHeads() { return getHeadPart() ? getHeadPart()->getWholeHeads() : getFirstHead() + getHeadCount(); }
     /// Whether the state is sums instead of a mean and the logarithm of a sum.
     bool keepsSums() { return getForm() != SoftmaxForm::Mean; }
     /// Whether o is the result, in a type that no state has.

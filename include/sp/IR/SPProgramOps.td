@@ -7,7 +7,8 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
   let summary = "Mesh of ranks";
   let description = [{
     Declares the axes that the program is spread over, outermost first, and which
-    of them shard the sequence and the batch. Exists from Plan on. Processes are
+    of them shard the sequence, the batch, and heads and hidden features, as a
+    `tensor` axis does. Exists from Plan on. Processes are
     numbered as ranks are, unless `processes` says which factors of the axes their
     numbers count, outermost first: with `["sp:(4)2", "sp:(1)4"]` neighbouring
     processes are neighbours in the ring of 4.
@@ -15,7 +16,7 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
     The ranks of a `folded` mesh are turns of a loop: it stands within
     `sp-accumulate-pipeline`, until `sp-fold-turns` makes that loop.
 
-    (C1) the sequence and the batch axis are axes of the mesh.
+    (C1) the sequence, the batch and the tensor axis are axes of the mesh.
     (C2) no other mesh is in the module.
     (C3) `processes` names factors of the axes that count every rank once.
     ```mlir
@@ -24,8 +25,9 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Sp_MeshAttr:$mesh,
                        OptionalAttr<Sp_AxisAttr>:$sequence, OptionalAttr<Sp_AxisAttr>:$batch,
+                       OptionalAttr<Sp_AxisAttr>:$tensor,
                        OptionalAttr<Sp_AxisListAttr>:$processes, UnitAttr:$folded);
-  let assemblyFormat = "$sym_name $mesh (`sequence` $sequence^)? (`batch` $batch^)? (`processes` $processes^)? (`folded` $folded^)? attr-dict";
+  let assemblyFormat = "$sym_name $mesh (`sequence` $sequence^)? (`batch` $batch^)? (`tensor` $tensor^)? (`processes` $processes^)? (`folded` $folded^)? attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The coordinate along an axis is (rank / stride) mod size.

@@ -36,6 +36,7 @@ public:
 
   /// Values that agree although no operation connects them.
   void tie(Value a, Value b) { ties.emplace_back(a, b); }
+  ArrayRef<std::pair<Value, Value>> tied() const { return ties; }
 
   /// Runs to the fixed point.
   void run();

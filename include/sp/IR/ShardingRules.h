@@ -10,6 +10,7 @@
 ///   reduce add [B,S] over S          B, S (reduction, sum)
 ///   scatter add [S,D] to [V,D]       D, S (reduction, sum)
 ///   slice [B,S] to [B,S-1]           B, S (moves)
+///   gather [V,D] by [S] indices      S, D, V (reduction, sum; picked)
 ///
 /// The idea is Shardy's `OpShardingRule`.
 #ifndef SP_IR_SHARDINGRULES_H
@@ -28,6 +29,10 @@ struct Factor {
   /// their position. They are dealt alike (`fitDim`), but no part computes its
   /// rows by itself.
   bool moves = false;
+  /// Indices, the operand of that number, pick one of the positions each: a
+  /// rank that has some of them takes part with these. Positions follow each
+  /// other then, and the axis deals no indices.
+  std::optional<unsigned> pickedBy = {};
 };
 
 /// The factors of a token-local operation; none for one that needs whole

@@ -23,6 +23,26 @@ def ResolveDonationsPass : Pass<"sp-resolve-donations", "::mlir::ModuleOp"> {
   }];
 }
 
+def DealTensorsPass : Pass<"sp-deal-tensors", "::mlir::ModuleOp"> {
+  let summary = "Deal hidden features of weights to a tensor axis";
+  let description = [{
+    Heads of attentions are dealt to the ranks of the mesh's tensor axis, and with
+    them what weights make of them and for them. Any other dimension that begins in
+    a weight and ends in a product with another, such as the features of a
+    feed-forward network or a vocabulary, is dealt where the ranks share more work,
+    or bytes of weights, than they send for it. What has a sharding stays.
+
+    ```mlir
+    // Before, on a mesh with tensor "tp" of 2
+    func.func @main(%up: tensor<512x2048xf32>, %down: tensor<2048x512xf32>, ...)
+    // After
+    func.func @main(%up: ... {sp.sharding = #sp.sharding<[[512], [2048 by <contiguous 2048 on "tp" of 2>]]>},
+                    %down: ... {sp.sharding = #sp.sharding<[[2048 by <contiguous 2048 on "tp" of 2>], [512]]>}, ...)
+    ```
+  }];
+  let dependentDialects = ["::mlir::sp::SpDialect"];
+}
+
 def DealParametersPass : Pass<"sp-deal-parameters", "::mlir::ModuleOp"> {
   let summary = "Deal parameters and optimizer state to the ranks (ZeRO)";
   let description = [{
@@ -128,6 +148,25 @@ def SinkReductionsPass : Pass<"sp-sink-reductions", "::mlir::ModuleOp"> {
     %next = stablehlo.add %sum, %p : tensor<8xf32>
     // behind the loop
     %r = sp.all_reduce %loop sum over ["sp"] of 4 : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::stablehlo::StablehloDialect"];
+}
+
+def JoinSumsPass : Pass<"sp-join-sums", "::mlir::ModuleOp"> {
+  let summary = "Reduce a sum of partial values once";
+  let description = [{
+    Where several terms of a sum are reductions over the same ranks, what the ranks
+    have is added up first and reduced once. Terms may come of what is linear.
+
+    ```mlir
+    // Before
+    %r = sp.all_reduce %p sum over ["tp"] of 2 : tensor<8xf32>
+    %s = sp.all_reduce %q sum over ["tp"] of 2 : tensor<8xf32>
+    %d = stablehlo.add %r, %s : tensor<8xf32>
+    // After
+    %t = stablehlo.add %p, %q : tensor<8xf32>
+    %d = sp.all_reduce %t sum over ["tp"] of 2 : tensor<8xf32>
     ```
   }];
   let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::stablehlo::StablehloDialect"];

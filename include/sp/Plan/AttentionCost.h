@@ -46,8 +46,9 @@ bool hasTermsByQueries(AttentionBackwardOp op);
 
 /// An attention, or its gradients, as far as costs go.
 struct CountedAttention {
-  CountedAttention(AttentionOp op);
-  CountedAttention(AttentionBackwardOp op);
+  /// Of the heads that `part` gives a rank, or of all where it is null.
+  CountedAttention(AttentionOp op, HeadPartAttr part = {});
+  CountedAttention(AttentionBackwardOp op, HeadPartAttr part = {});
 
   /// Numbers that those have alike whose costs under a plan are the same.
   SmallVector<int64_t> key() const;

@@ -10,8 +10,9 @@ def AssignMeshPass : Pass<"sp-assign-mesh", "::mlir::ModuleOp"> {
   let description = [{
     The mesh is the option's, or the module's `sdy.mesh`. The sequence axis is
     the option's, or one called sp, seq, cp or context, or the only one; the
-    batch axis is the option's, or one called dp or data. Any other axis of more
-    than one rank is refused.
+    batch axis is the option's, or one called dp or data; the tensor axis is the
+    option's, or one called tp, tensor or model. Any other axis of more than one rank
+    is refused.
 
     ```mlir
     // After, with mesh="dp=2,sp=4"
@@ -21,7 +22,8 @@ def AssignMeshPass : Pass<"sp-assign-mesh", "::mlir::ModuleOp"> {
   let options = [
     Option<"mesh", "mesh", "std::string", "\"\"", "Axes and sizes, outermost first: dp=2,sp=4.">,
     Option<"seqAxis", "seq-axis", "std::string", "\"\"", "Axis that shards the sequence.">,
-    Option<"batchAxis", "batch-axis", "std::string", "\"\"", "Axis that shards the batch.">
+    Option<"batchAxis", "batch-axis", "std::string", "\"\"", "Axis that shards the batch.">,
+    Option<"tensorAxis", "tensor-axis", "std::string", "\"\"", "Axis that shards heads and hidden features.">
   ];
   let dependentDialects = ["::mlir::sp::SpDialect"];
 }

@@ -103,6 +103,19 @@ static void writePairs(OpT op, const KernelInfo &info,
     attend.kv_first =
         behind(kvBefore, expressions.firstKvHead(*heads, op.getKvHeadCount()));
   }
+  if (std::optional<HeadPartAttr> part = op.getHeadPart()) {
+    attend.heads_total = part->getWholeHeads();
+    attend.kv_total = part->getWholeKvHeads();
+    using Op = plan::ExprOp;
+    ExprPtr heads =
+        combine(combine(expressions.firstOf(part->getKv()),
+                        constant(part->getEach().getLength()), Op::mul),
+                expressions.firstOf(part->getEach()), Op::add);
+    attend.head_first =
+        combine(std::move(heads), std::move(attend.head_first), Op::add);
+    attend.kv_first = combine(expressions.firstOf(part->getKv()),
+                              std::move(attend.kv_first), Op::add);
+  }
   auto rowsOf = [&](LayoutAttr layout, Value source) {
     return expressions.rows(layout, source ? expressions.expression(source)
                                            : expressions.owner(layout));

@@ -26,11 +26,12 @@ struct ExchangedRows {
 
 class AttentionMoves {
 public:
-  /// Of an attention with that many query heads and kv heads.
-  AttentionMoves(OpBuilder &builder, Location loc, PlanAttr plan, int64_t heads,
-                 int64_t kvHeads)
-      : builder(builder), loc(loc), plan(plan), heads(heads), kvHeads(kvHeads) {
-  }
+  /// Of local queries and keys with all heads that are the rank's.
+  AttentionMoves(OpBuilder &builder, Location loc, PlanAttr plan, Value query,
+                 Value key)
+      : builder(builder), loc(loc), plan(plan),
+        heads(cast<RankedTensorType>(query.getType()).getDimSize(2)),
+        kvHeads(cast<RankedTensorType>(key.getType()).getDimSize(2)) {}
 
   /// One of the plan's groups of heads.
   HeadGroup group(int64_t number) const;

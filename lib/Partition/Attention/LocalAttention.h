@@ -6,10 +6,12 @@
 
 namespace mlir::sp {
 
-/// Local operands of an attention and how their rows are dealt. The sink is
-/// whole; terms over pairs are dealt as `dimsOfPair` says.
+/// Local operands of an attention and how their rows are dealt, with the heads
+/// that the tensor axis gives the rank, or all. The sink has those; terms over
+/// pairs are dealt as `dimsOfPair` says.
 struct LocalAttention {
   AttentionOp op;
+  HeadPartAttr headPart;
   Value query, key, value;
   LayoutAttr queries, keys;
   AttentionTerms terms;
@@ -23,6 +25,7 @@ SoftmaxState emitAttention(OpBuilder &builder, const LocalAttention &attention);
 /// Local operands of the gradients of an attention.
 struct LocalBackward {
   AttentionBackwardOp op;
+  HeadPartAttr headPart;
   Value query, key, value, output, lse, cotangent;
   /// Null where lse has none.
   Value lseCotangent;

@@ -40,9 +40,8 @@ public:
         own{{attention.key, attention.value},
             llvm::to_vector(attention.terms.of(TermKind::PerKey)),
             {}},
-        terms(attention.terms),
-        moves(builder, loc, plan, op.getQuery().getType().getDimSize(2),
-              op.getKey().getType().getDimSize(2)),
+        terms(attention.terms), headPart(attention.headPart),
+        moves(builder, loc, plan, attention.query, attention.key),
         states(builder, op, plan && plan.getRing() > 1, attention.sink,
                attention.mean),
         queries(attention.queries), keys(attention.keys),
@@ -198,7 +197,8 @@ private:
                            keys,
                            heads.query.dealt,
                            dealtKvHeads(),
-                           heads.query.first};
+                           heads.query.first,
+                           headPart};
     blocks.terms.replace(TermKind::PerKey, block.terms);
     blocks.querySource = querySource;
     blocks.source = source;
@@ -221,6 +221,7 @@ private:
   Value query;
   RingBlock own;
   AttentionTerms terms;
+  HeadPartAttr headPart;
   AttentionMoves moves;
   AttentionState states;
   LayoutAttr queries, keys;

@@ -51,17 +51,16 @@ public:
               llvm::to_vector(backward.terms.of(TermKind::PerKey)),
               {}},
              {}},
-        terms(backward.terms),
-        moves(builder, loc, plan, op.getQuery().getType().getDimSize(2),
-              op.getKey().getType().getDimSize(2)),
-        queryRows(backward.queries), keyRows(backward.keys), sums(builder, op) {
+        terms(backward.terms), headPart(backward.headPart),
+        moves(builder, loc, plan, backward.query, backward.key),
+        queryRows(backward.queries), keyRows(backward.keys),
+        sums(builder, op, headPart) {
     here.heads = moves.allHeads();
   }
 
   Gradients emit() {
     Gradients whole = emitParts();
-    if (plan)
-      sums.reduce(whole.terms, rowsAtHome);
+    sums.reduce(whole.terms, rowsAtHome);
     return whole;
   }
 
@@ -349,13 +348,18 @@ private:
             ? sums.first(typeOf(ofQueries[kQuery]).getShape())
             : llvm::to_vector(ArrayRef(queries.gradients).drop_front());
     const HeadRange &heads = here.heads.query;
-    AttendBlocks blocks = {
-        ofQueries[kQuery], ofKeys[kKey],
-        ofKeys[kValue],    terms,
-        queryRows,         keyRows,
-        heads.dealt,       dealtCount(here.heads.kv),
-        heads.first,       querySource ? querySource : turnOwner,
-        keySource};
+    AttendBlocks blocks = {ofQueries[kQuery],
+                           ofKeys[kKey],
+                           ofKeys[kValue],
+                           terms,
+                           queryRows,
+                           keyRows,
+                           heads.dealt,
+                           dealtCount(here.heads.kv),
+                           heads.first,
+                           headPart,
+                           querySource ? querySource : turnOwner,
+                           keySource};
     blocks.terms.replace(TermKind::PerQuery, queries.terms);
     blocks.terms.replace(TermKind::PerKey, keys.terms);
     auto partial = AttendBackwardOp::create(
@@ -380,6 +384,7 @@ private:
   /// Local operands, at first with all heads.
   HeldGroup here;
   AttentionTerms terms;
+  HeadPartAttr headPart;
   AttentionMoves moves;
   /// How their rows are dealt, before or after heads are exchanged.
   LayoutAttr queryRows, keyRows, rowsAtHome = queryRows;

@@ -1,5 +1,7 @@
 #include "Attention/TermGradients.h"
 
+#include "Sharding/Resharding.h"
+
 #include "sp/IR/LocalForms.h"
 #include "sp/StableHLO/TensorTypes.h"
 
@@ -17,6 +19,8 @@ Value TermGradients::zeros(unsigned number, ArrayRef<int64_t> first) const {
   RankedTensorType type = typeOf(op.getDTerms()[number]);
   SmallVector<int64_t> shape(type.getShape());
   llvm::copy(first, shape.begin());
+  if (part && isSum(number))
+    shape[2] = part.getWholeHeads();
   return neutralBroadcast(builder, op.getLoc(), type.clone(shape),
                           Reduction::Sum);
 }
@@ -65,14 +69,26 @@ SmallVector<Value> TermGradients::joined(ArrayRef<Value> ofRows) const {
   return gradients;
 }
 
+Value TermGradients::sum(Value gradient, LayoutAttr dealt) const {
+  if (dealt.getRanks() == 1)
+    return gradient;
+  return AllReduceOp::create(
+             builder, op.getLoc(), gradient.getType(), gradient, Reduction::Sum,
+             AxisListAttr::get(builder.getContext(), dealt.getAxis()),
+             dealt.getRanks())
+      .getResult(0);
+}
+
 void TermGradients::reduce(MutableArrayRef<Value> gradients,
                            LayoutAttr queries) const {
-  for (auto [number, gradient] : llvm::enumerate(gradients))
-    if (isSum(number) && queries.getRanks() > 1)
-      gradient = AllReduceOp::create(
-                     builder, op.getLoc(), gradient.getType(), gradient,
-                     Reduction::Sum,
-                     AxisListAttr::get(builder.getContext(), queries.getAxis()),
-                     queries.getRanks())
-                     .getResult(0);
+  for (auto [number, gradient] : llvm::enumerate(gradients)) {
+    if (!isSum(number))
+      continue;
+    gradient = sum(gradient, queries);
+    if (!part)
+      continue;
+    gradient = sum(sum(gradient, part.getKv()), part.getEach());
+    gradient = sliceDim(builder, op.getLoc(), gradient, 2, 0,
+                        typeOf(op.getQuery()).getDimSize(2));
+  }
 }

@@ -13,8 +13,9 @@ namespace mlir::sp {
 /// next.
 class TermGradients {
 public:
-  TermGradients(OpBuilder &builder, AttentionBackwardOp op)
-      : builder(builder), op(op), sums(op.getDTerms().size()) {}
+  /// Of the heads that `part` gives a rank, or of all where it is null.
+  TermGradients(OpBuilder &builder, AttentionBackwardOp op, HeadPartAttr part)
+      : builder(builder), op(op), part(part), sums(op.getDTerms().size()) {}
 
   bool isSum(unsigned number) const;
   /// What gradients are added to first, for queries of this shape: zeros, or
@@ -27,16 +28,18 @@ public:
   void goOn(ArrayRef<Value> gradients);
   /// The gradients of all terms, of which these have rows.
   SmallVector<Value> joined(ArrayRef<Value> ofRows) const;
-  /// Makes the sums among `gradients` those over the ranks that queries are
-  /// dealt to.
+  /// Makes the sums among `gradients` those over the ranks that queries and
+  /// heads are dealt to.
   void reduce(MutableArrayRef<Value> gradients, LayoutAttr queries) const;
 
 private:
+  Value sum(Value gradient, LayoutAttr dealt) const;
   Value zeros(unsigned number, ArrayRef<int64_t> first) const;
   Value soFar(unsigned number, int64_t batch) const;
 
   OpBuilder &builder;
   mutable AttentionBackwardOp op;
+  HeadPartAttr part;
   SmallVector<Value> sums; ///< null before the first, and for those with rows
 };
 

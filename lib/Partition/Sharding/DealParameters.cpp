@@ -124,19 +124,21 @@ struct DealParametersPass
     int64_t bytes[2][2] = {};
     for (const Role &role : roles) {
       unsigned number = role.argument.getArgNumber();
-      // The user's own stays.
-      if (func->getArgAttr(number, kSharding) ||
+      auto own = func->getArgAttrOfType<ShardingAttr>(number, kSharding);
+      // The user's own stays, but what a tensor axis deals is dealt further.
+      if ((own && !isOfTensors(own, mesh)) ||
           func->getArgAttr(number, "sdy.sharding"))
         continue;
+      if (!own)
+        own =
+            ShardingAttr::getReplicated(&getContext(), shapeOf(role.argument));
       bool isState = !role.uses.isRead;
       std::optional<ShardingAttr> sharding;
       if (isState || zero == 3)
-        sharding = dealt(role.argument, cutOf(role, roles));
+        sharding = dealt(role.argument, own, cutOf(role, roles));
       bytes[isState][sharding.has_value()] += bytesOf(role.argument);
       // What is not said is dealt as its update would have it.
-      func->setArgAttr(number, kSharding,
-                       sharding.value_or(ShardingAttr::getReplicated(
-                           &getContext(), shapeOf(role.argument))));
+      func->setArgAttr(number, kSharding, sharding.value_or(own));
     }
     say(*func, bytes);
   }
@@ -146,6 +148,22 @@ private:
     return cast<RankedTensorType>(value.getType()).getShape();
   }
   static int64_t bytesOf(Value value) { return storageBytes(value.getType()); }
+
+  /// Whether the tensor axis deals something, and no other does.
+  static bool isOfTensors(ShardingAttr sharding, MeshOp mesh) {
+    bool isDealt = false;
+    for (DimAttr dim : sharding.getDims())
+      for (AtomAttr atom : dim.getAtoms()) {
+        LayoutAttr layout = atom.getLayout();
+        if (layout && !isTensorAxis(layout.getAxis().getName(), mesh))
+          return false;
+        isDealt |= bool(layout);
+      }
+    return isDealt;
+  }
+  static bool isTensorAxis(StringRef axis, MeshOp mesh) {
+    return mesh.getTensor() && mesh.getTensor()->getName() == axis;
+  }
 
   /// The axes that deal parameters, of several ranks each.
   LogicalResult findAxes(MeshOp mesh) {
@@ -158,7 +176,8 @@ private:
                << mesh.getMesh().getText() << ", but got \"" << name << "\"";
     for (MeshAxisAttr axis : mesh.getMesh().getAxes())
       if (axis.getSize() > 1 &&
-          (names.empty() || llvm::is_contained(names, axis.getName())))
+          (names.empty() ? !isTensorAxis(axis.getName(), mesh)
+                         : llvm::is_contained(names, axis.getName())))
         axes.push_back(axis);
     return success();
   }
@@ -185,15 +204,17 @@ private:
   }
 
   /// Along the first dimension that all axes divide, or else the longest, and
-  /// by the axes that do not divide this one along others.
+  /// by the axes that do not divide this one along others. What is dealt
+  /// already stays.
   std::optional<ShardingAttr>
-  dealt(BlockArgument argument, const llvm::SmallSetVector<unsigned, 4> &cut) {
+  dealt(BlockArgument argument, ShardingAttr own,
+        const llvm::SmallSetVector<unsigned, 4> &cut) {
     if (bytesOf(argument) < kSmallBytes)
       return std::nullopt;
     ArrayRef<int64_t> shape = shapeOf(argument);
     SmallVector<unsigned> order;
     for (unsigned dim = 0; dim < shape.size(); ++dim)
-      if (!cut.contains(dim))
+      if (!cut.contains(dim) && !isDealt(own.getDims()[dim]))
         order.push_back(dim);
     int64_t ranks = 1;
     for (MeshAxisAttr axis : axes)
@@ -202,14 +223,24 @@ private:
       bool isEven = shape[a] % ranks == 0, isOther = shape[b] % ranks == 0;
       return isEven != isOther ? isEven : !isEven && shape[a] > shape[b];
     });
-    SmallVector<DimAttr> dims = llvm::to_vector(
-        ShardingAttr::getReplicated(&getContext(), shape).getDims());
+    SmallVector<DimAttr> dims = llvm::to_vector(own.getDims());
     SmallVector<MeshAxisAttr> left = axes;
+    llvm::erase_if(left, [&](MeshAxisAttr axis) { return deals(own, axis); });
+    size_t most = left.size();
     for (unsigned dim : order)
       dims[dim] = deal(dims[dim], shape[dim], left);
-    if (left.size() == axes.size())
+    if (left.size() == most)
       return std::nullopt;
     return ShardingAttr::get(&getContext(), dims);
+  }
+
+  static bool deals(ShardingAttr sharding, MeshAxisAttr axis) {
+    return llvm::any_of(sharding.getDims(), [&](DimAttr dim) {
+      return llvm::any_of(dim.getAtoms(), [&](AtomAttr atom) {
+        return atom.getLayout() &&
+               atom.getLayout().getAxis().getName() == axis.getName();
+      });
+    });
   }
 
   /// Deals a dimension by the last of the axes, and by those before it that

@@ -45,14 +45,6 @@ void separateUses(func::FuncOp func) {
   }
 }
 
-void tieDonated(func::FuncOp func, ShardingPropagation &propagation) {
-  Operation *terminator = func.getBody().front().getTerminator();
-  for (BlockArgument argument : func.getArguments())
-    if (std::optional<unsigned> result =
-            donatedTo(func, argument.getArgNumber()))
-      propagation.tie(argument, terminator->getOperand(*result));
-}
-
 struct PropagateShardingsPass
     : mlir::sp::impl::PropagateShardingsPassBase<PropagateShardingsPass> {
   using PropagateShardingsPassBase::PropagateShardingsPassBase;

@@ -151,9 +151,8 @@ static SmallVector<DimAttr> dimsWith(RankedTensorType type, unsigned index,
   return dims;
 }
 
-/// As many rows, which may be padding.
-static Value resizeRows(OpBuilder &builder, Location loc, Value value,
-                        unsigned index, int64_t count) {
+Value mlir::sp::resizeRows(OpBuilder &builder, Location loc, Value value,
+                           unsigned index, int64_t count) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t more = count - type.getDimSize(index);
   if (more <= 0)

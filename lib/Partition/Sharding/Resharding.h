@@ -16,6 +16,10 @@ RankedTensorType localType(Type elementType, ArrayRef<DimAttr> dims);
 Value gatherDim(OpBuilder &builder, Location loc, Value value,
                 ArrayRef<DimAttr> dims, unsigned index);
 
+/// `count` rows of dimension `index`: the first ones, or zeros behind all.
+Value resizeRows(OpBuilder &builder, Location loc, Value value, unsigned index,
+                 int64_t count);
+
 /// Keeps of the whole dimension `index` of `value` the rows that `target` gives
 /// this rank.
 Value takeDim(OpBuilder &builder, Location loc, Value value, unsigned index,

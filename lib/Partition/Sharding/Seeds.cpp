@@ -2,6 +2,7 @@
 
 #include "Sharding/Seeds.h"
 #include "sp/IR/Attributes.h"
+#include "sp/IR/Program.h"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -44,6 +45,17 @@ void Seeds::seedAttention(Value queries, Value keys,
   }
 }
 
+void Seeds::seedHeads(HeadPartAttr part, ValueRange ofQueries,
+                      ValueRange ofKeys, ShardingPropagation &propagation) {
+  if (!part)
+    return;
+  for (Value value : ofQueries)
+    if (value)
+      propagation.deal(value, 2, part.getQueryDim());
+  for (Value value : ofKeys)
+    propagation.deal(value, 2, part.getKvDim());
+}
+
 template <typename OpT>
 void Seeds::seedPairs(OpT op, ShardingPropagation &propagation) {
   std::optional<PlanAttr> plan = op.getPlan();
@@ -54,7 +66,7 @@ void Seeds::seedPairs(OpT op, ShardingPropagation &propagation) {
   for (Value pair : op.getTermsOf(TermKind::Pair)) {
     SmallVector<DimAttr> dims =
         dimsOfPair(plan, cast<RankedTensorType>(pair.getType()),
-                   propagation.dimsOf(pair)[0], queries);
+                   propagation.dimsOf(pair)[0], queries, headPartOf(mesh, op));
     for (auto [index, dim] : llvm::enumerate(dims))
       propagation.deal(pair, index, dim);
   }
@@ -65,11 +77,21 @@ void Seeds::seedAttentions(ShardingPropagation &propagation) {
     if (auto forward = dyn_cast<AttentionOp>(op)) {
       seedAttention(forward.getResult(), forward.getKey(), forward.getPlan(),
                     propagation);
+      seedHeads(headPartOf(mesh, forward),
+                {forward.getQuery(), forward.getResult(), forward.getLse()},
+                {forward.getKey(), forward.getValue()}, propagation);
       seedPairs(forward, propagation);
     }
     if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
       seedAttention(backward.getDQuery(), backward.getDKey(),
                     backward.getPlan(), propagation);
+      seedHeads(headPartOf(mesh, backward),
+                {backward.getQuery(), backward.getOutput(), backward.getLse(),
+                 backward.getDOutput(), backward.getDLse(),
+                 backward.getDQuery()},
+                {backward.getKey(), backward.getValue(), backward.getDKey(),
+                 backward.getDValue()},
+                propagation);
       seedPairs(backward, propagation);
     }
   });
@@ -153,10 +175,10 @@ LogicalResult Seeds::checkSharding(BlockArgument argument,
       LayoutAttr layout = atom.getLayout();
       if (!layout)
         continue;
-      if (!layout.getAxis().isWhole() ||
-          !mesh.hasAxis(layout.getAxis().getName()))
+      if (!mesh.findFactor(layout.getAxis()))
         return fail() << "expected axes of the mesh, " << listAxes()
-                      << ", but got \"" << layout.getAxis().getText() << "\"";
+                      << ", or parts of them, but got \""
+                      << layout.getAxis().getText() << "\"";
       if (layout.getRanks() != mesh.getAxisSize(layout.getAxis()) ||
           layout.getLength() != atom.getSize())
         return fail() << "expected a layout of " << atom.getSize()
@@ -300,9 +322,18 @@ LogicalResult Seeds::seedWishes(ShardingPropagation &propagation) {
   return success();
 }
 
+void mlir::sp::tieDonated(func::FuncOp func, ShardingPropagation &propagation) {
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (BlockArgument argument : func.getArguments())
+    if (std::optional<unsigned> result =
+            donatedTo(func, argument.getArgNumber()))
+      propagation.tie(argument, terminator->getOperand(*result));
+}
+
 SmallVector<DimAttr> mlir::sp::dimsOfPair(std::optional<PlanAttr> plan,
                                           RankedTensorType pair, DimAttr batch,
-                                          LayoutAttr queries) {
+                                          LayoutAttr queries,
+                                          HeadPartAttr part) {
   SmallVector<DimAttr> dims = llvm::to_vector(
       ShardingAttr::getReplicated(pair.getContext(), pair.getShape())
           .getDims());
@@ -312,7 +343,7 @@ SmallVector<DimAttr> mlir::sp::dimsOfPair(std::optional<PlanAttr> plan,
   if (plan && plan->getHeads() > 1) {
     queries = plan->getRingRows(queries.getLength());
     // A rank holds heads of every group: no layout deals those.
-    if (pair.getDimSize(1) > 1 && plan->getGroups() == 1)
+    if (pair.getDimSize(1) > 1 && plan->getGroups() == 1 && !part)
       dims[1] = dealtDim(plan->getHeadsLayout(pair.getDimSize(1)));
   }
   if (!queries.isDense())

@@ -1,6 +1,8 @@
 /// Where shardings start: attentions, then what the user wrote.
 ///
-///   attention        its plan deals queries and keys, the batch axis the batch
+///   attention        its plan deals queries and keys, the batch axis the
+///   batch,
+///                    the tensor axis heads
 ///   --shard, sp.sharding, sdy.sharding on arguments
 ///                    decide an argument; first that one of the three is there
 ///   sdy.sharding on results, sdy.sharding_constraint
@@ -34,6 +36,9 @@ public:
 private:
   void seedAttention(Value queries, Value keys, std::optional<PlanAttr> plan,
                      ShardingPropagation &propagation);
+  /// Heads, in dimension 2 of what queries and what keys have.
+  void seedHeads(HeadPartAttr part, ValueRange ofQueries, ValueRange ofKeys,
+                 ShardingPropagation &propagation);
   /// Terms over pairs, as the plan needs them.
   template <typename OpT>
   void seedPairs(OpT op, ShardingPropagation &propagation);
@@ -60,13 +65,16 @@ private:
   DenseSet<unsigned> sharded;
 };
 
+/// Ties donated arguments to the results that feed them.
+void tieDonated(func::FuncOp func, ShardingPropagation &propagation);
+
 /// How a term over pairs is dealt so that it meets the heads and rows that a
 /// rank attends with: [batch, heads, queries, keys]. Keys stay whole, and so do
 /// the heads of one that all queries share, and of any where heads come in
-/// groups.
+/// groups or a tensor axis deals them.
 SmallVector<DimAttr> dimsOfPair(std::optional<PlanAttr> plan,
                                 RankedTensorType pair, DimAttr batch,
-                                LayoutAttr queries);
+                                LayoutAttr queries, HeadPartAttr part);
 
 } // namespace mlir::sp
 

@@ -76,7 +76,7 @@ struct DealTurnsPass : mlir::sp::impl::DealTurnsPassBase<DealTurnsPass> {
     auto axis = MeshAxisAttr::get(context, kTurns, turns);
     MeshOp::create(builder, module.getLoc(), builder.getStringAttr("sp_turns"),
                    MeshAttr::get(context, axis), AxisAttr(),
-                   AxisAttr::get(context, kTurns), AxisListAttr(),
+                   AxisAttr::get(context, kTurns), AxisAttr(), AxisListAttr(),
                    /*folded=*/true);
   }
 };
