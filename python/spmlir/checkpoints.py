@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,9 +22,10 @@ class CheckpointError(ValueError):
 def save(
     folder: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]
 ) -> None:
-    """Write arrays by name, and metadata, as a folder that replaces one that is there.
+    """Write arrays by name, and metadata, into a folder, where they replace a checkpoint that is there.
 
-    A checkpoint that is there stays until the new one is whole.
+    That one stays until the new one is whole: files of another time have other names, and then the
+    index takes the place of the one before. `sp-run --save` does the same.
     Raises OSError where that cannot be written, ImportError without the package safetensors.
     """
     from safetensors.numpy import save_file
@@ -35,23 +36,41 @@ def save(
             parts.append({})
         parts[-1][name] = np.asarray(array, order="C")
     target = Path(folder)
-    draft, old = (target.with_name(f".{target.name}.{end}") for end in ("new", "old"))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir()
-    places = {}
+    target.mkdir(parents=True, exist_ok=True)
+    time = max((_time_of(path.name) for path in target.iterdir()), default=0) + 1
+    places: dict[str, str] = {}
     for number, part in enumerate(parts, 1):
-        file = f"model-{number:05}-of-{len(parts):05}.safetensors"
-        save_file(part, draft / file)
+        file = f"model-{max(time, 1):05}-{number:05}-of-{len(parts):05}.safetensors"
+        save_file(part, target / file)
+        _keep(target / file)
         places |= dict.fromkeys(part, file)
     total = sum(array.nbytes for array in arrays.values())
     index = {"metadata": {"total_size": total, **metadata}, "weight_map": places}
-    (draft / INDEX).write_text(json.dumps(index, indent=2) + "\n")
-    shutil.rmtree(old, ignore_errors=True)
-    if target.exists():
-        target.rename(old)
-    draft.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
+    draft = target / f".sprt-{INDEX}"
+    draft.write_text(json.dumps(index, indent=2) + "\n")
+    _keep(draft)
+    _keep(target)
+    draft.replace(target / INDEX)
+    _keep(target)
+    files = set(places.values())
+    for path in target.iterdir():
+        if (_time_of(path.name) >= 0 and path.name not in files) or path.name.startswith(".sprt-"):
+            path.unlink(missing_ok=True)
+
+
+def _time_of(name: str) -> int:
+    """Which time a file of a checkpoint is of, 0 for a name that has none; -1 for other files."""
+    found = re.fullmatch(r"model-(?:(\d+)-)?\d+-of-\d+\.safetensors", name)
+    return int(found[1] or 0) if found else -1
+
+
+def _keep(path: Path) -> None:
+    """Wait until a file, or the names in a folder, would survive the machine."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def load(
@@ -66,19 +85,22 @@ def load(
     from safetensors.numpy import load_file
 
     path = Path(folder) / INDEX
+    reading = INDEX
     try:
         index = json.loads(path.read_text())
-        places, metadata = index["weight_map"], dict(index["metadata"])
+        places, metadata = index["weight_map"], dict(index.get("metadata", {}))
         arrays: dict[str, np.ndarray] = {}
         for file in sorted(set(places.values())):
-            arrays |= load_file(path.with_name(Path(file).name))
+            reading = file
+            loaded = load_file(path.with_name(Path(file).name))
+            arrays |= {name: each for name, each in loaded.items() if places.get(name, file) == file}
     except FileNotFoundError as error:
         raise CheckpointError(
             f"expected a checkpoint in {path.parent} but there is no {error.filename}"
         ) from None
     except (KeyError, TypeError, ValueError, AttributeError, SafetensorError) as error:
         raise CheckpointError(
-            f"expected a checkpoint in {path.parent} but it cannot be read: {error}"
+            f"expected a checkpoint in {path.parent} but {reading} cannot be read: {error}"
         ) from None
     problems = [f"{name} is missing" for name in wanted if name not in arrays]
     problems += [f"{name} is none of the model's" for name in arrays if name not in wanted]
@@ -89,7 +111,10 @@ def load(
                 f"{name} is {got.dtype}{list(got.shape)} where the model has {np.dtype(dtype)}{list(shape)}"
             )
     if problems:
-        raise CheckpointError(f"expected the state of this model in {path.parent} but {_listed(problems)}")
+        raise CheckpointError(
+            f"expected the state of this model in {path.parent} but {_listed(problems)}; "
+            "load what was saved of this model, under any mesh"
+        )
     metadata.pop("total_size", None)
     return [arrays[name] for name in wanted], metadata
 

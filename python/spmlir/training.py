@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -98,20 +100,35 @@ class TrainStep:
         with self._alone():
             return self._session.report(self.program.ranks) if self._session.steps else None
 
-    def run(self, batches: Iterable[Any], progress: bool = True) -> list[float]:
+    def run(
+        self, batches: Iterable[Any], progress: bool | Callable[[Mapping[str, Any]], object] = True
+    ) -> list[float]:
         """Run a step for each batch and return the losses.
 
         batches: for each step a tuple of `step`'s arguments, or its only argument where that
             is no tuple.
-        progress: print a line a step on stderr where that is a terminal.
-        Raises what `step` raises.
+        progress: a function that is told `step`, `loss`, `seconds`, `tokensPerSecond` (of the largest
+            array of integers, else rows of the largest one) and `peakBytes` of a rank after each
+            step; True prints them on stderr where that is a terminal.
+        Raises what `step` and `progress` raise.
         """
-        losses = []
+        losses: list[float] = []
+        tell = progress if callable(progress) else _print if progress and sys.stderr.isatty() else None
         with self._alone():
             for batch in batches:
-                losses.append(self.step(*batch) if isinstance(batch, tuple) else self.step(batch))
-                if progress and sys.stderr.isatty():
-                    print(f"step {len(losses)}: {losses[-1]:.8g}", file=sys.stderr)
+                arguments = batch if isinstance(batch, tuple) else (batch,)
+                losses.append(self.step(*arguments))
+                if tell:
+                    run = self._session.report(self.program.ranks)
+                    tell(
+                        {
+                            "step": len(losses),
+                            "loss": losses[-1],
+                            "seconds": run["seconds"],
+                            "tokensPerSecond": self._layout.tokens / run["seconds"],
+                            "peakBytes": max(run["peakBytesPerRank"]),
+                        }
+                    )
         return losses
 
     @property
@@ -148,10 +165,16 @@ class TrainStep:
             self._using.release()
 
 
+def _print(step: Mapping[str, Any]) -> None:
+    rate = f"   {step['tokensPerSecond']:.0f} tokens/s" if step["tokensPerSecond"] else ""
+    memory = f"{step['peakBytes'] / 2**20:.1f} MiB a rank"
+    print(f"step {step['step']}: {step['loss']:.8g}{rate}   {memory}", file=sys.stderr)
+
+
 class _Layout:
     """Which of `@main`'s arguments are state and which the batch."""
 
-    def __init__(self, args: tuple, donate: int | Sequence[int]) -> None:
+    def __init__(self, args: tuple, donate: int | Sequence[int], names: Sequence[str]) -> None:
         import jax
 
         self.donated = (donate,) if isinstance(donate, int) else tuple(donate)
@@ -173,16 +196,15 @@ class _Layout:
             for number, leaf in enumerate(state)
             if key_data(leaf) is not leaf
         }
-        paths = jax.tree_util.tree_leaves_with_path(tuple(args[number] for number in self.donated))
-        # Of one argument the number says nothing.
-        named = [path[1:] if self._single and len(path) > 1 else path for path, _ in paths]
-        self.names = [jax.tree_util.keystr(path, simple=True, separator=".") for path in named]
+        self.names = _state_names(args, self.donated, names)
         self._state_tree = jax.tree.structure(tuple(args[number] for number in self.donated))
         batch = tuple(arg for number, arg in enumerate(args) if number not in self.donated)
         self._batch_tree = jax.tree.structure(batch)
-        self._batch_types = [
-            np.asarray(jax.numpy.asarray(key_data(leaf))).dtype for leaf in jax.tree.leaves(batch)
-        ]
+        leaves = [np.asarray(jax.numpy.asarray(key_data(leaf))) for leaf in jax.tree.leaves(batch)]
+        self._batch_types = [leaf.dtype for leaf in leaves]
+        ids = [leaf.size for leaf in leaves if leaf.ndim and leaf.dtype.kind in "iu"]
+        rows = [leaf.size // max(leaf.shape[-1], 1) for leaf in leaves if leaf.ndim > 1]
+        self.tokens = max(ids or rows, default=0)
 
     def flatten(self, batch: tuple) -> list[np.ndarray]:
         """The arrays of a batch, in the order of `@main`'s arguments."""
@@ -230,7 +252,8 @@ def train_step(
 
     if any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves(args)):
         raise TypeError("expected arrays for the state and the batch but got a jax.ShapeDtypeStruct")
-    layout = _Layout(args, donate)
+    names = _argument_names(function, len(args))
+    layout = _Layout(args, donate, names)
     _check_results(function, args, layout.donated)
 
     # State before loss: donation then pairs each array with the one that it becomes.
@@ -239,10 +262,40 @@ def train_step(
         return *state, loss
 
     state_then_loss.__name__ = getattr(function, "__name__", "train_step")
+    # What JAX calls arguments, and sp-run the arrays of a checkpoint.
+    state_then_loss.__signature__ = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+    )
     jitted = jax.jit(state_then_loss, donate_argnums=layout.donated, keep_unused=True)
     exported = lower(jitted, args, {})
     program = compile(exported, mesh=mesh, strategy=strategy, **named)
     return TrainStep(exported, program, layout)
+
+
+def _argument_names(function: Callable[..., Any], count: int) -> list[str]:
+    """What a function calls its first arguments; `argument2` where it gives the third no name."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        parameters = ()
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [each.name for each in parameters if each.kind in kinds][:count]
+    return names + [f"argument{number}" for number in range(len(names), count)]
+
+
+def _state_names(args: tuple, donated: tuple[int, ...], names: Sequence[str]) -> list[str]:
+    """Names of the donated arrays, those that `sp-run --save` makes of JAX's: see its Checkpoint.h."""
+    from jax.tree_util import keystr, tree_leaves_with_path
+
+    found = []
+    for number in donated:
+        for path, _ in tree_leaves_with_path(args[number]):
+            parts = ([] if path and len(donated) == 1 else [names[number]]) + (
+                [keystr(path, simple=True, separator=".")] if path else []
+            )
+            found.append((".".join(parts), names[number] + keystr(path)))
+    counts = Counter(short for short, _ in found)
+    return [short if counts[short] == 1 else whole for short, whole in found]
 
 
 def _check_results(function: Callable[..., Any], args: tuple, donated: tuple[int, ...]) -> None:

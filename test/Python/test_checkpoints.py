@@ -1,6 +1,9 @@
 """Checkpoints of a training: read on another mesh, refused for another model."""
 
 import json
+import signal
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -103,7 +106,7 @@ def test_index_says_where_arrays_are(tmp_path, batch):
         "weights.qkv",
     }
     assert sorted(path.name for path in (tmp_path / "start").iterdir()) == [
-        "model-00001-of-00001.safetensors",
+        "model-00001-00001-of-00001.safetensors",
         "model.safetensors.index.json",
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["start"]
@@ -143,3 +146,111 @@ def test_keeps_the_old_one_until_the_new_one_is_whole(tmp_path, batch, monkeypat
         with pytest.raises(OSError, match="no space"):
             one.save(tmp_path / "state", step=1)
     assert one.load(tmp_path / "state") == {"step": "0"}
+
+
+def sp_run(trainer: spmlir.TrainStep, plan: str, folder, *options: str) -> dict:
+    """Results of the trainer's step under sp-run."""
+    trainer.exported.save(folder)
+    program = folder / "program.spx"
+    subprocess.run(["sp-compile", folder / "model.mlir", *plan.split(), "-o", program], check=True)
+    command = ["sp-run", program, f"--inputs={folder}/inputs.npz", f"--outputs={folder}/out.npz", *options]
+    subprocess.run(command, check=True, capture_output=True)
+    return dict(np.load(folder / "out.npz"))
+
+
+def raw(arrays: list) -> list[bytes]:
+    """Bits of all but the loss."""
+    return [np.asarray(each).tobytes() for each in arrays][:-1]
+
+
+def test_sp_run_reads_and_writes_the_same(tmp_path, batch):
+    first = trainer(batch, {"dp": 2, "sp": 2}, zero=3)
+    other = trainer(batch, {"sp": 3}, zero=1)
+    made = sp_run(first, "--mesh=dp=2,sp=2 --zero=3", tmp_path, "--steps=2", f"--save={tmp_path}/two")
+    assert other.load(tmp_path / "two") == {"step": "2"}
+    names = [f"result{number}" for number in range(len(made))]
+    assert bits(other.state) == raw([made[name] for name in names])
+    # Each goes on from there as the other does.
+    made = sp_run(
+        other,
+        "--mesh=sp=3 --zero=1",
+        tmp_path,
+        "--steps=1",
+        f"--load={tmp_path}/two",
+        f"--save={tmp_path}/three",
+    )
+    other.step(batch)
+    assert bits(other.state) == raw([made[name] for name in names])
+    other.save(tmp_path / "again", step=3)
+    assert first.load(tmp_path / "again") == first.load(tmp_path / "three") == {"step": "3"}
+    assert bits(first.state) == bits(other.state)
+    made = sp_run(first, "--mesh=dp=2,sp=2 --zero=3", tmp_path, "--steps=1", f"--load={tmp_path}/again")
+    first.step(batch)
+    assert bits(first.state) == raw([made[name] for name in names])
+
+
+@pytest.mark.parametrize("donate", [(0, 1), 0, (1, 2)])
+def test_sp_run_names_what_python_names(tmp_path, donate):
+    tree = {
+        "it's": np.ones(3, np.float32),
+        "a.b": np.ones(2, np.float32),
+        "a": {"b": np.ones(4, np.float32)},
+        "pair": (np.ones(5, np.float32), [np.ones(6, np.float32)]),
+    }
+    args = [tree, np.ones(7, np.float32), np.ones(8, np.float32)]
+
+    def move(parameters, bias, *rest):
+        given = (parameters, bias, *rest)
+        kept = [jax.tree.map(lambda x: x * 2, given[n]) for n in np.atleast_1d(donate)]
+        return sum(jnp.sum(leaf) for leaf in jax.tree.leaves(given)), *kept
+
+    one = spmlir.train_step(move, *args, mesh="sp=2", donate=donate)
+    one.save(tmp_path / "python")
+    sp_run(one, "--mesh=sp=2", tmp_path, "--steps=1", f"--load={tmp_path}/python", f"--save={tmp_path}/tool")
+    indices = [
+        json.loads((tmp_path / each / "model.safetensors.index.json").read_text())["weight_map"]
+        for each in ("python", "tool")
+    ]
+    assert list(indices[0]) == list(indices[1])
+    prefix = {(0, 1): "parameters.", 0: "", (1, 2): None}[donate]
+    expected = (
+        {"bias", "argument2"}
+        if prefix is None
+        else {
+            f"{prefix}it's",
+            "parameters['a.b']",
+            "parameters['a']['b']",
+            f"{prefix}pair.0",
+            f"{prefix}pair.1.0",
+        }
+    )
+    assert set(indices[0]) == expected | ({"bias"} if donate == (0, 1) else set())
+
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+import spmlir.checkpoints as checkpoints
+calls = 0
+def killed(*_):
+    global calls
+    calls += 1
+    if calls == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+checkpoints._keep = killed
+checkpoints.save(sys.argv[1], {"w": np.full(4, 2.0)}, {})
+"""
+
+
+@pytest.mark.parametrize("when", [1, 2, 3, 4])
+def test_whoever_is_killed_leaves_a_checkpoint(tmp_path, when):
+    folder = tmp_path / "state"
+    wanted = {"w": ((4,), np.dtype(float))}
+    spmlir.checkpoints.save(folder, {"w": np.full(4, 1.0)}, {})
+    killed = subprocess.run([sys.executable, "-c", KILLED, folder, str(when)])
+    assert killed.returncode == -signal.SIGKILL
+    # After the fourth time the index is the new one.
+    assert spmlir.checkpoints.load(folder, wanted)[0][0][0] == (2.0 if when == 4 else 1.0)
+    spmlir.checkpoints.save(folder, {"w": np.full(4, 3.0)}, {})
+    assert spmlir.checkpoints.load(folder, wanted)[0][0][0] == 3.0
+    assert len(list(folder.iterdir())) == 2

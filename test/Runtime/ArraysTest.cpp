@@ -165,6 +165,12 @@ TEST(Safetensors, dataIsNotSharedNorTheHeaderEndless) {
   EXPECT_NE(shared->text.find("\"b\" shares data with \"a\""),
             std::string::npos)
       << shared->text;
+  Status between = readHeader(
+      R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[1,5]}})", 5, read);
+  ASSERT_TRUE(between);
+  EXPECT_NE(between->text.find("the data of \"a\" at byte 0 but got 1"),
+            std::string::npos)
+      << between->text;
   Status endless =
       readHeader("{" + std::string(100'000'000, ' ') + "}", 0, read);
   ASSERT_TRUE(endless);

@@ -58,7 +58,7 @@ def run_apart(folder, program):
     together = np.load(folder / "together.npz")
     np.testing.assert_array_equal(together["result1"], w)
     np.testing.assert_array_equal(together["result0"], losses[-1])
-    lines = [line for line in printed.splitlines() if line.startswith("step ")]
+    lines = [line.partition("   ")[0] for line in printed.splitlines() if line.startswith("step ")]
     assert lines == [f"step {i + 1}: {float(loss):.8g}" for i, loss in enumerate(losses)], printed
 
 

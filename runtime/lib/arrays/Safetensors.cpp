@@ -105,11 +105,23 @@ Status parseHeader(const std::string &text, uint64_t dataBytes,
               return std::tie(a.begin, a.end, a.array.name) <
                      std::tie(b.begin, b.end, b.array.name);
             });
-  for (size_t i = 1; i < out_entries.size(); ++i)
-    if (out_entries[i].begin < out_entries[i - 1].end)
+  // Nothing is shared, nothing left over.
+  uint64_t end = 0;
+  const std::string *last = nullptr;
+  for (const Entry &entry : out_entries) {
+    if (last && entry.begin < end)
+      return fail(SPRT_DAMAGED) << "\"" << entry.array.name
+                                << "\" shares data with \"" << *last << "\"";
+    if (entry.begin != end)
       return fail(SPRT_DAMAGED)
-             << "\"" << out_entries[i].array.name << "\" shares data with \""
-             << out_entries[i - 1].array.name << "\"";
+             << "expected the data of \"" << entry.array.name << "\" at byte "
+             << end << " but got " << entry.begin;
+    end = entry.end;
+    last = &entry.array.name;
+  }
+  if (end != dataBytes)
+    return fail(SPRT_DAMAGED)
+           << "expected " << end << " bytes of data but got " << dataBytes;
   return Status::success();
 }
 

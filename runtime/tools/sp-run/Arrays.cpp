@@ -69,13 +69,24 @@ bool addArray(sprt_arrays *arrays, const std::string &name,
                                  &out_array));
 }
 
+using Loaded = std::map<int64_t, sprt_array>;
+
 bool randomInputs(const sprt_program *program, const Options &options,
-                  ArraysPtr &owner, std::vector<sprt_array> &inputs) {
+                  const Loaded &loaded, ArraysPtr &owner,
+                  std::vector<sprt_array> &inputs) {
   sprt_arrays *arrays = nullptr;
   if (failed(sprt_arrays_create(&arrays)))
     return false;
   owner.reset(arrays);
   for (int64_t i = 0; i < sprt_program_input_count(program); ++i) {
+    if (auto found = loaded.find(i); found != loaded.end()) {
+      inputs.push_back(found->second);
+      if (!options.saveInputs.empty() &&
+          failed(sprt_arrays_add(arrays, ("arg" + std::to_string(i)).c_str(),
+                                 &found->second)))
+        return false;
+      continue;
+    }
     sprt_array array;
     if (!addArray(arrays, "arg" + std::to_string(i), inputOf(program, i),
                   array))
@@ -90,14 +101,17 @@ bool randomInputs(const sprt_program *program, const Options &options,
 }
 
 bool readInputs(const sprt_program *program, const Options &options,
-                ArraysPtr &owner, std::vector<sprt_array> &inputs) {
+                const Loaded &loaded, ArraysPtr &owner,
+                std::vector<sprt_array> &inputs) {
   sprt_arrays *arrays = nullptr;
   if (failed(sprt_arrays_read(options.inputs.c_str(), &arrays)))
     return false;
   owner.reset(arrays);
   for (int64_t i = 0; i < sprt_program_input_count(program); ++i)
-    if (!findArray(arrays, options.inputs, inputOf(program, i), "arg", i,
-                   inputs.emplace_back(), options.steps))
+    if (auto found = loaded.find(i); found != loaded.end())
+      inputs.push_back(found->second);
+    else if (!findArray(arrays, options.inputs, inputOf(program, i), "arg", i,
+                        inputs.emplace_back(), options.steps))
       return false;
   return true;
 }
@@ -183,18 +197,20 @@ bool checkMemory(const sprt_program *program, bool farIsFile) {
 }
 
 bool prepareInputs(const sprt_program *program, const Options &options,
-                   ArraysPtr &out_owner, std::vector<sprt_array> &out_inputs) {
+                   const Loaded &loaded, ArraysPtr &out_owner,
+                   std::vector<sprt_array> &out_inputs) {
   bool random = options.seed.has_value();
-  if (sprt_program_input_count(program) > 0 && !random &&
-      options.inputs.empty()) {
-    printError("the program has " +
-               std::to_string(sprt_program_input_count(program)) +
+  int64_t count = sprt_program_input_count(program);
+  int64_t missing = count - static_cast<int64_t>(loaded.size());
+  if (missing > 0 && !random && options.inputs.empty()) {
+    printError("the program has " + std::to_string(missing) +
+               (loaded.empty() ? "" : " more") +
                " inputs; give --inputs=FILE.npz or --random-inputs=SEED");
     return false;
   }
   if (options.inputs.empty()
-          ? !randomInputs(program, options, out_owner, out_inputs)
-          : !readInputs(program, options, out_owner, out_inputs))
+          ? !randomInputs(program, options, loaded, out_owner, out_inputs)
+          : !readInputs(program, options, loaded, out_owner, out_inputs))
     return false;
   return options.saveInputs.empty() ||
          !failed(

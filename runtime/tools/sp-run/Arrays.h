@@ -5,6 +5,7 @@
 #include "Options.h"
 #include "sprt/sprt.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,10 +39,12 @@ std::string describe(sprt_dtype dtype, int32_t dimensions,
 /// diagnostic.
 bool checkMemory(const sprt_program *program, bool farIsFile);
 
-/// The inputs in the program's order, from a file or at random. The arrays stay
-/// in `out_owner`. For steps, those of a file may have one more leading axis: a
-/// batch each. False after a diagnostic.
+/// The inputs in the program's order: those that are `loaded`, by number, and
+/// the rest from a file or at random. The arrays stay in `out_owner`. For
+/// steps, those of a file may have one more leading axis: a batch each. False
+/// after a diagnostic.
 bool prepareInputs(const sprt_program *program, const Options &options,
+                   const std::map<int64_t, sprt_array> &loaded,
                    ArraysPtr &out_owner, std::vector<sprt_array> &out_inputs);
 
 /// Arrays result0, result1, … of zeros, to be filled by a run.

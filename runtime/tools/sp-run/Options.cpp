@@ -171,6 +171,16 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
       ->needs(steps)
       ->option_text("result1-62:arg0-61")
       ->group("Execution");
+  app.add_option("--save", options.save,
+                 "write what was trained, as safetensors with an index")
+      ->needs(steps)
+      ->option_text("DIR")
+      ->group("Execution");
+  app.add_option("--load", options.load,
+                 "begin with what was saved, on any mesh")
+      ->needs(steps)
+      ->option_text("DIR")
+      ->group("Execution");
 
   auto *repeat = app.add_option("--repeat", options.repeat,
                                 "timed runs: minimum, median, per command")

@@ -32,6 +32,7 @@ struct Options : DataOptions {
   int64_t steps = 0; ///< 0: no training
   std::string feed;
   std::vector<Feed> feeds;
+  std::string save, load; ///< folders of checkpoints
   int repeat = 1;
   int warmup = 0;
   std::string trace;

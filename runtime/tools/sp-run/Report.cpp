@@ -29,18 +29,6 @@ sprt_command_statistics commandOf(const sprt_session *session,
   return statistics;
 }
 
-std::string bytesText(int64_t bytes) {
-  static const char *const kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  for (; value >= 1024 && unit < 4; ++unit)
-    value /= 1024;
-  char text[40];
-  std::snprintf(text, sizeof text, unit ? "%.2f %s" : "%.0f %s", value,
-                kUnits[unit]);
-  return text;
-}
-
 /// "1.25 MiB (1310720)", or the range over the ranks.
 std::string perRank(const std::vector<int64_t> &values) {
   auto [least, most] = std::minmax_element(values.begin(), values.end());
@@ -84,6 +72,25 @@ bool Timings::add(const sprt_program *program, const sprt_session *session) {
     commands[command].push_back(
         commandOf(session, static_cast<int64_t>(command)).seconds);
   return !batches || batches->add(program, session);
+}
+
+std::string bytesText(int64_t bytes) {
+  static const char *const kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit)
+    value /= 1024;
+  char text[40];
+  std::snprintf(text, sizeof text, unit ? "%.2f %s" : "%.0f %s", value,
+                kUnits[unit]);
+  return text;
+}
+
+int64_t peakBytes(const sprt_program *program, const sprt_session *session) {
+  int64_t most = 0;
+  for (int64_t rank = 0; rank < sprt_program_ranks(program); ++rank)
+    most = std::max(most, statisticsOf(session, rank).peak_bytes);
+  return most;
 }
 
 double minimum(std::vector<double> values) {
@@ -238,6 +245,8 @@ bool writeReport(const sprt_program *program, const sprt_session *session,
     report["stepValues"] = Json::array();
     for (double value : timings.values)
       report["stepValues"].push_back(number(value));
+    report["stepSeconds"] = timings.seconds;
+    report["tokensPerStep"] = timings.tokens;
   }
   // Names are the model's and may hold any bytes.
   std::string text =

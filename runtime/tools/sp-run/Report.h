@@ -11,11 +11,17 @@ struct Timings {
   std::vector<double> seconds;
   std::vector<std::vector<double>> commands; ///< by command, then by run
   std::vector<double> values; ///< the scalar that each step printed
+  int64_t tokens = 0;         ///< of a step, 0 where nothing tells
   std::optional<BatchReport> batches;
 
   /// Keeps the numbers of the session's last run. False after a diagnostic.
   bool add(const sprt_program *program, const sprt_session *session);
 };
+
+/// "1.25 MiB".
+std::string bytesText(int64_t bytes);
+/// The most that a rank needed in the session's last run.
+int64_t peakBytes(const sprt_program *program, const sprt_session *session);
 
 double minimum(std::vector<double> values);
 double median(std::vector<double> values);

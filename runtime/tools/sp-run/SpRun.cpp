@@ -1,5 +1,6 @@
 // sp-run: runs a compiled program, checks its results, reports what it did.
 
+#include "Checkpoint.h"
 #include "Memory.h"
 #include "Steps.h"
 
@@ -88,12 +89,18 @@ int run(Options options, bool &out_abandons) {
       return kFailed;
     }
 
+  std::vector<StateArray> state = stateOf(loaded, created);
+  Checkpoint from;
+  if (speaks && !options.save.empty() && !prepareSave(options.save, state))
+    return kFailed;
+  if (!options.load.empty() && !loadState(options.load, loaded, state, from))
+    return kFailed;
   Options mine = options;
   if (!speaks)
     mine.saveInputs.clear();
   ArraysPtr inputOwner, resultOwner;
   std::vector<sprt_array> inputs, results;
-  if (!prepareInputs(loaded, mine, inputOwner, inputs) ||
+  if (!prepareInputs(loaded, mine, from.arrays, inputOwner, inputs) ||
       !prepareResults(loaded, resultOwner, results))
     return kFailed;
   Timings timings;
@@ -110,6 +117,9 @@ int run(Options options, bool &out_abandons) {
   bool passed = true;
   Errors errors;
   printSummary(loaded, created, options, timings);
+  if (!options.save.empty())
+    passed &=
+        saveState(options.save, state, results, from.step + options.steps);
   if (!options.outputs.empty())
     passed &=
         !failed(sprt_arrays_write(resultOwner.get(), options.outputs.c_str()));

@@ -2,6 +2,7 @@
 
 #include "sprt/documents.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <set>
@@ -30,6 +31,37 @@ int64_t findValue(const sprt_program *program, const sprt_session *session,
     first = better ? number : first;
   }
   return first;
+}
+
+/// Tokens of a step: elements of the largest batch of integers, as ids and
+/// labels are, else rows of the largest one; 0 without any.
+int64_t countTokens(const sprt_program *program, const sprt_session *session) {
+  int64_t ids = 0, rows = 0;
+  for (int64_t i = 0; i < sprt_program_input_count(program); ++i) {
+    sprt_parameter input = inputOf(program, i);
+    if (input.dimensions == 0 || sprt_session_fed_by(session, i) >= 0)
+      continue;
+    bool isInteger = input.dtype >= SPRT_I64 && input.dtype <= SPRT_U8;
+    int64_t count = 1;
+    for (int32_t d = 0; d < input.dimensions - (isInteger ? 0 : 1); ++d)
+      count *= input.shape[d];
+    int64_t &most = isInteger ? ids : rows;
+    if (isInteger || input.dimensions > 1)
+      most = std::max(most, count);
+  }
+  return ids > 0 ? ids : rows;
+}
+
+/// "step 3: 0.69314718   81920 tokens/s   1.21 GiB a rank".
+void printStep(const sprt_program *program, const sprt_session *session,
+               int64_t step, sprt_dtype dtype, const Timings &timings) {
+  std::printf("step %" PRId64 ": %.*g", step, dtype == SPRT_F64 ? 16 : 8,
+              timings.values.back());
+  if (timings.tokens > 0)
+    std::printf("   %.0f tokens/s",
+                static_cast<double>(timings.tokens) / timings.seconds.back());
+  std::printf("   %s a rank\n", bytesText(peakBytes(program, session)).c_str());
+  std::fflush(stdout);
 }
 
 /// The part of an input that a step reads; without data where it `isKept`, or
@@ -99,6 +131,7 @@ bool runSteps(const sprt_program *program, sprt_session *session,
   if (!checkBatches(program, session, inputs))
     return false;
   int64_t value = findValue(program, session, results);
+  timings.tokens = countTokens(program, session);
   std::vector<sprt_array> parts(inputs.size()), wanted = results;
   for (size_t i = 0; i < results.size(); ++i)
     if (static_cast<int64_t>(i) != value)
@@ -127,9 +160,7 @@ bool runSteps(const sprt_program *program, sprt_session *session,
       continue;
     const sprt_array &array = results[static_cast<size_t>(value)];
     timings.values.push_back(sprt_array_element(array.dtype, array.data, 0));
-    std::printf("step %" PRId64 ": %.*g\n", step + 1,
-                array.dtype == SPRT_F64 ? 16 : 8, timings.values.back());
-    std::fflush(stdout);
+    printStep(program, session, step + 1, array.dtype, timings);
   }
   return true;
 }

@@ -1,0 +1,54 @@
+/// What a training keeps between its steps, in a folder: `--save` and `--load`.
+///
+///     DIR/model.safetensors.index.json                  which file has what
+///     DIR/model-00003-00001-of-00002.safetensors, …     the third time it was
+///                                                       saved there
+///
+/// Arrays are whole, so that any mesh reads them. Files of another time have
+/// other names, and the index takes the place of the one before when they are
+/// all there: whoever is killed meanwhile leaves what was saved before. Python
+/// reads and writes the same (spmlir/checkpoints.py).
+#ifndef SP_RUN_CHECKPOINT_H
+#define SP_RUN_CHECKPOINT_H
+
+#include "Arrays.h"
+
+#include <map>
+
+/// An array that a step makes for the next one.
+struct StateArray {
+  std::string name;
+  int64_t input = 0;
+  int64_t result = 0; ///< that feeds the input
+};
+
+/// All of them, in the order of inputs. Names are paths without quotes,
+/// `weights.0.qkv` for `state['weights'][0]['qkv']`: without the argument where
+/// all state is parts of one, and as the program has them where two would be
+/// alike.
+std::vector<StateArray> stateOf(const sprt_program *program,
+                                const sprt_session *session);
+
+/// A checkpoint that was read.
+struct Checkpoint {
+  std::vector<ArraysPtr> owners;
+  std::map<int64_t, sprt_array> arrays; ///< by input
+  int64_t step = 0;                     ///< how many made it
+};
+
+/// Reads the folder of `--load`. False after a diagnostic that lists all that
+/// is missing, left over, or of another type or shape.
+bool loadState(const std::string &folder, const sprt_program *program,
+               const std::vector<StateArray> &state, Checkpoint &out_loaded);
+
+/// Makes the folder of `--save` unless it is there, and finds out whether an
+/// index can be written: asked before long work. False after a diagnostic.
+bool prepareSave(const std::string &folder,
+                 const std::vector<StateArray> &state);
+
+/// Writes what `results` have of the state, made by so many steps. False after
+/// a diagnostic.
+bool saveState(const std::string &folder, const std::vector<StateArray> &state,
+               const std::vector<sprt_array> &results, int64_t steps);
+
+#endif // SP_RUN_CHECKPOINT_H
