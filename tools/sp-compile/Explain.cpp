@@ -2,6 +2,7 @@
 
 #include "Explain.h"
 
+#include "Arguments.h"
 #include "sprt/sprt.h"
 
 #include "sp/IR/PlacedValues.h"
@@ -394,5 +395,6 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
     os << "what positions or documents hide from a query is not read for it: "
           "NaN and infinity there do not reach its row, as 0 * NaN does in the "
           "model\n";
+  printArguments(report["arguments"], os);
   printDecisions(log, os);
 }

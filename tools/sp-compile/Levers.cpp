@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace mlir::sp;
 
 /// With as many a block of a rank's sequence is a small part of it.
-static constexpr int64_t kTurns = 8;
+static constexpr int64_t kChunks = 8;
 
 /// From the cheapest on, each with those before.
 static std::vector<Levers> leversOf(const CompileOptions &options) {
@@ -38,8 +38,8 @@ static std::vector<Levers> leversOf(const CompileOptions &options) {
   }
   if (!options.chunksGiven)
     for (const Levers &others : before)
-      addTo(others, "--chunks=" + Twine(kTurns),
-            [](CompileOptions &more) { more.chunks = kTurns; });
+      addTo(others, "--chunks=" + Twine(kChunks),
+            [](CompileOptions &more) { more.chunks = kChunks; });
   return all;
 }
 

@@ -1,5 +1,6 @@
 //===- sp-compile.cpp - StableHLO to a program for every rank -------------===//
 
+#include "Arguments.h"
 #include "Blocks.h"
 #include "CommandLine.h"
 #include "Documents.h"
@@ -51,7 +52,8 @@ private:
   bool stopsAt(StringRef stage) const { return options.emit == stage; }
   LogicalResult import(ModuleOp module, const CompileOptions &options);
   LogicalResult chooseLevers(ModuleOp module, const Target &target);
-  void noteAttentions(ModuleOp module);
+  LogicalResult note(ModuleOp module);
+  bool reports() const { return options.explain || !options.report.empty(); }
   LogicalResult stop();
   LogicalResult checkMemory(ModuleOp module, int64_t peakBytes);
   LogicalResult checkConstants(ModuleOp module);
@@ -65,6 +67,7 @@ private:
   std::string levers; ///< options that were taken for a limit
   MemoryChoices choices;
   nlohmann::json attentions = nlohmann::json::array();
+  SmallVector<NotedArgument> arguments;
   Clock::time_point begin = Clock::now();
 };
 
@@ -182,13 +185,14 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
   }
   if (stopsAt("spx") && failed(writeArtifact(*program)))
     return failure();
-  if (!options.explain && options.report.empty())
+  if (!reports())
     return success();
   double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   FailureOr<nlohmann::json> report =
       makeReport(module, std::move(attentions), *program, seconds);
   if (failed(report))
     return failure();
+  (*report)["arguments"] = describeArguments(module, arguments);
   if (options.explain)
     printExplanation(log, *report,
                      stopsAt("spx") ? llvm::outs() : llvm::errs());
@@ -201,8 +205,9 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
                        "\n");
 }
 
-/// Keeps what a report says of the attentions, which Partition consumes.
-void Compilation::noteAttentions(ModuleOp module) {
+/// Keeps what a report says of the attentions and of how arguments are read,
+/// which Partition consumes.
+LogicalResult Compilation::note(ModuleOp module) {
   bool hasAttention = module
                           .walk([](Operation *op) {
                             return isa<AttentionOp, AttentionBackwardOp>(op)
@@ -214,8 +219,13 @@ void Compilation::noteAttentions(ModuleOp module) {
     llvm::errs() << "sp-compile: note: the model has no attention that could "
                     "be taken: nothing shards its sequence; --explain says "
                     "why\n";
-  if (options.explain || !options.report.empty())
-    attentions = describeAttentions(module);
+  if (!reports())
+    return success();
+  attentions = describeAttentions(module);
+  FailureOr<SmallVector<NotedArgument>> noted = noteArguments(module);
+  if (succeeded(noted))
+    arguments = std::move(*noted);
+  return noted;
 }
 
 LogicalResult Compilation::import(ModuleOp module,
@@ -295,8 +305,8 @@ LogicalResult Compilation::run(ModuleOp module) {
       return failure();
     if (failed(runStage(module, stage.name, stage.build)))
       return failure();
-    if (stage.name == "plan")
-      noteAttentions(module);
+    if (stage.name == "plan" && failed(note(module)))
+      return failure();
     if (stopsAt(stage.name))
       return stop();
   }

@@ -14,10 +14,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "sp/IR/Attributes.h"
-#include "sp/IR/CarriedValues.h"
 #include "sp/IR/Program.h"
-#include "sp/IR/ShardingRules.h"
 #include "sp/IR/Storage.h"
+#include "sp/Partition/ParameterRoles.h"
 #include "sp/Partition/Passes.h"
 
 #include "mlir/IR/Remarks.h"
@@ -32,74 +31,6 @@ using namespace mlir::sp;
 
 namespace {
 
-/// Smaller arguments stay whole: dealing them saves less than moving them
-/// takes.
-constexpr int64_t kSmallBytes = 64 * 1024;
-
-/// How a program reads one of its arguments.
-struct Uses {
-  /// By more than the operations that keep elements apart.
-  bool isRead = false;
-  /// Results that those alone make of it.
-  llvm::SmallSetVector<unsigned, 4> results;
-  /// Dimensions of which loops take parts.
-  llvm::SmallSetVector<unsigned, 4> cut;
-};
-
-class UsesFinder {
-public:
-  Uses find(Value argument) {
-    follow(argument);
-    while (!open.empty())
-      for (OpOperand &use : open.pop_back_val().getUses())
-        visit(use);
-    return uses;
-  }
-
-private:
-  void follow(Value value) {
-    if (seen.insert(value).second)
-      open.push_back(value);
-  }
-
-  void visit(OpOperand &use) {
-    Operation *op = use.getOwner();
-    if (isa<func::ReturnOp>(op)) {
-      uses.results.insert(use.getOperandNumber());
-      return;
-    }
-    if (op->hasTrait<stablehlo::Elementwise>() || isShardingAnnotation(op)) {
-      for (Value result : op->getResults())
-        if (cast<RankedTensorType>(result.getType()).getShape() ==
-            cast<RankedTensorType>(use.get().getType()).getShape())
-          follow(result);
-      return;
-    }
-    if (std::optional<Carried> carried = startedBy(use))
-      follow(carried->argument());
-    if (op->hasTrait<OpTrait::IsTerminator>())
-      return;
-    uses.isRead = true;
-    if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op))
-      for (auto [dim, sizes] : llvm::enumerate(
-               llvm::zip_equal(slice.getOperand().getType().getShape(),
-                               slice.getType().getShape())))
-        if (std::get<0>(sizes) != std::get<1>(sizes))
-          uses.cut.insert(dim);
-  }
-
-  Uses uses;
-  DenseSet<Value> seen;
-  SmallVector<Value> open;
-};
-
-/// A parameter or state of an optimizer.
-struct Role {
-  BlockArgument argument;
-  unsigned result; ///< that it is donated to
-  Uses uses;
-};
-
 struct DealParametersPass
     : mlir::sp::impl::DealParametersPassBase<DealParametersPass> {
   using DealParametersPassBase::DealParametersPassBase;
@@ -111,7 +42,7 @@ struct DealParametersPass
     FailureOr<func::FuncOp> func = findProgram(getOperation());
     if (!mesh || failed(func) || failed(findAxes(mesh)))
       return signalPassFailure();
-    SmallVector<Role> roles = findRoles(*func);
+    SmallVector<TrainedArgument> roles = findTrained(*func);
     if (roles.empty()) {
       func->emitError()
           << "expected a training step, whose parameters and state are "
@@ -122,7 +53,7 @@ struct DealParametersPass
     if (axes.empty())
       return;
     int64_t bytes[2][2] = {};
-    for (const Role &role : roles) {
+    for (const TrainedArgument &role : roles) {
       unsigned number = role.argument.getArgNumber();
       auto own = func->getArgAttrOfType<ShardingAttr>(number, kSharding);
       // The user's own stays, but what a tensor axis deals is dealt further.
@@ -182,22 +113,12 @@ private:
     return success();
   }
 
-  static SmallVector<Role> findRoles(func::FuncOp func) {
-    SmallVector<Role> roles;
-    for (BlockArgument argument : func.getArguments()) {
-      std::optional<unsigned> result = donatedTo(func, argument.getArgNumber());
-      if (result && isa<FloatType>(getElementTypeOrSelf(argument.getType())))
-        roles.push_back({argument, *result, UsesFinder().find(argument)});
-    }
-    return roles;
-  }
-
   /// Dimensions of which loops take parts of an argument, or of the parameters
   /// that its update makes.
-  static llvm::SmallSetVector<unsigned, 4> cutOf(const Role &role,
-                                                 ArrayRef<Role> roles) {
+  static llvm::SmallSetVector<unsigned, 4>
+  cutOf(const TrainedArgument &role, ArrayRef<TrainedArgument> roles) {
     llvm::SmallSetVector<unsigned, 4> cut = role.uses.cut;
-    for (const Role &other : roles)
+    for (const TrainedArgument &other : roles)
       if (role.uses.results.contains(other.result))
         cut.insert_range(other.uses.cut);
     return cut;
@@ -275,11 +196,12 @@ private:
                           [&](MeshAxisAttr axis) { stream << axis.getName(); });
     remark::passed(func.getLoc(), remark::RemarkOpts::name("Zero").category(
                                       "sp-deal-parameters"))
-        << "of parameters " << remark::metric("parameters", bytes[0][1])
-        << " bytes are dealt over " << remark::metric("axes", names) << ", "
-        << remark::metric("wholeParameters", bytes[0][0])
-        << " stay whole, of state " << remark::metric("state", bytes[1][1])
-        << " and " << remark::metric("wholeState", bytes[1][0]);
+        << "deals over " << remark::metric("axes", names) << ": "
+        << remark::metric("parameters", bytes[0][1])
+        << " bytes of parameters, while "
+        << remark::metric("wholeParameters", bytes[0][0]) << " stay whole, and "
+        << remark::metric("state", bytes[1][1]) << " of state, while "
+        << remark::metric("wholeState", bytes[1][0]) << " do";
   }
 
   SmallVector<MeshAxisAttr> axes;

@@ -1,0 +1,50 @@
+/// What the arguments of a training step are, by how the program reads them.
+#ifndef SP_PARTITION_PARAMETERROLES_H
+#define SP_PARTITION_PARAMETERROLES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::sp {
+
+/// Bytes below which --zero leaves an argument whole: dealing it saves less
+/// than moving it takes.
+constexpr int64_t kSmallBytes = 64 * 1024;
+
+enum class ArgumentRole {
+  Parameter, ///< donated, and read by more than its update
+  State,     ///< donated, and read by updates alone
+  Small,     ///< donated, of fewer than kSmallBytes
+  Data       ///< not donated
+};
+
+/// "parameter", "state", "small", "data".
+StringRef nameOf(ArgumentRole role);
+
+/// How a program reads one of its arguments.
+struct ArgumentUses {
+  /// By more than the operations that keep elements apart.
+  bool isRead = false;
+  /// Results that those alone make of it.
+  llvm::SmallSetVector<unsigned, 4> results;
+  /// Dimensions of which loops take parts.
+  llvm::SmallSetVector<unsigned, 4> cut;
+};
+
+/// A parameter, or state of an optimizer: an argument of floating point that is
+/// donated.
+struct TrainedArgument {
+  BlockArgument argument;
+  unsigned result; ///< that it is donated to
+  ArgumentUses uses;
+};
+
+/// All of a program whose donations are resolved and whose shapes are global.
+SmallVector<TrainedArgument> findTrained(func::FuncOp func);
+
+/// The role of each argument of such a program.
+SmallVector<ArgumentRole> findRoles(func::FuncOp func);
+
+} // namespace mlir::sp
+
+#endif // SP_PARTITION_PARAMETERROLES_H
