@@ -280,7 +280,10 @@ def _argument_names(function: Callable[..., Any], count: int) -> list[str]:
         parameters = ()
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names = [each.name for each in parameters if each.kind in kinds][:count]
-    return names + [f"argument{number}" for number in range(len(names), count)]
+    for number in range(len(names), count):
+        name = f"argument{number}"
+        names.append(name + "_" * (name in names))
+    return names
 
 
 def _state_names(args: tuple, donated: tuple[int, ...], names: Sequence[str]) -> list[str]:

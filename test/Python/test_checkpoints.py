@@ -198,12 +198,13 @@ def test_sp_run_names_what_python_names(tmp_path, donate):
         "it's": np.ones(3, np.float32),
         "a.b": np.ones(2, np.float32),
         "a": {"b": np.ones(4, np.float32)},
+        "größe": np.ones(9, np.float32),
         "pair": (np.ones(5, np.float32), [np.ones(6, np.float32)]),
     }
     args = [tree, np.ones(7, np.float32), np.ones(8, np.float32)]
 
-    def move(parameters, bias, *rest):
-        given = (parameters, bias, *rest)
+    def move(parameters, argument2, *rest):
+        given = (parameters, argument2, *rest)
         kept = [jax.tree.map(lambda x: x * 2, given[n]) for n in np.atleast_1d(donate)]
         return sum(jnp.sum(leaf) for leaf in jax.tree.leaves(given)), *kept
 
@@ -217,17 +218,18 @@ def test_sp_run_names_what_python_names(tmp_path, donate):
     assert list(indices[0]) == list(indices[1])
     prefix = {(0, 1): "parameters.", 0: "", (1, 2): None}[donate]
     expected = (
-        {"bias", "argument2"}
+        {"argument2", "argument2_"}
         if prefix is None
         else {
             f"{prefix}it's",
             "parameters['a.b']",
             "parameters['a']['b']",
+            f"{prefix}größe",
             f"{prefix}pair.0",
             f"{prefix}pair.1.0",
         }
     )
-    assert set(indices[0]) == expected | ({"bias"} if donate == (0, 1) else set())
+    assert set(indices[0]) == expected | ({"argument2"} if donate == (0, 1) else set())
 
 
 KILLED = """

@@ -24,6 +24,8 @@ using Json = nlohmann::ordered_json;
 constexpr char kIndex[] = "model.safetensors.index.json";
 /// Of one file, unless a single array is larger.
 constexpr uint64_t kMostBytes = uint64_t(4) << 30;
+/// That an index can say, to which others are added.
+constexpr int64_t kMostSteps = int64_t(1) << 60;
 
 uint64_t bytesOf(const sprt_array &array) {
   uint64_t bytes = sprt_dtype_size(array.dtype);
@@ -118,8 +120,10 @@ bool readIndex(const fs::path &path, std::map<std::string, std::string> &places,
     }
     const Json &metadata = index["metadata"];
     if (metadata.is_object() && metadata.contains("step") &&
-        metadata["step"].is_string())
-      parseNumber(metadata["step"].get<std::string>(), out_step);
+        metadata["step"].is_string() &&
+        (!parseNumber(metadata["step"].get<std::string>(), out_step) ||
+         out_step < 0 || out_step > kMostSteps))
+      out_step = 0;
     if (areNames)
       return true;
   }
@@ -204,7 +208,7 @@ bool loadState(const std::string &folder, const sprt_program *program,
   return false;
 }
 
-bool prepareSave(const std::string &folder,
+bool prepareSave(const std::string &folder, const sprt_program *program,
                  const std::vector<StateArray> &state) {
   if (state.empty()) {
     printError("expected results that feed inputs, which are what --save "
@@ -212,9 +216,16 @@ bool prepareSave(const std::string &folder,
                "--feed=result1:arg0");
     return false;
   }
-  std::error_code code;
+  for (const StateArray &each : state)
+    if (inputOf(program, each.input).dtype == SPRT_C128) {
+      printError("expected state of types that safetensors have but " +
+                 each.name + " is of " + sprt_dtype_name(SPRT_C128) +
+                 "; keep its real and imaginary parts apart");
+      return false;
+    }
+  std::error_code code, ignored;
   fs::create_directories(folder, code);
-  if (code && !fs::is_directory(folder)) {
+  if (code && !fs::is_directory(folder, ignored)) {
     printError(folder + ": cannot be made a folder: " + code.message());
     return false;
   }

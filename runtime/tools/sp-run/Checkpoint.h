@@ -43,7 +43,7 @@ bool loadState(const std::string &folder, const sprt_program *program,
 
 /// Makes the folder of `--save` unless it is there, and finds out whether an
 /// index can be written: asked before long work. False after a diagnostic.
-bool prepareSave(const std::string &folder,
+bool prepareSave(const std::string &folder, const sprt_program *program,
                  const std::vector<StateArray> &state);
 
 /// Writes what `results` have of the state, made by so many steps. False after

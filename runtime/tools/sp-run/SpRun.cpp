@@ -91,7 +91,8 @@ int run(Options options, bool &out_abandons) {
 
   std::vector<StateArray> state = stateOf(loaded, created);
   Checkpoint from;
-  if (speaks && !options.save.empty() && !prepareSave(options.save, state))
+  if (speaks && !options.save.empty() &&
+      !prepareSave(options.save, loaded, state))
     return kFailed;
   if (!options.load.empty() && !loadState(options.load, loaded, state, from))
     return kFailed;

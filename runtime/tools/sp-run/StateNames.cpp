@@ -35,8 +35,9 @@ public:
 private:
   std::string word() {
     size_t begin = at;
-    auto isWord = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    // What is not ASCII is taken for letters of other scripts.
+    auto isWord = [](unsigned char c) {
+      return std::isalnum(c) || c == '_' || c >= 0x80;
     };
     while (at < text.size() && isWord(text[at]))
       ++at;
