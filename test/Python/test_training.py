@@ -140,6 +140,17 @@ def test_batch_may_be_a_lone_argument():
     assert len(losses) == 2 and losses[1] < losses[0]
 
 
+def test_progress_is_told():
+    trainer, (_, _, x) = simple()
+    told = []
+    losses = trainer.run([x, x, x], progress=told.append)
+    assert [(each["step"], each["loss"]) for each in told] == list(enumerate(losses, 1))
+    for each in told:
+        # Of floats the rows are tokens.
+        assert each["tokensPerSecond"] == pytest.approx(x.shape[0] / each["seconds"])
+    assert told[-1]["peakBytes"] == max(trainer.last_run["peakBytesPerRank"]) > 0
+
+
 def test_exported_step_runs_from_the_shell(tmp_path):
     trainer, _ = simple()
     assert trainer.exported.text.count("tf.aliasing_output") == 2
