@@ -15,6 +15,7 @@
 
 #include "sp/IR/Attributes.h"
 #include "sp/IR/Program.h"
+#include "sp/IR/ShardingRules.h"
 #include "sp/IR/Storage.h"
 #include "sp/Partition/ParameterRoles.h"
 #include "sp/Partition/Passes.h"
