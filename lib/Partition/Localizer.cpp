@@ -3,6 +3,7 @@
 #include "Localizer.h"
 #include "LocalizeRows.h"
 #include "sp/IR/Attributes.h"
+#include "sp/IR/CarriedValues.h"
 #include "sp/IR/Program.h"
 #include "sp/StableHLO/TensorTypes.h"
 
@@ -109,6 +110,11 @@ static bool isOfParameter(Value global) {
   return func && donatedTo(func, argument.getArgNumber());
 }
 
+bool Localizer::isFar(Value global, int64_t lastAttentions) const {
+  int64_t between = attentions - lastAttentions;
+  return takesWhole ? between > 0 : between > 1 && isOfParameter(global);
+}
+
 Value Localizer::require(Value global, ArrayRef<DimAttr> dims,
                          Operation *user) {
   LocalValue local = locals.at(global);
@@ -117,8 +123,7 @@ Value Localizer::require(Value global, ArrayRef<DimAttr> dims,
   std::pair<Value, Attribute> key(
       global, ShardingAttr::get(builder.getContext(), dims));
   if (Resharded &done = resharded[key]; done.value) {
-    bool isFar = attentions - done.attentions > 1 && isOfParameter(global);
-    if (!isFar) {
+    if (!isFar(global, done.attentions)) {
       done.attentions = attentions;
       return done.value;
     }
@@ -188,7 +193,48 @@ LogicalResult Localizer::localizeRegions(Operation *op) {
   return success();
 }
 
+bool Localizer::localizeSum(AllReduceOp op) {
+  SmallVector<DimAttr> wanted = assignedDims(op, 0);
+  auto *dealt = llvm::find_if(wanted, isDealt);
+  if (op->getNumResults() != 1 || dealt == wanted.end())
+    return false;
+  LayoutAttr layout = onlyLayout(*dealt);
+  if (!layout || op.getAxes().getAxes() != ArrayRef(layout.getAxis()))
+    return false;
+  Value part = require(op->getOperand(0), wholeDims(op->getOperand(0)), op);
+  Value sum = ReduceScatterOp::create(
+      builder, op.getLoc(), localType(elementOf(part), wanted), part,
+      op.getKind(), dealt - wanted.begin(), layout);
+  define(op->getResult(0), {sum, wanted});
+  return true;
+}
+
+void Localizer::localizeWhole(Operation *op) {
+  IRMapping mapping;
+  op->walk([&](Operation *inner) {
+    for (Value value : inner->getOperands()) {
+      auto known = locals.find(value);
+      if (known == locals.end() || mapping.contains(value))
+        continue;
+      mapping.map(value, isTensor(value) ? require(value, wholeDims(value), op)
+                                         : known->second.value);
+    }
+  });
+  Operation *local = builder.clone(*op, mapping);
+  for (auto [global, result] :
+       llvm::zip_equal(op->getResults(), local->getResults()))
+    define(global, {result, isTensor(global) ? wholeDims(global)
+                                             : SmallVector<DimAttr>()});
+}
+
 LogicalResult Localizer::localize(Operation *op) {
+  attentions += isa<AttendOp, AttendBackwardOp>(op);
+  if (auto reduce = dyn_cast<AllReduceOp>(op); reduce && localizeSum(reduce))
+    return success();
+  if (takesWhole && takesWhole(op)) {
+    localizeWhole(op);
+    return success();
+  }
   if (isOfTurns && isa<AttentionOp, AttentionBackwardOp>(op)) {
     localizeWhatStays(op);
     return success();

@@ -34,6 +34,13 @@ class Localizer {
 public:
   Localizer(OpBuilder &builder, MeshOp mesh)
       : builder(builder), mesh(mesh), isOfTurns(mesh && mesh.getFolded()) {}
+  /// Of a program that is local already: where `takesWhole` holds ranks do
+  /// something of their own, with whole operands. These are gathered again
+  /// behind an attention; elsewhere parameters of a layer that is far away are.
+  Localizer(OpBuilder &builder, MeshOp mesh,
+            function_ref<bool(Operation *)> takesWhole)
+      : builder(builder), mesh(mesh), isOfTurns(false), takesWhole(takesWhole) {
+  }
 
   void define(Value global, LocalValue local) {
     locals[global] = std::move(local);
@@ -55,6 +62,11 @@ public:
 private:
   LogicalResult localize(Operation *op);
   LogicalResult localizeRegions(Operation *op);
+  void localizeWhole(Operation *op);
+  /// A sum over ranks, of which each needs a part. Whether it is one.
+  bool localizeSum(AllReduceOp op);
+  /// Whether to reshard a value anew that was last needed so long ago.
+  bool isFar(Value global, int64_t lastAttentions) const;
   LogicalResult localizeBranch(Operation *op, Region &region, Region &local,
                                ArrayRef<SmallVector<DimAttr>> dims);
   void localizeAttention(AttentionOp op);
@@ -95,6 +107,7 @@ private:
   OpBuilder &builder;
   MeshOp mesh;
   bool isOfTurns;
+  function_ref<bool(Operation *)> takesWhole; ///< null in global shapes
   DenseMap<Value, LocalValue> locals;
   /// A value dealt otherwise, and how many attentions came before its last use.
   struct Resharded {

@@ -19,6 +19,7 @@ void mlir::sp::buildPartitionPipeline(
   pm.addPass(createLocalizePass());
   pm.addPass(createSinkReductionsPass());
   pm.addPass(createJoinSumsPass());
+  pm.addPass(createDealResidualsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createVerifyPartitionPass());

@@ -172,6 +172,29 @@ def JoinSumsPass : Pass<"sp-join-sums", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::stablehlo::StablehloDialect"];
 }
 
+def DealResidualsPass : Pass<"sp-deal-residuals", "::mlir::ModuleOp"> {
+  let summary = "Deal rows between tensor-parallel layers";
+  let description = [{
+    Sums over a tensor axis, and what its ranks would all compute alike of them, such
+    as residuals and norms, are dealt by rows; weights read them gathered. Rows that
+    are read again behind an attention are gathered again. Gradients of what is whole,
+    such as a norm's scale, become sums over the axis.
+
+    ```mlir
+    // Before
+    %y = sp.all_reduce %p sum over ["tp"] of 2 : tensor<1x64x32xf32>
+    %h = stablehlo.add %x, %y : tensor<1x64x32xf32>
+    %u = stablehlo.dot_general %h, %up, contracting_dims = [2] x [0] : ...
+    // After
+    %y = sp.reduce_scatter %p sum dim 1 in <contiguous 64 on "tp" of 2> : tensor<1x64x32xf32> -> tensor<1x32x32xf32>
+    %h = stablehlo.add %x_part, %y : tensor<1x32x32xf32>
+    %n = sp.all_gather %h dim 1 in <contiguous 64 on "tp" of 2> : tensor<1x32x32xf32> -> tensor<1x64x32xf32>
+    %u = stablehlo.dot_general %n, %up, contracting_dims = [2] x [0] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::stablehlo::StablehloDialect"];
+}
+
 def FoldTurnsPass : Pass<"sp-fold-turns", "::mlir::ModuleOp"> {
   let summary = "Run the ranks of a folded mesh one after the other";
   let description = [{

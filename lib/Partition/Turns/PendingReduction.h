@@ -3,6 +3,7 @@
 #define SP_LIB_PARTITION_PENDINGREDUCTION_H
 
 #include "Turns/RankInvariance.h"
+#include "sp/IR/LocalForms.h"
 #include "sp/StableHLO/TensorTypes.h"
 
 namespace mlir::sp {

@@ -9,11 +9,27 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-RankInvariance::RankInvariance(func::FuncOp func) {
+RankInvariance::RankInvariance(func::FuncOp func) { run(func); }
+
+RankInvariance::RankInvariance(func::FuncOp func, AxisAttr axis) : axis(axis) {
+  run(func);
+}
+
+/// Whether an attribute names the axis or a part of it.
+static bool names(Attribute attr, AxisAttr axis) {
+  return attr
+      .walk([&](AxisAttr other) {
+        return other.overlaps(axis) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void RankInvariance::run(func::FuncOp func) {
   for (BlockArgument argument : func.getArguments()) {
     auto sharding =
         func.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), kSharding);
-    if (!sharding || !sharding.isReplicated())
+    if (!sharding || (axis ? names(sharding, axis) : !sharding.isReplicated()))
       differ(argument);
   }
   do {
@@ -41,17 +57,36 @@ void RankInvariance::visit(Operation *op) {
         differ(result);
     return;
   }
-  // Which ranks a reduction leaves out is not looked into.
-  if (auto reduce = dyn_cast<AllReduceOp>(op)) {
-    MeshOp mesh = getMesh(op->getParentOfType<ModuleOp>());
-    if (static_cast<int64_t>(reduce.getRanks()) == mesh.getRanks())
-      return;
-  }
-  bool reads =
-      op->hasTrait<OpTrait::IsTerminator>() ||
-      (isa_and_nonnull<SpDialect>(op->getDialect()) && op->getNumResults() > 0);
+  if (makesAlike(op))
+    return;
+  bool reads = op->hasTrait<OpTrait::IsTerminator>() || tellsApart(op);
   forEachRead(op, [&](Value value) { reads |= !isAlike(value); });
   if (reads)
     for (Value result : op->getResults())
       differ(result);
+}
+
+bool RankInvariance::tellsApart(Operation *op) const {
+  if (!axis)
+    return isa_and_nonnull<SpDialect>(op->getDialect()) &&
+           op->getNumResults() > 0;
+  return op
+      ->walk([&](Operation *inner) {
+        return names(inner->getAttrDictionary(), axis) ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool RankInvariance::makesAlike(Operation *op) const {
+  if (auto gather = dyn_cast<AllGatherOp>(op))
+    return axis && gather.getLayout().getAxis() == axis;
+  auto reduce = dyn_cast<AllReduceOp>(op);
+  if (!reduce)
+    return false;
+  if (axis)
+    return llvm::is_contained(reduce.getAxes().getAxes(), axis);
+  // Which ranks a reduction leaves out is not looked into.
+  MeshOp mesh = getMesh(op->getParentOfType<ModuleOp>());
+  return static_cast<int64_t>(reduce.getRanks()) == mesh.getRanks();
 }

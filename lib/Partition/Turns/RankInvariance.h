@@ -1,4 +1,4 @@
-/// Which values every rank computes alike.
+/// Which values ranks compute alike.
 #ifndef SP_LIB_PARTITION_RANKINVARIANCE_H
 #define SP_LIB_PARTITION_RANKINVARIANCE_H
 
@@ -13,13 +13,21 @@ namespace mlir::sp {
 class RankInvariance {
 public:
   explicit RankInvariance(func::FuncOp func);
+  /// On the ranks of an axis, alike otherwise or not.
+  RankInvariance(func::FuncOp func, AxisAttr axis);
 
   bool isAlike(Value value) const { return !differing.contains(value); }
 
 private:
+  void run(func::FuncOp func);
   void visit(Operation *op);
+  /// Whether an operation gives ranks different results of the same operands.
+  bool tellsApart(Operation *op) const;
+  /// Whether it gives them the same result of any.
+  bool makesAlike(Operation *op) const;
   void differ(Value value) { changed |= differing.insert(value).second; }
 
+  AxisAttr axis; ///< null for all ranks
   DenseSet<Value> differing;
   bool changed = false;
 };
