@@ -124,19 +124,21 @@ static FailureOr<PerDevice> shift(OpT op, const PerDevice &operands) {
 
 template <typename OpT>
 static FailureOr<PerDevice> allGather(OpT op, const PerDevice &operands) {
-  FailureOr<Owners> owners = Owners::find(op, op.getLayout());
-  if (failed(owners))
-    return failure();
-  const Layout &rows = owners->rows();
   PerDevice results(operands.size());
-  for (size_t rank = 0; rank < operands.size(); ++rank) {
-    Tensor result = unwritten(resultType(op, 0));
-    for (int64_t position = 0; position < rows.length(); ++position) {
-      Layout::Place place = rows.toLocal(position);
-      copyRows(operands[owners->rankOf(rank, place.owner)][0], result,
-               {int64_t(op.getDim()), place.row, position});
+  for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+    FailureOr<Owners> owners = Owners::find(op, op.getLayout(i));
+    if (failed(owners))
+      return failure();
+    const Layout &rows = owners->rows();
+    for (size_t rank = 0; rank < operands.size(); ++rank) {
+      Tensor result = unwritten(resultType(op, i));
+      for (int64_t position = 0; position < rows.length(); ++position) {
+        Layout::Place place = rows.toLocal(position);
+        copyRows(operands[owners->rankOf(rank, place.owner)][i], result,
+                 {op.getDims()[i], place.row, position});
+      }
+      results[rank].push_back(std::move(result));
     }
-    results[rank].push_back(std::move(result));
   }
   return results;
 }
@@ -325,24 +327,26 @@ static FailureOr<PerDevice> allReduce(OpT op, const PerDevice &operands,
 template <typename OpT>
 static FailureOr<PerDevice> reduceScatter(OpT op, const PerDevice &operands,
                                           Evaluator &evaluator) {
-  FailureOr<Owners> owners = Owners::find(op, op.getLayout());
-  if (failed(owners))
-    return failure();
-  const Layout &rows = owners->rows();
   PerDevice results(operands.size());
-  for (size_t rank = 0; rank < operands.size(); ++rank) {
-    Tensor sum = operands[owners->rankOf(rank, 0)][0];
-    for (int64_t owner = 1; owner < rows.ranks(); ++owner)
-      if (failed(combineInto(op, op.getKind(), sum,
-                             operands[owners->rankOf(rank, owner)][0],
-                             evaluator)))
-        return failure();
-    Tensor result = unwritten(resultType(op, 0));
-    for (int64_t row = 0; row < owners->countAt(rank); ++row)
-      copyRows(sum, result,
-               {int64_t(op.getDim()), rows.toGlobal(owners->ownerAt(rank), row),
-                row});
-    results[rank].push_back(std::move(result));
+  for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+    FailureOr<Owners> owners = Owners::find(op, op.getLayout(i));
+    if (failed(owners))
+      return failure();
+    const Layout &rows = owners->rows();
+    for (size_t rank = 0; rank < operands.size(); ++rank) {
+      Tensor sum = operands[owners->rankOf(rank, 0)][i];
+      for (int64_t owner = 1; owner < rows.ranks(); ++owner)
+        if (failed(combineInto(op, op.getKind(), sum,
+                               operands[owners->rankOf(rank, owner)][i],
+                               evaluator)))
+          return failure();
+      Tensor result = unwritten(resultType(op, i));
+      for (int64_t row = 0; row < owners->countAt(rank); ++row)
+        copyRows(
+            sum, result,
+            {op.getDims()[i], rows.toGlobal(owners->ownerAt(rank), row), row});
+      results[rank].push_back(std::move(result));
+    }
   }
   return results;
 }

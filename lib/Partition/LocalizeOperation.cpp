@@ -166,12 +166,11 @@ static void scatter(OpBuilder &builder, Operation *op, Reduction kind,
       LayoutAttr layout = atom.getLayout();
       if (!layout)
         continue;
-      shape[dim + index] = layout.getMaxCount();
       bytes += reduceBytes(result, layout.getRanks()) / 2;
       ranks *= layout.getRanks();
-      result = ReduceScatterOp::create(builder, op->getLoc(),
-                                       typeOf(result).clone(shape), result,
-                                       kind, dim + index, layout);
+      result = ReduceScatterOp::create(builder, op->getLoc(), result, kind,
+                                       dim + index, layout)
+                   .getResult(0);
       llvm::erase_if(reduced, [&](LayoutAttr other) {
         return other.getAxis() == layout.getAxis();
       });

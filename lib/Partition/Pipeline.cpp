@@ -20,6 +20,8 @@ void mlir::sp::buildPartitionPipeline(
   pm.addPass(createSinkReductionsPass());
   pm.addPass(createJoinSumsPass());
   pm.addPass(createDealResidualsPass());
+  // What is one value travels once.
+  pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createVerifyPartitionPass());

@@ -37,8 +37,8 @@ LogicalResult mlir::sp::checkBatchRows(ModuleOp module) {
   WalkResult walked = main.walk([&](Operation *op) -> WalkResult {
     bool isDealt = false;
     for (NamedAttribute named : op->getAttrs())
-      if (auto layout = dyn_cast<LayoutAttr>(named.getValue()))
-        isDealt |= layout.isOfBatch();
+      named.getValue().walk(
+          [&](LayoutAttr layout) { isDealt |= layout.isOfBatch(); });
     if (!isDealt || rowsLoopOf(op->getParentOp()))
       return success();
     return op->emitOpError()

@@ -25,7 +25,7 @@ import numpy as np
 from .arrays import bfloat16
 from .locations import find_library
 
-ABI_VERSION = 6
+ABI_VERSION = 7
 
 
 class RunError(Exception):

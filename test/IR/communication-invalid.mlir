@@ -102,6 +102,30 @@ func.func @all_gather_c1_no_such_dimension(%k: tensor<3x8xf32>) {
 
 // -----
 
+func.func @all_gather_c2_nothing() {
+  // expected-error @below {{'sp.all_gather' op expected a dimension, a layout and a result for each of one or more values but got 0, 0 and 0 for 0}}
+  "sp.all_gather"() <{dims = array<i64>, layouts = [], operandSegmentSizes = array<i32: 0, 0>}> : () -> ()
+  return
+}
+
+// -----
+
+func.func @all_gather_c2_one_dimension_for_two(%k: tensor<3x8xf32>) {
+  // expected-error @below {{'sp.all_gather' op expected a dimension, a layout and a result for each of one or more values but got 1, 1 and 2 for 2}}
+  %0:2 = sp.all_gather %k, %k dims [0 in <contiguous 10 on "sp" of 4>] : tensor<3x8xf32>, tensor<3x8xf32> -> tensor<10x8xf32>, tensor<10x8xf32>
+  return
+}
+
+// -----
+
+func.func @all_gather_c3_other_ranks(%k: tensor<3x8xf32>, %w: tensor<5x8xf32>) {
+  // expected-error @below {{'sp.all_gather' op expected rows dealt to the same ranks but got #sp.layout<contiguous 10 on "sp" of 4> and #sp.layout<contiguous 10 on "dp" of 2>}}
+  %0:2 = sp.all_gather %k, %w dims [0 in <contiguous 10 on "sp" of 4>, 0 in <contiguous 10 on "dp" of 2>] : tensor<3x8xf32>, tensor<5x8xf32> -> tensor<10x8xf32>, tensor<10x8xf32>
+  return
+}
+
+// -----
+
 func.func @all_to_all_c1_other_heads(%q: tensor<1x3x6x4xf32>) {
   // expected-error @below {{'sp.all_to_all' op expected dealt rows 'tensor<1x3x6x4xf32>' and dealt heads 'tensor<1x10x2x4xf32>' but got 'tensor<1x3x6x4xf32>' and 'tensor<1x10x3x4xf32>'}}
   %0 = sp.all_to_all %q rows <zigzag 10 on "sp" of 4> heads <contiguous 6 on "sp" of 4> of 6 : tensor<1x3x6x4xf32> -> tensor<1x10x3x4xf32>
@@ -161,6 +185,30 @@ func.func @all_reduce_c4_other_type(%x: tensor<8xf32>) {
 func.func @reduce_scatter_c1_not_dealt(%x: tensor<8xf32>) {
   // expected-error @below {{'sp.reduce_scatter' op expected dimension 0 to go from 8 to 2 but got 'tensor<8xf32>' and 'tensor<4xf32>'}}
   %0 = sp.reduce_scatter %x sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c2_nothing() {
+  // expected-error @below {{'sp.reduce_scatter' op expected a dimension, a layout and a result for each of one or more values but got 0, 0 and 0 for 0}}
+  "sp.reduce_scatter"() <{kind = 0 : i32, dims = array<i64>, layouts = []}> : () -> ()
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c3_other_ranks(%x: tensor<8xf32>) {
+  // expected-error @below {{'sp.reduce_scatter' op expected rows dealt to the same ranks but got #sp.layout<contiguous 8 on "sp" of 4> and #sp.layout<contiguous 8 on "sp" of 2>}}
+  %0:2 = sp.reduce_scatter %x, %x sum dims [0 in <contiguous 8 on "sp" of 4>, 0 in <contiguous 8 on "sp" of 2>] : tensor<8xf32>, tensor<8xf32> -> tensor<2xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c4_two_types(%x: tensor<8xf32>, %y: tensor<8xbf16>) {
+  // expected-error @below {{'sp.reduce_scatter' op expected values of 'f32' but got 'tensor<8xbf16>'}}
+  %0:2 = sp.reduce_scatter %x, %y sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32>, tensor<8xbf16> -> tensor<2xf32>, tensor<2xbf16>
   return
 }
 

@@ -43,6 +43,17 @@ func.func @all_gather_in_both_forms(%k: tensor<3x8xi32>) {
   return
 }
 
+// Types and dimensions may differ; a dimension and layout that all share stands once.
+// CHECK-LABEL: @values_gathered_together
+func.func @values_gathered_together(%k: tensor<3x8xf32>, %v: tensor<3x4xbf16>, %w: tensor<2x3xi32>) {
+  // CHECK: sp.all_gather %{{.*}}, %{{.*}} dim 0 in <zigzag 10 on "sp" of 4> : tensor<3x8xf32>, tensor<3x4xbf16> -> tensor<10x8xf32>, tensor<10x4xbf16>
+  %0:2 = sp.all_gather %k, %v dim 0 in <zigzag 10 on "sp" of 4> : tensor<3x8xf32>, tensor<3x4xbf16> -> tensor<10x8xf32>, tensor<10x4xbf16>
+  // CHECK: sp.all_gather_start %{{.*}}, %{{.*}} dims [0 in <zigzag 10 on "sp" of 4>, 1 in <contiguous 9 on "sp" of 4>] on back : tensor<3x8xf32>, tensor<2x3xi32> -> tensor<10x8xf32>, tensor<2x9xi32>
+  %1:3 = sp.all_gather_start %k, %w dims [0 in <zigzag 10 on "sp" of 4>, 1 in <contiguous 9 on "sp" of 4>] on back : tensor<3x8xf32>, tensor<2x3xi32> -> tensor<10x8xf32>, tensor<2x9xi32>
+  sp.wait %1#2
+  return
+}
+
 // CHECK-LABEL: @all_to_all_in_both_directions_and_forms
 func.func @all_to_all_in_both_directions_and_forms(%q: tensor<1x3x6x4xf32>) {
   // CHECK: sp.all_to_all %{{.*}} rows <zigzag 10 on "sp" of 4> heads <contiguous 6 on "sp" of 4> of 6 : tensor<1x3x6x4xf32> -> tensor<1x10x2x4xf32>
@@ -91,5 +102,15 @@ func.func @reduce_scatter_in_both_forms(%x: tensor<8xf32>) {
   // CHECK: sp.reduce_scatter_start %{{.*}} max dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<2xf32>
   %s2, %t = sp.reduce_scatter_start %x max dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<2xf32>
   sp.wait %t
+  return
+}
+
+// CHECK-LABEL: @values_scattered_together
+func.func @values_scattered_together(%x: tensor<8x2xf32>, %y: tensor<2x9xf32>) {
+  // CHECK: sp.reduce_scatter %{{.*}}, %{{.*}} sum dims [0 in <contiguous 8 on "sp" of 4>, 1 in <contiguous 9 on "sp" of 4>] : tensor<8x2xf32>, tensor<2x9xf32> -> tensor<2x2xf32>, tensor<2x3xf32>
+  %0:2 = sp.reduce_scatter %x, %y sum dims [0 in <contiguous 8 on "sp" of 4>, 1 in <contiguous 9 on "sp" of 4>] : tensor<8x2xf32>, tensor<2x9xf32> -> tensor<2x2xf32>, tensor<2x3xf32>
+  // CHECK: sp.reduce_scatter_start %{{.*}}, %{{.*}} sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8x2xf32>, tensor<8x2xf32> -> tensor<2x2xf32>, tensor<2x2xf32>
+  %1:3 = sp.reduce_scatter_start %x, %x sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8x2xf32>, tensor<8x2xf32> -> tensor<2x2xf32>, tensor<2x2xf32>
+  sp.wait %1#2
   return
 }

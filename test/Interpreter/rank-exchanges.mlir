@@ -1,6 +1,7 @@
 // RUN: sp-interpret %s --function=shift | FileCheck %s --check-prefix=SHIFT
 // RUN: sp-interpret %s --function=shift_of_heads | FileCheck %s --check-prefix=HEADS
 // RUN: sp-interpret %s --function=gather | FileCheck %s --check-prefix=GATHER
+// RUN: sp-interpret %s --function=gather_together | FileCheck %s --check-prefix=TOGETHER
 // RUN: sp-interpret %s --function=to_heads | FileCheck %s --check-prefix=TOHEADS
 // RUN: sp-interpret %s --function=to_rows | FileCheck %s --check-prefix=TOROWS
 // RUN: sp-interpret %s --function=reduce | FileCheck %s --check-prefix=REDUCE
@@ -75,15 +76,31 @@ func.func @reduce() -> (tensor<2xi32> {sp.sharding = #sp.sharding<[[2]]>}, tenso
   return %y, %m : tensor<2xi32>, tensor<f64>
 }
 
-// Each rank has 0 1 2 3 and its number on top; rank 0 keeps positions 0 and 3.
-// SCATTER: [3, 12, 6, 2147483647, 9, 2147483647]
-func.func @scatter() -> (tensor<1x2xi32> {sp.sharding = #sp.sharding<[[3 by <contiguous 3 on "sp" of 3>], [2]]>}) {
+// Each value along its own dimension: positions, and a row of the numbers of ranks.
+// TOGETHER: result0: tensor<7xi32> [0, 1, 2, 3, 4, 5, 6]
+// TOGETHER: result1: tensor<1x3xi32> [0, 1, 2]
+func.func @gather_together() -> (tensor<7xi32> {sp.sharding = #sp.sharding<[[7]]>},
+                                 tensor<1x3xi32> {sp.sharding = #sp.sharding<[[1], [3]]>}) {
+  %p = sp.positions <zigzag 7 on "sp" of 3> : tensor<3xi32>
+  %r = sp.positions <contiguous 3 on "sp" of 3> : tensor<1xi32>
+  %c = stablehlo.reshape %r : (tensor<1xi32>) -> tensor<1x1xi32>
+  %y:2 = sp.all_gather %p, %c dims [0 in <zigzag 7 on "sp" of 3>, 1 in <contiguous 3 on "sp" of 3>] : tensor<3xi32>, tensor<1x1xi32> -> tensor<7xi32>, tensor<1x3xi32>
+  return %y#0, %y#1 : tensor<7xi32>, tensor<1x3xi32>
+}
+
+// Each rank has 0 1 2 3 and its number on top; rank 0 keeps positions 0 and 3. Of
+// its number alone, thrice, each keeps one sum.
+// SCATTER: result0: tensor<3x2xi32> [3, 12, 6, 2147483647, 9, 2147483647]
+// SCATTER: result1: tensor<3xi32> [3, 3, 3]
+func.func @scatter() -> (tensor<1x2xi32> {sp.sharding = #sp.sharding<[[3 by <contiguous 3 on "sp" of 3>], [2]]>},
+                         tensor<1xi32> {sp.sharding = #sp.sharding<[[3 by <contiguous 3 on "sp" of 3>]]>}) {
   %i = stablehlo.iota dim = 1 : tensor<1x4xi32>
   %r = sp.positions <contiguous 3 on "sp" of 3> : tensor<1xi32>
   %w = stablehlo.broadcast_in_dim %r, dims = [0] : (tensor<1xi32>) -> tensor<1x4xi32>
   %x = stablehlo.add %i, %w : tensor<1x4xi32>
-  %y = sp.reduce_scatter %x sum dim 1 in <striped 4 on "sp" of 3> : tensor<1x4xi32> -> tensor<1x2xi32>
-  return %y : tensor<1x2xi32>
+  %n = stablehlo.broadcast_in_dim %r, dims = [0] : (tensor<1xi32>) -> tensor<3xi32>
+  %y:2 = sp.reduce_scatter %x, %n sum dims [1 in <striped 4 on "sp" of 3>, 0 in <contiguous 3 on "sp" of 3>] : tensor<1x4xi32>, tensor<3xi32> -> tensor<1x2xi32>, tensor<1xi32>
+  return %y#0, %y#1 : tensor<1x2xi32>, tensor<1xi32>
 }
 
 // What is started is there once it is awaited.

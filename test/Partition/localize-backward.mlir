@@ -31,8 +31,8 @@ func.func @main(%q: tensor<2x13x4x8xbf16>, %k: tensor<2x17x2x8xbf16>, %v: tensor
   // RING: %[[NATURAL:.*]] = stablehlo.multiply %[[M]], %{{.*}}
   // RING: %[[LOG:.*]] = stablehlo.log %[[ANY]]
   // RING: %[[LSE:.*]] = stablehlo.add %[[NATURAL]], %[[LOG]]
-  // GATHER: %[[KF:.*]] = sp.all_gather %[[K]] dim 1
-  // GATHER: %[[O:.*]], %[[L:.*]] = sp.attend(%[[Q]], %[[KF]],
+  // GATHER: %[[F:.*]]:2 = sp.all_gather %[[K]], %[[V]] dim 1
+  // GATHER: %[[O:.*]], %[[L:.*]] = sp.attend(%[[Q]], %[[F]]#0, %[[F]]#1)
   // GATHER: %[[ROUNDED:.*]] = stablehlo.convert %[[O]]
 
   // delta is made of local rows, NaN where the cotangent is not finite.
@@ -63,14 +63,12 @@ func.func @main(%q: tensor<2x13x4x8xbf16>, %k: tensor<2x17x2x8xbf16>, %v: tensor
 
   // Keys are gathered again, once delta is there; every rank's part of the
   // gradients of all keys is added up where the key is at home.
-  // GATHER: %[[KG:.*]] = sp.all_gather %[[K]] dim 1 in <contiguous 17 on "sp" of 5> after %[[DELTA]]
-  // GATHER: %[[VG:.*]] = sp.all_gather %[[V]] dim 1 in <contiguous 17 on "sp" of 5> after %[[DELTA]]
-  // GATHER: %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = sp.attend_backward(%[[Q]], %[[KG]], %[[VG]]) of(%[[DO]], %[[L]], %[[DELTA]]) queries <contiguous 13 on "sp" of 5> keys <contiguous 17 on "sp" of 1> bands
+  // GATHER: %[[G:.*]]:2 = sp.all_gather %[[K]], %[[V]] dim 1 in <contiguous 17 on "sp" of 5> after %[[DELTA]]
+  // GATHER: %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = sp.attend_backward(%[[Q]], %[[G]]#0, %[[G]]#1) of(%[[DO]], %[[L]], %[[DELTA]]) queries <contiguous 13 on "sp" of 5> keys <contiguous 17 on "sp" of 1> bands
   // GATHER: %[[DQR:.*]] = stablehlo.convert %[[DQ]]
-  // GATHER: %[[DKS:.*]] = sp.reduce_scatter %[[DK]] sum dim 1 in <contiguous 17 on "sp" of 5> : tensor<1x17x2x8xf32> -> tensor<1x4x2x8xf32>
-  // GATHER: %[[DVS:.*]] = sp.reduce_scatter %[[DV]] sum dim 1 in <contiguous 17 on "sp" of 5> : tensor<1x17x2x4xf32> -> tensor<1x4x2x4xf32>
-  // GATHER: %[[DKR:.*]] = stablehlo.convert %[[DKS]]
-  // GATHER: %[[DVR:.*]] = stablehlo.convert %[[DVS]]
+  // GATHER: %[[S:.*]]:2 = sp.reduce_scatter %[[DK]], %[[DV]] sum dim 1 in <contiguous 17 on "sp" of 5> : tensor<1x17x2x8xf32>, tensor<1x17x2x4xf32> -> tensor<1x4x2x8xf32>, tensor<1x4x2x4xf32>
+  // GATHER: %[[DKR:.*]] = stablehlo.convert %[[S]]#0
+  // GATHER: %[[DVR:.*]] = stablehlo.convert %[[S]]#1
   // GATHER: return %[[DQR]], %[[DKR]], %[[DVR]], %[[L]]
 
   // NONE-NOT: sp.{{shift|all_|reduce_}}

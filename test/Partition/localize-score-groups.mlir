@@ -70,16 +70,16 @@ func.func private @score_0(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j
   return %s : tensor<f32>
 }
 
-// Where groups are gathered, what is said of keys is gathered once, and pairs
+// Where groups are gathered, what is said of keys comes with the first, and pairs
 // hold the local rows of all heads.
 
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME: %[[B:[a-z0-9]*]]: tensor<1x8x3x6xf32>
-// CHECK: %[[A:.*]] = sp.all_gather {{.*}} : tensor<1x3x1x1xf32> -> tensor<1x6x1x1xf32>
-// CHECK-COUNT-4: sp.all_gather {{.*}} -> tensor<1x6x2x8xf32>
+// CHECK: %[[A:.*]]:3 = sp.all_gather {{.*}} -> tensor<1x6x2x8xf32>, tensor<1x6x2x8xf32>, tensor<1x6x1x1xf32>
+// CHECK: sp.all_gather {{.*}} -> tensor<1x6x2x8xf32>, tensor<1x6x2x8xf32>{{$}}
 // CHECK-NOT: sp.all_gather
-// CHECK: sp.attend({{.*}} per_key(%[[A]] : {{.*}}) pair(%[[B]] : {{.*}} keys <contiguous 6 on "sp" of 1> bands
-// CHECK: sp.attend({{.*}} per_key(%[[A]] : {{.*}}) pair(%[[B]] : {{.*}} keys <contiguous 6 on "sp" of 1> first_head 4 bands
+// CHECK: sp.attend({{.*}} per_key(%[[A]]#2 : {{.*}}) pair(%[[B]] : {{.*}} keys <contiguous 6 on "sp" of 1> bands
+// CHECK: sp.attend({{.*}} per_key(%[[A]]#2 : {{.*}}) pair(%[[B]] : {{.*}} keys <contiguous 6 on "sp" of 1> first_head 4 bands
 func.func @main(%q: tensor<1x6x8x8xf32>, %k: tensor<1x6x4x8xf32>, %v: tensor<1x6x4x8xf32>, %a: tensor<1x6x1x1xf32>, %b: tensor<1x8x6x6xf32>) -> tensor<1x6x8x8xf32> {
   %o = sp.attention(%q, %k, %v) score @score_0 per_key(%a : tensor<1x6x1x1xf32>) pair(%b : tensor<1x8x6x6xf32>)
      bands [#sp.band<q 0 to 6, k 0 to 6, lo -inf, hi inf>] scale 1.0 empty zero

@@ -51,9 +51,8 @@ func.func @main(%q: tensor<2x13x4x8xf32>, %k: tensor<2x17x2x8xf32>, %a: tensor<2
   // ULYSSES: %[[BH:.*]] = sp.all_to_all %[[BS]] rows <contiguous 17 on "sp" of 5> heads <contiguous 5 on "sp" of 5> of 5 : tensor<1x4x5x1xi32> -> tensor<1x17x1x1xi32>
   // ULYSSES: sp.attend({{.*}} score @score_0 per_query(%[[AH]] : {{.*}}) per_key(%[[BH]] : {{.*}}) per_head(%[[W]] : tensor<1x1x4x1xf32>) table(%[[T]] : {{.*}}) {{.*}} heads <contiguous 4 on "sp" of 5> kv_heads 2
 
-  // GATHER: %[[ALL:.*]] = sp.all_gather %[[B]] dim 1 in <contiguous 17 on "sp" of 5> : tensor<1x4x1x1xi32> -> tensor<1x17x1x1xi32>
-  // GATHER: sp.all_gather %[[K]]
-  // GATHER: sp.attend(%[[Q]], {{.*}} per_query(%[[A]] : {{.*}}) per_key(%[[ALL]] : tensor<1x17x1x1xi32>)
+  // GATHER: %[[ALL:.*]]:2 = sp.all_gather %[[K]], %[[B]] dim 1 in <contiguous 17 on "sp" of 5> : tensor<1x4x2x8xf32>, tensor<1x4x1x1xi32> -> tensor<1x17x2x8xf32>, tensor<1x17x1x1xi32>
+  // GATHER: sp.attend(%[[Q]], %[[ALL]]#0, %[[ALL]]#0) {{.*}} per_query(%[[A]] : {{.*}}) per_key(%[[ALL]]#1 : tensor<1x17x1x1xi32>)
 
   // NONE-NOT: sp.shift
   // NONE: sp.attend(%[[Q]], {{.*}} score @score_0 per_query(%[[A]] : {{.*}}) per_key(%[[B]] :

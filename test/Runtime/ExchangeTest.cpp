@@ -71,15 +71,16 @@ PlanBuilder roundTrip(const Setting &setting) {
     bool forth = direction == plan::Direction::rowsToHeads;
     plan::ExchangeT exchange;
     exchange.direction = direction;
-    exchange.layout = dealt;
     exchange.head_layout = setting.gather ? -1 : static_cast<int>(heads);
     exchange.heads_total = setting.headsTotal;
     exchange.head_count = setting.heads;
     auto rowSide = strided(forth ? x : y, rowsBytes, most, setting.heads);
     auto headSide =
         strided(dense, headsBytes, setting.length, std::max<int64_t>(held, 1));
-    exchange.source = forth ? std::move(rowSide) : std::move(headSide);
-    exchange.target = forth ? std::move(headSide) : std::move(rowSide);
+    if (!forth)
+      std::swap(rowSide, headSide);
+    exchange.values.push_back(
+        moved(dealt, std::move(rowSide), std::move(headSide)));
     builder.add(std::move(exchange));
   }
   return builder;
@@ -213,26 +214,39 @@ TEST_P(Exchange, groupsOfASecondAxisStayApart) {
   EXPECT_EQ(runner.results[0], (std::vector<float>{6, 6, 6, 60, 60, 60}));
 }
 
-TEST_P(Exchange, reduceScatterKeepsOwnRows) {
+TEST_P(Exchange, valuesOfTwoLayoutsAreGatheredTogether) {
+  // Each along rows of its own, one with two batches.
   PlanBuilder builder(3);
-  uint32_t dealt = builder.layout(plan::LayoutKind::zigzag, 7, 3);
-  int64_t source = builder.arena(7 * 8), target = builder.arena(3 * 8);
-  builder.input("x", plan::DType::f32, {{7}, {2}}, source);
-  builder.result("y", plan::DType::f32, {{7, static_cast<int>(dealt)}, {2}},
-                 target);
-  plan::ReduceScatterT reduce;
-  reduce.layout = dealt;
-  reduce.source = rowsOf(source, 7 * 8, 8);
-  reduce.target = rowsOf(target, 3 * 8, 8);
-  reduce.type = plan::DType::f32;
-  builder.add(std::move(reduce));
+  uint32_t first = builder.layout(plan::LayoutKind::zigzag, 7, 3),
+           second = builder.layout(plan::LayoutKind::contiguous, 4, 3);
+  int64_t x = builder.arena(3 * 8), y = builder.arena(2 * 2 * 4),
+          wholeX = builder.arena(7 * 8), wholeY = builder.arena(2 * 4 * 4);
+  builder.input("x", plan::DType::f32, {{7, static_cast<int>(first)}, {2}}, x);
+  builder.input("y", plan::DType::f32, {{2}, {4, static_cast<int>(second)}}, y);
+  builder.result("wholeX", plan::DType::f32, {{7}, {2}}, wholeX);
+  builder.result("wholeY", plan::DType::f32, {{2}, {4}}, wholeY);
+  auto columns = [](int64_t at, int64_t count) {
+    auto result = rowsOf(at, 2 * count * 4, 4);
+    result->batch = 2;
+    result->batch_stride = count * 4;
+    return result;
+  };
+  plan::ExchangeT gather;
+  gather.heads_total = gather.head_count = 1;
+  gather.values.push_back(
+      moved(first, rowsOf(x, 3 * 8, 8), rowsOf(wholeX, 7 * 8, 8)));
+  gather.values.push_back(moved(second, columns(y, 2), columns(wholeY, 4)));
+  builder.add(std::move(gather));
   Runner runner(builder.target(GetParam()));
-  std::vector<float> x(14), expected(14);
-  std::iota(x.begin(), x.end(), 1.0F);
-  for (size_t i = 0; i < x.size(); ++i)
-    expected[i] = 3 * x[i];
-  ASSERT_EQ(runner.run({x}), "");
-  EXPECT_EQ(runner.results[0], expected);
+  std::vector<std::vector<float>> inputs(2);
+  for (size_t size : {14, 8}) {
+    inputs[size == 8].resize(size);
+    std::iota(inputs[size == 8].begin(), inputs[size == 8].end(), 1.0F);
+  }
+  ASSERT_EQ(runner.run(inputs), "");
+  EXPECT_EQ(runner.results, inputs);
+  // Rows 0 and 5, 6; columns 0 and 1.
+  EXPECT_EQ(runner.statistics(0).bytes_sent, 2 * (3 * 8 + 2 * 2 * 4));
 }
 
 } // namespace

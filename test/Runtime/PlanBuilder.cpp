@@ -52,6 +52,16 @@ std::unique_ptr<plan::RowsT> rows(uint32_t layout, const Expr &owner) {
   return result;
 }
 
+std::unique_ptr<plan::MovedT> moved(uint32_t layout,
+                                    std::unique_ptr<plan::StridedT> source,
+                                    std::unique_ptr<plan::StridedT> target) {
+  auto result = std::make_unique<plan::MovedT>();
+  result->layout = layout;
+  result->source = std::move(source);
+  result->target = std::move(target);
+  return result;
+}
+
 std::unique_ptr<plan::BlockT> block(std::unique_ptr<plan::StridedT> strided,
                                     std::unique_ptr<plan::RowsT> rows,
                                     const Expr &heads) {

@@ -47,6 +47,9 @@ std::unique_ptr<plan::ViewT> view(const Expr &offset, int64_t bytes,
 std::unique_ptr<plan::StridedT> rowsOf(const Expr &offset, int64_t bytes,
                                        int64_t rowBytes);
 std::unique_ptr<plan::RowsT> rows(uint32_t layout, const Expr &owner);
+std::unique_ptr<plan::MovedT> moved(uint32_t layout,
+                                    std::unique_ptr<plan::StridedT> source,
+                                    std::unique_ptr<plan::StridedT> target);
 std::unique_ptr<plan::BlockT> block(std::unique_ptr<plan::StridedT> strided,
                                     std::unique_ptr<plan::RowsT> rows,
                                     const Expr &heads = 1);

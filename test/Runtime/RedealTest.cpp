@@ -74,12 +74,11 @@ PlanBuilder redealt(const Setting &setting) {
   builder.add(std::move(fill));
   plan::ExchangeT exchange;
   exchange.direction = plan::Direction::rowsToRows;
-  exchange.layout = static_cast<uint32_t>(from);
   exchange.onto = onto;
   exchange.by = setting.by;
   exchange.heads_total = exchange.head_count = 1;
-  exchange.source = rowsOf(x, before);
-  exchange.target = rowsOf(y, after);
+  exchange.values.push_back(
+      moved(static_cast<uint32_t>(from), rowsOf(x, before), rowsOf(y, after)));
   builder.add(std::move(exchange));
   return builder;
 }
@@ -157,8 +156,10 @@ TEST(Redealt, damageIsRefused) {
        }},
       {"expected layout within 13 to",
        [](auto &plan, auto &) { plan.layouts[1]->within = 5; }},
+      {"an exchange of nothing",
+       [](auto &, auto &exchange) { exchange.values.clear(); }},
       {"differ in batch or element",
-       [](auto &, auto &exchange) { exchange.target->batch = 1; }},
+       [](auto &, auto &exchange) { exchange.values[0]->target->batch = 1; }},
   };
   for (const Damage &damage : damages) {
     Layout whole(LayoutKind::zigzag, 13, kRanks);

@@ -78,9 +78,8 @@ sprt::test::PlanBuilder sums() {
   all.type = plan::DType::f32;
   builder.add(std::move(all)).stream = plan::Stream::comm;
   plan::ReduceScatterT scatter;
-  scatter.layout = dealt;
-  scatter.source = rowsOf(y, 7 * 8, 8);
-  scatter.target = rowsOf(kept, 2 * 8, 8);
+  scatter.values.push_back(
+      moved(dealt, rowsOf(y, 7 * 8, 8), rowsOf(kept, 2 * 8, 8)));
   scatter.type = plan::DType::f32;
   builder.add(std::move(scatter));
   return builder;

@@ -25,6 +25,10 @@
 #define GET_TYPEDEF_CLASSES
 #include "sp/IR/SPTypes.h.inc"
 
+namespace mlir {
+class PatternRewriter;
+} // namespace mlir
+
 namespace mlir::sp {
 /// A partial result that an operation goes on with, in the old one's place.
 struct Continued {

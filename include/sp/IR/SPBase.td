@@ -203,6 +203,7 @@ def Sp_LayoutAttr : Sp_Attr<"Layout", "layout"> {
     LayoutAttr getFirst(int64_t length) const;
   }];
 }
+def Sp_LayoutsAttr : TypedArrayAttrBase<Sp_LayoutAttr, "layouts">;
 
 def Sp_HeadPartAttr : Sp_Attr<"HeadPart", "head_part"> {
   let summary = "Heads that a tensor axis gives a rank";

@@ -65,31 +65,54 @@ def Sp_ShiftStartOp : Sp_ShiftBase<1> {
   }];
 }
 
-class Sp_AllGatherBase<bit start> : Sp_CommOp<"all_gather", start> {
+/// How values travel along dimensions of their own, dealt to the ranks of one axis.
+class Sp_DealtOp<string mnemonic, bit start, list<Trait> traits = []> : Sp_CommOp<mnemonic, start, traits> {
+  dag dealt = (ins DenseI64ArrayAttr:$dims, Sp_LayoutsAttr:$layouts);
+  string dealtText = " custom<DealtDims>(ref($inputs), $dims, $layouts)";
+  code dealtDeclaration = [{
+    /// The axis that deals every value.
+    AxisAttr getAxis() { return getLayout(0).getAxis(); }
+    LayoutAttr getLayout(unsigned number) { return ::llvm::cast<LayoutAttr>(getLayouts()[number]); }
+  }];
+}
+
+class Sp_AllGatherBase<bit start> : Sp_DealtOp<"all_gather", start, [AttrSizedOperandSegments]> {
   let summary = !if(start, "Start of an all-gather", "Rows of all ranks, in position order");
   let description = Sp_StartText<start, [{
-    Dimension `dim`, dealt by `layout`, becomes whole on every rank of the axis;
-    padding does not travel. With `after` it starts only once that value is there,
-    so that what is gathered next does not lie beside all that was before.
+    Of each value the dimension that a layout deals becomes whole on every rank of
+    the axis; padding does not travel, and all values travel together. With `after`
+    they start only once that value is there, so that what is gathered next does not
+    lie beside all that was before.
     ```
     rank      0      1          0     1
     before    a d    b c        after abcd  abcd      (zigzag)
     ```
-    (C1) `dim` has the largest count of the layout before and its length after.
+    (C1) each dimension has the largest count of its layout before and its length after.
+    (C2) there is a value at least, and a dimension, a layout and a result for each.
+    (C3) layouts deal to the same ranks.
     ```mlir
-    %all = sp.all_gather %k dim 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32> -> tensor<1x4096x2x64xf32>
+    %k1, %v1 = sp.all_gather %k, %v dim 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x32xbf16> -> tensor<1x4096x2x64xf32>, tensor<1x4096x2x32xbf16>
+    %u1, %w1 = sp.all_gather %u, %w dims [0 in <contiguous 8 on "sp" of 4>, 1 in <contiguous 9 on "sp" of 4>] : tensor<2x4xf32>, tensor<8x3xf32> -> tensor<8x4xf32>, tensor<8x9xf32>
     ```
   }]>.value;
-  dag moved = (ins AnyRankedTensor:$input, I64Attr:$dim, Sp_LayoutAttr:$layout,
-                       Optional<AnyRankedTensor>:$after);
+  dag moved = !con((ins Variadic<AnyRankedTensor>:$inputs), dealt, (ins Optional<AnyRankedTensor>:$after));
   let arguments = !con(moved, streams);
-  let assemblyFormat = "$input `dim` $dim `in` $layout (`after` $after^ `:` type($after))?" # streamText # " attr-dict `:`"
-                       # " type($input) `->` type($result)";
+  let assemblyFormat = "$inputs" # dealtText # " (`after` $after^ `:` type($after))?" # streamText # " attr-dict `:`"
+                       # " type($inputs) `->` type($results)";
   let hasVerifier = 1;
+  let extraClassDeclaration = dealtDeclaration;
 }
-def Sp_AllGatherOp : Sp_AllGatherBase<0> { let results = (outs AnyRankedTensor:$result); }
+def Sp_AllGatherOp : Sp_AllGatherBase<0> {
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasCanonicalizeMethod = 1;
+  let builders = [
+    /// Value i along dimension dims[i], dealt by layouts[i].
+    OpBuilder<(ins "::mlir::ValueRange":$inputs, "::llvm::ArrayRef<int64_t>":$dims,
+                   "::llvm::ArrayRef<LayoutAttr>":$layouts, CArg<"::mlir::Value", "{}">:$after)>,
+  ];
+}
 def Sp_AllGatherStartOp : Sp_AllGatherBase<1> {
-  let results = (outs AnyRankedTensor:$result, Sp_TokenType:$token);
+  let results = (outs Variadic<AnyRankedTensor>:$results, Sp_TokenType:$token);
 }
 
 class Sp_RedealBase<bit start> : Sp_CommOp<"redeal", start> {
@@ -185,28 +208,40 @@ def Sp_AllReduceStartOp : Sp_AllReduceBase<1> {
   let results = (outs Variadic<AnyRankedTensor>:$results, Sp_TokenType:$token);
 }
 
-class Sp_ReduceScatterBase<bit start> : Sp_CommOp<"reduce_scatter", start> {
+class Sp_ReduceScatterBase<bit start> : Sp_DealtOp<"reduce_scatter", start> {
   let summary = !if(start, "Start of a reduce-scatter", "Combination of whole values, dealt to the ranks");
   let description = Sp_StartText<start, [{
-    The ranks' whole values are combined; each keeps the rows of dimension `dim`
-    that `layout` gives it.
+    The ranks' whole values are combined, each on its own; each rank keeps the rows
+    of a dimension that its layout gives it. All values travel together.
     ```
     rank      0    1                0      1
     before    ab   cd        after  a+c    b+d
     ```
-    (C1) `dim` has the length of the layout before and its largest count after.
+    (C1) each dimension has the length of its layout before and its largest count after.
+    (C2) there is a value at least, and a dimension, a layout and a result for each.
+    (C3) layouts deal to the same ranks.
+    (C4) values are of one element type.
     ```mlir
     %s = sp.reduce_scatter %x sum dim 0 in <contiguous 8 on "sp" of 4> : tensor<8xf32> -> tensor<2xf32>
     ```
   }]>.value;
-  dag moved = (ins AnyRankedTensor:$input, Sp_Reduction:$kind, I64Attr:$dim, Sp_LayoutAttr:$layout);
+  dag moved = !con((ins Variadic<AnyRankedTensor>:$inputs, Sp_Reduction:$kind), dealt);
   let arguments = !con(moved, streams);
-  let assemblyFormat = "$input $kind `dim` $dim `in` $layout" # streamText # " attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$inputs $kind" # dealtText # streamText # " attr-dict `:` type($inputs) `->` type($results)";
   let hasVerifier = 1;
+  let extraClassDeclaration = dealtDeclaration;
 }
-def Sp_ReduceScatterOp : Sp_ReduceScatterBase<0> { let results = (outs AnyRankedTensor:$result); }
+def Sp_ReduceScatterOp : Sp_ReduceScatterBase<0> {
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasCanonicalizeMethod = 1;
+  let builders = [
+    /// Value i along dimension dims[i], dealt by layouts[i].
+    OpBuilder<(ins "::mlir::ValueRange":$inputs, "Reduction":$kind, "::llvm::ArrayRef<int64_t>":$dims,
+                   "::llvm::ArrayRef<LayoutAttr>":$layouts)>,
+  ];
+}
 def Sp_ReduceScatterStartOp : Sp_ReduceScatterBase<1> {
-  let results = (outs AnyRankedTensor:$result, Sp_TokenType:$token);
+  let results = (outs Variadic<AnyRankedTensor>:$results, Sp_TokenType:$token);
 }
 
 #endif // SP_IR_SPCOMMUNICATIONOPS_TD

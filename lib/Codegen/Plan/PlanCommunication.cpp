@@ -33,6 +33,11 @@ private:
     command.operation.Set(expressions.copy(from, to));
   }
   std::unique_ptr<plan::StridedT> rowsView(Value value, int64_t dim);
+  std::unique_ptr<plan::MovedT> movedRows(Value from, Value to, int64_t dim,
+                                          LayoutAttr layout);
+  /// Each value along its dimension, as its layout deals it.
+  template <typename OpT>
+  std::vector<std::unique_ptr<plan::MovedT>> movedRows(OpT op);
   std::unique_ptr<plan::StridedT> headsView(Value value);
 
   PlanExpressions &expressions;
@@ -57,6 +62,24 @@ std::unique_ptr<plan::StridedT> MoveWriter::rowsView(Value value, int64_t dim) {
   strided->batch_stride = inner * type.getDimSize(dim);
   strided->inner_bytes = inner;
   return strided;
+}
+
+std::unique_ptr<plan::MovedT>
+MoveWriter::movedRows(Value from, Value to, int64_t dim, LayoutAttr layout) {
+  auto moved = std::make_unique<plan::MovedT>();
+  moved->layout = tables.layoutNumber(layout);
+  moved->source = rowsView(from, dim);
+  moved->target = rowsView(to, dim);
+  return moved;
+}
+
+template <typename OpT>
+std::vector<std::unique_ptr<plan::MovedT>> MoveWriter::movedRows(OpT op) {
+  std::vector<std::unique_ptr<plan::MovedT>> all;
+  for (auto [i, input] : llvm::enumerate(op.getInputs()))
+    all.push_back(
+        movedRows(input, op.getResults()[i], op.getDims()[i], op.getLayout(i)));
+  return all;
 }
 
 /// [batch, rows, heads, inner] as the tensor itself is; inner may be missing.
@@ -124,12 +147,10 @@ void MoveWriter::write(ShiftStartOp op) {
 
 void MoveWriter::write(AllGatherStartOp op) {
   plan::ExchangeT exchange;
-  exchange.factor = tables.factorNumber(op.getLayout().getAxis());
+  exchange.factor = tables.factorNumber(op.getAxis());
   exchange.direction = plan::Direction::rowsToHeads;
-  exchange.layout = tables.layoutNumber(op.getLayout());
   exchange.heads_total = exchange.head_count = 1;
-  exchange.source = rowsView(op.getInput(), op.getDim());
-  exchange.target = rowsView(op.getResult(), op.getDim());
+  exchange.values = movedRows(op);
   command.operation.Set(std::move(exchange));
 }
 
@@ -137,12 +158,11 @@ void MoveWriter::write(RedealStartOp op) {
   plan::ExchangeT exchange;
   exchange.factor = tables.factorNumber(op.getFrom().getAxis());
   exchange.direction = plan::Direction::rowsToRows;
-  exchange.layout = tables.layoutNumber(op.getFrom());
   exchange.onto = tables.layoutNumber(op.getTo());
   exchange.by = op.getBy();
   exchange.heads_total = exchange.head_count = 1;
-  exchange.source = rowsView(op.getInput(), op.getDim());
-  exchange.target = rowsView(op.getResult(), op.getDim());
+  exchange.values.push_back(
+      movedRows(op.getInput(), op.getResult(), op.getDim(), op.getFrom()));
   command.operation.Set(std::move(exchange));
 }
 
@@ -153,12 +173,13 @@ void MoveWriter::write(AllToAllStartOp op) {
     exchange.owner = expressions.owner(op.getRows());
   exchange.direction = op.getToRows() ? plan::Direction::headsToRows
                                       : plan::Direction::rowsToHeads;
-  exchange.layout = tables.layoutNumber(op.getRows());
   exchange.head_layout = tables.layoutNumber(op.getHeads());
   exchange.heads_total = op.getHeads().getLength();
   exchange.head_count = op.getHeadCount();
-  exchange.source = headsView(op.getInput());
-  exchange.target = headsView(op.getResult());
+  auto &moved = exchange.values.emplace_back(std::make_unique<plan::MovedT>());
+  moved->layout = tables.layoutNumber(op.getRows());
+  moved->source = headsView(op.getInput());
+  moved->target = headsView(op.getResult());
   command.operation.Set(std::move(exchange));
 }
 
@@ -195,11 +216,9 @@ void MoveWriter::write(AllReduceStartOp op) {
 
 void MoveWriter::write(ReduceScatterStartOp op) {
   plan::ReduceScatterT reduce;
-  reduce.factor = tables.factorNumber(op.getLayout().getAxis());
-  reduce.layout = tables.layoutNumber(op.getLayout());
-  reduce.source = rowsView(op.getInput(), op.getDim());
-  reduce.target = rowsView(op.getResult(), op.getDim());
-  reduce.type = dtypeOf(getElementTypeOrSelf(op.getInput().getType()));
+  reduce.factor = tables.factorNumber(op.getAxis());
+  reduce.values = movedRows(op);
+  reduce.type = dtypeOf(getElementTypeOrSelf(op.getInputs()[0].getType()));
   reduce.kind = reductionOf(op.getKind());
   command.operation.Set(std::move(reduce));
 }

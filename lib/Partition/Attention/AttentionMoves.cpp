@@ -52,27 +52,29 @@ Value AttentionMoves::joinHeads(ArrayRef<Value> groups) const {
                                           groups, 2);
 }
 
-Value AttentionMoves::gatherRows(Value value, LayoutAttr rows,
-                                 Value after) const {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[1] = rows.getLength();
-  return AllGatherOp::create(builder, loc, type.clone(shape), value, 1, rows,
-                             after);
-}
-
-void AttentionMoves::gatherRows(MutableArrayRef<Value> values, LayoutAttr rows,
+void AttentionMoves::gatherRows(int64_t group, MutableArrayRef<Value> operands,
+                                MutableArrayRef<Value> terms, LayoutAttr rows,
                                 Value after) const {
-  for (Value &value : values)
-    value = gatherRows(value, rows, after);
+  if (group > 0)
+    terms = {};
+  SmallVector<Value> sent(operands.begin(), operands.end());
+  llvm::append_range(sent, terms);
+  ResultRange gathered =
+      AllGatherOp::create(builder, loc, sent,
+                          SmallVector<int64_t>(sent.size(), 1),
+                          SmallVector<LayoutAttr>(sent.size(), rows), after)
+          .getResults();
+  llvm::copy(gathered.take_front(operands.size()), operands.begin());
+  llvm::copy(gathered.drop_front(operands.size()), terms.begin());
 }
 
-Value AttentionMoves::scatterRows(Value value, LayoutAttr rows) const {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[1] = rows.getMaxCount();
-  return ReduceScatterOp::create(builder, loc, type.clone(shape), value,
-                                 Reduction::Sum, 1, rows);
+SmallVector<Value> AttentionMoves::scatterRows(ValueRange values,
+                                               LayoutAttr rows) const {
+  return llvm::to_vector_of<Value>(
+      ReduceScatterOp::create(builder, loc, values, Reduction::Sum,
+                              SmallVector<int64_t>(values.size(), 1),
+                              SmallVector<LayoutAttr>(values.size(), rows))
+          .getResults());
 }
 
 Value AttentionMoves::exchange(Value value, const HeadRange &range,

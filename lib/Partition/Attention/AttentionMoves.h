@@ -62,12 +62,14 @@ public:
   /// Groups of heads in dimension 2, one after another.
   Value joinHeads(ArrayRef<Value> groups) const;
 
-  /// Every row, once `after` is there.
-  Value gatherRows(Value value, LayoutAttr rows, Value after) const;
-  void gatherRows(MutableArrayRef<Value> values, LayoutAttr rows,
+  /// Every row of a group's operands, and with those of the first group every
+  /// row of terms, which serve all. They travel together, once `after` is
+  /// there.
+  void gatherRows(int64_t group, MutableArrayRef<Value> operands,
+                  MutableArrayRef<Value> terms, LayoutAttr rows,
                   Value after) const;
   /// Of every row the sum over ranks, on the rank whose it is.
-  Value scatterRows(Value value, LayoutAttr rows) const;
+  SmallVector<Value> scatterRows(ValueRange values, LayoutAttr rows) const;
   /// From rows of all heads of a range to joined rows of its dealt heads:
   /// [batch, rows, heads] or with a last dimension.
   Value toHeads(Value value, const HeadRange &range,

@@ -123,25 +123,24 @@ private:
   }
 
   /// Gathers keys and values, a group of heads after another; what is said of
-  /// keys serves all heads.
+  /// keys serves all heads and comes with the first ones.
   State emitGathered() {
     HeldGroup whole = {query, own, {}};
     LayoutAttr rows = keys;
     keys = denseLayout(keys);
     if (moves.isInTurns())
       queries = queries.getByTurn();
-    moves.gatherRows(whole.own.terms, rows, Value());
     return emitGroups(
         [&](int64_t number) { return gather(whole, number, rows); });
   }
 
-  HeldGroup gather(const HeldGroup &whole, int64_t number, LayoutAttr rows) {
+  HeldGroup gather(HeldGroup &whole, int64_t number, LayoutAttr rows) {
     HeadGroup group = moves.group(number);
-    RingBlock all = whole.own;
-    moves.takeHeads(all.operands, group.kv);
+    SmallVector<Value> held = whole.own.operands;
+    moves.takeHeads(held, group.kv);
     Value q = moves.takeHeads(whole.query, group.query);
-    moves.gatherRows(all.operands, rows, done);
-    return {q, all, group};
+    moves.gatherRows(number, held, whole.own.terms, rows, done);
+    return {q, {held, whole.own.terms, {}}, group};
   }
 
   /// Exchanges rows for heads, attends, and goes back.

@@ -2,9 +2,8 @@
 //
 // The strategies of LocalizeAttention.cpp, with gradients on the way back:
 //
-//   gather   k, v = all_gather              one attend_backward, local q x
-//   every
-//            dk, dv = reduce_scatter        key
+//   gather   k, v = all_gather              one attend_backward, local q
+//            dk, dv = reduce_scatter        x every key
 //   heads    q, k, v, do, lse, delta = all_to_all
 //            dq, dk, dv = all_to_all        kv heads that several ranks hold:
 //            sum
@@ -170,17 +169,19 @@ private:
     // Joined with those of the forward, gathered keys would lie in memory since
     // then.
     done = here.queries.operands[kDelta];
-    moves.gatherRows(whole.keys.terms, rows, done);
     auto bring = [&](int64_t number) -> HeldGroup {
       HeldGroup group = {whole.queries, whole.keys, moves.group(number)};
       moves.takeHeads(group.keys.operands, group.heads.kv);
-      moves.gatherRows(group.keys.operands, rows, done);
+      moves.gatherRows(number, group.keys.operands, whole.keys.terms, rows,
+                       done);
+      group.keys.terms = whole.keys.terms;
       moves.takeHeads(group.queries.operands, group.heads.query);
       return group;
     };
     return emitGroups(bring, [&](const Gradients &parts) {
-      return roundKeys({parts.query, moves.scatterRows(parts.key, rows),
-                        moves.scatterRows(parts.value, rows), parts.terms});
+      SmallVector<Value> own =
+          moves.scatterRows({parts.key, parts.value}, rows);
+      return roundKeys({parts.query, own[0], own[1], parts.terms});
     });
   }
 

@@ -52,11 +52,8 @@ Value mlir::sp::gatherDim(OpBuilder &builder, Location loc, Value value,
   return changeAtoms(
       builder, loc, value, index, dims[index].getAtoms(), /*startLocal=*/true,
       [&](Value input, unsigned dim, LayoutAttr layout) -> Value {
-        auto type = cast<RankedTensorType>(input.getType());
-        SmallVector<int64_t> shape(type.getShape());
-        shape[dim] = layout.getLength();
-        return AllGatherOp::create(builder, loc, type.clone(shape), input, dim,
-                                   layout, /*after=*/Value());
+        return AllGatherOp::create(builder, loc, input, dim, layout)
+            .getResult(0);
       });
 }
 

@@ -71,7 +71,7 @@ private:
   void readInTurn(Operation *op, unsigned number, Value turn,
                   IRMapping &mapping);
   bool leaves(Value value, unsigned number);
-  void gather(Operation *op);
+  void gather(AllGatherOp all);
   Value stackOf(Value value);
   /// A result of all turns, of what one makes.
   Value joinResult(Value value, ShardingAttr sharding);
@@ -246,22 +246,22 @@ void TurnsFolding::emitLoop(unsigned number) {
 }
 
 /// What is gathered of all turns lies in a stack.
-void TurnsFolding::gather(Operation *op) {
-  auto all = cast<AllGatherOp>(op);
-  Location loc = op->getLoc();
-  TurnRows rows;
-  rows.dim = all.getDim();
-  rows.layout = all.getLayout();
+void TurnsFolding::gather(AllGatherOp all) {
+  Location loc = all.getLoc();
   builder.setInsertionPoint(body.getTerminator());
-  Value input = all.getInput(), result = all.getResult(), whole;
-  // Of which a turn that reads it has no part.
-  if (isa<BlockArgument>(input) && levels.varies(input))
-    whole = stablehlo::ReshapeOp::create(builder, loc, typeOf(result), input);
-  else if (input.getDefiningOp<PositionsOp>())
-    whole = stablehlo::IotaOp::create(builder, loc, typeOf(result), 0);
-  else
-    whole = joinTurns(builder, loc, stackOf(input), rows, typeOf(result));
-  result.replaceAllUsesWith(whole);
+  for (auto [number, input] : llvm::enumerate(all.getInputs())) {
+    Value result = all.getResult(number), whole;
+    TurnRows rows{static_cast<unsigned>(all.getDims()[number])};
+    rows.layout = all.getLayout(number);
+    // Of which a turn that reads it has no part.
+    if (isa<BlockArgument>(input) && levels.varies(input))
+      whole = stablehlo::ReshapeOp::create(builder, loc, typeOf(result), input);
+    else if (input.getDefiningOp<PositionsOp>())
+      whole = stablehlo::IotaOp::create(builder, loc, typeOf(result), 0);
+    else
+      whole = joinTurns(builder, loc, stackOf(input), rows, typeOf(result));
+    result.replaceAllUsesWith(whole);
+  }
 }
 
 /// A row for each turn, which all turns may have alike.
@@ -329,8 +329,9 @@ void TurnsFolding::run() {
       break;
     emitLoop(number);
     for (Operation *op : old)
-      if (isa<AllGatherOp>(op) && levels.placeOf(op) == number)
-        gather(op);
+      if (auto all = dyn_cast<AllGatherOp>(op);
+          all && levels.placeOf(op) == number)
+        gather(all);
   }
   builder.setInsertionPoint(body.getTerminator());
   restoreResults();

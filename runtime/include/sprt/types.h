@@ -18,7 +18,7 @@ extern "C" {
 /// Grows when a struct, a symbol or the plan changes so that old artifacts no
 /// longer run, or older runtimes would not see what new ones say; an artifact
 /// carries the one it was built for.
-#define SPRT_ABI_VERSION 6
+#define SPRT_ABI_VERSION 7
 
 /// Every call that can fail returns NULL (success) or a status, which the
 /// caller frees. Its text names values, and rank, command, step and peer where

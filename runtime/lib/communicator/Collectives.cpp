@@ -2,6 +2,7 @@
 
 #include "sprt/algebra/Layout.h"
 
+#include <iterator>
 #include <numeric>
 
 namespace sprt {
@@ -105,7 +106,18 @@ Status exchangeWithPeers(Communicator &communicator, int channel,
                          const Group &group,
                          const std::vector<Message> &outgoing,
                          const std::vector<Message> &incoming) {
-  std::vector<RequestPtr> receives, sends;
+  std::vector<RequestPtr> requests;
+  if (Status failure = postToPeers(communicator, channel, group, outgoing,
+                                   incoming, requests))
+    return failure;
+  return orderAll(communicator, requests);
+}
+
+Status postToPeers(Communicator &communicator, int channel, const Group &group,
+                   const std::vector<Message> &outgoing,
+                   const std::vector<Message> &incoming,
+                   std::vector<RequestPtr> &requests) {
+  std::vector<RequestPtr> sends;
   // Starting behind oneself spreads the load; the order does not change
   // results.
   for (int64_t step = 1; step < group.size(); ++step) {
@@ -119,13 +131,17 @@ Status exchangeWithPeers(Communicator &communicator, int channel,
     if (messageBytes(incoming[from]) > 0)
       if (Status failure =
               communicator.receive(group.members[from], channel, incoming[from],
-                                   receives.emplace_back()))
+                                   requests.emplace_back()))
         return failure;
   }
-  for (std::vector<RequestPtr> *requests : {&receives, &sends})
-    for (RequestPtr &request : *requests)
-      if (Status failure = communicator.order(*request))
-        return failure;
+  std::move(sends.begin(), sends.end(), std::back_inserter(requests));
+  return Status::success();
+}
+
+Status orderAll(Communicator &communicator, std::vector<RequestPtr> &requests) {
+  for (RequestPtr &request : requests)
+    if (Status failure = communicator.order(*request))
+      return failure;
   return Status::success();
 }
 

@@ -33,6 +33,14 @@ Status exchangeWithPeers(Communicator &communicator, int channel,
                          const std::vector<Message> &outgoing,
                          const std::vector<Message> &incoming);
 
+/// Its two halves. What is posted before the first is ordered a communicator
+/// for streams runs in one group.
+Status postToPeers(Communicator &communicator, int channel, const Group &group,
+                   const std::vector<Message> &outgoing,
+                   const std::vector<Message> &incoming,
+                   std::vector<RequestPtr> &requests);
+Status orderAll(Communicator &communicator, std::vector<RequestPtr> &requests);
+
 /// Combines `count` elements: target = target (kind) operand.
 void reduceInto(plan::DType type, plan::Reduction kind, int64_t count,
                 void *target, const void *operand);

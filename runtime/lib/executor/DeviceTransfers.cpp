@@ -13,17 +13,25 @@ static Status bring(Device::Stream &stream, const Message &message,
 }
 
 Status DeviceRun::exchangeRows(const plan::ExchangeT &exchange) {
-  GroupMessages messages;
-  if (Status failure = resolve(exchange, messages))
-    return failure;
-  // Before peers read: in place, the own part is where it belongs already.
-  size_t own = static_cast<size_t>(messages.group.index);
-  const Message &from = messages.outgoing[own], &to = messages.incoming[own];
-  if (!contiguousData(from) || contiguousData(from) != contiguousData(to))
-    if (Status failure = stream().copy(to, from))
+  // A message for each value: several in one would be packed, in memory beside
+  // the arena.
+  std::vector<RequestPtr> requests;
+  for (const auto &moved : exchange.values) {
+    GroupMessages messages = messagesOf(exchange);
+    if (Status failure = resolve(exchange, *moved, messages))
       return failure;
-  return exchangeWithPeers(*rank.communicator, number, messages.group,
-                           messages.outgoing, messages.incoming);
+    // Before peers read: in place, the own part is where it belongs already.
+    size_t own = static_cast<size_t>(messages.group.index);
+    const Message &from = messages.outgoing[own], &to = messages.incoming[own];
+    if (!contiguousData(from) || contiguousData(from) != contiguousData(to))
+      if (Status failure = stream().copy(to, from))
+        return failure;
+    if (Status failure =
+            postToPeers(*rank.communicator, number, messages.group,
+                        messages.outgoing, messages.incoming, requests))
+      return failure;
+  }
+  return orderAll(*rank.communicator, requests);
 }
 
 Status DeviceRun::reduceAll(const plan::AllReduceT &reduce) {

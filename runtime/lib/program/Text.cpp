@@ -5,8 +5,7 @@
 //   layout 0   zigzag(4096 over 4)
 //   input  q: 1x4096x8x64 f32, dim 1 by layout 0 of sp   at arena[0]
 //     0  loop t in 0..4
-//     1    send_recv "kv" to (sp + 1) % 4 from (sp + 3) % 4 …   if t < 3   ->
-//     e0
+//     1    send_recv "kv" to (sp + 1) % 4 from (sp + 3) % 4 …   if t < 3
 
 #include "program/LayoutOf.h"
 #include "program/MaskText.h"
@@ -16,7 +15,6 @@
 #include <cstdio>
 
 namespace sprt {
-
 namespace {
 
 std::string sizeText(int64_t bytes) {
@@ -32,6 +30,7 @@ std::string sizeText(int64_t bytes) {
   return text;
 }
 
+template <typename T> using List = std::vector<std::unique_ptr<T>>;
 class Printer {
 public:
   explicit Printer(const plan::PlanT &plan) : plan(plan) {}
@@ -151,8 +150,7 @@ private:
     text += "\n";
   }
 
-  void commands(const std::vector<std::unique_ptr<plan::CommandT>> &list,
-                size_t depth) {
+  void commands(const List<plan::CommandT> &list, size_t depth) {
     for (const auto &command : list)
       line(*command, depth);
   }
@@ -207,17 +205,16 @@ private:
     return "   heads " + expr(attend.head_first) + "+" + expr(attend.heads) +
            "/" + std::to_string(attend.heads_total);
   }
-  std::string
-  terms(const char *name,
-        const std::vector<std::unique_ptr<plan::ScoreTermT>> &terms) const {
+  std::string terms(const char *name,
+                    const List<plan::ScoreTermT> &terms) const {
     std::string text;
     for (const auto &term : terms)
       text += std::string(" ") + name + "=" + view(*term->view);
     return text;
   }
-  std::string
-  blocks(const char *verb,
-         const std::vector<std::unique_ptr<plan::BlockT>> &blocks) const;
+  std::string moved(const List<plan::MovedT> &values,
+                    const char *preposition) const;
+  std::string blocks(const char *verb, const List<plan::BlockT> &blocks) const;
 
   const plan::PlanT &plan;
   std::string text;
@@ -270,14 +267,28 @@ Printer::attendBackward(const plan::AttendBackwardT &backward) const {
          (backward.init_keys ? "   init keys" : "");
 }
 
-std::string
-Printer::blocks(const char *verb,
-                const std::vector<std::unique_ptr<plan::BlockT>> &list) const {
+std::string Printer::blocks(const char *verb,
+                            const List<plan::BlockT> &list) const {
   std::string line;
   for (const auto &block : list)
     line += std::string("   ") + verb + " " + view(*block->strided->view) +
             " rows " + rows(*block->rows) + " heads " + expr(block->heads) +
             " of " + std::to_string(block->strided->inner_bytes) + " B";
+  return line;
+}
+
+/// A layout stands behind the last of neighbours that it deals.
+std::string Printer::moved(const List<plan::MovedT> &values,
+                           const char *preposition) const {
+  std::string line;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const plan::MovedT &value = *values[i];
+    line += (i == 0 ? "" : ", ") + view(*value.source->view) + " to " +
+            view(*value.target->view);
+    if (i + 1 == values.size() || values[i + 1]->layout != value.layout)
+      line += std::string("   rows ") + preposition + " layout " +
+              std::to_string(value.layout);
+  }
   return line;
 }
 
@@ -322,25 +333,19 @@ std::string Printer::operation(const plan::OperationUnion &operation) const {
     const plan::ExchangeT &exchange = *operation.AsExchange();
     if (exchange.direction == plan::Direction::rowsToRows)
       return "redeal along " + factor(exchange.factor) + " " +
-             view(*exchange.source->view) + " to " +
-             view(*exchange.target->view) + "   rows of layout " +
-             std::to_string(exchange.layout) + " by layout " +
+             moved(exchange.values, "of") + " by layout " +
              std::to_string(exchange.onto) + ", by " +
              std::to_string(exchange.by);
-    std::string kind = exchange.head_layout < 0 ? "all_gather" : "all_to_all";
-    std::string heads = exchange.head_layout < 0
-                            ? std::to_string(exchange.head_count) + " heads"
-                            : std::to_string(exchange.head_count) +
-                                  " heads by layout " +
-                                  std::to_string(exchange.head_layout);
-    bool toHeads = exchange.direction == plan::Direction::rowsToHeads;
-    return kind + " along " + factor(exchange.factor) +
+    bool isGather = exchange.head_layout < 0,
+         toHeads = exchange.direction == plan::Direction::rowsToHeads;
+    return std::string(isGather ? "all_gather" : "all_to_all") + " along " +
+           factor(exchange.factor) +
            (toHeads ? " rows to heads " : " heads to rows ") +
-           view(*exchange.source->view) + " to " +
-           view(*exchange.target->view) + "   rows by layout " +
-           std::to_string(exchange.layout) +
+           moved(exchange.values, "by") +
            (exchange.owner ? ", parts of owner " + expr(exchange.owner) : "") +
-           ", " + heads;
+           ", " + std::to_string(exchange.head_count) + " heads" +
+           (isGather ? ""
+                     : " by layout " + std::to_string(exchange.head_layout));
   }
   case Operation::AllReduce: {
     const plan::AllReduceT &reduce = *operation.AsAllReduce();
@@ -358,9 +363,7 @@ std::string Printer::operation(const plan::OperationUnion &operation) const {
     return std::string("reduce_scatter ") +
            plan::EnumNameReduction(reduce.kind) + " " +
            plan::EnumNameDType(reduce.type) + " along " +
-           factor(reduce.factor) + " " + view(*reduce.source->view) + " to " +
-           view(*reduce.target->view) + "   rows by layout " +
-           std::to_string(reduce.layout);
+           factor(reduce.factor) + " " + moved(reduce.values, "by");
   }
   case Operation::Copy:
     return "copy " + view(*operation.AsCopy()->source) + " to " +
@@ -374,11 +377,10 @@ std::string Printer::operation(const plan::OperationUnion &operation) const {
            rows(*table.rows) + " to " + view(*table.target) + " as " +
            plan::EnumNameDType(table.type);
   }
-  case Operation::Loop: {
-    const plan::LoopT &loop = *operation.AsLoop();
-    return "loop " + counterName(counters) + " in " + expr(loop.lower) + ".." +
-           expr(loop.upper);
-  }
+  case Operation::Loop:
+    return "loop " + counterName(counters) + " in " +
+           expr(operation.AsLoop()->lower) + ".." +
+           expr(operation.AsLoop()->upper);
   case Operation::While:
     return "while " + view(*operation.AsWhile()->predicate);
   case Operation::Case:

@@ -36,6 +36,10 @@ private:
   Status check(const plan::GemmT &gemm);
   Status check(const plan::SendRecvT &transfer);
   Status checkNeeds(const plan::SendRecvT &transfer);
+  /// A value of a collective along a factor; of `areParts` the group has the
+  /// parts of one ring owner.
+  Status checkMoved(const plan::MovedT *moved, uint32_t factor, bool areParts,
+                    const char *what);
   Status check(const plan::ExchangeT &exchange);
   Status check(const plan::AllReduceT &reduce);
   Status check(const plan::ReduceScatterT &reduce);

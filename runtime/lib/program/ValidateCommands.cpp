@@ -141,20 +141,45 @@ Status CommandValidator::checkNeeds(const plan::SendRecvT &transfer) {
   return checkBands(needs.bands);
 }
 
+Status CommandValidator::checkMoved(const plan::MovedT *moved, uint32_t factor,
+                                    bool areParts, const char *what) {
+  if (!moved)
+    return fail(SPRT_DAMAGED) << "no value in " << what;
+  if (Status failure = parts.checkLayout(moved->layout, what))
+    return failure;
+  int64_t group = plan.factors[factor]->size;
+  const plan::LayoutT &rows = *plan.layouts[moved->layout];
+  int64_t owners = areParts ? rows.split : rows.ranks * rows.split;
+  if (owners != group)
+    return fail(SPRT_DAMAGED) << "rows are dealt to " << owners
+                              << " owners in a group of " << group;
+  std::string of = std::string(" of ") + what;
+  if (Status failure = parts.checkStrided(moved->source.get(),
+                                          ("the source" + of).c_str(), false))
+    return failure;
+  if (Status failure = parts.checkStrided(moved->target.get(),
+                                          ("the target" + of).c_str(), true))
+    return failure;
+  if (moved->source->batch != moved->target->batch ||
+      moved->source->inner_bytes != moved->target->inner_bytes)
+    return fail(SPRT_DAMAGED)
+           << "source and target" << of << " differ in batch or element";
+  return Status::success();
+}
+
 Status CommandValidator::check(const plan::ExchangeT &exchange) {
   if (Status failure = parts.checkFactor(exchange.factor))
     return failure;
   if (!isEnum(exchange.direction))
     return fail(SPRT_DAMAGED)
            << "unknown direction " << int(exchange.direction);
-  if (Status failure = parts.checkLayout(exchange.layout, "an exchange"))
-    return failure;
+  if (exchange.values.empty())
+    return fail(SPRT_DAMAGED) << "an exchange of nothing";
+  for (const auto &moved : exchange.values)
+    if (Status failure = checkMoved(moved.get(), exchange.factor,
+                                    exchange.owner != nullptr, "an exchange"))
+      return failure;
   int64_t group = plan.factors[exchange.factor]->size;
-  const plan::LayoutT &rows = *plan.layouts[exchange.layout];
-  int64_t owners = exchange.owner ? rows.split : rows.ranks * rows.split;
-  if (owners != group)
-    return fail(SPRT_DAMAGED) << "rows are dealt to " << owners
-                              << " owners in a group of " << group;
   if (exchange.owner)
     if (Status failure =
             parts.checkExpr(exchange.owner.get(), "the owner of an exchange"))
@@ -193,16 +218,6 @@ Status CommandValidator::check(const plan::ExchangeT &exchange) {
       return fail(SPRT_DAMAGED) << "rows are dealt to " << takers
                                 << " owners in a group of " << group;
   }
-  if (Status failure = parts.checkStrided(exchange.source.get(),
-                                          "the source of an exchange", false))
-    return failure;
-  if (Status failure = parts.checkStrided(exchange.target.get(),
-                                          "the target of an exchange", true))
-    return failure;
-  if (exchange.source->batch != exchange.target->batch ||
-      exchange.source->inner_bytes != exchange.target->inner_bytes)
-    return fail(SPRT_DAMAGED)
-           << "source and target of an exchange differ in batch or element";
   return Status::success();
 }
 
@@ -265,32 +280,24 @@ Status CommandValidator::check(const plan::ReduceScatterT &reduce) {
     return failure;
   if (Status failure = checkReduction(reduce.type, reduce.kind))
     return failure;
-  if (Status failure = parts.checkLayout(reduce.layout, "a reduce-scatter"))
-    return failure;
-  const plan::LayoutT &rows = *plan.layouts[reduce.layout];
-  if (rows.ranks * rows.split != plan.factors[reduce.factor]->size)
-    return fail(SPRT_DAMAGED)
-           << "rows are dealt to " << rows.ranks * rows.split
-           << " owners in a group of " << plan.factors[reduce.factor]->size;
-  if (Status failure = parts.checkStrided(
-          reduce.source.get(), "the source of a reduce-scatter", false))
-    return failure;
-  if (Status failure = parts.checkStrided(
-          reduce.target.get(), "the target of a reduce-scatter", true))
-    return failure;
-  int64_t element = static_cast<int64_t>(
+  if (reduce.values.empty())
+    return fail(SPRT_DAMAGED) << "a reduce-scatter of nothing";
+  auto element = static_cast<int64_t>(
       sprt_dtype_size(static_cast<sprt_dtype>(reduce.type)));
-  if (reduce.source->batch != reduce.target->batch ||
-      reduce.source->inner_bytes != reduce.target->inner_bytes ||
-      reduce.source->inner_bytes % element != 0)
-    return fail(SPRT_DAMAGED) << "source and target of a reduce-scatter differ "
-                                 "in batch or element";
-  for (const plan::StridedT *rows : {reduce.source.get(), reduce.target.get()})
-    for (int64_t stride : {rows->batch_stride, rows->row_stride})
-      if (stride % element != 0)
-        return fail(SPRT_DAMAGED) << "a reduce-scatter of rows " << stride
-                                  << " bytes apart, not of whole "
-                                  << plan::EnumNameDType(reduce.type);
+  for (const auto &moved : reduce.values) {
+    if (Status failure = checkMoved(moved.get(), reduce.factor,
+                                    /*areParts=*/false, "a reduce-scatter"))
+      return failure;
+    for (const plan::StridedT *rows :
+         {moved->source.get(), moved->target.get()})
+      for (int64_t bytes :
+           {rows->inner_bytes, rows->batch_stride, rows->row_stride})
+        if (bytes % element != 0)
+          return fail(SPRT_DAMAGED)
+                 << "a reduce-scatter of rows of " << rows->inner_bytes
+                 << " bytes, " << rows->row_stride << " apart, not of whole "
+                 << plan::EnumNameDType(reduce.type);
+  }
   return Status::success();
 }
 

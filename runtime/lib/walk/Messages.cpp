@@ -1,11 +1,11 @@
 // What commands that move data between ranks send and receive.
 
+#include "walk/MovedRows.h"
 #include "walk/Walk.h"
 
 #include "program/Extent.h"
 #include "program/LayoutOf.h"
 #include "sprt/algebra/Heads.h"
-#include "sprt/algebra/Redeal.h"
 #include "sprt/types.h"
 
 #include <algorithm>
@@ -99,33 +99,6 @@ bool isNeeded(RankView &rank, const RowOfBatch &here, const Step &step,
   return hops > 0 && hops <= entry->second;
 }
 
-void addRows(Message &message, Piece whole, const algebra::Range &rows) {
-  whole.base += rows.first * whole.strides[1];
-  whole.counts[1] = rows.count;
-  whole.strides[1] *= rows.stride;
-  if (whole.bytes() > 0)
-    message.push_back(whole);
-}
-
-algebra::Redeal redealOf(const std::vector<algebra::Layout> &layouts,
-                         const plan::ExchangeT &exchange) {
-  return {layouts[exchange.layout], layouts[static_cast<size_t>(exchange.onto)],
-          exchange.by};
-}
-
-void redealt(const algebra::Redeal &redeal, const Piece &source,
-             const Piece &target, GroupMessages &out_messages) {
-  int64_t own = out_messages.group.index;
-  for (int64_t member = 0; member < out_messages.group.size(); ++member) {
-    Message &outgoing = out_messages.outgoing.emplace_back(),
-            &incoming = out_messages.incoming.emplace_back();
-    for (const algebra::RowPairs &rows : redeal.rows(own, member))
-      addRows(outgoing, source, rows.a);
-    for (const algebra::RowPairs &rows : redeal.rows(member, own))
-      addRows(incoming, target, rows.b);
-  }
-}
-
 } // namespace
 
 Status Walk::strided(const plan::StridedT &strided, int64_t rows, int64_t heads,
@@ -206,23 +179,56 @@ Status Walk::resolve(const Step &step, const plan::SendRecvT &transfer,
   return Status::success();
 }
 
+GroupMessages Walk::messagesOf(const plan::ExchangeT &exchange) const {
+  GroupMessages messages;
+  messages.group = self.groupOf({exchange.factor});
+  messages.outgoing.resize(messages.group.members.size());
+  messages.incoming.resize(messages.group.members.size());
+  return messages;
+}
+
+Status Walk::resolve(const plan::ExchangeT &exchange, const plan::MovedT &moved,
+                     GroupMessages &messages) const {
+  return exchange.direction == plan::Direction::rowsToRows
+             ? redealt(exchange, moved, messages)
+             : exchanged(exchange, moved, messages);
+}
+
 Status Walk::resolve(const plan::ExchangeT &exchange,
-                     GroupMessages &out_messages) {
-  Group &group = out_messages.group;
-  group = self.groupOf({exchange.factor});
-  const algebra::Layout &rows = here.layout(exchange.layout);
-  if (exchange.direction == plan::Direction::rowsToRows) {
-    algebra::Redeal redeal = redealOf(here.bound().layouts, exchange);
-    Piece source, target;
-    if (Status failure = strided(*exchange.source,
-                                 redeal.countBefore(group.index), 1, source))
+                     GroupMessages &out_messages) const {
+  out_messages = messagesOf(exchange);
+  for (const auto &moved : exchange.values)
+    if (Status failure = resolve(exchange, *moved, out_messages))
       return failure;
-    if (Status failure = strided(*exchange.target,
-                                 redeal.countAfter(group.index), 1, target))
-      return failure;
-    redealt(redeal, source, target, out_messages);
-    return Status::success();
+  return Status::success();
+}
+
+Status Walk::redealt(const plan::ExchangeT &exchange, const plan::MovedT &moved,
+                     GroupMessages &messages) const {
+  algebra::Redeal redeal = redealOf(here.bound().layouts, exchange, moved);
+  int64_t own = messages.group.index;
+  Piece source, target;
+  if (Status failure =
+          strided(*moved.source, redeal.countBefore(own), 1, source))
+    return failure;
+  if (Status failure =
+          strided(*moved.target, redeal.countAfter(own), 1, target))
+    return failure;
+  for (int64_t member = 0; member < messages.group.size(); ++member) {
+    auto number = static_cast<size_t>(member);
+    for (const algebra::RowPairs &rows : redeal.rows(own, member))
+      addRows(messages.outgoing[number], source, rows.a);
+    for (const algebra::RowPairs &rows : redeal.rows(member, own))
+      addRows(messages.incoming[number], target, rows.b);
   }
+  return Status::success();
+}
+
+Status Walk::exchanged(const plan::ExchangeT &exchange,
+                       const plan::MovedT &moved,
+                       GroupMessages &messages) const {
+  const Group &group = messages.group;
+  const algebra::Layout &rows = here.layout(moved.layout);
   bool gathers = exchange.direction == plan::Direction::rowsToHeads;
   algebra::Interval mine =
       heldHeads(here.bound().layouts, exchange, group.index);
@@ -243,9 +249,8 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
   }
 
   // One side holds own rows of all heads, the other all rows of own heads.
-  const plan::StridedT &rowSide = gathers ? *exchange.source : *exchange.target;
-  const plan::StridedT &headSide =
-      gathers ? *exchange.target : *exchange.source;
+  const plan::StridedT &rowSide = gathers ? *moved.source : *moved.target;
+  const plan::StridedT &headSide = gathers ? *moved.target : *moved.source;
   Piece ownPiece, densePiece;
   int64_t own = firstOwner + group.index;
   if (Status failure =
@@ -272,28 +277,9 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
         passed, mine.begin);
     if (!gathers)
       std::swap(fromRows, fromDense);
-    out_messages.outgoing.push_back(std::move(fromRows));
-    out_messages.incoming.push_back(std::move(fromDense));
+    append(messages.outgoing[static_cast<size_t>(member)], fromRows);
+    append(messages.incoming[static_cast<size_t>(member)], fromDense);
   }
-  return Status::success();
-}
-
-Status Walk::sumRedeal(const plan::ExchangeT &exchange, int64_t &out_bytes,
-                       Message &out_touched) {
-  algebra::Redeal redeal = redealOf(here.bound().layouts, exchange);
-  int64_t own = self.groupOf({exchange.factor}).index;
-  Piece source, target;
-  if (Status failure =
-          strided(*exchange.source, redeal.countBefore(own), 1, source))
-    return failure;
-  if (Status failure =
-          strided(*exchange.target, redeal.countAfter(own), 1, target))
-    return failure;
-  out_bytes = redeal.rowsToOthers(own) * source.counts[0] * source.inner;
-  for (algebra::Interval rows : redeal.given(own))
-    addRows(out_touched, source, {rows.begin, rows.size(), 1});
-  for (algebra::Interval rows : redeal.received(own))
-    addRows(out_touched, target, {rows.begin, rows.size(), 1});
   return Status::success();
 }
 
@@ -313,21 +299,24 @@ Status Walk::resolve(const plan::ReduceScatterT &reduce,
                      GroupMessages &out_messages) {
   Group &group = out_messages.group;
   group = self.groupOf({reduce.factor});
-  const algebra::Layout &rows = here.layout(reduce.layout);
-  Piece source, target;
-  if (Status failure = strided(*reduce.source, rows.length(), 1, source))
-    return failure;
-  if (Status failure =
-          strided(*reduce.target, rows.count(group.index), 1, target))
-    return failure;
-  for (const Piece &piece : {source, target})
-    if (Status failure = checkAligned(piece.base, reduce.type))
+  out_messages.outgoing.resize(group.members.size());
+  Message &kept = out_messages.incoming.emplace_back();
+  for (const auto &moved : reduce.values) {
+    const algebra::Layout &rows = here.layout(moved->layout);
+    Piece source, target;
+    if (Status failure = strided(*moved->source, rows.length(), 1, source))
       return failure;
-  for (int64_t member = 0; member < group.size(); ++member)
-    out_messages.outgoing.push_back(
-        select(source, {rows, member, true}, {0, 1}, 0));
-  out_messages.incoming.push_back(
-      select(target, {rows, group.index, false}, {0, 1}, 0));
+    if (Status failure =
+            strided(*moved->target, rows.count(group.index), 1, target))
+      return failure;
+    for (const Piece &piece : {source, target})
+      if (Status failure = checkAligned(piece.base, reduce.type))
+        return failure;
+    for (int64_t member = 0; member < group.size(); ++member)
+      append(out_messages.outgoing[static_cast<size_t>(member)],
+             select(source, {rows, member, true}, {0, 1}, 0));
+    append(kept, select(target, {rows, group.index, false}, {0, 1}, 0));
+  }
   return Status::success();
 }
 

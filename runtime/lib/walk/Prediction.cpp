@@ -133,15 +133,11 @@ private:
     case plan::Operation::SendRecv:
       return count(step, *operation.AsSendRecv());
     case plan::Operation::Exchange:
-      return operation.AsExchange()->direction == plan::Direction::rowsToRows
-                 ? countRedeal(*operation.AsExchange())
-                 : countMessages(*operation.AsExchange());
+      return countSums(*operation.AsExchange());
     case plan::Operation::AllReduce:
       return count(*operation.AsAllReduce());
     case plan::Operation::ReduceScatter:
-      if (Status failure = countMessages(*operation.AsReduceScatter()))
-        return failure;
-      return touch(*operation.AsReduceScatter()->source->view);
+      return countSums(*operation.AsReduceScatter());
     case plan::Operation::Copy:
       return count(*operation.AsCopy());
     case plan::Operation::Fill:
@@ -157,24 +153,12 @@ private:
     }
   }
 
-  Status countRedeal(const plan::ExchangeT &exchange) {
-    int64_t bytes = 0;
-    Message touched;
-    if (Status failure = sumRedeal(exchange, bytes, touched))
+  template <typename TableT> Status countSums(const TableT &collective) {
+    GroupSums sums;
+    if (Status failure = sum(collective, sums))
       return failure;
-    prediction.bytesSent += times * bytes;
-    touch(touched);
-    return touchOfAnyBatch(exchange);
-  }
-
-  template <typename TableT> Status countMessages(const TableT &collective) {
-    GroupMessages messages;
-    if (Status failure = resolve(collective, messages))
-      return failure;
-    prediction.bytesSent += times * messages.bytesToOthers();
-    for (const auto *list : {&messages.outgoing, &messages.incoming})
-      for (const Message &message : *list)
-        touch(message);
+    prediction.bytesSent += times * sums.bytes;
+    touch(sums.touched);
     return touchOfAnyBatch(collective);
   }
 

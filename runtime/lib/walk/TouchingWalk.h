@@ -47,11 +47,13 @@ protected:
   bool allowAnyBatch(const plan::RowsT &rows, int64_t &count);
   Status touchOfAnyBatch(const plan::SendRecvT &transfer);
   template <typename TableT> Status touchOfAnyBatch(const TableT &collective) {
-    if (!areOfAnyBatch(collective.layout))
-      return Status::success();
-    if (Status failure = touch(*collective.source->view))
-      return failure;
-    return touch(*collective.target->view);
+    for (const auto &moved : collective.values)
+      if (areOfAnyBatch(moved->layout))
+        for (const plan::StridedT *side :
+             {moved->source.get(), moved->target.get()})
+          if (Status failure = touch(*side->view))
+            return failure;
+    return Status::success();
   }
 
   Imagined &rank;

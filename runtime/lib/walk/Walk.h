@@ -71,6 +71,12 @@ struct GroupMessages {
   }
 };
 
+/// What its messages come to: bytes to others, and what is read and written.
+struct GroupSums {
+  int64_t bytes = 0;
+  Message touched;
+};
+
 class Walk {
 public:
   virtual ~Walk() = default;
@@ -116,14 +122,18 @@ protected:
   /// A rank that is its own peer receives as much as it sends.
   Status resolve(const Step &step, const plan::SendRecvT &transfer,
                  Transfer &out_transfer);
-  Status resolve(const plan::ExchangeT &exchange, GroupMessages &out_messages);
-  /// Of an exchange from rows to rows, without a message for each member: what
-  /// goes to others in bytes, and the rows that are read and written.
-  Status sumRedeal(const plan::ExchangeT &exchange, int64_t &out_bytes,
-                   Message &out_touched);
+  Status resolve(const plan::ExchangeT &exchange,
+                 GroupMessages &out_messages) const;
+  /// Of an exchange no messages yet, and what one value adds to them.
+  GroupMessages messagesOf(const plan::ExchangeT &exchange) const;
+  Status resolve(const plan::ExchangeT &exchange, const plan::MovedT &moved,
+                 GroupMessages &messages) const;
+  /// Without a message for each member, where that can be.
+  Status sum(const plan::ExchangeT &exchange, GroupSums &out_sums);
+  Status sum(const plan::ReduceScatterT &reduce, GroupSums &out_sums);
   /// One piece a value.
   Status resolve(const plan::AllReduceT &reduce, Message &out_data);
-  /// `incoming` is one message, the target.
+  /// `incoming` is one message, the targets.
   Status resolve(const plan::ReduceScatterT &reduce,
                  GroupMessages &out_messages);
 
@@ -139,6 +149,15 @@ protected:
   Scope scope;
 
 private:
+  /// Adds what members send and receive of one value of an exchange, from rows
+  /// to rows or else.
+  Status redealt(const plan::ExchangeT &exchange, const plan::MovedT &moved,
+                 GroupMessages &messages) const;
+  Status exchanged(const plan::ExchangeT &exchange, const plan::MovedT &moved,
+                   GroupMessages &messages) const;
+  /// Adds the first rows of source and target.
+  Status touchRows(const plan::MovedT &moved, int64_t read, int64_t written,
+                   int64_t heads, Message &touched) const;
   Status loop(const Step &step, const plan::LoopT &loop);
   Status whileLoop(const Step &step, const plan::WhileT &loop);
   Status choose(const Step &step, const plan::CaseT &choice);
