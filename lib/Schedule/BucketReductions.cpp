@@ -7,10 +7,11 @@
 //            %dx = sp.gemm ...                    %b = sp.launch(%a)
 //            return %b, %c                        return %b, %c
 //
-// Three steps in a block: what is made of sums moves to its first use, so that
-// it does not keep sums from being joined; sums are joined; what is made of a
-// bucket moves back in front of the next but one. So does what is made of sums
-// that are dealt to the ranks, which are not joined.
+// Three steps in a block for each kind of sum, such as those that an axis deals
+// to its ranks: what is made of sums moves to its first use, so that it does
+// not keep sums from being joined; sums are joined; what is made of a bucket
+// moves back in front of the next but one. Gathers that would start at one
+// place, such as those of a layer's parameters, are one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,8 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #define DEBUG_TYPE "sp-bucket-reductions"
 
@@ -49,11 +51,81 @@ constexpr int64_t kParts = 8;
 /// What an operation may keep by waiting beyond what it makes.
 constexpr int64_t kKeptBytes = 64 * 1024;
 
-/// Sums that can be joined: over the same axes, of the same type.
+/// Sums that can be joined: over the same axes, or dealt by the same axis, of
+/// the same type.
 using Kind = std::pair<Attribute, Type>;
 
-int64_t bytesOf(AllReduceOp op) {
-  return storageBytes(op.getInputs().getTypes());
+std::optional<Kind> kindOf(Operation *op) {
+  auto all = dyn_cast<AllReduceOp>(op);
+  auto dealt = dyn_cast<ReduceScatterOp>(op);
+  if (!all && !dealt)
+    return std::nullopt;
+  Type type = getElementTypeOrSelf(op->getOperand(0).getType());
+  if ((all ? all.getKind() : dealt.getKind()) != Reduction::Sum)
+    return std::nullopt;
+  if (all)
+    return Kind(all.getAxes(), type);
+  return Kind(dealt.getAxis(), type);
+}
+
+int64_t bytesOf(Operation *sum) { return storageBytes(sum->getOperandTypes()); }
+
+/// One operation of the values of several, where `place` is.
+Operation *joinedAt(Operation *place, ArrayRef<Operation *> members) {
+  SmallVector<Value> inputs;
+  SmallVector<int64_t> dims;
+  SmallVector<LayoutAttr> layouts;
+  SmallVector<Location> locations;
+  for (Operation *member : members) {
+    locations.push_back(member->getLoc());
+    llvm::TypeSwitch<Operation *>(member)
+        .Case(
+            [&](AllReduceOp op) { llvm::append_range(inputs, op.getInputs()); })
+        .Case<ReduceScatterOp, AllGatherOp>([&](auto op) {
+          llvm::append_range(inputs, op.getInputs());
+          llvm::append_range(dims, op.getDims());
+          llvm::append_range(layouts,
+                             op.getLayouts().template getAsRange<LayoutAttr>());
+        });
+  }
+  OpBuilder builder(place);
+  Location loc = builder.getFusedLoc(locations);
+  return llvm::TypeSwitch<Operation *, Operation *>(place)
+      .Case([&](AllReduceOp op) {
+        return AllReduceOp::create(builder, loc, ValueRange(inputs).getTypes(),
+                                   inputs, op.getKind(), op.getAxes(),
+                                   op.getRanks());
+      })
+      .Case([&](ReduceScatterOp op) {
+        return ReduceScatterOp::create(builder, loc, inputs, op.getKind(), dims,
+                                       layouts);
+      })
+      .Case([&](AllGatherOp op) {
+        return AllGatherOp::create(builder, loc, inputs, dims, layouts,
+                                   op.getAfter());
+      });
+}
+
+/// Makes one operation of the members, where `place`, one of them, stands.
+Operation *join(Operation *place, ArrayRef<Operation *> members,
+                StringRef done) {
+  if (members.size() == 1)
+    return place;
+  int64_t bytes = 0;
+  for (Operation *member : members)
+    bytes += bytesOf(member);
+  Operation *bucket = joinedAt(place, members);
+  remark::passed(place->getLoc(),
+                 remark::RemarkOpts::name("Joined").category(DEBUG_TYPE))
+      << remark::metric("values", bucket->getNumResults()) << " values of "
+      << remark::metric("bytes", bytes) << " bytes are " << done << " at once";
+  ResultRange results = bucket->getResults();
+  for (Operation *member : members) {
+    member->replaceAllUsesWith(results.take_front(member->getNumResults()));
+    results = results.drop_front(member->getNumResults());
+    member->erase();
+  }
+  return bucket;
 }
 
 /// The first operation of the block that uses a result of `op`, or the
@@ -74,50 +146,52 @@ public:
       : block(block), mostBytes(mostBytes) {}
 
   void run() {
-    for (AllReduceOp op : block.getOps<AllReduceOp>())
-      if (op.getKind() == Reduction::Sum)
-        sums[{op.getAxes(), getElementTypeOrSelf(op.getInputs()[0].getType())}]
-            .push_back(op);
-    for (ReduceScatterOp op : block.getOps<ReduceScatterOp>())
-      dealt.push_back(op);
-    if (sums.empty() && dealt.empty())
-      return;
-    sinkUsers();
-    for (auto &[kind, ofKind] : sums)
+    llvm::SetVector<Kind> kinds;
+    for (Operation &op : block)
+      if (std::optional<Kind> kind = kindOf(&op))
+        kinds.insert(*kind);
+    for (const Kind &kind : kinds) {
+      SmallVector<Operation *> ofKind;
+      for (Operation &op : block)
+        if (kindOf(&op) == kind)
+          ofKind.push_back(&op);
+      users.clear();
+      limits.clear();
+      sinkUsers(ofKind);
       join(ofKind);
-    limit(dealt);
-    raiseUsers();
+      raiseUsers();
+    }
+    joinGathers();
   }
 
 private:
-  void sinkUsers();
-  void join(ArrayRef<AllReduceOp> ofKind);
+  void sinkUsers(ArrayRef<Operation *> ofKind);
+  DenseSet<Operation *> needed(ArrayRef<Operation *> ofKind);
+  void join(ArrayRef<Operation *> ofKind);
   /// What is made of one is to be used before the next but one.
   void limit(ArrayRef<Operation *> buckets) {
     for (size_t i = 0; i + kWaiting < buckets.size(); ++i)
       limits[buckets[i]] = buckets[i + kWaiting];
   }
-  Operation *joined(ArrayRef<AllReduceOp> members);
   void raiseUsers();
+  Operation *startOf(Operation *gather, Operation *previous);
+  void joinGathers();
 
   Block &block;
   int64_t mostBytes;
-  llvm::MapVector<Kind, SmallVector<AllReduceOp>> sums;
-  /// Sums that are dealt, each on its own.
-  SmallVector<Operation *> dealt;
-  /// What is made of sums, in program order.
+  /// What is made of sums of a kind, in program order.
   SmallVector<Operation *> users;
   /// By bucket or user: before which bucket it is to be used.
   DenseMap<Operation *, Operation *> limits;
 };
 
-void BlockBuckets::sinkUsers() {
-  DenseSet<Operation *> known;
-  for (auto &[kind, ofKind] : sums)
-    known.insert(ofKind.begin(), ofKind.end());
-  known.insert(dealt.begin(), dealt.end());
+void BlockBuckets::sinkUsers(ArrayRef<Operation *> ofKind) {
+  DenseSet<Operation *> known(ofKind.begin(), ofKind.end());
   for (Operation &op : block) {
-    if (!isa<LaunchOp, GemmOp>(op) && !op.hasTrait<stablehlo::Spread>())
+    // What is summed over one axis may be summed over the next.
+    bool isOther = kindOf(&op) && !known.contains(&op);
+    if (!isOther && !isa<LaunchOp, GemmOp>(op) &&
+        !op.hasTrait<stablehlo::Spread>())
       continue;
     SmallVector<Type> others;
     for (Value operand : op.getOperands())
@@ -139,57 +213,41 @@ void BlockBuckets::sinkUsers() {
   }
 }
 
-/// Makes one operation of the members, where the last one stands.
-Operation *BlockBuckets::joined(ArrayRef<AllReduceOp> members) {
-  AllReduceOp last = members.back();
-  if (members.size() == 1)
-    return last;
-  SmallVector<Value> inputs;
-  SmallVector<Location> locations;
-  int64_t bytes = 0;
-  for (AllReduceOp member : members) {
-    llvm::append_range(inputs, member.getInputs());
-    locations.push_back(member.getLoc());
-    bytes += bytesOf(member);
+/// Those of a kind that a later one needs.
+DenseSet<Operation *> BlockBuckets::needed(ArrayRef<Operation *> ofKind) {
+  DenseSet<Operation *> leading(ofKind.begin(), ofKind.end()), found;
+  for (Operation &op : llvm::reverse(block)) {
+    bool isNeeded = llvm::any_of(op.getUsers(), [&](Operation *user) {
+      return leading.contains(block.findAncestorOpInBlock(*user));
+    });
+    if (isNeeded)
+      (leading.contains(&op) ? found : leading).insert(&op);
   }
-  OpBuilder builder(last);
-  auto bucket = AllReduceOp::create(
-      builder, builder.getFusedLoc(locations), ValueRange(inputs).getTypes(),
-      inputs, last.getKind(), last.getAxes(), last.getRanks());
-  remark::passed(last.getLoc(),
-                 remark::RemarkOpts::name("Joined").category(DEBUG_TYPE))
-      << remark::metric("values", inputs.size()) << " values of "
-      << remark::metric("bytes", bytes) << " bytes are summed at once";
-  ResultRange results = bucket.getResults();
-  for (AllReduceOp member : members) {
-    member.replaceAllUsesWith(results.take_front(member.getNumResults()));
-    results = results.drop_front(member.getNumResults());
-    member.erase();
-  }
-  return bucket;
+  return found;
 }
 
 /// Joins sums of one kind, which are in program order.
-void BlockBuckets::join(ArrayRef<AllReduceOp> ofKind) {
+void BlockBuckets::join(ArrayRef<Operation *> ofKind) {
   int64_t allBytes = 0, openBytes = 0;
-  for (AllReduceOp sum : ofKind)
+  for (Operation *sum : ofKind)
     allBytes += bytesOf(sum);
   int64_t fullBytes =
       std::min(mostBytes, std::max(kLeastBytes, allBytes / kParts));
-  SmallVector<Operation *> buckets;
-  SmallVector<AllReduceOp> open;
+  DenseSet<Operation *> needed = this->needed(ofKind);
+  SmallVector<Operation *> buckets, open;
   auto close = [&] {
     if (!open.empty())
-      buckets.push_back(joined(open));
+      buckets.push_back(::join(open.back(), open, "summed"));
     open.clear();
     openBytes = 0;
   };
   for (size_t i = 0; i < ofKind.size(); ++i) {
-    AllReduceOp sum = ofKind[i];
+    Operation *sum = ofKind[i];
     // Who needs it at once neither waits for others nor keeps them waiting.
-    if (i + 1 < ofKind.size() && firstUse(sum)->isBeforeInBlock(ofKind[i + 1]))
+    if (needed.contains(sum) || (i + 1 < ofKind.size() &&
+                                 firstUse(sum)->isBeforeInBlock(ofKind[i + 1])))
       continue;
-    bool isLate = llvm::any_of(open, [&](AllReduceOp member) {
+    bool isLate = llvm::any_of(open, [&](Operation *member) {
       return !sum->isBeforeInBlock(firstUse(member));
     });
     int64_t bytes = bytesOf(sum);
@@ -222,6 +280,56 @@ void BlockBuckets::raiseUsers() {
         llvm::all_of(user->getOperands(), isThere))
       user->moveBefore(limit);
   }
+}
+
+/// Behind which operation of the block a gather may start: that which makes the
+/// last of its operands, or the communication before it. Null: at once.
+Operation *BlockBuckets::startOf(Operation *gather, Operation *previous) {
+  Operation *last = previous;
+  for (Value operand : gather->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    if (def && def->getBlock() == &block &&
+        (!last || last->isBeforeInBlock(def)))
+      last = def;
+  }
+  return last;
+}
+
+/// Joins gathers that start at one place, one behind the other.
+void BlockBuckets::joinGathers() {
+  SmallVector<Operation *> open;
+  Operation *previous = nullptr, *start = nullptr;
+  int64_t openBytes = 0;
+  auto close = [&] {
+    if (!open.empty())
+      previous = ::join(open.front(), open, "gathered");
+    open.clear();
+  };
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto gather = dyn_cast<AllGatherOp>(op);
+    if (!gather) {
+      // Loops and branches may communicate: nothing starts across them.
+      if (op.getNumRegions() != 0 || isa<CommunicationOpInterface>(op)) {
+        close();
+        previous = &op;
+      }
+      continue;
+    }
+    int64_t bytes = storageBytes(gather.getResultTypes());
+    auto first = open.empty() ? AllGatherOp() : cast<AllGatherOp>(open.front());
+    bool isOne = first && first.getAxis() == gather.getAxis() &&
+                 first.getAfter() == gather.getAfter() &&
+                 startOf(gather, previous) == start &&
+                 openBytes + bytes <= mostBytes;
+    if (!isOne) {
+      close();
+      start = startOf(gather, previous);
+      openBytes = 0;
+    }
+    open.push_back(gather);
+    openBytes += bytes;
+  }
+  close();
 }
 
 struct BucketReductionsPass

@@ -55,7 +55,8 @@ struct StartCommunicationPass
   static Stream streamOf(CommunicationOpInterface start, WaitOp wait) {
     auto shift = dyn_cast<ShiftStartOp>(*start);
     bool goesBack = shift && static_cast<int64_t>(shift.getDistance()) < 0;
-    bool isLeft = isa<AllReduceStartOp>(*start) && start->getNextNode() != wait;
+    bool isLeft = isa<AllReduceStartOp, ReduceScatterStartOp>(*start) &&
+                  start->getNextNode() != wait;
     return goesBack || isLeft ? Stream::Back : Stream::Comm;
   }
 

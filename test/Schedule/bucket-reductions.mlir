@@ -151,20 +151,25 @@ module @large_operands_are_not_kept {
 
 // -----
 
-// Sums that are dealt are not joined, and what is made of one does not wait for
-// more than the next one: the third waits for the use of the first.
+// Sums that are dealt are joined as others are, and what is made of a bucket does
+// not wait for more than the next one: the third waits for the use of the first.
 // CHECK-LABEL: module @dealt_sums_are_used_before_the_next_but_one
-// CHECK: %[[A:.*]] = sp.reduce_scatter %arg0 sum
-// CHECK-NEXT: %[[X:.*]] = sp.launch @double(%arg0)
-// CHECK-NEXT: %[[B:.*]] = sp.reduce_scatter %[[X]] sum
-// CHECK-NEXT: %[[Y:.*]] = sp.launch @double(%[[X]])
-// CHECK-NEXT: %[[UA:.*]] = sp.launch @half(%[[A]])
-// CHECK-NEXT: %[[C:.*]] = sp.reduce_scatter %[[Y]] sum
-// CHECK-NEXT: %[[Z:.*]] = sp.launch @double(%[[Y]])
-// CHECK-NEXT: %[[UB:.*]] = sp.launch @half(%[[B]])
-// CHECK-NEXT: %[[D:.*]] = sp.reduce_scatter %[[Z]] sum
-// CHECK-NEXT: sp.launch @half(%[[C]])
-// CHECK-NEXT: sp.launch @half(%[[D]])
+// SMALL: %[[A:.*]] = sp.reduce_scatter %arg0 sum
+// SMALL-NEXT: %[[X:.*]] = sp.launch @double(%arg0)
+// SMALL-NEXT: %[[B:.*]] = sp.reduce_scatter %[[X]] sum
+// SMALL-NEXT: %[[Y:.*]] = sp.launch @double(%[[X]])
+// SMALL-NEXT: %[[UA:.*]] = sp.launch @half(%[[A]])
+// SMALL-NEXT: %[[C:.*]] = sp.reduce_scatter %[[Y]] sum
+// SMALL-NEXT: %[[Z:.*]] = sp.launch @double(%[[Y]])
+// SMALL-NEXT: %[[UB:.*]] = sp.launch @half(%[[B]])
+// SMALL-NEXT: %[[D:.*]] = sp.reduce_scatter %[[Z]] sum
+// SMALL-NEXT: sp.launch @half(%[[C]])
+// SMALL-NEXT: sp.launch @half(%[[D]])
+// LARGE: %[[X:.*]] = sp.launch @double(%arg0)
+// LARGE-NEXT: %[[Y:.*]] = sp.launch @double(%[[X]])
+// LARGE-NEXT: %[[Z:.*]] = sp.launch @double(%[[Y]])
+// LARGE-NEXT: %[[S:.*]]:4 = sp.reduce_scatter %arg0, %[[X]], %[[Y]], %[[Z]] sum dim 0 in <contiguous 4 on "sp" of 2> :
+// LARGE-NEXT: sp.launch @half(%[[S]]#0)
 module @dealt_sums_are_used_before_the_next_but_one {
   func.func private @double(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
     %y = stablehlo.add %x, %x : tensor<4x4xf32>
@@ -187,5 +192,64 @@ module @dealt_sums_are_used_before_the_next_but_one {
     %uc = sp.launch @half(%c) : (tensor<2x4xf32>) -> tensor<2x4xf32>
     %ud = sp.launch @half(%d) : (tensor<2x4xf32>) -> tensor<2x4xf32>
     return %ua, %ub, %uc, %ud : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+  }
+}
+
+// -----
+
+// Each along a dimension of its own; what is summed over another axis, of another
+// type or otherwise stays apart.
+// CHECK-LABEL: module @dealt_sums_of_one_axis
+// CHECK: sp.reduce_scatter %arg2 sum dim 0 in <contiguous 4 on "dp" of 2>
+// CHECK-NEXT: sp.reduce_scatter %arg3 sum dim 0
+// CHECK-NEXT: sp.reduce_scatter %arg0 max dim 0
+// LARGE-NEXT: sp.reduce_scatter %arg0, %arg1 sum dims [0 in <contiguous 4 on "sp" of 2>, 1 in <contiguous 3 on "sp" of 2>] : tensor<4x2xf32>, tensor<2x3xf32> -> tensor<2x2xf32>, tensor<2x2xf32>
+module @dealt_sums_of_one_axis {
+  func.func @main(%x: tensor<4x2xf32>, %y: tensor<2x3xf32>, %z: tensor<4xf32>, %w: tensor<4xf64>) -> (tensor<2x2xf32>, tensor<2xf32>, tensor<2xf64>, tensor<2x2xf32>, tensor<2x2xf32>) {
+    %0 = sp.reduce_scatter %x sum dim 0 in <contiguous 4 on "sp" of 2> : tensor<4x2xf32> -> tensor<2x2xf32>
+    %1 = sp.reduce_scatter %z sum dim 0 in <contiguous 4 on "dp" of 2> : tensor<4xf32> -> tensor<2xf32>
+    %2 = sp.reduce_scatter %w sum dim 0 in <contiguous 4 on "sp" of 2> : tensor<4xf64> -> tensor<2xf64>
+    %3 = sp.reduce_scatter %x max dim 0 in <contiguous 4 on "sp" of 2> : tensor<4x2xf32> -> tensor<2x2xf32>
+    %4 = sp.reduce_scatter %y sum dim 1 in <contiguous 3 on "sp" of 2> : tensor<2x3xf32> -> tensor<2x2xf32>
+    return %0, %1, %2, %3, %4 : tensor<2x2xf32>, tensor<2xf32>, tensor<2xf64>, tensor<2x2xf32>, tensor<2x2xf32>
+  }
+}
+
+// -----
+
+// Gradients of keys, which the next sums are made of, do not wait for the sum of
+// a weight's gradient, though they are used behind it.
+// CHECK-LABEL: module @a_sum_that_others_need_stays_alone
+// CHECK: %[[DK:.*]] = sp.reduce_scatter %arg0 sum
+// SMALL-NEXT: sp.reduce_scatter %arg1 sum
+// CHECK-NEXT: %[[NEXT:.*]] = sp.launch @double(%[[DK]])
+// LARGE-NEXT: sp.reduce_scatter %arg1, %[[NEXT]] sum dim 0
+module @a_sum_that_others_need_stays_alone {
+  func.func private @double(%x: tensor<2x4xf32>) -> tensor<4x4xf32> {
+    %y = stablehlo.concatenate %x, %x, dim = 0 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
+    return %y : tensor<4x4xf32>
+  }
+  func.func @main(%dk: tensor<4x4xf32>, %dw: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+    %a = sp.reduce_scatter %dk sum dim 0 in <contiguous 4 on "sp" of 2> : tensor<4x4xf32> -> tensor<2x4xf32>
+    %b = sp.reduce_scatter %dw sum dim 0 in <contiguous 4 on "sp" of 2> : tensor<4x4xf32> -> tensor<2x4xf32>
+    %next = sp.launch @double(%a) : (tensor<2x4xf32>) -> tensor<4x4xf32>
+    %c = sp.reduce_scatter %next sum dim 0 in <contiguous 4 on "sp" of 2> : tensor<4x4xf32> -> tensor<2x4xf32>
+    return %b, %c : tensor<2x4xf32>, tensor<2x4xf32>
+  }
+}
+
+// -----
+
+// What is dealt over one axis and summed over the next is joined over each.
+// CHECK-LABEL: module @over_one_axis_after_another
+// LARGE: %[[D:.*]]:2 = sp.reduce_scatter %arg0, %arg1 sum dim 0 in <contiguous 4 on "sp" of 2>
+// LARGE-NEXT: sp.all_reduce %[[D]]#0, %[[D]]#1 sum over ["dp"] of 2
+module @over_one_axis_after_another {
+  func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+    %a = sp.reduce_scatter %x sum dim 0 in <contiguous 4 on "sp" of 2> : tensor<4x4xf32> -> tensor<2x4xf32>
+    %sa = sp.all_reduce %a sum over ["dp"] of 2 : tensor<2x4xf32>
+    %b = sp.reduce_scatter %y sum dim 0 in <contiguous 4 on "sp" of 2> : tensor<4x4xf32> -> tensor<2x4xf32>
+    %sb = sp.all_reduce %b sum over ["dp"] of 2 : tensor<2x4xf32>
+    return %sa, %sb : tensor<2x4xf32>, tensor<2x4xf32>
   }
 }

@@ -171,17 +171,21 @@ def RaiseUpdatesPass : Pass<"sp-raise-updates", "::mlir::ModuleOp"> {
 }
 
 def BucketReductionsPass : Pass<"sp-bucket-reductions", "::mlir::ModuleOp"> {
-  let summary = "Join sums of partial gradients into buckets";
+  let summary = "Join sums of partial gradients, and gathers, into buckets";
   let description = [{
     Sums over the same axes and of the same element type, of which none is used
     before the last one's operand is there, become one all-reduce of several values
-    in the place of the last; each value is summed as before. A bucket is full at an
+    in the place of the last; each value is summed as before. So do sums that one axis
+    deals, each along its own dimension: one reduce-scatter. A bucket is full at an
     eighth of the sums that a block has of the kind, but at 1 MiB at least, and never
     larger than `bucket-bytes`. What is made of sums moves behind what the rest of
     the program computes, unless that would keep larger operands, and not behind the
     next bucket but one, so that at most two buckets of a kind wait to be used. A sum
-    that is needed before the next one is there stays alone, as do sums that are dealt, and sums of
-    different blocks: what a loop's body sums it sums in each of its iterations.
+    that is needed before the next one is there stays alone, as does one that a later
+    one of its kind needs, and sums of different blocks: what a loop's body sums it sums
+    in each of its iterations. Gathers along one axis that follow each other and would
+    start at the same place, such as those of a layer's dealt parameters, become one in
+    the place of the first, of no more than `bucket-bytes`.
 
     ```mlir
     // Before
