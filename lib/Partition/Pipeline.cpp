@@ -25,6 +25,7 @@ void mlir::sp::buildPartitionPipeline(
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createVerifyPartitionPass());
+  pm.addPass(createVerifyAxesPass());
 }
 
 void mlir::sp::registerPartitionPipeline() {
@@ -42,6 +43,7 @@ void mlir::sp::buildAccumulatePipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createSinkReductionsPass());
+  pm.addPass(createVerifyAxesPass());
   pm.addPass(createFoldTurnsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

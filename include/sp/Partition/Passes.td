@@ -228,4 +228,30 @@ def VerifyPartitionPass : Pass<"sp-verify-partition", "::mlir::ModuleOp"> {
   }];
 }
 
+def VerifyAxesPass : Pass<"sp-verify-axes", "::mlir::ModuleOp"> {
+  let summary = "Check what each value is along each axis of the mesh";
+  let description = [{
+    Types every value as equal, dealt, partial or varying along each axis, from what
+    the arguments of `@main` promise (`sp/IR/AxisTypes.h`), and checks that:
+
+    (C1) what is reduced is partial: a sum of equal values counts each rank's.
+    (C2) what is partial goes through linear operations alone, beside what is 0 or
+    partial too, until it is reduced by what it was made by.
+    (C3) what is gathered is dealt, as the gather says.
+    (C4) results are what they promise: what is whole is equal, neither a part nor a
+    rank's own.
+
+    A factor that all ranks multiply by, as 1/N of a mean, is of the model, and none is
+    made by Partition: nothing says how many of them there should be. Nor do types say which
+    version of a parameter is gathered, which is the operand's in value form, and
+    of places is proved by `sp-verify-places`.
+
+    ```mlir
+    // expected operand 0 to be partial (sum) along axis "dp" but it is equal
+    %once = sp.all_reduce %p sum over ["dp"] of 2 : tensor<8xf32>
+    %twice = sp.all_reduce %once sum over ["dp"] of 2 : tensor<8xf32>
+    ```
+  }];
+}
+
 #endif // SP_PARTITION_PASSES
