@@ -41,6 +41,15 @@ static void settle(AxisType &type, AxisAttr axis, const MeshFactors &mesh) {
   type.varying = (type.varying & ~touched) | cut;
 }
 
+/// Rows of other axes along a dimension that has become longer or shorter are
+/// parts of them, or all of them again.
+static void resizeRows(AxisType &type, unsigned dim, int64_t before,
+                       int64_t after) {
+  for (DealtRows &rows : type.rows)
+    if (rows.dim == dim && rows.inner == 1 && rows.size == before)
+      rows.size = after;
+}
+
 /// Deals `size` rows along a dimension.
 static void deal(AxisType &type, LayoutAttr layout, unsigned dim, int64_t size,
                  const MeshFactors &mesh) {
@@ -80,16 +89,17 @@ void AxisTransfer::checkReduced(Operation *op, unsigned number, AxisSet axes,
   }
 }
 
-void AxisTransfer::checkGathered(Operation *op, unsigned dim,
+void AxisTransfer::checkGathered(Operation *op, unsigned number, unsigned dim,
                                  LayoutAttr layout) {
-  const AxisType &type = operandType(op, 0);
+  const AxisType &type = operandType(op, number);
   AxisSet axes = mesh.of(layout), open = type.counted | type.varying;
   if (type.isZero || !axes || (axes & open) || (type.uniform >> dim & 1))
     return;
   auto rows = llvm::find_if(type.rows, [&](const DealtRows &rows) {
     return (mesh.of(rows.layout) & axes) != 0;
   });
-  DealtRows expected{layout, dim, 1, typeOf(op->getOperand(0)).getDimSize(dim)};
+  DealtRows expected{layout, dim, 1,
+                     typeOf(op->getOperand(number)).getDimSize(dim)};
   if (rows != type.rows.end() && rows->agreesWith(expected))
     return;
   AxisType wanted;
@@ -97,9 +107,10 @@ void AxisTransfer::checkGathered(Operation *op, unsigned dim,
   wanted.rows.push_back(expected);
   AxisSet parts = type.partial & axes;
   AxisSet shown = parts ? parts : axes;
-  fail(op, op->getOperand(0),
-       "expected operand 0 to be " + describe(wanted, axes, mesh) +
-           " but along axis \"" + mesh.axisOf(shown).getText() + "\" it is " +
+  fail(op, op->getOperand(number),
+       "expected operand " + Twine(number) + " to be " +
+           describe(wanted, axes, mesh) + " but along axis \"" +
+           mesh.axisOf(shown).getText() + "\" it is " +
            describe(type, shown, mesh) +
            (parts ? "; reduce it before"
             : type.rows.empty() || rows == type.rows.end()
@@ -117,21 +128,36 @@ SmallVector<AxisType> AxisTransfer::ofAllReduce(AllReduceOp op) {
   return types;
 }
 
-AxisType AxisTransfer::ofReduceScatter(ReduceScatterOp op) {
-  AxisType type = operandType(op, 0);
-  checkReduced(op, 0, mesh.of(op.getLayout()), op.getKind());
-  settle(type, op.getLayout().getAxis(), mesh);
-  deal(type, op.getLayout(), op.getDim(),
-       typeOf(op->getResult(0)).getDimSize(op.getDim()), mesh);
-  return type;
+SmallVector<AxisType> AxisTransfer::ofReduceScatter(ReduceScatterOp op) {
+  Types types = passOn(op);
+  for (auto [number, type] : llvm::enumerate(types)) {
+    LayoutAttr layout = op.getLayout(number);
+    int64_t dim = op.getDims()[number];
+    checkReduced(op, number, mesh.of(layout), op.getKind());
+    settle(type, layout.getAxis(), mesh);
+    int64_t size = typeOf(op->getResult(number)).getDimSize(dim);
+    resizeRows(type, dim, typeOf(op->getOperand(number)).getDimSize(dim), size);
+    deal(type, layout, dim, size, mesh);
+  }
+  return types;
+}
+
+SmallVector<AxisType> AxisTransfer::ofAllGather(AllGatherOp op) {
+  Types types;
+  for (unsigned number = 0; number < op->getNumResults(); ++number)
+    types.push_back(
+        ofGathered(op, number, op.getDims()[number], op.getLayout(number), {}));
+  return types;
 }
 
 /// Rows of all ranks, or others of `to`, which may be null.
-AxisType AxisTransfer::ofGathered(Operation *op, unsigned dim, LayoutAttr from,
-                                  LayoutAttr to) {
-  AxisType type = operandType(op, 0);
-  checkGathered(op, dim, from);
+AxisType AxisTransfer::ofGathered(Operation *op, unsigned number, unsigned dim,
+                                  LayoutAttr from, LayoutAttr to) {
+  AxisType type = operandType(op, number);
+  checkGathered(op, number, dim, from);
   settle(type, from.getAxis(), mesh);
+  resizeRows(type, dim, typeOf(op->getOperand(number)).getDimSize(dim),
+             typeOf(op->getResult(number)).getDimSize(dim));
   type.isZero = false;
   if (to)
     deal(type, to, dim, typeOf(op->getResult(0)).getDimSize(dim), mesh);

@@ -130,7 +130,9 @@ bool AxisTransfer::keepsParts(Operation *op,
     bool mustBePart = isData(i) && linearity->together && isSum;
     bool fits = isPart ? (isData(i) || combines) && type.kind == kind
                        : type.isZero || (type.counted & axis) ||
-                             (isEqual && !mustBePart);
+                             (isEqual && !mustBePart) ||
+                             // What is not known may be a part as well.
+                             (mustBePart && (type.varying & axis));
     if (fits)
       continue;
     std::string expected = isPart ? "whole"
@@ -233,12 +235,10 @@ SmallVector<AxisType> AxisTransfer::passOn(Operation *op) {
 SmallVector<AxisType> AxisTransfer::apply(Operation *op) {
   return llvm::TypeSwitch<Operation *, Types>(op)
       .Case([&](AllReduceOp op) { return ofAllReduce(op); })
-      .Case([&](ReduceScatterOp op) { return Types{ofReduceScatter(op)}; })
-      .Case([&](AllGatherOp op) {
-        return Types{ofGathered(op, op.getDim(), op.getLayout(), {})};
-      })
+      .Case([&](ReduceScatterOp op) { return ofReduceScatter(op); })
+      .Case([&](AllGatherOp op) { return ofAllGather(op); })
       .Case([&](RedealOp op) {
-        return Types{ofGathered(op, op.getDim(), op.getFrom(), op.getTo())};
+        return Types{ofGathered(op, 0, op.getDim(), op.getFrom(), op.getTo())};
       })
       .Case([&](AllToAllOp op) { return Types{ofAllToAll(op)}; })
       .Case<ShiftOp, stablehlo::OptimizationBarrierOp>(
@@ -272,7 +272,12 @@ SmallVector<AxisType> AxisTransfer::apply(Operation *op) {
         }
         if (op->hasTrait<OpTrait::ConstantLike>())
           return Types{ofConstant(op->getResult(0))};
-        return byFactors(op, getFactors(op));
+        // Which rows indices pick of those that a rank has is not known.
+        SmallVector<Factor> factors = getFactors(op);
+        llvm::erase_if(factors, [](const Factor &factor) {
+          return factor.pickedBy.has_value();
+        });
+        return byFactors(op, factors);
       });
 }
 

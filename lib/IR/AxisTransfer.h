@@ -39,9 +39,10 @@ private:
 
   Types passOn(Operation *op);
   Types ofAllReduce(AllReduceOp op);
-  AxisType ofReduceScatter(ReduceScatterOp op);
-  AxisType ofGathered(Operation *op, unsigned dim, LayoutAttr from,
-                      LayoutAttr to);
+  Types ofReduceScatter(ReduceScatterOp op);
+  Types ofAllGather(AllGatherOp op);
+  AxisType ofGathered(Operation *op, unsigned number, unsigned dim,
+                      LayoutAttr from, LayoutAttr to);
   AxisType ofAllToAll(AllToAllOp op);
   AxisType ofRank(Operation *op, AxisSet axes);
   Types ofAttend(AttendOp op);
@@ -70,7 +71,8 @@ private:
   /// Checks an operand that is about to be reduced, or made whole of its rows.
   void checkReduced(Operation *op, unsigned operand, AxisSet axes,
                     Reduction kind);
-  void checkGathered(Operation *op, unsigned dim, LayoutAttr layout);
+  void checkGathered(Operation *op, unsigned number, unsigned dim,
+                     LayoutAttr layout);
 
   /// An error, unless types are still being found; `operand` is shown.
   void fail(Operation *op, Value operand, const Twine &message);

@@ -16,8 +16,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Localizer.h"
-#include "Turns/RankInvariance.h"
 #include "sp/IR/Attributes.h"
+#include "sp/IR/AxisTypes.h"
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/Program.h"
 #include "sp/IR/ShardingPropagation.h"
@@ -45,8 +45,8 @@ struct DealResidualsPass
     if (mesh.getAxisSize(mesh.getTensor()) == 1)
       return;
     axis = *mesh.getTensor();
-    RankInvariance alike(*func, axis);
-    ranks = &alike;
+    AxisTypes types(*func, mesh);
+    ranks = &types;
     ShardingPropagation propagation(*func);
     keepWhole(*func, propagation);
     if (!seed(*func, propagation))
@@ -75,8 +75,9 @@ private:
   }
 
   bool isAlike(Operation *op) {
-    return llvm::all_of(op->getResults(),
-                        [&](Value result) { return ranks->isAlike(result); });
+    return llvm::all_of(op->getResults(), [&](Value result) {
+      return ranks->isAlike(result, axis);
+    });
   }
 
   /// Whether rows may be shared of what an operation gives. A product with
@@ -102,10 +103,10 @@ private:
     func.walk([&](Operation *op) {
       for (Region &region : op->getRegions())
         for (BlockArgument argument : region.getArguments())
-          if (isa<scf::ForOp>(op) || !ranks->isAlike(argument))
+          if (isa<scf::ForOp>(op) || !ranks->isAlike(argument, axis))
             keep(argument);
       for (Value result : op->getResults())
-        if (!ranks->isAlike(result) || !mayShare(op))
+        if (!ranks->isAlike(result, axis) || !mayShare(op))
           keep(result);
       bool readsRows = isContraction(op) || isa<func::ReturnOp>(op) ||
                        op->hasTrait<stablehlo::ControlFlow>() ||
@@ -178,7 +179,7 @@ private:
 
   MeshOp mesh;
   AxisAttr axis;
-  const RankInvariance *ranks;
+  const AxisTypes *ranks;
 };
 
 } // namespace

@@ -24,7 +24,7 @@ using namespace mlir;
 using namespace mlir::sp;
 
 /// Adds parts of what several reductions give before one reduction.
-static void joinSum(stablehlo::AddOp last, const RankInvariance &ranks) {
+static void joinSum(stablehlo::AddOp last, AxisTypes &ranks) {
   PendingReduction pending(*last->getBlock(), ranks, /*factors=*/false);
   if (!pending.reach(last.getLhs()) || !pending.reach(last.getRhs()) ||
       pending.count() < 2 || pending.kind() != Reduction::Sum)
@@ -64,8 +64,7 @@ static void termsOf(stablehlo::AddOp sum, SmallVectorImpl<Value> &terms,
 
 /// Adds up by themselves the terms of a sum that reductions make, so that they
 /// can be joined; gives that sum, or null where there are not several.
-static stablehlo::AddOp sumReduced(stablehlo::AddOp sum,
-                                   const RankInvariance &ranks) {
+static stablehlo::AddOp sumReduced(stablehlo::AddOp sum, AxisTypes &ranks) {
   SmallVector<Value> terms, reduced, others;
   SmallVector<Operation *> sums;
   termsOf(sum, terms, sums);
@@ -99,9 +98,12 @@ namespace {
 struct JoinSumsPass : mlir::sp::impl::JoinSumsPassBase<JoinSumsPass> {
   void runOnOperation() override {
     FailureOr<func::FuncOp> func = findProgram(getOperation());
+    MeshOp mesh = getMesh(getOperation());
     if (failed(func))
       return signalPassFailure();
-    RankInvariance ranks(*func);
+    if (!mesh)
+      return;
+    AxisTypes ranks(*func, mesh);
     SmallVector<stablehlo::AddOp> sums;
     func->walk([&](stablehlo::AddOp op) {
       bool isTerm = op->hasOneUse() &&

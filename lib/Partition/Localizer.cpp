@@ -202,9 +202,9 @@ bool Localizer::localizeSum(AllReduceOp op) {
   if (!layout || op.getAxes().getAxes() != ArrayRef(layout.getAxis()))
     return false;
   Value part = require(op->getOperand(0), wholeDims(op->getOperand(0)), op);
-  Value sum = ReduceScatterOp::create(
-      builder, op.getLoc(), localType(elementOf(part), wanted), part,
-      op.getKind(), dealt - wanted.begin(), layout);
+  Value sum = ReduceScatterOp::create(builder, op.getLoc(), part, op.getKind(),
+                                      dealt - wanted.begin(), layout)
+                  .getResult(0);
   define(op->getResult(0), {sum, wanted});
   return true;
 }

@@ -84,3 +84,41 @@ func.func public @main(%x: tensor<8xf32> {sp.sharding = #sp.sharding<[[32 by <co
   }
   return %r#1, %r#2, %r#3 : tensor<8xbf16>, tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// A slice of a sum is that of each part's, where every rank takes the same.
+
+// CHECK-LABEL: module @slices
+// CHECK: %[[LOOP:.*]]:3 = stablehlo.while
+// CHECK: do {
+// CHECK: sp.all_reduce %{{.*}} sum over ["sp"] of 4 : tensor<8xf32>
+// CHECK-NOT: sp.all_reduce
+// CHECK: stablehlo.return
+// CHECK: sp.all_reduce %[[LOOP]]#1 sum over ["sp"] of 4 : tensor<2xf32>
+// CHECK-NOT: sp.all_reduce
+module @slices {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func public @main(%x: tensor<8xf32> {sp.sharding = #sp.sharding<[[32 by <contiguous 32 on "sp" of 4>]]>}) -> (tensor<2xf32>, tensor<2xf32>) {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %trips = stablehlo.constant dense<3> : tensor<i32>
+    %none = stablehlo.constant dense<0.0> : tensor<2xf32>
+    %own = sp.row_count <contiguous 29 on "sp" of 4> : tensor<i32>
+    %r:3 = stablehlo.while(%i = %zero, %a = %none, %b = %none) : tensor<i32>, tensor<2xf32>, tensor<2xf32>
+    cond {
+      %l = stablehlo.compare LT, %i, %trips : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %l : tensor<i1>
+    } do {
+      %s = sp.all_reduce %x sum over ["sp"] of 4 : tensor<8xf32>
+      %t = stablehlo.dynamic_slice %s, %i, sizes = [2] : (tensor<8xf32>, tensor<i32>) -> tensor<2xf32>
+      %na = stablehlo.add %a, %t : tensor<2xf32>
+      %u = sp.all_reduce %x sum over ["sp"] of 4 : tensor<8xf32>
+      %v = stablehlo.dynamic_slice %u, %own, sizes = [2] : (tensor<8xf32>, tensor<i32>) -> tensor<2xf32>
+      %nb = stablehlo.add %b, %v : tensor<2xf32>
+      %ni = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %ni, %na, %nb : tensor<i32>, tensor<2xf32>, tensor<2xf32>
+    }
+    return %r#1, %r#2 : tensor<2xf32>, tensor<2xf32>
+  }
+}

@@ -110,6 +110,16 @@ public:
   const AxisType &of(Value value) const;
   /// Whether every rank of the mesh has the same value.
   bool isAlike(Value value) const { return of(value).unequal() == 0; }
+  /// Whether ranks that differ along the axis alone do.
+  bool isAlike(Value value, AxisAttr axis) const {
+    return (of(value).unequal() & mesh.of(axis)) == 0;
+  }
+  /// Of an operation that is about to be erased; what is made from now on is
+  /// taken to vary.
+  void forget(Operation *op) {
+    for (Value result : op->getResults())
+      types.erase(result);
+  }
   /// Reports, at their operations, reductions of what is no part, parts that
   /// are used as if they were whole, and results that are not what they
   /// promise.

@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Turns/RankInvariance.h"
 #include "Turns/TurnLevels.h"
 #include "Turns/TurnRows.h"
 #include "sp/IR/Attributes.h"
+#include "sp/IR/AxisTypes.h"
 #include "sp/IR/LocalForms.h"
 #include "sp/IR/Program.h"
 #include "sp/IR/ShardingRules.h"
@@ -348,8 +348,8 @@ namespace {
 
 /// Barriers of what turns have and of what they have alike become two: what is
 /// made of all turns does not wait in one of them.
-void splitBarriers(func::FuncOp func) {
-  RankInvariance ranks(func);
+void splitBarriers(func::FuncOp func, MeshOp mesh) {
+  AxisTypes ranks(func, mesh);
   SmallVector<stablehlo::OptimizationBarrierOp> barriers(
       func.getBody().front().getOps<stablehlo::OptimizationBarrierOp>());
   for (stablehlo::OptimizationBarrierOp op : barriers) {
@@ -382,7 +382,7 @@ struct FoldTurnsPass : mlir::sp::impl::FoldTurnsPassBase<FoldTurnsPass> {
     FailureOr<func::FuncOp> func = findProgram(getOperation());
     if (failed(func))
       return signalPassFailure();
-    splitBarriers(*func);
+    splitBarriers(*func, mesh);
     // What is made of the turn's number is there before any loop.
     Block &body = func->getBody().front();
     func->walk([&](Operation *op) {

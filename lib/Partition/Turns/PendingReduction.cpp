@@ -1,6 +1,6 @@
 #include "Turns/PendingReduction.h"
 
-#include "sp/IR/LocalForms.h"
+#include "sp/IR/Linearity.h"
 #include "sp/StableHLO/Operations.h"
 
 #include "mlir/IR/Matchers.h"
@@ -77,6 +77,9 @@ bool PendingReduction::reachProduct(Operation *op) {
 }
 
 bool PendingReduction::reach(Operation *op, Value value) {
+  std::optional<Linearity> linearity = linearityOf(op);
+  if (!linearity)
+    return false;
   if (isLayout(op))
     return reach(op->getOperand(0));
   if (!isOfFloats(value))
@@ -85,42 +88,43 @@ bool PendingReduction::reach(Operation *op, Value value) {
     return isOfFloats(op->getOperand(0)) && reach(op->getOperand(0)) &&
            fits(value.getType());
   // The rest is linear.
-  auto zero = [](Value start) { return isNeutral(start, Reduction::Sum); };
-  if (isa<stablehlo::NegOp, stablehlo::SliceOp>(op))
-    return reach(op->getOperand(0)) && kind() == Reduction::Sum;
-  if (isa<stablehlo::AddOp, stablehlo::SubtractOp>(op))
-    return reach(op->getOperand(0)) && reach(op->getOperand(1)) &&
-           kind() == Reduction::Sum;
-  if (isa<stablehlo::MulOp>(op))
-    return reachProduct(op) && kind() == Reduction::Sum;
-  if (isa<stablehlo::DivOp>(op))
-    return isFactor(op->getOperand(1)) && reach(op->getOperand(0)) &&
-           kind() == Reduction::Sum;
-  if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op))
-    return reducesBy<stablehlo::AddOp>(op) && zero(reduce.getInitValues()[0]) &&
-           reach(op->getOperand(0)) && kind() == Reduction::Sum;
-  // Their elements keep their type.
-  if (isNarrow(value.getType()))
+  auto isData = [&](unsigned number) {
+    return llvm::is_contained(linearity->data, number);
+  };
+  bool isElementwise = op->hasTrait<stablehlo::Elementwise>(), isNew = false;
+  for (unsigned number = 0; number < op->getNumOperands(); ++number) {
+    Value operand = op->getOperand(number);
+    if (!linearity->together)
+      break;
+    // A choice, or places.
+    if (!isData(number) && (isElementwise || !ranks.isAlike(operand)))
+      return false;
+    bool starts = !isElementwise && isNeutral(operand, Reduction::Sum);
+    isNew |= starts;
+    if (isData(number) && !starts && !reach(operand))
+      return false;
+  }
+  if (!linearity->together &&
+      (isData(1) ? !reachProduct(op)
+                 : !isFactor(op->getOperand(1)) || !reach(op->getOperand(0))))
     return false;
-  if (isContraction(op))
-    return reachProduct(op) && kind() == Reduction::Sum;
-  if (auto pad = dyn_cast<stablehlo::PadOp>(op))
-    return zero(pad.getPaddingValue()) && reach(pad.getOperand()) &&
-           kind() == Reduction::Sum;
-  if (auto update = dyn_cast<stablehlo::DynamicUpdateSliceOp>(op))
-    return zero(update.getOperand()) && reach(update.getUpdate()) &&
-           kind() == Reduction::Sum;
-  return false;
+  // What stays as it is beside wider elements keeps its type.
+  bool mayWiden = isElementwise || isa<stablehlo::ReduceOp>(op) ||
+                  (linearity->together && !isNew);
+  return !reductions.empty() && kind() == Reduction::Sum &&
+         (mayWiden || !isNarrow(value.getType()));
 }
 
 void PendingReduction::release(Type element) {
   for (AllReduceOp reduce : reductions) {
     reduce->getResult(0).replaceAllUsesWith(reduce->getOperand(0));
+    ranks.forget(reduce);
     reduce->erase();
   }
   for (Operation *op : between) {
     if (isa<stablehlo::ConvertOp>(op)) {
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+      ranks.forget(op);
       op->erase();
       continue;
     }

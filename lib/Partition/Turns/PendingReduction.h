@@ -2,7 +2,7 @@
 #ifndef SP_LIB_PARTITION_PENDINGREDUCTION_H
 #define SP_LIB_PARTITION_PENDINGREDUCTION_H
 
-#include "Turns/RankInvariance.h"
+#include "sp/IR/AxisTypes.h"
 #include "sp/IR/LocalForms.h"
 #include "sp/StableHLO/TensorTypes.h"
 
@@ -15,7 +15,7 @@ class PendingReduction {
 public:
   /// With `factors` products with what all ranks have alike are linear, though
   /// it may be 0 or infinite; without, those with a plain constant.
-  PendingReduction(Block &body, const RankInvariance &ranks, bool factors)
+  PendingReduction(Block &body, AxisTypes &ranks, bool factors)
       : body(body), ranks(ranks), factors(factors) {}
 
   bool reach(Value value);
@@ -40,7 +40,7 @@ private:
   bool reachProduct(Operation *op);
 
   Block &body;
-  const RankInvariance &ranks;
+  AxisTypes &ranks;
   bool factors;
   SmallVector<AllReduceOp> reductions;
   SmallVector<Operation *> between; ///< in an order of the program

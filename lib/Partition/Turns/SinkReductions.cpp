@@ -32,16 +32,15 @@ namespace {
 /// Moves the reductions of what one loop carries behind it.
 class LoopSinking {
 public:
-  LoopSinking(stablehlo::WhileOp loop, const RankInvariance &ranks,
-              bool areTurns)
+  LoopSinking(stablehlo::WhileOp loop, AxisTypes &ranks, bool areTurns)
       : loop(loop), ranks(ranks), areTurns(areTurns) {}
 
   /// Whether one was.
   bool run() {
+    bool any = false;
     for (unsigned index = 0; index < loop->getNumOperands(); ++index)
-      if (run(Carried{loop, index}))
-        return true;
-    return false;
+      any |= run(Carried{loop, index});
+    return any;
   }
 
 private:
@@ -54,7 +53,7 @@ private:
   void sink(Carried carried, Operation *last, PendingReduction &pending);
 
   stablehlo::WhileOp loop;
-  const RankInvariance &ranks;
+  AxisTypes &ranks;
   bool areTurns;
 };
 
@@ -73,6 +72,8 @@ bool LoopSinking::run(Carried carried) {
   if (update) {
     if (!sinksStacks() || update.getOperand() != argument ||
         !isNeutral(carried.init(), Reduction::Sum) ||
+        !llvm::all_of(update.getStartIndices(),
+                      [&](Value start) { return ranks.isAlike(start); }) ||
         !pending.reach(update.getUpdate()) || pending.kind() != Reduction::Sum)
       return false;
   } else if (last->getNumOperands() != 2 ||
@@ -137,17 +138,17 @@ struct SinkReductionsPass
       op.getResult().replaceAllUsesWith(op.getOperand());
       op.erase();
     });
-    for (bool changed = true; changed;)
-      changed = sinkOne(mesh.getFolded(), RankInvariance(*func));
-  }
-
-private:
-  bool sinkOne(bool areTurns, const RankInvariance &ranks) {
-    return getOperation()
-        .walk([&](stablehlo::WhileOp loop) -> WalkResult {
-          return WalkResult(failure(LoopSinking(loop, ranks, areTurns).run()));
-        })
-        .wasInterrupted();
+    bool hasLoops =
+        func->walk([](stablehlo::WhileOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    for (bool changed = hasLoops; changed;) {
+      changed = false;
+      // What is sunk was alike, and is read nowhere else until it is behind.
+      AxisTypes ranks(*func, mesh);
+      func->walk([&](stablehlo::WhileOp loop) {
+        changed |= LoopSinking(loop, ranks, mesh.getFolded()).run();
+      });
+    }
   }
 };
 
