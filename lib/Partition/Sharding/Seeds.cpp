@@ -108,7 +108,34 @@ InFlightDiagnostic Seeds::shardError() {
                                                   : func.getLoc());
 }
 
+SmallVector<AxisAttr> Seeds::axesOf(DimAttr dim) {
+  SmallVector<AxisAttr> axes;
+  for (AtomAttr atom : dim.getAtoms()) {
+    if (!atom.getLayout())
+      continue;
+    AxisAttr axis = atom.getLayout().getAxis();
+    StringRef name = axis.getName();
+    if (!axes.empty() && axes.back().getName() == name &&
+        axes.back().getAbove() * axes.back().getSize() == axis.getAbove()) {
+      AxisAttr outer = axes.pop_back_val();
+      axis = AxisAttr::get(axis.getContext(), name, outer.getAbove(),
+                           outer.getSize() * axis.getSize());
+    }
+    AxisAttr whole = AxisAttr::get(axis.getContext(), name);
+    bool isAll =
+        axis.getAbove() == 1 && axis.getSize() == mesh.getAxisSize(whole);
+    axes.push_back(isAll ? whole : axis);
+  }
+  return axes;
+}
+
+DimAttr Seeds::dimOver(AxisAttr axis, int64_t size, DimAttr known) {
+  return axesOf(known) == ArrayRef(axis) ? known
+                                         : dealtDim(layoutFor(axis, size));
+}
+
 FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
+                                                  ShardingPropagation &derived,
                                                   BlockArgument &argument) {
   StringRef name, axes;
   std::tie(name, axes) = text.split('=');
@@ -143,7 +170,8 @@ FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
       return shardError() << "expected --shard to name axes of the mesh, "
                           << listAxes() << ", but got \"" << name << "\"";
     if (name != "_" && mesh.getAxisSize(axis) > 1)
-      dim = dealtDim(layoutFor(axis, type.getDimSize(index)));
+      dim = dimOver(axis, type.getDimSize(index),
+                    derived.dimsOf(argument)[index]);
     if (sharesAxis(dim, dims))
       return shardError() << "expected --shard to name axis \"" << name
                           << "\" once but got "
@@ -217,12 +245,8 @@ Seeds::fromShardy(sdy::DimensionShardingAttr sharding, sdy::MeshAttr own,
   if (axes.empty())
     return sharding.getIsClosed() ? wholeDim(known) : known;
   if (axes.size() == 1 && size > 0)
-    return dealtDim(layoutFor(axes[0], size));
-  SmallVector<AxisAttr> knownAxes;
-  for (AtomAttr atom : known.getAtoms())
-    if (atom.getLayout())
-      knownAxes.push_back(atom.getLayout().getAxis());
-  if (axes == knownAxes)
+    return dimOver(axes[0], size, known);
+  if (axes == axesOf(known))
     return known;
   return emitError() << "expected one mesh axis a dimension, or the axes of "
                         "batch and sequence where they are joined, but got "
@@ -280,7 +304,7 @@ LogicalResult Seeds::pinArguments(ArrayRef<std::string> shard,
   }
   for (const std::string &text : shard) {
     BlockArgument argument;
-    FailureOr<SmallVector<DimAttr>> dims = parseShard(text, argument);
+    FailureOr<SmallVector<DimAttr>> dims = parseShard(text, derived, argument);
     if (failed(dims))
       return failure();
     propagation.pin(argument, *dims);

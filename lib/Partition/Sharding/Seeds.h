@@ -1,10 +1,12 @@
 /// Where shardings start: attentions, then what the user wrote.
 ///
 ///   attention        its plan deals queries and keys, the batch axis the
-///   batch,
-///                    the tensor axis heads
+///                    batch, the tensor axis heads
 ///   --shard, sp.sharding, sdy.sharding on arguments
-///                    decide an argument; first that one of the three is there
+///                    decide an argument; first that one of the three is there.
+///                    How an axis deals a dimension they do not say: as the
+///                    attentions have it dealt over that axis, such as whole
+///                    heads of 5 x 8 features, or contiguous
 ///   sdy.sharding on results, sdy.sharding_constraint
 ///                    wishes for values that nothing else deals
 #ifndef SP_LIB_PARTITION_SEEDS_H
@@ -45,7 +47,13 @@ private:
   /// The layout of a sequence: one for each axis and length.
   LayoutAttr layoutFor(AxisAttr axis, int64_t length);
   InFlightDiagnostic shardError();
+  /// The axes that deal a dimension, outermost first; factors that make up an
+  /// axis are that axis.
+  SmallVector<AxisAttr> axesOf(DimAttr dim);
+  /// A dimension over an axis: `known` where that is, too.
+  DimAttr dimOver(AxisAttr axis, int64_t size, DimAttr known);
   FailureOr<SmallVector<DimAttr>> parseShard(StringRef text,
+                                             ShardingPropagation &derived,
                                              BlockArgument &argument);
   LogicalResult checkSharding(BlockArgument argument, ShardingAttr sharding);
   /// `known` are dimensions that open ones, and those over several axes, take.
