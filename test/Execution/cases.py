@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import jax
 
 import attentions
+import layers
 import magnitudes
 import scores
 
@@ -32,9 +34,10 @@ class Case:
     layout: str = "contiguous"
     # cuda: on an emulated device, which orders its work by `seed`.
     target: str = "cpu"
-    # Ranks of the sequence, of the batch; --heads, --inner, --head-groups; 0: not given; --bidirectional.
+    # Ranks of the sequence, the batch, heads; --heads, --inner, --head-groups, 0: not given; --bidirectional.
     p: int = 1
     dp: int = 1
+    tp: int = 1
     u: int = 0
     inner: int = 0
     groups: int = 0
@@ -44,6 +47,10 @@ class Case:
     turns: int = 0
     chunks: int = 0
     far: int = 0
+    # Features of the rows that donated weights make queries, keys and values of; 0: these are inputs.
+    width: int = 0
+    weights: str = "flat"
+    zero: int = 0
     # --tokens-per-rank: one more than so many beyond the least; 0: not given.
     deal: int = 0
     placement: str = "head-first"
@@ -175,6 +182,7 @@ class Case:
             ("fill", attentions.FILLS),
             ("type", TYPES),
             ("spelling", SPELLINGS),
+            ("weights", layers.FORMS),
             ("hidden", magnitudes.HIDDEN),
         ):
             if getattr(case, name) not in choices:
@@ -186,13 +194,15 @@ class Case:
 
     def mesh(self) -> str:
         """The option that says how many ranks there are."""
-        return f"--mesh=dp={self.dp},sp={self.p}" if self.dp > 1 else f"--mesh=sp={self.p}"
+        batch, heads = f"dp={self.dp}," * (self.dp > 1), f",tp={self.tp}" * (self.tp > 1)
+        return f"--mesh={batch}sp={self.p}{heads}"
 
     def options(self) -> tuple[str, ...]:
         """Of sp-compile."""
         given = {"heads": self.u, "inner": self.inner, "head-groups": self.groups}
         given |= {"placement": self.placement.replace("head-first", ""), "backward": self.backward}
         given |= {"row-blocks": self.rows, "accumulate": self.turns, "chunks": self.chunks}
+        given |= {"zero": self.zero}
         factors = [f"--{name}={value}" for name, value in given.items() if value]
         factors += ["--bidirectional"] * self.both + ["--offload=host"] * self.far
         how = f"--tokens-per-rank={self.capacity}" if self.deal else f"--layout={self.layout}"
@@ -233,9 +243,16 @@ class Case:
         )
 
     def model(self) -> tuple[Callable[..., Any], tuple]:
-        """A JAX function and its arguments."""
+        """A JAX function and its arguments, the first of which are donated."""
         fn, arrays = self._forward()
+        if self.width:
+            return layers.model(self, fn, arrays)
         return attentions.differentiated(fn, arrays, self.seed, self.learned()) if self.grad else (fn, arrays)
+
+    @property
+    def donated(self) -> tuple[int, ...]:
+        """Numbers of the model's arguments: weights and their momenta."""
+        return tuple(range(4 if self.weights == "fused" else 8)) if self.width and self.grad else ()
 
     def learned(self) -> tuple[int, ...]:
         """Numbers of the arguments that gradients are with respect to."""
@@ -254,46 +271,21 @@ class Case:
 
         return turned, (*(x.swapaxes(1, 2) for x in arrays[:3]), *arrays[3:])
 
-    def settled(self) -> Case:
-        """The nearest case whose fields fit each other: what the documents allow."""
-        case = self
-        if case.h % case.kv:
-            case = replace(case, kv=1)
-        if case.dp * case.p > 8:
-            case = replace(case, dp=1)
-        if case.strategy != "2d" or case.p % max(case.u, 1):
-            case = replace(case, u=0)
-        if case.strategy not in ("2d", "double-ring") or (case.inner and case.ring() % case.inner):
-            case = replace(case, inner=0)
-        if case.strategy not in ("2d", "ulysses", "allgather"):
-            case = replace(case, groups=0)
-        if case.strategy not in ("ring", "double-ring", "2d"):
-            case = replace(case, both=0)
-        if case.strategy != "2d":
-            case = replace(case, placement="head-first")
-        if case.target == "cuda":
-            case = replace(case, grad=0)
-        if case.grad > 1 and not case.has_terms:
-            case = replace(case, grad=1)
-        if not case.grad or case.strategy in ("none", "ulysses", "allgather"):
-            case = replace(case, backward="")
-        # Where keys are few, these may be what has positions.
-        rows = -(-min(case.s, case.k or case.s) // (1 if case.strategy == "none" else case.p))
-        chunks = 0 if case.strategy == "allgather" else min(case.chunks, rows)
-        case = replace(case, chunks=chunks, backward="kv" if chunks and case.backward else case.backward)
-        most = max(1, case.kv // case.exchanging())
-        case = replace(case, groups=min(case.groups, most), turns=0 if case.turns > case.b else case.turns)
-        if case.deal and case.deals and case.capacity <= case.s:
-            case = replace(case, inner=0, both=0, layout="contiguous")
-        else:
-            case = replace(case, deal=0)
-        return replace(case, k=0 if case.k == case.s else case.k, dv=0 if case.dv == case.d else case.dv)
-
     def exchanging(self) -> int:
         """Ranks that heads are dealt to; for 2d as sp-compile chooses where --heads is not given."""
         if self.strategy != "2d":
             return self.p if self.strategy == "ulysses" else 1
-        return self.u or next(u for u in range(min(self.p, self.kv), 0, -1) if self.p % u == 0)
+        most = min(self.p, self.kv_heads())
+        return self.u or next(u for u in range(most, 0, -1) if self.p % u == 0)
+
+    def kv_heads(self) -> int:
+        """Of a rank at most, where a tensor axis deals them: to so many of it that query heads are fewest."""
+        readers, least = self.h // self.kv, (self.h, self.kv)
+        for parts in (n for n in range(1, self.tp + 1) if self.tp % n == 0):
+            own = -(-self.kv // parts)
+            each = math.gcd(self.tp // parts, readers) if own == 1 else 1
+            least = min(least, (own * readers // each, own))
+        return least[1]
 
     def ring(self) -> int:
         """Ranks of a ring."""

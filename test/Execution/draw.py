@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
+import jax.numpy as jnp
+import numpy as np
+
 import attentions
 import cases
+import layers
 import magnitudes
 import scores
+from settle import settled
 
 LENGTHS = (1, 2, 3, 5, 7, 8, 13, 16, 17, 24, 31, 32, 37, 45, 48, 61, 64, 67)
 LONG = (96, 127, 128, 130, 191, 257, 300, 509)
@@ -39,6 +44,8 @@ HIDDEN = 0.5
 # Of those with segments, how many have these deal tokens to ranks.
 DEALT = 0.4
 BIASES = ("1111", "b11k", "1hqk", "11qk", "bhqk", "1h1k", "bh11", "b1qk", "111k", "1hq1")
+# Bytes of an argument that --zero deals, and the most features that are drawn to have as many.
+SMALLEST_DEALT, WIDEST = 1 << 16, 600
 # Positions decide the first of these; twice what is most usual.
 POSITIONAL = (*scores.POSITIONS, "causal")
 OTHER = (*(name for name in scores.PARTS if name not in {*scores.POSITIONS, *scores.LEARNED}), "bias")
@@ -88,7 +95,7 @@ def memory(random: Random) -> tuple[str, ...]:
 def case(random: Random) -> cases.Case:
     """One case, valid by the documents."""
     strategy = random.choice(cases.STRATEGIES + ("ring", "ulysses", "double-ring", "2d", "2d"))
-    p = random.randint(1, 8)
+    p = random.choice((1, 1, 2, 2, 3, 4, *range(1, 9)))
     long = random.random() < 0.08
     s = random.choice(LONG if long else LENGTHS)
     h, kv = random.choice(HEADS[: 6 if long else None])
@@ -97,6 +104,7 @@ def case(random: Random) -> cases.Case:
         layout=random.choice(cases.LAYOUTS),
         p=p,
         dp=2 if random.random() < 0.15 else 1,
+        tp=random.choice((1, 1, 2, 3, 4)),
         u=random.choice([0, *(n for n in range(1, p + 1) if p % n == 0)]),
         inner=random.choice([0, *(n for n in range(1, p + 1) if p % n == 0)]),
         groups=random.choice((0, 0, 1, 2, 3, 4)),
@@ -128,7 +136,7 @@ def case(random: Random) -> cases.Case:
     mask = "+".join(part(random, name, drawn) for name in names)
     backward = random.choice(("", "kv", "q", "q"))
     drawn = replace(drawn, mask=mask, backward=backward)
-    drawn = (learning(random, drawn) if drawn.grad else drawn).settled()
+    drawn = settled(learning(random, drawn) if drawn.grad else drawn)
     seen = drawn.names
     hides = {*seen} & {"positions", "padding", "lengths", "mask"}
     positional = {*seen} & {*scores.POSITIONS, "windows", "segments"} - {"full"}
@@ -137,15 +145,24 @@ def case(random: Random) -> cases.Case:
     drawn = replace(alike(drawn), rows=random.choice((0, 0, 1, 2, 3, 5)), far=random.choice((0, 0, 1)))
     drawn = replace(drawn, turns=random.choice((0, random.randint(2, drawn.b))) if drawn.b > 1 else 0)
     drawn = replace(drawn, chunks=random.choice((0, 0, 2, 3, 5)))
+    if random.random() < 0.4:
+        drawn = layered(random, drawn)
     if "segments" in seen and random.random() < DEALT:
         drawn = replace(drawn, deal=random.randint(1, 9), turns=drawn.b if drawn.b > 1 else 0, dp=1)
-    return drawn.settled()
+    return settled(drawn)
+
+
+def layered(random: Random, case: cases.Case) -> cases.Case:
+    """The case between weights, those of queries often as large as --zero deals."""
+    dealt = -(-SMALLEST_DEALT // (case.h * case.d * np.dtype(jnp.dtype(case.type)).itemsize))
+    width = random.choice((2, 5, 8, 24, dealt if dealt < WIDEST else 3))
+    return replace(case, width=width, weights=random.choice(layers.FORMS), zero=random.randint(0, 3))
 
 
 def on(target: str, case: cases.Case) -> cases.Case:
     """The case on a target; on GPUs, half of those of bf16 are of f16, which few CPUs compute in."""
     narrow = target == "cuda" and case.type == "bfloat16" and case.seed % 2 and not case.values
-    return replace(case, target=target, type="float16" if narrow else case.type).settled()
+    return settled(replace(case, target=target, type="float16" if narrow else case.type))
 
 
 def alike(case: cases.Case) -> cases.Case:

@@ -103,11 +103,12 @@ class Fuzzer:
         """Text, inputs and reference; nothing is computed in JAX."""
         import jax
 
-        import spmlir
+        import spmlir.exported
 
         jax.config.update("jax_enable_x64", True)
         fn, arguments = case.model()
-        spmlir.export(fn, *arguments).save(self.work)
+        jitted = jax.jit(fn, keep_unused=True, donate_argnums=case.donated)
+        spmlir.exported.lower(jitted, arguments, {}).save(self.work)
         tools.interpret(self.work)
         rounded = harness.load_results(self.work / "rounded.npz")
         return tools.made(self.work, [harness.as_type(each, case.type) for each in rounded])

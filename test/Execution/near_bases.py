@@ -20,6 +20,7 @@ import models_training
 import near_judge
 import near_program
 import run_models
+from settle import settled
 
 HEADS = ((5, 5), (6, 2), (7, 7), (8, 4), (5, 1), (9, 3), (2, 2), (4, 2))
 LENGTHS = (7, 13, 17, 24, 31, 37, 48)
@@ -67,21 +68,25 @@ def drawn(random_: random.Random) -> Base:
         if not any(part.split(":")[0] in WITHOUT for part in case.parts):
             break
     h, kv = random_.choice(HEADS)
-    case = replace(
-        case,
-        strategy="none",
-        p=1,
-        dp=1,
-        s=random_.choice(LENGTHS),
-        k=random_.choice(LENGTHS) if random_.random() < 0.2 else 0,
-        b=random_.choice((1, 1, 2, 3)),
-        h=h,
-        kv=kv,
-        d=random_.choice((2, 4, 5, 8)),
-        dv=random_.choice((0, 0, 3)),
-        type=random_.choice(("float32", "float32", "float64")),
-        grad=random_.choice((0, 0, 1, 2, 3)),
-    ).settled()
+    case = settled(
+        replace(
+            case,
+            strategy="none",
+            p=1,
+            dp=1,
+            tp=1,
+            width=0,
+            s=random_.choice(LENGTHS),
+            k=random_.choice(LENGTHS) if random_.random() < 0.2 else 0,
+            b=random_.choice((1, 1, 2, 3)),
+            h=h,
+            kv=kv,
+            d=random_.choice((2, 4, 5, 8)),
+            dv=random_.choice((0, 0, 3)),
+            type=random_.choice(("float32", "float32", "float64")),
+            grad=random_.choice((0, 0, 1, 2, 3)),
+        )
+    )
     case = draw.alike(case)
     forward, arguments = replace(case, grad=0).model()
     scale = random_.choice(SCALES)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import cases
 import fuzz
 import harness
+from settle import settled
 
 # Strategy with its factors, and ranks.
 PLANS = (
@@ -82,7 +83,7 @@ def chosen(step: int) -> Iterator[cases.Case]:
     for number, (plan, mask) in numbered:
         fill = ",fill=lowest" if mask.startswith(("blind", "unseen")) and number % 2 else ""
         text = f"target=cuda,seed={number},{plan},mask={mask},{SIZES[number % len(SIZES)]}{fill}"
-        yield cases.Case.parse(text).settled()
+        yield settled(cases.Case.parse(text))
 
 
 def portable(step: int) -> Iterator[cases.Case]:
@@ -91,7 +92,7 @@ def portable(step: int) -> Iterator[cases.Case]:
     for number, (plan, mask) in enumerate(zip(itertools.cycle(PLANS), masks, strict=False)):
         if number % step == 0:
             text = f"target=cuda,seed={number},{plan},mask={mask},s=61,h=6,kv=3,d=16,type=bfloat16"
-            yield cases.Case.parse(text).settled()
+            yield settled(cases.Case.parse(text))
 
 
 def plain_for_no_reason(arguments: argparse.Namespace, case: cases.Case) -> str:
@@ -109,7 +110,7 @@ def plain_for_no_reason(arguments: argparse.Namespace, case: cases.Case) -> str:
 if __name__ == "__main__":
     arguments = harness.arguments(__doc__).parse_args()
     texts = [f"target=cuda,p=2,mask={mask},{SIZES[0]}" for mask in SCORES[:: 4 if arguments.quick else 1]]
-    wrong = [plain_for_no_reason(arguments, cases.Case.parse(text).settled()) for text in texts]
+    wrong = [plain_for_no_reason(arguments, settled(cases.Case.parse(text))) for text in texts]
     print(*filter(None, wrong), sep="\n", file=sys.stderr)
     step = 40 if arguments.quick else 1 if arguments.all else 24
     failed = any(wrong) or fuzz.run_apart(arguments, list(chosen(step)))

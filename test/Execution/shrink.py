@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import cases
 import scores
+from settle import settled
 
+# Numbers that are made smaller, first to last, and how far.
+FLOORS = {"b": 1, "dp": 1, "tp": 1, "k": 0, "s": 1, "p": 1, "h": 1, "d": 4, "dv": 0}
 # Simple ones first.
 SIMPLEST = ("none", "ring", "allgather", "ulysses", "double-ring", "2d", "auto")
 
@@ -17,7 +20,7 @@ def simpler(case: cases.Case) -> Iterator[cases.Case]:
     for index in range(len(case.parts)):
         rest = case.parts[:index] + case.parts[index + 1 :]
         yield replace(case, mask="+".join(rest) or "full")
-    for name, floor in (("b", 1), ("dp", 1), ("k", 0), ("s", 1), ("p", 1), ("h", 1), ("d", 4), ("dv", 0)):
+    for name, floor in FLOORS.items():
         value = getattr(case, name)
         steps = (floor, floor + 1, value // 2, value - 1)
         yield from (replace(case, **{name: step}) for step in dict.fromkeys(steps) if floor <= step < value)
@@ -31,6 +34,10 @@ def simpler(case: cases.Case) -> Iterator[cases.Case]:
         ("both", 0),
         ("deal", 0),
         ("deal", 1),
+        ("zero", 0),
+        ("width", 0),
+        ("width", 3),
+        ("weights", "flat"),
         ("placement", "head-first"),
         ("backward", ""),
         ("layout", "contiguous"),
@@ -69,7 +76,7 @@ def shrunk(case: cases.Case, fails: Callable[[cases.Case], bool], attempts: int)
     while found:
         found = False
         for step in simpler(case):
-            step = step.settled()
+            step = settled(step)
             if step in tried:
                 continue
             tried.add(step)
