@@ -19,6 +19,7 @@ PLANS = (
     ("--mesh=dp=2,sp=2", "--strategy=2d", "--heads=2", "--accumulate=2"),
     ("--mesh=sp=3", "--strategy=allgather", "--accumulate=3", "--row-blocks=2"),
     ("--mesh=sp=1", "--accumulate=2", "--offload=host"),
+    ("--mesh=sp=2,tp=2", "--strategy=ring", "--accumulate=2", "--row-blocks=2"),
 )
 # Loops over batches that a step has itself need all of one for the number of its tokens.
 REFUSED = ("accumulated-loop", "added-up")

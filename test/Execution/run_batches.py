@@ -42,13 +42,13 @@ def drawn(number: int, tokens: int, rows: int = 1) -> tuple[np.ndarray, np.ndarr
 
 
 def compiled(
-    exported: spmlir.Exported, ranks: int, capacity: int, options: tuple[str, ...] = ()
+    exported: spmlir.Exported, ranks: int, capacity: int, options: tuple[str, ...] = (), tensors: int = 1
 ) -> spmlir.Executable:
     """A program whose ranks have at most so many tokens."""
     more = [option for option in options if not option.startswith("--strategy=")]
     return spmlir.compile(
         exported,
-        mesh={"sp": ranks},
+        mesh={"sp": ranks, "tp": tensors},
         strategy="2d" if "--strategy=2d" in options else "auto",
         tokens_per_rank=capacity,
         options=more,
@@ -71,8 +71,9 @@ def batches(random: Random, number: int, plan: tuple) -> list[str]:
     ids = documents.batch(random, (rows, tokens), ranks, "any")
     if rows > 1:
         options = (*options, f"--accumulate={rows}")
-    program = compiled(spmlir.export(function, x, w, source(ids)), ranks, capacity, options)
-    name = f"sp={ranks}, {capacity} of {rows} x {tokens} tokens {' '.join(options)}"
+    tensors = random.choice((1, 1, 2))
+    program = compiled(spmlir.export(function, x, w, source(ids)), ranks, capacity, options, tensors)
+    name = f"sp={ranks},tp={tensors}, {capacity} of {rows} x {tokens} tokens {' '.join(options)}"
     name += f", {mask} {fill} {numbering}"
     run = documents.Packed(name, program, jax.jit(function), [], numbering)
     reports = []

@@ -1,4 +1,4 @@
-"""Training steps whose weights a user deals by hand, by the axis of the tokens.
+"""Training steps whose weights a user deals by hand, by the axis of the tokens or that of heads.
 
 Weights are gathered where a product wants them whole, and their gradients are summed where each
 rank keeps its part: which of them are dealt, and along which dimension, is drawn.
@@ -17,6 +17,9 @@ import harness
 from run_shifts import FEATURES, HEADS, attend
 
 WIDTH, HIDDEN = HEADS * FEATURES, 20
+# Without a tensor axis, and with one.
+TOKENS = ("sp,_", "_,sp")
+AXES = (TOKENS, (*TOKENS, "tp,_", "_,tp", "sp,tp", "tp,sp"))
 SHAPES = {"qkv": (WIDTH, 3 * WIDTH), "up": (WIDTH, HIDDEN), "down": (HIDDEN, WIDTH)}
 
 
@@ -47,12 +50,13 @@ def main() -> int:
     cases = []
     for number in range(max(2, args.count // 5) if args.quick else args.count):
         random = Random(f"{args.seed} {number}")
+        tensors = random.choice((1, 1, 2))
         shards = [
-            f"--shard=arg{1 + weight}={random.choice(('sp,_', '_,sp'))}"
+            f"--shard=arg{1 + weight}={random.choice(AXES[tensors > 1])}"
             for weight in range(len(SHAPES))
             if random.random() < 0.7
         ]
-        mesh = f"--mesh=sp={random.choice((2, 3, 4, 8))}"
+        mesh = f"--mesh=sp={random.choice((2, 3, 4, 8 // tensors))},tp={tensors}"
         strategy = f"--strategy={random.choice(('ring', 'ulysses', 'allgather'))}"
         plan = (mesh, strategy, *draw.memory(random), *shards)
         cases.append(harness.Case(program, plan))

@@ -194,10 +194,10 @@ def packed(random: Random, number: int, plan: tuple) -> list[str]:
     x, w = draw((rows, tokens, WIDTH)), draw((4, WIDTH, HEADS * FEATURES))
     ids = batch(random, (rows, tokens), ranks, "any")
     exported = spmlir.export(function, x, w, NUMBERINGS[numbering][0](ids))
-    extra = [*options, *more]
-    program = spmlir.compile(exported, mesh={"sp": ranks}, strategy=strategy, layout=layout, options=extra)
+    extra, mesh = [*options, *more], {"sp": ranks, "tp": random.choice((1, 1, 2))}
+    program = spmlir.compile(exported, mesh=mesh, strategy=strategy, layout=layout, options=extra)
     what = f"{rows} x {tokens} tokens, {mask} {fill} {numbering}"
-    name = f"{strategy} {layout} {' '.join(extra)} sp={ranks}, {what}"
+    name = f"{strategy} {layout} {' '.join(extra)} {mesh}, {what}"
     run = Packed(name, program, jax.jit(function), [], numbering)
     reports = []
     for kind in KINDS if numbering == "ids" else IN_ORDER:

@@ -48,6 +48,7 @@ PLANS = (
     ("--mesh=sp=4", "--strategy=ring", "--layout=contiguous"),
     ("--mesh=sp=4", "--strategy=ring", "--layout=zigzag"),
     ("--mesh=sp=4", "--strategy=ulysses"),
+    ("--mesh=sp=2,tp=2", "--strategy=ring", "--layout=zigzag"),
     ("--mesh=sp=4", "--strategy=allgather"),
 )
 

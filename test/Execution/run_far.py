@@ -94,7 +94,8 @@ def drawn(random: Random) -> tuple[Model, tuple[str, ...]]:
         head_size=16,
     )
     ranks, strategy = random.randint(1, 8), random.choice(STRATEGIES)
-    options = (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--row-blocks={random.choice((1, 1, 2, 3))}")
+    mesh = f"--mesh=sp={ranks},tp={random.randint(1, max(1, 8 // ranks))}"
+    options = (mesh, f"--strategy={strategy}", f"--row-blocks={random.choice((1, 1, 2, 3))}")
     dtype = random.choice(("float32", "float32", "bfloat16"))
     model = Model(config, dtype, *(random.random() < 0.5 for _ in range(3)))
     # In loops only attention can be left out.

@@ -27,6 +27,7 @@ PLANS = (
     ("--mesh=sp=4", "--strategy=2d", "--heads=2"),
     ("--mesh=sp=5", "--strategy=allgather"),
     ("--mesh=dp=2,sp=4", "--strategy=double-ring", "--inner=2"),
+    ("--mesh=sp=2,tp=2", "--strategy=ring", "--layout=striped"),
 )
 
 Mask = Callable[[jax.Array, jax.Array, float], jax.Array]

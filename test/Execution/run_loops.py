@@ -20,7 +20,7 @@ def main() -> int:
         random = Random(f"{args.seed} {number}")
         loop, arguments = loops.drawn(random)
         program = tools.program(f"loop-{number}", loop, *arguments, key=str(args.seed))
-        mesh = f"--mesh=sp={random.choice((1, 1, 2))}"
+        mesh = f"--mesh=sp={random.choice((1, 1, 2))},tp={random.choice((1, 1, 2))}"
         case = harness.Case(program, (mesh, *draw.memory(random)))
         cases.append(case.emulated(number) if random.random() < 0.1 else case)
     return harness.hold_all(tools, cases, args)

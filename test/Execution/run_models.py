@@ -29,6 +29,9 @@ PLANS = (
     ("--mesh=sp=6", "--strategy=auto"),
     ("--mesh=sp=7", "--strategy=allgather"),
     ("--mesh=sp=1", "--strategy=none", "--row-blocks=4"),
+    ("--mesh=sp=3,tp=2", "--strategy=ring", "--layout=zigzag"),
+    ("--mesh=dp=2,sp=2,tp=2", "--strategy=ulysses"),
+    ("--mesh=tp=4", "--strategy=auto", "--row-blocks=2"),
 )
 # Files of models beside models.py.
 SETS = (
@@ -67,7 +70,7 @@ class Set:
 
     models: dict[str, Callable[[int, str], models.Made]]
     dtypes: tuple[str, ...] = ("float32", "float64")
-    stride: int = 10
+    stride: int = len(PLANS)
     sample: int = 3
 
 

@@ -82,7 +82,7 @@ def drawn(random: Random) -> tuple[Shifting, list[np.ndarray]]:
 
 
 def plan(random: Random) -> tuple[str, ...]:
-    mesh = random.choice(("sp=2", "sp=3", "sp=4", "sp=5", "sp=8", "dp=2,sp=3"))
+    mesh = random.choice(("sp=2", "sp=3", "sp=4", "sp=5", "sp=8", "dp=2,sp=3", "sp=3,tp=2"))
     strategy = random.choice(("ring", "ring", "allgather", "ulysses", "none"))
     layout = random.choice(("zigzag", "contiguous", "striped")) if strategy != "none" else "auto"
     return f"--mesh={mesh}", f"--strategy={strategy}", f"--layout={layout}", *draw.memory(random)

@@ -23,6 +23,7 @@ PLANS = (
     ("--mesh=dp=2,sp=4", "--strategy=2d", "--heads=2", "--offload=host"),
     ("--mesh=sp=5", "--strategy=allgather", "--row-blocks=2"),
     ("--mesh=sp=6", "--strategy=auto"),
+    ("--mesh=sp=2,tp=2", "--strategy=ring", "--row-blocks=2", "--offload=host"),
     ("--mesh=sp=1", "--strategy=auto", "--row-blocks=5", "--offload=host"),
 )
 REPEATS = 3

@@ -92,7 +92,7 @@ def drawn(random: Random) -> tuple[Model, tuple[str, ...]]:
 
     layers = tuple(layer() for _ in range(random.randint(2, 4)))
     model = Model(heads, tokens, layers, has_gradients=random.random() < 0.5)
-    mesh = random.choice(("sp=2", "sp=3", "sp=4", "sp=6", "sp=8", "dp=2,sp=4"))
+    mesh = random.choice(("sp=2", "sp=3", "sp=4", "sp=6", "sp=8", "dp=2,sp=4", "sp=2,tp=3", "tp=2"))
     layout = random.choice(("auto", "auto", "contiguous", "striped"))
     return model, (f"--mesh={mesh}", f"--strategy={random.choice(STRATEGIES)}", f"--layout={layout}")
 

@@ -26,6 +26,7 @@ PLANS = (
     ("--mesh=sp=1", "--strategy=none"),
     ("--mesh=sp=3", "--strategy=ring", "--layout=zigzag"),
     ("--mesh=sp=2", "--strategy=ulysses"),
+    ("--mesh=sp=2,tp=2", "--strategy=ring"),
 )
 TOKENS = 61
 

@@ -1,8 +1,8 @@
 """Training steps whose parameters and optimizer state --zero deals to the ranks.
 
 Adam on two layers of attention and an MLP, with sizes that the ranks need not divide, written out or as a
-scan, alone or beside a tensor axis. After some steps all weights and moments are those of JAX on one device to
-1e-9 (f64), and bytes and memory as promised, which is less than without --zero.
+scan, alone or beside a tensor axis. After some steps all weights and moments are those of JAX on one
+device to 1e-9 (f64), and bytes and memory as promised, which is less than without --zero.
 """
 
 from __future__ import annotations
