@@ -37,3 +37,17 @@ module @sharding {
     return %o : tensor<1x6x4x8xf32>
   }
 }
+
+// -----
+
+// Both axes deal columns, as weights of data and tensors are exported.
+module @axes {
+  sp.mesh @mesh <["dp" = 2, "tp" = 2]> batch "dp" tensor "tp"
+  sdy.mesh @cluster = <["dp"=2, "tp"=2]>
+  // CHECK-LABEL: module @axes
+  // CHECK: func.func @main({{.*}} tensor<4x6xf32> {{{.*}}sp.sharding = #sp.sharding<{{\[}}[4], [2 by <contiguous 2 on "dp" of 2>, 3 by <contiguous 3 on "tp" of 2>]]>}
+  func.func @main(%b: tensor<6xf32>, %w: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@cluster, [{}, {"dp", "tp"}]>}) -> tensor<4x6xf32> {
+    %y = stablehlo.add %w, %w : tensor<4x6xf32>
+    return %y : tensor<4x6xf32>
+  }
+}

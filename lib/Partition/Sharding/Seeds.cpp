@@ -129,6 +129,25 @@ SmallVector<AxisAttr> Seeds::axesOf(DimAttr dim) {
   return axes;
 }
 
+/// Every axis but the last has as many parts as ranks.
+DimAttr Seeds::dimOver(ArrayRef<AxisAttr> axes, int64_t size) {
+  SmallVector<AtomAttr> atoms;
+  auto addAtom = [&](AxisAttr axis, int64_t length) {
+    auto layout = LayoutAttr::get(func.getContext(), LayoutKind::Contiguous,
+                                  length, axis, mesh.getAxisSize(axis));
+    atoms.push_back(AtomAttr::get(func.getContext(), length, layout));
+  };
+  for (AxisAttr axis : axes.drop_back()) {
+    int64_t ranks = mesh.getAxisSize(axis);
+    if (size % ranks != 0)
+      return DimAttr();
+    addAtom(axis, ranks);
+    size /= ranks;
+  }
+  addAtom(axes.back(), size);
+  return DimAttr::get(func.getContext(), atoms);
+}
+
 DimAttr Seeds::dimOver(AxisAttr axis, int64_t size, DimAttr known) {
   return axesOf(known) == ArrayRef(axis) ? known
                                          : dealtDim(layoutFor(axis, size));
@@ -248,9 +267,13 @@ Seeds::fromShardy(sdy::DimensionShardingAttr sharding, sdy::MeshAttr own,
     return dimOver(axes[0], size, known);
   if (axes == axesOf(known))
     return known;
-  return emitError() << "expected one mesh axis a dimension, or the axes of "
-                        "batch and sequence where they are joined, but got "
-                     << sharding << " for a dimension of size " << size;
+  if (DimAttr dim = dimOver(axes, size))
+    return dim;
+  return emitError() << "expected axes of which all but the last divide a "
+                        "dimension of size "
+                     << size << " but got "
+                     << AxisListAttr::get(func.getContext(), axes).getText()
+                     << "; name one, or name them in another order";
 }
 
 FailureOr<SmallVector<DimAttr>>

@@ -50,6 +50,9 @@ private:
   /// The axes that deal a dimension, outermost first; factors that make up an
   /// axis are that axis.
   SmallVector<AxisAttr> axesOf(DimAttr dim);
+  /// A dimension over several axes; null where one before the last does not
+  /// divide it.
+  DimAttr dimOver(ArrayRef<AxisAttr> axes, int64_t size);
   /// A dimension over an axis: `known` where that is, too.
   DimAttr dimOver(AxisAttr axis, int64_t size, DimAttr known);
   FailureOr<SmallVector<DimAttr>> parseShard(StringRef text,
