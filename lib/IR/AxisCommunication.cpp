@@ -223,11 +223,22 @@ void AxisTransfer::goOn(Operation *op, Types &results) {
   }
 }
 
+/// Factors along which ranks have kv heads, and query heads, of their own.
+static std::pair<AxisSet, AxisSet> ofHeads(std::optional<HeadPartAttr> part,
+                                           const MeshFactors &mesh) {
+  if (!part)
+    return {0, 0};
+  AxisSet kv = mesh.of(part->getKv());
+  return {kv, kv | mesh.of(part->getEach())};
+}
+
 SmallVector<AxisType> AxisTransfer::ofAttend(AttendOp op) {
   SmallVector<Factor> factors;
   for (unsigned dim : {0, 1, 2})
     factors.push_back(along(dim, op.getQueryMutable(), op->getResults()));
   Types types = byFactors(op, factors);
+  for (AxisType &type : types)
+    type.varying |= ofHeads(op.getHeadPart(), mesh).second & ~type.dealt;
   goOn(op, types);
   return types;
 }
@@ -251,6 +262,8 @@ SmallVector<AxisType> AxisTransfer::ofAttendBackward(AttendBackwardOp op) {
   for (const DealtRows &dealt : known(op.getQuery()).rows)
     if (dealt.dim > 0)
       rows |= mesh.of(dealt.layout);
+  auto [kvHeads, heads] = ofHeads(op.getHeadPart(), mesh);
+  rows = (rows & ~kvHeads) | (heads & ~kvHeads);
   auto makePartial = [&](Value result, AxisSet axes) {
     AxisType &type = types[cast<OpResult>(result).getResultNumber()];
     type.partial |= axes & ~type.dealt;
@@ -260,7 +273,14 @@ SmallVector<AxisType> AxisTransfer::ofAttendBackward(AttendBackwardOp op) {
   for (Value gradient : ofKeys)
     makePartial(gradient, rows & ~known(op.getKey()).varying);
   for (Value sum : sums)
-    makePartial(sum, rows | keys);
+    makePartial(sum, rows | keys | heads);
+  // Of heads that were exchanged those of a tensor axis are not in order.
+  for (Value result : ofKeys) {
+    AxisType &type = types[cast<OpResult>(result).getResultNumber()];
+    if (kvHeads && op.getHeads())
+      settle(type, op.getHeadPart()->getKv().getAxis(), mesh);
+    type.varying |= kvHeads & ~type.dealt;
+  }
   goOn(op, types);
   return types;
 }
