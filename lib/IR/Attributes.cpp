@@ -48,6 +48,7 @@ static constexpr Declared kOfOperations[] = {
     {kTurns, kFlag, is<UnitAttr>},
     {kRowsOfBatch, kFlag, is<UnitAttr>},
     {kBackward, kFlag, is<UnitAttr>},
+    {kAhead, kFlag, is<UnitAttr>},
     {kTrips, kNumber, is<IntegerAttr>},
     {kRowBlocks, "a region's number, its tokens and those of a block",
      isRowBlocks},

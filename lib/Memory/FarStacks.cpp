@@ -6,8 +6,8 @@
 
 #include "sp/IR/Attributes.h"
 #include "sp/IR/CarriedValues.h"
+#include "sp/IR/LoopTurns.h"
 #include "sp/IR/PlacedValues.h"
-#include "sp/IR/RankIndices.h"
 #include "sp/IR/Storage.h"
 #include "sp/IR/Views.h"
 #include "sp/StableHLO/StableHLO.h"
@@ -18,41 +18,6 @@
 
 using namespace mlir;
 using namespace mlir::sp;
-
-namespace {
-
-/// The turns of a loop.
-struct Turns {
-  int64_t first, count;
-};
-
-} // namespace
-
-/// Of a loop that counts by one from a constant, which is not negative.
-static std::optional<Turns> turnsOf(scf::ForOp loop) {
-  std::optional<APInt> count = loop.getStaticTripCount();
-  std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound());
-  if (!count || !first || *first < 0 || count->getSExtValue() == 0 ||
-      getConstantIntValue(loop.getStep()) != 1)
-    return std::nullopt;
-  return Turns{*first, count->getSExtValue()};
-}
-
-/// Whether `index` depends on that counter and constants alone.
-static bool isBy(Value index, Value counter) {
-  if (index == counter || index.getDefiningOp<arith::ConstantIndexOp>())
-    return true;
-  auto apply = index.getDefiningOp<affine::AffineApplyOp>();
-  return apply && llvm::all_of(apply.getMapOperands(), [&](Value operand) {
-           return isBy(operand, counter);
-         });
-}
-
-static int64_t indexAt(Value index, scf::ForOp loop, int64_t turn) {
-  RankIndices indices(getMesh(loop->getParentOfType<ModuleOp>()), 0);
-  indices.setCounter(loop.getInductionVar(), turn);
-  return indices.evaluate(index);
-}
 
 /// Whether the turns put each row of the stack once.
 static bool putsAll(PutOp put, scf::ForOp loop) {
@@ -275,38 +240,16 @@ void FarStacks::fetch(TakeOp take, Operation *behind) {
   builder.setInsertionPoint(reader);
   WaitOp::create(builder, loc, first.getToken());
 
-  auto same = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
-    return SmallVector<Value>{arguments.back()};
-  };
-  NamedAttrList attributes = reader->getDiscardableAttrDictionary();
-  auto wider = cast<scf::ForOp>(
-      *cast<LoopLikeOpInterface>(*reader).replaceWithAdditionalYields(
-          builder, {first.getResult()}, /*replaceInitOperandUsesInLoop=*/false,
-          same));
-  wider->setDiscardableAttrs(attributes);
-  Block &body = *wider.getBody();
-
-  // The next turn, after the last one the first.
-  builder.setInsertionPointToStart(&body);
-  AffineExpr next = builder.getAffineDimExpr(0) + (1 - turns.first);
-  Value turn = affine::AffineApplyOp::create(
-      builder, loc, AffineMap::get(1, 0, next % turns.count + turns.first),
-      wider.getInductionVar());
-  Value at = turn;
-  if (auto apply = take.getAt().getDefiningOp<affine::AffineApplyOp>()) {
-    SmallVector<Value> operands;
-    for (Value operand : apply.getMapOperands())
-      operands.push_back(operand == wider.getInductionVar() ? turn : operand);
-    at = affine::AffineApplyOp::create(builder, loc, apply.getAffineMap(),
-                                       operands);
-  }
-  auto following = fetchAt(at);
-  builder.setInsertionPoint(body.getTerminator());
+  FetchRowsStartOp following;
+  scf::ForOp wider =
+      makeAhead(builder, reader, first.getResult(), [&](IRMapping &next) {
+        following = fetchAt(cloneIndex(builder, take.getAt(), next));
+        following->setAttr(kAhead, builder.getUnitAttr());
+        return SmallVector<Value>{following.getResult()};
+      });
+  builder.setInsertionPoint(wider.getBody()->getTerminator());
   WaitOp::create(builder, loc, following.getToken());
-  BlockArgument rows = wider.getRegionIterArgs().back();
-  body.getTerminator()->setOperand(rows.getArgNumber() - 1,
-                                   following.getResult());
-  take.getResult().replaceAllUsesWith(rows);
+  take.getResult().replaceAllUsesWith(wider.getRegionIterArgs().back());
   take.erase();
 }
 

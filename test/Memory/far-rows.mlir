@@ -13,7 +13,7 @@
 // CHECK: scf.for %[[J:[a-z0-9]*]] = {{.*}} to %{{.*}} step %{{.*}} iter_args(
 // CHECK: %[[NEXT:.*]] = affine.apply #{{.*}}(%[[J]])
 // CHECK: %[[THERE:.*]] = affine.apply #[[HALF]](%[[NEXT]])
-// CHECK: sp.fetch_rows_start %[[F]] at %[[THERE]] dim 0 : tensor<32x8xf32, #sp.far> -> tensor<4x8xf32>
+// CHECK: sp.fetch_rows_start %[[F]] at %[[THERE]] dim 0 {sp.ahead} : tensor<32x8xf32, #sp.far> -> tensor<4x8xf32>
 // CHECK: } {sp.row_blocks = array<i64: 1, 32, 4>}
 #eight = affine_map<(d0) -> (d0 * 8)>
 #four = affine_map<(d0) -> (d0 * 4)>

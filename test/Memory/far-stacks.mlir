@@ -7,7 +7,7 @@
 // SHORT-NOT: sp.far
 
 // A turn's rows go as soon as they are there, and those of the next turn come while
-// one goes on: the last turn's are the first.
+// one goes on: the last turn names the first ones, and fetches nothing.
 // CHECK-DAG: #[[NEXT:.*]] = affine_map<(d0) -> ((d0 + 1) mod 4)>
 // CHECK-DAG: #[[BACK:.*]] = affine_map<(d0) -> (-d0 + 3)>
 // CHECK-LABEL: module @scan
@@ -26,7 +26,7 @@
 // CHECK-NEXT: scf.for %[[J:.*]] = {{.*}} iter_args(%[[D:.*]] = %{{.*}}, %[[Y:.*]] = %[[Y0]])
 // CHECK-NEXT: %[[N:.*]] = affine.apply #[[NEXT]](%[[J]])
 // CHECK-NEXT: %[[AT:.*]] = affine.apply #[[BACK]](%[[N]])
-// CHECK-NEXT: %[[Y1:.*]], %[[CAME:.*]] = sp.fetch_rows_start %[[F]]#1 at %[[AT]] dim 0
+// CHECK-NEXT: %[[Y1:.*]], %[[CAME:.*]] = sp.fetch_rows_start %[[F]]#1 at %[[AT]] dim 0 {sp.ahead} :
 // CHECK: %[[V:.*]] = stablehlo.reshape %[[Y]]
 // CHECK: %[[D1:.*]] = sp.gemm %{{.*}}, %[[V]]
 // CHECK-NEXT: sp.wait %[[CAME]]

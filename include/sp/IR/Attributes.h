@@ -22,6 +22,9 @@ inline constexpr llvm::StringLiteral kRowsOfBatch = "sp.rows_of_batch";
 /// From Partition: communication of gradients, which stays apart from that of
 /// the forward (flag).
 inline constexpr llvm::StringLiteral kBackward = "sp.backward";
+/// From Schedule: of communication in the turns of a loop, that it makes what
+/// the next turn reads; in the last one it does nothing (flag).
+inline constexpr llvm::StringLiteral kAhead = "sp.ahead";
 /// From Schedule: how often a long `stablehlo.while` runs (number).
 inline constexpr llvm::StringLiteral kTrips = "sp.trips";
 /// From Schedule: of a loop over blocks of rows the number of its region, and

@@ -237,6 +237,13 @@ void PlanWriter::writeCommunication(CommunicationOpInterface start,
       op->getName().stripDialect().drop_back(StringRef("_start").size()).str();
   command->stream = toPlan(start.getStream());
   command->waits.push_back(ready);
+  // The last turn has no next one.
+  if (op->hasAttr(kAhead)) {
+    auto loop = cast<scf::ForOp>(op->getParentOp());
+    command->when =
+        combine(behind(1, expressions.expression(loop.getInductionVar())),
+                expressions.expression(loop.getUpperBound()), plan::ExprOp::lt);
+  }
   uint32_t done = plan.events++;
   writeMove(start, expressions, *command);
   command->records = done;
