@@ -26,6 +26,7 @@ void mlir::sp::buildSchedulePipeline(OpPassManager &pm,
   if (options.raiseUpdates)
     pm.addPass(createRaiseUpdatesPass());
   pm.addPass(createBucketReductionsPass());
+  pm.addPass(createGatherAheadPass());
   pm.addPass(createStartCommunicationPass());
   pm.addPass(createVerifySchedulePass());
 }

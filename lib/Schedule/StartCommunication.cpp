@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "sp/IR/Attributes.h"
 #include "sp/Schedule/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -50,14 +51,15 @@ struct StartCommunicationPass
     return last;
   }
 
-  /// The way back does not wait for the way on, and no ring behind sums that
-  /// nobody waits for yet.
+  /// The way back does not wait for the way on, and no ring behind sums or
+  /// gathers that nobody waits for yet.
   static Stream streamOf(CommunicationOpInterface start, WaitOp wait) {
     auto shift = dyn_cast<ShiftStartOp>(*start);
     bool goesBack = shift && static_cast<int64_t>(shift.getDistance()) < 0;
     bool isLeft = isa<AllReduceStartOp, ReduceScatterStartOp>(*start) &&
                   start->getNextNode() != wait;
-    return goesBack || isLeft ? Stream::Back : Stream::Comm;
+    bool isAhead = start->hasAttr(kAhead);
+    return goesBack || isLeft || isAhead ? Stream::Back : Stream::Comm;
   }
 
   void convert(Block &block) {

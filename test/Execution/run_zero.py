@@ -1,8 +1,8 @@
 """Training steps whose parameters and optimizer state --zero deals to the ranks.
 
-Adam on two layers of attention and an MLP, with sizes that the ranks need not divide, written out or as a
-scan, alone or beside a tensor axis. After some steps all weights and moments are those of JAX on one
-device to 1e-9 (f64), and bytes and memory as promised, which is less than without --zero.
+Adam on three layers of attention and an MLP, with sizes that the ranks need not divide, written out or as a
+scan, alone or beside a tensor axis. After some steps all weights and moments are those of JAX on one device
+to 1e-9 (f64), and bytes and memory as promised, which is less than without --zero.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import harness
 import spmlir
 from run_shifts import attend
 
-LAYERS, HEADS = 2, 4
+LAYERS, HEADS = 3, 4
 STRATEGIES = ("ring", "double-ring", "ulysses", "2d", "allgather")
 # Width of a head, of the MLP, words: even for most ranks, and for none.
 SIZES = {"even": (24, 192, 120), "uneven": (23, 191, 113)}

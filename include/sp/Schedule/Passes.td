@@ -209,6 +209,40 @@ def BucketReductionsPass : Pass<"sp-bucket-reductions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::sp::SpDialect"];
 }
 
+def GatherAheadPass : Pass<"sp-gather-ahead", "::mlir::ModuleOp"> {
+  let summary = "Gather what a turn of a loop reads in the turn before";
+  let description = [{
+    An all-gather in a counted loop, of operands that depend on the counter and on
+    what no turn changes, is made for the next turn: of a layer's weights in a scan,
+    one layer ahead. The loop carries what was gathered, before it comes what its
+    first turn reads. The last turn gathers nothing, which `sp.ahead` says; the rows
+    it names are the first ones. What every turn gathers alike, and what is made of
+    an operand by a kernel that others read as well, stays.
+
+    ```mlir
+    // Before
+    %y = scf.for %i = %c0 to %c24 step %c1 iter_args(%x = %x0) {
+      %t = sp.take %stack at %i dim 0 : tensor<24x8x64xf32> -> tensor<1x8x64xf32>
+      %w = sp.all_gather %t dim 1 in <contiguous 64 on "sp" of 8> : ...
+      %next = sp.gemm %x, %w ...
+      scf.yield %next
+    }
+    // After
+    %t0 = sp.take %stack at %c0 dim 0 : tensor<24x8x64xf32> -> tensor<1x8x64xf32>
+    %w0 = sp.all_gather %t0 dim 1 in <contiguous 64 on "sp" of 8> : ...
+    %y:2 = scf.for %i = %c0 to %c24 step %c1 iter_args(%x = %x0, %w = %w0) {
+      %j = affine.apply affine_map<(d0) -> ((d0 + 1) mod 24)>(%i)
+      %t = sp.take %stack at %j dim 0 : tensor<24x8x64xf32> -> tensor<1x8x64xf32>
+      %v = sp.all_gather %t dim 1 in <contiguous 64 on "sp" of 8> {sp.ahead} : ...
+      %next = sp.gemm %x, %w ...
+      scf.yield %next, %v
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def StartCommunicationPass : Pass<"sp-start-communication", "::mlir::ModuleOp"> {
   let summary = "Split communication into start and wait";
   let description = [{
