@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -49,16 +50,20 @@ def config_of(args: argparse.Namespace) -> llama.Config:
     )
 
 
-def loss(config: llama.Config, weights: dict, words: jax.Array, labels: jax.Array) -> jax.Array:
+def loss(
+    config: llama.Config, weights: dict, words: jax.Array, labels: jax.Array, decode: Callable = llama.decoder
+) -> jax.Array:
     """Mean over all tokens, each of which has a label."""
-    logs = jax.nn.log_softmax(llama.decoder(config, weights, words))
+    logs = jax.nn.log_softmax(decode(config, weights, words))
     return -jnp.mean(jnp.take_along_axis(logs, labels[..., None], axis=-1))
 
 
-def step(config: llama.Config, state: tuple, words: jax.Array, labels: jax.Array) -> tuple:
+def step(
+    config: llama.Config, state: tuple, words: jax.Array, labels: jax.Array, decode: Callable = llama.decoder
+) -> tuple:
     """Adam."""
     weights, first, second = state
-    value, slopes = jax.value_and_grad(partial(loss, config))(weights, words, labels)
+    value, slopes = jax.value_and_grad(partial(loss, config, decode=decode))(weights, words, labels)
     first = jax.tree.map(lambda m, slope: 0.9 * m + 0.1 * slope, first, slopes)
     second = jax.tree.map(lambda v, slope: 0.99 * v + 0.01 * slope**2, second, slopes)
     weights = jax.tree.map(lambda w, m, v: w - 1e-3 * m / (jnp.sqrt(v) + 1e-8), weights, first, second)
