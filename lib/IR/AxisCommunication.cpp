@@ -269,18 +269,20 @@ SmallVector<AxisType> AxisTransfer::ofAttendBackward(AttendBackwardOp op) {
     type.partial |= axes & ~type.dealt;
     type.varying &= ~type.partial;
   };
-  // Keys that differ in another way may be of each rank's own.
-  for (Value gradient : ofKeys)
-    makePartial(gradient, rows & ~known(op.getKey()).varying);
-  for (Value sum : sums)
-    makePartial(sum, rows | keys | heads);
-  // Of heads that were exchanged those of a tensor axis are not in order.
-  for (Value result : ofKeys) {
-    AxisType &type = types[cast<OpResult>(result).getResultNumber()];
-    if (kvHeads && op.getHeads())
+  for (Value gradient : ofKeys) {
+    AxisType &type = types[cast<OpResult>(gradient).getResultNumber()];
+    // Of heads that were exchanged those of a tensor axis are not in order.
+    if (heads && op.getHeads()) {
       settle(type, op.getHeadPart()->getKv().getAxis(), mesh);
+      type.varying |= (rows | heads) & ~type.dealt;
+      continue;
+    }
+    // Keys that differ in another way may be of each rank's own.
+    makePartial(gradient, rows & ~known(op.getKey()).varying);
     type.varying |= kvHeads & ~type.dealt;
   }
+  for (Value sum : sums)
+    makePartial(sum, rows | keys | heads);
   goOn(op, types);
   return types;
 }

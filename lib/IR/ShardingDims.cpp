@@ -207,6 +207,17 @@ private:
 
 } // namespace
 
+/// Whether an axis deals several of the atoms.
+static bool repeatsAxis(ArrayRef<AtomAttr> atoms) {
+  for (; !atoms.empty(); atoms = atoms.drop_front())
+    for (AtomAttr other : atoms.drop_front())
+      if (atoms.front().getLayout() && other.getLayout() &&
+          atoms.front().getLayout().getAxis().overlaps(
+              other.getLayout().getAxis()))
+        return true;
+  return false;
+}
+
 static FailureOr<DimAttr> mergeAtoms(DimAttr first, DimAttr second) {
   AtomCursor a(first), b(second);
   SmallVector<AtomAttr> merged;
@@ -240,6 +251,8 @@ static FailureOr<DimAttr> mergeAtoms(DimAttr first, DimAttr second) {
       b.drop();
   }
   flush();
+  if (repeatsAxis(merged))
+    return failure();
   if (merged.empty())
     merged.push_back(AtomAttr::get(first.getContext(), 1, LayoutAttr()));
   return DimAttr::get(first.getContext(), merged);

@@ -108,9 +108,11 @@ private:
       for (Value result : op->getResults())
         if (!ranks->isAlike(result, axis) || !mayShare(op))
           keep(result);
-      bool readsRows = isContraction(op) || isa<func::ReturnOp>(op) ||
-                       op->hasTrait<stablehlo::ControlFlow>() ||
-                       op->hasTrait<OpTrait::IsTerminator>();
+      bool readsRows =
+          isContraction(op) ||
+          isa<func::ReturnOp, stablehlo::OptimizationBarrierOp>(op) ||
+          op->hasTrait<stablehlo::ControlFlow>() ||
+          op->hasTrait<OpTrait::IsTerminator>();
       if (!isAlike(op) && !readsRows)
         for (Value operand : op->getOperands())
           if (!operand.getDefiningOp<AllReduceOp>())
@@ -158,6 +160,7 @@ private:
     Block *body = builder.createBlock(&local.getBody());
     auto takesWhole = [&](Operation *op) {
       return !op->hasTrait<stablehlo::ControlFlow>() &&
+             !isa<stablehlo::OptimizationBarrierOp>(op) &&
              (!isAlike(op) || !mayShare(op));
     };
     Localizer localizer(builder, mesh, takesWhole);

@@ -34,7 +34,7 @@ LogicalResult mlir::sp::checkBatchRows(ModuleOp module) {
                                          documents.getLength());
   if (rows == 1)
     return success();
-  WalkResult walked = main.walk([&](Operation *op) -> WalkResult {
+  WalkResult walked = main.getBody().walk([&](Operation *op) -> WalkResult {
     bool isDealt = false;
     for (NamedAttribute named : op->getAttrs())
       named.getValue().walk(

@@ -104,7 +104,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--steps", type=int, default=500, help="how many (500)")
-    parser.add_argument("--first", default="dp=2,sp=2", help="mesh of the first half (dp=2,sp=2)")
+    parser.add_argument("--first", default="dp=2,sp=2,tp=2", help="mesh of the first half (dp=2,sp=2,tp=2)")
     parser.add_argument("--then", default="sp=4", help="of the second half (sp=4)")
     parser.add_argument("--zero", type=int, default=1, help="stage of ZeRO of the first half (1)")
     parser.add_argument(

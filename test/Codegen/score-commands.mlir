@@ -25,8 +25,8 @@
 // RING: attend attend_f32_d8_score_0_sums {{.*}} term=arena[[QUERIES]] term=arena[[BLOCK]] term=arena[[OFHEADS]] term=arena[[BIAS]] term=arena[[TABLE]]
 // RING: attend attend_f32_d8_score_0_sums {{.*}} term=arena[[QUERIES]] term=arena[{{[0-9]+}}; 16] term=arena[[OFHEADS]] term=arena[[BIAS]] term=arena[[TABLE]]
 
-// ULYSSES: all_to_all along sp rows to heads arena[{{[0-9]+}}; 64] to arena[[FIRST:\[[0-9]+; 48\]]] rows by layout 0, 4 heads
-// ULYSSES: all_to_all along sp rows to heads arena[{{[0-9]+}}; 64] to arena[[SECOND:\[[0-9]+; 48\]]] rows by layout 0, 4 heads
+// ULYSSES: all_to_all along sp rows to heads arena[{{[0-9]+}}; 64] to arena[[FIRST:\[[0-9]+; 48\]]] rows by layout {{[0-9]+}}, 4 heads
+// ULYSSES: all_to_all along sp rows to heads arena[{{[0-9]+}}; 64] to arena[[SECOND:\[[0-9]+; 48\]]] rows by layout {{[0-9]+}}, 4 heads
 // ULYSSES: attend attend_f32_d8_score_0 {{.*}} term=arena[[FIRST]] term=arena[[SECOND]] term=arena[{{[0-9]+}}; 16] term=arena[[BIAS]] term=arena[[TABLE]] init
 
 // A later group begins behind the heads of those before it; the pair holds the

@@ -29,6 +29,7 @@ BATCHES = {
     "differential-doubled": 2,
     "differential-of-three-scan": 2,
     "sums-by-hand": 2,
+    "sums-masked": 2,
 }
 
 

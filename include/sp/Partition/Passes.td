@@ -30,7 +30,8 @@ def DealTensorsPass : Pass<"sp-deal-tensors", "::mlir::ModuleOp"> {
     them what weights make of them and for them. Any other dimension that begins in
     a weight and ends in a product with another, such as the features of a
     feed-forward network or a vocabulary, is dealt where the ranks share more work,
-    or bytes of weights, than they send for it. What has a sharding stays.
+    or bytes of weights, than they send for it. What has a sharding stays. Where one
+    product makes several such things side by side, each is dealt by itself.
 
     ```mlir
     // Before, on a mesh with tensor "tp" of 2

@@ -15,6 +15,7 @@
 #include "Sharding/CheckInput.h"
 #include "Sharding/DimensionClasses.h"
 #include "Sharding/Seeds.h"
+#include "Sharding/SplitParts.h"
 #include "sp/IR/Attributes.h"
 #include "sp/IR/Program.h"
 #include "sp/IR/Storage.h"
@@ -54,19 +55,43 @@ struct DealTensorsPass : mlir::sp::impl::DealTensorsPassBase<DealTensorsPass> {
     if (mesh.getAxisSize(mesh.getTensor()) == 1)
       return;
     func = *found;
-    Seeds seeds(func, mesh);
+    separateUses(func);
+    splitFused();
     ShardingPropagation dealt(func);
-    tieDonated(func, dealt);
-    seeds.seedAttentions(dealt);
-    dealt.run();
+    dealAttentions(dealt);
     DimensionClasses classes(func, dealt);
-    for (const Hidden &hidden : findHidden(classes, dealt))
-      deal(hidden, dealt);
+    SmallVector<Hidden> features = findHidden(classes, dealt);
+    for (bool isJoint : {false, true}) {
+      for (const Hidden &hidden : features)
+        if (hidden.dims->isJoint == isJoint)
+          deal(hidden, dealt);
+      dealt.run();
+    }
     for (BlockArgument argument : func.getArguments())
       say(argument, dealt);
   }
 
 private:
+  void dealAttentions(ShardingPropagation &dealt) {
+    tieDonated(func, dealt);
+    Seeds(func, mesh).seedAttentions(dealt);
+    dealt.run();
+  }
+
+  /// What one product makes of several weights that lie in one.
+  void splitFused() {
+    ShardingPropagation dealt(func);
+    dealAttentions(dealt);
+    splitParts(func, [&](Value part, unsigned dim) {
+      return sharesAxis(dealt.dimsOf(part)[dim], tensorDim());
+    });
+  }
+
+  DimAttr tensorDim() {
+    return DimAttr::get(&getContext(),
+                        AtomAttr::get(&getContext(), 0, layoutOf(1)));
+  }
+
   LayoutAttr layoutOf(int64_t size) {
     return LayoutAttr::get(&getContext(), LayoutKind::Contiguous, size,
                            *mesh.getTensor(),
@@ -106,8 +131,8 @@ private:
     return found;
   }
 
-  /// Unless the axis deals another dimension of a value, or the batch and the
-  /// sequence none: then it is no weight's, but the model's width.
+  /// Unless the axis deals another dimension of a value: then it is no feature
+  /// that is hidden, but the model's width.
   void deal(const Hidden &hidden, ShardingPropagation &dealt) {
     DimAttr dim = dealtDim(layoutOf(hidden.dims->size));
     for (auto [value, index] : hidden.dims->places)
@@ -130,10 +155,8 @@ private:
   /// Weights of which the tensor axis deals a dimension.
   void say(BlockArgument argument, ShardingPropagation &dealt) {
     ArrayRef<DimAttr> dims = dealt.dimsOf(argument);
-    DimAttr tensor = DimAttr::get(&getContext(),
-                                  AtomAttr::get(&getContext(), 0, layoutOf(1)));
     bool isDealt = llvm::any_of(
-        dims, [&](DimAttr dim) { return sharesAxis(tensor, dim); });
+        dims, [&](DimAttr dim) { return sharesAxis(tensorDim(), dim); });
     if (isDealt && !isSaid(argument))
       func.setArgAttr(argument.getArgNumber(), kSharding,
                       ShardingAttr::get(&getContext(), dims));

@@ -113,8 +113,33 @@ void DimensionClasses::join(Operation *op) {
   }
 }
 
+/// Dimensions that become several, or come of some.
+void DimensionClasses::countReshape(Value from, Value to) {
+  for (auto [whole, parts] : {std::pair(from, to), std::pair(to, from)})
+    for (unsigned dim = 0; dim < rankOf(whole); ++dim) {
+      unsigned own = nodes[nodeOf(whole, dim)];
+      int64_t size = typeOf(whole).getDimSize(dim);
+      bool isJoint = size > 1;
+      for (unsigned part = 0; part < rankOf(parts); ++part)
+        isJoint &= nodes[nodeOf(parts, part)] != own &&
+                   (typeOf(parts).getDimSize(part) < size ||
+                    isPassedOn(whole, {parts, part}));
+      classes[own].isJoint |= isJoint;
+    }
+}
+
+/// Whether a reshape has a dimension of its other side as it is.
+bool DimensionClasses::isPassedOn(Value other, Place place) {
+  unsigned node = nodes[nodeOf(place.first, place.second)];
+  return llvm::any_of(llvm::seq<unsigned>(0, rankOf(other)), [&](unsigned dim) {
+    return nodes[nodeOf(other, dim)] == node;
+  });
+}
+
 void DimensionClasses::count(Operation *op) {
-  if (isa<stablehlo::ReshapeOp, stablehlo::OptimizationBarrierOp>(op) ||
+  if (isa<stablehlo::ReshapeOp>(op))
+    return countReshape(op->getOperand(0), op->getResult(0));
+  if (isa<stablehlo::OptimizationBarrierOp>(op) ||
       op->hasTrait<stablehlo::ControlFlow>() || isLoop(op))
     return;
   SmallVector<Factor> factors = getFactors(op);

@@ -25,6 +25,8 @@ struct DimensionClass {
   double flops = 0;
   /// Of results that ranks combine and of operands that they need whole.
   int64_t reducedBytes = 0, gatheredBytes = 0;
+  /// Whether reshapes take it apart: others that are part of it are dealt first.
+  bool isJoint = false;
 };
 
 class DimensionClasses {
@@ -39,6 +41,8 @@ private:
   void join(Place a, Place b);
   void join(Value a, Value b);
   void joinReshape(Value from, Value to);
+  void countReshape(Value from, Value to);
+  bool isPassedOn(Value other, Place place);
   void joinRegions(Operation *op);
   void join(Operation *op);
   void count(Operation *op);

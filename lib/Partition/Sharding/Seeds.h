@@ -76,6 +76,10 @@ private:
   DenseSet<unsigned> sharded;
 };
 
+/// Gives each use of constants and iotas one of its own: what needs no operand is
+/// cheaper made twice than dealt or gathered, and connects nothing.
+void separateUses(func::FuncOp func);
+
 /// Ties donated arguments to the results that feed them.
 void tieDonated(func::FuncOp func, ShardingPropagation &propagation);
 
