@@ -96,7 +96,12 @@ bool DealtRows::agreesWith(const DealtRows &other) const {
   auto positions = [](LayoutAttr layout) {
     return layout.getOfAllTurns().getWhole();
   };
-  return dim == other.dim && positions(layout) == positions(other.layout);
+  auto isBlockOf = [](LayoutAttr part, LayoutAttr whole) {
+    return whole.getBlocks() > 1 && part == whole.getBlock();
+  };
+  return dim == other.dim &&
+         (positions(layout) == positions(other.layout) ||
+          isBlockOf(layout, other.layout) || isBlockOf(other.layout, layout));
 }
 
 bool AxisType::operator==(const AxisType &other) const {

@@ -6,16 +6,56 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Localizer.h"
+#include "LocalizeAttentions.h"
+
+#include "Attention/LocalAttention.h"
 #include "Sharding/Seeds.h"
 #include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::sp;
 
-AttentionRows Localizer::dealAttention(Value query, Value key,
-                                       std::optional<PlanAttr> plan,
-                                       DimAttr batch, DimAttr rows) const {
+namespace {
+
+/// How batch, queries, keys and heads of an attention are dealt.
+struct AttentionRows {
+  LayoutAttr queries, keys;
+  DimAttr batch, queryDim, keyDim;
+  /// Null where no tensor axis deals heads.
+  HeadPartAttr headPart;
+};
+
+class AttentionLocalizer {
+public:
+  AttentionLocalizer(Localizer &localizer, OpBuilder &builder, MeshOp mesh)
+      : localizer(localizer), builder(builder), mesh(mesh) {}
+
+  void localize(AttentionOp op);
+  void localize(AttentionBackwardOp op);
+
+private:
+  /// By the plan; without one as is wished where that can be.
+  AttentionRows dealAttention(Value query, Value key,
+                              std::optional<PlanAttr> plan, DimAttr batch,
+                              DimAttr rows) const;
+  /// What the score function of an attention or of its gradients reads.
+  template <typename OpT>
+  AttentionTerms localizeTerms(OpT op, const AttentionRows &dealt);
+  /// Dimensions of a value with batch, rows and heads first.
+  SmallVector<DimAttr> rowDims(Value global, const AttentionRows &dealt,
+                               DimAttr rows, bool isOfKeys) const;
+
+  Localizer &localizer;
+  OpBuilder &builder;
+  MeshOp mesh;
+};
+
+} // namespace
+
+AttentionRows AttentionLocalizer::dealAttention(Value query, Value key,
+                                                std::optional<PlanAttr> plan,
+                                                DimAttr batch,
+                                                DimAttr rows) const {
   auto layoutOf = [&](DimAttr whole, DimAttr wish) {
     int64_t length = whole.getAtoms()[0].getSize();
     if (plan && plan->getRanks() > 1)
@@ -27,7 +67,8 @@ AttentionRows Localizer::dealAttention(Value query, Value key,
   auto dimOf = [](LayoutAttr layout, DimAttr whole) {
     return layout.isDense() ? whole : dealtDim(layout);
   };
-  SmallVector<DimAttr> queryDims = wholeDims(query), keyDims = wholeDims(key);
+  SmallVector<DimAttr> queryDims = localizer.wholeDims(query),
+                       keyDims = localizer.wholeDims(key);
   AttentionRows dealt;
   dealt.queries = plan && plan->getTurns() > 1
                       ? plan->getRows(queryDims[1].getAtoms()[0].getSize())
@@ -42,10 +83,11 @@ AttentionRows Localizer::dealAttention(Value query, Value key,
   return dealt;
 }
 
-SmallVector<DimAttr> Localizer::rowDims(Value global,
-                                        const AttentionRows &dealt,
-                                        DimAttr rows, bool isOfKeys) const {
-  SmallVector<DimAttr> dims = wholeDims(global);
+SmallVector<DimAttr> AttentionLocalizer::rowDims(Value global,
+                                                 const AttentionRows &dealt,
+                                                 DimAttr rows,
+                                                 bool isOfKeys) const {
+  SmallVector<DimAttr> dims = localizer.wholeDims(global);
   dims[0] = dealt.batch;
   dims[1] = rows;
   if (HeadPartAttr part = dealt.headPart)
@@ -59,40 +101,14 @@ static DimAttr batchOf(DimAttr whole, DimAttr wholeOfQueries,
   return whole == wholeOfQueries ? dealt.batch : whole;
 }
 
-void Localizer::localizeWhatStays(Operation *op) {
-  DimAttr batch = op->getNumResults() > 0 ? assignedDims(op, 0)[0] : DimAttr();
-  bool isAttention = isa<AttentionOp, AttentionBackwardOp>(op);
-  // Sinks and tables, of which every sequence reads the same, have fewer
-  // dimensions.
-  auto dimsOf = [&](Value value) {
-    SmallVector<DimAttr> dims = wholeDims(value);
-    if (dims.size() >= 3 && dims[0] == wholeDim(batch))
-      dims[0] = batch;
-    return dims;
-  };
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(isAttention ? require(operand, dimsOf(operand), op)
-                                   : require(operand, assignedDims(op, 0), op));
-  Operation *local = builder.clone(*op);
-  local->setOperands(operands);
-  local->removeAttr(kShardings);
-  for (auto [index, result] : llvm::enumerate(op->getResults())) {
-    SmallVector<DimAttr> assigned = assignedDims(op, index),
-                         dims = isAttention ? dimsOf(result) : assigned;
-    Value value = local->getResult(index);
-    value.setType(localType(elementOf(value), dims));
-    define(result, {reshard(value, dims, assigned, op), assigned});
-  }
-}
-
 template <typename OpT>
-AttentionTerms Localizer::localizeTerms(OpT op, const AttentionRows &dealt) {
+AttentionTerms AttentionLocalizer::localizeTerms(OpT op,
+                                                 const AttentionRows &dealt) {
   auto localize = [&](Value term, TermKind kind) -> Value {
-    SmallVector<DimAttr> dims = wholeDims(term);
+    SmallVector<DimAttr> dims = localizer.wholeDims(term);
     if (kind == TermKind::Table)
-      return require(term, dims, op);
-    dims[0] = batchOf(dims[0], wholeDims(op.getQuery())[0], dealt);
+      return localizer.require(term, dims, op);
+    dims[0] = batchOf(dims[0], localizer.wholeDims(op.getQuery())[0], dealt);
     if (kind == TermKind::PerQuery)
       dims[1] = dealt.queryDim;
     if (kind == TermKind::PerKey)
@@ -100,7 +116,7 @@ AttentionTerms Localizer::localizeTerms(OpT op, const AttentionRows &dealt) {
     if (kind == TermKind::Pair)
       dims = dimsOfPair(op.getPlan(), cast<RankedTensorType>(term.getType()),
                         dims[0], dealt.queries, dealt.headPart);
-    Value local = require(term, dims, op);
+    Value local = localizer.require(term, dims, op);
     // Whole heads reach to the padding of the last rank's.
     int64_t heads = kind == TermKind::Pair      ? 1
                     : kind == TermKind::PerHead ? 2
@@ -116,15 +132,17 @@ AttentionTerms Localizer::localizeTerms(OpT op, const AttentionRows &dealt) {
   return terms;
 }
 
-void Localizer::localizeAttention(AttentionOp op) {
-  SmallVector<DimAttr> assigned = assignedDims(op, 0);
+void AttentionLocalizer::localize(AttentionOp op) {
+  SmallVector<DimAttr> assigned = localizer.assignedDims(op, 0);
   AttentionRows dealt = dealAttention(op.getQuery(), op.getKey(), op.getPlan(),
                                       assigned[0], assigned[1]);
   auto ofQueries = [&](Value value) {
-    return require(value, rowDims(value, dealt, dealt.queryDim, false), op);
+    return localizer.require(value,
+                             rowDims(value, dealt, dealt.queryDim, false), op);
   };
   auto ofKeys = [&](Value value) {
-    return require(value, rowDims(value, dealt, dealt.keyDim, true), op);
+    return localizer.require(value, rowDims(value, dealt, dealt.keyDim, true),
+                             op);
   };
   LocalAttention local;
   local.op = op;
@@ -136,37 +154,43 @@ void Localizer::localizeAttention(AttentionOp op) {
   local.keys = dealt.keys;
   local.terms = localizeTerms(op, dealt);
   if (Value sink = op.getSink()) {
-    SmallVector<DimAttr> dims = wholeDims(sink);
+    SmallVector<DimAttr> dims = localizer.wholeDims(sink);
     if (dealt.headPart)
       dims[0] = dealt.headPart.getQueryDim();
-    local.sink = require(sink, dims, op);
+    local.sink = localizer.require(sink, dims, op);
   }
   if (Value mean = op.getMean()) {
-    SmallVector<DimAttr> dims = rowDims(mean, dealt, wholeDims(mean)[1], false);
-    dims[0] = batchOf(wholeDims(mean)[0], wholeDims(op.getQuery())[0], dealt);
-    local.mean = require(mean, dims, op);
+    SmallVector<DimAttr> dims =
+        rowDims(mean, dealt, localizer.wholeDims(mean)[1], false);
+    dims[0] = batchOf(localizer.wholeDims(mean)[0],
+                      localizer.wholeDims(op.getQuery())[0], dealt);
+    local.mean = localizer.require(mean, dims, op);
   }
   SoftmaxState results = emitAttention(builder, local);
   auto defineRows = [&](OpResult global, Value value) {
     SmallVector<DimAttr> dims = rowDims(global, dealt, dealt.queryDim, false);
-    assigned = assignedDims(op, global.getResultNumber());
-    define(global, {reshard(value, dims, assigned, op), assigned});
+    assigned = localizer.assignedDims(op, global.getResultNumber());
+    localizer.define(global,
+                     {localizer.reshard(value, dims, assigned, op), assigned});
   };
   defineRows(op->getResult(0), results.output);
   if (op.getLse())
     defineRows(op->getResult(1), results.lse);
 }
 
-void Localizer::localizeAttentionBackward(AttentionBackwardOp op) {
+void AttentionLocalizer::localize(AttentionBackwardOp op) {
   // Without a plan every rank has all rows: of some queries gradients of keys
   // would be but parts.
-  AttentionRows dealt = dealAttention(op.getQuery(), op.getKey(), op.getPlan(),
-                                      assignedDims(op, 0)[0], DimAttr());
+  AttentionRows dealt =
+      dealAttention(op.getQuery(), op.getKey(), op.getPlan(),
+                    localizer.assignedDims(op, 0)[0], DimAttr());
   auto ofQueries = [&](Value value) {
-    return require(value, rowDims(value, dealt, dealt.queryDim, false), op);
+    return localizer.require(value,
+                             rowDims(value, dealt, dealt.queryDim, false), op);
   };
   auto ofKeys = [&](Value value) {
-    return require(value, rowDims(value, dealt, dealt.keyDim, true), op);
+    return localizer.require(value, rowDims(value, dealt, dealt.keyDim, true),
+                             op);
   };
   LocalBackward local;
   local.op = op;
@@ -184,8 +208,10 @@ void Localizer::localizeAttentionBackward(AttentionBackwardOp op) {
   local.keys = dealt.keys;
   AttentionGradients gradients = emitAttentionBackward(builder, local);
   auto defineAs = [&](OpResult global, Value value, ArrayRef<DimAttr> dims) {
-    SmallVector<DimAttr> assigned = assignedDims(op, global.getResultNumber());
-    define(global, {reshard(value, dims, assigned, op), assigned});
+    SmallVector<DimAttr> assigned =
+        localizer.assignedDims(op, global.getResultNumber());
+    localizer.define(global,
+                     {localizer.reshard(value, dims, assigned, op), assigned});
   };
   OpResult query = op->getResult(0);
   defineAs(query, gradients.query,
@@ -194,19 +220,29 @@ void Localizer::localizeAttentionBackward(AttentionBackwardOp op) {
   // make of them.
   SmallVector<Value> ofKeyHeads = {gradients.key, gradients.value};
   if (dealt.headPart && !dealt.headPart.getEach().isDense())
-    reduce(op, Reduction::Sum, dealt.headPart.getEach(), ofKeyHeads);
+    localizer.reduce(op, Reduction::Sum, dealt.headPart.getEach(), ofKeyHeads);
   for (OpResult key : op->getResults().slice(1, 2))
     defineAs(key, ofKeyHeads[key.getResultNumber() - 1],
              rowDims(key, dealt, dealt.keyDim, true));
   for (auto [global, value] :
        llvm::zip_equal(op->getResults().drop_front(3), gradients.terms)) {
     // One that is a sum over queries has none to deal.
-    DimAttr own = wholeDims(global)[1];
-    bool isSum = own != wholeDims(op.getQuery())[1];
+    DimAttr own = localizer.wholeDims(global)[1];
+    bool isSum = own != localizer.wholeDims(op.getQuery())[1];
     SmallVector<DimAttr> dims =
         rowDims(global, dealt, isSum ? own : dealt.queryDim, false);
     if (isSum)
-      dims[2] = wholeDims(global)[2];
+      dims[2] = localizer.wholeDims(global)[2];
     defineAs(global, value, dims);
   }
+}
+
+void mlir::sp::localizeAttention(Localizer &localizer, OpBuilder &builder,
+                                 MeshOp mesh, AttentionOp op) {
+  AttentionLocalizer(localizer, builder, mesh).localize(op);
+}
+
+void mlir::sp::localizeAttention(Localizer &localizer, OpBuilder &builder,
+                                 MeshOp mesh, AttentionBackwardOp op) {
+  AttentionLocalizer(localizer, builder, mesh).localize(op);
 }

@@ -1,6 +1,7 @@
 //===- Localizer.cpp - Values and control flow with local shapes ----------===//
 
 #include "Localizer.h"
+#include "LocalizeAttentions.h"
 #include "LocalizeRows.h"
 #include "sp/IR/Attributes.h"
 #include "sp/IR/CarriedValues.h"
@@ -110,11 +111,6 @@ static bool isOfParameter(Value global) {
   return func && donatedTo(func, argument.getArgNumber());
 }
 
-bool Localizer::isFar(Value global, int64_t lastAttentions) const {
-  int64_t between = attentions - lastAttentions;
-  return takesWhole ? between > 0 : between > 1 && isOfParameter(global);
-}
-
 Value Localizer::require(Value global, ArrayRef<DimAttr> dims,
                          Operation *user) {
   LocalValue local = locals.at(global);
@@ -123,7 +119,10 @@ Value Localizer::require(Value global, ArrayRef<DimAttr> dims,
   std::pair<Value, Attribute> key(
       global, ShardingAttr::get(builder.getContext(), dims));
   if (Resharded &done = resharded[key]; done.value) {
-    if (!isFar(global, done.attentions)) {
+    int64_t between = attentions - done.attentions;
+    bool isFar =
+        takesWhole ? between > 0 : between > 1 && isOfParameter(global);
+    if (!isFar) {
       done.attentions = attentions;
       return done.value;
     }
@@ -143,6 +142,33 @@ Value Localizer::require(Value global, ArrayRef<DimAttr> dims,
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
+
+void Localizer::localizeWhatStays(Operation *op) {
+  DimAttr batch = op->getNumResults() > 0 ? assignedDims(op, 0)[0] : DimAttr();
+  bool isAttention = isa<AttentionOp, AttentionBackwardOp>(op);
+  // Sinks and tables, of which every sequence reads the same, have fewer
+  // dimensions.
+  auto dimsOf = [&](Value value) {
+    SmallVector<DimAttr> dims = wholeDims(value);
+    if (dims.size() >= 3 && dims[0] == wholeDim(batch))
+      dims[0] = batch;
+    return dims;
+  };
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(isAttention ? require(operand, dimsOf(operand), op)
+                                   : require(operand, assignedDims(op, 0), op));
+  Operation *local = builder.clone(*op);
+  local->setOperands(operands);
+  local->removeAttr(kShardings);
+  for (auto [index, result] : llvm::enumerate(op->getResults())) {
+    SmallVector<DimAttr> assigned = assignedDims(op, index),
+                         dims = isAttention ? dimsOf(result) : assigned;
+    Value value = local->getResult(index);
+    value.setType(localType(elementOf(value), dims));
+    define(result, {reshard(value, dims, assigned, op), assigned});
+  }
+}
 
 LogicalResult Localizer::localizeBranch(Operation *op, Region &region,
                                         Region &localRegion,
@@ -245,11 +271,11 @@ LogicalResult Localizer::localize(Operation *op) {
   }
   if (auto attention = dyn_cast<AttentionOp>(op)) {
     ++attentions;
-    localizeAttention(attention);
+    localizeAttention(*this, builder, mesh, attention);
     return success();
   }
   if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
-    localizeAttentionBackward(backward);
+    localizeAttention(*this, builder, mesh, backward);
     return success();
   }
   if (op->hasTrait<stablehlo::ControlFlow>()) {

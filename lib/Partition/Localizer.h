@@ -6,7 +6,7 @@
 #ifndef SP_LIB_PARTITION_LOCALIZER_H
 #define SP_LIB_PARTITION_LOCALIZER_H
 
-#include "Attention/LocalAttention.h"
+#include "Sharding/Resharding.h"
 
 namespace mlir::sp {
 
@@ -20,14 +20,6 @@ struct LocalValue {
 struct Assignment {
   SmallVector<SmallVector<DimAttr>> operands, results;
   SmallVector<std::pair<Factor, DimAttr>> reductions, picks;
-};
-
-/// How batch, queries, keys and heads of an attention are dealt.
-struct AttentionRows {
-  LayoutAttr queries, keys;
-  DimAttr batch, queryDim, keyDim;
-  /// Null where no tensor axis deals heads.
-  HeadPartAttr headPart;
 };
 
 class Localizer {
@@ -59,32 +51,23 @@ public:
   Value reshard(Value value, ArrayRef<DimAttr> from, ArrayRef<DimAttr> to,
                 Operation *user);
 
+  /// Combines partial results over the axes of all `layouts`, outermost first.
+  void reduce(Operation *op, Reduction kind, ArrayRef<LayoutAttr> layouts,
+              SmallVectorImpl<Value> &results);
+  /// How a result is to be dealt.
+  SmallVector<DimAttr> assignedDims(Operation *op, unsigned result) const;
+
 private:
   LogicalResult localize(Operation *op);
   LogicalResult localizeRegions(Operation *op);
   void localizeWhole(Operation *op);
   /// A sum over ranks, of which each needs a part. Whether it is one.
   bool localizeSum(AllReduceOp op);
-  /// Whether to reshard a value anew that was last needed so long ago.
-  bool isFar(Value global, int64_t lastAttentions) const;
   LogicalResult localizeBranch(Operation *op, Region &region, Region &local,
                                ArrayRef<SmallVector<DimAttr>> dims);
-  void localizeAttention(AttentionOp op);
-  void localizeAttentionBackward(AttentionBackwardOp op);
   /// What ranks make of it is settled later: one that a turn has a part of the
   /// batch of, or a wish for its layout.
   void localizeWhatStays(Operation *op);
-  /// By the plan; without one as is wished where that can be.
-  AttentionRows dealAttention(Value query, Value key,
-                              std::optional<PlanAttr> plan, DimAttr batch,
-                              DimAttr rows) const;
-  /// What the score function of an attention or of its gradients reads.
-  template <typename OpT>
-  AttentionTerms localizeTerms(OpT op, const AttentionRows &dealt);
-  /// Dimensions of a value with batch, rows and heads first.
-  SmallVector<DimAttr> rowDims(Value global, const AttentionRows &dealt,
-                               DimAttr rows, bool isOfKeys) const;
-
   /// Emits an operation so that its results are dealt as `dims`.
   SmallVector<Value> emit(Operation *op, ArrayRef<SmallVector<DimAttr>> dims);
   Value emitConstant(Operation *op, ArrayRef<DimAttr> dims);
@@ -97,12 +80,8 @@ private:
 
   /// Which factors can be dealt so that results are dealt as `wanted`.
   Assignment assign(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted);
-  /// Combines partial results over the axes of all `layouts`, outermost first.
-  void reduce(Operation *op, Reduction kind, ArrayRef<LayoutAttr> layouts,
-              SmallVectorImpl<Value> &results);
   /// Values that a scalar region reads from outside are whole there.
   void mapCaptures(Operation *op, IRMapping &mapping);
-  SmallVector<DimAttr> assignedDims(Operation *op, unsigned result) const;
 
   OpBuilder &builder;
   MeshOp mesh;

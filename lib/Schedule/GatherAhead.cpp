@@ -19,6 +19,7 @@
 #include "sp/IR/LoopTurns.h"
 #include "sp/IR/SP.h"
 #include "sp/Schedule/Passes.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -66,8 +67,9 @@ bool LoopGathers::collect(Value value, SetVector<Operation *> &made,
   if (value.getParentBlock() != body)
     return true;
   Operation *op = value.getDefiningOp();
-  if (!op || !isa<TakeOp, stablehlo::ReshapeOp, affine::AffineApplyOp,
-                  arith::ConstantOp, LaunchOp>(op))
+  bool isMade = op && (isa<TakeOp, LaunchOp>(op) || isLayout(op) ||
+                       isa<affine::AffineApplyOp, arith::ConstantOp>(op));
+  if (!isMade)
     return false;
   for (Value operand : op->getOperands())
     if (!collect(operand, made, isByTurn))

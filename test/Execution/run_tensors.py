@@ -1,9 +1,10 @@
 """Gradients of decoders on a mesh with a tensor axis, beside JAX, and what their ranks send.
 
-Loss and gradients of all weights are those of JAX on one device to 1e-9 (f64), with heads, kv heads and features
-that the axis need not divide, more tensor ranks than kv heads, and a vocabulary. Where everything divides, under
-all-gather, a rank sends exactly what is published: of activations six gathers and four scatters a layer (USP,
-arXiv:2405.07719, table 2), of keys and values those of all-gather (README), of gradients one sum a weight.
+Loss and gradients of all weights are those of JAX on one device to 1e-9 (f64), with heads, kv heads and
+features that the axis need not divide, more tensor ranks than kv heads, and a vocabulary. Where everything
+divides, under all-gather, a rank sends exactly what is published: of activations six gathers and four
+scatters a layer (USP, arXiv:2405.07719, table 2), of keys and values those of all-gather (README), of
+gradients one sum a weight.
 """
 
 from __future__ import annotations
@@ -48,10 +49,14 @@ def weights(sizes: Sizes) -> dict:
     draw = np.random.default_rng(sizes.heads).standard_normal
     kv, width = sizes.kv_heads * sizes.head, sizes.width
     shapes = {
-        "q": (width, width), "k": (width, kv), "v": (width, kv), "o": (width, width), "gate": (width, sizes.hidden),
-        "up": (width, sizes.hidden), "down": (sizes.hidden, width), "first": (width,), "second": (width,),
+        "q": (width, width), "k": (width, kv), "v": (width, kv), "o": (width, width),
+        "gate": (width, sizes.hidden), "up": (width, sizes.hidden), "down": (sizes.hidden, width),
+        "first": (width,), "second": (width,),
     }  # fmt: skip
-    made = {"layers": [{name: draw(shape) / 4 for name, shape in shapes.items()} for _ in range(sizes.layers)]}
+    if sizes.words:
+        shapes |= {"k bias": (kv,), "v bias": (kv,)}
+    layers = [{name: draw(shape) / 4 for name, shape in shapes.items()} for _ in range(sizes.layers)]
+    made = {"layers": layers}
     if sizes.words:
         made |= {"words": draw((sizes.words, width)), "logits": draw((width, sizes.words)) / 4}
     return made
@@ -68,7 +73,7 @@ def loss(made: dict, x: jax.Array, sizes: Sizes) -> jax.Array:
     x = made["words"][words] if given else x
     for each in made["layers"]:
         n = normed(x, each["first"])
-        parts = (n @ each[name] for name in "qkv")
+        parts = (n @ each[name] + each.get(f"{name} bias", 0) for name in "qkv")
         q, k, v = (part.reshape(*x.shape[:2], -1, sizes.head) for part in parts)
         k, v = (jnp.repeat(part, sizes.heads // sizes.kv_heads, axis=2) for part in (k, v))
         x = x + attend(q, k, v).reshape(x.shape) @ each["o"]
@@ -120,7 +125,8 @@ def problems(sizes: Sizes, mesh: dict, options: dict, exact: bool) -> list[str]:
     program = spmlir.compile(spmlir.export(step, made, x), mesh=used, **options)
     got = program(*jax.tree.leaves((made, x)))
     expected = jax.tree.leaves(jax.jit(step)(made, x))
-    off = max(np.abs(a - b).max() / max(np.abs(b).max(), 1e-3) for a, b in zip(got, expected, strict=True))
+    pairs = zip(got, expected, strict=True)
+    off = np.max([np.abs(a - b).max() / max(np.abs(b).max(), 1e-3) for a, b in pairs])
     found = harness.broken(program.report, program.last_run)
     if not off <= 1e-9:
         found.append(f"off by {off:.1e}")
@@ -140,12 +146,13 @@ def main() -> int:
         Sizes(5, 5, 33, tokens=25, words=41),
     )  # fmt: skip
     grid = [
-        (sizes, {"dp": dp, "sp": sp, "tp": tp}, {"strategy": strategy}, False)
+        (sizes, {"dp": dp, "sp": sp, "tp": tp}, {"strategy": strategy, **more}, False)
         for sizes in shapes
         for strategy in STRATEGIES
         for dp in (1, 2)
         for sp in (1, 2, 3, 4)
         for tp in (2, 3, 4)
+        for more in ({}, {"checkpoint": "full"})
         if (strategy not in ("double-ring", "2d") or sp == 4) and sp > 1 and dp * sp * tp <= 16
     ]
     chosen = harness.sampled(grid, 3 if args.quick else 24, args)

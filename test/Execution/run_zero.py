@@ -92,10 +92,8 @@ def problems(plan: tuple, expected: Callable[[str, bool, np.ndarray], tuple]) ->
         if not abs(got - value) <= 1e-12 * abs(value):
             found.append(f"a loss of {got}, expected {value}")
         found += harness.broken(trainer.program.report, trainer.last_run)
-    off = max(
-        np.abs(a - b).max()
-        for a, b in zip(jax.tree.leaves(trainer.state), jax.tree.leaves(after), strict=True)
-    )
+    leaves = zip(jax.tree.leaves(trainer.state), jax.tree.leaves(after), strict=True)
+    off = np.max([np.abs(a - b).max() for a, b in leaves])
     if not off <= 1e-9:
         found.append(f"state is off by {off:.1e}")
     return [f"{name}: {problem}" for problem in found]

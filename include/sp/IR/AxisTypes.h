@@ -71,7 +71,8 @@ struct DealtRows {
   int64_t inner, size;
 
   /// Whether the same positions are with the same ranks along the same
-  /// dimension; of parts of the rows, as those of one turn, in some order.
+  /// dimension; of parts of the rows, as those of one turn or block, in some
+  /// order.
   bool agreesWith(const DealtRows &other) const;
   bool isInPlaceOf(const DealtRows &other) const {
     return dim == other.dim && inner == other.inner && size == other.size;

@@ -65,6 +65,9 @@ struct CountedAttention {
   int64_t keyBytes = 0, queryBytes = 0, queriesToHeads = 0, keysToHeads = 0,
           queriesToRows = 0, keysToRows = 0, keyPartBytes = 0,
           queryPartBytes = 0;
+
+private:
+  void keepHeads(HeadPartAttr part);
 };
 
 /// What one rank does for an attention.

@@ -5,18 +5,15 @@
 //   gather   k, v = all_gather              one attend_backward, local q
 //            dk, dv = reduce_scatter        x every key
 //   heads    q, k, v, do, lse, delta = all_to_all
-//            dq, dk, dv = all_to_all        kv heads that several ranks hold:
-//            sum
+//            dq, dk, dv = all_to_all        kv heads of several ranks: sum
 //   rings    k, v = shift, dk, dv follow    RingAttention.cpp
-//            q, do, lse, delta = shift,     where queries travel
-//            dq follows
+//            q, do, ... = shift, dq follows where queries travel
 //
 // In turns, the gradients of one block of queries after another are made, onto
 // those of the keys that turns before have left.
-// delta = rowsum(do * o) - dlse is made of local rows before anything moves, so
-// that o stays. Gradients are in the state's type until they are whole, and
-// rounded once. Those of terms stay with the queries: with rows of their own
-// they go the way of dq, sums over queries are summed over ranks in the end.
+// delta = rowsum(do * o) - dlse is made before anything moves, so that o stays.
+// Gradients are in the state's type until they are whole, and rounded once. Of
+// terms those with rows go the way of dq, sums over queries stay until the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +21,6 @@
 #include "Attention/QueryTurns.h"
 #include "Attention/RingAttention.h"
 #include "Attention/TermGradients.h"
-
 #include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
@@ -166,8 +162,7 @@ private:
     keyRows = denseLayout(keyRows);
     if (moves.isInTurns())
       queryRows = queryRows.getByTurn();
-    // Joined with those of the forward, gathered keys would lie in memory since
-    // then.
+    // With those of the forward gathered keys would lie there since then.
     done = here.queries.operands[kDelta];
     auto bring = [&](int64_t number) -> HeldGroup {
       HeldGroup group = {whole.queries, whole.keys, moves.group(number)};

@@ -25,7 +25,8 @@ struct DimensionClass {
   double flops = 0;
   /// Of results that ranks combine and of operands that they need whole.
   int64_t reducedBytes = 0, gatheredBytes = 0;
-  /// Whether reshapes take it apart: others that are part of it are dealt first.
+  /// Whether reshapes take it apart: others that are part of it are dealt
+  /// first.
   bool isJoint = false;
 };
 

@@ -76,8 +76,8 @@ private:
   DenseSet<unsigned> sharded;
 };
 
-/// Gives each use of constants and iotas one of its own: what needs no operand is
-/// cheaper made twice than dealt or gathered, and connects nothing.
+/// Gives each use of constants and iotas one of its own: what needs no operand
+/// is cheaper made twice than dealt or gathered, and connects nothing.
 void separateUses(func::FuncOp func);
 
 /// Ties donated arguments to the results that feed them.

@@ -6,8 +6,9 @@
 
 namespace sprt {
 
-Status Walk::touchRows(const plan::MovedT &moved, int64_t read, int64_t written,
-                       int64_t heads, Message &touched) const {
+Status GroupWalk::touchRows(const plan::MovedT &moved, int64_t read,
+                            int64_t written, int64_t heads,
+                            Message &touched) const {
   Piece source, target;
   if (Status failure = strided(*moved.source, read, heads, source))
     return failure;
@@ -18,7 +19,7 @@ Status Walk::touchRows(const plan::MovedT &moved, int64_t read, int64_t written,
   return Status::success();
 }
 
-Status Walk::sum(const plan::ExchangeT &exchange, GroupSums &out_sums) {
+Status GroupWalk::sum(const plan::ExchangeT &exchange, GroupSums &out_sums) {
   bool isRedealt = exchange.direction == plan::Direction::rowsToRows;
   // Without heads or parts of an owner every member gets all rows.
   if (!isRedealt && (exchange.direction != plan::Direction::rowsToHeads ||
@@ -63,7 +64,7 @@ Status Walk::sum(const plan::ExchangeT &exchange, GroupSums &out_sums) {
   return Status::success();
 }
 
-Status Walk::sum(const plan::ReduceScatterT &reduce, GroupSums &out_sums) {
+Status GroupWalk::sum(const plan::ReduceScatterT &reduce, GroupSums &out_sums) {
   for (const auto &moved : reduce.values) {
     const algebra::Layout &rows = here.layout(moved->layout);
     int64_t own = rows.count(self.coordinates[reduce.factor]);

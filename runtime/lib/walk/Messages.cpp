@@ -101,8 +101,8 @@ bool isNeeded(RankView &rank, const RowOfBatch &here, const Step &step,
 
 } // namespace
 
-Status Walk::strided(const plan::StridedT &strided, int64_t rows, int64_t heads,
-                     Piece &out_piece) const {
+Status GroupWalk::strided(const plan::StridedT &strided, int64_t rows,
+                          int64_t heads, Piece &out_piece) const {
   Piece piece;
   if (Status failure = self.resolve(*strided.view, scope, piece.base))
     return failure;
@@ -179,7 +179,7 @@ Status Walk::resolve(const Step &step, const plan::SendRecvT &transfer,
   return Status::success();
 }
 
-GroupMessages Walk::messagesOf(const plan::ExchangeT &exchange) const {
+GroupMessages GroupWalk::messagesOf(const plan::ExchangeT &exchange) const {
   GroupMessages messages;
   messages.group = self.groupOf({exchange.factor});
   messages.outgoing.resize(messages.group.members.size());
@@ -187,15 +187,16 @@ GroupMessages Walk::messagesOf(const plan::ExchangeT &exchange) const {
   return messages;
 }
 
-Status Walk::resolve(const plan::ExchangeT &exchange, const plan::MovedT &moved,
-                     GroupMessages &messages) const {
+Status GroupWalk::resolve(const plan::ExchangeT &exchange,
+                          const plan::MovedT &moved,
+                          GroupMessages &messages) const {
   return exchange.direction == plan::Direction::rowsToRows
              ? redealt(exchange, moved, messages)
              : exchanged(exchange, moved, messages);
 }
 
-Status Walk::resolve(const plan::ExchangeT &exchange,
-                     GroupMessages &out_messages) const {
+Status GroupWalk::resolve(const plan::ExchangeT &exchange,
+                          GroupMessages &out_messages) const {
   out_messages = messagesOf(exchange);
   for (const auto &moved : exchange.values)
     if (Status failure = resolve(exchange, *moved, out_messages))
@@ -203,8 +204,9 @@ Status Walk::resolve(const plan::ExchangeT &exchange,
   return Status::success();
 }
 
-Status Walk::redealt(const plan::ExchangeT &exchange, const plan::MovedT &moved,
-                     GroupMessages &messages) const {
+Status GroupWalk::redealt(const plan::ExchangeT &exchange,
+                          const plan::MovedT &moved,
+                          GroupMessages &messages) const {
   algebra::Redeal redeal = redealOf(here.bound().layouts, exchange, moved);
   int64_t own = messages.group.index;
   Piece source, target;
@@ -224,9 +226,9 @@ Status Walk::redealt(const plan::ExchangeT &exchange, const plan::MovedT &moved,
   return Status::success();
 }
 
-Status Walk::exchanged(const plan::ExchangeT &exchange,
-                       const plan::MovedT &moved,
-                       GroupMessages &messages) const {
+Status GroupWalk::exchanged(const plan::ExchangeT &exchange,
+                            const plan::MovedT &moved,
+                            GroupMessages &messages) const {
   const Group &group = messages.group;
   const algebra::Layout &rows = here.layout(moved.layout);
   bool gathers = exchange.direction == plan::Direction::rowsToHeads;
@@ -283,7 +285,7 @@ Status Walk::exchanged(const plan::ExchangeT &exchange,
   return Status::success();
 }
 
-Status Walk::resolve(const plan::AllReduceT &reduce, Message &out_data) {
+Status GroupWalk::resolve(const plan::AllReduceT &reduce, Message &out_data) {
   for (const auto &view : reduce.views) {
     std::byte *data = nullptr;
     if (Status failure = self.resolve(*view, scope, data))
@@ -295,8 +297,8 @@ Status Walk::resolve(const plan::AllReduceT &reduce, Message &out_data) {
   return Status::success();
 }
 
-Status Walk::resolve(const plan::ReduceScatterT &reduce,
-                     GroupMessages &out_messages) {
+Status GroupWalk::resolve(const plan::ReduceScatterT &reduce,
+                          GroupMessages &out_messages) {
   Group &group = out_messages.group;
   group = self.groupOf({reduce.factor});
   out_messages.outgoing.resize(group.members.size());

@@ -77,14 +77,58 @@ struct GroupSums {
   Message touched;
 };
 
-class Walk {
+/// What the command at hand moves among ranks.
+class GroupWalk {
+protected:
+  explicit GroupWalk(RankView &self)
+      : self(self), program(self.program), here(*self.bindings),
+        scope{&self.coordinates, &counters, &here.bound().layouts} {}
+
+  Status resolve(const plan::ExchangeT &exchange,
+                 GroupMessages &out_messages) const;
+  /// Of an exchange no messages yet, and what one value adds to them.
+  GroupMessages messagesOf(const plan::ExchangeT &exchange) const;
+  Status resolve(const plan::ExchangeT &exchange, const plan::MovedT &moved,
+                 GroupMessages &messages) const;
+  /// Without a message for each member, where that can be.
+  Status sum(const plan::ExchangeT &exchange, GroupSums &out_sums);
+  Status sum(const plan::ReduceScatterT &reduce, GroupSums &out_sums);
+  /// One piece a value.
+  Status resolve(const plan::AllReduceT &reduce, Message &out_data);
+  /// `incoming` is one message, the targets.
+  Status resolve(const plan::ReduceScatterT &reduce,
+                 GroupMessages &out_messages);
+
+  /// So many rows and heads of a block.
+  Status strided(const plan::StridedT &strided, int64_t rows, int64_t heads,
+                 Piece &out_piece) const;
+
+  RankView &self;
+  const Program &program;
+  std::vector<int64_t> counters;
+  /// Where the command at hand is.
+  RowOfBatch here;
+  Scope scope;
+
+private:
+  /// Adds what members send and receive of one value of an exchange, from rows
+  /// to rows or else.
+  Status redealt(const plan::ExchangeT &exchange, const plan::MovedT &moved,
+                 GroupMessages &messages) const;
+  Status exchanged(const plan::ExchangeT &exchange, const plan::MovedT &moved,
+                   GroupMessages &messages) const;
+  /// Adds the first rows of source and target.
+  Status touchRows(const plan::MovedT &moved, int64_t read, int64_t written,
+                   int64_t heads, Message &touched) const;
+};
+
+class Walk : protected GroupWalk {
 public:
   virtual ~Walk() = default;
 
 protected:
-  explicit Walk(RankView &self)
-      : self(self), program(self.program), here(*self.bindings),
-        scope{&self.coordinates, &counters, &here.bound().layouts} {}
+  explicit Walk(RankView &self) : GroupWalk(self) {}
+  using GroupWalk::resolve;
 
   /// What is to be done at a command, in the program's order.
   virtual Status visit(const Step &step) = 0;
@@ -122,42 +166,8 @@ protected:
   /// A rank that is its own peer receives as much as it sends.
   Status resolve(const Step &step, const plan::SendRecvT &transfer,
                  Transfer &out_transfer);
-  Status resolve(const plan::ExchangeT &exchange,
-                 GroupMessages &out_messages) const;
-  /// Of an exchange no messages yet, and what one value adds to them.
-  GroupMessages messagesOf(const plan::ExchangeT &exchange) const;
-  Status resolve(const plan::ExchangeT &exchange, const plan::MovedT &moved,
-                 GroupMessages &messages) const;
-  /// Without a message for each member, where that can be.
-  Status sum(const plan::ExchangeT &exchange, GroupSums &out_sums);
-  Status sum(const plan::ReduceScatterT &reduce, GroupSums &out_sums);
-  /// One piece a value.
-  Status resolve(const plan::AllReduceT &reduce, Message &out_data);
-  /// `incoming` is one message, the targets.
-  Status resolve(const plan::ReduceScatterT &reduce,
-                 GroupMessages &out_messages);
-
-  /// So many rows and heads of a block.
-  Status strided(const plan::StridedT &strided, int64_t rows, int64_t heads,
-                 Piece &out_piece) const;
-
-  RankView &self;
-  const Program &program;
-  std::vector<int64_t> counters;
-  /// Where the command at hand is.
-  RowOfBatch here;
-  Scope scope;
 
 private:
-  /// Adds what members send and receive of one value of an exchange, from rows
-  /// to rows or else.
-  Status redealt(const plan::ExchangeT &exchange, const plan::MovedT &moved,
-                 GroupMessages &messages) const;
-  Status exchanged(const plan::ExchangeT &exchange, const plan::MovedT &moved,
-                   GroupMessages &messages) const;
-  /// Adds the first rows of source and target.
-  Status touchRows(const plan::MovedT &moved, int64_t read, int64_t written,
-                   int64_t heads, Message &touched) const;
   Status loop(const Step &step, const plan::LoopT &loop);
   Status whileLoop(const Step &step, const plan::WhileT &loop);
   Status choose(const Step &step, const plan::CaseT &choice);
