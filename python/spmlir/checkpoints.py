@@ -87,18 +87,21 @@ def load(
     path = Path(folder) / INDEX
     reading = INDEX
     try:
-        index = json.loads(path.read_text())
-        places, metadata = index["weight_map"], dict(index.get("metadata", {}))
+        places, metadata = _read_index(path)
         arrays: dict[str, np.ndarray] = {}
         for file in sorted(set(places.values())):
-            reading = file
-            loaded = load_file(path.with_name(Path(file).name))
-            arrays |= {name: each for name, each in loaded.items() if places.get(name, file) == file}
-    except FileNotFoundError as error:
+            reading = Path(file).name
+            loaded = load_file(path.with_name(reading))
+            own = {name for name, place in places.items() if place == file}
+            if own != loaded.keys():
+                odd = sorted(own ^ loaded.keys())
+                raise ValueError(f"{INDEX} and it differ in {_listed(odd)}")
+            arrays |= loaded
+    except FileNotFoundError:
         raise CheckpointError(
-            f"expected a checkpoint in {path.parent} but there is no {error.filename}"
+            f"expected a checkpoint in {path.parent} but there is no {path.with_name(reading)}"
         ) from None
-    except (KeyError, TypeError, ValueError, AttributeError, SafetensorError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise CheckpointError(
             f"expected a checkpoint in {path.parent} but {reading} cannot be read: {error}"
         ) from None
@@ -117,6 +120,18 @@ def load(
         )
     metadata.pop("total_size", None)
     return [arrays[name] for name in wanted], metadata
+
+
+def _read_index(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Which file has which array, and what else was saved."""
+    index = json.loads(path.read_text())
+    places = index.get("weight_map") if isinstance(index, dict) else None
+    if not isinstance(places, dict) or not all(isinstance(file, str) for file in places.values()):
+        raise ValueError("it has no weight_map that says the file of each array")
+    metadata = index.get("metadata", {})
+    if not isinstance(metadata, dict):
+        raise ValueError("its metadata is no object")
+    return places, dict(metadata)
 
 
 def _listed(problems: Sequence[str]) -> str:

@@ -128,9 +128,18 @@ def test_refuses_the_state_of_another_model(tmp_path, batch):
         one.load(tmp_path / "other")
     with pytest.raises(spmlir.CheckpointError, match="there is no"):
         one.load(tmp_path / "nowhere")
-    index.write_text("{}")
-    with pytest.raises(spmlir.CheckpointError, match="cannot be read"):
-        one.load(tmp_path / "one")
+    whole = json.loads(index.read_text())
+    false = whole["weight_map"] | {"more": next(iter(whole["weight_map"].values()))}
+    for damaged, said in (
+        ({}, "cannot be read: it has no weight_map"),
+        ([], "cannot be read: it has no weight_map"),
+        ({"weight_map": {"more": 3}}, "cannot be read: it has no weight_map"),
+        ({"weight_map": {"more": "gone.safetensors"}}, r"there is no .*gone\.safetensors"),
+        ({"weight_map": false}, "cannot be read: .* differ in more"),
+    ):
+        index.write_text(json.dumps(damaged))
+        with pytest.raises(spmlir.CheckpointError, match=said):
+            one.load(tmp_path / "one")
 
 
 def test_keeps_the_old_one_until_the_new_one_is_whole(tmp_path, batch, monkeypatch):
