@@ -10,6 +10,7 @@
 #include "sp/StableHLO/StableHLO.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace mlir::sp {
@@ -171,6 +172,30 @@ LogicalResult AssignMeshPass::checkDistinct(ArrayRef<StringRef> used) {
   return success();
 }
 
+/// Whether ranks that exchange most are neighbours: those of a tensor axis,
+/// which do in every layer.
+static void explainOrder(ModuleOp module, ArrayRef<MeshAxisAttr> axes,
+                         StringRef tensor) {
+  auto own = llvm::find_if(
+      axes, [&](MeshAxisAttr axis) { return axis.getName() == tensor; });
+  if (own == axes.end() || own->getSize() == 1)
+    return;
+  bool isLast = std::all_of(own + 1, axes.end(), [](MeshAxisAttr axis) {
+    return axis.getSize() == 1;
+  });
+  auto name = remark::RemarkOpts::name("MeshOrder").category("sp-assign-mesh");
+  if (isLast) {
+    remark::passed(module.getLoc(), name)
+        << "ranks of " << tensor
+        << ", which exchange activations in every layer, are neighbours";
+    return;
+  }
+  remark::missed(module.getLoc(), name)
+      << "ranks of " << tensor
+      << ", which exchange activations in every layer, are no neighbours: put "
+         "it last in --mesh";
+}
+
 void AssignMeshPass::runOnOperation() {
   if (getMesh(getOperation()))
     return;
@@ -214,6 +239,7 @@ void AssignMeshPass::runOnOperation() {
                            &getContext(), ArrayRef<MeshAxisAttr>(*axes));
   if (!meshAttr)
     return signalPassFailure();
+  explainOrder(getOperation(), *axes, *tensor);
   OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
   auto role = [&](StringRef axis) {
     return axis.empty() ? AxisAttr() : AxisAttr::get(&getContext(), axis);

@@ -4,6 +4,8 @@
 // RUN: sp-opt --sp-assign-mesh="mesh=a=2,b=4 seq-axis=a batch-axis=b" %t/plain.mlir | FileCheck %s --check-prefix=ASKED
 // RUN: sp-opt --sp-assign-mesh="mesh=dp=2" %t/plain.mlir | FileCheck %s --check-prefix=BATCH
 // RUN: sp-opt --sp-assign-mesh="mesh=dp=2,sp=2,model=2" %t/plain.mlir | FileCheck %s --check-prefix=TENSOR
+// RUN: sp-opt --sp-assign-mesh="mesh=dp=2,sp=2,tp=2" --remarks-filter=sp-assign-mesh %t/plain.mlir 2>&1 | FileCheck %s --check-prefix=ORDER
+// RUN: sp-opt --sp-assign-mesh="mesh=tp=2,sp=2" --remarks-filter=sp-assign-mesh %t/plain.mlir 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: sp-opt --sp-assign-mesh="mesh=tp=2" %t/plain.mlir | FileCheck %s --check-prefix=ALONE
 // RUN: sp-opt --sp-assign-mesh %t/declared.mlir | FileCheck %s --check-prefix=DECLARED
 // RUN: sp-opt --sp-assign-mesh %t/sharded.mlir | FileCheck %s --check-prefix=SHARDED
@@ -14,6 +16,8 @@
 // ASKED: sp.mesh @mesh <["a" = 2, "b" = 4]> sequence "a" batch "b"
 // BATCH: sp.mesh @mesh <["dp" = 2]> batch "dp"
 // TENSOR: sp.mesh @mesh <["dp" = 2, "sp" = 2, "model" = 2]> sequence "sp" batch "dp" tensor "model"
+// ORDER: remark: [Passed] MeshOrder {{.*}}, which exchange activations in every layer, are neighbours"
+// APART: remark: [Missed] MeshOrder {{.*}} are no neighbours: put it last in --mesh"
 // ALONE: sp.mesh @mesh <["tp" = 2]> tensor "tp"
 // The mesh of the module, whose name is taken, and not the empty one.
 // DECLARED: sp.mesh @sp_mesh <["data" = 2, "context" = 3]> sequence "context" batch "data"
