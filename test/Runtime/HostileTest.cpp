@@ -84,8 +84,8 @@ TEST_P(SpoiledPlan, isRefusedWithItsReason) {
 }
 
 const Spoiled kSpoiled[] = {
-    {"version", [](plan::PlanT &plan) { plan.version = 7; },
-     "but got 7; use the runtime that belongs to the compiler"},
+    {"version", [](plan::PlanT &plan) { plan.version = SPRT_ABI_VERSION + 1; },
+     "; use the runtime that belongs to the compiler"},
     {"ranks", [](plan::PlanT &plan) { plan.ranks = 0; }, "ranks but got 0"},
     {"factor", [](plan::PlanT &plan) { plan.factors[0]->size = 3; },
      "does not divide 4 ranks"},
