@@ -28,6 +28,15 @@ bool MeshOp::hasAxis(StringRef name) {
   });
 }
 
+AxisAttr MeshOp::joinFactors(AxisAttr outer, AxisAttr inner) {
+  if (outer.isWhole() || outer.getName() != inner.getName() ||
+      outer.getAbove() * outer.getSize() != inner.getAbove())
+    return AxisAttr();
+  AxisAttr whole = AxisAttr::get(outer.getContext(), outer.getName());
+  return AxisAttr::getFactor(whole, getAxisSize(whole), outer.getAbove(),
+                             outer.getSize() * inner.getSize());
+}
+
 int64_t MeshOp::getAxisSize(std::optional<AxisAttr> axis) {
   std::optional<Factor> factor = axis ? findFactor(*axis) : std::nullopt;
   return factor ? factor->size : 1;

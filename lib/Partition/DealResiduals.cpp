@@ -3,8 +3,7 @@
 //   before   %y = sp.all_reduce %p over ["tp"]         every rank of "tp" adds
 //            %h = add %x, %y                           and normalizes all rows
 //            %n = norm(%h), dot_general %n, %w
-//   after    %y = sp.reduce_scatter %p                 each has its part of
-//   them
+//   after    %y = sp.reduce_scatter %p                 each does its part
 //            %h = add %x', %y
 //            %n = norm(%h), dot_general (sp.all_gather %n), %w
 //
@@ -93,7 +92,7 @@ private:
 
   /// What differs on the ranks of the axis, what is not to be shared, and what
   /// more than products read where it differs: behind a broadcast there may be
-  /// far more to gather.
+  /// far more to gather than a sum itself has.
   void keepWhole(func::FuncOp func, ShardingPropagation &propagation) {
     auto keep = [&](Value value) {
       if (isTensor(value))

@@ -44,6 +44,11 @@ private:
   /// Dimensions of a value with batch, rows and heads first.
   SmallVector<DimAttr> rowDims(Value global, const AttentionRows &dealt,
                                DimAttr rows, bool isOfKeys) const;
+  /// What a rank has of queries, or of keys and values.
+  Value requireRows(Value global, const AttentionRows &dealt, bool isOfKeys,
+                    Operation *user);
+  /// Gives a result that is dealt so back as the program has it.
+  void define(OpResult global, Value value, ArrayRef<DimAttr> dims);
 
   Localizer &localizer;
   OpBuilder &builder;
@@ -95,6 +100,22 @@ SmallVector<DimAttr> AttentionLocalizer::rowDims(Value global,
   return dims;
 }
 
+Value AttentionLocalizer::requireRows(Value global, const AttentionRows &dealt,
+                                      bool isOfKeys, Operation *user) {
+  DimAttr rows = isOfKeys ? dealt.keyDim : dealt.queryDim;
+  return localizer.require(global, rowDims(global, dealt, rows, isOfKeys),
+                           user);
+}
+
+void AttentionLocalizer::define(OpResult global, Value value,
+                                ArrayRef<DimAttr> dims) {
+  Operation *op = global.getOwner();
+  SmallVector<DimAttr> assigned =
+      localizer.assignedDims(op, global.getResultNumber());
+  localizer.define(global,
+                   {localizer.reshard(value, dims, assigned, op), assigned});
+}
+
 /// Of what has elements for the whole batch, as queries have, or one for all.
 static DimAttr batchOf(DimAttr whole, DimAttr wholeOfQueries,
                        const AttentionRows &dealt) {
@@ -137,12 +158,10 @@ void AttentionLocalizer::localize(AttentionOp op) {
   AttentionRows dealt = dealAttention(op.getQuery(), op.getKey(), op.getPlan(),
                                       assigned[0], assigned[1]);
   auto ofQueries = [&](Value value) {
-    return localizer.require(value,
-                             rowDims(value, dealt, dealt.queryDim, false), op);
+    return requireRows(value, dealt, /*isOfKeys=*/false, op);
   };
   auto ofKeys = [&](Value value) {
-    return localizer.require(value, rowDims(value, dealt, dealt.keyDim, true),
-                             op);
+    return requireRows(value, dealt, /*isOfKeys=*/true, op);
   };
   LocalAttention local;
   local.op = op;
@@ -168,10 +187,7 @@ void AttentionLocalizer::localize(AttentionOp op) {
   }
   SoftmaxState results = emitAttention(builder, local);
   auto defineRows = [&](OpResult global, Value value) {
-    SmallVector<DimAttr> dims = rowDims(global, dealt, dealt.queryDim, false);
-    assigned = localizer.assignedDims(op, global.getResultNumber());
-    localizer.define(global,
-                     {localizer.reshard(value, dims, assigned, op), assigned});
+    define(global, value, rowDims(global, dealt, dealt.queryDim, false));
   };
   defineRows(op->getResult(0), results.output);
   if (op.getLse())
@@ -185,12 +201,10 @@ void AttentionLocalizer::localize(AttentionBackwardOp op) {
       dealAttention(op.getQuery(), op.getKey(), op.getPlan(),
                     localizer.assignedDims(op, 0)[0], DimAttr());
   auto ofQueries = [&](Value value) {
-    return localizer.require(value,
-                             rowDims(value, dealt, dealt.queryDim, false), op);
+    return requireRows(value, dealt, /*isOfKeys=*/false, op);
   };
   auto ofKeys = [&](Value value) {
-    return localizer.require(value, rowDims(value, dealt, dealt.keyDim, true),
-                             op);
+    return requireRows(value, dealt, /*isOfKeys=*/true, op);
   };
   LocalBackward local;
   local.op = op;
@@ -207,23 +221,16 @@ void AttentionLocalizer::localize(AttentionBackwardOp op) {
   local.queries = dealt.queries;
   local.keys = dealt.keys;
   AttentionGradients gradients = emitAttentionBackward(builder, local);
-  auto defineAs = [&](OpResult global, Value value, ArrayRef<DimAttr> dims) {
-    SmallVector<DimAttr> assigned =
-        localizer.assignedDims(op, global.getResultNumber());
-    localizer.define(global,
-                     {localizer.reshard(value, dims, assigned, op), assigned});
-  };
   OpResult query = op->getResult(0);
-  defineAs(query, gradients.query,
-           rowDims(query, dealt, dealt.queryDim, false));
+  define(query, gradients.query, rowDims(query, dealt, dealt.queryDim, false));
   // Of kv heads that several tensor ranks have each has what its own queries
   // make of them.
   SmallVector<Value> ofKeyHeads = {gradients.key, gradients.value};
   if (dealt.headPart && !dealt.headPart.getEach().isDense())
     localizer.reduce(op, Reduction::Sum, dealt.headPart.getEach(), ofKeyHeads);
   for (OpResult key : op->getResults().slice(1, 2))
-    defineAs(key, ofKeyHeads[key.getResultNumber() - 1],
-             rowDims(key, dealt, dealt.keyDim, true));
+    define(key, ofKeyHeads[key.getResultNumber() - 1],
+           rowDims(key, dealt, dealt.keyDim, true));
   for (auto [global, value] :
        llvm::zip_equal(op->getResults().drop_front(3), gradients.terms)) {
     // One that is a sum over queries has none to deal.
@@ -233,7 +240,7 @@ void AttentionLocalizer::localize(AttentionBackwardOp op) {
         rowDims(global, dealt, isSum ? own : dealt.queryDim, false);
     if (isSum)
       dims[2] = localizer.wholeDims(global)[2];
-    defineAs(global, value, dims);
+    define(global, value, dims);
   }
 }
 

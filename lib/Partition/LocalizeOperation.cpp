@@ -81,12 +81,8 @@ groupAxes(ArrayRef<LayoutAttr> layouts, MeshOp mesh) {
   for (LayoutAttr layout : layouts) {
     AxisAttr axis = layout.getAxis();
     AxisAttr last = groups.back().empty() ? AxisAttr() : groups.back().back();
-    if (last && !last.isWhole() && last.getName() == axis.getName() &&
-        last.getAbove() * last.getSize() == axis.getAbove()) {
-      axis = AxisAttr::getFactor(
-          AxisAttr::get(axis.getContext(), axis.getName()),
-          mesh.getAxisSize(AxisAttr::get(axis.getContext(), axis.getName())),
-          last.getAbove(), last.getSize() * axis.getSize());
+    if (AxisAttr joined = last ? mesh.joinFactors(last, axis) : AxisAttr()) {
+      axis = joined;
       groups.pop_back();
     }
     if (axis.isWhole())

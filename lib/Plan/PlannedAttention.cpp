@@ -5,35 +5,6 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-namespace {
-
-template <typename OpT> int64_t localHeads(OpT op, MeshOp mesh) {
-  HeadPartAttr part = headPartOf(mesh, op);
-  return part ? part.getHeads() : op.getQuery().getType().getDimSize(2);
-}
-template <typename OpT> int64_t localKvHeads(OpT op, MeshOp mesh) {
-  HeadPartAttr part = headPartOf(mesh, op);
-  return part ? part.getKvHeads() : op.getKey().getType().getDimSize(2);
-}
-
-} // namespace
-
-PlannedAttention::PlannedAttention(AttentionOp op, MeshOp mesh)
-    : ops{op}, counted{CountedAttention(op, headPartOf(mesh, op))},
-      batch(op.getQuery().getType().getDimSize(0)), heads(localHeads(op, mesh)),
-      kvHeads(localKvHeads(op, mesh)),
-      queries(op.getQuery().getType().getDimSize(1)),
-      keys(op.getKey().getType().getDimSize(1)),
-      plan(op.getPlan().value_or(PlanAttr())) {}
-
-PlannedAttention::PlannedAttention(AttentionBackwardOp op, MeshOp mesh)
-    : ops{op}, counted{CountedAttention(op, headPartOf(mesh, op))},
-      batch(op.getQuery().getType().getDimSize(0)), heads(localHeads(op, mesh)),
-      kvHeads(localKvHeads(op, mesh)),
-      queries(op.getQuery().getType().getDimSize(1)),
-      keys(op.getKey().getType().getDimSize(1)),
-      plan(op.getPlan().value_or(PlanAttr())) {}
-
 std::string PlannedAttention::getName() const {
   Operation *first = ops.front();
   if (auto forward = dyn_cast<AttentionOp>(first))

@@ -12,8 +12,15 @@ namespace mlir::sp {
 /// Where it is out of sight whose lse they read, as between loops, they are
 /// those of the first attention that they could be of.
 struct PlannedAttention {
-  PlannedAttention(AttentionOp op, MeshOp mesh);
-  PlannedAttention(AttentionBackwardOp op, MeshOp mesh);
+  template <typename OpT>
+  PlannedAttention(OpT op, MeshOp mesh)
+      : ops{op}, counted{CountedAttention(op, headPartOf(mesh, op))},
+        batch(op.getQuery().getType().getDimSize(0)),
+        heads(counted.front().query.getDimSize(2)),
+        kvHeads(counted.front().value.getDimSize(2)),
+        queries(op.getQuery().getType().getDimSize(1)),
+        keys(op.getKey().getType().getDimSize(1)),
+        plan(op.getPlan().value_or(PlanAttr())) {}
 
   Location getLoc() const { return ops.front()->getLoc(); }
   /// How diagnostics and remarks call it.

@@ -38,6 +38,9 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
     /// Nothing for an axis that the mesh does not have, or that is not divided so.
     std::optional<Factor> findFactor(AxisAttr axis);
     bool hasAxis(::llvm::StringRef name);
+    /// What two factors of an axis that follow each other are together; null for
+    /// others.
+    AxisAttr joinFactors(AxisAttr outer, AxisAttr inner);
     /// Number of ranks along an axis; 1 for one that the mesh does not have, and
     /// for none.
     int64_t getAxisSize(std::optional<AxisAttr> axis);

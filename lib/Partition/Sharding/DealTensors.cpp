@@ -68,7 +68,7 @@ struct DealTensorsPass : mlir::sp::impl::DealTensorsPassBase<DealTensorsPass> {
       dealt.run();
     }
     for (BlockArgument argument : func.getArguments())
-      say(argument, dealt);
+      mark(argument, dealt);
   }
 
 private:
@@ -152,8 +152,8 @@ private:
         << remark::metric("bytes", hidden.sentBytes);
   }
 
-  /// Weights of which the tensor axis deals a dimension.
-  void say(BlockArgument argument, ShardingPropagation &dealt) {
+  /// Says how a weight is dealt of which the tensor axis deals a dimension.
+  void mark(BlockArgument argument, ShardingPropagation &dealt) {
     ArrayRef<DimAttr> dims = dealt.dimsOf(argument);
     bool isDealt = llvm::any_of(
         dims, [&](DimAttr dim) { return sharesAxis(tensorDim(), dim); });

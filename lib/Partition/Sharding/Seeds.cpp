@@ -114,17 +114,12 @@ SmallVector<AxisAttr> Seeds::axesOf(DimAttr dim) {
     if (!atom.getLayout())
       continue;
     AxisAttr axis = atom.getLayout().getAxis();
-    StringRef name = axis.getName();
-    if (!axes.empty() && axes.back().getName() == name &&
-        axes.back().getAbove() * axes.back().getSize() == axis.getAbove()) {
-      AxisAttr outer = axes.pop_back_val();
-      axis = AxisAttr::get(axis.getContext(), name, outer.getAbove(),
-                           outer.getSize() * axis.getSize());
+    if (AxisAttr joined =
+            axes.empty() ? AxisAttr() : mesh.joinFactors(axes.back(), axis)) {
+      axes.pop_back();
+      axis = joined;
     }
-    AxisAttr whole = AxisAttr::get(axis.getContext(), name);
-    bool isAll =
-        axis.getAbove() == 1 && axis.getSize() == mesh.getAxisSize(whole);
-    axes.push_back(isAll ? whole : axis);
+    axes.push_back(axis);
   }
   return axes;
 }
