@@ -115,7 +115,7 @@ def trained(attend: Attention, counts: tuple[int, int], wrap: Callable | None = 
 
     return (
         jax.value_and_grad(loss, (0, 1)),
-        (parameters(3, "float64", 2), normal(1, 2, 24, WIDTH, dtype="float64")),
+        (parameters(3, "float64", 2), normal(1, 3, 24, WIDTH, dtype="float64")),
         counts,
     )
 

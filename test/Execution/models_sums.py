@@ -105,7 +105,7 @@ def trained(attend: Attention, counts: tuple[int, int], remat: bool = False):
             penalty += squares
         return jnp.mean(jnp.sin(x)) + 0.1 * penalty
 
-    arguments = weights(3, "float64", 2), normal(1, 2, 24, WIDTH, dtype="float64")
+    arguments = weights(3, "float64", 2), normal(1, 3, 24, WIDTH, dtype="float64")
     return jax.value_and_grad(loss, (0, 1)), arguments, counts
 
 

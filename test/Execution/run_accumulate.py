@@ -24,13 +24,7 @@ PLANS = (
 # Loops over batches that a step has itself need all of one for the number of its tokens.
 REFUSED = ("accumulated-loop", "added-up")
 # Attentions of fewer sequences.
-BATCHES = {
-    "differential-paired": 1,
-    "differential-doubled": 2,
-    "differential-of-three-scan": 2,
-    "sums-by-hand": 2,
-    "sums-masked": 2,
-}
+BATCHES = {"differential-paired": 1}
 
 
 def plan_of(name: str, plan: tuple[str, ...]) -> tuple[str, ...]:
