@@ -110,8 +110,10 @@ class TrainStep:
         progress: a function that is told `step`, `loss`, `seconds`, `tokensPerSecond` (of the largest
             array of integers, else rows of the largest one) and `peakBytes` of a rank after each
             step; True prints them on stderr where that is a terminal.
-        Raises what `step` and `progress` raise.
+        Raises what `step` and `progress` raise, and TypeError for another `progress`.
         """
+        if not (callable(progress) or isinstance(progress, bool)):
+            raise TypeError(f"expected progress to be True, False or a function but got {progress!r}")
         losses: list[float] = []
         tell = progress if callable(progress) else _print if progress and sys.stderr.isatty() else None
         with self._alone():

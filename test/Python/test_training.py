@@ -140,6 +140,13 @@ def test_batch_may_be_a_lone_argument():
     assert len(losses) == 2 and losses[1] < losses[0]
 
 
+@pytest.mark.parametrize("progress", [3, "yes"])
+def test_progress_is_a_function_or_not(progress):
+    trainer, _ = simple()
+    with pytest.raises(TypeError, match="expected progress to be True, False or a function but got"):
+        trainer.run([], progress=progress)
+
+
 def test_progress_is_told():
     trainer, (_, _, x) = simple()
     told = []
