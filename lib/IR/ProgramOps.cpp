@@ -28,6 +28,20 @@ bool MeshOp::hasAxis(StringRef name) {
   });
 }
 
+AxisAttr MeshOp::simplify(AxisAttr part) {
+  AxisAttr whole = AxisAttr::get(part.getContext(), part.getName());
+  return part.isWhole() ? part
+                        : AxisAttr::getFactor(whole, getAxisSize(whole),
+                                              part.getAbove(), part.getSize());
+}
+
+AxisAttr MeshOp::parseAxis(StringRef text) {
+  AxisAttr axis = AxisAttr::fromText(getContext(), text);
+  if (!axis || !findFactor(axis))
+    return AxisAttr();
+  return simplify(axis);
+}
+
 AxisAttr MeshOp::joinFactors(AxisAttr outer, AxisAttr inner) {
   if (outer.isWhole() || outer.getName() != inner.getName() ||
       outer.getAbove() * outer.getSize() != inner.getAbove())

@@ -82,18 +82,15 @@ static ParseResult parseAxisText(AsmParser &parser, std::string &name,
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseString(&text))
     return failure();
-  auto [axis, factor] = StringRef(text).split(":(");
-  name = axis.str();
-  above = 1;
-  size = 0;
-  if (axis.size() == text.size())
-    return success();
-  if (factor.consumeInteger(10, above) || !factor.consume_front(")") ||
-      factor.getAsInteger(10, size) || above <= 0 || size <= 0)
+  AxisAttr axis = AxisAttr::fromText(parser.getContext(), text);
+  if (!axis)
     return parser.emitError(loc)
            << "expected an axis, such as \"sp\", or a factor of one, such as "
               "\"sp:(2)4\", but got \""
            << text << '"';
+  name = axis.getName().str();
+  above = axis.getAbove();
+  size = axis.getSize();
   return success();
 }
 
@@ -167,6 +164,17 @@ std::string AxisAttr::getText() const {
   if (!isWhole())
     text += ":(" + std::to_string(getAbove()) + ")" + std::to_string(getSize());
   return text;
+}
+
+/// Of what getText gives; null of any other text.
+AxisAttr AxisAttr::fromText(MLIRContext *context, StringRef text) {
+  auto [name, factor] = text.split(":(");
+  int64_t above = 1, size = 0;
+  if (name.size() != text.size() &&
+      (factor.consumeInteger(10, above) || !factor.consume_front(")") ||
+       factor.getAsInteger(10, size) || above <= 0 || size <= 0))
+    return AxisAttr();
+  return get(context, name, above, size);
 }
 
 AxisAttr AxisAttr::getFactor(AxisAttr axis, int64_t whole, int64_t above,

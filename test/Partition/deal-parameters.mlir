@@ -2,11 +2,15 @@
 // RUN: sp-opt %s --split-input-file --sp-deal-parameters=zero=2 | FileCheck %s --check-prefixes=CHECK,STATE
 // RUN: sp-opt %s --split-input-file --sp-deal-parameters=zero=3 | FileCheck %s --check-prefixes=CHECK,ALL
 // RUN: sp-opt %s --split-input-file --sp-deal-parameters="zero=1 axes=sp" | FileCheck %s --check-prefix=AXIS
+// RUN: sp-opt %s --split-input-file --sp-deal-parameters="zero=1 axes=sp:(2)2" | FileCheck %s --check-prefix=HALF
+// RUN: sp-opt %s --split-input-file --sp-deal-parameters="zero=1 axes=sp:(2)2,dp" | FileCheck %s --check-prefix=PARTS
 // RUN: sp-opt %s --split-input-file --sp-deal-parameters | FileCheck %s --check-prefix=NONE
 // RUN: not sp-opt %s --split-input-file --sp-deal-parameters="zero=1 axes=tp" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not sp-opt %s --split-input-file --sp-deal-parameters="zero=1 axes=sp,sp:(1)2" 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: sp-opt %s --split-input-file --sp-deal-parameters=zero=3 --remarks-filter=sp-deal-parameters 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// UNKNOWN: error: expected --zero-axes to name axes of the mesh, dp=2,sp=4, but got "tp"
+// UNKNOWN: error: expected --zero-axes to name axes of the mesh, dp=2,sp=4, or parts of them, such as "sp:(2)4", but got "tp"
+// TWICE: error: expected --zero-axes to name each axis once but got "sp,sp:(1)2"
 // NONE: tensor<160x256xf32> {sp.donated_to = 1 : i64}
 
 // What a product reads is a parameter; what only updates read, the moment and the
@@ -20,6 +24,8 @@
 // CHECK-SAME: %{{[^:]*}}: tensor<160xf32> {sp.donated_to = 3 : i64, sp.sharding = #sp.sharding<{{\[\[}}160]]>}
 // CHECK-SAME: %{{[^:]*}}: tensor<64x160xbf16>)
 // AXIS: tensor<160x256xf32> {sp.donated_to = 1 : i64, sp.sharding = #sp.sharding<{{\[\[}}160 by <contiguous 160 on "sp" of 4>], [256]]>}
+// HALF: tensor<160x256xf32> {sp.donated_to = 1 : i64, sp.sharding = #sp.sharding<{{\[\[}}160 by <contiguous 160 on "sp:(2)2" of 2>], [256]]>}
+// PARTS: tensor<160x256xf32> {sp.donated_to = 1 : i64, sp.sharding = #sp.sharding<{{\[\[}}2 by <contiguous 2 on "dp" of 2>, 80 by <contiguous 80 on "sp:(2)2" of 2>], [256]]>}
 // REMARK: remark: [Passed] Zero {{.*}}axes="dp, sp", parameters=81920, state=327680, wholeParameters=640, wholeState=0
 module @roles {
   sp.mesh @mesh <["dp" = 2, "sp" = 4]> sequence "sp" batch "dp"

@@ -47,10 +47,10 @@ func.func @main(%x: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@cluster, [{"t
 
 // -----
 
-sdy.mesh @cluster = <["sp"=4]>
+sdy.mesh @cluster = <["sp"=6]>
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
-// expected-error @below {{argument 0: 'sdy.sharding' expected whole mesh axes but got a part of axis "sp"}}
-func.func @main(%x: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@cluster, [{"sp":(1)2}, {}]>}) {
+// expected-error @below {{argument 0: 'sdy.sharding' expected a part of axis "sp" of 4 ranks but got "sp:(1)3"}}
+func.func @main(%x: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@cluster, [{"sp":(1)3}, {}]>}) {
   return
 }
 

@@ -213,9 +213,11 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
   spread->add_option("--zero-axes", options.zeroAxes,
-                     "axes of the ranks that they are dealt to: dp,sp (all)");
+                     "axes of the ranks that they are dealt to, or parts of "
+                     "them: dp,sp:(2)4 (all)");
   spread->add_option("--shard", options.shard,
-                     "axes of an argument's dimensions: arg0=_,sp,_");
+                     "axes of an argument's dimensions: arg0=_,sp,_; several "
+                     "of one, dp*sp, or a part of an axis, sp:(2)4");
   auto *machine = app.add_option_group("Machine");
   machine->add_option("--target", target, "cpu or cuda")->capture_default_str();
   machine->add_option("--arch", cuda.architecture, "cuda: sm_90a");

@@ -126,6 +126,7 @@ def Sp_AxisAttr : Sp_Attr<"Axis", "axis"> {
   let builders = [AttrBuilder<(ins "::llvm::StringRef":$name), [{ return $_get($_ctxt, name, 1, 0); }]>];
   let extraClassDeclaration = [{
     bool isWhole() const { return getSize() == 0; }
+    static AxisAttr fromText(::mlir::MLIRContext *context, ::llvm::StringRef text);
     /// Of an axis of `whole` ranks the factor of `size` below `above` parts.
     static AxisAttr getFactor(AxisAttr axis, int64_t whole, int64_t above, int64_t size);
     /// Whether ranks that differ along both are there.

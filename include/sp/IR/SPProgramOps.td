@@ -38,6 +38,10 @@ def Sp_MeshOp : Sp_Op<"mesh", [Symbol]> {
     /// Nothing for an axis that the mesh does not have, or that is not divided so.
     std::optional<Factor> findFactor(AxisAttr axis);
     bool hasAxis(::llvm::StringRef name);
+    /// The whole axis where a part is all of it.
+    AxisAttr simplify(AxisAttr part);
+    /// An axis, "sp", or a part of one, "sp:(2)4"; null where there is none such.
+    AxisAttr parseAxis(::llvm::StringRef text);
     /// What two factors of an axis that follow each other are together; null for
     /// others.
     AxisAttr joinFactors(AxisAttr outer, AxisAttr inner);

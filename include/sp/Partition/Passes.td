@@ -62,7 +62,7 @@ def DealParametersPass : Pass<"sp-deal-parameters", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"zero", "zero", "int64_t", "0", "1 and 2: deal optimizer state; 3: parameters as well.">,
-    Option<"zeroAxes", "axes", "std::string", "\"\"", "The axes that deal them: dp,sp; nothing: all.">
+    Option<"zeroAxes", "axes", "std::string", "\"\"", "The axes that deal them, or parts: dp,sp:(2)4; nothing: all.">
   ];
   let dependentDialects = ["::mlir::sp::SpDialect"];
 }

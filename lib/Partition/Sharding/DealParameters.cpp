@@ -67,7 +67,7 @@ struct DealParametersPass
       bool isState = !role.uses.isRead;
       std::optional<ShardingAttr> sharding;
       if (isState || zero == 3)
-        sharding = dealt(role.argument, own, cutOf(role, roles));
+        sharding = dealt(mesh, role.argument, own, cutOf(role, roles));
       bytes[isState][sharding.has_value()] += bytesOf(role.argument);
       // What is not said is dealt as its update would have it.
       func->setArgAttr(number, kSharding, sharding.value_or(own));
@@ -97,21 +97,40 @@ private:
     return mesh.getTensor() && mesh.getTensor()->getName() == axis;
   }
 
-  /// The axes that deal parameters, of several ranks each.
+  /// The axes that deal parameters, or parts of them, of several ranks each.
   LogicalResult findAxes(MeshOp mesh) {
     SmallVector<StringRef> names;
     StringRef(zeroAxes).split(names, ',', -1, /*KeepEmpty=*/false);
-    for (StringRef name : names)
-      if (!mesh.hasAxis(name))
+    for (StringRef name : names) {
+      AxisAttr axis = mesh.parseAxis(name);
+      if (!axis)
         return getOperation().emitError()
                << "expected --zero-axes to name axes of the mesh, "
-               << mesh.getMesh().getText() << ", but got \"" << name << "\"";
-    for (MeshAxisAttr axis : mesh.getMesh().getAxes())
-      if (axis.getSize() > 1 &&
-          (names.empty() ? !isTensorAxis(axis.getName(), mesh)
-                         : llvm::is_contained(names, axis.getName())))
-        axes.push_back(axis);
+               << mesh.getMesh().getText()
+               << ", or parts of them, such as \"sp:(2)4\", but got \"" << name
+               << "\"";
+      if (deals(axes, axis))
+        return getOperation().emitError()
+               << "expected --zero-axes to name each axis once but got \""
+               << zeroAxes << "\"";
+      axes.push_back(axis);
+    }
+    if (names.empty())
+      for (MeshAxisAttr axis : mesh.getMesh().getAxes())
+        if (!isTensorAxis(axis.getName(), mesh))
+          axes.push_back(AxisAttr::get(&getContext(), axis.getName()));
+    llvm::erase_if(axes,
+                   [&](AxisAttr axis) { return mesh.getAxisSize(axis) == 1; });
+    // Outermost first, as the ranks are counted.
+    llvm::stable_sort(axes, [&](AxisAttr a, AxisAttr b) {
+      return mesh.findFactor(a)->stride > mesh.findFactor(b)->stride;
+    });
     return success();
+  }
+
+  static bool deals(ArrayRef<AxisAttr> axes, AxisAttr axis) {
+    return llvm::any_of(axes,
+                        [&](AxisAttr other) { return other.overlaps(axis); });
   }
 
   /// Dimensions of which loops take parts of an argument, or of the parameters
@@ -129,7 +148,7 @@ private:
   /// by the axes that do not divide this one along others. What is dealt
   /// already stays.
   std::optional<ShardingAttr>
-  dealt(BlockArgument argument, ShardingAttr own,
+  dealt(MeshOp mesh, BlockArgument argument, ShardingAttr own,
         const llvm::SmallSetVector<unsigned, 4> &cut) {
     if (bytesOf(argument) < kSmallBytes)
       return std::nullopt;
@@ -139,48 +158,47 @@ private:
       if (!cut.contains(dim) && !isDealt(own.getDims()[dim]))
         order.push_back(dim);
     int64_t ranks = 1;
-    for (MeshAxisAttr axis : axes)
-      ranks *= axis.getSize();
+    for (AxisAttr axis : axes)
+      ranks *= mesh.getAxisSize(axis);
     llvm::stable_sort(order, [&](unsigned a, unsigned b) {
       bool isEven = shape[a] % ranks == 0, isOther = shape[b] % ranks == 0;
       return isEven != isOther ? isEven : !isEven && shape[a] > shape[b];
     });
     SmallVector<DimAttr> dims = llvm::to_vector(own.getDims());
-    SmallVector<MeshAxisAttr> left = axes;
-    llvm::erase_if(left, [&](MeshAxisAttr axis) { return deals(own, axis); });
+    SmallVector<AxisAttr> left = axes;
+    llvm::erase_if(left, [&](AxisAttr axis) { return deals(own, axis); });
     size_t most = left.size();
     for (unsigned dim : order)
-      dims[dim] = deal(dims[dim], shape[dim], left);
+      dims[dim] = deal(mesh, dims[dim], shape[dim], left);
     if (left.size() == most)
       return std::nullopt;
     return ShardingAttr::get(&getContext(), dims);
   }
 
-  static bool deals(ShardingAttr sharding, MeshAxisAttr axis) {
+  static bool deals(ShardingAttr sharding, AxisAttr axis) {
     return llvm::any_of(sharding.getDims(), [&](DimAttr dim) {
       return llvm::any_of(dim.getAtoms(), [&](AtomAttr atom) {
-        return atom.getLayout() &&
-               atom.getLayout().getAxis().getName() == axis.getName();
+        return atom.getLayout() && atom.getLayout().getAxis().overlaps(axis);
       });
     });
   }
 
   /// Deals a dimension by the last of the axes, and by those before it that
   /// divide it, and takes these away; one that is shorter stays whole.
-  DimAttr deal(DimAttr whole, int64_t size, SmallVector<MeshAxisAttr> &left) {
-    if (left.empty() || size < left.back().getSize())
+  DimAttr deal(MeshOp mesh, DimAttr whole, int64_t size,
+               SmallVector<AxisAttr> &left) {
+    if (left.empty() || size < mesh.getAxisSize(left.back()))
       return whole;
     SmallVector<AtomAttr> atoms;
-    auto addAtom = [&](MeshAxisAttr axis, int64_t count) {
-      auto layout = LayoutAttr::get(
-          &getContext(), LayoutKind::Contiguous, count,
-          AxisAttr::get(&getContext(), axis.getName()), axis.getSize());
+    auto addAtom = [&](AxisAttr axis, int64_t count) {
+      auto layout = LayoutAttr::get(&getContext(), LayoutKind::Contiguous,
+                                    count, axis, mesh.getAxisSize(axis));
       atoms.push_back(AtomAttr::get(&getContext(), count, layout));
     };
-    MeshAxisAttr last = left.pop_back_val();
-    llvm::erase_if(left, [&](MeshAxisAttr axis) {
-      int64_t ranks = axis.getSize();
-      if (size % ranks != 0 || size / ranks < last.getSize())
+    AxisAttr last = left.pop_back_val();
+    llvm::erase_if(left, [&](AxisAttr axis) {
+      int64_t ranks = mesh.getAxisSize(axis);
+      if (size % ranks != 0 || size / ranks < mesh.getAxisSize(last))
         return false;
       addAtom(axis, ranks);
       size /= ranks;
@@ -194,7 +212,7 @@ private:
     std::string names;
     llvm::raw_string_ostream stream(names);
     llvm::interleaveComma(axes, stream,
-                          [&](MeshAxisAttr axis) { stream << axis.getName(); });
+                          [&](AxisAttr axis) { stream << axis.getText(); });
     remark::passed(func.getLoc(), remark::RemarkOpts::name("Zero").category(
                                       "sp-deal-parameters"))
         << "deals over " << remark::metric("axes", names) << ": "
@@ -205,7 +223,7 @@ private:
         << remark::metric("wholeState", bytes[1][0]) << " do";
   }
 
-  SmallVector<MeshAxisAttr> axes;
+  SmallVector<AxisAttr> axes;
 };
 
 } // namespace

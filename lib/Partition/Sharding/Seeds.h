@@ -53,8 +53,15 @@ private:
   /// A dimension over several axes; null where one before the last does not
   /// divide it.
   DimAttr dimOver(ArrayRef<AxisAttr> axes, int64_t size);
-  /// A dimension over an axis: `known` where that is, too.
-  DimAttr dimOver(AxisAttr axis, int64_t size, DimAttr known);
+  /// A dimension over axes: `known` where that is, too. An error where they do
+  /// not divide it.
+  FailureOr<DimAttr> dimOver(ArrayRef<AxisAttr> axes, int64_t size,
+                             DimAttr known,
+                             function_ref<InFlightDiagnostic()> emitError);
+  /// One dimension of a --shard: "_", "sp", "dp*sp" or, part of an axis,
+  /// "sp:(2)4".
+  FailureOr<DimAttr> parseShardOf(StringRef text, StringRef dimension,
+                                  int64_t size, DimAttr known);
   FailureOr<SmallVector<DimAttr>> parseShard(StringRef text,
                                              ShardingPropagation &derived,
                                              BlockArgument &argument);

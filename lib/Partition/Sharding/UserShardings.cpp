@@ -1,0 +1,303 @@
+//===- UserShardings.cpp - Shardings that the user wrote ------------------===//
+
+#include "Sharding/Seeds.h"
+#include "sp/IR/Attributes.h"
+#include "sp/IR/Program.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+std::string Seeds::listAxes() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(
+      mesh.getMesh().getAxes(), stream,
+      [&](MeshAxisAttr axis) { stream << '"' << axis.getName() << '"'; });
+  return text;
+}
+
+/// The function, or the file where it is nowhere.
+InFlightDiagnostic Seeds::shardError() {
+  auto module = func->getParentOfType<ModuleOp>();
+  return emitError(isa<UnknownLoc>(func.getLoc()) ? module.getLoc()
+                                                  : func.getLoc());
+}
+
+SmallVector<AxisAttr> Seeds::axesOf(DimAttr dim) {
+  SmallVector<AxisAttr> axes;
+  for (AtomAttr atom : dim.getAtoms()) {
+    if (!atom.getLayout())
+      continue;
+    AxisAttr axis = atom.getLayout().getAxis();
+    if (AxisAttr joined =
+            axes.empty() ? AxisAttr() : mesh.joinFactors(axes.back(), axis)) {
+      axes.pop_back();
+      axis = joined;
+    }
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+/// Every axis but the last has as many parts as ranks.
+DimAttr Seeds::dimOver(ArrayRef<AxisAttr> axes, int64_t size) {
+  SmallVector<AtomAttr> atoms;
+  auto addAtom = [&](AxisAttr axis, int64_t length) {
+    auto layout = LayoutAttr::get(func.getContext(), LayoutKind::Contiguous,
+                                  length, axis, mesh.getAxisSize(axis));
+    atoms.push_back(AtomAttr::get(func.getContext(), length, layout));
+  };
+  for (AxisAttr axis : axes.drop_back()) {
+    int64_t ranks = mesh.getAxisSize(axis);
+    if (size % ranks != 0)
+      return DimAttr();
+    addAtom(axis, ranks);
+    size /= ranks;
+  }
+  addAtom(axes.back(), size);
+  return DimAttr::get(func.getContext(), atoms);
+}
+
+FailureOr<DimAttr>
+Seeds::dimOver(ArrayRef<AxisAttr> axes, int64_t size, DimAttr known,
+               function_ref<InFlightDiagnostic()> emitError) {
+  if (axes == ArrayRef(axesOf(known)))
+    return known;
+  if (axes.size() == 1 && size > 0)
+    return dealtDim(layoutFor(axes[0], size));
+  if (DimAttr dim = dimOver(axes, size))
+    return dim;
+  return emitError() << "expected axes of which all but the last divide a "
+                        "dimension of size "
+                     << size << " but got "
+                     << AxisListAttr::get(func.getContext(), axes).getText()
+                     << "; name one, or name them in another order";
+}
+
+FailureOr<DimAttr> Seeds::parseShardOf(StringRef text, StringRef dimension,
+                                       int64_t size, DimAttr known) {
+  SmallVector<AxisAttr> axes;
+  SmallVector<StringRef> names;
+  if (dimension != "_")
+    dimension.split(names, '*');
+  for (StringRef name : names) {
+    AxisAttr axis = mesh.parseAxis(name);
+    if (!axis)
+      return shardError() << "expected --shard to name axes of the mesh, "
+                          << listAxes() << ", or parts of them, but got \""
+                          << name << "\"";
+    if (llvm::any_of(axes,
+                     [&](AxisAttr other) { return other.overlaps(axis); }))
+      return shardError() << "expected --shard to name axis \"" << name
+                          << "\" once but got \"" << text << "\"";
+    if (mesh.getAxisSize(axis) > 1)
+      axes.push_back(axis);
+  }
+  if (axes.empty())
+    return wholeDim(known);
+  return dimOver(axes, size, known, [&] { return shardError(); });
+}
+
+FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
+                                                  ShardingPropagation &derived,
+                                                  BlockArgument &argument) {
+  StringRef name, axes;
+  std::tie(name, axes) = text.split('=');
+  unsigned number = 0;
+  bool known = name.consume_front("arg") && !name.getAsInteger(10, number) &&
+               number < func.getNumArguments();
+  if (!known)
+    return shardError() << "expected --shard to name one of the "
+                        << func.getNumArguments()
+                        << " arguments, such as arg0=_,sp,_, but got \"" << text
+                        << "\"";
+  argument = func.getArgument(number);
+  if (!sharded.insert(number).second)
+    return shardError() << "expected one --shard of arg" << number
+                        << " but got another, \"" << text << "\"";
+  auto type = cast<RankedTensorType>(argument.getType());
+  SmallVector<StringRef> parts;
+  if (!axes.empty())
+    axes.split(parts, ',');
+  if (static_cast<int64_t>(parts.size()) != type.getRank())
+    return shardError()
+           << "expected --shard to say an axis or _ for each of the "
+           << type.getRank() << " dimensions of arg" << number << " but got \""
+           << axes << "\"";
+  SmallVector<DimAttr> dims;
+  for (auto [index, part] : llvm::enumerate(parts)) {
+    FailureOr<DimAttr> dim = parseShardOf(text, part, type.getDimSize(index),
+                                          derived.dimsOf(argument)[index]);
+    if (failed(dim))
+      return failure();
+    if (sharesAxis(*dim, dims))
+      return shardError() << "expected --shard to name axis \"" << part
+                          << "\" once but got \"" << text << "\"";
+    dims.push_back(*dim);
+  }
+  return dims;
+}
+
+LogicalResult Seeds::checkSharding(BlockArgument argument,
+                                   ShardingAttr sharding) {
+  auto type = cast<RankedTensorType>(argument.getType());
+  auto fail = [&]() {
+    return emitError(argument.getLoc())
+           << "argument " << argument.getArgNumber() << ": 'sp.sharding' ";
+  };
+  if (static_cast<int64_t>(sharding.getDims().size()) != type.getRank())
+    return fail() << "expected " << type.getRank() << " dimensions but got "
+                  << sharding.getDims().size();
+  for (auto [index, dim] : llvm::enumerate(sharding.getDims())) {
+    int64_t size = wholeDim(dim).getAtoms()[0].getSize();
+    if (size != type.getDimSize(index))
+      return fail() << "expected dimension " << index << " to have size "
+                    << type.getDimSize(index) << " but got " << size;
+    if (sharesAxis(dim, sharding.getDims().take_front(index)))
+      return fail() << "expected every axis to deal one dimension but got "
+                    << sharding;
+    for (AtomAttr atom : dim.getAtoms()) {
+      LayoutAttr layout = atom.getLayout();
+      if (!layout)
+        continue;
+      if (!mesh.findFactor(layout.getAxis()))
+        return fail() << "expected axes of the mesh, " << listAxes()
+                      << ", or parts of them, but got \""
+                      << layout.getAxis().getText() << "\"";
+      if (layout.getRanks() != mesh.getAxisSize(layout.getAxis()) ||
+          layout.getLength() != atom.getSize())
+        return fail() << "expected a layout of " << atom.getSize()
+                      << " positions on the "
+                      << mesh.getAxisSize(layout.getAxis())
+                      << " ranks of axis \"" << layout.getAxis().getText()
+                      << "\" but got " << layout;
+    }
+  }
+  return success();
+}
+
+FailureOr<DimAttr>
+Seeds::fromShardy(sdy::DimensionShardingAttr sharding, sdy::MeshAttr own,
+                  int64_t size, DimAttr known,
+                  function_ref<InFlightDiagnostic()> emitError) {
+  SmallVector<AxisAttr> axes;
+  for (sdy::AxisRefAttr axis : sharding.getAxes()) {
+    AxisAttr ours = AxisAttr::get(func.getContext(), axis.getName());
+    int64_t ranks = mesh.getAxisSize(ours);
+    if (sdy::SubAxisInfoAttr part = axis.getSubAxisInfo())
+      ours = mesh.simplify(AxisAttr::get(func.getContext(), axis.getName(),
+                                         part.getPreSize(), part.getSize()));
+    if (ranks > 1 && !mesh.findFactor(ours))
+      return emitError() << "expected a part of axis \"" << axis.getName()
+                         << "\" of " << ranks << " ranks but got \""
+                         << ours.getText() << "\"";
+    bool isTrivial = mesh.hasAxis(axis.getName())
+                         ? mesh.getAxisSize(ours) == 1
+                         : own && own.hasAxis(axis.getName()) &&
+                               own.getAxisSize(axis.getName()) == 1;
+    if (isTrivial)
+      continue;
+    if (!mesh.hasAxis(axis.getName()))
+      return emitError() << "expected axes of the mesh, " << listAxes()
+                         << ", but got \"" << axis.getName()
+                         << "\"; name it with --mesh, or export the model "
+                            "without it";
+    axes.push_back(ours);
+  }
+  if (axes.empty())
+    return sharding.getIsClosed() ? wholeDim(known) : known;
+  return dimOver(axes, size, known, emitError);
+}
+
+FailureOr<SmallVector<DimAttr>>
+Seeds::fromShardy(sdy::TensorShardingAttr sharding, RankedTensorType type,
+                  ArrayRef<DimAttr> known,
+                  function_ref<InFlightDiagnostic()> emitError) {
+  if (sharding.getRank() != type.getRank())
+    return emitError() << "expected " << type.getRank()
+                       << " dimensions but got " << sharding;
+  SmallVector<DimAttr> dims;
+  for (auto [index, entry] : llvm::enumerate(sharding.getDimShardings())) {
+    FailureOr<DimAttr> dim =
+        fromShardy(entry, sharding.getMesh(func), type.getDimSize(index),
+                   known[index], emitError);
+    if (failed(dim))
+      return failure();
+    if (sharesAxis(*dim, dims))
+      return emitError() << "expected every axis to shard one dimension but "
+                            "got "
+                         << sharding;
+    dims.push_back(*dim);
+  }
+  return dims;
+}
+
+LogicalResult Seeds::pinArguments(ArrayRef<std::string> shard,
+                                  ShardingPropagation &derived,
+                                  ShardingPropagation &propagation) {
+  for (BlockArgument argument : func.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    auto own = func.getArgAttrOfType<ShardingAttr>(number, kSharding);
+    auto shardy =
+        func.getArgAttrOfType<sdy::TensorShardingAttr>(number, "sdy.sharding");
+    if (own) {
+      if (failed(checkSharding(argument, own)))
+        return failure();
+      propagation.pin(argument, own.getDims());
+      continue;
+    }
+    if (!shardy)
+      continue;
+    FailureOr<SmallVector<DimAttr>> dims =
+        fromShardy(shardy, cast<RankedTensorType>(argument.getType()),
+                   derived.dimsOf(argument), [&] {
+                     return emitError(argument.getLoc())
+                            << "argument " << number << ": 'sdy.sharding' ";
+                   });
+    if (failed(dims))
+      return failure();
+    propagation.pin(argument, *dims);
+  }
+  for (const std::string &text : shard) {
+    BlockArgument argument;
+    FailureOr<SmallVector<DimAttr>> dims = parseShard(text, derived, argument);
+    if (failed(dims))
+      return failure();
+    propagation.pin(argument, *dims);
+  }
+  return success();
+}
+
+LogicalResult Seeds::seedWishes(ShardingPropagation &propagation) {
+  auto seed = [&](Value value, sdy::TensorShardingAttr sharding,
+                  function_ref<InFlightDiagnostic()> emitError) {
+    SmallVector<DimAttr> known(propagation.dimsOf(value));
+    FailureOr<SmallVector<DimAttr>> dims = fromShardy(
+        sharding, cast<RankedTensorType>(value.getType()), known, emitError);
+    if (failed(dims))
+      return failure();
+    for (auto [index, dim] : llvm::enumerate(*dims))
+      propagation.deal(value, index, dim);
+    return success();
+  };
+  WalkResult walked = func.walk([&](Operation *op) -> WalkResult {
+    auto sharding = op->getAttrOfType<sdy::TensorShardingAttr>("sharding");
+    if (!sharding || !isShardingAnnotation(op))
+      return WalkResult::advance();
+    return seed(op->getResult(0), sharding,
+                [&] { return op->emitOpError("sharding: "); });
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+    auto sharding = func.getResultAttrOfType<sdy::TensorShardingAttr>(
+        index, "sdy.sharding");
+    unsigned number = index;
+    if (sharding && failed(seed(value, sharding, [&] {
+          return func.emitError() << "result " << number << ": 'sdy.sharding' ";
+        })))
+      return failure();
+  }
+  return success();
+}
