@@ -1,4 +1,4 @@
-"""How errors of attention and its gradients grow with the ranks, in f32.
+"""How errors of attention, its gradients and those of dealt parameters grow with the ranks, in f32.
 
 The root mean square of the error against f64, over five seeds, on 32 ranks may be at most
 1.2 times that on one.
@@ -11,6 +11,8 @@ import numpy as np
 
 import attentions
 import harness
+import run_zero
+import spmlir
 
 LENGTH, SEEDS, RANKS = 256, range(5), 32
 STRATEGIES = (
@@ -19,6 +21,13 @@ STRATEGIES = (
     ("double-ring", "--layout=zigzag", "--inner=8"),
     ("2d", "--layout=zigzag", "--heads=4"),
     ("allgather", "--layout=zigzag"),
+)
+# Of the model of run_zero.
+TRAINED = (
+    (0, "ring", {"sp": 32}),
+    (1, "ring", {"dp": 2, "sp": 16}),
+    (3, "ring", {"sp": 32}),
+    (3, "2d", {"dp": 2, "sp": 8, "tp": 2}),
 )
 MOST = 1.2
 NAMES = ("the result", "dq", "dk", "dv")
@@ -32,6 +41,47 @@ def squares(results: list[np.ndarray], program: harness.Program) -> np.ndarray:
             for got, reference in zip(results, program.reference, strict=True)
         ]
     )
+
+
+def slopes(state: tuple, tokens: np.ndarray) -> tuple:
+    """A step that leaves gradients as state beside parameters which stay."""
+    weights, before = state
+    value, slopes = jax.value_and_grad(run_zero.loss)(weights, tokens)
+    return value, (weights, jax.tree.map(lambda old, new: 0.5 * old + new, before, slopes))
+
+
+def error_of_slopes(
+    zero: int, strategy: str, mesh: dict[str, int], problems: list[tuple[dict, np.ndarray, dict]]
+) -> float:
+    """The root mean square, over seeds and parameters, beside that of their gradients."""
+    squares = []
+    for weights, tokens, expected in problems:
+        state = weights, jax.tree.map(np.zeros_like, weights)
+        trainer = spmlir.train_step(slopes, state, tokens, mesh=mesh, strategy=strategy, zero=zero)
+        trainer.step(tokens)
+        pairs = zip(jax.tree.leaves(trainer.state[1]), jax.tree.leaves(expected), strict=True)
+        squares += [np.mean((got - right) ** 2) / np.mean(right**2) for got, right in pairs]
+    return float(np.sqrt(np.mean(squares)))
+
+
+def of_training(plans: list[tuple]) -> int:
+    """The same of gradients of a model's parameters."""
+    problems = []
+    for seed in SEEDS:
+        weights = jax.tree.map(np.float32, run_zero.parameters("uneven", False))
+        words = run_zero.SIZES["uneven"][2]
+        tokens = np.random.default_rng(seed).integers(0, words, (2, LENGTH))
+        exact = jax.tree.map(np.float64, weights)
+        problems.append((weights, tokens, jax.grad(run_zero.loss)(exact, tokens)))
+    alone = error_of_slopes(0, "none", {"sp": 1}, problems)
+    status = 0
+    for zero, strategy, mesh in plans:
+        ratio = error_of_slopes(zero, strategy, mesh, problems) / alone
+        print(f"gradients under --zero={zero}, {strategy} on {mesh}: {ratio:.2f}")
+        if not ratio <= MOST:
+            print(f"expected at most {MOST}")
+            status = 1
+    return status
 
 
 def main() -> int:
@@ -51,7 +101,7 @@ def main() -> int:
         return np.sqrt(np.mean([squares(*pair) for pair in zip(runs, programs, strict=True)], 0))
 
     alone = errors("--mesh=sp=1", "--strategy=none")
-    status = 0
+    status = of_training(harness.sampled(TRAINED, 1, args))
     for strategy, *more in STRATEGIES if args.all else STRATEGIES[:1]:
         ratios = errors(f"--mesh=sp={RANKS}", f"--strategy={strategy}", *more) / alone
         text = ", ".join(f"{name} {ratio:.2f}" for name, ratio in zip(NAMES, ratios, strict=True))
