@@ -1,6 +1,7 @@
 //===- FactorRules.cpp - Factors of operations with dimension numbers -----===//
 
 #include "FactorRules.h"
+#include "sp/IR/LocalForms.h"
 #include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;

@@ -7,8 +7,6 @@
 
 namespace mlir::sp {
 
-/// The combination that a reducer of one operation on its two arguments is.
-std::optional<Reduction> reductionOf(Region &body);
 /// That an operation makes of its two operands, if it is one.
 std::optional<Reduction> reductionBy(Operation *op);
 

@@ -2,6 +2,7 @@
 
 #include "sp/IR/Linearity.h"
 #include "FactorRules.h"
+#include "sp/IR/LocalForms.h"
 
 #include "sp/StableHLO/Operations.h"
 #include "llvm/ADT/TypeSwitch.h"

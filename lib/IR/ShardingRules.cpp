@@ -1,6 +1,7 @@
 //===- ShardingRules.cpp - Dimensions that go together --------------------===//
 
 #include "FactorRules.h"
+#include "sp/IR/LocalForms.h"
 
 #include "sp/StableHLO/TensorTypes.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -29,6 +29,7 @@ void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addPass(createImportAttentionPass());
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createSelectScattersPass());
+  manager.addNestedPass<func::FuncOp>(createSplitWindowsPass());
   manager.addNestedPass<func::FuncOp>(createFoldSlicesOfPadsPass());
   manager.addNestedPass<func::FuncOp>(createOrientProductsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());

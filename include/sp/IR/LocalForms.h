@@ -17,6 +17,9 @@ void fitAttributes(Operation *op);
 Value splat(OpBuilder &builder, Location loc, RankedTensorType type,
             Attribute value);
 
+/// The combination that a reducer of one operation on its two arguments is.
+std::optional<Reduction> reductionOf(Region &body);
+
 /// The neutral element of a reduction over real numbers or booleans.
 TypedAttr neutralElement(Type elementType, Reduction kind);
 

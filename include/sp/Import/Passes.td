@@ -206,6 +206,25 @@ def ImportAttentionPass : Pass<"sp-import-attention", "ModuleOp"> {
   let dependentDialects = ["sp::SpDialect", "stablehlo::StablehloDialect", "func::FuncDialect"];
 }
 
+def SplitWindowsPass : Pass<"sp-split-windows", "func::FuncOp"> {
+  let summary = "Write convolutions and reductions over a few tokens out";
+  let description = [{
+    A convolution along one dimension by a kernel of at most 16 places, moved by
+    one, becomes a sum of products with rows that are moved by as many tokens each;
+    its kernel's gradient, whose result is as short, a product over all tokens for
+    each place. Reductions over such windows likewise. Moved rows come from
+    neighbours, where a window would need a whole sequence.
+    ```mlir
+    %y = stablehlo.convolution(%x, %k) ... window = {pad = [[1, 0]]} : (tensor<1x8x4xf32>, tensor<2x1x4xf32>) -> tensor<1x8x4xf32>
+    // becomes
+    %x0 = stablehlo.pad %x, %zero, low = [0, 1, 0], high = [0, -1, 0], interior = [0, 0, 0] : (tensor<1x8x4xf32>, tensor<f32>) -> tensor<1x8x4xf32>
+    %y0 = stablehlo.multiply %x0, %k0 : tensor<1x8x4xf32>
+    %y1 = stablehlo.multiply %x, %k1 : tensor<1x8x4xf32>
+    %y = stablehlo.add %y0, %y1 : tensor<1x8x4xf32>
+    ```
+  }];
+}
+
 def FindDocumentsPass : Pass<"sp-find-documents", "ModuleOp"> {
   let summary = "Find documents that are packed into a sequence";
   let description = [{
