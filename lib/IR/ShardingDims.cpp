@@ -7,6 +7,12 @@
 using namespace mlir;
 using namespace mlir::sp;
 
+bool mlir::sp::isOfBatch(DimAttr dim) {
+  return llvm::any_of(dim.getAtoms(), [](AtomAttr atom) {
+    return atom.getLayout() && atom.getLayout().isOfBatch();
+  });
+}
+
 bool mlir::sp::isDealt(DimAttr dim) {
   return llvm::any_of(dim.getAtoms(),
                       [](AtomAttr atom) { return bool(atom.getLayout()); });

@@ -12,12 +12,6 @@ static bool isControlFlow(Operation *op) {
              scf::ForOp>(op);
 }
 
-static bool isOfBatch(DimAttr dim) {
-  return llvm::any_of(dim.getAtoms(), [](AtomAttr atom) {
-    return atom.getLayout() && atom.getLayout().isOfBatch();
-  });
-}
-
 ShardingPropagation::ShardingPropagation(func::FuncOp func)
     : context(func.getContext()), rows(func) {
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -6,6 +6,7 @@
 #include "sp/IR/Attributes.h"
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/Program.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
 
 #include "Sharding/Seeds.h"
@@ -111,9 +112,31 @@ static bool isOfParameter(Value global) {
   return func && donatedTo(func, argument.getArgNumber());
 }
 
+/// The outermost loop around a block that a value is not made in, or null.
+static Operation *loopToLeave(Block *block, Value value) {
+  Operation *loop = nullptr;
+  while (block != value.getParentBlock() &&
+         isa<stablehlo::WhileOp>(block->getParentOp())) {
+    loop = block->getParentOp();
+    block = loop->getBlock();
+  }
+  return loop;
+}
+
 Value Localizer::require(Value global, ArrayRef<DimAttr> dims,
                          Operation *user) {
   LocalValue local = locals.at(global);
+  if (ArrayRef<DimAttr>(local.dims) == dims)
+    return local.value;
+  // Once, not in every trip of a loop; turns, and rows that are dealt by their
+  // documents, have parts of their own.
+  bool leavesLoops = !isOfTurns && !takesWhole &&
+                     llvm::none_of(dims, isOfBatch) &&
+                     llvm::none_of(local.dims, isOfBatch);
+  if (leavesLoops) {
+    global = lookThroughLoops(global);
+    local = locals.at(global);
+  }
   if (ArrayRef<DimAttr>(local.dims) == dims)
     return local.value;
   std::pair<Value, Attribute> key(
@@ -132,9 +155,16 @@ Value Localizer::require(Value global, ArrayRef<DimAttr> dims,
             builder, user->getLoc(), local.value.getType(), local.value)
             .getResult()[0];
   }
-  Value value = isRecomputable(global)
-                    ? emit(global.getDefiningOp(), {llvm::to_vector(dims)})[0]
-                    : reshard(local.value, local.dims, dims, user);
+  OpBuilder::InsertionGuard guard(builder);
+  Value value;
+  if (isRecomputable(global)) {
+    value = emit(global.getDefiningOp(), {llvm::to_vector(dims)})[0];
+  } else {
+    if (Operation *loop = loopToLeave(builder.getBlock(), local.value);
+        loop && leavesLoops)
+      builder.setInsertionPoint(loop);
+    value = reshard(local.value, local.dims, dims, user);
+  }
   resharded[key] = {value, attentions};
   return value;
 }

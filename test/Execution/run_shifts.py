@@ -1,4 +1,4 @@
-"""Drawn programs that move rows along the sequence: slices, pads, rolls, losses of the next token.
+"""Drawn programs that move rows along the sequence: slices, rolls, convolutions, loops, next-token losses.
 
 A model is causal attention, then some steps that cut, shift or join its rows, and a loss with its
 gradients. Each runs under a drawn strategy, layout and number of ranks. A loss of the next token
@@ -27,6 +27,46 @@ def pad(x: jax.Array, low: int, high: int, value: float = 0) -> jax.Array:
     return jnp.pad(x, ((0, 0), (low, high), (0, 0)), constant_values=value)
 
 
+def convolve(x: jax.Array, places: int, low: int, high: int, groups: int = 1, dilation: int = 1) -> jax.Array:
+    """By a kernel that the rows make, so that its gradient is one too."""
+    features = x.shape[2]
+    groups = groups if features % groups == 0 else 1
+    numbers = jnp.cos(jnp.arange(places * features // groups * features, dtype=x.dtype))
+    kernel = numbers.reshape(places, features // groups, features) * jnp.mean(x, (0, 1)) / features
+    return jax.lax.conv_general_dilated(
+        x,
+        kernel,
+        (1,),
+        [(low, high)],
+        rhs_dilation=(dilation,),
+        dimension_numbers=("NWC", "WIO", "NWC"),
+        feature_group_count=groups,
+    )
+
+
+def pooled(x: jax.Array, places: int, by: Callable, start: float, padding: str = "SAME") -> jax.Array:
+    return jax.lax.reduce_window(x, start, by, (1, places, 1), (1, 1, 1), padding)
+
+
+def decayed(x: jax.Array, gates: jax.Array) -> jax.Array:
+    """A scan over the tokens, whose state decays by gates."""
+
+    def token(state: jax.Array, each: tuple) -> tuple:
+        gate, row = each
+        state = gate * state + row
+        return state, state
+
+    rows = jnp.moveaxis(gates, 1, 0), jnp.moveaxis(x, 1, 0)
+    return jnp.moveaxis(jax.lax.scan(token, jnp.zeros_like(x[:, 0]), rows)[1], 0, 1)
+
+
+def by_chunks(x: jax.Array, chunks: int) -> jax.Array:
+    """A map over parts of the sequence, where they are equal."""
+    chunks = chunks if x.shape[1] % chunks == 0 else 1
+    parts = jnp.moveaxis(x.reshape(x.shape[0], chunks, -1, x.shape[2]), 1, 0)
+    return jnp.moveaxis(jax.lax.map(jnp.sin, parts), 0, 1).reshape(x.shape)
+
+
 # Each gets rows [batch, sequence, features] and a small number.
 STEPS: dict[str, Step] = {
     "first": lambda x, n: 1.5 * x[:, :-n],
@@ -45,6 +85,24 @@ STEPS: dict[str, Step] = {
     "flat": lambda x, n: (2 * x[:, :-1].reshape(-1, x.shape[2])).reshape(x.shape[0], -1, x.shape[2]),
     "mean": lambda x, n: x - jnp.mean(x[:, :-n], axis=1, keepdims=True),
     "greatest": lambda x, n: x - jnp.max(x[:, n:], axis=1, keepdims=True),
+    "causal_convolution": lambda x, n: x + convolve(x, n + 1, n, 0, x.shape[2]),
+    "mixing_convolution": lambda x, n: x + convolve(x, n + 2, n + 1, 0),
+    "centred_convolution": lambda x, n: x + convolve(x, 3, 1, 1, 2),
+    "wide_convolution": lambda x, n: x + convolve(x, 3, 2 * n, 0, x.shape[2], n),
+    "shorter_convolution": lambda x, n: convolve(x, n + 1, 0, 0),
+    "channels_first": lambda x, n: jax.lax.conv_general_dilated(
+        x.transpose(0, 2, 1),
+        jnp.cos(jnp.arange(2.0 * x.shape[2] ** 2, dtype=x.dtype)).reshape(x.shape[2], -1, 2),
+        (1,),
+        [(1, 0)],
+        dimension_numbers=("NCH", "OIH", "NCH"),
+    ).transpose(0, 2, 1),
+    "pooled": lambda x, n: x - pooled(x, n + 1, jax.lax.add, 0.0) / 4,
+    "greatest_of_some": lambda x, n: x - pooled(jax.lax.stop_gradient(x), n + 1, jax.lax.max, -jnp.inf),
+    "decayed": lambda x, n: decayed(x, jnp.full_like(x, 0.5)),
+    "gated": lambda x, n: x + decayed(x, jax.nn.sigmoid(x)),
+    "summed_up": lambda x, n: jnp.cumsum(x, axis=1) / x.shape[1],
+    "by_chunks": lambda x, n: x + by_chunks(x, n + 1),
     "every_other": lambda x, n: x + jnp.repeat(x[:, ::2], 2, axis=1)[:, : x.shape[1]],
 }
 

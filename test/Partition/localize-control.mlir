@@ -88,3 +88,42 @@ module @scalars_and_empty_tensors {
     return %r, %s : tensor<1x1xf32>, tensor<2x0x2xf32>
   }
 }
+
+// -----
+
+// What a loop over rows reads is gathered once, before the outermost loop.
+// CHECK-LABEL: module @loops_over_rows
+// CHECK: sp.all_gather
+// CHECK: stablehlo.while
+// CHECK: stablehlo.while
+// CHECK-NOT: sp.all_gather
+// CHECK: stablehlo.dynamic_slice {{.*}}sizes = [2, 1, 4] : (tensor<2x10x4xf32>
+// CHECK-NOT: sp.all_gather
+// CHECK: return
+module @loops_over_rows {
+  sp.mesh @mesh <["sp" = 3]> sequence "sp"
+  func.func @main(%x: tensor<2x10x4xf32> {sp.sharding = #sp.sharding<[[2], [10 by <contiguous 10 on "sp" of 3>], [4]]>}, %h: tensor<2x1x4xf32>) -> tensor<2x1x4xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %n = stablehlo.constant dense<10> : tensor<i32>
+    %r:2 = stablehlo.while(%i = %zero, %a = %h) : tensor<i32>, tensor<2x1x4xf32>
+    cond {
+      %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %s:2 = stablehlo.while(%j = %zero, %b = %a) : tensor<i32>, tensor<2x1x4xf32>
+      cond {
+        %c = stablehlo.compare LT, %j, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %row = stablehlo.dynamic_slice %x, %zero, %j, %zero, sizes = [2, 1, 4] : (tensor<2x10x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x1x4xf32>
+        %y = stablehlo.multiply %b, %row : tensor<2x1x4xf32>
+        %next = stablehlo.add %j, %one : tensor<i32>
+        stablehlo.return %next, %y : tensor<i32>, tensor<2x1x4xf32>
+      }
+      %next = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %next, %s#1 : tensor<i32>, tensor<2x1x4xf32>
+    }
+    return %r#1 : tensor<2x1x4xf32>
+  }
+}

@@ -51,6 +51,9 @@ FailureOr<SmallVector<DimAttr>> reshapeDims(ArrayRef<DimAttr> dims,
 /// Whether a dimension is dealt to ranks.
 bool isDealt(DimAttr dim);
 
+/// Whether the documents of a batch say who holds what of a dimension.
+bool isOfBatch(DimAttr dim);
+
 /// How many positions a dimension has, on all ranks.
 int64_t lengthOf(DimAttr dim);
 
