@@ -1,6 +1,7 @@
 """The torch peer of zero.py: FSDP2 over gloo, a process a rank, each with its part of the tokens.
 
-Attention is within a rank's tokens, which is less work than a sequence of all. Prints one line of JSON.
+Every rank gathers the keys and values of all, as context parallelism over all-gather does; torch's own
+needs a GPU. Prints one line of JSON.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 
 import torch
 import torch.distributed as dist
+import torch.distributed.nn.functional as collectives
 import torch.multiprocessing as multiprocessing
 from torch import nn
 from torch.distributed.fsdp import fully_shard
@@ -37,7 +39,10 @@ class Layer(nn.Module):
         """Of [batch, tokens, width]."""
         parts = self.qkv(self.norms[0](x)).unflatten(-1, (-1, HEAD)).transpose(1, 2)
         q, k, v = parts.split((self.heads, self.kv, self.kv), dim=1)
-        result = functional.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        k, v = (torch.cat(collectives.all_gather(each.contiguous()), dim=2) for each in (k, v))
+        rows, first = x.shape[1], x.shape[1] * dist.get_rank()
+        mask = torch.arange(first, first + rows)[:, None] >= torch.arange(k.shape[2])
+        result = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
         x = x + self.o(result.transpose(1, 2).flatten(2))
         y = self.norms[1](x)
         return x + self.down(functional.silu(self.gate(y)) * self.up(y))
