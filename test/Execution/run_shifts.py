@@ -28,11 +28,11 @@ def pad(x: jax.Array, low: int, high: int, value: float = 0) -> jax.Array:
 
 
 def convolve(x: jax.Array, places: int, low: int, high: int, groups: int = 1, dilation: int = 1) -> jax.Array:
-    """By a kernel that the rows make, so that its gradient is one too."""
+    """By numbers, as whose product with themselves rows would have errors that are not independent."""
     features = x.shape[2]
     groups = groups if features % groups == 0 else 1
-    numbers = jnp.cos(jnp.arange(places * features // groups * features, dtype=x.dtype))
-    kernel = numbers.reshape(places, features // groups, features) * jnp.mean(x, (0, 1)) / features
+    shape = places, features // groups, features
+    kernel = jnp.cos(jnp.arange(np.prod(shape), dtype=x.dtype)).reshape(shape) / features
     return jax.lax.conv_general_dilated(
         x,
         kernel,
@@ -100,7 +100,6 @@ STEPS: dict[str, Step] = {
     "pooled": lambda x, n: x - pooled(x, n + 1, jax.lax.add, 0.0) / 4,
     "greatest_of_some": lambda x, n: x - pooled(jax.lax.stop_gradient(x), n + 1, jax.lax.max, -jnp.inf),
     "decayed": lambda x, n: decayed(x, jnp.full_like(x, 0.5)),
-    "gated": lambda x, n: x + decayed(x, jax.nn.sigmoid(x)),
     "summed_up": lambda x, n: jnp.cumsum(x, axis=1) / x.shape[1],
     "by_chunks": lambda x, n: x + by_chunks(x, n + 1),
     "every_other": lambda x, n: x + jnp.repeat(x[:, ::2], 2, axis=1)[:, : x.shape[1]],
