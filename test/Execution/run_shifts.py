@@ -100,7 +100,6 @@ STEPS: dict[str, Step] = {
     "pooled": lambda x, n: x - pooled(x, n + 1, jax.lax.add, 0.0) / 4,
     "greatest_of_some": lambda x, n: x - pooled(jax.lax.stop_gradient(x), n + 1, jax.lax.max, -jnp.inf),
     "decayed": lambda x, n: decayed(x, jnp.full_like(x, 0.5)),
-    "summed_up": lambda x, n: jnp.cumsum(x, axis=1) / x.shape[1],
     "by_chunks": lambda x, n: x + by_chunks(x, n + 1),
     "every_other": lambda x, n: x + jnp.repeat(x[:, ::2], 2, axis=1)[:, : x.shape[1]],
 }
