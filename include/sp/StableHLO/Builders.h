@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "sp/StableHLO/Operations.h"
 
 namespace mlir::sp {
 
@@ -14,6 +15,15 @@ Value convertTo(OpBuilder &builder, Location location, Value value,
 /// The sum of a float value over dimensions, in their order.
 Value sumOver(OpBuilder &builder, Location location, Value value,
               ArrayRef<int64_t> dims);
+
+/// The value with its dimensions in that order.
+Value transposed(OpBuilder &builder, Location location, Value value,
+                 ArrayRef<int64_t> order);
+
+/// The `dot_general` of both: [batch dimensions, others of `lhs`, of `rhs`].
+Value contract(OpBuilder &builder, Location location, Value lhs, Value rhs,
+               const ContractionDims &dims, Type element,
+               ArrayAttr precision = {});
 
 /// A constant everywhere.
 Value splat(OpBuilder &builder, Location location, RankedTensorType type,

@@ -2,6 +2,7 @@
 
 #include "Normalize/Products.h"
 
+#include "sp/StableHLO/Builders.h"
 #include "sp/StableHLO/Operations.h"
 
 using namespace mlir;
@@ -32,17 +33,6 @@ std::optional<PairProduct> mlir::sp::readProduct(stablehlo::DotGeneralOp dot) {
         dim != dims.rhsContracting[0])
       add(-1, dim);
   return product;
-}
-
-Value mlir::sp::transposed(ImplicitLocOpBuilder &b, Value value,
-                           ArrayRef<int64_t> permutation) {
-  auto type = cast<RankedTensorType>(value.getType());
-  if (llvm::equal(permutation, llvm::seq<int64_t>(0, type.getRank())))
-    return value;
-  auto shape = llvm::map_to_vector(
-      permutation, [&](int64_t dim) { return type.getDimSize(dim); });
-  return stablehlo::TransposeOp::create(b, type.clone(shape), value,
-                                        permutation);
 }
 
 /// What is made of a side comes as early as can be: an attention that only
@@ -78,7 +68,7 @@ Value mlir::sp::layOut(ImplicitLocOpBuilder &b, const ProductSide &side,
   permutation.push_back(side.contracted);
   places.push_back(int64_t(dims.size()));
   shape.push_back(type.getDimSize(side.contracted));
-  Value turned = transposed(b, side.value, permutation);
+  Value turned = transposed(b, b.getLoc(), side.value, permutation);
   if (cast<RankedTensorType>(turned.getType()).getShape() == ArrayRef(shape))
     return turned;
   return stablehlo::BroadcastInDimOp::create(b, type.clone(shape), turned,
@@ -194,5 +184,5 @@ Value mlir::sp::createProduct(ImplicitLocOpBuilder &b,
   Value made = stablehlo::DotGeneralOp::create(
       b, type.clone(shape), sides[0], sides[1], numbers,
       dot.getPrecisionConfigAttr(), dot.getAlgorithmAttr());
-  return transposed(b, made, inverse);
+  return transposed(b, b.getLoc(), made, inverse);
 }

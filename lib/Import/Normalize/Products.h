@@ -27,10 +27,6 @@ struct PairProduct {
   ProductSide left, right;
 };
 
-/// The value with its dimensions in that order.
-Value transposed(ImplicitLocOpBuilder &b, Value value,
-                 ArrayRef<int64_t> permutation);
-
 /// A contraction as it is, or none if it sums over more than one dimension.
 std::optional<PairProduct> readProduct(stablehlo::DotGeneralOp dot);
 

@@ -71,16 +71,6 @@ static void spellOutSum(stablehlo::DotGeneralOp op) {
   Type element = type.getElementType();
   Type wide =
       element.getIntOrFloatBitWidth() < 32 ? builder.getF32Type() : element;
-  auto inOrder = [&](Value value, ArrayRef<int64_t> order) -> Value {
-    if (llvm::equal(order, llvm::seq<int64_t>(0, order.size())))
-      return value;
-    auto from = cast<RankedTensorType>(value.getType());
-    SmallVector<int64_t> shape;
-    for (int64_t dim : order)
-      shape.push_back(from.getDimSize(dim));
-    return stablehlo::TransposeOp::create(builder, location, from.clone(shape),
-                                          value, order);
-  };
   // The left side stays as it lies, its rows last or not.
   SmallVector<int64_t> right(rank), left(dims.lhsBatch), rows(dims.lhsBatch);
   for (auto [own, other] : llvm::zip_equal(dims.lhsBatch, dims.rhsBatch))
@@ -90,14 +80,16 @@ static void spellOutSum(stablehlo::DotGeneralOp op) {
     right[own] = other;
   Value sum = stablehlo::MulOp::create(
       builder, location, convertTo(builder, location, lhs, wide),
-      convertTo(builder, location, inOrder(rhs, right), wide));
+      convertTo(builder, location, transposed(builder, location, rhs, right),
+                wide));
   llvm::sort(dims.lhsContracting, std::greater<>());
   for (int64_t dim : dims.lhsContracting)
     sum = sumOver(builder, location, sum, dim);
   llvm::sort(rows);
   for (int64_t &dim : left)
     dim = llvm::find(rows, dim) - rows.begin();
-  sum = convertTo(builder, location, inOrder(sum, left), element);
+  sum = convertTo(builder, location, transposed(builder, location, sum, left),
+                  element);
   op.replaceAllUsesWith(sum);
   op.erase();
 }

@@ -9,6 +9,7 @@
 
 #include "Normalize/SplitSums.h"
 
+#include "sp/StableHLO/Builders.h"
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
 
@@ -117,7 +118,7 @@ Value FactorGradient::product(const PairProduct &cotangent, int64_t keys) {
         order.push_back(
             llvm::find(found->weights.dims, dim == pairs.getRank() ? -1 : dim) -
             found->weights.dims.begin());
-    return transposed(b, found->result, order);
+    return transposed(b, b.getLoc(), found->result, order);
   }
   PairProduct made{cotangent.dot,
                    {weights, {}, keys},

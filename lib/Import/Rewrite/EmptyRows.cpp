@@ -35,40 +35,6 @@ static Value multiplyBy(OpBuilder &builder, Location location, Value value,
       splat(builder, location, typeOf(value), factor));
 }
 
-/// The contraction of a value [batch, rows, kvHeads, ...] with another one that
-/// has batch and kvHeads too.
-static Value contract(OpBuilder &builder, Location location, Value left,
-                      Value right, ArrayRef<int64_t> rightBatch,
-                      ArrayRef<int64_t> leftBound,
-                      ArrayRef<int64_t> rightBound) {
-  SmallVector<int64_t> leftBatch = {0, 2}, shape;
-  for (int64_t dim : leftBatch)
-    shape.push_back(typeOf(left).getDimSize(dim));
-  auto addOthers = [&](Value operand, ArrayRef<int64_t> batch,
-                       ArrayRef<int64_t> bound) {
-    for (auto [dim, size] : llvm::enumerate(typeOf(operand).getShape()))
-      if (!llvm::is_contained(batch, int64_t(dim)) &&
-          !llvm::is_contained(bound, int64_t(dim)))
-        shape.push_back(size);
-  };
-  addOthers(left, leftBatch, leftBound);
-  addOthers(right, rightBatch, rightBound);
-  auto dims = stablehlo::DotDimensionNumbersAttr::get(
-      builder.getContext(), leftBatch, rightBatch, leftBound, rightBound);
-  return stablehlo::DotGeneralOp::create(
-      builder, location, typeOf(left).clone(shape), left, right, dims,
-      ArrayAttr(), stablehlo::DotAlgorithmAttr());
-}
-
-static Value transpose(OpBuilder &builder, Location location, Value value,
-                       ArrayRef<int64_t> order) {
-  SmallVector<int64_t> shape;
-  for (int64_t dim : order)
-    shape.push_back(typeOf(value).getDimSize(dim));
-  return stablehlo::TransposeOp::create(
-      builder, location, typeOf(value).clone(shape), value, order);
-}
-
 /// Means over keys of values [batch, keys, kvHeads, dv]: [batch, kvHeads, dv].
 /// Their sum could overflow.
 static Value means(OpBuilder &builder, Location location, Value values) {
@@ -193,12 +159,13 @@ Value EmptyRowGradients::ofQueries(double slope) {
   SmallVector<int64_t> whole = {rows[0], rows[1], rows[2] * rows[3], rows[4]};
   if (!isMean)
     return notNumbers(whole, /*perQuery=*/true);
-  Value moment = contract(builder, location, centred(), key, {0, 2}, {1}, {1});
+  Value moment = contract(builder, location, centred(), key,
+                          {{0, 2}, {0, 2}, {1}, {1}}, elementOf(centred()));
   moment = multiplyBy(builder, location, moment,
                       slope / double(typeOf(key).getDimSize(1)));
-  Value gradient =
-      contract(builder, location, cotangent, moment, {0, 1}, {4}, {2});
-  gradient = transpose(builder, location, gradient, {0, 2, 1, 3, 4});
+  Value gradient = contract(builder, location, cotangent, moment,
+                            {{0, 2}, {0, 1}, {4}, {2}}, elementOf(cotangent));
+  gradient = transposed(builder, location, gradient, {0, 2, 1, 3, 4});
   return reshape(builder, location, gradient, whole);
 }
 
@@ -207,9 +174,10 @@ Value EmptyRowGradients::ofKeys(double slope) {
   if (!isMean)
     return notNumbers(keys, /*perQuery=*/false);
   Value moment =
-      contract(builder, location, cotangent, query, {0, 2}, {1, 3}, {1, 3});
+      contract(builder, location, cotangent, query,
+               {{0, 2}, {0, 2}, {1, 3}, {1, 3}}, elementOf(cotangent));
   moment = multiplyBy(builder, location, moment, slope / double(keys[1]));
-  Value gradient =
-      contract(builder, location, centred(), moment, {0, 1}, {3}, {2});
-  return transpose(builder, location, gradient, {0, 2, 1, 3});
+  Value gradient = contract(builder, location, centred(), moment,
+                            {{0, 2}, {0, 1}, {3}, {2}}, elementOf(centred()));
+  return transposed(builder, location, gradient, {0, 2, 1, 3});
 }

@@ -8,18 +8,6 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-/// The value with its dimensions in that order.
-static Value reorder(OpBuilder &builder, Location loc, Value value,
-                     ArrayRef<int64_t> order) {
-  if (llvm::is_sorted(order))
-    return value;
-  SmallVector<int64_t> shape;
-  for (int64_t dim : order)
-    shape.push_back(shapeOf(value)[dim]);
-  return stablehlo::TransposeOp::create(
-      builder, loc, typeOf(value).clone(shape), value, order);
-}
-
 namespace {
 
 /// A convolution of sequences, as sums or products.
@@ -62,9 +50,10 @@ private:
   Value inSums(Value value) {
     return convertType(builder, loc, value, typeOf(value).clone(sumType()));
   }
-  Value product(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch,
-                ArrayRef<int64_t> rhsBatch, ArrayRef<int64_t> lhsSummed,
-                ArrayRef<int64_t> rhsSummed);
+  Value product(Value lhs, Value rhs, const ContractionDims &dims) {
+    return contract(builder, loc, lhs, rhs, dims, sumType(),
+                    op.getPrecisionConfigAttr());
+  }
 
   stablehlo::ConvolutionOp op;
   stablehlo::ConvDimensionNumbersAttr dims;
@@ -89,29 +78,6 @@ bool SequenceConvolution::findWindow() {
   if (std::optional<DenseIntElementsAttr> edges = op.getPadding())
     window.low = *edges->value_begin<int64_t>();
   return window.size > 1 && window.readsRows();
-}
-
-Value SequenceConvolution::product(Value lhs, Value rhs,
-                                   ArrayRef<int64_t> lhsBatch,
-                                   ArrayRef<int64_t> rhsBatch,
-                                   ArrayRef<int64_t> lhsSummed,
-                                   ArrayRef<int64_t> rhsSummed) {
-  SmallVector<int64_t> shape;
-  for (int64_t dim : lhsBatch)
-    shape.push_back(shapeOf(lhs)[dim]);
-  auto addFree = [&](Value value, ArrayRef<int64_t> batch,
-                     ArrayRef<int64_t> summed) {
-    for (auto [dim, size] : llvm::enumerate(shapeOf(value)))
-      if (!llvm::is_contained(batch, dim) && !llvm::is_contained(summed, dim))
-        shape.push_back(size);
-  };
-  addFree(lhs, lhsBatch, lhsSummed);
-  addFree(rhs, rhsBatch, rhsSummed);
-  auto numbers = stablehlo::DotDimensionNumbersAttr::get(
-      op.getContext(), lhsBatch, rhsBatch, lhsSummed, rhsSummed);
-  return stablehlo::DotGeneralOp::create(
-      builder, loc, RankedTensorType::get(shape, sumType()), lhs, rhs, numbers,
-      op.getPrecisionConfigAttr(), stablehlo::DotAlgorithmAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,7 +108,7 @@ Value SequenceConvolution::placeOf(Value rows, int64_t place) {
     order[batchOut] = dims.getInputBatchDimension();
     order[rowsOut] = window.dim;
     order[featureOut] = feature;
-    Value ordered = inSums(reorder(builder, loc, rows, order));
+    Value ordered = inSums(transposed(builder, loc, rows, order));
     kernel = inSums(reshapeTo(builder, loc, kernel, {groups}));
     kernel = stablehlo::BroadcastInDimOp::create(
         builder, loc, typeOf(ordered), kernel, ArrayRef<int64_t>{featureOut});
@@ -152,19 +118,19 @@ Value SequenceConvolution::placeOf(Value rows, int64_t place) {
   SmallVector<int64_t> grouped(shapeOf(rows));
   grouped[feature] = groups;
   grouped.insert(grouped.begin() + feature + 1, shape[in]);
-  kernel = reorder(builder, loc, kernel,
-                   {in, dims.getKernelOutputFeatureDimension(), spatial});
+  kernel = transposed(builder, loc, kernel,
+                      {in, dims.getKernelOutputFeatureDimension(), spatial});
   int64_t made = shapeOf(kernel)[1] / groups;
   Value result;
   if (groups == 1) {
     kernel = reshapeTo(builder, loc, kernel, {shape[in], made});
-    result = product(rows, kernel, {}, {}, {feature}, {0});
+    result = product(rows, kernel, {{}, {}, {feature}, {0}});
   } else {
     kernel = reshapeTo(builder, loc, kernel, {shape[in], groups, made});
-    result = product(reshapeTo(builder, loc, rows, grouped), kernel, {feature},
-                     {1}, {feature + 1}, {0});
+    result = product(reshapeTo(builder, loc, rows, grouped), kernel,
+                     {{feature}, {1}, {feature + 1}, {0}});
     // [groups, the two others in their order, features of a group].
-    result = reorder(builder, loc, result, {1, 2, 0, 3});
+    result = transposed(builder, loc, result, {1, 2, 0, 3});
     result = reshapeTo(builder, loc, result,
                        {shapeOf(result)[0], shapeOf(result)[1], groups * made});
   }
@@ -172,7 +138,7 @@ Value SequenceConvolution::placeOf(Value rows, int64_t place) {
   order[batchOut] = isBatchFirst ? 0 : 1;
   order[rowsOut] = isBatchFirst ? 1 : 0;
   order[featureOut] = 2;
-  return reorder(builder, loc, result, order);
+  return transposed(builder, loc, result, order);
 }
 
 Value SequenceConvolution::sumOfPlaces() {
@@ -209,13 +175,13 @@ Value SequenceConvolution::resultAt(Value rows) {
     order[feature] = in;
     Value terms = stablehlo::MulOp::create(
         builder, loc, inSums(rows),
-        inSums(reorder(builder, loc, op.getRhs(), order)));
+        inSums(transposed(builder, loc, op.getRhs(), order)));
     SmallVector<int64_t> summed = {window.dim, feature};
     llvm::sort(summed);
     result = sumOver(builder, loc, terms, summed);
   } else if (groups == 1) {
-    result = product(rows, op.getRhs(), {}, {}, {window.dim, feature},
-                     {spatial, in});
+    result = product(rows, op.getRhs(),
+                     {{}, {}, {window.dim, feature}, {spatial, in}});
   } else {
     SmallVector<int64_t> ofRows(shapeOf(rows)), ofKernel(shapeOf(op.getRhs()));
     ofRows[batch] = groups;
@@ -226,14 +192,16 @@ Value SequenceConvolution::resultAt(Value rows) {
       return dim > split ? dim + 1 : dim;
     };
     result = product(reshapeTo(builder, loc, rows, ofRows),
-                     reshapeTo(builder, loc, op.getRhs(), ofKernel), {batch},
-                     {out}, {behind(window.dim, batch), behind(feature, batch)},
-                     {behind(spatial, out), behind(in, out)});
-    result = reorder(builder, loc, result, {1, 0, 2});
+                     reshapeTo(builder, loc, op.getRhs(), ofKernel),
+                     {{batch},
+                      {out},
+                      {behind(window.dim, batch), behind(feature, batch)},
+                      {behind(spatial, out), behind(in, out)}});
+    result = transposed(builder, loc, result, {1, 0, 2});
   }
   result = reshapeTo(builder, loc, result, {batches, groups * features});
   if (dims.getOutputBatchDimension() > dims.getOutputFeatureDimension())
-    result = reorder(builder, loc, result, {1, 0});
+    result = transposed(builder, loc, result, {1, 0});
   SmallVector<int64_t> shape(shapeOf(op));
   shape[dims.getOutputSpatialDimensions()[0]] = 1;
   return reshapeTo(builder, loc, result, shape);

@@ -36,6 +36,39 @@ Value mlir::sp::convertTo(OpBuilder &builder, Location location, Value value,
                                       value);
 }
 
+Value mlir::sp::transposed(OpBuilder &builder, Location location, Value value,
+                           ArrayRef<int64_t> order) {
+  if (llvm::is_sorted(order))
+    return value;
+  auto shape = llvm::map_to_vector(
+      order, [&](int64_t dim) { return typeOf(value).getDimSize(dim); });
+  return stablehlo::TransposeOp::create(
+      builder, location, typeOf(value).clone(shape), value, order);
+}
+
+Value mlir::sp::contract(OpBuilder &builder, Location location, Value lhs,
+                         Value rhs, const ContractionDims &dims, Type element,
+                         ArrayAttr precision) {
+  SmallVector<int64_t> shape;
+  for (int64_t dim : dims.lhsBatch)
+    shape.push_back(typeOf(lhs).getDimSize(dim));
+  auto addOthers = [&](Value operand, ArrayRef<int64_t> batch,
+                       ArrayRef<int64_t> contracting) {
+    for (auto [dim, size] : llvm::enumerate(typeOf(operand).getShape()))
+      if (!llvm::is_contained(batch, int64_t(dim)) &&
+          !llvm::is_contained(contracting, int64_t(dim)))
+        shape.push_back(size);
+  };
+  addOthers(lhs, dims.lhsBatch, dims.lhsContracting);
+  addOthers(rhs, dims.rhsBatch, dims.rhsContracting);
+  auto numbers = stablehlo::DotDimensionNumbersAttr::get(
+      builder.getContext(), dims.lhsBatch, dims.rhsBatch, dims.lhsContracting,
+      dims.rhsContracting);
+  return stablehlo::DotGeneralOp::create(
+      builder, location, RankedTensorType::get(shape, element), lhs, rhs,
+      numbers, precision, stablehlo::DotAlgorithmAttr());
+}
+
 Value mlir::sp::sumOver(OpBuilder &builder, Location location, Value value,
                         ArrayRef<int64_t> dims) {
   SmallVector<int64_t> shape(typeOf(value).getShape());
