@@ -46,6 +46,7 @@ static constexpr StringLiteral kFlag = "a flag", kNumber = "an integer";
 static constexpr Declared kOfOperations[] = {
     {kShardings, "a list of shardings", isListOf<ShardingAttr>},
     {kTurns, kFlag, is<UnitAttr>},
+    {kOneRun, kFlag, is<UnitAttr>},
     {kRowsOfBatch, kFlag, is<UnitAttr>},
     {kBackward, kFlag, is<UnitAttr>},
     {kAhead, kFlag, is<UnitAttr>},

@@ -1,6 +1,7 @@
 //===- AxisRows.cpp - Where operations take dealt rows --------------------===//
 
 #include "AxisTransfer.h"
+#include "sp/IR/ShardingRules.h"
 
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
@@ -167,9 +168,24 @@ static void addRows(SmallVectorImpl<DealtRows> &all, DealtRows rows) {
   all.push_back(rows);
 }
 
+/// Rows that are dealt in runs, of which nothing inside is dealt, are dealt one
+/// by one.
+static void joinRuns(SmallVectorImpl<DealtRows> &all) {
+  for (DealtRows &rows : all) {
+    bool isInnermost = llvm::none_of(all, [&](const DealtRows &other) {
+      return other.dim == rows.dim && other.inner < rows.inner;
+    });
+    LayoutAttr layout = isInnermost && rows.inner > 1
+                            ? ofRuns(rows.layout, rows.inner)
+                            : LayoutAttr();
+    if (layout)
+      rows = {layout, rows.dim, 1, rows.size * rows.inner};
+  }
+}
+
 AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
-                            ArrayRef<int64_t> newShape,
-                            const MeshFactors &mesh) {
+                            ArrayRef<int64_t> newShape, const MeshFactors &mesh,
+                            bool oneRun) {
   AxisType type = from;
   type.rows.clear();
   type.dealt = 0;
@@ -178,8 +194,27 @@ AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
     int64_t begin = before[rows.dim].begin * rows.inner;
     auto parts = spread({begin, begin * rows.size}, after);
     AxisSet axes = mesh.of(rows.layout);
+    if (oneRun && rows.size == 1)
+      for (auto [dim, whole] : llvm::enumerate(after))
+        if (whole.begin < begin && whole.end == begin)
+          parts = {{static_cast<unsigned>(dim), {begin, begin}}};
     if (!parts) {
       type.varying |= axes;
+      continue;
+    }
+    // Whole runs of rows are dealt as rows.
+    auto [outer, part] = parts->front();
+    Span first = part;
+    if (oneRun && outer > 0 && newShape[outer - 1] == 1 &&
+        first.end == after[outer].end) {
+      --outer;
+      first.begin = first.end;
+    }
+    int64_t run = first.begin / begin;
+    if (LayoutAttr runs = run > 1 ? inRuns(rows.layout, run) : LayoutAttr()) {
+      addRows(type.rows, {runs, outer, first.begin / after[outer].begin,
+                          first.end / first.begin});
+      type.dealt |= axes;
       continue;
     }
     for (auto [dim, part] : *parts)
@@ -188,6 +223,7 @@ AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
     type.dealt |= axes;
   }
   type.varying &= ~type.dealt;
+  joinRuns(type.rows);
   // Rows that are alike beside one another are so together.
   type.uniform = 0;
   for (auto [dim, whole] : llvm::enumerate(after)) {

@@ -8,6 +8,7 @@
 
 #include "AxisTransfer.h"
 
+#include "sp/IR/Attributes.h"
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/LocalForms.h"
 #include "sp/StableHLO/Operations.h"
@@ -253,8 +254,8 @@ SmallVector<AxisType> AxisTransfer::apply(Operation *op) {
       .Case([&](AttendBackwardOp op) { return ofAttendBackward(op); })
       .Case([&](stablehlo::ReshapeOp op) {
         Value operand = op.getOperand();
-        return Types{
-            reshaped(known(operand), shapeOf(operand), shapeOf(op), mesh)};
+        return Types{reshaped(known(operand), shapeOf(operand), shapeOf(op),
+                              mesh, op->hasAttr(kOneRun))};
       })
       .Case([&](stablehlo::IotaOp) { return Types(1); })
       .Case([&](EmptyOp op) {

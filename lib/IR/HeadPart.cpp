@@ -68,7 +68,7 @@ DimAttr HeadPartAttr::getQueryDim() const {
   SmallVector<AtomAttr> atoms = {atomOf(getKv())};
   if (getEach().getLength() > 1)
     atoms.push_back(atomOf(getEach()));
-  return DimAttr::get(getContext(), atoms);
+  return productOf(getContext(), atoms);
 }
 
 DimAttr HeadPartAttr::getKvDim() const {

@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace mlir::sp;
+using sprt::algebra::Layout;
 
 bool mlir::sp::isOfBatch(DimAttr dim) {
   return llvm::any_of(dim.getAtoms(), [](AtomAttr atom) {
@@ -65,10 +66,43 @@ bool mlir::sp::sharesAxis(DimAttr dim, ArrayRef<DimAttr> dims) {
   });
 }
 
+int64_t mlir::sp::runsOf(LayoutAttr layout) {
+  LayoutKind kind = layout.getKind();
+  if (kind != LayoutKind::Contiguous && kind != LayoutKind::Zigzag)
+    return 0;
+  Layout algebra = toAlgebra(layout.getWhole());
+  int64_t runs =
+      Layout::granule(algebra.kind(), algebra.ring(), algebra.split()) *
+      algebra.blocks().count;
+  return algebra.length() % runs == 0 ? runs : 0;
+}
+
+LayoutAttr mlir::sp::inRuns(LayoutAttr layout, int64_t by) {
+  int64_t runs = runsOf(layout);
+  if (runs == 0 || layout.getLength() % by != 0 ||
+      layout.getWhole().getLength() % (runs * by) != 0)
+    return LayoutAttr();
+  return LayoutAttr::get(layout.getContext(), layout.getKind(),
+                         layout.getLength() / by, layout.getAxis(),
+                         layout.getRanks(), layout.getSplit(),
+                         layout.getWithin() / by, layout.getBlocks(),
+                         layout.getTurns(), layout.getHolds());
+}
+
+LayoutAttr mlir::sp::ofRuns(LayoutAttr layout, int64_t by) {
+  if (runsOf(layout) == 0)
+    return LayoutAttr();
+  return LayoutAttr::get(layout.getContext(), layout.getKind(),
+                         layout.getLength() * by, layout.getAxis(),
+                         layout.getRanks(), layout.getSplit(),
+                         layout.getWithin() * by, layout.getBlocks(),
+                         layout.getTurns(), layout.getHolds());
+}
+
 namespace {
 
-/// Hands out the atoms of dimensions in row-major order; whole atoms may be
-/// cut, and pieces of whole atoms join again.
+/// What is left of atoms, read from the outermost on. Whole atoms may be cut,
+/// and dealt ones where ranks have whole runs of what follows.
 class AtomReader {
 public:
   explicit AtomReader(ArrayRef<DimAttr> dims) {
@@ -76,70 +110,100 @@ public:
       for (AtomAttr atom : dim.getAtoms())
         if (atom.getSize() != 1 || atom.getLayout())
           atoms.push_back(atom);
-    advanceTo(0);
+    std::reverse(atoms.begin(), atoms.end());
   }
 
-  /// The atoms of a dimension of that size.
-  FailureOr<DimAttr> read(MLIRContext *context, int64_t size) {
-    SmallVector<AtomAttr> parts;
-    int64_t whole = 1;
-    auto flush = [&] {
-      if (whole != 1)
-        parts.push_back(AtomAttr::get(context, whole, LayoutAttr()));
-      whole = 1;
-    };
-    while (size != 1) {
-      if (next >= atoms.size())
-        return failure();
-      AtomAttr atom = atoms[next];
-      if (atom.getLayout()) {
-        if (size % atom.getSize() != 0)
-          return failure();
-        flush();
-        parts.push_back(atom);
-        size /= atom.getSize();
-        advanceTo(next + 1);
-        continue;
-      }
-      int64_t piece = std::gcd(size, left);
-      if (piece == 1)
-        return failure();
-      whole *= piece;
-      size /= piece;
-      left /= piece;
-      if (left == 1)
-        advanceTo(next + 1);
-    }
-    flush();
-    if (parts.empty())
-      parts.push_back(AtomAttr::get(context, 1, LayoutAttr()));
-    return DimAttr::get(context, parts);
-  }
-
-  /// The dealt atom of one position that comes next, or null.
-  AtomAttr readSingle() {
-    if (next >= atoms.size() || atoms[next].getSize() != 1)
-      return AtomAttr();
-    advanceTo(next + 1);
-    return atoms[next - 1];
-  }
-
+  bool isDone() const { return atoms.empty(); }
+  AtomAttr next() const { return atoms.back(); }
   bool hasDealt() const {
-    return llvm::any_of(ArrayRef(atoms).drop_front(next),
+    return llvm::any_of(atoms,
                         [](AtomAttr atom) { return bool(atom.getLayout()); });
   }
 
-private:
-  void advanceTo(size_t index) {
-    next = index;
-    left = next < atoms.size() ? atoms[next].getSize() : 1;
+  /// The first `size` positions of the next atom, or null.
+  AtomAttr take(int64_t size) {
+    AtomAttr atom = atoms.back();
+    if (size == 0 || atom.getSize() % size != 0)
+      return atom.getSize() == size ? atoms.pop_back_val() : AtomAttr();
+    int64_t rest = atom.getSize() / size;
+    LayoutAttr layout = atom.getLayout();
+    if (layout && rest != 1 && !(layout = inRuns(layout, rest)))
+      return AtomAttr();
+    atoms.pop_back();
+    if (rest != 1)
+      atoms.push_back(AtomAttr::get(atom.getContext(), rest, LayoutAttr()));
+    return AtomAttr::get(atom.getContext(), size, layout);
   }
 
+private:
+  /// The next one last.
   SmallVector<AtomAttr> atoms;
-  size_t next = 0;
-  /// What is left of a whole atom that was cut.
-  int64_t left = 1;
 };
+
+/// A product of atoms in one form: whole ones that follow each other are one,
+/// and so is a dealt one with the whole one behind it, where a layout says it.
+class AtomProduct {
+public:
+  void append(AtomAttr atom) {
+    bool isWhole = !atom.getLayout();
+    if (isWhole && atom.getSize() == 1)
+      return;
+    LayoutAttr joined;
+    if (isWhole && !atoms.empty())
+      if (LayoutAttr last = atoms.back().getLayout())
+        joined = ofRuns(last, atom.getSize());
+    if (joined || (isWhole && !atoms.empty() && !atoms.back().getLayout()))
+      atom = AtomAttr::get(atom.getContext(),
+                           atoms.pop_back_val().getSize() * atom.getSize(),
+                           joined);
+    atoms.push_back(atom);
+  }
+
+  DimAttr finish(MLIRContext *context) const {
+    if (atoms.empty())
+      return DimAttr::get(context, AtomAttr::get(context, 1, LayoutAttr()));
+    return DimAttr::get(context, atoms);
+  }
+
+  /// Whether an axis deals several of the atoms.
+  bool repeatsAxis() const {
+    for (ArrayRef<AtomAttr> rest = atoms; !rest.empty();
+         rest = rest.drop_front())
+      for (AtomAttr other : rest.drop_front())
+        if (rest.front().getLayout() && other.getLayout() &&
+            rest.front().getLayout().getAxis().overlaps(
+                other.getLayout().getAxis()))
+          return true;
+    return false;
+  }
+
+private:
+  SmallVector<AtomAttr> atoms;
+};
+
+/// The atoms of a dimension of that size.
+FailureOr<DimAttr> readDim(AtomReader &reader, MLIRContext *context,
+                           int64_t size) {
+  // A dealt atom of one position may be a dimension of its own.
+  bool isSingle = size == 1 && !reader.isDone() && reader.next().getSize() == 1;
+  AtomProduct parts;
+  while (size != 1 || isSingle) {
+    if (reader.isDone())
+      return failure();
+    AtomAttr next = reader.next();
+    int64_t piece = next.getLayout() ? std::min(size, next.getSize())
+                                     : std::gcd(size, next.getSize());
+    isSingle = false;
+    if ((piece == 1 && next.getSize() != 1) || size % piece != 0)
+      return failure();
+    AtomAttr atom = reader.take(piece);
+    if (!atom)
+      return failure();
+    parts.append(atom);
+    size /= piece;
+  }
+  return parts.finish(context);
+}
 
 bool isEmpty(ArrayRef<DimAttr> dims) {
   return llvm::any_of(dims, [](DimAttr dim) {
@@ -149,6 +213,29 @@ bool isEmpty(ArrayRef<DimAttr> dims) {
 }
 
 } // namespace
+
+DimAttr mlir::sp::productOf(MLIRContext *context, ArrayRef<AtomAttr> atoms) {
+  AtomProduct product;
+  for (AtomAttr atom : atoms)
+    product.append(atom);
+  return product.finish(context);
+}
+
+DimAttr mlir::sp::dimOver(MeshOp mesh, ArrayRef<AxisAttr> axes, int64_t size) {
+  SmallVector<AtomAttr> atoms;
+  for (auto [index, axis] : llvm::enumerate(axes)) {
+    int64_t ranks = mesh.getAxisSize(axis);
+    bool isLast = index + 1 == axes.size();
+    if (!isLast && size % ranks != 0)
+      return DimAttr();
+    int64_t length = isLast ? size : ranks;
+    size /= ranks;
+    auto layout = LayoutAttr::get(mesh.getContext(), LayoutKind::Contiguous,
+                                  length, axis, ranks);
+    atoms.push_back(AtomAttr::get(mesh.getContext(), length, layout));
+  }
+  return productOf(mesh.getContext(), atoms);
+}
 
 FailureOr<SmallVector<DimAttr>> mlir::sp::reshapeDims(ArrayRef<DimAttr> dims,
                                                       ArrayRef<int64_t> shape) {
@@ -163,9 +250,7 @@ FailureOr<SmallVector<DimAttr>> mlir::sp::reshapeDims(ArrayRef<DimAttr> dims,
   SmallVector<DimAttr> result(dims.take_front(same));
   AtomReader reader(dims.drop_front(same));
   for (int64_t size : shape.drop_front(same)) {
-    AtomAttr single = size == 1 ? reader.readSingle() : AtomAttr();
-    FailureOr<DimAttr> dim =
-        single ? DimAttr::get(context, single) : reader.read(context, size);
+    FailureOr<DimAttr> dim = readDim(reader, context, size);
     if (failed(dim))
       return failure();
     result.push_back(*dim);
@@ -175,93 +260,27 @@ FailureOr<SmallVector<DimAttr>> mlir::sp::reshapeDims(ArrayRef<DimAttr> dims,
   return result;
 }
 
-namespace {
-
-/// What is left of a product of atoms, read from the outermost on.
-struct AtomCursor {
-  explicit AtomCursor(DimAttr dim) : atoms(dim.getAtoms()) { enter(); }
-
-  bool isDone() const { return atoms.empty(); }
-  LayoutAttr layout() const { return atoms.front().getLayout(); }
-
-  void drop() {
-    atoms = atoms.drop_front();
-    enter();
-  }
-  /// Takes `size` off the whole atom at hand.
-  LogicalResult take(int64_t size) {
-    if (isDone() || size == 0 || left % size != 0)
-      return failure(size != 1);
-    left /= size;
-    skipOnes();
-    return success();
-  }
-
-  ArrayRef<AtomAttr> atoms;
-  int64_t left = 1;
-
-private:
-  void enter() {
-    left = isDone() ? 1 : atoms.front().getSize();
-    skipOnes();
-  }
-  void skipOnes() {
-    if (!isDone() && !layout() && left == 1)
-      drop();
-  }
-};
-
-} // namespace
-
-/// Whether an axis deals several of the atoms.
-static bool repeatsAxis(ArrayRef<AtomAttr> atoms) {
-  for (; !atoms.empty(); atoms = atoms.drop_front())
-    for (AtomAttr other : atoms.drop_front())
-      if (atoms.front().getLayout() && other.getLayout() &&
-          atoms.front().getLayout().getAxis().overlaps(
-              other.getLayout().getAxis()))
-        return true;
-  return false;
-}
-
 static FailureOr<DimAttr> mergeAtoms(DimAttr first, DimAttr second) {
-  AtomCursor a(first), b(second);
-  SmallVector<AtomAttr> merged;
-  int64_t whole = 1;
-  auto flush = [&] {
-    if (whole != 1)
-      merged.push_back(AtomAttr::get(first.getContext(), whole, LayoutAttr()));
-    whole = 1;
-  };
-  while (!a.isDone() || !b.isDone()) {
-    bool dealtA = !a.isDone() && a.layout(), dealtB = !b.isDone() && b.layout();
-    if (!dealtA && !dealtB) {
-      int64_t piece = std::gcd(a.left, b.left);
-      if (piece == 1 || failed(a.take(piece)) || failed(b.take(piece)))
-        return failure();
-      whole *= piece;
-      continue;
-    }
-    if (dealtA && dealtB && a.atoms.front() != b.atoms.front())
+  AtomReader a(first), b(second);
+  AtomProduct merged;
+  while (!a.isDone() && !b.isDone()) {
+    LayoutAttr ofA = a.next().getLayout(), ofB = b.next().getLayout();
+    int64_t sizeA = a.next().getSize(), sizeB = b.next().getSize();
+    int64_t piece =
+        ofA || ofB ? std::min(sizeA, sizeB) : std::gcd(sizeA, sizeB);
+    if (piece == 1 && sizeA != 1 && sizeB != 1)
       return failure();
-    flush();
-    AtomAttr atom = dealtA ? a.atoms.front() : b.atoms.front();
-    merged.push_back(atom);
-    if (!dealtA && failed(a.take(atom.getSize())))
+    AtomAttr atomA = a.take(piece), atomB = b.take(piece);
+    if (!atomA || !atomB || (ofA && ofB && atomA != atomB))
       return failure();
-    if (!dealtB && failed(b.take(atom.getSize())))
-      return failure();
-    if (dealtA)
-      a.drop();
-    if (dealtB)
-      b.drop();
+    merged.append(ofA ? atomA : atomB);
   }
-  flush();
-  if (repeatsAxis(merged))
+  for (AtomReader *rest : {&a, &b})
+    while (!rest->isDone() && rest->next().getSize() == 1)
+      merged.append(rest->take(1));
+  if (!a.isDone() || !b.isDone() || merged.repeatsAxis())
     return failure();
-  if (merged.empty())
-    merged.push_back(AtomAttr::get(first.getContext(), 1, LayoutAttr()));
-  return DimAttr::get(first.getContext(), merged);
+  return merged.finish(first.getContext());
 }
 
 FailureOr<DimAttr> mlir::sp::mergeDims(DimAttr a, DimAttr b) {

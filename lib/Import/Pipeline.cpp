@@ -30,6 +30,7 @@ void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createSelectScattersPass());
   manager.addNestedPass<func::FuncOp>(createSplitWindowsPass());
+  manager.addNestedPass<func::FuncOp>(createSplitStridesPass());
   manager.addNestedPass<func::FuncOp>(createFoldSlicesOfPadsPass());
   manager.addNestedPass<func::FuncOp>(createOrientProductsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());

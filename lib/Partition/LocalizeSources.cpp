@@ -10,6 +10,7 @@
 
 #include "Localizer.h"
 
+#include "sp/IR/Attributes.h"
 #include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
@@ -42,6 +43,16 @@ Value Localizer::emitIota(stablehlo::IotaOp op, ArrayRef<DimAttr> dims) {
                                              ArrayRef<int64_t>{dim});
 }
 
+/// Whether a rank has one position of a dimension that `others` do not have: a
+/// run of rows of theirs.
+static bool hasOneRun(RankedTensorType type, ArrayRef<DimAttr> dims,
+                      ArrayRef<DimAttr> others) {
+  return llvm::any_of(llvm::enumerate(dims), [&](auto dim) {
+    return isDealt(dim.value()) && type.getDimSize(dim.index()) == 1 &&
+           !llvm::is_contained(others, dim.value());
+  });
+}
+
 Value Localizer::emitReshape(stablehlo::ReshapeOp op, ArrayRef<DimAttr> dims) {
   Value operand = op.getOperand();
   ArrayRef<int64_t> shape =
@@ -54,9 +65,12 @@ Value Localizer::emitReshape(stablehlo::ReshapeOp op, ArrayRef<DimAttr> dims) {
     made = wholeDims(op);
   }
   Value input = require(operand, *operandDims, op);
-  Value value = stablehlo::ReshapeOp::create(
+  auto value = stablehlo::ReshapeOp::create(
       builder, op.getLoc(), localType(getElementTypeOrSelf(op.getType()), made),
       input);
+  if (hasOneRun(value.getType(), made, *operandDims) ||
+      hasOneRun(typeOf(input), *operandDims, made))
+    value->setAttr(kOneRun, builder.getUnitAttr());
   return isLocal ? value : reshard(value, made, dims, op);
 }
 

@@ -158,7 +158,8 @@ bool RowRegions::isLocal(Operation *op, LayoutAttr rows) {
   if (isa<stablehlo::ReshapeOp>(op)) {
     FailureOr<SmallVector<DimAttr>> dims = reshapeDims(
         propagation.dimsOf(op->getOperand(0)), shapeOf(op->getResult(0)));
-    return succeeded(dims) &&
+    std::optional<RowPlace> before = rowsOf(op->getOperand(0));
+    return succeeded(dims) && before && before->rows == rows &&
            ArrayRef(*dims) == propagation.dimsOf(op->getResult(0));
   }
   for (const Factor &factor : getFactors(op)) {

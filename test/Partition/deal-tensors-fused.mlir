@@ -5,7 +5,7 @@ sp.mesh @mesh <["tp" = 2]> tensor "tp"
 // Queries, keys and values of one product, gate and up of another: each part is dealt
 // by itself. Weights that share a constant are not dealt alike for it.
 // CHECK: func.func @main(%{{[^:]*}}: tensor<1x64x32xf32>,
-// CHECK-SAME: %{{[^:]*}}: tensor<32x96xf32> {sp.donated_to = 2 : i64, sp.sharding = #sp.sharding<{{\[\[}}32], [3, 4 by <contiguous 4 on "tp" of 2>, 8]]>}
+// CHECK-SAME: %{{[^:]*}}: tensor<32x96xf32> {sp.donated_to = 2 : i64, sp.sharding = #sp.sharding<{{\[\[}}32], [3, 32 by <contiguous 32 on "tp" of 2>]]>}
 // CHECK-SAME: %{{[^:]*}}: tensor<32x96xf32> {sp.donated_to = 3 : i64, sp.sharding = #sp.sharding<{{\[\[}}32], [2, 48 by <contiguous 48 on "tp" of 2>]]>}
 // CHECK-SAME: %{{[^:]*}}: tensor<48x32xf32> {sp.sharding = #sp.sharding<{{\[\[}}48 by <contiguous 48 on "tp" of 2>], [32]]>})
 // CHECK: stablehlo.slice %{{.*}} [0:1, 0:64, 2:3, 0:32] : (tensor<1x64x3x32xf32>) -> tensor<1x64x1x32xf32>

@@ -7,9 +7,9 @@ module @layer {
   sp.mesh @mesh <["tp" = 2]> tensor "tp"
   // CHECK-LABEL: module @layer
   // CHECK: func.func @main(%{{[^:]*}}: tensor<1x64x32xf32>,
-  // CHECK-SAME: %{{[^:]*}}: tensor<32x32xf32> {sp.sharding = #sp.sharding<{{\[\[}}32], [2 by <contiguous 2 on "tp" of 2>, 16]]>}
-  // CHECK-SAME: %{{[^:]*}}: tensor<32x16xf32> {sp.sharding = #sp.sharding<{{\[\[}}32], [2 by <contiguous 2 on "tp" of 2>, 8]]>}
-  // CHECK-SAME: %{{[^:]*}}: tensor<32x32xf32> {sp.sharding = #sp.sharding<{{\[\[}}2 by <contiguous 2 on "tp" of 2>, 16], [32]]>}
+  // CHECK-SAME: %{{[^:]*}}: tensor<32x32xf32> {sp.sharding = #sp.sharding<{{\[\[}}32], [32 by <contiguous 32 on "tp" of 2>]]>}
+  // CHECK-SAME: %{{[^:]*}}: tensor<32x16xf32> {sp.sharding = #sp.sharding<{{\[\[}}32], [16 by <contiguous 16 on "tp" of 2>]]>}
+  // CHECK-SAME: %{{[^:]*}}: tensor<32x32xf32> {sp.sharding = #sp.sharding<{{\[\[}}32 by <contiguous 32 on "tp" of 2>], [32]]>}
   // CHECK-SAME: %{{[^:]*}}: tensor<32x99xf32> {sp.sharding = #sp.sharding<{{\[\[}}32], [99 by <contiguous 99 on "tp" of 2>]]>}
   // CHECK-SAME: %{{[^:]*}}: tensor<99xf32> {sp.sharding = #sp.sharding<{{\[\[}}99 by <contiguous 99 on "tp" of 2>]]>}
   // CHECK-SAME: %{{[^:]*}}: tensor<99x32xf32> {sp.donated_to = 1 : i64, sp.sharding = #sp.sharding<{{\[\[}}99 by <contiguous 99 on "tp" of 2>], [32]]>}
@@ -44,8 +44,8 @@ module @layer {
 module @few_kv_heads {
   sp.mesh @mesh <["tp" = 4]> tensor "tp"
   // CHECK-LABEL: module @few_kv_heads
-  // CHECK: %{{[^:]*}}: tensor<32x48xf32> {sp.sharding = #sp.sharding<{{\[\[}}32], [2 by <contiguous 2 on "tp:(1)2" of 2>, 2 by <contiguous 2 on "tp:(2)2" of 2>, 12]]>}
-  // CHECK-SAME: %{{[^:]*}}: tensor<32x24xf32> {sp.sharding = #sp.sharding<{{\[\[}}32], [2 by <contiguous 2 on "tp:(1)2" of 2>, 12]]>}
+  // CHECK: %{{[^:]*}}: tensor<32x48xf32> {sp.sharding = #sp.sharding<{{\[\[}}32], [2 by <contiguous 2 on "tp:(1)2" of 2>, 24 by <contiguous 24 on "tp:(2)2" of 2>]]>}
+  // CHECK-SAME: %{{[^:]*}}: tensor<32x24xf32> {sp.sharding = #sp.sharding<{{\[\[}}32], [24 by <contiguous 24 on "tp:(1)2" of 2>]]>}
   // CHECK-SAME: %{{[^:]*}}: tensor<48x64xf32> {sp.sharding = #sp.sharding<{{\[\[}}12, 2 by <contiguous 2 on "tp:(1)2" of 2>, 2 by <contiguous 2 on "tp:(2)2" of 2>], [64]]>}
   // CHECK-SAME: %{{[^:]*}}: tensor<64x32xf32> {sp.sharding = #sp.sharding<{{\[\[}}64], [32]]>}
   func.func @main(%x: tensor<1x64x32xf32>, %wq: tensor<32x48xf32>, %wk: tensor<32x24xf32>, %up: tensor<48x64xf32>,

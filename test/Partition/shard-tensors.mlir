@@ -23,7 +23,7 @@ module @sharding {
   sp.mesh @mesh <["tp" = 4]> tensor "tp"
   sdy.mesh @cluster = <["tp"=4]>
   // CHECK-LABEL: module @sharding
-  // CHECK: func.func @main({{.*}} tensor<4x32xf32> {{{.*}}sp.sharding = #sp.sharding<{{\[}}[4], [2 by <contiguous 2 on "tp:(1)2" of 2>, 2 by <contiguous 2 on "tp:(2)2" of 2>, 8]]>}
+  // CHECK: func.func @main({{.*}} tensor<4x32xf32> {{{.*}}sp.sharding = #sp.sharding<{{\[}}[4], [2 by <contiguous 2 on "tp:(1)2" of 2>, 16 by <contiguous 16 on "tp:(2)2" of 2>]]>}
   // CHECK-SAME: tensor<4x16xf32> {{{.*}}sp.sharding = #sp.sharding<{{\[}}[4], [16 by <contiguous 16 on "tp" of 4>]]>}
   func.func @main(%b: tensor<32xf32>, %wq: tensor<4x32xf32> {sdy.sharding = #sdy.sharding<@cluster, [{}, {"tp"}]>},
                   %wk: tensor<4x16xf32> {sdy.sharding = #sdy.sharding<@cluster, [{}, {"tp"}]>}, %x: tensor<1x6x4xf32>) -> tensor<1x6x4x8xf32> {

@@ -19,6 +19,10 @@ inline constexpr llvm::StringLiteral kTurns = "sp.turns";
 /// From Partition: of a loop that goes through the rows of the batch, by its
 /// counter; what documents say inside is that of the row (flag).
 inline constexpr llvm::StringLiteral kRowsOfBatch = "sp.rows_of_batch";
+/// From Partition: of a reshape, that a run of rows, of which each rank has
+/// one, comes to lie in a dimension of one in front of them, or lay there
+/// (flag).
+inline constexpr llvm::StringLiteral kOneRun = "sp.one_run";
 /// From Partition: communication of gradients, which stays apart from that of
 /// the forward (flag).
 inline constexpr llvm::StringLiteral kBackward = "sp.backward";

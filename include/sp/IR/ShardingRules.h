@@ -44,7 +44,7 @@ bool isShardingAnnotation(Operation *op);
 
 /// The dimensions of a reshape's result, given those of its operand (or the
 /// other way round); fails where an atom that is dealt would be cut or joined
-/// inside.
+/// inside what a rank has of it.
 FailureOr<SmallVector<DimAttr>> reshapeDims(ArrayRef<DimAttr> dims,
                                             ArrayRef<int64_t> shape);
 
@@ -62,6 +62,26 @@ LayoutAttr onlyLayout(DimAttr dim);
 
 /// The dimension of one atom that `layout` deals.
 DimAttr dealtDim(LayoutAttr layout);
+
+/// How many runs of consecutive positions ranks hold, if all are of one length;
+/// else 0. Parts of runs are dealt as the positions are.
+int64_t runsOf(LayoutAttr layout);
+
+/// How runs of `by` positions lie, each as one, where every rank has whole runs
+/// of them; else null.
+LayoutAttr inRuns(LayoutAttr layout, int64_t by);
+
+/// How positions lie of which `layout` deals runs of `by`; null where a layout
+/// of so many positions deals them otherwise.
+LayoutAttr ofRuns(LayoutAttr layout, int64_t by);
+
+/// The product of atoms, in the one form that dimensions have: what ranks hold
+/// whole runs of is one dealt atom.
+DimAttr productOf(MLIRContext *context, ArrayRef<AtomAttr> atoms);
+
+/// The dimension of so many positions over axes of a mesh, outermost first;
+/// null where one before the last does not divide it.
+DimAttr dimOver(MeshOp mesh, ArrayRef<AxisAttr> axes, int64_t size);
 
 /// The dimension of `size` positions that lie where those of `dim` do: the same
 /// ones, the first ones, or those that they are the first of. Null where there

@@ -209,8 +209,8 @@ def ImportAttentionPass : Pass<"sp-import-attention", "ModuleOp"> {
 def SplitWindowsPass : Pass<"sp-split-windows", "func::FuncOp"> {
   let summary = "Write convolutions and reductions over a few tokens out";
   let description = [{
-    A convolution along one dimension by a kernel of at most 16 places, moved by
-    one, becomes a sum of products with rows that are moved by as many tokens each;
+    A convolution along one dimension by a kernel of at most 16 places becomes a sum
+    of products with rows that are moved by as many tokens each;
     its kernel's gradient, whose result is as short, a product over all tokens for
     each place. Reductions over such windows likewise. Moved rows come from
     neighbours, where a window would need a whole sequence.
@@ -221,6 +221,22 @@ def SplitWindowsPass : Pass<"sp-split-windows", "func::FuncOp"> {
     %y0 = stablehlo.multiply %x0, %k0 : tensor<1x8x4xf32>
     %y1 = stablehlo.multiply %x, %k1 : tensor<1x8x4xf32>
     %y = stablehlo.add %y0, %y1 : tensor<1x8x4xf32>
+    ```
+  }];
+}
+
+def SplitStridesPass : Pass<"sp-split-strides", "func::FuncOp"> {
+  let summary = "Write slices of every n-th row as reshapes";
+  let description = [{
+    A slice with a stride of n takes a column of rows that are read as runs of n; a
+    pad between rows makes such runs. A rank that has whole runs takes from its own
+    rows, where a stride would need them all.
+    ```mlir
+    %y = stablehlo.slice %x [1:8:2] : (tensor<8xf32>) -> tensor<4xf32>
+    // becomes
+    %runs = stablehlo.reshape %x : (tensor<8xf32>) -> tensor<4x2xf32>
+    %column = stablehlo.slice %runs [0:4, 1:2] : (tensor<4x2xf32>) -> tensor<4x1xf32>
+    %y = stablehlo.reshape %column : (tensor<4x1xf32>) -> tensor<4xf32>
     ```
   }];
 }

@@ -20,6 +20,16 @@ Value sumOver(OpBuilder &builder, Location location, Value value,
 Value transposed(OpBuilder &builder, Location location, Value value,
                  ArrayRef<int64_t> order);
 
+/// Rows of a dimension of `value` with others in front, behind and between;
+/// edges below 0 cut rows off.
+Value padRows(OpBuilder &builder, Location location, Value value, Value padding,
+              unsigned dim, std::pair<int64_t, int64_t> edges,
+              int64_t between = 0);
+
+/// A row of a dimension, without that.
+Value rowOf(OpBuilder &builder, Location location, Value value, unsigned dim,
+            int64_t row);
+
 /// The `dot_general` of both: [batch dimensions, others of `lhs`, of `rhs`].
 Value contract(OpBuilder &builder, Location location, Value lhs, Value rhs,
                const ContractionDims &dims, Type element,

@@ -22,8 +22,7 @@ public:
     Value result;
     if (window.size <= kMostPlaces && op.getBatchGroupCount() == 1)
       result = sumOfPlaces();
-    else if (window.results <= kMostPlaces && op.getFeatureGroupCount() == 1 &&
-             window.dilation == 1)
+    else if (window.results <= kMostPlaces && op.getFeatureGroupCount() == 1)
       result = productsOfResults();
     if (!result)
       return;
@@ -66,18 +65,20 @@ bool SequenceConvolution::findWindow() {
   auto isFloat = [](Value value) { return isa<FloatType>(elementOf(value)); };
   std::optional<ArrayRef<bool>> reversal = op.getWindowReversal();
   if (dims.getInputSpatialDimensions().size() != 1 ||
-      entryOf(op.getWindowStrides(), 0) != 1 ||
-      entryOf(op.getLhsDilation(), 0) != 1 || (reversal && (*reversal)[0]) ||
+      (reversal && (*reversal)[0]) ||
       !llvm::all_of(op->getOperands(), isFloat) || !isFloat(op.getResult()))
     return false;
   window.dim = dims.getInputSpatialDimensions()[0];
-  window.rows = shapeOf(op.getLhs())[window.dim];
+  int64_t rows = shapeOf(op.getLhs())[window.dim];
+  window.between = entryOf(op.getLhsDilation(), 0) - 1;
+  window.rows = rows + (rows - 1) * window.between;
   window.size = shapeOf(op.getRhs())[dims.getKernelSpatialDimensions()[0]];
   window.results = shapeOf(op)[dims.getOutputSpatialDimensions()[0]];
   window.dilation = entryOf(op.getRhsDilation(), 0);
+  window.stride = entryOf(op.getWindowStrides(), 0);
   if (std::optional<DenseIntElementsAttr> edges = op.getPadding())
     window.low = *edges->value_begin<int64_t>();
-  return window.size > 1 && window.readsRows();
+  return window.readsRows();
 }
 
 //===----------------------------------------------------------------------===//
@@ -144,9 +145,8 @@ Value SequenceConvolution::placeOf(Value rows, int64_t place) {
 Value SequenceConvolution::sumOfPlaces() {
   Value sum;
   for (int64_t place = 0; place < window.size; ++place) {
-    Value part = placeOf(padRows(builder, loc, op.getLhs(), padding(),
-                                 window.dim, window.edges(place)),
-                         place);
+    Value part = placeOf(
+        rowsAt(builder, loc, op.getLhs(), padding(), window, place), place);
     sum = sum ? stablehlo::AddOp::create(builder, loc, sum, part) : part;
   }
   return convertType(builder, loc, sum, op.getType());
@@ -209,15 +209,12 @@ Value SequenceConvolution::resultAt(Value rows) {
 
 Value SequenceConvolution::productsOfResults() {
   SmallVector<Value> results;
-  for (int64_t number = 0; number < window.results; ++number) {
-    int64_t front = window.low - number;
-    std::pair<int64_t, int64_t> edges(front, window.size - window.rows - front);
-    if (front <= -window.rows || edges.second <= -window.rows ||
-        front >= window.size || edges.second >= window.size)
-      return Value();
-    results.push_back(resultAt(
-        padRows(builder, loc, op.getLhs(), padding(), window.dim, edges)));
-  }
+  Window places = window.swapped();
+  if (!places.readsRows())
+    return Value();
+  for (int64_t number = 0; number < window.results; ++number)
+    results.push_back(
+        resultAt(rowsAt(builder, loc, op.getLhs(), padding(), places, number)));
   Value joined = results[0];
   if (results.size() > 1)
     joined = stablehlo::ConcatenateOp::create(

@@ -27,17 +27,26 @@ namespace mlir::sp {
 using namespace mlir;
 using namespace mlir::sp;
 
-Value mlir::sp::padRows(OpBuilder &builder, Location loc, Value value,
-                        Value padding, unsigned dim,
-                        std::pair<int64_t, int64_t> edges) {
-  if (edges == std::pair<int64_t, int64_t>(0, 0))
-    return value;
-  SmallVector<int64_t> zeros(rankOf(value), 0), low(zeros), high(zeros),
+Value mlir::sp::rowsAt(OpBuilder &builder, Location loc, Value value,
+                       Value padding, const Window &window, int64_t place) {
+  if (window.stride == 1)
+    return padRows(builder, loc, value, padding, window.dim,
+                   window.edges(place), window.between);
+  // All places read the same rows, each at other ones of a run.
+  int64_t front = window.edges(0).first,
+          behind = window.edges(window.size - 1).second;
+  value = padRows(builder, loc, value, padding, window.dim, {front, behind},
+                  window.between);
+  SmallVector<int64_t> starts(rankOf(value), 0), strides(rankOf(value), 1),
       shape(shapeOf(value));
-  std::tie(low[dim], high[dim]) = edges;
-  shape[dim] += edges.first + edges.second;
-  return stablehlo::PadOp::create(builder, loc, typeOf(value).clone(shape),
-                                  value, padding, low, high, zeros);
+  starts[window.dim] = place * window.dilation;
+  strides[window.dim] = window.stride;
+  SmallVector<int64_t> limits(shape);
+  limits[window.dim] =
+      starts[window.dim] + (window.results - 1) * window.stride + 1;
+  shape[window.dim] = window.results;
+  return stablehlo::SliceOp::create(builder, loc, typeOf(value).clone(shape),
+                                    value, starts, limits, strides);
 }
 
 namespace {
@@ -52,20 +61,24 @@ std::optional<Window> windowOf(stablehlo::ReduceWindowOp op) {
       low = padding->getValues<int64_t>()[2 * dim];
       high = padding->getValues<int64_t>()[2 * dim + 1];
     }
-    if (entryOf(op.getWindowStrides(), dim) != 1 ||
-        entryOf(op.getBaseDilations(), dim) != 1 ||
-        (size == 1 ? low != 0 || high != 0 : window.size > 0))
+    int64_t stride = entryOf(op.getWindowStrides(), dim),
+            rows = shapeOf(input)[dim], results = shapeOf(op.getResult(0))[dim],
+            between = entryOf(op.getBaseDilations(), dim) - 1;
+    bool isTrivial = size == 1 && stride == 1 && between == 0;
+    if (isTrivial ? low != 0 || high != 0 : window.size > 0)
       return std::nullopt;
-    if (size == 1)
+    if (isTrivial)
       continue;
     window = {static_cast<int64_t>(dim),
               size,
               entryOf(op.getWindowDilations(), dim),
+              stride,
               low,
-              shapeOf(input)[dim],
-              shapeOf(op.getResult(0))[dim]};
+              rows + (rows - 1) * between,
+              results,
+              between};
   }
-  if (window.size < 2 || window.size > kMostPlaces || !window.readsRows())
+  if (window.size < 1 || window.size > kMostPlaces || !window.readsRows())
     return std::nullopt;
   return window;
 }
@@ -84,8 +97,7 @@ void splitReduction(stablehlo::ReduceWindowOp op) {
   Type element = elementOf(input);
   bool isSum = *kind == Reduction::Sum;
   for (int64_t place = 0; place < window->size; ++place) {
-    Value part = padRows(builder, op.getLoc(), input, init, window->dim,
-                         window->edges(place));
+    Value part = rowsAt(builder, op.getLoc(), input, init, *window, place);
     if (isSum)
       part = convertType(builder, op.getLoc(), part, inF32(part.getType()));
     made = made ? combine(builder, op.getLoc(), made, part, *kind) : part;

@@ -69,6 +69,35 @@ Value mlir::sp::contract(OpBuilder &builder, Location location, Value lhs,
       numbers, precision, stablehlo::DotAlgorithmAttr());
 }
 
+Value mlir::sp::padRows(OpBuilder &builder, Location location, Value value,
+                        Value padding, unsigned dim,
+                        std::pair<int64_t, int64_t> edges, int64_t between) {
+  if (edges == std::pair<int64_t, int64_t>(0, 0) && between == 0)
+    return value;
+  SmallVector<int64_t> interior(rankOf(value), 0), low(interior),
+      high(interior), shape(shapeOf(value));
+  std::tie(low[dim], high[dim]) = edges;
+  interior[dim] = between;
+  shape[dim] += edges.first + edges.second + (shape[dim] - 1) * between;
+  return stablehlo::PadOp::create(builder, location, typeOf(value).clone(shape),
+                                  value, padding, low, high, interior);
+}
+
+Value mlir::sp::rowOf(OpBuilder &builder, Location location, Value value,
+                      unsigned dim, int64_t row) {
+  SmallVector<int64_t> starts(rankOf(value), 0), ones(rankOf(value), 1),
+      limits(shapeOf(value)), shape(limits);
+  starts[dim] = row;
+  limits[dim] = row + 1;
+  shape[dim] = 1;
+  Value one =
+      stablehlo::SliceOp::create(builder, location, typeOf(value).clone(shape),
+                                 value, starts, limits, ones);
+  shape.erase(shape.begin() + dim);
+  return stablehlo::ReshapeOp::create(builder, location,
+                                      typeOf(value).clone(shape), one);
+}
+
 Value mlir::sp::sumOver(OpBuilder &builder, Location location, Value value,
                         ArrayRef<int64_t> dims) {
   SmallVector<int64_t> shape(typeOf(value).getShape());
