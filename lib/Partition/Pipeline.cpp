@@ -13,6 +13,7 @@ void mlir::sp::buildPartitionPipeline(
     OpPassManager &pm, const PropagateShardingsPassOptions &options,
     const DealParametersPassOptions &parameters) {
   pm.addPass(createResolveDonationsPass());
+  pm.addPass(createDealLoopsPass({options.shard}));
   pm.addPass(createDealTensorsPass());
   pm.addPass(createDealParametersPass(parameters));
   pm.addPass(createPropagateShardingsPass(options));

@@ -23,6 +23,32 @@ def ResolveDonationsPass : Pass<"sp-resolve-donations", "::mlir::ModuleOp"> {
   }];
 }
 
+def DealLoopsPass : Pass<"sp-deal-loops", "::mlir::ModuleOp"> {
+  let summary = "Deal the trips of loops over rows that ranks share";
+  let description = [{
+    A loop that takes the rows of a dealt dimension in turn becomes a loop over the
+    trips of one run of rows that a rank holds, for all runs at once. What trips
+    write lies with the rows, what they sum up is summed over the runs at the end.
+    A state that a trip multiplies and adds to, element by element, is carried from
+    run to run: the loop is run twice, first for what each run makes of any state.
+    Where rows are taken from both ends, or the state goes on otherwise, the loop
+    stays, with a remark that says so.
+
+    ```mlir
+    // Before, %x and %y by <contiguous 4096 on "sp" of 4>
+    %n, %y = while(%i = 0, %rows = %zeros) cond { %i < 4096 } do { ... dynamic_slice %x, %i, 0, sizes = [1, 64] ... }
+    // After
+    %p = stablehlo.reshape %x : (tensor<4096x64xf32>) -> tensor<4x1024x64xf32>
+    %q, %z = while(%i = 0, %rows = %zeros) cond { %i < 1024 } do { ... dynamic_slice %p, 0, %i, 0, sizes = [4, 1, 64] ... }
+    %y = stablehlo.reshape %z : (tensor<4x1024x64xf32>) -> tensor<4096x64xf32>
+    ```
+  }];
+  let options = [
+    ListOption<"shard", "shard", "std::string", "As of sp-propagate-shardings.">
+  ];
+  let dependentDialects = ["::mlir::sp::SpDialect"];
+}
+
 def DealTensorsPass : Pass<"sp-deal-tensors", "::mlir::ModuleOp"> {
   let summary = "Deal hidden features of weights to a tensor axis";
   let description = [{

@@ -28,27 +28,6 @@ struct PropagateShardingsPass
     : mlir::sp::impl::PropagateShardingsPassBase<PropagateShardingsPass> {
   using PropagateShardingsPassBase::PropagateShardingsPassBase;
 
-  LogicalResult seedAndRun(Seeds &seeds, ShardingPropagation &derived,
-                           ShardingPropagation &propagation) {
-    seeds.seedAttentions(derived);
-    derived.run();
-    if (seeds.areOfTurns()) {
-      seeds.seedAttentions(propagation);
-      propagation.run();
-      return success();
-    }
-    if (failed(seeds.pinArguments(shard, derived, propagation)))
-      return failure();
-    seeds.seedAttentions(propagation);
-    propagation.run();
-    propagation.releasePinned();
-    propagation.run();
-    if (failed(seeds.seedWishes(propagation)))
-      return failure();
-    propagation.run();
-    return success();
-  }
-
   void runOnOperation() override {
     MeshOp mesh = getMesh(getOperation());
     if (!mesh) {
@@ -60,13 +39,9 @@ struct PropagateShardingsPass
     if (failed(func) || failed(checkInput(*func)))
       return signalPassFailure();
     separateUses(*func);
-    Seeds seeds(*func, mesh);
-    ShardingPropagation derived(*func), propagation(*func);
-    tieDonated(*func, derived);
-    tieDonated(*func, propagation);
-    if (failed(seedAndRun(seeds, derived, propagation)))
-      return signalPassFailure();
-    if (failed(checkRows(*func, propagation)))
+    ShardingPropagation propagation(*func);
+    if (failed(Seeds(*func, mesh).spread(shard, propagation)) ||
+        failed(checkRows(*func, propagation)))
       return signalPassFailure();
     annotate(*func, propagation);
   }

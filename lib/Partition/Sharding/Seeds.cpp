@@ -63,6 +63,27 @@ void Seeds::seedPairs(OpT op, ShardingPropagation &propagation) {
   }
 }
 
+LogicalResult Seeds::spread(ArrayRef<std::string> shard,
+                            ShardingPropagation &propagation) {
+  ShardingPropagation derived(func);
+  tieDonated(func, derived);
+  tieDonated(func, propagation);
+  seedAttentions(derived);
+  derived.run();
+  if (!areOfTurns() && failed(pinArguments(shard, derived, propagation)))
+    return failure();
+  seedAttentions(propagation);
+  propagation.run();
+  if (areOfTurns())
+    return success();
+  propagation.releasePinned();
+  propagation.run();
+  if (failed(seedWishes(propagation)))
+    return failure();
+  propagation.run();
+  return success();
+}
+
 void Seeds::seedAttentions(ShardingPropagation &propagation) {
   func.walk([&](Operation *op) {
     if (auto forward = dyn_cast<AttentionOp>(op)) {

@@ -20,6 +20,10 @@ class Seeds {
 public:
   Seeds(func::FuncOp func, MeshOp mesh) : func(func), mesh(mesh) {}
 
+  /// Deals all that attentions and the user say, and what follows from it.
+  LogicalResult spread(ArrayRef<std::string> shard,
+                       ShardingPropagation &propagation);
+
   /// Whether turns are dealt to: users say what ranks have.
   bool areOfTurns() { return mesh.getFolded(); }
 
@@ -50,18 +54,16 @@ private:
   /// The axes that deal a dimension, outermost first; factors that make up an
   /// axis are that axis.
   SmallVector<AxisAttr> axesOf(DimAttr dim);
-  /// A dimension over several axes; null where one before the last does not
-  /// divide it.
-  DimAttr dimOver(ArrayRef<AxisAttr> axes, int64_t size);
   /// A dimension over axes: `known` where that is, too. An error where they do
   /// not divide it.
   FailureOr<DimAttr> dimOver(ArrayRef<AxisAttr> axes, int64_t size,
                              DimAttr known,
                              function_ref<InFlightDiagnostic()> emitError);
-  /// One dimension of a --shard: "_", "sp", "dp*sp" or, part of an axis,
-  /// "sp:(2)4".
-  FailureOr<DimAttr> parseShardOf(StringRef text, StringRef dimension,
-                                  int64_t size, DimAttr known);
+  /// Axes of one dimension of a --shard: "_", "sp", "dp*sp" or, part of an
+  /// axis, "sp:(2)4". None of `others`, which get those of more than one rank.
+  FailureOr<SmallVector<AxisAttr>> parseAxes(StringRef text,
+                                             StringRef dimension,
+                                             SmallVectorImpl<AxisAttr> &others);
   FailureOr<SmallVector<DimAttr>> parseShard(StringRef text,
                                              ShardingPropagation &derived,
                                              BlockArgument &argument);

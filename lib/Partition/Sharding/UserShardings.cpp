@@ -4,6 +4,8 @@
 #include "sp/IR/Attributes.h"
 #include "sp/IR/Program.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace mlir::sp;
 
@@ -39,25 +41,6 @@ SmallVector<AxisAttr> Seeds::axesOf(DimAttr dim) {
   return axes;
 }
 
-/// Every axis but the last has as many parts as ranks.
-DimAttr Seeds::dimOver(ArrayRef<AxisAttr> axes, int64_t size) {
-  SmallVector<AtomAttr> atoms;
-  auto addAtom = [&](AxisAttr axis, int64_t length) {
-    auto layout = LayoutAttr::get(func.getContext(), LayoutKind::Contiguous,
-                                  length, axis, mesh.getAxisSize(axis));
-    atoms.push_back(AtomAttr::get(func.getContext(), length, layout));
-  };
-  for (AxisAttr axis : axes.drop_back()) {
-    int64_t ranks = mesh.getAxisSize(axis);
-    if (size % ranks != 0)
-      return DimAttr();
-    addAtom(axis, ranks);
-    size /= ranks;
-  }
-  addAtom(axes.back(), size);
-  return DimAttr::get(func.getContext(), atoms);
-}
-
 FailureOr<DimAttr>
 Seeds::dimOver(ArrayRef<AxisAttr> axes, int64_t size, DimAttr known,
                function_ref<InFlightDiagnostic()> emitError) {
@@ -65,17 +48,33 @@ Seeds::dimOver(ArrayRef<AxisAttr> axes, int64_t size, DimAttr known,
     return known;
   if (axes.size() == 1 && size > 0)
     return dealtDim(layoutFor(axes[0], size));
-  if (DimAttr dim = dimOver(axes, size))
+  if (DimAttr dim = sp::dimOver(mesh, axes, size))
     return dim;
-  return emitError() << "expected axes of which all but the last divide a "
-                        "dimension of size "
-                     << size << " but got "
-                     << AxisListAttr::get(func.getContext(), axes).getText()
-                     << "; name one, or name them in another order";
+  InFlightDiagnostic error = emitError();
+  error << "expected axes of which all but the last divide a dimension of size "
+        << size << " but got "
+        << AxisListAttr::get(func.getContext(), axes).getText();
+  SmallVector<AxisAttr> order(axes);
+  auto isBefore = [](AxisAttr a, AxisAttr b) {
+    return a.getText() < b.getText();
+  };
+  llvm::sort(order, isBefore);
+  do
+    if (sp::dimOver(mesh, order, size))
+      return error << "; "
+                   << llvm::join(llvm::map_range(order,
+                                                 [](AxisAttr axis) {
+                                                   return axis.getText();
+                                                 }),
+                                 "*")
+                   << " would";
+  while (std::next_permutation(order.begin(), order.end(), isBefore));
+  return error << ", and no order of them does; name one of them";
 }
 
-FailureOr<DimAttr> Seeds::parseShardOf(StringRef text, StringRef dimension,
-                                       int64_t size, DimAttr known) {
+FailureOr<SmallVector<AxisAttr>>
+Seeds::parseAxes(StringRef text, StringRef dimension,
+                 SmallVectorImpl<AxisAttr> &others) {
   SmallVector<AxisAttr> axes;
   SmallVector<StringRef> names;
   if (dimension != "_")
@@ -85,17 +84,16 @@ FailureOr<DimAttr> Seeds::parseShardOf(StringRef text, StringRef dimension,
     if (!axis)
       return shardError() << "expected --shard to name axes of the mesh, "
                           << listAxes() << ", or parts of them, but got \""
-                          << name << "\"";
-    if (llvm::any_of(axes,
+                          << name << "\" in \"" << text << "\"";
+    if (llvm::any_of(others,
                      [&](AxisAttr other) { return other.overlaps(axis); }))
       return shardError() << "expected --shard to name axis \"" << name
                           << "\" once but got \"" << text << "\"";
+    others.push_back(axis);
     if (mesh.getAxisSize(axis) > 1)
       axes.push_back(axis);
   }
-  if (axes.empty())
-    return wholeDim(known);
-  return dimOver(axes, size, known, [&] { return shardError(); });
+  return axes;
 }
 
 FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
@@ -125,14 +123,21 @@ FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
            << type.getRank() << " dimensions of arg" << number << " but got \""
            << axes << "\"";
   SmallVector<DimAttr> dims;
+  SmallVector<AxisAttr> named;
   for (auto [index, part] : llvm::enumerate(parts)) {
-    FailureOr<DimAttr> dim = parseShardOf(text, part, type.getDimSize(index),
-                                          derived.dimsOf(argument)[index]);
+    FailureOr<SmallVector<AxisAttr>> own = parseAxes(text, part, named);
+    if (failed(own))
+      return failure();
+    DimAttr derivedDim = derived.dimsOf(argument)[index];
+    FailureOr<DimAttr> dim = wholeDim(derivedDim);
+    if (!own->empty())
+      dim =
+          dimOver(*own, type.getDimSize(index), derivedDim, [&, index = index] {
+            return shardError()
+                   << "--shard=" << text << ", dimension " << index << ": ";
+          });
     if (failed(dim))
       return failure();
-    if (sharesAxis(*dim, dims))
-      return shardError() << "expected --shard to name axis \"" << part
-                          << "\" once but got \"" << text << "\"";
     dims.push_back(*dim);
   }
   return dims;

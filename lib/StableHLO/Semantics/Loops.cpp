@@ -95,13 +95,15 @@ mlir::sp::evaluateScalar(Value value,
         compare.getComparisonDirection() == stablehlo::ComparisonDirection::LT;
     return isKnown ? std::optional(*lhs < *rhs) : std::nullopt;
   };
-  if (isa<stablehlo::AddOp, stablehlo::SubtractOp>(op)) {
+  if (isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp>(op)) {
     std::optional<int64_t> lhs = operand(0), rhs = operand(1);
     int64_t result = 0;
     bool isLost =
         !lhs || !rhs ||
         (isa<stablehlo::AddOp>(op) ? llvm::AddOverflow(*lhs, *rhs, result)
-                                   : llvm::SubOverflow(*lhs, *rhs, result));
+         : isa<stablehlo::SubtractOp>(op)
+             ? llvm::SubOverflow(*lhs, *rhs, result)
+             : llvm::MulOverflow(*lhs, *rhs, result));
     return isLost ? std::nullopt : wrapped(result, value.getType());
   }
   if (isa<stablehlo::ConvertOp>(op)) {

@@ -1,0 +1,47 @@
+/// How the next state of a loop depends on the one before it.
+#ifndef SP_LIB_PARTITION_STATESLOPE_H
+#define SP_LIB_PARTITION_STATESLOPE_H
+
+#include "sp/StableHLO/Batching.h"
+#include "sp/StableHLO/ScanLoops.h"
+
+namespace mlir::sp {
+
+/// `next = slope * state + rest`, element by element, where neither the slope
+/// nor the rest depends on any state of the loop.
+class StateSlope {
+public:
+  StateSlope(ScanLoop &scan, unsigned number);
+
+  /// Whether there is a slope.
+  bool isLinear() { return find(scan.next(number), nullptr).has_value(); }
+  /// Whether it is 1 in every trip.
+  bool isSum() {
+    return find(scan.next(number), nullptr)->kind == Slope::Kind::One;
+  }
+  /// Emits the slope of a trip for a batch, which has what the next state needs
+  /// emitted; null where it is 1.
+  Value emit(Batcher &batcher, OpBuilder &builder);
+
+private:
+  /// 0, 1 or a value, which is null as long as nothing is emitted.
+  struct Slope {
+    enum class Kind { Zero, One, Other } kind;
+    Value value = {};
+  };
+  std::optional<Slope> find(Value value, Batcher *batcher);
+  std::optional<Slope> findOf(Operation *op, Batcher *batcher);
+  /// A slope of that type as a value.
+  Value valueOf(Slope slope, Type type, Batcher &batcher);
+
+  ScanLoop &scan;
+  unsigned number;
+  OpBuilder *builder = nullptr;
+  /// What depends on this state, and on others.
+  DenseSet<Value> own, others;
+  DenseMap<Value, std::optional<Slope>> found;
+};
+
+} // namespace mlir::sp
+
+#endif // SP_LIB_PARTITION_STATESLOPE_H

@@ -1,0 +1,141 @@
+"""Drawn scans along the sequence, whose trips ranks share: states that decay, maps over chunks, sums.
+
+A model is causal attention, a scan over its rows, and a loss with its gradients. Each runs under a drawn
+strategy, layout and number of ranks. Where ranks hold whole runs of rows, a scan sends states alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import harness
+from run_shifts import FEATURES, HEADS, WIDTH, attend, plan
+
+TOKENS = 768
+# What a state is multiplied with, of a row [batch, features].
+GATES: dict[str, Callable[[jax.Array], jax.Array | float]] = {
+    "number": lambda row: 0.5,
+    "row": lambda row: jax.nn.sigmoid(jnp.mean(row, axis=-1, keepdims=True)),
+    "features": jax.nn.sigmoid,
+    "reset": lambda row: jnp.where(jnp.sum(row, axis=-1, keepdims=True) > 0, 0.25, 0.0),
+    "quotient": lambda row: 1 / (2 + jnp.sin(row)),
+}
+STATES = ("vector", "outer", "none", "curved", "before", "counts")
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Attention, a scan over chunks of its rows, and the gradients of a loss."""
+
+    gate: str
+    state: str  # "curved": no linear one; "before": that of the trip before goes out
+    chunk: int
+    is_reversed: bool = False
+    starts: bool = False
+    ends: bool = True
+
+    def trip(self, state: jax.Array, rows: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """rows: [chunk, batch, features]."""
+        row = jnp.mean(rows, axis=0)
+        gate = GATES[self.gate](row)
+        if self.state == "none":
+            return state, jnp.sin(rows) * gate
+        if self.state == "outer":
+            gate = gate[..., None] if isinstance(gate, jax.Array) else gate
+            state = gate * state + row[:, :, None] * row[:, None, :] / row.shape[1]
+            return state, rows + jnp.einsum("bij,bj->bi", state, row)
+        after = gate * state + row
+        if self.state == "curved":
+            after = jnp.sin(after)
+        return after, rows * (state if self.state == "before" else after)
+
+    def scan(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+        batch, tokens, features = x.shape
+        if self.state == "nothing":
+            return jnp.zeros(()), x
+        if self.state == "counts":
+            return jnp.zeros(()), x * jnp.sin(jnp.cumsum(x > 0, axis=1) * 0.5)
+        chunk = self.chunk if tokens % self.chunk == 0 else 1
+        rows = jnp.moveaxis(x, 1, 0).reshape(-1, chunk, batch, features)
+        shape = (batch, features, features) if self.state == "outer" else (batch, features)
+        first = jnp.cos(jnp.arange(np.prod(shape), dtype=x.dtype)).reshape(shape) * self.starts
+        last, made = jax.lax.scan(self.trip, first, rows, reverse=self.is_reversed)
+        return last, jnp.moveaxis(made.reshape(tokens, batch, features), 0, 1)
+
+    def __call__(self, *arguments: jax.Array) -> tuple:
+        def loss(q: jax.Array, k: jax.Array, v: jax.Array, w: jax.Array) -> tuple:
+            last, rows = self.scan(attend(q, k, v) @ w)
+            signs = jnp.cos(jnp.arange(rows.shape[1], dtype=rows.dtype))[:, None]
+            return jnp.sum(jnp.sin(rows) * signs) + jnp.sum(last) * self.ends, rows
+
+        return jax.value_and_grad(loss, argnums=(0, 1, 2, 3), has_aux=True)(*arguments)
+
+
+def problem(draw_normal: Callable, batch: int, tokens: int) -> list[np.ndarray]:
+    rows = [draw_normal((batch, tokens, HEADS, FEATURES)) for _ in range(3)]
+    return [*rows, draw_normal((HEADS * FEATURES, WIDTH))]
+
+
+def drawn(random: Random) -> tuple[Scan, list[np.ndarray]]:
+    batch, tokens = random.choice((1, 1, 2)), random.choice((16, 16, 24, 48, 48, 17))
+    scan = Scan(
+        random.choice([*GATES]),
+        random.choice((*STATES, *STATES[:3])),
+        random.choice((1, 1, 2, 4)),
+        is_reversed=random.random() < 0.4,
+        starts=random.random() < 0.5,
+        ends=random.random() < 0.5,
+    )
+    return scan, problem(np.random.default_rng(random.getrandbits(32)).standard_normal, batch, tokens)
+
+
+def kept(tools: harness.Tools) -> list[harness.Case]:
+    """Scans that send states beside what the attention before them does, a tenth of all rows at most."""
+    arguments = problem(np.random.default_rng(0).standard_normal, 1, TOKENS)
+    scans = {
+        "none": Scan("number", "nothing", 1),
+        "decayed": Scan("features", "vector", 1, starts=True),
+        "reversed": Scan("row", "vector", 1, is_reversed=True),
+        "mapped": Scan("features", "none", 16),
+        "counted": Scan("features", "counts", 1),
+    }
+    made = {name: tools.program(f"scan-{name}", scan, *arguments) for name, scan in scans.items()}
+    cases = []
+    for ranks, layout in ((4, "zigzag"), (3, "contiguous")):
+        options = (f"--mesh=sp={ranks}", "--strategy=ring", f"--layout={layout}")
+        _, attention, _ = tools.execute(harness.Case(made["none"], options))
+
+        def check(promised: dict, _: dict, attention: dict = attention) -> None:
+            for rank, most in enumerate(attention["bytesSentPerRank"]):
+                sent = promised["bytesSentPerRank"][rank] - most
+                if sent > TOKENS * WIDTH * 8 // 10:
+                    raise harness.CaseError(f"rank {rank} sends {sent} bytes more than attention alone")
+
+        cases += [harness.Case(made[name], options, check=check) for name in scans if name != "none"]
+    return cases
+
+
+def main() -> int:
+    """So many of them, one in five with --quick."""
+    parser = harness.arguments(__doc__)
+    parser.add_argument("--count", type=int, default=40, help="models to draw")
+    args = parser.parse_args()
+    tools = harness.Tools(args.build, args.work)
+    jax.config.update("jax_enable_x64", True)
+    cases = kept(tools)
+    for number in range(max(1, args.count // 5) if args.quick else args.count):
+        random = Random(f"{args.seed} {number}")
+        scan, arguments = drawn(random)
+        program = tools.program(f"scan-{number}", scan, *arguments, key=str(args.seed))
+        cases.append(harness.Case(program, plan(random)))
+    return harness.hold_all(tools, cases, args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
