@@ -181,9 +181,10 @@ class _Layout:
 
         self.donated = (donate,) if isinstance(donate, int) else tuple(donate)
         self._single = isinstance(donate, int)
-        if not self.donated or list(self.donated) != sorted({n for n in self.donated if 0 <= n < len(args)}):
+        known = {n for n in self.donated if isinstance(n, int) and 0 <= n < len(args)}
+        if not self.donated or list(self.donated) != sorted(known):
             raise ValueError(
-                f"expected donate to name some of {len(args)} arguments in order but got {donate}"
+                f"expected donate to number some of {len(args)} arguments, in order, but got {donate!r}"
             )
         self.state: list[int] = []
         self.batch: list[int] = []

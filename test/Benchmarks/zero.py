@@ -58,6 +58,19 @@ def loss(
     return -jnp.mean(jnp.take_along_axis(logs, labels[..., None], axis=-1))
 
 
+def recomputed(config: llama.Config, weights: dict, words: jax.Array) -> jax.Array:
+    """The decoder, of whose layers nothing but what goes in is kept for the gradients."""
+    x = weights["embedding"][words]
+    for each in weights["layers"]:
+        x = jax.checkpoint(partial(llama.layer, config))(each, x)
+    return llama.rms_norm(x, weights["norm"]) @ weights["logits"]
+
+
+def step_of(args: argparse.Namespace) -> Callable:
+    """(state, words, labels) -> (loss, state)."""
+    return partial(step, config_of(args), decode=recomputed if args.remat else llama.decoder)
+
+
 def step(
     config: llama.Config, state: tuple, words: jax.Array, labels: jax.Array, decode: Callable = llama.decoder
 ) -> tuple:
@@ -93,7 +106,7 @@ def ours(args: argparse.Namespace, zero: int) -> dict:
     config = config_of(args)
     state, *batch = problem(config)
     trainer = spmlir.train_step(
-        partial(step, config), state, *batch, mesh={"sp": args.ranks}, strategy=args.strategy, zero=zero
+        step_of(args), state, *batch, mesh={"sp": args.ranks}, strategy=args.strategy, zero=zero
     )
     seconds, values = timed(lambda: trainer.step(*batch), args.steps)
     report = trainer.last_run
@@ -122,7 +135,7 @@ def gspmd(args: argparse.Namespace) -> dict:
     batch = [jax.device_put(array, tokens) for array in batch]
     shardings = jax.tree.map(lambda array: array.sharding, state)
     compiled = (
-        jax.jit(partial(step, config), donate_argnums=0, out_shardings=(None, shardings))
+        jax.jit(step_of(args), donate_argnums=0, out_shardings=(None, shardings))
         .lower(state, *batch)
         .compile()
     )
@@ -152,6 +165,10 @@ def main() -> None:
         "--steps", type=int, default=3, help="of which the fastest counts, behind one more (3)"
     )
     parser.add_argument("--strategy", default="ulysses")
+    parser.add_argument("--remat", action="store_true", help="make layers again for the gradients")
+    parser.add_argument(
+        "--kinds", default="0,1,3,jax", help="what to run, the first of which is what others are beside"
+    )
     parser.add_argument("--torch", help="the Python of a torch, to run FSDP2 beside")
     parser.add_argument("--only", help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -164,13 +181,12 @@ def main() -> None:
         f"{datetime.date.today()}, {processor()}: {args.ranks} ranks, {args.layers} layers of width", end=" "
     )
     print(f"{args.width}, {args.batch} x {args.tokens} tokens, f32, Adam\n")
-    print("| | seconds a step | beside --zero=0 | MiB a rank | beside --zero=0 | MiB sent | last loss |")
+    print("| | seconds a step | beside the first | MiB a rank | beside the first | MiB sent | last loss |")
     print("|---|---|---|---|---|---|---|")
     base: dict = {}
-    names = {"0": "--zero=0", "1": "--zero=1", "3": "--zero=3", "jax": "JAX GSPMD, FSDP"}
-    if args.torch:
-        names["torch"] = "torch FSDP2, gloo"
-    for kind, name in names.items():
+    names = {"jax": "JAX GSPMD, FSDP", "torch": "torch FSDP2, gloo"}
+    for kind in [*args.kinds.split(","), *(["torch"] if args.torch else [])]:
+        name = names.get(kind, f"--zero={kind}")
         environment = dict(os.environ)
         if kind == "jax":
             environment["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={args.ranks}"

@@ -16,7 +16,7 @@
 // CHECK-NOT: copy
 // CHECK: rank 3 sends 1288 bytes, computes 4896 flops
 
-// CUDA: 'sp.attend_backward' op expected no gradient of attention for GPUs; leave --target out
+// CUDA: error: expected no gradient of attention with --target=cuda; leave --target out
 
 #back = affine_map<(d0)[s0] -> ((s0 - d0) mod 4)>
 #last = affine_map<()[s0] -> ((s0 + 1) mod 4)>

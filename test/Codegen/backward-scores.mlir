@@ -31,7 +31,7 @@
 // CHECK: send_recv {{.*}} send arena[[BLOCK:\[[^;]*; 32\]]]
 // CHECK: attend_backward {{.*}} keys (sp - t) % 4 of layout 0 {{.*}} term=arena[[IDS]] term=arena[[BLOCK]] term=arena[[SLOPES]] term=arena[[BIAS]]
 
-// CUDA: expected no gradient of attention for GPUs; leave --target out
+// CUDA: expected no gradient of attention with --target=cuda; leave --target out
 
 // A soft cap, a slope of each head, a bias of each pair, segments, and a weight
 // after the softmax.

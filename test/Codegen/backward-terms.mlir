@@ -16,7 +16,7 @@
 // CHECK: loop t in 1..4
 // CHECK: attend_backward {{.*}} d_term=arena[[PAIRS]] d_term=arena[[QUERIES]] d_term=arena[[KEYS]] d_term=arena[[HEADS]]
 
-// CUDA: expected no gradient of attention for GPUs; leave --target out
+// CUDA: expected no gradient of attention with --target=cuda; leave --target out
 
 // A soft cap, a bias of each pair, a product of a query's number and a key's, a
 // slope of each head, segments, and a weight after the softmax.

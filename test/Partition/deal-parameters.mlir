@@ -9,7 +9,7 @@
 // RUN: not sp-opt %s --split-input-file --sp-deal-parameters="zero=1 axes=sp,sp:(1)2" 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: sp-opt %s --split-input-file --sp-deal-parameters=zero=3 --remarks-filter=sp-deal-parameters 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// UNKNOWN: error: expected --zero-axes to name axes of the mesh, dp=2,sp=4, or parts of them, such as "sp:(2)4", but got "tp"
+// UNKNOWN: error: expected --zero-axes to name axes of the mesh, dp=2,sp=4, or parts of them, such as "sp:(2)2", but got "tp"
 // TWICE: error: expected --zero-axes to name each axis once but got "sp,sp:(1)2"
 // NONE: tensor<160x256xf32> {sp.donated_to = 1 : i64}
 

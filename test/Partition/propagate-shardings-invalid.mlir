@@ -75,7 +75,7 @@ func.func @main(%x: tensor<6x4xf32> {sp.sharding = #sp.sharding<[[6 by <contiguo
 sp.mesh @mesh <["sp" = 2, "tp" = 2]> sequence "sp" tensor "tp"
 sdy.mesh @cluster = <["sp"=2, "tp"=2]>
 
-// expected-error @below {{argument 0: 'sdy.sharding' expected axes of which all but the last divide a dimension of size 7 but got ["sp", "tp"]; name one, or name them in another order}}
+// expected-error @below {{argument 0: 'sdy.sharding' expected axes of which all but the last divide a dimension of size 7 but got ["sp", "tp"], and no order of them does; name one of them}}
 func.func @main(%x: tensor<7xf32> {sdy.sharding = #sdy.sharding<@cluster, [{"sp", "tp"}]>}) -> tensor<7xf32> {
   return %x : tensor<7xf32>
 }

@@ -16,8 +16,8 @@ sp.mesh @mesh <["dp" = 2, "sp" = 4]> sequence "sp" batch "dp"
 // PRODUCT-COUNT-2: [2 by <contiguous 2 on "dp" of 2>, 7 by <contiguous 7 on "sp" of 4>]
 // PART-COUNT-2: [14 by <contiguous 14 on "sp:(2)2" of 2>]
 // NUMBER: error: expected --shard to name one of the 2 arguments, such as arg0=_,sp,_, but got "arg7=sp"
-// AXIS: error: expected --shard to name axes of the mesh, "dp", "sp", or parts of them, but got "tp"
-// DIVIDES: error: expected axes of which all but the last divide a dimension of size 14 but got ["sp", "dp"]; name one, or name them in another order
+// AXIS: error: expected --shard to name axes of the mesh, "dp", "sp", or parts of them, but got "tp" in "arg0=tp"
+// DIVIDES: error: --shard=arg0=sp*dp, dimension 0: expected axes of which all but the last divide a dimension of size 14 but got ["sp", "dp"]; dp*sp would
 // ONCE: error: expected --shard to name axis "sp:(2)2" once but got "arg0=sp*sp:(2)2"
 // OTHER: error: expected --shard to name axes of the mesh, "dp", "sp", or parts of them, but got "sp:(1)3"
 // EMPTY: error: expected --shard to name axes of the mesh, "dp", "sp", or parts of them, but got ""

@@ -89,6 +89,7 @@ json mlir::sp::describeArguments(ModuleOp module,
           {"layout", layout},
           {"bytes", storageBytes(noted.type)},
           {"rankBytes", storageBytes(main.getArgumentTypes()[number])},
+          {"argument", number},
           {"example", noted.name}};
     group->second["count"] = group->second["count"].get<int64_t>() + 1;
   }
@@ -133,6 +134,13 @@ struct Sum {
 
 } // namespace
 
+/// As --shard names it, and as the program does.
+static std::string exampleOf(const json &group) {
+  std::string number = "arg" + std::to_string(group["argument"].get<int64_t>()),
+              name = group["example"].get<std::string>();
+  return name == number ? name : number + " " + name;
+}
+
 void mlir::sp::printArguments(const json &arguments, raw_ostream &os) {
   // With what else is said this leaves a screen of 50 lines.
   constexpr size_t kMost = 24;
@@ -163,7 +171,7 @@ void mlir::sp::printArguments(const json &arguments, raw_ostream &os) {
         "  {0,5} {1,-9}  {2,-20} {3,-14} {4,11} {5,11}  {6}\n",
         group["count"].get<int64_t>(), text("role"), text("type"),
         text("layout"), bytesText(group["bytes"].get<double>()),
-        bytesText(group["rankBytes"].get<double>()), text("example"));
+        bytesText(group["rankBytes"].get<double>()), exampleOf(group));
   }
   if (kinds > kMost)
     os << "  and " << rest.count << " of " << kinds - kMost

@@ -102,12 +102,17 @@ LogicalResult Compilation::checkMemory(ModuleOp module, int64_t peakBytes) {
   if (!levers.empty())
     diagnostic << (choices.gatherGroups > 1 ? " and " : ", the least, with ")
                << levers;
+  bool trains = llvm::any_of(arguments, [](const NotedArgument &argument) {
+    return argument.role == ArgumentRole::Parameter ||
+           argument.role == ArgumentRole::State;
+  });
+  diagnostic << "; more ranks along the sequence";
+  if (trains && options.zero != 3)
+    diagnostic << ", --zero=3";
   if (options.rowBlocks == 0)
-    return diagnostic
-           << "; more ranks along the sequence, --strategy=ring, or smaller "
-              "blocks of rows (--row-blocks=N) may need less";
-  return diagnostic << "; more ranks along the sequence, or --strategy=ring, "
-                       "may need less";
+    return diagnostic << ", --strategy=ring, or smaller blocks of rows "
+                         "(--row-blocks=N) may need less";
+  return diagnostic << ", or --strategy=ring, may need less";
 }
 
 /// Whether this machine can write down the constants of a program.

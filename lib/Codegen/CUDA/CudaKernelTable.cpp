@@ -118,8 +118,8 @@ protected:
   }
 
   FailureOr<KernelInfo> addBackward(AttendBackwardOp op) override {
-    return op.emitOpError() << "expected no gradient of attention for GPUs; "
-                               "leave --target out";
+    return emitError(op.getLoc()) << "expected no gradient of attention with "
+                                     "--target=cuda; leave --target out";
   }
 
 private:

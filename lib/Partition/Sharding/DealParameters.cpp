@@ -97,6 +97,17 @@ private:
     return mesh.getTensor() && mesh.getTensor()->getName() == axis;
   }
 
+  /// ", such as "sp:(2)4"", of an axis of 8.
+  static std::string exampleOfParts(MeshOp mesh) {
+    for (MeshAxisAttr axis : mesh.getMesh().getAxes())
+      for (int64_t outer = 2; outer < axis.getSize(); ++outer)
+        if (axis.getSize() % outer == 0)
+          return (", such as \"" + axis.getName() + ":(" + Twine(outer) + ")" +
+                  Twine(axis.getSize() / outer) + "\"")
+              .str();
+    return "";
+  }
+
   /// The axes that deal parameters, or parts of them, of several ranks each.
   LogicalResult findAxes(MeshOp mesh) {
     SmallVector<StringRef> names;
@@ -106,9 +117,8 @@ private:
       if (!axis)
         return getOperation().emitError()
                << "expected --zero-axes to name axes of the mesh, "
-               << mesh.getMesh().getText()
-               << ", or parts of them, such as \"sp:(2)4\", but got \"" << name
-               << "\"";
+               << mesh.getMesh().getText() << ", or parts of them"
+               << exampleOfParts(mesh) << ", but got \"" << name << "\"";
       if (deals(axes, axis))
         return getOperation().emitError()
                << "expected --zero-axes to name each axis once but got \""
@@ -189,23 +199,19 @@ private:
                SmallVector<AxisAttr> &left) {
     if (left.empty() || size < mesh.getAxisSize(left.back()))
       return whole;
-    SmallVector<AtomAttr> atoms;
-    auto addAtom = [&](AxisAttr axis, int64_t count) {
-      auto layout = LayoutAttr::get(&getContext(), LayoutKind::Contiguous,
-                                    count, axis, mesh.getAxisSize(axis));
-      atoms.push_back(AtomAttr::get(&getContext(), count, layout));
-    };
+    SmallVector<AxisAttr> taken;
     AxisAttr last = left.pop_back_val();
+    int64_t rest = size;
     llvm::erase_if(left, [&](AxisAttr axis) {
       int64_t ranks = mesh.getAxisSize(axis);
-      if (size % ranks != 0 || size / ranks < mesh.getAxisSize(last))
+      if (rest % ranks != 0 || rest / ranks < mesh.getAxisSize(last))
         return false;
-      addAtom(axis, ranks);
-      size /= ranks;
+      taken.push_back(axis);
+      rest /= ranks;
       return true;
     });
-    addAtom(last, size);
-    return DimAttr::get(&getContext(), atoms);
+    taken.push_back(last);
+    return dimOver(mesh, taken, size);
   }
 
   void say(func::FuncOp func, const int64_t (&bytes)[2][2]) {
