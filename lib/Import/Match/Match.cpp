@@ -5,6 +5,7 @@
 #include "Scores/WeightStructure.h"
 
 #include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -212,28 +213,46 @@ LogicalResult AttentionMatcher::chooseQuery(ArrayRef<AxisId> leftOnly,
   return success();
 }
 
+/// [sequence, batch, heads and features], as a projection leaves it.
+bool AttentionMatcher::isTimeMajor(ArrayRef<Axes> dims, ArrayRef<AxisId> shared,
+                                   std::optional<AxisId> sequence) {
+  auto resolved = [&](size_t dim) {
+    return match.component->labels.resolve(dims[dim]);
+  };
+  auto isShared = [&](AxisId axis) { return llvm::is_contained(shared, axis); };
+  return sequence && dims.size() == 3 && resolved(0) == Axes{*sequence} &&
+         !resolved(1).empty() && llvm::all_of(resolved(1), isShared) &&
+         llvm::any_of(resolved(2), isShared) &&
+         !llvm::all_of(resolved(2), isShared);
+}
+
 /// Shared axes are batch where a root has them first and before its sequence,
-/// and heads otherwise.
+/// but for what a slice takes one of, or alone behind its sequence, with others
+/// beside features; and heads otherwise.
 void AttentionMatcher::orderHeads(ArrayRef<AxisId> shared) {
   const AxisLabels &labels = match.component->labels;
   AttentionAxes &axes = match.axes;
   llvm::SmallDenseSet<AxisId> heads;
   Axes order;
   auto look = [&](Role role, std::optional<AxisId> sequence) {
-    bool behind = false;
-    for (auto [dim, names] :
-         llvm::enumerate(match.component->leaf(role)->labels)) {
-      bool first = dim == 0;
+    Node *leaf = match.component->leaf(role);
+    auto slice = leaf->value.getDefiningOp<stablehlo::SliceOp>();
+    ArrayRef<int64_t> shape = shapeOf(slice ? slice.getOperand() : leaf->value);
+    bool behind = false, first = true;
+    bool timeMajor = isTimeMajor(leaf->labels, shared, sequence);
+    for (auto [dim, names] : llvm::enumerate(leaf->labels)) {
       for (AxisId axis : labels.resolve(names)) {
         behind |= axis == sequence;
         if (!llvm::is_contained(shared, axis))
           continue;
         if (!llvm::is_contained(order, axis))
           order.push_back(axis);
-        if (behind || !first)
+        bool isBatch = timeMajor ? dim == 1 : first && !behind;
+        if (!isBatch)
           heads.insert(axis);
         first = false;
       }
+      first &= shape[dim] != 1;
     }
   };
   look(axes.queryRole, axes.query);

@@ -45,6 +45,8 @@ private:
                             ArrayRef<Comparison> comparisons);
   LogicalResult applyPolicy();
   void orderHeads(ArrayRef<AxisId> shared);
+  bool isTimeMajor(ArrayRef<Axes> dims, ArrayRef<AxisId> shared,
+                   std::optional<AxisId> sequence);
   LogicalResult verifyResults(const MaskAnalysis &mask);
   LogicalResult matchScore();
   LogicalResult settleEmptyRows();
