@@ -27,7 +27,8 @@ func.func @main(%x: tensor<16x4xf32> {sp.sharding = #sp.sharding<[[16 by <contig
   // ... what that is of all parts before, in 2 steps, ...
   // CHECK: stablehlo.pad %[[ENDS]]#1, {{.*}} low = [1, 0], high = [-1, 0]
   // CHECK: stablehlo.pad {{.*}} low = [2, 0], high = [-2, 0]
-  // ... and then all, of which each part has its own.
+  // ... and then all, of which each part has its own. What is only added to is
+  // no state.
   // CHECK: %[[ALL:.*]]:4 = stablehlo.while
   // CHECK: stablehlo.slice %[[ALL]]#1 [3:4, 0:4]
   // CHECK: stablehlo.reshape %[[ALL]]#2 : (tensor<4x4x4xf32>) -> tensor<16x4xf32>
@@ -50,7 +51,8 @@ func.func @main(%x: tensor<16x4xf32> {sp.sharding = #sp.sharding<[[16 by <contig
       %row = stablehlo.reshape %next : (tensor<4xf32>) -> tensor<1x4xf32>
       %put = stablehlo.dynamic_update_slice %rows, %row, %i, %i0 : (tensor<16x4xf32>, tensor<1x4xf32>, tensor<i32>, tensor<i32>) -> tensor<16x4xf32>
       %term = stablehlo.multiply %next, %gate : tensor<4xf32>
-      %total = stablehlo.add %term, %sum : tensor<4xf32>
+      %more = stablehlo.add %term, %sum : tensor<4xf32>
+      %total = stablehlo.add %more, %gate : tensor<4xf32>
       %j = stablehlo.add %i, %i1 : tensor<i32>
       stablehlo.return %j, %next, %put, %total : tensor<i32>, tensor<4xf32>, tensor<16x4xf32>, tensor<4xf32>
     }

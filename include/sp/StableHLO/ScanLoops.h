@@ -27,7 +27,7 @@ struct ScanValue {
   std::optional<Induction> induction = {};
   stablehlo::DynamicUpdateSliceOp update = {};
   StackRows written = {};
-  Value added = {}; ///< to a sum, or null
+  SmallVector<Value, 2> added = {}; ///< to a sum
 };
 
 /// A loop of known length, of two trips or more.

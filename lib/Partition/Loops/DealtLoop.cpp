@@ -218,13 +218,6 @@ FailureOr<SmallVector<Value>> DealtLoop::emitLoop(ValueRange inits,
   return llvm::to_vector(ValueRange(loop->getResults().drop_front()));
 }
 
-Value DealtLoop::filled(RankedTensorType type, double value) {
-  Value number = splat(builder, loc, type.clone(ArrayRef<int64_t>()),
-                       builder.getFloatAttr(type.getElementType(), value));
-  return stablehlo::BroadcastInDimOp::create(builder, loc, type, number,
-                                             ArrayRef<int64_t>());
-}
-
 //===----------------------------------------------------------------------===//
 // States
 //===----------------------------------------------------------------------===//
@@ -240,10 +233,10 @@ FailureOr<SmallVector<Value>> DealtLoop::emitStarts() {
   for (unsigned number : states) {
     next.push_back(scan.next(number));
     RankedTensorType type = types.typeOf(next.back().getType());
-    inits.push_back(filled(type, 0));
+    inits.push_back(neutralBroadcast(builder, loc, type, Reduction::Sum));
     hasSlope.push_back(!StateSlope(scan, number).isSum());
     if (hasSlope.back())
-      inits.push_back(filled(type, 1));
+      inits.push_back(neutralBroadcast(builder, loc, type, Reduction::Mul));
   }
   Operations needed = sourcesOf(next);
   FailureOr<SmallVector<Value>> ends = emitLoop(
@@ -320,8 +313,10 @@ LogicalResult DealtLoop::emitParts(ValueRange starts) {
         builder, loc, types.typeOf(type.clone(shape)), Reduction::Sum));
   }
   for (unsigned number : sums) {
-    roots.push_back(scan.carried[number].added);
-    inits.push_back(filled(types.typeOf(scan.next(number).getType()), 0));
+    llvm::append_range(roots, scan.carried[number].added);
+    inits.push_back(neutralBroadcast(builder, loc,
+                                     types.typeOf(scan.next(number).getType()),
+                                     Reduction::Sum));
   }
   Operations needed = sourcesOf(roots);
   FailureOr<SmallVector<Value>> ends = emitLoop(
@@ -343,10 +338,13 @@ LogicalResult DealtLoop::emitParts(ValueRange starts) {
                                   stack.written, trip));
         }
         carried = carried.drop_front(written.size());
-        for (auto [index, number] : llvm::enumerate(sums))
-          after.push_back(stablehlo::AddOp::create(
-              builder, loc, carried[index],
-              batcher.batched(scan.carried[number].added)));
+        for (auto [index, number] : llvm::enumerate(sums)) {
+          Value sum = carried[index];
+          for (Value added : scan.carried[number].added)
+            sum = stablehlo::AddOp::create(builder, loc, sum,
+                                           batcher.batched(added));
+          after.push_back(sum);
+        }
         return after;
       });
   if (failed(ends))

@@ -53,7 +53,6 @@ private:
   FailureOr<SmallVector<Value>> emitStarts();
   Value before(Value value, int64_t by, Reduction kind);
   LogicalResult emitParts(ValueRange starts);
-  Value filled(RankedTensorType type, double value);
 
   ScanLoop &scan;
   int64_t parts, trips;

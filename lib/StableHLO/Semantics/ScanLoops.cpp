@@ -66,7 +66,7 @@ ScanValue ScanLoop::classify(unsigned number) {
   }
   Operation *last = after.getDefiningOp();
   if (!last || last->getBlock() != &body() || !own.hasOneUse() ||
-      *own.user_begin() != last || !after.hasOneUse())
+      !after.hasOneUse())
     return made;
   if (auto update = dyn_cast<stablehlo::DynamicUpdateSliceOp>(last)) {
     std::optional<StackRows> rows =
@@ -80,11 +80,16 @@ ScanValue ScanLoop::classify(unsigned number) {
       made.written = *rows;
     }
   }
-  auto add = dyn_cast<stablehlo::AddOp>(last);
-  if (add && add.getLhs() != add.getRhs()) {
-    made.kind = ScanValue::Kind::Sum;
-    made.added = add.getLhs() == own ? add.getRhs() : add.getLhs();
+  Value sum = own;
+  while (sum != after && sum.hasOneUse()) {
+    auto add = dyn_cast<stablehlo::AddOp>(*sum.user_begin());
+    if (!add || add->getBlock() != &body())
+      return made;
+    made.added.push_back(add.getLhs() == sum ? add.getRhs() : add.getLhs());
+    sum = add;
   }
+  if (sum == after)
+    made.kind = ScanValue::Kind::Sum;
   return made;
 }
 
