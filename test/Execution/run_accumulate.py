@@ -1,4 +1,4 @@
-"""Steps of training whose batch runs as micro-batches in turn: numbers, bytes and memory.
+"""Steps of training whose batch runs as micro-batches in turn: numbers, attentions, bytes and memory.
 
 The batch has three sequences, so that two micro-batches have different numbers of them.
 """
@@ -6,12 +6,16 @@ The batch has three sequences, so that two micro-batches have different numbers 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import jax
 
+import decoder
 import harness
 import models_training
+import run_checkpoints
 import run_training
+import spmlir
 
 PLANS = (
     ("--mesh=sp=2", "--strategy=ring", "--accumulate=3"),
@@ -21,29 +25,42 @@ PLANS = (
     ("--mesh=sp=1", "--accumulate=2", "--offload=host"),
     ("--mesh=sp=2,tp=2", "--strategy=ring", "--accumulate=2", "--row-blocks=2"),
 )
-# Loops over batches that a step has itself need all of one for the number of its tokens.
-REFUSED = ("accumulated-loop", "added-up")
-# Attentions of fewer sequences.
-BATCHES = {"differential-paired": 1}
+# A loop over batches that a step has itself needs all of one for the number of its tokens; heads in pairs are
+# one attention of one sequence.
+IN_LOOP = "all micro-batches are needed at once within a loop"
+REFUSED = {
+    "accumulated-loop": IN_LOOP,
+    "added-up": IN_LOOP,
+    "differential-paired": "a batch of at least 3 sequences for 3 micro-batches but this attention has 1",
+}
 
 
-def plan_of(name: str, plan: tuple[str, ...]) -> tuple[str, ...]:
-    """The plan with no more micro-batches than the function has sequences."""
-    most = f"--accumulate={BATCHES.get(name, 3)}"
-    return tuple(min(option, most) if option.startswith("--accumulate") else option for option in plan)
+def in_turns(counts: tuple[int, int], plan: tuple[str, ...]) -> Callable[[dict, dict], None]:
+    """A check that all attentions are found, each of no more sequences than a micro-batch of the plan has."""
+    micro_batches = next(int(option.split("=")[1]) for option in plan if option.startswith("--accumulate"))
+    most = -(-decoder.BATCH // micro_batches)
+
+    def check(promised: dict, measured: dict) -> None:
+        run_checkpoints.counted(*counts)(promised, measured)
+        batches = [attention["batch"] for attention in promised["attentions"]]
+        if {*batches} != {most}:
+            raise harness.CaseError(f"expected attentions of {most} sequences but they have {batches}")
+
+    return check
 
 
 def not_refused(tools: harness.Tools) -> list[str]:
     """The functions of REFUSED that compile, or are refused for another reason."""
     wrong = []
-    for name in REFUSED:
+    for name, reason in REFUSED.items():
         function, arguments, _ = models_training.TRAINING[name]()
-        program = tools.program(f"training-{name}", function, *arguments)
+        folder = tools.work / "refused" / name
+        model = spmlir.export(function, *arguments).save(folder) / "model.mlir"
         try:
-            tools.hold(harness.Case(program, PLANS[0]))
+            tools.run("sp-compile", model, "-o", folder / "model.spx", *PLANS[0])
             wrong.append(f"{name} is not refused")
         except harness.CaseError as refused:
-            if "all micro-batches are needed at once within a loop" not in str(refused):
+            if reason not in str(refused):
                 wrong.append(str(refused))
     return wrong
 
@@ -58,7 +75,8 @@ def main() -> int:
     names = [name for name in models_training.TRAINING if args.only in (None, name) and name not in REFUSED]
 
     def case(name: str, program: harness.Program, plan: tuple[str, ...]) -> harness.Case:
-        return harness.Case(program, plan_of(name, plan))
+        counts = models_training.TRAINING[name]()[2]
+        return harness.Case(program, plan, check=in_turns(counts, plan))
 
     cases = run_training.drawn(tools, args, names, PLANS, case)
     wrong = [] if args.only else not_refused(tools)
