@@ -13,6 +13,8 @@ import numpy as np
 INDEX = "model.safetensors.index.json"
 # Of one file, unless a single array is larger.
 _MOST_BYTES = 4 * 2**30
+# What the index says of all bytes, among the metadata.
+_SIZE = "total_size"
 
 
 class CheckpointError(ValueError):
@@ -26,10 +28,16 @@ def save(
 
     That one stays until the new one is whole: files of another time have other names, and then the
     index takes the place of the one before. `sp-run --save` does the same.
-    Raises OSError where that cannot be written, ImportError without the package safetensors.
+    Raises ValueError for an array or metadata of a name that the files need for themselves, OSError
+    where that cannot be written, and ImportError without the package safetensors.
     """
     from safetensors.numpy import save_file
 
+    for what, names, own in (("an array", arrays, "__metadata__"), ("metadata", metadata, _SIZE)):
+        if own in names:
+            raise ValueError(
+                f"expected {what} of another name than {own!r}, which checkpoints use; call it otherwise"
+            )
     parts: list[dict[str, np.ndarray]] = [{}]
     for name, array in arrays.items():
         if parts[-1] and sum(each.nbytes for each in parts[-1].values()) + array.nbytes > _MOST_BYTES:
@@ -45,7 +53,7 @@ def save(
         _keep(target / file)
         places |= dict.fromkeys(part, file)
     total = sum(array.nbytes for array in arrays.values())
-    index = {"metadata": {"total_size": total, **metadata}, "weight_map": places}
+    index = {"metadata": {_SIZE: total, **metadata}, "weight_map": places}
     draft = target / f".sprt-{INDEX}"
     draft.write_text(json.dumps(index, indent=2) + "\n")
     _keep(draft)
@@ -54,13 +62,15 @@ def save(
     _keep(target)
     files = set(places.values())
     for path in target.iterdir():
-        if (_time_of(path.name) >= 0 and path.name not in files) or path.name.startswith(".sprt-"):
+        is_other = _time_of(path.name) >= 0 and path.name not in files
+        # Whose folder it is, nobody knows.
+        if (is_other or path.name.startswith(".sprt-")) and (path.is_symlink() or not path.is_dir()):
             path.unlink(missing_ok=True)
 
 
 def _time_of(name: str) -> int:
     """Which time a file of a checkpoint is of, 0 for a name that has none; -1 for other files."""
-    found = re.fullmatch(r"model-(?:(\d+)-)?\d+-of-\d+\.safetensors", name)
+    found = re.fullmatch(r"model-(?:([0-9]{1,18})-)?[0-9]+-of-[0-9]+\.safetensors", name)
     return int(found[1] or 0) if found else -1
 
 
@@ -91,7 +101,11 @@ def load(
         arrays: dict[str, np.ndarray] = {}
         for file in sorted(set(places.values())):
             reading = Path(file).name
-            loaded = load_file(path.with_name(reading))
+            _check_regular(path.with_name(reading))
+            try:
+                loaded = load_file(path.with_name(reading))
+            except (AttributeError, KeyError) as error:
+                raise ValueError(f"it has elements of a type that NumPy lacks: {error}") from None
             own = {name for name, place in places.items() if place == file}
             if own != loaded.keys():
                 odd = sorted(own ^ loaded.keys())
@@ -101,7 +115,7 @@ def load(
         raise CheckpointError(
             f"expected a checkpoint in {path.parent} but there is no {path.with_name(reading)}"
         ) from None
-    except (OSError, ValueError, SafetensorError) as error:
+    except (OSError, ValueError, RecursionError, MemoryError, SafetensorError) as error:
         raise CheckpointError(
             f"expected a checkpoint in {path.parent} but {reading} cannot be read: {error}"
         ) from None
@@ -118,20 +132,30 @@ def load(
             f"expected the state of this model in {path.parent} but {_listed(problems)}; "
             "load what was saved of this model, under any mesh"
         )
-    metadata.pop("total_size", None)
+    metadata.pop(_SIZE, None)
     return [arrays[name] for name in wanted], metadata
+
+
+def _check_regular(path: Path) -> None:
+    """That what lies there has an end: others may keep a reader waiting for ever."""
+    if path.exists() and not path.is_file():
+        raise ValueError("it is no regular file")
 
 
 def _read_index(path: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Which file has which array, and what else was saved."""
+    _check_regular(path)
     index = json.loads(path.read_text())
     places = index.get("weight_map") if isinstance(index, dict) else None
-    if not isinstance(places, dict) or not all(isinstance(file, str) for file in places.values()):
+    if not isinstance(places, dict) or not all(
+        isinstance(file, str) and Path(file).name for file in places.values()
+    ):
         raise ValueError("it has no weight_map that says the file of each array")
     metadata = index.get("metadata", {})
     if not isinstance(metadata, dict):
         raise ValueError("its metadata is no object")
-    return places, dict(metadata)
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in metadata.items()}
+    return places, texts
 
 
 def _listed(problems: Sequence[str]) -> str:

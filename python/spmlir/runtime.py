@@ -144,6 +144,7 @@ _SIGNATURES = {
     "sprt_session_interrupt": (None, c_void_p),
     "sprt_session_runs": (c_int64, c_void_p),
     "sprt_session_feed": (_STATUS, c_void_p, c_int64, c_int64),
+    "sprt_session_state_names": (_STATUS, c_void_p, POINTER(c_char_p), c_int64),
     "sprt_session_start": (_STATUS, c_void_p, POINTER(_Array), c_int64, POINTER(_Array), c_int64),
     "sprt_session_wait": (_STATUS, c_void_p, c_double, POINTER(c_int32)),
     "sprt_session_collect": (_STATUS, c_void_p, POINTER(_Array), c_int64),
@@ -249,6 +250,13 @@ def open_session(
     session = c_void_p()
     library().sprt_session_create(program, byref(options), byref(session))
     return session
+
+
+def state_names(session: c_void_p, inputs: int) -> list[str | None]:
+    """What checkpoints call each of so many inputs; None where no result feeds it."""
+    names = (c_char_p * inputs)()
+    library().sprt_session_state_names(session, names, inputs)
+    return [None if name is None else name.decode() for name in names]
 
 
 def start(

@@ -67,6 +67,10 @@ class Session:
         """From now on a result of a step is input `number` of the next one."""
         runtime.library().sprt_session_feed(self._handle, result, number)
 
+    def state_names(self, inputs: int) -> list[str | None]:
+        """What checkpoints call each of so many inputs; None where no result feeds it."""
+        return runtime.state_names(self._handle, inputs)
+
     def step(
         self,
         inputs: Sequence[np.ndarray | None],

@@ -7,7 +7,6 @@ import inspect
 import os
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -50,6 +49,8 @@ class TrainStep:
         self._session = program.open_session()
         for result, number in enumerate(layout.state):
             self._session.feed(result, number)
+        names = self._session.state_names(len(program.inputs))
+        self._names = [names[number] for number in layout.state]
 
     def step(self, *batch: Any) -> float:
         """Run one step and return its loss.
@@ -75,11 +76,12 @@ class TrainStep:
 
         metadata: what goes with it, such as `step=500`, as text.
         An earlier checkpoint there is replaced once the new one is whole.
-        Raises OSError, RunError as `state` does, and ImportError without the package safetensors.
+        Raises ValueError for metadata called total_size, which the index has of its own, OSError,
+        RunError as `state` does, and ImportError without the package safetensors.
         """
         with self._alone():
             _ = self.state
-            arrays = dict(zip(self._layout.names, self._gathered[1], strict=True))
+            arrays = dict(zip(self._names, self._gathered[1], strict=True))
         checkpoints.save(folder, arrays, {name: str(value) for name, value in metadata.items()})
 
     def load(self, folder: str | os.PathLike[str]) -> dict[str, str]:
@@ -89,7 +91,7 @@ class TrainStep:
         """
         with self._alone():
             types = [(each.shape, each.dtype) for each in self.program.results[:-1]]
-            arrays, metadata = checkpoints.load(folder, dict(zip(self._layout.names, types, strict=True)))
+            arrays, metadata = checkpoints.load(folder, dict(zip(self._names, types, strict=True)))
             self._given = dict(zip(self._layout.state, arrays, strict=True))
             self._gathered = (self._session.steps, arrays)
             return metadata
@@ -176,7 +178,7 @@ def _print(step: Mapping[str, Any]) -> None:
 class _Layout:
     """Which of `@main`'s arguments are state and which the batch."""
 
-    def __init__(self, args: tuple, donate: int | Sequence[int], names: Sequence[str]) -> None:
+    def __init__(self, args: tuple, donate: int | Sequence[int]) -> None:
         import jax
 
         self.donated = (donate,) if isinstance(donate, int) else tuple(donate)
@@ -199,7 +201,6 @@ class _Layout:
             for number, leaf in enumerate(state)
             if key_data(leaf) is not leaf
         }
-        self.names = _state_names(args, self.donated, names)
         self._state_tree = jax.tree.structure(tuple(args[number] for number in self.donated))
         batch = tuple(arg for number, arg in enumerate(args) if number not in self.donated)
         self._batch_tree = jax.tree.structure(batch)
@@ -255,8 +256,7 @@ def train_step(
 
     if any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves(args)):
         raise TypeError("expected arrays for the state and the batch but got a jax.ShapeDtypeStruct")
-    names = _argument_names(function, len(args))
-    layout = _Layout(args, donate, names)
+    layout = _Layout(args, donate)
     _check_results(function, args, layout.donated)
 
     # State before loss: donation then pairs each array with the one that it becomes.
@@ -265,9 +265,12 @@ def train_step(
         return *state, loss
 
     state_then_loss.__name__ = getattr(function, "__name__", "train_step")
-    # What JAX calls arguments, and sp-run the arrays of a checkpoint.
+    # What JAX calls arguments, and the runtime the arrays of a checkpoint.
     state_then_loss.__signature__ = inspect.Signature(
-        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+        [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY)
+            for name in _argument_names(function, len(args))
+        ]
     )
     jitted = jax.jit(state_then_loss, donate_argnums=layout.donated, keep_unused=True)
     exported = lower(jitted, args, {})
@@ -287,21 +290,6 @@ def _argument_names(function: Callable[..., Any], count: int) -> list[str]:
         name = f"argument{number}"
         names.append(name + "_" * (name in names))
     return names
-
-
-def _state_names(args: tuple, donated: tuple[int, ...], names: Sequence[str]) -> list[str]:
-    """Names of the donated arrays, those that `sp-run --save` makes of JAX's: see its Checkpoint.h."""
-    from jax.tree_util import keystr, tree_leaves_with_path
-
-    found = []
-    for number in donated:
-        for path, _ in tree_leaves_with_path(args[number]):
-            parts = ([] if path and len(donated) == 1 else [names[number]]) + (
-                [keystr(path, simple=True, separator=".")] if path else []
-            )
-            found.append((".".join(parts), names[number] + keystr(path)))
-    counts = Counter(short for short, _ in found)
-    return [short if counts[short] == 1 else whole for short, whole in found]
 
 
 def _check_results(function: Callable[..., Any], args: tuple, donated: tuple[int, ...]) -> None:

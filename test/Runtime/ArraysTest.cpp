@@ -135,6 +135,15 @@ Status readHeader(const std::string &header, size_t dataBytes,
   return readSafetensors(path, out_arrays);
 }
 
+TEST(Safetensors, theHeadersOwnNameIsRefused) {
+  std::string path = pathOf("reserved.safetensors");
+  NamedArrays arrays(1);
+  arrays[0].name = "__metadata__";
+  EXPECT_EQ(writeSafetensors(arrays, path)->text,
+            path + ": the format has no array \"__metadata__\"; write an .npz "
+                   "file, or call it otherwise");
+}
+
 // Each name was looked for among all others: as many took a minute.
 TEST(Safetensors, manyNamesAreRead) {
   NamedArrays written(300000), read;

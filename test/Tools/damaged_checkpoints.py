@@ -1,6 +1,7 @@
 """damaged_checkpoints.py FOLDER CHECKPOINT: copies of a checkpoint, each with one thing wrong."""
 
 import json
+import os
 import shutil
 import struct
 import sys
@@ -55,7 +56,21 @@ damage("typeless", entry(dtype=7))
 damage("shared", header(lambda all: all.update(more={"dtype": "U8", "shape": [4], "data_offsets": [2, 6]})))
 damage("words", entry(dtype="I32"))
 damage("shaped", entry(shape=[2, 2]))
-damage("renamed", header(lambda all: all.update({f"x{i}": all.pop("arg0") for i in range(1)})))
+damage("differing", header(lambda all: all.update(x0=all.pop("arg0"))))
+damage("renamed", header(lambda all: all.update(x0=all.pop("arg0"))))
+(folder / "renamed" / INDEX).write_text(json.dumps({"weight_map": {"x0": data}}))
+damage("promising", lambda _: json.dumps({"weight_map": {"arg0": data, "more": data}}).encode(), INDEX)
 damage("unlisted", lambda _: b'{"weight_map": {"arg0": 3}}', INDEX)
 damage("unread", lambda _: b"{", INDEX)
 damage("list", lambda _: b"[]", INDEX)
+damage("deep", lambda _: b"[" * 200_000, INDEX)
+damage("nameless", lambda _: b'{"weight_map": {"arg0": ""}}', INDEX)
+for name, file in (("index-folder", INDEX), ("data-folder", data)):
+    (copy(name) / file).unlink()
+    (folder / name / file).mkdir()
+for name, file in (("index-fifo", INDEX), ("data-fifo", data)):
+    (copy(name) / file).unlink()
+    os.mkfifo(folder / name / file)
+(copy("index-unread") / INDEX).unlink()
+(folder / "index-unread" / INDEX).symlink_to("/proc/self/mem")
+os.truncate(copy("index-endless") / INDEX, 1 << 40)

@@ -1,4 +1,5 @@
-/// Files that tools write: whole or not at all, and through what is no file.
+/// Files that tools write, whole or not at all, and through what is no file;
+/// and those that they read.
 ///
 /// What is at a path decides how it is written:
 ///
@@ -23,6 +24,10 @@ SPRT_API sprt_status *sprt_file_check(const char *path);
 /// names the path; a regular file is then as it was.
 SPRT_API sprt_status *sprt_file_write(const char *path, const void *data,
                                       size_t bytes);
+
+/// Whether `path` leads to a regular file that can be read: others have no end
+/// that is known, or none at all.
+SPRT_API sprt_status *sprt_file_check_input(const char *path);
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,13 @@ SPRT_API sprt_status *sprt_session_feed(sprt_session *session, int64_t result,
 /// The result that feeds an input, or -1; of no such input too.
 SPRT_API int64_t sprt_session_fed_by(const sprt_session *session,
                                      int64_t input);
+/// What a checkpoint calls what feeds each input: its path without quotes,
+/// `weights.0.qkv` for `state['weights'][0]['qkv']`; no two alike. NULL where
+/// nothing feeds the input. The session keeps the names until it is asked
+/// again.
+SPRT_API sprt_status *sprt_session_state_names(sprt_session *session,
+                                               const char **out_names,
+                                               int64_t inputCount);
 
 /// Runs the next step, as `sprt_session_run` would, but an input whose `data`
 /// is NULL is the result that feeds it, of the last run or step, else what it

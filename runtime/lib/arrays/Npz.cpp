@@ -1,6 +1,7 @@
 // .npz: a zip archive with one .npy member per array.
 
 #include "arrays/Arrays.h"
+#include "support/InputFile.h"
 #include "support/OutputFile.h"
 #include "support/Types.h"
 
@@ -106,6 +107,8 @@ Status readMember(zip_file_t *file, uint64_t size, NamedArray &array) {
 } // namespace
 
 Status readNpz(const std::string &path, NamedArrays &out_arrays) {
+  if (Status failure = checkInput(path))
+    return failure;
   int code = 0;
   Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
   if (!archive)

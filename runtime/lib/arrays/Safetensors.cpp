@@ -2,6 +2,7 @@
 // data.
 
 #include "arrays/Arrays.h"
+#include "support/InputFile.h"
 #include "support/OutputFile.h"
 #include "support/Types.h"
 
@@ -21,6 +22,9 @@ using Json = nlohmann::json;
 
 /// The format's own bound, some 500 000 arrays.
 constexpr uint64_t kMostHeaderBytes = 100'000'000;
+
+/// What the header needs for itself.
+constexpr char kMetadata[] = "__metadata__";
 
 struct TypeName {
   const char *name;
@@ -94,7 +98,7 @@ Status parseHeader(const std::string &text, uint64_t dataBytes,
   if (!header.is_object())
     return fail(SPRT_DAMAGED) << "the header is not a JSON object";
   for (const auto &[name, json] : header.items()) {
-    if (name == "__metadata__")
+    if (name == kMetadata)
       continue;
     if (Status failure =
             parseEntry(name, json, dataBytes, out_entries.emplace_back()))
@@ -158,6 +162,8 @@ Status readAll(std::ifstream &file, uint64_t fileBytes,
 } // namespace
 
 Status readSafetensors(const std::string &path, NamedArrays &out_arrays) {
+  if (Status failure = checkInput(path))
+    return failure;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file)
     return fail(SPRT_IO) << path << ": " << std::strerror(errno);
@@ -183,6 +189,10 @@ Status writeSafetensors(const NamedArrays &arrays, const std::string &path) {
       return fail(SPRT_UNSUPPORTED)
              << path << ": the format has no elements of type "
              << sprt_dtype_name(array.dtype) << "; write an .npz file";
+    if (array.name == kMetadata)
+      return fail(SPRT_UNSUPPORTED)
+             << path << ": the format has no array \"" << kMetadata
+             << "\"; write an .npz file, or call it otherwise";
     Json entry = {{"dtype", type},
                   {"shape", array.shape},
                   {"data_offsets", {offset, offset + array.data.size()}}};

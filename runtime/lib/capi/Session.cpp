@@ -1,5 +1,6 @@
 #include "capi/SessionCall.h"
 #include "executor/Trace.h"
+#include "program/StateNames.h"
 
 using namespace sprt;
 
@@ -85,6 +86,28 @@ sprt_status *sprt_session_feed(sprt_session *session, int64_t result,
 
 int64_t sprt_session_fed_by(const sprt_session *session, int64_t input) {
   return session->feeds.resultOf(input);
+}
+
+sprt_status *sprt_session_state_names(sprt_session *session,
+                                      const char **out_names,
+                                      int64_t inputCount) {
+  return alone(session, [&](auto &) -> Status {
+    const auto &all = session->program.inputs;
+    if (inputCount != static_cast<int64_t>(all.size()))
+      return fail(SPRT_INVALID_ARGUMENT) << "expected places for " << all.size()
+                                         << " names but got " << inputCount;
+    if (!out_names && inputCount > 0)
+      return nullArgument("out_names");
+    std::vector<StateInput> fed;
+    for (int64_t i = 0; i < inputCount; ++i)
+      if (session->feeds.resultOf(i) >= 0)
+        fed.push_back({i, all[static_cast<size_t>(i)].parameter->name});
+    session->stateNames = nameState(fed);
+    std::fill_n(out_names, inputCount, nullptr);
+    for (size_t i = 0; i < fed.size(); ++i)
+      out_names[fed[i].number] = session->stateNames[i].c_str();
+    return Status::success();
+  });
 }
 
 sprt_status *sprt_session_step(sprt_session *session, const sprt_array *inputs,

@@ -64,7 +64,8 @@ public:
   std::string communicator;
   int64_t speaker = 0; ///< the rank that this process speaks for
   Feeds feeds;
-  DocumentBindings documents; ///< of the last run
+  std::vector<std::string> stateNames; ///< as they were asked for
+  DocumentBindings documents;          ///< of the last run
   Measurements measured;
   std::atomic<int64_t> runs{0}; ///< that are done; -1 after a failure
 

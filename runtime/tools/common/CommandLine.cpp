@@ -2,6 +2,7 @@
 
 #include "sprt/files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -38,6 +39,20 @@ std::filesystem::path placeOf(const std::string &file) {
   for (int links = 0; links < kMostLinks && fs::is_symlink(at, failed); ++links)
     at = at.parent_path() / fs::read_symlink(at, failed);
   return fs::weakly_canonical(fs::absolute(at, failed), failed);
+}
+
+/// Whether a place is a folder, or one of them lies in the other.
+bool overlap(const std::string &folder, const std::filesystem::path &place) {
+  namespace fs = std::filesystem;
+  if (folder.empty())
+    return false;
+  std::error_code failed;
+  fs::path home = fs::weakly_canonical(fs::absolute(folder, failed), failed);
+  if (!home.has_filename()) // "DIR/"
+    home = home.parent_path();
+  auto [restOfHome, restOfPlace] =
+      std::mismatch(home.begin(), home.end(), place.begin(), place.end());
+  return restOfHome == home.end() || restOfPlace == place.end();
 }
 
 /// A number that `holds`, or "expected `what`".
@@ -147,7 +162,8 @@ std::string checkDataOptions(DataOptions &options) {
 }
 
 std::string checkOutputs(std::initializer_list<std::string> files,
-                         std::initializer_list<std::string> read) {
+                         std::initializer_list<std::string> read,
+                         std::initializer_list<std::string> checkpoints) {
   std::map<std::filesystem::path, std::string> places, sources;
   for (const std::string &file : read)
     if (!file.empty())
@@ -163,6 +179,12 @@ std::string checkOutputs(std::initializer_list<std::string> files,
     std::filesystem::path place = placeOf(file);
     if (place.empty())
       continue;
+    for (const std::string &folder : checkpoints)
+      if (overlap(folder, place))
+        return "expected outputs outside of the checkpoint \"" + folder +
+               "\" but got \"" + file +
+               "\"; write it elsewhere, or have the checkpoint in a folder of "
+               "its own";
     if (auto source = sources.find(place); source != sources.end())
       return "expected files for outputs that are not read but got \"" + file +
              "\", which is \"" + source->second + "\"";

@@ -44,10 +44,12 @@ std::string checkDataOptions(DataOptions &options);
 std::string checkArrayFile(const std::string &file);
 
 /// What keeps one of these files from being written, or from being kept when
-/// the others are, or "", as where it would replace one that is `read`; those
-/// without a name are passed over. To be asked before work that they would end.
+/// the others are, or "", as where it would replace one that is `read` or lies
+/// in the folder of one of these `checkpoints`; those without a name are passed
+/// over. To be asked before work that they would end.
 std::string checkOutputs(std::initializer_list<std::string> files,
-                         std::initializer_list<std::string> read);
+                         std::initializer_list<std::string> read,
+                         std::initializer_list<std::string> checkpoints = {});
 
 /// Ends output that was printed: `status`, or kFailed after a diagnostic where
 /// some of it was lost, as another stream than stdout may know.

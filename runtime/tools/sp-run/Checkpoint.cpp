@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <regex>
 #include <set>
 
 #include <fcntl.h>
@@ -22,8 +23,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kIndex[] = "model.safetensors.index.json";
+/// Of what an index notes, these say bytes and steps.
+constexpr char kSize[] = "total_size", kStep[] = "step";
 /// Of one file, unless a single array is larger.
 constexpr uint64_t kMostBytes = uint64_t(4) << 30;
+/// Of an index: some ten million arrays.
+constexpr uint64_t kMostIndexBytes = uint64_t(1) << 30;
 /// That an index can say, to which others are added.
 constexpr int64_t kMostSteps = int64_t(1) << 60;
 
@@ -53,20 +58,12 @@ bool keep(const fs::path &path) {
 /// Which time a file of a checkpoint is of, 0 for a name that has none; -1 for
 /// other files.
 int64_t timeOf(const std::string &name) {
-  int64_t time = 0, part = 0, parts = 0;
-  int end = 0;
-  auto isWhole = [&] { return end == static_cast<int>(name.size()); };
-  if (std::sscanf(name.c_str(),
-                  "model-%" SCNd64 "-%" SCNd64 "-of-%" SCNd64 ".safetensors%n",
-                  &time, &part, &parts, &end) == 3 &&
-      isWhole())
-    return time;
-  end = 0;
-  bool isFile = std::sscanf(name.c_str(),
-                            "model-%" SCNd64 "-of-%" SCNd64 ".safetensors%n",
-                            &part, &parts, &end) == 2 &&
-                isWhole();
-  return isFile ? 0 : -1;
+  static const std::regex form(
+      "model-(?:([0-9]{1,18})-)?[0-9]+-of-[0-9]+\\.safetensors");
+  std::smatch found;
+  if (!std::regex_match(name, found, form))
+    return -1;
+  return found[1].matched ? std::stoll(found[1]) : 0;
 }
 
 std::vector<std::string> filesIn(const std::string &folder) {
@@ -82,15 +79,22 @@ std::vector<std::string> filesIn(const std::string &folder) {
 void removeOthers(const std::string &folder,
                   const std::set<std::string> &files) {
   std::error_code ignored;
-  for (const std::string &name : filesIn(folder))
-    if ((timeOf(name) >= 0 && !files.count(name)) ||
-        name.rfind(".sprt-", 0) == 0)
-      fs::remove(fs::path(folder) / name, ignored);
+  for (const std::string &name : filesIn(folder)) {
+    fs::path path = fs::path(folder) / name;
+    bool isOther = (timeOf(name) >= 0 && !files.count(name)) ||
+                   name.rfind(".sprt-", 0) == 0;
+    if (isOther && !fs::is_directory(fs::symlink_status(path, ignored)))
+      fs::remove(path, ignored);
+  }
+}
+
+fs::path draftOfIndex(const fs::path &folder) {
+  return folder / (std::string(".sprt-") + kIndex);
 }
 
 /// The index, in the place of the one that is there.
 bool replaceIndex(const fs::path &folder, const std::string &text) {
-  fs::path draft = folder / (std::string(".sprt-") + kIndex);
+  fs::path draft = draftOfIndex(folder);
   std::ofstream file(draft, std::ios::binary);
   file << text;
   file.close();
@@ -103,34 +107,60 @@ bool replaceIndex(const fs::path &folder, const std::string &text) {
   return keep(folder);
 }
 
-/// Where arrays are, by name, and how many steps made them.
-bool readIndex(const fs::path &path, std::map<std::string, std::string> &places,
-               int64_t &out_step) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return cannot("read", path, errno);
-  // Text as a step, since any may be metadata.
-  Json index = Json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (index.is_object() && index["weight_map"].is_object()) {
-    bool areNames = true;
-    for (const auto &[name, place] : index["weight_map"].items()) {
-      areNames &= place.is_string();
-      if (areNames)
-        places[name] = fs::path(place.get<std::string>()).filename();
-    }
-    const Json &metadata = index["metadata"];
-    if (metadata.is_object() && metadata.contains("step") &&
-        metadata["step"].is_string() &&
-        (!parseNumber(metadata["step"].get<std::string>(), out_step) ||
-         out_step < 0 || out_step > kMostSteps))
-      out_step = 0;
-    if (areNames)
-      return true;
+bool readText(const fs::path &path, std::string &out_text) {
+  if (failed(sprt_file_check_input(path.c_str())))
+    return false;
+  std::error_code code;
+  uintmax_t bytes = fs::file_size(path, code);
+  if (code)
+    return cannot("read", path, code.value());
+  if (bytes > kMostIndexBytes) {
+    printError(path.string() + ": expected an index of at most " +
+               std::to_string(kMostIndexBytes) + " bytes but got " +
+               std::to_string(bytes) + "; the checkpoint is damaged");
+    return false;
   }
-  printError(path.string() +
-             ": expected a JSON object whose \"weight_map\" names a file for "
-             "each array; the checkpoint is damaged");
-  return false;
+  out_text.resize(bytes);
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  return file.read(out_text.data(),
+                   static_cast<std::streamsize>(out_text.size())) ||
+         cannot("read", path, errno ? errno : EIO);
+}
+
+/// Which file has which arrays; and what was noted of them.
+bool readIndex(const fs::path &path,
+               std::map<std::string, std::set<std::string>> &out_files,
+               Checkpoint &out_loaded) {
+  std::string text;
+  if (!readText(path, text))
+    return false;
+  Json index = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  bool isIndex = index.is_object() && index["weight_map"].is_object();
+  if (isIndex)
+    for (const auto &[name, place] : index["weight_map"].items()) {
+      isIndex &= place.is_string();
+      if (isIndex)
+        out_files[fs::path(place.get<std::string>()).filename()].insert(name);
+    }
+  if (!isIndex) {
+    printError(path.string() +
+               ": expected a JSON object whose \"weight_map\" names a file for "
+               "each array; the checkpoint is damaged");
+    return false;
+  }
+  if (index["metadata"].is_object())
+    for (const auto &[name, value] : index["metadata"].items())
+      out_loaded.notes[name] =
+          value.is_string() ? value.get<std::string>() : value.dump();
+  out_loaded.notes.erase(kSize);
+  // Another text as a step, since any may be noted.
+  int64_t &step = out_loaded.step;
+  if (!parseNumber(out_loaded.notes[kStep], step) || step < 0 ||
+      step > kMostSteps)
+    step = 0;
+  out_loaded.notes.erase(kStep);
+  return true;
 }
 
 /// What is wrong with an array, or "".
@@ -158,28 +188,46 @@ std::string listed(const std::vector<std::string> &problems) {
 
 } // namespace
 
+bool stateOf(const sprt_program *program, sprt_session *session,
+             std::vector<StateArray> &out_state) {
+  int64_t count = sprt_program_input_count(program);
+  std::vector<const char *> names(static_cast<size_t>(count));
+  if (failed(sprt_session_state_names(session, names.data(), count)))
+    return false;
+  for (int64_t i = 0; i < count; ++i)
+    if (const char *name = names[static_cast<size_t>(i)])
+      out_state.push_back({name, i, sprt_session_fed_by(session, i)});
+  return true;
+}
+
 bool loadState(const std::string &folder, const sprt_program *program,
                const std::vector<StateArray> &state, Checkpoint &out_loaded) {
-  std::map<std::string, std::string> places;
-  if (!readIndex(fs::path(folder) / kIndex, places, out_loaded.step))
+  std::map<std::string, std::set<std::string>> files;
+  if (!readIndex(fs::path(folder) / kIndex, files, out_loaded))
     return false;
-  std::set<std::string> files;
-  for (const auto &[name, file] : places)
-    files.insert(file);
   std::map<std::string, sprt_array> found;
-  for (const std::string &file : files) {
+  for (auto &[file, names] : files) {
+    fs::path path = fs::path(folder) / file;
     sprt_arrays *arrays = nullptr;
-    if (failed(sprt_arrays_read((fs::path(folder) / file).c_str(), &arrays)))
+    if (failed(sprt_arrays_read(path.c_str(), &arrays)))
       return false;
     out_loaded.owners.emplace_back(arrays);
+    std::vector<std::string> odd;
     for (int64_t i = 0; i < sprt_arrays_count(arrays); ++i) {
       const char *name = nullptr;
       sprt_array array;
       if (failed(sprt_arrays_get(arrays, i, &name, &array)))
         return false;
-      auto place = places.find(name);
-      if (place == places.end() || place->second == file)
-        found[name] = array;
+      found[name] = array;
+      if (names.erase(name) == 0)
+        odd.push_back(name);
+    }
+    odd.insert(odd.end(), names.begin(), names.end());
+    if (!odd.empty()) {
+      printError(path.string() + ": expected the arrays that " + kIndex +
+                 " says but they differ in " + listed(odd) +
+                 "; the checkpoint is damaged");
+      return false;
     }
   }
   std::vector<std::string> problems;
@@ -229,11 +277,13 @@ bool prepareSave(const std::string &folder, const sprt_program *program,
     printError(folder + ": cannot be made a folder: " + code.message());
     return false;
   }
-  return !failed(sprt_file_check((fs::path(folder) / kIndex).c_str()));
+  return !failed(sprt_file_check((fs::path(folder) / kIndex).c_str())) &&
+         !failed(sprt_file_check(draftOfIndex(folder).c_str()));
 }
 
 bool saveState(const std::string &folder, const std::vector<StateArray> &state,
-               const std::vector<sprt_array> &results, int64_t steps) {
+               const std::vector<sprt_array> &results, const Checkpoint &from,
+               int64_t steps) {
   std::vector<std::vector<const StateArray *>> parts(1);
   uint64_t total = 0, partBytes = 0;
   auto arrayOf = [&](const StateArray &each) -> const sprt_array & {
@@ -274,9 +324,9 @@ bool saveState(const std::string &folder, const std::vector<StateArray> &state,
     if (failed(sprt_arrays_write(arrays, path.c_str())) || !keep(path))
       return false;
   }
-  Json index = {
-      {"metadata", {{"total_size", total}, {"step", std::to_string(steps)}}},
-      {"weight_map", places}};
+  Json notes = {{kSize, total}, {kStep, std::to_string(from.step + steps)}};
+  notes.update(Json(from.notes));
+  Json index = {{"metadata", notes}, {"weight_map", places}};
   if (!replaceIndex(folder,
                     index.dump(2, ' ', false, Json::error_handler_t::replace) +
                         "\n"))

@@ -22,18 +22,18 @@ struct StateArray {
   int64_t result = 0; ///< that feeds the input
 };
 
-/// All of them, in the order of inputs. Names are paths without quotes,
-/// `weights.0.qkv` for `state['weights'][0]['qkv']`: without the argument where
-/// all state is parts of one, and as the program has them where two would be
-/// alike.
-std::vector<StateArray> stateOf(const sprt_program *program,
-                                const sprt_session *session);
+/// All of them, in the order of inputs, named as `sprt_session_state_names`
+/// does. False after a diagnostic.
+bool stateOf(const sprt_program *program, sprt_session *session,
+             std::vector<StateArray> &out_state);
 
 /// A checkpoint that was read.
 struct Checkpoint {
   std::vector<ArraysPtr> owners;
   std::map<int64_t, sprt_array> arrays; ///< by input
   int64_t step = 0;                     ///< how many made it
+  /// What else was saved with it, by name.
+  std::map<std::string, std::string> notes;
 };
 
 /// Reads the folder of `--load`. False after a diagnostic that lists all that
@@ -46,9 +46,10 @@ bool loadState(const std::string &folder, const sprt_program *program,
 bool prepareSave(const std::string &folder, const sprt_program *program,
                  const std::vector<StateArray> &state);
 
-/// Writes what `results` have of the state, made by so many steps. False after
-/// a diagnostic.
+/// Writes what `results` have of the state that so many steps have made of
+/// `from`, whose notes it keeps. False after a diagnostic.
 bool saveState(const std::string &folder, const std::vector<StateArray> &state,
-               const std::vector<sprt_array> &results, int64_t steps);
+               const std::vector<sprt_array> &results, const Checkpoint &from,
+               int64_t steps);
 
 #endif // SP_RUN_CHECKPOINT_H

@@ -83,13 +83,16 @@ int run(Options options, bool &out_abandons) {
     if (std::string wrong =
             checkOutputs({options.saveInputs, options.outputs, options.trace,
                           options.report, options.batchReport},
-                         {options.program, options.inputs, options.check});
+                         {options.program, options.inputs, options.check},
+                         {options.load, options.save});
         !wrong.empty()) {
       printError(wrong);
       return kFailed;
     }
 
-  std::vector<StateArray> state = stateOf(loaded, created);
+  std::vector<StateArray> state;
+  if (!stateOf(loaded, created, state))
+    return kFailed;
   Checkpoint from;
   if (speaks && !options.save.empty() &&
       !prepareSave(options.save, loaded, state))
@@ -119,8 +122,7 @@ int run(Options options, bool &out_abandons) {
   Errors errors;
   printSummary(loaded, created, options, timings);
   if (!options.save.empty())
-    passed &=
-        saveState(options.save, state, results, from.step + options.steps);
+    passed &= saveState(options.save, state, results, from, options.steps);
   if (!options.outputs.empty())
     passed &=
         !failed(sprt_arrays_write(resultOwner.get(), options.outputs.c_str()));
@@ -135,6 +137,16 @@ int run(Options options, bool &out_abandons) {
   return passed ? kDone : kFailed;
 }
 
+/// The same, where memory may not suffice for what is asked.
+int runGuarded(const Options &options, bool &out_abandons) {
+  try {
+    return run(options, out_abandons);
+  } catch (const std::exception &error) {
+    printError(error.what());
+    return kFailed;
+  }
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -143,7 +155,7 @@ int main(int argc, char **argv) {
   if (!parseOptions(argc, argv, options, exitCode))
     return exitCode;
   bool abandons = false;
-  int status = finishPrinting("sp-run", run(options, abandons));
+  int status = finishPrinting("sp-run", runGuarded(options, abandons));
   // A driver may wait at an ordinary end for a kernel that has none.
   if (abandons)
     _exit(status);
