@@ -18,6 +18,12 @@ FailureOr<func::FuncOp> mlir::sp::findProgram(ModuleOp module) {
   return func;
 }
 
+InFlightDiagnostic mlir::sp::programError(func::FuncOp func) {
+  Location own = func.getLoc();
+  return emitError(
+      isa<UnknownLoc>(own) ? func->getParentOfType<ModuleOp>().getLoc() : own);
+}
+
 /// A layout or axis among the attributes that is not of the mesh, or null.
 static Attribute findForeign(Operation *op, MeshOp mesh) {
   Attribute foreign;

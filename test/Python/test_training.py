@@ -196,8 +196,8 @@ def test_wrong_steps_are_refused(function, message):
 
 
 def test_wrong_numbers_and_shapes_alone_are_refused():
-    for donate in (3, (1, 0), ()):
-        with pytest.raises(ValueError, match="expected donate to name some of 3 arguments in order"):
+    for donate in (3, (1, 0), (), "0"):
+        with pytest.raises(ValueError, match="expected donate to number some of 3 arguments, in order"):
             simple(donate)
     with pytest.raises(TypeError, match="expected arrays for the state"):
         spmlir.train_step(descend, *[jax.ShapeDtypeStruct((2,), np.float32)] * 3, mesh="sp=1")

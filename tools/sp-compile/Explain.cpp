@@ -128,7 +128,8 @@ static json describe(OpT op, MeshOp mesh, PlanAttr plan, Costs &known) {
   int64_t ranks = mesh.getAxisSize(plan.getAxis());
   // Padding of an uneven batch is exchanged as well as the rest.
   int64_t batch = llvm::divideCeil(q[0], mesh.getAxisSize(mesh.getBatch()));
-  const std::vector<AttentionCost> &costs = known.of(op, plan, batch);
+  CountedAttention ofRank(op, headPartOf(mesh, q[2], v[2]));
+  const std::vector<AttentionCost> &costs = known.of(ofRank, plan, batch);
   for (int64_t rank = 0; rank < mesh.getRanks(); ++rank) {
     const AttentionCost &cost = costs[(rank / stride) % ranks % costs.size()];
     area.push_back(cost.area);

@@ -9,6 +9,10 @@ namespace mlir::sp {
 /// `@main`, of one block, or a diagnostic.
 FailureOr<func::FuncOp> findProgram(ModuleOp module);
 
+/// An error of the program as a whole: at the function, or at the file where
+/// nobody says where that is.
+InFlightDiagnostic programError(func::FuncOp func);
+
 /// That layouts and axes in attributes of the module are of its mesh.
 LogicalResult checkLayouts(ModuleOp module);
 

@@ -45,7 +45,7 @@ struct DealParametersPass
       return signalPassFailure();
     SmallVector<TrainedArgument> roles = findTrained(*func);
     if (roles.empty()) {
-      func->emitError()
+      programError(*func)
           << "expected a training step, whose parameters and state are "
              "donated, for --zero but no argument of floating point is; "
              "donate them (train_step does), or leave the option out";

@@ -50,7 +50,6 @@ private:
   void seedPairs(OpT op, ShardingPropagation &propagation);
   /// The layout of a sequence: one for each axis and length.
   LayoutAttr layoutFor(AxisAttr axis, int64_t length);
-  InFlightDiagnostic shardError();
   /// The axes that deal a dimension, outermost first; factors that make up an
   /// axis are that axis.
   SmallVector<AxisAttr> axesOf(DimAttr dim);

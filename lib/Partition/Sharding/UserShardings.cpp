@@ -18,13 +18,6 @@ std::string Seeds::listAxes() {
   return text;
 }
 
-/// The function, or the file where it is nowhere.
-InFlightDiagnostic Seeds::shardError() {
-  auto module = func->getParentOfType<ModuleOp>();
-  return emitError(isa<UnknownLoc>(func.getLoc()) ? module.getLoc()
-                                                  : func.getLoc());
-}
-
 SmallVector<AxisAttr> Seeds::axesOf(DimAttr dim) {
   SmallVector<AxisAttr> axes;
   for (AtomAttr atom : dim.getAtoms()) {
@@ -82,13 +75,14 @@ Seeds::parseAxes(StringRef text, StringRef dimension,
   for (StringRef name : names) {
     AxisAttr axis = mesh.parseAxis(name);
     if (!axis)
-      return shardError() << "expected --shard to name axes of the mesh, "
-                          << listAxes() << ", or parts of them, but got \""
-                          << name << "\" in \"" << text << "\"";
+      return programError(func)
+             << "expected --shard to name axes of the mesh, " << listAxes()
+             << ", or parts of them, but got \"" << name << "\" in \"" << text
+             << "\"";
     if (llvm::any_of(others,
                      [&](AxisAttr other) { return other.overlaps(axis); }))
-      return shardError() << "expected --shard to name axis \"" << name
-                          << "\" once but got \"" << text << "\"";
+      return programError(func) << "expected --shard to name axis \"" << name
+                                << "\" once but got \"" << text << "\"";
     others.push_back(axis);
     if (mesh.getAxisSize(axis) > 1)
       axes.push_back(axis);
@@ -105,20 +99,19 @@ FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
   bool known = name.consume_front("arg") && !name.getAsInteger(10, number) &&
                number < func.getNumArguments();
   if (!known)
-    return shardError() << "expected --shard to name one of the "
-                        << func.getNumArguments()
-                        << " arguments, such as arg0=_,sp,_, but got \"" << text
-                        << "\"";
+    return programError(func)
+           << "expected --shard to name one of the " << func.getNumArguments()
+           << " arguments, such as arg0=_,sp,_, but got \"" << text << "\"";
   argument = func.getArgument(number);
   if (!sharded.insert(number).second)
-    return shardError() << "expected one --shard of arg" << number
-                        << " but got another, \"" << text << "\"";
+    return programError(func) << "expected one --shard of arg" << number
+                              << " but got another, \"" << text << "\"";
   auto type = cast<RankedTensorType>(argument.getType());
   SmallVector<StringRef> parts;
   if (!axes.empty())
     axes.split(parts, ',');
   if (static_cast<int64_t>(parts.size()) != type.getRank())
-    return shardError()
+    return programError(func)
            << "expected --shard to say an axis or _ for each of the "
            << type.getRank() << " dimensions of arg" << number << " but got \""
            << axes << "\"";
@@ -133,7 +126,7 @@ FailureOr<SmallVector<DimAttr>> Seeds::parseShard(StringRef text,
     if (!own->empty())
       dim =
           dimOver(*own, type.getDimSize(index), derivedDim, [&, index = index] {
-            return shardError()
+            return programError(func)
                    << "--shard=" << text << ", dimension " << index << ": ";
           });
     if (failed(dim))
