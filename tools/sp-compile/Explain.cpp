@@ -119,13 +119,12 @@ static json describe(OpT op, MeshOp mesh, PlanAttr plan, Costs &known) {
   ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
                     v = op.getValue().getType().getShape();
   json area = json::array(), bytes = json::array();
-  int64_t stride = mesh.getRanks();
+  int64_t stride = mesh.getRanks(), ranks = mesh.getAxisSize(plan.getAxis());
   for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
     stride /= axis.getSize();
     if (axis.getName() == plan.getAxis().getName())
       break;
   }
-  int64_t ranks = mesh.getAxisSize(plan.getAxis());
   // Padding of an uneven batch is exchanged as well as the rest.
   int64_t batch = llvm::divideCeil(q[0], mesh.getAxisSize(mesh.getBatch()));
   CountedAttention ofRank(op, headPartOf(mesh, q[2], v[2]));
