@@ -3,6 +3,7 @@
 #define SP_LIB_PARTITION_DEALTLOOP_H
 
 #include "Loops/StateSlope.h"
+#include "sp/IR/SP.h"
 
 namespace mlir::sp {
 
