@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import harness
-from run_shifts import FEATURES, HEADS, WIDTH, attend, plan
+from run_shifts import FEATURES, HEADS, WIDTH, attend, cases_of
 
 TOKENS = 768
 # What a state is multiplied with, of a row [batch, features].
@@ -128,13 +128,7 @@ def main() -> int:
     args = parser.parse_args()
     tools = harness.Tools(args.build, args.work)
     jax.config.update("jax_enable_x64", True)
-    cases = kept(tools)
-    for number in range(max(1, args.count // 5) if args.quick else args.count):
-        random = Random(f"{args.seed} {number}")
-        scan, arguments = drawn(random)
-        program = tools.program(f"scan-{number}", scan, *arguments, key=str(args.seed))
-        cases.append(harness.Case(program, plan(random)))
-    return harness.hold_all(tools, cases, args)
+    return harness.hold_all(tools, [*kept(tools), *cases_of("scan", drawn, tools, args)], args)
 
 
 if __name__ == "__main__":

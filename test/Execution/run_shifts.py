@@ -8,7 +8,8 @@ what a rank holds (with striped layouts, all labels).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import argparse
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
@@ -193,6 +194,17 @@ def next_tokens(tools: harness.Tools) -> list[harness.Case]:
     return cases
 
 
+def cases_of(
+    name: str, draw_model: Callable, tools: harness.Tools, args: argparse.Namespace
+) -> Iterator[harness.Case]:
+    """As many drawn models as asked for, one in five with --quick, each under a drawn plan."""
+    for number in range(max(1, args.count // 5) if args.quick else args.count):
+        random = Random(f"{args.seed} {number}")
+        model, arguments = draw_model(random)
+        program = tools.program(f"{name}-{number}", model, *arguments, key=str(args.seed))
+        yield harness.Case(program, plan(random))
+
+
 def main() -> int:
     """So many of them, one in five with --quick."""
     parser = harness.arguments(__doc__)
@@ -201,12 +213,7 @@ def main() -> int:
     tools = harness.Tools(args.build, args.work)
     cases = next_tokens(tools)
     jax.config.update("jax_enable_x64", True)
-    for number in range(max(1, args.count // 5) if args.quick else args.count):
-        random = Random(f"{args.seed} {number}")
-        model, arguments = drawn(random)
-        program = tools.program(f"shifts-{number}", model, *arguments, key=str(args.seed))
-        cases.append(harness.Case(program, plan(random)))
-    return harness.hold_all(tools, cases, args)
+    return harness.hold_all(tools, [*cases, *cases_of("shifts", drawn, tools, args)], args)
 
 
 if __name__ == "__main__":

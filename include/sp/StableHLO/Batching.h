@@ -35,7 +35,6 @@ public:
 private:
   /// A copy of `op` whose results have the batch's dimension in front.
   Operation *copy(Operation *op, ValueRange operands);
-  Value withShape(Value value, RankedTensorType type);
   SmallVector<Value> allBatched(ValueRange values);
   LogicalResult emitElementwise(Operation *op);
   LogicalResult emitMove(Operation *op);

@@ -55,8 +55,6 @@ private:
   std::optional<StackRows> rowsAt(OperandRange starts, ArrayRef<int64_t> part,
                                   ArrayRef<int64_t> whole);
   ScanValue classify(unsigned number);
-
-  std::optional<CountedLoop> count;
 };
 
 } // namespace mlir::sp

@@ -16,7 +16,6 @@
 #include "sp/Partition/Passes.h"
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -40,37 +39,34 @@ struct DealLoopsPass : mlir::sp::impl::DealLoopsPassBase<DealLoopsPass> {
     FailureOr<func::FuncOp> func = findProgram(getOperation());
     if (!mesh || failed(func) || failed(checkInput(*func)))
       return signalPassFailure();
-    SmallVector<Operation *> loops;
+    bool hasLoops = false;
     func->walk([&](Operation *op) {
-      if (isa<stablehlo::WhileOp, stablehlo::ReduceWindowOp>(op))
-        loops.push_back(op);
+      hasLoops |= isa<stablehlo::WhileOp, stablehlo::ReduceWindowOp>(op);
     });
-    if (loops.empty())
+    if (!hasLoops)
       return;
     separateUses(*func);
     ShardingPropagation propagation(*func);
     if (failed(Seeds(*func, mesh).spread(shard, propagation)))
       return signalPassFailure();
-    for (Operation *op : loops)
-      llvm::TypeSwitch<Operation *>(op)
-          .Case([&](stablehlo::WhileOp loop) {
-            if (std::optional<ScanLoop> scan = ScanLoop::find(loop))
-              deal(*scan, propagation);
-          })
-          .Case([&](stablehlo::ReduceWindowOp op) {
-            if (auto window = CumulativeWindow::find(op))
-              deal(op, *window, propagation);
-          });
+    // All are known before values are replaced, of which nothing is.
+    SmallVector<std::pair<Operation *, int64_t>> found;
+    func->walk([&](Operation *op) {
+      if (std::optional<int64_t> parts = partsOf(op, propagation))
+        found.push_back({op, *parts});
+    });
+    for (auto [op, parts] : found)
+      if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
+        deal(*ScanLoop::find(loop), parts);
+      else
+        deal(cast<stablehlo::ReduceWindowOp>(op), parts);
     eraseDead(*func);
   }
 
 private:
-  void deal(ScanLoop &scan, ShardingPropagation &propagation) {
-    std::optional<int64_t> parts = partsOf(scan, propagation);
-    if (!parts)
-      return;
+  static void deal(ScanLoop scan, int64_t parts) {
     Location loc = scan.loop.getLoc();
-    DealtLoop dealt(scan, *parts);
+    DealtLoop dealt(scan, parts);
     std::string reason = dealt.check();
     if (reason.empty() && failed(dealt.replace()))
       reason = "an operation in it has no form for several trips at once";
@@ -78,34 +74,47 @@ private:
       remark::analysis(loc,
                        remark::RemarkOpts::name("Dealt").category(DEBUG_TYPE))
           << "the trips of a loop are dealt in "
-          << remark::metric("parts", *parts) << " parts";
+          << remark::metric("parts", parts) << " parts";
     else
       remark::missed(loc,
                      remark::RemarkOpts::name("NotDealt").category(DEBUG_TYPE))
           << "every rank runs all trips of a loop: " << reason;
   }
 
-  void deal(stablehlo::ReduceWindowOp op, CumulativeWindow window,
-            ShardingPropagation &propagation) {
-    Value rows = op.getInputs()[0];
-    for (Value value : {rows, op.getResult(0)}) {
-      LayoutAttr layout = onlyLayout(propagation.dimsOf(value)[window.dim]);
-      int64_t parts = layout ? runsOf(layout) : 0;
-      if (parts < 2 || shapeOf(rows)[window.dim] % parts != 0)
-        continue;
-      remark::analysis(op.getLoc(),
-                       remark::RemarkOpts::name("Dealt").category(DEBUG_TYPE))
-          << "a cumulative window is dealt in "
-          << remark::metric("parts", parts) << " parts";
-      return cutWindow(op, window, parts);
+  static void deal(stablehlo::ReduceWindowOp op, int64_t parts) {
+    remark::analysis(op.getLoc(),
+                     remark::RemarkOpts::name("Dealt").category(DEBUG_TYPE))
+        << "a cumulative window is dealt in " << remark::metric("parts", parts)
+        << " parts";
+    cutWindow(op, *CumulativeWindow::find(op), parts);
+  }
+
+  static std::optional<int64_t> partsOf(Operation *op,
+                                        ShardingPropagation &propagation) {
+    if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
+      std::optional<ScanLoop> scan = ScanLoop::find(loop);
+      return scan ? partsOf(*scan, propagation) : std::nullopt;
     }
+    auto reduce = dyn_cast<stablehlo::ReduceWindowOp>(op);
+    std::optional<CumulativeWindow> window;
+    if (reduce)
+      window = CumulativeWindow::find(reduce);
+    if (!window)
+      return std::nullopt;
+    for (Value value : {reduce.getInputs()[0], reduce.getResult(0)}) {
+      LayoutAttr layout = onlyLayout(propagation.dimsOf(value)[window->dim]);
+      int64_t parts = layout ? runsOf(layout) : 0;
+      if (parts > 1 && shapeOf(value)[window->dim] % parts == 0)
+        return parts;
+    }
+    return std::nullopt;
   }
 
   /// In how many parts of consecutive rows ranks hold the rows that trips take
   /// and leave; nothing where they do not hold such, or not whole trips of
   /// them.
-  std::optional<int64_t> partsOf(ScanLoop &scan,
-                                 ShardingPropagation &propagation) {
+  static std::optional<int64_t> partsOf(ScanLoop &scan,
+                                        ShardingPropagation &propagation) {
     std::optional<int64_t> parts;
     auto add = [&](Value stack, StackRows rows) {
       LayoutAttr layout = onlyLayout(propagation.dimsOf(stack)[rows.dim]);

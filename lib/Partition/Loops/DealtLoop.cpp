@@ -207,14 +207,12 @@ FailureOr<SmallVector<Value>> DealtLoop::emitLoop(ValueRange inits,
   Block *inside = builder.createBlock(&loop.getBody(), {}, types, locs);
   FailureOr<SmallVector<Value>> next =
       emit(inside->getArgument(0), inside->getArguments().drop_front());
-  if (succeeded(next)) {
-    Value trip = stablehlo::AddOp::create(builder, loc, inside->getArgument(0),
-                                          number(1));
-    next->insert(next->begin(), trip);
-    stablehlo::ReturnOp::create(builder, loc, *next);
-  }
   if (failed(next))
     return failure();
+  Value trip =
+      stablehlo::AddOp::create(builder, loc, inside->getArgument(0), number(1));
+  next->insert(next->begin(), trip);
+  stablehlo::ReturnOp::create(builder, loc, *next);
   return llvm::to_vector(ValueRange(loop->getResults().drop_front()));
 }
 

@@ -98,7 +98,6 @@ std::optional<ScanLoop> ScanLoop::find(stablehlo::WhileOp loop) {
   if (!count || count->trips < 2)
     return std::nullopt;
   ScanLoop scan(loop);
-  scan.count = count;
   scan.trips = count->trips;
   scan.carried.resize(loop->getNumResults());
   for (unsigned number = 0; number < loop->getNumResults(); ++number)
