@@ -13,6 +13,7 @@ import argparse
 import datetime
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -196,6 +197,9 @@ def main() -> None:
             more = [f"--{name}={getattr(args, name)}" for name in sizes]
             command = [args.torch, str(Path(__file__).with_name("zero_torch.py")), *more]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        if done.returncode == -signal.SIGKILL:
+            print(f"| {name} | killed, as where memory runs out | | | | | |", flush=True)
+            continue
         if done.returncode:
             raise SystemExit(f"{name}: {done.stderr[-2000:]}")
         found = json.loads(done.stdout.splitlines()[-1])

@@ -1,5 +1,7 @@
 #include "walk/Walk.h"
 
+#include "walk/Turns.h"
+
 namespace sprt {
 
 Status Walk::walk(const std::vector<Step> &steps) {
