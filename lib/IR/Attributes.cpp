@@ -48,6 +48,7 @@ static constexpr Declared kOfOperations[] = {
     {kTurns, kFlag, is<UnitAttr>},
     {kOneRun, kFlag, is<UnitAttr>},
     {kRowsOfBatch, kFlag, is<UnitAttr>},
+    {kNotDealt, "a text", is<StringAttr>},
     {kBackward, kFlag, is<UnitAttr>},
     {kAhead, kFlag, is<UnitAttr>},
     {kTrips, kNumber, is<IntegerAttr>},

@@ -19,6 +19,7 @@
 #include "Rewrite/Rewrite.h"
 
 #include "sp/IR/SP.h"
+#include "sp/IR/SourceLines.h"
 #include "sp/Import/Passes.h"
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
@@ -59,7 +60,10 @@ private:
                                     bool keepsFills = false);
   void eraseUnused(ArrayRef<ScoreFunction> functions);
   void report(const GradientMatch &gradients, StringRef name);
-  void report(Operation *exponential, const Refusal &refusal);
+  /// Of scores whose weights are not taken; `isWeighted`: something is
+  /// multiplied with these.
+  void report(Operation *exponential, Operation *scores, const Refusal &refusal,
+              bool isWeighted);
   void report(const AttentionMatch &match, const ScoreFunction &function,
               StringRef name);
 
@@ -70,26 +74,32 @@ private:
 
 } // namespace
 
-/// "file:line" of the innermost source location, or "".
-static std::string describe(Location location) {
-  std::string text;
-  location->walk([&](Location inner) {
-    auto file = dyn_cast<FileLineColLoc>(inner);
-    if (!file)
-      return WalkResult::advance();
-    text = file.getFilename().str() + ":" + std::to_string(file.getLine());
-    return WalkResult::interrupt();
-  });
-  return text;
+/// Whether a value is an argument or a constant, seen from another side: a
+/// weight, where what it is multiplied with is computed.
+static bool isGiven(Value value) {
+  value = lookThroughLoops(value);
+  while (Operation *op = value.getDefiningOp()) {
+    if (op->getNumOperands() == 0)
+      return true;
+    if (op->getNumOperands() != 1 && !isa<stablehlo::DynamicSliceOp>(op))
+      return false;
+    value = lookThroughLoops(op->getOperand(0));
+  }
+  return true;
 }
 
-void ImportAttentionPass::report(Operation *exponential,
-                                 const Refusal &refusal) {
+void ImportAttentionPass::report(Operation *exponential, Operation *scores,
+                                 const Refusal &refusal, bool isWeighted) {
   hasRefused = true;
-  std::string where = describe(refusal.location);
-  remark::detail::InFlightRemark remark = remark::missed(
-      exponential->getLoc(),
-      remark::RemarkOpts::name("AttentionNotTaken").category(DEBUG_TYPE));
+  // Logits of a vocabulary or of experts are products with a weight.
+  bool isLoss = isWeighted && isGiven(scores->getOperand(0)) ==
+                                  isGiven(scores->getOperand(1));
+  std::string where = describeSourceLine(refusal.location);
+  Location loc = exponential->getLoc();
+  auto name =
+      remark::RemarkOpts::name("AttentionNotTaken").category(DEBUG_TYPE);
+  remark::detail::InFlightRemark remark =
+      isLoss ? remark::missed(loc, name) : remark::analysis(loc, name);
   remark << "softmax is not taken as attention: "
          << remark::metric("reason", refusal.reason);
   if (!where.empty())
@@ -310,7 +320,8 @@ void ImportAttentionPass::visit(Operation *exponential) {
   }
   if (refusal) {
     eraseUnused(functions);
-    return report(exponential, *refusal);
+    bool isWeighted = !matches.empty() || !others.empty();
+    return report(exponential, scores, *refusal, isWeighted);
   }
 
   bool readsSums = false;
@@ -374,8 +385,8 @@ void ImportAttentionPass::runOnOperation() {
   for (Operation *exponential : exponentials)
     visit(exponential);
   if (found == 0 && !hasRefused)
-    remark::missed(getOperation().getLoc(),
-                   remark::RemarkOpts::name("NoSoftmax").category(DEBUG_TYPE))
+    remark::analysis(getOperation().getLoc(),
+                     remark::RemarkOpts::name("NoSoftmax").category(DEBUG_TYPE))
         << "there is no softmax: exponentials of products of two tensors, "
            "divided by their own sums";
   eraseDead(getOperation());

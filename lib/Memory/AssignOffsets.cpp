@@ -14,6 +14,7 @@
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/PlacedValues.h"
 #include "sp/IR/Program.h"
+#include "sp/IR/Storage.h"
 #include "sp/Memory/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
 
@@ -138,6 +139,30 @@ struct AssignOffsetsPass
                      remark::RemarkOpts::name("Arena").category(DEBUG_TYPE))
         << "a rank needs an arena of " << remark::metric("bytes", arena)
         << " bytes";
+    explainConstants(func, constants, arena + constants);
+  }
+
+  /// Says so where constants are much of what a rank needs: each has all of
+  /// them.
+  static void explainConstants(func::FuncOp func, int64_t bytes,
+                               int64_t needed) {
+    constexpr int64_t kLeast = 1 << 20;
+    if (bytes < kLeast || bytes * 20 < needed)
+      return;
+    Operation *largest = func;
+    int64_t most = 0;
+    func.walk([&](stablehlo::ConstantOp op) {
+      if (int64_t own = storageBytes(op.getType()); own > most) {
+        most = own;
+        largest = op;
+      }
+    });
+    remark::missed(largest->getLoc(),
+                   remark::RemarkOpts::name("Captured").category(DEBUG_TYPE))
+        << "constants take " << remark::metric("constantBytes", bytes)
+        << " bytes of every rank, this one " << remark::metric("largest", most)
+        << " bytes: weights that a model captures are whole on each; make them "
+           "arguments";
   }
 
   static void setPlaces(func::FuncOp func, const Places &places) {

@@ -124,6 +124,8 @@ Assignment Localizer::assign(Operation *op,
   resultsFirst.dealReductions(factors);
   reductionsFirst.dealReductions(factors);
   reductionsFirst.dealResults(factors);
-  return reductionsFirst.bytes() < resultsFirst.bytes() ? reductionsFirst.made
-                                                        : resultsFirst.made;
+  int64_t reducing = reductionsFirst.bytes(), gathering = resultsFirst.bytes();
+  if (gathering < reducing)
+    losses.choose(op);
+  return reducing < gathering ? reductionsFirst.made : resultsFirst.made;
 }

@@ -162,7 +162,8 @@ private:
              !isa<stablehlo::OptimizationBarrierOp>(op) &&
              (!isAlike(op) || !mayShare(op));
     };
-    Localizer localizer(builder, mesh, takesWhole);
+    Losses losses(mesh);
+    Localizer localizer(builder, mesh, losses, takesWhole);
     for (BlockArgument argument : func.getArguments())
       localizer.define(
           argument, {body->addArgument(argument.getType(), argument.getLoc()),
@@ -175,6 +176,7 @@ private:
       returned.push_back(
           localizer.require(value, localizer.wholeDims(value), terminator));
     func::ReturnOp::create(builder, terminator->getLoc(), returned);
+    losses.report(func);
     func.erase();
     return success();
   }

@@ -83,11 +83,13 @@ struct LocalizePass : mlir::sp::impl::LocalizePassBase<LocalizePass> {
                                       func->getFunctionType());
     local->setAttrs((*func)->getAttrDictionary());
     builder.createBlock(&local.getBody());
-    Localizer localizer(builder, mesh);
+    Losses losses(mesh);
+    Localizer localizer(builder, mesh, losses);
     defineArguments(*func, local, localizer);
     if (failed(localizer.localizeBody(func->getBody().front())))
       return signalPassFailure();
     returnResults(*func, local, builder, localizer);
+    losses.report(*func);
     func->erase();
   }
 

@@ -6,14 +6,12 @@
 #include "sp/IR/Attributes.h"
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/Program.h"
+#include "sp/IR/Storage.h"
+#include "sp/StableHLO/Loops.h"
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
 
 #include "Sharding/Seeds.h"
-
-#include "mlir/IR/Remarks.h"
-
-#define DEBUG_TYPE "sp-localize"
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -54,23 +52,35 @@ static bool isRecomputable(Value value, unsigned depth = 8) {
          });
 }
 
-static void remarkGather(Operation *user, Value value, ArrayRef<DimAttr> dims,
-                         unsigned index) {
-  std::string axes;
-  for (AtomAttr atom : dims[index].getAtoms())
-    if (LayoutAttr layout = atom.getLayout())
-      axes +=
-          (axes.empty() ? "\"" : ", \"") + layout.getAxis().getText() + "\"";
-  remark::missed(user->getLoc(),
-                 remark::RemarkOpts::name("Gathered").category(DEBUG_TYPE))
-      << user->getName().getStringRef() << " needs dimension "
-      << remark::metric("dimension", index)
-      << " whole: it is gathered over axis " << axes << ", a rank sends "
-      << remark::metric("bytes", gatherBytes(value, dims, index)) << " bytes";
+/// Whether a value is a floating-point argument that is donated, a part of one
+/// or one in another order or precision: more than a layer further on it is
+/// gathered again, rather than kept.
+static bool isOfParameter(Value global) {
+  if (!isa<FloatType>(getElementTypeOrSelf(global.getType())))
+    return false;
+  while (Operation *op = global.getDefiningOp()) {
+    if (op->getNumOperands() != 1)
+      return false;
+    global = op->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(global);
+  auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  return func && donatedTo(func, argument.getArgNumber());
+}
+
+/// The same of a part that a loop takes of such an argument.
+static bool isOfParameterStack(Value global) {
+  global = lookThroughLoops(global);
+  while (Operation *op = global.getDefiningOp()) {
+    if (op->getNumOperands() != 1 && !isa<stablehlo::DynamicSliceOp>(op))
+      return isOfParameter(global);
+    global = lookThroughLoops(op->getOperand(0));
+  }
+  return isOfParameter(global);
 }
 
 Value Localizer::reshard(Value value, ArrayRef<DimAttr> from,
-                         ArrayRef<DimAttr> to, Operation *user) {
+                         ArrayRef<DimAttr> to, Operation *user, Value global) {
   SmallVector<DimAttr> current(from);
   for (unsigned index = 0; index < to.size(); ++index)
     if (current[index] != to[index] && isDealt(to[index]) &&
@@ -86,30 +96,20 @@ Value Localizer::reshard(Value value, ArrayRef<DimAttr> from,
   for (unsigned index = 0; index < to.size(); ++index)
     if (current[index] != to[index] && isDealt(current[index])) {
       if (!isOfTurns)
-        remarkGather(user, value, current, index);
+        losses.gather(user, current, index, gatherBytes(value, current, index),
+                      builder.getBlock(),
+                      takesWhole || (global && isOfParameterStack(global)));
       value = gatherDim(builder, user->getLoc(), value, current, index);
       current[index] = wholeDim(current[index]);
     }
   for (unsigned index = 0; index < to.size(); ++index)
-    if (current[index] != to[index] && isDealt(to[index]))
+    if (current[index] != to[index] && isDealt(to[index])) {
+      if (!isOfTurns && !takesWhole && !sharesAxis(to[index], from))
+        losses.take(user, global, index, to[index],
+                    storageBytes(typeOf(value)));
       value = takeDim(builder, user->getLoc(), value, index, to[index]);
+    }
   return value;
-}
-
-/// Whether a value is a floating-point argument that is donated, a part of one
-/// or one in another order or precision: more than a layer further on it is
-/// gathered again, rather than kept.
-static bool isOfParameter(Value global) {
-  if (!isa<FloatType>(getElementTypeOrSelf(global.getType())))
-    return false;
-  while (Operation *op = global.getDefiningOp()) {
-    if (op->getNumOperands() != 1)
-      return false;
-    global = op->getOperand(0);
-  }
-  auto argument = cast<BlockArgument>(global);
-  auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  return func && donatedTo(func, argument.getArgNumber());
 }
 
 /// The outermost loop around a block that a value is not made in, or null.
@@ -163,7 +163,7 @@ Value Localizer::require(Value global, ArrayRef<DimAttr> dims,
     if (Operation *loop = loopToLeave(builder.getBlock(), local.value);
         loop && leavesLoops)
       builder.setInsertionPoint(loop);
-    value = reshard(local.value, local.dims, dims, user);
+    value = reshard(local.value, local.dims, dims, user, global);
   }
   resharded[key] = {value, attentions};
   return value;
@@ -238,9 +238,12 @@ LogicalResult Localizer::localizeRegions(Operation *op) {
         require(operand, isLoop ? dims[index] : wholeDims(operand), op));
   state.attributes = op->getAttrs();
   state.attributes.erase(kShardings);
+  state.attributes.erase(kNotDealt);
   for (unsigned i = 0; i < op->getNumRegions(); ++i)
     state.addRegion();
   Operation *local = builder.create(state);
+  if (isLoop)
+    losses.enter(local, countTrips(cast<stablehlo::WhileOp>(op)).value_or(1));
   for (auto [index, region] : llvm::enumerate(op->getRegions()))
     if (failed(localizeBranch(op, region, local->getRegion(index), dims)))
       return failure();
@@ -301,10 +304,12 @@ LogicalResult Localizer::localize(Operation *op) {
   }
   if (auto attention = dyn_cast<AttentionOp>(op)) {
     ++attentions;
+    losses.attend(op, builder.getBlock());
     localizeAttention(*this, builder, mesh, attention);
     return success();
   }
   if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
+    losses.attend(op, builder.getBlock());
     localizeAttention(*this, builder, mesh, backward);
     return success();
   }
@@ -332,5 +337,3 @@ LogicalResult Localizer::localizeBody(Block &block) {
       return failure();
   return success();
 }
-
-#undef DEBUG_TYPE

@@ -6,6 +6,7 @@
 #ifndef SP_LIB_PARTITION_LOCALIZER_H
 #define SP_LIB_PARTITION_LOCALIZER_H
 
+#include "Losses.h"
 #include "Sharding/Resharding.h"
 
 namespace mlir::sp {
@@ -24,15 +25,16 @@ struct Assignment {
 
 class Localizer {
 public:
-  Localizer(OpBuilder &builder, MeshOp mesh)
-      : builder(builder), mesh(mesh), isOfTurns(mesh && mesh.getFolded()) {}
+  Localizer(OpBuilder &builder, MeshOp mesh, Losses &losses)
+      : builder(builder), mesh(mesh), isOfTurns(mesh && mesh.getFolded()),
+        losses(losses) {}
   /// Of a program that is local already: where `takesWhole` holds ranks do
   /// something of their own, with whole operands. These are gathered again
   /// behind an attention; elsewhere parameters of a layer that is far away are.
-  Localizer(OpBuilder &builder, MeshOp mesh,
+  Localizer(OpBuilder &builder, MeshOp mesh, Losses &losses,
             function_ref<bool(Operation *)> takesWhole)
-      : builder(builder), mesh(mesh), isOfTurns(false), takesWhole(takesWhole) {
-  }
+      : builder(builder), mesh(mesh), isOfTurns(false), takesWhole(takesWhole),
+        losses(losses) {}
 
   void define(Value global, LocalValue local) {
     locals[global] = std::move(local);
@@ -47,9 +49,10 @@ public:
   /// move.
   Value require(Value global, ArrayRef<DimAttr> dims, Operation *user);
 
-  /// Gathers and takes until `value`, dealt as `from`, is dealt as `to`.
+  /// Gathers and takes until `value`, dealt as `from`, is dealt as `to`: of
+  /// `global`, or of what `user` makes.
   Value reshard(Value value, ArrayRef<DimAttr> from, ArrayRef<DimAttr> to,
-                Operation *user);
+                Operation *user, Value global = {});
 
   /// Combines partial results over the axes of all `layouts`, outermost first.
   void reduce(Operation *op, Reduction kind, ArrayRef<LayoutAttr> layouts,
@@ -97,6 +100,7 @@ private:
   using ReshardedValues = DenseMap<std::pair<Value, Attribute>, Resharded>;
   ReshardedValues resharded;
   int64_t attentions = 0; ///< so far
+  Losses &losses;
 };
 
 } // namespace mlir::sp

@@ -9,6 +9,7 @@
 
 #include "CheckBatches.h"
 #include "CheckTurns.h"
+#include "IdleRanks.h"
 #include "JointChoice.h"
 #include "sp/Plan/Passes.h"
 #include "sp/Plan/Strategies.h"
@@ -245,7 +246,7 @@ LogicalResult PlanAttentionPass::explainTravelling(const PlannedAttention &op,
     said << "once for each of " << remark::metric("turns", plan.getTurns())
          << " turns";
   else
-    said << bytes("otherBytes", !areQueries) << " if "
+    said << bytes("otherBytes", !areQueries) << " bytes if "
          << (areQueries ? "keys and values" : "queries") << " did";
   return success();
 }
@@ -331,10 +332,7 @@ void PlanAttentionPass::runOnOperation() {
                "why, --strategy=none compiles it for every rank to do whole";
       return signalPassFailure();
     }
-    remark::missed(getOperation().getLoc(),
-                   remark::RemarkOpts::name("NoAttention").category(DEBUG_TYPE))
-        << "the model has no attention that could be taken: nothing shards its "
-           "sequence";
+    explainNoAttention(getOperation(), strategy == "auto" ? meshOp : MeshOp());
     return;
   }
   if (isExplicit && !meshOp.getSequence()) {
@@ -391,6 +389,7 @@ void PlanAttentionPass::runOnOperation() {
                 : ", chosen by counted bytes "
                   "of all attentions of its "
                   "sequence");
+    explainIdleRanks(op, plan, meshOp);
     if (failed(explainTravelling(op, plan)))
       return signalPassFailure();
   }

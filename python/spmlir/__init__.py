@@ -9,7 +9,7 @@ NumPy is the only requirement; JAX and torch are imported where they are used.
 
 from .batches import BatchPlan, pack, pack_rows, plan_batch
 from .checkpoints import CheckpointError
-from .compiler import CompileError, compile
+from .compiler import CompileError, CompileWarning, compile
 from .drawing import draw_batch
 from .executable import Executable
 from .exported import Exported, export
@@ -20,6 +20,7 @@ __all__ = [
     "BatchPlan",
     "CheckpointError",
     "CompileError",
+    "CompileWarning",
     "Executable",
     "Exported",
     "RunError",

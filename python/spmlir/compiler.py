@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,10 @@ class CompileError(Exception):
         self.diagnostic = diagnostic
 
 
+class CompileWarning(UserWarning):
+    """What a program loses unasked: a tensor that is gathered, work that ranks repeat, idle ranks."""
+
+
 def compile(
     model: Exported | str | os.PathLike[str],
     *,
@@ -47,6 +52,8 @@ def compile(
     named: any other option of sp-compile by its name with underscores: `seq_axis="sp"`,
         `layout="zigzag"`, `precision="f64"`, `bidirectional=True`.
     options: further arguments, passed on as they are.
+    Warns (CompileWarning) of what the program loses: what is gathered, what ranks repeat, ranks without
+    work; `strict=True` makes errors of them. All of them are in `report["warnings"]`.
     Raises CompileError with the compiler's diagnostic, FileNotFoundError when sp-compile is not
     found or `model` names no file.
     """
@@ -65,10 +72,23 @@ def compile(
     if done.returncode != 0:
         raise CompileError(done.stderr.strip() or f"sp-compile ended with status {done.returncode}")
     asks = any(text.startswith("--offload=") for text in command) and "--offload=none" not in command
-    if far is not None and asks and "farPeakBytesPerRank" not in json.loads(report.read_text()):
-        warnings.warn(f"nothing goes to far memory in {os.fspath(far)}: it would not help", stacklevel=2)
+    told = json.loads(report.read_text())
+    found = told["warnings"]
+    if far is not None and asks and "farPeakBytesPerRank" not in told:
+        _warn(f"nothing goes to far memory in {os.fspath(far)}: it would not help", UserWarning)
+        found = [one for one in found if one["name"] not in ("NothingFar", "NothingWaits")]
         far = None
+    for one in found:
+        _warn(f"{one['location']}: {one['text']}", CompileWarning)
     return Executable(artifact, far=far, report=report, keep=folder)
+
+
+def _warn(text: str, category: type[Warning]) -> None:
+    """Warn at the line that called the package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__package__") == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)
 
 
 def _option(name: str, value: str | int | bool) -> str:

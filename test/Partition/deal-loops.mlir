@@ -1,12 +1,13 @@
 // RUN: sp-opt %s --sp-deal-loops --remarks-filter=sp-deal-loops -o %t.mlir 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: sp-opt %t.mlir --sp-propagate-shardings --sp-localize --remarks-filter=sp-localize 2>&1 | FileCheck %s --check-prefix=WHOLE
 // RUN: FileCheck %s < %t.mlir
 // RUN: sp-interpret %t.mlir --random-inputs=1 --outputs=%t.dealt.npz
 // RUN: sp-interpret %s --random-inputs=1 --outputs=%t.npz
 // RUN: %python -c "import sys, numpy; a, b = map(numpy.load, sys.argv[1:]); assert a.files == b.files and len(a.files) == 8; assert all(numpy.allclose(a[k], b[k], atol=1e-5) and a[k].any() for k in a.files)" %t.npz %t.dealt.npz
 
 // REMARK-COUNT-4: remark: [Analysis] Dealt {{.*}}parts=4
-// REMARK: NotDealt {{.*}}every rank runs all trips of a loop: ", Remark="the state that it carries as value 1 is not a product of the last one, element by element, plus what depends on no state
-// REMARK: NotDealt {{.*}}every rank runs all trips of a loop: ", Remark="it takes rows from both ends
+// WHOLE: NotDealt {{.*}}every rank runs all trips of a loop: ", Remark="the state that it carries as value 1 is not a product of the last one, element by element, plus what depends on no state
+// WHOLE: NotDealt {{.*}}every rank runs all trips of a loop: ", Remark="it takes rows from both ends
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
 // CHECK-LABEL: func.func @main
 func.func @main(%x: tensor<16x4xf32> {sp.sharding = #sp.sharding<[[16 by <contiguous 16 on "sp" of 4>], [4]]>}, %g: tensor<16x4xf32>) -> (tensor<16x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x4xf32>, tensor<4xf32>, tensor<4xf32>) {

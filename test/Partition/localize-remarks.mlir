@@ -5,7 +5,7 @@
 module @reversed_tokens_are_gathered {
   sp.mesh @mesh <["sp" = 3]> sequence "sp"
   func.func @main(%x: tensor<2x10x4xf32> {sp.sharding = #sp.sharding<[[2], [10 by <contiguous 10 on "sp" of 3>], [4]]>}) -> tensor<2x10x4xf32> {
-    // expected-remark @below {{[Missed] Gathered | Category:sp-localize | Remark=stablehlo.reverse, Remark=" needs dimension ", Remark=" whole: it is gathered over axis ", Remark="sp", Remark=", a rank sends ", Remark=" bytes", bytes=256, dimension=1}}
+    // expected-remark @below {{[Analysis] Gathered | Category:sp-localize | Remark=stablehlo.reverse, Remark=" needs dimension ", Remark=" whole: it is gathered over ", Remark="axis "sp"", Remark=", a rank sends ", Remark=" bytes", bytes=256, dimension=1}}
     %y = stablehlo.reverse %x, dims = [1] : tensor<2x10x4xf32>
     return %y : tensor<2x10x4xf32>
   }
@@ -27,7 +27,7 @@ module @last_token_is_handed_on {
 module @reshape_that_mixes_tokens_is_gathered {
   sp.mesh @mesh <["sp" = 3]> sequence "sp"
   func.func @main(%x: tensor<2x10x4xf32> {sp.sharding = #sp.sharding<[[2], [10 by <contiguous 10 on "sp" of 3>], [4]]>}) -> tensor<2x5x8xf32> {
-    // expected-remark @below {{[Missed] Gathered | Category:sp-localize | Remark=stablehlo.reshape, Remark=" needs dimension ", Remark=" whole: it is gathered over axis ", Remark="sp", Remark=", a rank sends ", Remark=" bytes", bytes=256, dimension=1}}
+    // expected-remark @below {{[Analysis] Gathered | Category:sp-localize | Remark=stablehlo.reshape, Remark=" needs dimension ", Remark=" whole: it is gathered over ", Remark="axis "sp"", Remark=", a rank sends ", Remark=" bytes", bytes=256, dimension=1}}
     %y = stablehlo.reshape %x : (tensor<2x10x4xf32>) -> tensor<2x5x8xf32>
     return %y : tensor<2x5x8xf32>
   }
@@ -38,7 +38,7 @@ module @reshape_that_mixes_tokens_is_gathered {
 module @sorted_tokens_are_gathered {
   sp.mesh @mesh <["sp" = 3]> sequence "sp"
   func.func @main(%x: tensor<2x10x4xf32> {sp.sharding = #sp.sharding<[[2], [10 by <contiguous 10 on "sp" of 3>], [4]]>}) -> tensor<2x10x4xf32> {
-    // expected-remark @below {{[Missed] Gathered | Category:sp-localize | Remark=stablehlo.sort, Remark=" needs dimension ", Remark=" whole: it is gathered over axis ", Remark="sp", Remark=", a rank sends ", Remark=" bytes", bytes=256, dimension=1}}
+    // expected-remark @below {{[Analysis] Gathered | Category:sp-localize | Remark=stablehlo.sort, Remark=" needs dimension ", Remark=" whole: it is gathered over ", Remark="axis "sp"", Remark=", a rank sends ", Remark=" bytes", bytes=256, dimension=1}}
     %y = "stablehlo.sort"(%x) <{dimension = 1 : i64, is_stable = true}> ({
     ^bb0(%a: tensor<f32>, %b: tensor<f32>):
       %l = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
@@ -54,7 +54,7 @@ module @running_sum_is_gathered {
   sp.mesh @mesh <["sp" = 3]> sequence "sp"
   func.func @main(%x: tensor<2x10x4xf32> {sp.sharding = #sp.sharding<[[2], [10 by <contiguous 10 on "sp" of 3>], [4]]>}) -> tensor<2x10x4xf32> {
     %zero = stablehlo.constant dense<0.0> : tensor<f32>
-    // expected-remark @below {{[Missed] Gathered | Category:sp-localize | Remark=stablehlo.reduce_window, Remark=" needs dimension ", Remark=" whole: it is gathered over axis ", Remark="sp", Remark=", a rank sends ", Remark=" bytes", bytes=256, dimension=1}}
+    // expected-remark @below {{[Analysis] Gathered | Category:sp-localize | Remark=stablehlo.reduce_window, Remark=" needs dimension ", Remark=" whole: it is gathered over ", Remark="axis "sp"", Remark=", a rank sends ", Remark=" bytes", bytes=256, dimension=1}}
     %y = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 1, 10, 1>, padding = dense<[[0, 0], [9, 0], [0, 0]]> : tensor<3x2xi64>}> ({
     ^bb0(%a: tensor<f32>, %b: tensor<f32>):
       %s = stablehlo.add %a, %b : tensor<f32>

@@ -81,7 +81,7 @@ private:
 LogicalResult Trials::run(StringRef name, ModuleOp module,
                           const MemoryChoices &choices) {
   // Only what is compiled in the end was decided.
-  size_t known = log.lines().size();
+  size_t known = log.size();
   for (const Stage &stage : stagesOf(options, choices)) {
     if (stage.name != name)
       continue;

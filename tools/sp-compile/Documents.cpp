@@ -21,7 +21,7 @@ FailureOr<DocumentsProgram> mlir::sp::compileDocuments(ModuleOp imported,
   CompileOptions alone;
   alone.mesh = "sp=1";
   alone.strategy = "none";
-  size_t known = log.lines().size();
+  size_t known = log.size();
   auto run = [&](function_ref<void(OpPassManager &)> build) {
     PassManager manager(imported.getContext());
     build(manager);

@@ -9,9 +9,6 @@
 #include "sp/Plan/AttentionCost.h"
 #include "sp/Plan/Strategies.h"
 
-#include "mlir/IR/Remarks.h"
-
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <map>
@@ -19,56 +16,6 @@
 using namespace mlir;
 using namespace mlir::sp;
 using nlohmann::json;
-
-//===----------------------------------------------------------------------===//
-// Remarks
-//===----------------------------------------------------------------------===//
-
-/// "file:line" of the innermost place in a source file, else the operation's
-/// name.
-static std::string describeLocation(Location location) {
-  std::string text;
-  location->walk([&](Location inner) {
-    if (auto file = dyn_cast<FileLineColLoc>(inner)) {
-      text = file.getFilename().str() + ":" + std::to_string(file.getLine());
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  if (text.empty())
-    if (auto named = dyn_cast<NameLoc>(location))
-      text = named.getName().str();
-  return text.empty() ? "unknown" : text;
-}
-
-namespace {
-
-struct LogStreamer : remark::detail::MLIRRemarkStreamerBase {
-  explicit LogStreamer(std::vector<std::string> &texts) : texts(texts) {}
-
-  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
-    std::string text;
-    if (!isa<UnknownLoc>(remark.getLocation()))
-      text = describeLocation(remark.getLocation()) + ": ";
-    for (const remark::detail::Remark::Arg &arg : remark.getArgs())
-      text += arg.val;
-    texts.push_back(std::move(text));
-  }
-
-  std::vector<std::string> &texts;
-};
-
-} // namespace
-
-RemarkLog::RemarkLog(MLIRContext &context) {
-  remark::RemarkCategories categories;
-  categories.passed = categories.missed = categories.analysis =
-      categories.failed = "sp-.*";
-  (void)remark::enableOptimizationRemarks(
-      context, std::make_unique<LogStreamer>(texts),
-      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
-      /*printAsEmitRemarks=*/false);
-}
 
 //===----------------------------------------------------------------------===//
 // Report
@@ -255,63 +202,14 @@ static std::string range(const json &perRank) {
   return *lo == *hi ? lo->dump() : lo->dump() + " to " + hi->dump();
 }
 
-/// The text with "*" for each of these words, which begin and end as words do.
-static std::string withoutNames(StringRef text,
-                                const llvm::StringSet<> &names) {
-  std::string key;
-  auto isOfWord = [](char c) { return llvm::isAlnum(c) || c == '_'; };
-  while (!text.empty()) {
-    StringRef word = text.take_while(isOfWord);
-    key += names.contains(word) ? "*" : word.str();
-    text = text.drop_front(word.size());
-    if (!text.empty())
-      key += text.front();
-    text = text.drop_front(std::min<size_t>(1, text.size()));
-  }
-  return key;
-}
-
-/// Prints texts, but only the first of many that differ in names alone.
-static void printFolded(ArrayRef<std::string> texts,
-                        const llvm::StringSet<> &names, raw_ostream &os) {
-  constexpr int kFew = 2; ///< of which each is printed
-  std::map<std::string, int> alike;
-  std::vector<std::string> keys;
-  for (const std::string &text : texts)
-    ++alike[keys.emplace_back(withoutNames(text, names))];
-  for (auto [text, key] : llvm::zip_equal(texts, keys)) {
-    int &count = alike[key];
-    auto [first, rest] = StringRef(text).split('\n');
-    if (count >= 0)
-      os << "  " << first;
-    if (count > kFew)
-      os << " (" << count << " alike)";
-    if (count >= 0)
-      os << "\n" << rest;
-    if (count > kFew)
-      count = -1;
-  }
-}
-
-void mlir::sp::printDecisions(const RemarkLog &log, raw_ostream &os) {
-  if (!log.lines().empty())
-    os << "decisions\n";
-  llvm::StringSet<> names;
-  for (StringRef line : log.lines())
-    if (StringRef name = line.split(": attention ").second.split(':').first;
-        !name.empty())
-      names.insert(name);
-  printFolded(log.lines(), names, os);
-}
-
 /// What travels in a ring of gradients, and what it saves.
 static std::string describeTravelling(const json &attention) {
   if (!attention.contains("bytesSentPerRankOtherwise"))
     return "";
   bool areQueries = attention["travelling"] == "q";
   return std::string(", as ") + (areQueries ? "queries" : "keys and values") +
-         " travel, " + range(attention["bytesSentPerRankOtherwise"]) + " if " +
-         (areQueries ? "keys and values" : "queries") + " did,";
+         " travel, " + range(attention["bytesSentPerRankOtherwise"]) +
+         " bytes if " + (areQueries ? "keys and values" : "queries") + " did,";
 }
 
 void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
@@ -371,24 +269,26 @@ void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
   bool dealsRows = llvm::any_of(attentions, [](const json &attention) {
     return attention["layout"] == "batch";
   });
-  os << "whole program, a rank: sends " << range(report["bytesSentPerRank"])
-     << " bytes"
-     << (report["bytesAreExact"].get<bool>() ? ""
-         : dealsRows    ? " where all ranks share one document"
-         : hasDocuments ? ", fewer where documents are on few ranks"
-                        : " an iteration of loops of unknown count")
-     << ", computes " << range(report["flopsPerRank"])
-     << " FLOPs of products and attention, needs "
-     << range(report["peakBytesPerRank"]) << " bytes";
+  std::string whole;
+  llvm::raw_string_ostream stream(whole);
+  stream << "whole program, a rank: sends " << range(report["bytesSentPerRank"])
+         << " bytes"
+         << (report["bytesAreExact"].get<bool>() ? ""
+             : dealsRows    ? " where all ranks share one document"
+             : hasDocuments ? ", fewer where documents are on few ranks"
+                            : " an iteration of loops of unknown count")
+         << ", computes " << range(report["flopsPerRank"])
+         << " FLOPs of products and attention, needs "
+         << range(report["peakBytesPerRank"]) << " bytes";
   if (report["constantBytes"] != 0)
-    os << ", " << report["constantBytes"].get<int64_t>()
-       << " of them for constants";
+    stream << ", " << report["constantBytes"].get<int64_t>()
+           << " bytes of them for constants";
   if (report.contains("farPeakBytesPerRank"))
-    os << ", and " << range(report["farPeakBytesPerRank"])
-       << " of far memory, to which it copies "
-       << range(report["farWrittenPerRank"]) << " and from which "
-       << range(report["farReadPerRank"]);
-  os << "\n";
+    stream << ", and " << range(report["farPeakBytesPerRank"])
+           << " bytes of far memory, to which it copies "
+           << range(report["farWrittenPerRank"]) << " bytes and from which "
+           << range(report["farReadPerRank"]) << " bytes";
+  os << inUnits(whole) << "\n";
   if (hasDocuments || llvm::any_of(attentions, [](const json &attention) {
         return attention["mask"] != "full";
       }))

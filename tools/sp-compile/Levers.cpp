@@ -51,7 +51,7 @@ FailureOr<Levers> mlir::sp::chooseLevers(ModuleOp model,
                                          const Target &target,
                                          ImportStage import, RemarkLog &log) {
   const int64_t limit = *options.memoryLimit;
-  size_t known = log.lines().size();
+  size_t known = log.size();
   std::optional<Levers> best;
   std::string tried;
   for (Levers &levers : leversOf(options)) {

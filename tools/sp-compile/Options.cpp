@@ -250,6 +250,9 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   output->add_flag("--explain", options.explain,
                    "say why: attentions, plans, bytes, memory");
   output->add_option("--report", options.report, "the same as JSON, FILE.json");
+  output->add_flag("--strict", options.strict,
+                   "refuse what is warned of: gathers, repeated work, idle "
+                   "ranks");
   app.footer("Examples:\n  sp-compile model.mlir --mesh=sp=8 -o model.spx\n"
              "  sp-compile model.mlir --mesh=dp=2,sp=4 --strategy=ring "
              "--explain --emit=plan");

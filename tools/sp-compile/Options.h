@@ -38,6 +38,7 @@ struct CompileOptions {
   std::string emit = "spx", report;
   /// Bytes a rank may use, if limited.
   std::optional<int64_t> memoryLimit;
+  bool strict = false;
   bool explain = false;
 };
 

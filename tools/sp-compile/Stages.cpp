@@ -177,7 +177,7 @@ FailureOr<int64_t> mlir::sp::chooseGatherGroups(ModuleOp imported,
       (options.strategy == "auto" || (strategy && strategy->gathersKeys));
   if (!isOpen)
     return 1;
-  size_t known = log.lines().size();
+  size_t known = log.size();
   int64_t best = 1, least = 0, whole = 0;
   for (std::optional<int64_t> groups = 1; groups;) {
     OwningOpRef<ModuleOp> copy = imported.clone();
@@ -208,7 +208,7 @@ FailureOr<int64_t> mlir::sp::chooseGatherGroups(ModuleOp imported,
         << "heads are gathered in " << remark::metric("groups", best)
         << " groups: a rank then needs " << remark::metric("bytes", least)
         << " bytes, with all heads at once "
-        << remark::metric("wholeBytes", whole) << ", and may use "
-        << remark::metric("limit", *options.memoryLimit);
+        << remark::metric("wholeBytes", whole) << " bytes, and may use "
+        << remark::metric("limit", *options.memoryLimit) << " bytes";
   return best;
 }

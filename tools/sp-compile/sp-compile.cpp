@@ -8,6 +8,7 @@
 #include "Levers.h"
 #include "Memory.h"
 #include "Options.h"
+#include "Warnings.h"
 
 #include "sp/Checkpoint/Passes.h"
 #include "sp/Codegen/ArtifactLink.h"
@@ -188,7 +189,9 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
     llvm::outs() << text;
     sprt_buffer_free(text);
   }
-  if (stopsAt("spx") && failed(writeArtifact(*program)))
+  std::vector<Warning> warnings = findWarnings(log);
+  if (failed(tell(warnings, options.strict)) ||
+      (stopsAt("spx") && failed(writeArtifact(*program))))
     return failure();
   if (!reports())
     return success();
@@ -198,6 +201,8 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
   if (failed(report))
     return failure();
   (*report)["arguments"] = describeArguments(module, arguments);
+  (*report)["warnings"] = describeWarnings(warnings);
+  (*report)["decisions"] = describeDecisions(log);
   if (options.explain)
     printExplanation(log, *report,
                      stopsAt("spx") ? llvm::outs() : llvm::errs());
@@ -213,17 +218,6 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
 /// Keeps what a report says of the attentions and of how arguments are read,
 /// which Partition consumes.
 LogicalResult Compilation::note(ModuleOp module) {
-  bool hasAttention = module
-                          .walk([](Operation *op) {
-                            return isa<AttentionOp, AttentionBackwardOp>(op)
-                                       ? WalkResult::interrupt()
-                                       : WalkResult::advance();
-                          })
-                          .wasInterrupted();
-  if (!hasAttention)
-    llvm::errs() << "sp-compile: note: the model has no attention that could "
-                    "be taken: nothing shards its sequence; --explain says "
-                    "why\n";
   if (!reports())
     return success();
   attentions = describeAttentions(module);
@@ -259,7 +253,7 @@ LogicalResult Compilation::import(ModuleOp module,
 LogicalResult Compilation::stop() {
   if (options.explain)
     printDecisions(log, llvm::errs());
-  return success();
+  return tell(findWarnings(log), options.strict);
 }
 
 /// What a memory limit changes of the options, and leaves to the arena.

@@ -23,6 +23,9 @@ inline constexpr llvm::StringLiteral kRowsOfBatch = "sp.rows_of_batch";
 /// one, comes to lie in a dimension of one in front of them, or lay there
 /// (flag).
 inline constexpr llvm::StringLiteral kOneRun = "sp.one_run";
+/// Within Partition: of a loop over rows of a dealt dimension why every rank
+/// runs all of its trips (text).
+inline constexpr llvm::StringLiteral kNotDealt = "sp.not_dealt";
 /// From Partition: communication of gradients, which stays apart from that of
 /// the forward (flag).
 inline constexpr llvm::StringLiteral kBackward = "sp.backward";

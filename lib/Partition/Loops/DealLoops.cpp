@@ -12,6 +12,7 @@
 #include "Loops/DealtLoop.h"
 #include "Sharding/CheckInput.h"
 #include "Sharding/Seeds.h"
+#include "sp/IR/Attributes.h"
 #include "sp/IR/Program.h"
 #include "sp/Partition/Passes.h"
 #include "sp/StableHLO/Operations.h"
@@ -50,35 +51,41 @@ struct DealLoopsPass : mlir::sp::impl::DealLoopsPassBase<DealLoopsPass> {
     if (failed(Seeds(*func, mesh).spread(shard, propagation)))
       return signalPassFailure();
     // All are known before values are replaced, of which nothing is.
-    SmallVector<std::pair<Operation *, int64_t>> found;
+    SmallVector<std::pair<Operation *, Parts>> found;
     func->walk([&](Operation *op) {
-      if (std::optional<int64_t> parts = partsOf(op, propagation))
-        found.push_back({op, *parts});
+      if (std::optional<Parts> parts = partsOf(op, propagation))
+        found.push_back({op, std::move(*parts)});
     });
-    for (auto [op, parts] : found)
+    for (auto &[op, parts] : found)
       if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
         deal(*ScanLoop::find(loop), parts);
       else
-        deal(cast<stablehlo::ReduceWindowOp>(op), parts);
+        deal(cast<stablehlo::ReduceWindowOp>(op), parts.count);
     eraseDead(*func);
   }
 
 private:
-  static void deal(ScanLoop scan, int64_t parts) {
+  /// In how many parts of consecutive rows ranks hold the rows that trips take
+  /// and leave.
+  struct Parts {
+    int64_t count = 0;
+    std::string reason; ///< why trips cannot be dealt so, or ""
+  };
+
+  static void deal(ScanLoop scan, const Parts &parts) {
     Location loc = scan.loop.getLoc();
-    DealtLoop dealt(scan, parts);
-    std::string reason = dealt.check();
+    DealtLoop dealt(scan, parts.count);
+    std::string reason = parts.reason.empty() ? dealt.check() : parts.reason;
     if (reason.empty() && failed(dealt.replace()))
       reason = "an operation in it has no form for several trips at once";
     if (reason.empty())
       remark::analysis(loc,
                        remark::RemarkOpts::name("Dealt").category(DEBUG_TYPE))
           << "the trips of a loop are dealt in "
-          << remark::metric("parts", parts) << " parts";
+          << remark::metric("parts", parts.count) << " parts";
     else
-      remark::missed(loc,
-                     remark::RemarkOpts::name("NotDealt").category(DEBUG_TYPE))
-          << "every rank runs all trips of a loop: " << reason;
+      scan.loop->setAttr(kNotDealt,
+                         StringAttr::get(scan.loop.getContext(), reason));
   }
 
   static void deal(stablehlo::ReduceWindowOp op, int64_t parts) {
@@ -89,8 +96,8 @@ private:
     cutWindow(op, *CumulativeWindow::find(op), parts);
   }
 
-  static std::optional<int64_t> partsOf(Operation *op,
-                                        ShardingPropagation &propagation) {
+  static std::optional<Parts> partsOf(Operation *op,
+                                      ShardingPropagation &propagation) {
     if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
       std::optional<ScanLoop> scan = ScanLoop::find(loop);
       return scan ? partsOf(*scan, propagation) : std::nullopt;
@@ -105,25 +112,42 @@ private:
       LayoutAttr layout = onlyLayout(propagation.dimsOf(value)[window->dim]);
       int64_t parts = layout ? runsOf(layout) : 0;
       if (parts > 1 && shapeOf(value)[window->dim] % parts == 0)
-        return parts;
+        return Parts{parts, ""};
     }
     return std::nullopt;
   }
 
-  /// In how many parts of consecutive rows ranks hold the rows that trips take
-  /// and leave; nothing where they do not hold such, or not whole trips of
-  /// them.
-  static std::optional<int64_t> partsOf(ScanLoop &scan,
-                                        ShardingPropagation &propagation) {
-    std::optional<int64_t> parts;
+  /// Why ranks that hold rows by `layout` do not hold those of whole trips, in
+  /// as many parts as `others`, if any; or "".
+  static std::string checkParts(LayoutAttr layout, int64_t trips,
+                                std::optional<Parts> others) {
+    int64_t own = runsOf(layout);
+    if (own <= 1)
+      return "ranks hold its rows by a " +
+             stringifyLayoutKind(layout.getKind()).str() + " layout of " +
+             std::to_string(layout.getLength()) + " over " +
+             std::to_string(layout.getRanks()) +
+             ", which is no equal runs of rows";
+    if (trips % own != 0)
+      return "ranks hold its rows in " + std::to_string(own) +
+             " runs, of which none has whole trips of its " +
+             std::to_string(trips);
+    if (others && others->count != own)
+      return "ranks hold some of its rows in " + std::to_string(own) +
+             " runs and others in " + std::to_string(others->count);
+    return "";
+  }
+
+  /// Nothing where no rows are dealt.
+  static std::optional<Parts> partsOf(ScanLoop &scan,
+                                      ShardingPropagation &propagation) {
+    std::optional<Parts> parts;
     auto add = [&](Value stack, StackRows rows) {
       LayoutAttr layout = onlyLayout(propagation.dimsOf(stack)[rows.dim]);
-      if (!layout)
+      if (!layout || (parts && !parts->reason.empty()))
         return;
-      int64_t own = runsOf(layout);
-      bool agrees =
-          own > 1 && scan.trips % own == 0 && parts.value_or(own) == own;
-      parts = agrees ? own : 0;
+      std::string reason = checkParts(layout, scan.trips, parts);
+      parts = Parts{runsOf(layout), std::move(reason)};
     };
     for (auto slice : scan.body().getOps<stablehlo::DynamicSliceOp>())
       if (Value stack = scan.outside(slice.getOperand()))
@@ -132,7 +156,7 @@ private:
     for (auto [number, carried] : llvm::enumerate(scan.carried))
       if (carried.kind == ScanValue::Kind::Written)
         add(scan.loop->getResult(number), carried.written);
-    return parts.value_or(0) != 0 ? parts : std::nullopt;
+    return parts;
   }
 };
 

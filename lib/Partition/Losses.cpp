@@ -1,0 +1,298 @@
+//===- Losses.cpp - What sharding does not make less ----------------------===//
+
+#include "Losses.h"
+
+#include "Localizer.h"
+
+#include "sp/IR/Attributes.h"
+#include "sp/IR/SourceLines.h"
+#include "sp/IR/Storage.h"
+#include "sp/Partition/ParameterRoles.h"
+#include "sp/StableHLO/TensorTypes.h"
+
+#include "mlir/IR/Remarks.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+#define DEBUG_TYPE "sp-localize"
+
+using namespace mlir;
+using namespace mlir::sp;
+
+/// Of what attention sends or a rank computes: less is no loss.
+static constexpr double kLeastShare = 0.01;
+
+/// `axis "sp"`, `axes "dp", "sp"`.
+static std::string listAxes(ArrayRef<AxisAttr> axes) {
+  return (axes.size() == 1 ? "axis " : "axes ") +
+         llvm::join(llvm::map_range(axes,
+                                    [](AxisAttr axis) {
+                                      return ("\"" + axis.getText() + "\"");
+                                    }),
+                    ", ");
+}
+
+static SmallVector<AxisAttr> axesOf(DimAttr dim) {
+  SmallVector<AxisAttr> axes;
+  for (AtomAttr atom : dim.getAtoms())
+    if (LayoutAttr layout = atom.getLayout())
+      axes.push_back(layout.getAxis());
+  return axes;
+}
+
+int64_t Losses::tripsOf(Block *block) const {
+  int64_t product = 1;
+  for (Operation *op = block->getParentOp(); op; op = op->getParentOp())
+    if (auto loop = loops.find(op); loop != loops.end())
+      product *= loop->second;
+  return product;
+}
+
+bool Losses::isOfTensorAxis(ArrayRef<AxisAttr> axes) {
+  return llvm::all_of(axes, [&](AxisAttr axis) {
+    return mesh.getTensor() && axis.getName() == mesh.getTensor()->getName();
+  });
+}
+
+double Losses::leastBytes() const {
+  return std::max(double(kSmallBytes), kLeastShare * attentionBytes);
+}
+
+void Losses::gather(Operation *user, ArrayRef<DimAttr> dims, unsigned index,
+                    int64_t bytes, Block *block, bool isWanted) {
+  SmallVector<AxisAttr> axes = axesOf(dims[index]);
+  gathers.push_back({user, index, listAxes(axes), bytes, tripsOf(block),
+                     isWanted || isOfTensorAxis(axes) ||
+                         chosen.contains(user) || isa<func::ReturnOp>(user)});
+}
+
+/// What a value is made by that is more than a view of an argument; null where
+/// it is one.
+static Operation *makerOf(Value global) {
+  while (Operation *op = global.getDefiningOp()) {
+    if (op->getNumOperands() != 1 || op->getNumRegions() > 0)
+      return op;
+    global = op->getOperand(0);
+  }
+  return nullptr;
+}
+
+void Losses::take(Operation *user, Value global, unsigned index, DimAttr dim,
+                  int64_t bytes) {
+  SmallVector<AxisAttr> axes = axesOf(dim);
+  Operation *op = global ? makerOf(global) : user;
+  if (op && op->getNumOperands() > 0 && !isOfTensorAxis(axes))
+    wholes.push_back({op, index, listAxes(axes), bytes});
+}
+
+void Losses::multiply(Operation *op, stablehlo::DotGeneralOp local,
+                      const Assignment &assignment, Block *block) {
+  int64_t trips = tripsOf(block);
+  double own = 2 * double(typeOf(local.getResult()).getNumElements());
+  ArrayRef<int64_t> left = typeOf(local.getLhs()).getShape();
+  for (int64_t dim :
+       local.getDotDimensionNumbers().getLhsContractingDimensions())
+    own *= double(left[dim]);
+  flops += own * double(trips);
+  llvm::StringMap<int64_t> shares;
+  llvm::SmallDenseSet<Attribute> counted;
+  for (auto *lists : {&assignment.operands, &assignment.results})
+    for (ArrayRef<DimAttr> dims : *lists)
+      for (DimAttr dim : dims)
+        for (AtomAttr atom : dim.getAtoms())
+          if (LayoutAttr layout = atom.getLayout();
+              layout && counted.insert(layout.getAxis()).second)
+            shares.try_emplace(layout.getAxis().getName(), 1).first->second *=
+                layout.getRanks();
+  int64_t alike = 1;
+  SmallVector<AxisAttr> axes;
+  for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
+    auto share = shares.find(axis.getName());
+    int64_t ranks =
+        axis.getSize() / (share == shares.end() ? 1 : share->second);
+    if (ranks <= 1)
+      continue;
+    alike *= ranks;
+    axes.push_back(mesh.parseAxis(axis.getName()));
+  }
+  if (alike > 1)
+    products.push_back({op, listAxes(axes), alike, trips, own});
+}
+
+template <typename OpT> static double pairsOf(OpT op) {
+  ArrayRef<int64_t> query = op.getQuery().getType().getShape(),
+                    key = op.getKey().getType().getShape();
+  return double(query[0]) * double(query[2]) *
+         double(toAlgebra(op.getBands()).clipped(query[1], key[1]).area());
+}
+
+void Losses::attend(Operation *attention, Block *block) {
+  int64_t trips = tripsOf(block);
+  hasAttention = true;
+  auto add = [&](auto op, int64_t productsOfPairs) {
+    for (Value value : {Value(op.getKey()), Value(op.getValue())})
+      attentionBytes += double(storageBytes(typeOf(value))) * double(trips);
+    flops += 2 * productsOfPairs * pairsOf(op) *
+             double(op.getQuery().getType().getDimSize(3)) * double(trips) /
+             double(mesh.getRanks());
+  };
+  int64_t batch = typeOf(attention->getOperand(0)).getDimSize(0);
+  isBatchSmall |= batch < mesh.getAxisSize(mesh.getBatch());
+  if (auto forward = dyn_cast<AttentionOp>(attention))
+    add(forward, 2);
+  else
+    add(cast<AttentionBackwardOp>(attention), 5);
+}
+
+/// The loop that every rank runs whole and in which, or for which, something
+/// happens; null where there is none.
+static Operation *undealtLoopOf(Operation *op) {
+  Operation *found = nullptr;
+  for (; op; op = op->getParentOp())
+    if (op->hasAttr(kNotDealt))
+      found = op;
+  return found;
+}
+
+void Losses::reportLoops(func::FuncOp func) {
+  struct Sums {
+    double bytes = 0, flops = 0;
+  };
+  llvm::MapVector<Operation *, Sums> loops;
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (undealtLoopOf(op) == op)
+      loops.insert({op, {}});
+  });
+  llvm::erase_if(gathers, [&](const Gather &gather) {
+    Operation *loop = undealtLoopOf(gather.user);
+    if (loop)
+      loops[loop].bytes += double(gather.bytes) * double(gather.trips);
+    return loop;
+  });
+  llvm::erase_if(products, [&](const Product &product) {
+    Operation *loop = undealtLoopOf(product.op);
+    if (loop)
+      loops[loop].flops += product.flops * double(product.trips);
+    return loop;
+  });
+  for (auto [loop, sums] : loops) {
+    remark::detail::InFlightRemark remark = remark::missed(
+        loop->getLoc(),
+        remark::RemarkOpts::name("NotDealt").category(DEBUG_TYPE));
+    remark << "every rank runs all trips of a loop: "
+           << cast<StringAttr>(loop->getAttr(kNotDealt)).getValue()
+           << "; for them it sends "
+           << remark::metric("bytes", int64_t(sums.bytes)) << " bytes";
+    if (sums.flops > 0)
+      remark << " and makes " << remark::metric("flops", int64_t(sums.flops))
+             << " FLOPs of products";
+  }
+}
+
+/// Of what a loop does: " in each of 4 trips".
+static void addTrips(remark::detail::InFlightRemark &remark, int64_t trips) {
+  if (trips > 1)
+    remark << " in each of " << remark::metric("trips", trips) << " trips";
+}
+
+void Losses::reportGathers() {
+  std::map<std::string, double> sums;
+  auto causeOf = [](const Gather &gather) {
+    return describeSourceLine(gather.user->getLoc()) +
+           gather.user->getName().getStringRef().str();
+  };
+  for (const Gather &gather : gathers)
+    if (!gather.isWanted)
+      sums[causeOf(gather)] += double(gather.bytes) * double(gather.trips);
+  for (const Gather &gather : gathers) {
+    bool isLoss = !gather.isWanted && sums[causeOf(gather)] >= leastBytes();
+    auto name = remark::RemarkOpts::name("Gathered").category(DEBUG_TYPE);
+    Location loc = gather.user->getLoc();
+    remark::detail::InFlightRemark remark =
+        isLoss ? remark::missed(loc, name) : remark::analysis(loc, name);
+    remark << gather.user->getName().getStringRef() << " needs dimension "
+           << remark::metric("dimension", gather.index)
+           << " whole: it is gathered over " << gather.axes << ", a rank sends "
+           << remark::metric("bytes", gather.bytes) << " bytes";
+    addTrips(remark, gather.trips);
+  }
+}
+
+void Losses::reportWhole() {
+  std::map<std::string, double> sums;
+  auto causeOf = [](const Whole &whole) {
+    return describeSourceLine(whole.op->getLoc()) +
+           whole.op->getName().getStringRef().str();
+  };
+  // What is made of gathered values is whole for that.
+  llvm::SmallPtrSet<Operation *, 8> gathering;
+  for (const Gather &gather : gathers)
+    gathering.insert(gather.user);
+  llvm::erase_if(
+      wholes, [&](const Whole &whole) { return gathering.contains(whole.op); });
+  for (const Whole &whole : wholes)
+    sums[causeOf(whole)] += double(whole.bytes);
+  for (const Whole &whole : wholes)
+    if (sums[causeOf(whole)] >= leastBytes())
+      remark::missed(whole.op->getLoc(),
+                     remark::RemarkOpts::name("Whole").category(DEBUG_TYPE))
+          << "every rank of " << whole.axes << " makes all of "
+          << whole.op->getName().getStringRef() << ", "
+          << remark::metric("size", whole.bytes)
+          << " bytes, and keeps its part of dimension "
+          << remark::metric("dimension", whole.index);
+}
+
+void Losses::reportProducts(func::FuncOp func) {
+  // Without attention nothing is shared; that is said once.
+  if (!hasAttention)
+    return;
+  // Of ranks without a sequence Plan says so.
+  if (isBatchSmall)
+    llvm::erase_if(products, [&](const Product &product) {
+      return product.axes == listAxes(*mesh.getBatch());
+    });
+  std::map<std::string, double> byAxes, byLine;
+  auto causeOf = [](const Product &product) {
+    return product.axes + describeSourceLine(product.op->getLoc());
+  };
+  for (const Product &product : products) {
+    double own = product.flops * double(product.trips);
+    byAxes[product.axes] += own;
+    byLine[causeOf(product)] += own;
+  }
+  auto name = remark::RemarkOpts::name("Repeated").category(DEBUG_TYPE);
+  for (const auto &[axes, sum] : byAxes) {
+    if (sum < flops / 2)
+      continue;
+    const Product *most = nullptr;
+    for (const Product &product : products)
+      if (product.axes == axes && (!most || product.flops > most->flops))
+        most = &product;
+    remark::missed(most->op->getLoc(), name)
+        << "all ranks of " << axes << " make the same products, "
+        << remark::metric("flops", int64_t(sum)) << " FLOPs of a rank's "
+        << remark::metric("allFlops", int64_t(flops))
+        << " FLOPs, and among them this one";
+  }
+  for (const Product &product : products)
+    if (byAxes[product.axes] < flops / 2 &&
+        byLine[causeOf(product)] >= kLeastShare * flops) {
+      remark::detail::InFlightRemark remark =
+          remark::missed(product.op->getLoc(), name);
+      remark << "each of the " << remark::metric("ranks", product.ranks)
+             << " ranks of " << product.axes << " makes the same product: "
+             << remark::metric("flops", int64_t(product.flops)) << " FLOPs";
+      addTrips(remark, product.trips);
+    }
+}
+
+void Losses::report(func::FuncOp func) {
+  reportLoops(func);
+  reportGathers();
+  reportWhole();
+  reportProducts(func);
+}
+
+#undef DEBUG_TYPE

@@ -1,0 +1,67 @@
+//===- IdleRanks.cpp - Ranks that have nothing to do ----------------------===//
+
+#include "IdleRanks.h"
+
+#include "sp/IR/SP.h"
+
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::sp;
+using sprt::algebra::Layout;
+
+/// Of ranks that share rows by a layout.
+static int64_t countIdle(const Layout &layout, int64_t ranks) {
+  int64_t idle = 0;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    idle += layout.count(rank) == 0;
+  return idle;
+}
+
+static void explain(const PlannedAttention &op, int64_t idle, int64_t ranks,
+                    const Twine &whose, int64_t shared, StringRef what) {
+  if (idle == 0)
+    return;
+  remark::missed(
+      op.getLoc(),
+      remark::RemarkOpts::name("IdleRanks").category("sp-plan-attention"))
+      << remark::metric("idle", idle) << " of the "
+      << remark::metric("ranks", ranks) << " ranks of " << whose.str()
+      << (idle == 1 ? " has" : " have")
+      << " nothing of an attention to do: it has "
+      << remark::metric("shared", shared) << " " << what;
+}
+
+void mlir::sp::explainNoAttention(ModuleOp module, MeshOp mesh) {
+  auto name =
+      remark::RemarkOpts::name("NoAttention").category("sp-plan-attention");
+  bool isLoss = mesh && mesh.getRanks() > 1;
+  (isLoss ? remark::missed(module.getLoc(), name)
+          : remark::analysis(module.getLoc(), name))
+      << "the model has no attention that could be taken: nothing shards its "
+         "sequence";
+}
+
+void mlir::sp::explainIdleRanks(const PlannedAttention &op, PlanAttr plan,
+                                MeshOp mesh) {
+  if (int64_t ranks = mesh.getAxisSize(mesh.getBatch()); ranks > 1)
+    explain(op,
+            countIdle(
+                Layout(sprt::algebra::LayoutKind::contiguous, op.batch, ranks),
+                ranks),
+            ranks, "axis \"" + mesh.getBatch()->getText() + "\"", op.batch,
+            op.batch == 1 ? "sequence" : "sequences");
+  if (plan.getLayout() == LayoutKind::Batch || plan.getRanks() == 1)
+    return;
+  std::string axis = "axis \"" + plan.getAxis().getText() + "\"";
+  explain(op, countIdle(toAlgebra(plan.getRows(op.queries)), plan.getRanks()),
+          plan.getRanks(), axis, op.queries,
+          op.queries == 1 ? "query" : "queries");
+  if (int64_t ranks = plan.getHeads(); ranks > op.heads)
+    explain(op,
+            countIdle(
+                Layout(sprt::algebra::LayoutKind::contiguous, op.heads, ranks),
+                ranks),
+            ranks, axis + " that exchange heads", op.heads,
+            op.heads == 1 ? "head" : "heads");
+}

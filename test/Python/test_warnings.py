@@ -1,0 +1,183 @@
+"""What a program loses is said unasked, once a cause, at the user's line."""
+
+import inspect
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import spmlir
+
+TOKENS, WIDTH, HEADS = 64, 512, 4
+CONSTANT = np.random.default_rng(0).standard_normal((WIDTH, 1024), np.float32)
+
+
+def attention(x):
+    q = k = v = x.reshape(*x.shape[:2], HEADS, -1)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k)
+    scores = jnp.where(jnp.tril(jnp.ones((TOKENS, TOKENS), bool)), scores, -jnp.inf)
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), v).reshape(x.shape)  # here: attention
+
+
+def gathered(weight, x):
+    for _ in range(2):
+        x = jnp.sort(attention(x) @ weight, axis=1)  # here
+    return x
+
+
+def whole(weight, x):
+    return attention(jnp.sort(x, axis=1)) @ weight  # here
+
+
+def momentum(weight, x):
+    def trip(state, token):
+        state = jnp.tanh(state @ weight + token)
+        return state, state
+
+    return jax.lax.scan(trip, jnp.zeros((1, WIDTH)), attention(x).swapaxes(0, 1))[1]  # here
+
+
+def repeated(weight, x):
+    y = jnp.sort(attention(x), axis=1)  # here: gathered
+    return y @ weight  # here
+
+
+def captured(weight, x):
+    return attention(x) @ weight @ CONSTANT
+
+
+def foreign(weight, x):
+    y = x @ weight
+    scores = jnp.exp(jnp.einsum("bqd,bkd->bqk", y, y))  # here
+    return scores / jnp.sum(scores**2, -1, keepdims=True) @ x
+
+
+def without(weight, x):
+    return jax.nn.gelu(x @ weight)
+
+
+def clean(weight, x):
+    """Logits and their loss, weights of experts, gradients."""
+
+    def loss(weight):
+        y = x + attention(x @ weight)
+        gates = jax.nn.softmax(y @ weight[:, :8])
+        y = y * jnp.max(gates, -1, keepdims=True)
+        return -jnp.mean(jax.nn.log_softmax(y @ weight)[..., 0])
+
+    return jax.grad(loss)(weight)
+
+
+def line_of(model, mark="here"):
+    lines, first = inspect.getsourcelines(model)
+    return first + next(i for i, text in enumerate(lines) if text.rstrip().endswith(f"# {mark}"))
+
+
+def compiled(model, batch=1, **options):
+    weight, x = np.zeros((WIDTH, WIDTH), np.float32), np.zeros((batch, TOKENS, WIDTH), np.float32)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        program = spmlir.compile(spmlir.export(model, weight, x), **{"mesh": "sp=4"} | options)
+    assert all(one.category is spmlir.CompileWarning and one.filename == __file__ for one in told)
+    texts = [str(one.message) for one in told]
+    assert texts == [f"{one['location']}: {one['text']}" for one in program.report["warnings"]]
+    return texts, program.report
+
+
+def test_gathers_are_one_cause_a_line():
+    texts, report = compiled(gathered)
+    where = f"{__file__}:{line_of(gathered)}"
+    assert texts == [
+        f'{where}: stablehlo.sort needs dimension 1 whole: it is gathered over axis "sp", a rank sends '
+        "96.0 KiB; this line has 2 such, 192 KiB in all"
+    ]
+    (warning,) = report["warnings"]
+    assert warning == {
+        "name": "Gathered",
+        "location": where,
+        "text": texts[0].removeprefix(f"{where}: "),
+        "count": 2,
+        "bytes": 2 * 3 * TOKENS // 4 * WIDTH * 4,
+    }
+    decisions = [one for one in report["decisions"] if one["name"] == "Gathered"]
+    assert [one["isLoss"] for one in decisions] == [True, True]
+    assert decisions[0]["values"] == {"dimension": 1, "bytes": warning["bytes"] // 2}
+
+
+def test_what_ranks_make_whole():
+    texts, _ = compiled(whole)
+    assert texts == [
+        f'{__file__}:{line_of(whole)}: every rank of axis "sp" makes all of stablehlo.sort, 128 KiB, '
+        "and keeps its part of dimension 1"
+    ]
+
+
+def test_a_loop_that_every_rank_runs():
+    (text,), _ = compiled(momentum)
+    assert text.startswith(f"{__file__}:{line_of(momentum)}: every rank runs all trips of a loop: the state")
+    assert text.endswith("for them it sends 96.0 KiB and makes 33.6 MFLOP of products")
+
+
+def test_products_that_ranks_repeat():
+    (first, second), _ = compiled(repeated)
+    assert first.startswith(f"{__file__}:{line_of(repeated, 'here: gathered')}: stablehlo.sort needs")
+    assert second == (
+        f'{__file__}:{line_of(repeated)}: all ranks of axis "sp" make the same products, 33.6 MFLOP of a '
+        "rank's 34.6 MFLOP, and among them this one"
+    )
+
+
+def test_weights_that_are_captured():
+    (text,), _ = compiled(captured)
+    assert "constants take 2.00 MiB of every rank, this one 2.00 MiB: weights that a model captures" in text
+
+
+def test_why_there_is_no_attention():
+    (text,), _ = compiled(foreign)
+    assert text.startswith(f"{__file__}:{line_of(foreign)}: the model has no attention that could be taken: ")
+    assert "softmax is not taken as attention: its result differs from an attention over the same" in text
+    (text,), _ = compiled(without)
+    assert "nothing shards its sequence: there is no softmax" in text
+    assert compiled(without, strategy="none")[0] == []
+    assert compiled(without, mesh="sp=1")[0] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "idle", "shared"),
+    [
+        (
+            {"mesh": "dp=2,sp=2"},
+            '1 of the 2 ranks of axis "dp" has nothing',
+            "1 sequence",
+        ),
+        (
+            {"mesh": "sp=100"},
+            '36 of the 100 ranks of axis "sp" have nothing',
+            "64 queries",
+        ),
+        (
+            {"mesh": "sp=8", "strategy": "ulysses"},
+            '4 of the 8 ranks of axis "sp" that exchange heads have nothing',
+            "4 heads",
+        ),
+    ],
+)
+def test_ranks_without_work(options, idle, shared):
+    texts, _ = compiled(clean, **options)
+    where = f"{__file__}:{line_of(attention, 'here: attention')}"
+    assert texts == [f"{where}: {idle} of an attention to do: it has {shared}"]
+
+
+@pytest.mark.parametrize("mesh", ["sp=4", "sp=2,tp=2", "dp=2,sp=2"])
+def test_nothing_where_nothing_is_lost(mesh):
+    assert compiled(clean, batch=2, mesh=mesh)[0] == []
+    compiled(clean, batch=2, mesh=mesh, strict=True)
+
+
+def test_strict_refuses():
+    with pytest.raises(spmlir.CompileError) as refused:
+        compiled(gathered, strict=True)
+    assert f"{__file__}:{line_of(gathered)}:" in refused.value.diagnostic
+    assert "error: stablehlo.sort needs dimension 1 whole" in refused.value.diagnostic

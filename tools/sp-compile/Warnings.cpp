@@ -1,0 +1,99 @@
+//===- Warnings.cpp - What a user loses unasked ---------------------------===//
+
+#include "Warnings.h"
+
+#include "sp/IR/SourceLines.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::sp;
+using nlohmann::json;
+
+/// Of one that happens in a loop the bytes of all its trips.
+static int64_t bytesOf(const Decision &decision) {
+  return decision.values.value("bytes", int64_t(0)) *
+         decision.values.value("trips", int64_t(1));
+}
+
+std::string Warning::text() const {
+  std::string text = first.text;
+  if (count > 1)
+    text += "; this line has " + std::to_string(count) + " such";
+  if (bytes != first.values.value("bytes", int64_t(0)))
+    text += ", " + std::to_string(bytes) + " bytes in all";
+  return text;
+}
+
+/// Why a model without attention has none.
+static const Decision *whyNone(const RemarkLog &log) {
+  const std::vector<Decision> &all = log.decisions();
+  auto reason = llvm::find_if(all, [](const Decision &decision) {
+    return decision.name == "NoSoftmax" || decision.name == "AttentionNotTaken";
+  });
+  return reason == all.end() ? nullptr : &*reason;
+}
+
+std::vector<Warning> mlir::sp::findWarnings(const RemarkLog &log) {
+  std::vector<Warning> warnings;
+  std::map<std::string, size_t> known;
+  for (const Decision &decision : log.decisions()) {
+    if (!decision.isLoss)
+      continue;
+    if (const Decision *none =
+            decision.name == "NoAttention" ? whyNone(log) : nullptr) {
+      llvm::erase_if(warnings, [&](const Warning &other) {
+        return other.first.name == none->name;
+      });
+      Decision joined = decision;
+      joined.text += ": " + none->text;
+      joined.loc = none->loc;
+      warnings.push_back({std::move(joined)});
+      continue;
+    }
+    // At an unknown line nothing but the text tells causes apart.
+    std::string line = describeSourceLine(decision.loc);
+    auto [entry, isNew] = known.try_emplace(
+        decision.name + " " + (line.empty() ? decision.text : line),
+        warnings.size());
+    if (isNew) {
+      warnings.push_back({decision, 1, bytesOf(decision)});
+      continue;
+    }
+    Warning &cause = warnings[entry->second];
+    ++cause.count;
+    cause.bytes += bytesOf(decision);
+  }
+  return warnings;
+}
+
+LogicalResult mlir::sp::tell(ArrayRef<Warning> warnings, bool strict) {
+  constexpr size_t kMost = 10; ///< what one reads
+  for (const Warning &warning : warnings.take_front(kMost)) {
+    FileLineColLoc line = sourceLineOf(warning.first.loc);
+    Location loc = warning.first.loc;
+    if (line) // of a module that says nothing, its first
+      loc = line.getLine() > 0 ? line
+                               : FileLineColLoc::get(line.getFilename(), 1, 1);
+    (strict ? emitError(loc) : emitWarning(loc)) << inUnits(warning.text());
+  }
+  if (warnings.size() > kMost)
+    emitRemark(warnings[kMost].first.loc)
+        << "there are " << warnings.size() - kMost
+        << " more such; --explain and --report list them";
+  return failure(strict && !warnings.empty());
+}
+
+json mlir::sp::describeWarnings(ArrayRef<Warning> warnings) {
+  json list = json::array();
+  for (const Warning &warning : warnings)
+    list.push_back({{"name", warning.first.name},
+                    {"location", describeLocation(warning.first.loc)},
+                    {"text", inUnits(warning.text())},
+                    {"count", warning.count},
+                    {"bytes", warning.bytes}});
+  return list;
+}
