@@ -236,7 +236,8 @@ LogicalResult PlanAttentionPass::explainTravelling(const PlannedAttention &op,
   };
   auto said = remark::passed(
       op.getLoc(), remark::RemarkOpts::name("Travelling").category(DEBUG_TYPE));
-  said << op.getName() << ": " << (areQueries ? "queries" : "keys and values")
+  said << remark::metric("name", op.getName()) << ": "
+       << (areQueries ? "queries" : "keys and values")
        << " travel in its backward"
        << (backward.empty() ? ": " : ", as asked for: ") << "a rank sends "
        << bytes("bytes", areQueries) << " bytes in all, ";
@@ -270,7 +271,8 @@ Candidates PlanAttentionPass::findCandidates(const PlannedAttention &op,
     remark::analysis(
         op.getLoc(),
         remark::RemarkOpts::name("Alternative").category(DEBUG_TYPE))
-        << op.getName() << ": " << text << " would send "
+        << remark::metric("name", op.getName()) << ": "
+        << remark::metric("strategy", text) << " would send "
         << remark::metric("bytes", candidates.back().bytes) << " bytes a rank";
   };
   for (const Strategy &tried : strategies()) {
@@ -382,13 +384,12 @@ void PlanAttentionPass::runOnOperation() {
     placeProcesses(plan);
     remark::passed(op.getLoc(),
                    remark::RemarkOpts::name("Planned").category(DEBUG_TYPE))
-        << op.getName() << ": " << textOf(plan)
-        << (!counts ? ", as asked for"
-            : plan == cheapest(candidates[i]).plan
-                ? ", chosen by counted bytes"
-                : ", chosen by counted bytes "
-                  "of all attentions of its "
-                  "sequence");
+        << remark::metric("name", op.getName()) << ": "
+        << remark::metric("plan", textOf(plan)) << ", "
+        << remark::metric("choice", !counts ? "as asked for"
+                                    : plan == cheapest(candidates[i]).plan
+                                        ? "chosen by counted bytes"
+                                        : "chosen by bytes of all attentions");
     explainIdleRanks(op, plan, meshOp);
     if (failed(explainTravelling(op, plan)))
       return signalPassFailure();

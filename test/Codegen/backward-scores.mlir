@@ -17,10 +17,10 @@
 // SENT: gather.mlir: 6708 bytes a rank
 // SENT: heads.mlir: 4212 bytes a rank
 // SENT: grid.mlir: 5772 bytes a rank
-// PLANNED: Alternative {{.*}} Remark=ring,{{.*}} bytes=7436
-// PLANNED: Alternative {{.*}} Remark=ulysses,{{.*}} bytes=4212
-// PLANNED: Alternative {{.*}} Remark=allgather,{{.*}} bytes=6708
-// PLANNED: Alternative {{.*}} Remark="2d with 2 heads",{{.*}} bytes=5772
+// PLANNED: Alternative {{.*}} bytes=7436, {{.*}}strategy=ring
+// PLANNED: Alternative {{.*}} bytes=4212, {{.*}}strategy=ulysses
+// PLANNED: Alternative {{.*}} bytes=6708, {{.*}}strategy=allgather
+// PLANNED: Alternative {{.*}} bytes=5772, {{.*}}strategy="2d with 2 heads"
 
 // Gradients read the terms of their attention, those of keys where their block
 // was received.

@@ -5,15 +5,15 @@
 // has one of its own. Of many and few kv heads on six ranks one attention alone
 // sends least with it, the other as a ring; together 9 728 + 5 461 bytes are
 // the fewest. (Ulysses would leave ranks without heads.)
-// SAID: Alternative {{.*}}Remark=many, {{.*}}ring, {{.*}} bytes=20480
-// SAID: Alternative {{.*}}Remark=many, {{.*}}ulysses, {{.*}} bytes=7040
-// SAID: Alternative {{.*}}Remark=many, {{.*}}2d with 2 heads{{.*}} bytes=12416
-// SAID: Alternative {{.*}}Remark=many, {{.*}}2d with 3 heads{{.*}} bytes=9728
-// SAID: Alternative {{.*}}Remark=few, {{.*}}ring, {{.*}} bytes=2560
-// SAID: Alternative {{.*}}Remark=few, {{.*}}2d with 2 heads{{.*}} bytes=4736
-// SAID: Alternative {{.*}}Remark=few, {{.*}}2d with 3 heads{{.*}} bytes=5461
-// SAID: [Passed] Planned {{.*}}Remark=many, {{.*}}2d over 6 ranks, zigzag", Remark=", chosen by counted bytes"
-// SAID: [Passed] Planned {{.*}}Remark=few, {{.*}}2d over 6 ranks, zigzag", Remark=", chosen by counted bytes of all attentions of its sequence"
+// SAID: Alternative {{.*}} bytes=20480, name=many, strategy=ring
+// SAID: Alternative {{.*}} bytes=7040, name=many, strategy=ulysses
+// SAID: Alternative {{.*}} bytes=12416, name=many, strategy="2d with 2 heads"
+// SAID: Alternative {{.*}} bytes=9728, name=many, strategy="2d with 3 heads"
+// SAID: Alternative {{.*}} bytes=2560, name=few, strategy=ring
+// SAID: Alternative {{.*}} bytes=4736, name=few, strategy="2d with 2 heads"
+// SAID: Alternative {{.*}} bytes=5461, name=few, strategy="2d with 3 heads"
+// SAID: [Passed] Planned {{.*}}choice="chosen by counted bytes", name=many, plan="2d over 6 ranks, zigzag"
+// SAID: [Passed] Planned {{.*}}choice="chosen by bytes of all attentions", name=few, plan="2d over 6 ranks, zigzag"
 // CHECK-LABEL: @one_sequence
 // CHECK-COUNT-2: plan <axis = "sp", heads = 3, outer = 1, inner = 2,
 sp.mesh @mesh <["sp" = 6]> sequence "sp"
@@ -60,7 +60,7 @@ func.func @beside_a_ring(%q: tensor<1x48x8x8xf32>) {
 // In loops of their own, an attention and its gradients may have found scales
 // that differ in the last bit.
 // CHECK-LABEL: @rounded_scales
-// SAID: [Passed] Planned {{.*}}Remark=forward,
+// SAID: [Passed] Planned {{.*}}name=forward,
 // SAID-NOT: gradients of
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
 func.func @rounded_scales(%q: tensor<1x64x8x16xf32>, %o: tensor<1x64x8x16xf32>, %lse: tensor<1x64x8xf32>) {

@@ -9,7 +9,7 @@ func.func private @biased(%s: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j:
 }
 
 // Ranks have a term of each pair by queries, which then cannot travel.
-// CHECK: Travelling {{.*}}Remark="gradients of paired", Remark=": ", Remark="keys and values", {{.*}}Remark="and has terms of pairs, or their gradients, where the query is", bytes=114688
+// CHECK: Travelling {{.*}}Remark=": ", Remark="keys and values", {{.*}}Remark="and has terms of pairs, or their gradients, where the query is", bytes=114688, name="gradients of paired"
 // PLAN-NOT: queries_travel
 // QUERIES: error: expected keys and values to travel in the backward of gradients of paired, whose score function reads a term of each pair or has gradients of terms, which ranks have by queries, but got --backward=q; leave it out
 func.func @main(%q: tensor<1x64x8x16xf32>, %lse: tensor<1x64x8x2xf32>, %a: tensor<1x1x64x64xf32>) {

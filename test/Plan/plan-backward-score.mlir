@@ -14,10 +14,10 @@ func.func private @segments_gradient(%s: tensor<f32>, %h: tensor<i32>, %i: tenso
 // its gradients, beside the second number of lse of 8 heads; those of keys and
 // of queries are exchanged for heads once, where the second
 // number of lse of 2 heads goes there and back.
-// CHECK: remark: [Analysis] Alternative {{.*}}ring{{.*}} bytes=136064
-// CHECK: remark: [Analysis] Alternative {{.*}}ulysses{{.*}} bytes=51456
-// CHECK: remark: [Analysis] Alternative {{.*}}allgather{{.*}} bytes=147840
-// CHECK: remark: [Passed] Planned {{.*}}Remark=near, {{.*}}ulysses over 4 ranks
+// CHECK: remark: [Analysis] Alternative {{.*}} bytes=136064, {{.*}}strategy=ring
+// CHECK: remark: [Analysis] Alternative {{.*}} bytes=51456, {{.*}}strategy=ulysses
+// CHECK: remark: [Analysis] Alternative {{.*}} bytes=147840, {{.*}}strategy=allgather
+// CHECK: remark: [Passed] Planned {{.*}}name=near, plan="ulysses over 4 ranks
 // CHECK-NOT: gradients of
 func.func @attention_in_sight(%q: tensor<1x64x8x16xf32>, %do: tensor<1x64x8x16xf32>, %a: tensor<1x64x1x1xi32>, %b: tensor<1x64x1x1xi32>) {
   %o, %lse = sp.attention(%q, %q, %q) score @segments per_query(%a : tensor<1x64x1x1xi32>) per_key(%b : tensor<1x64x1x1xi32>)
@@ -47,9 +47,9 @@ func.func private @padding_gradient(%s: tensor<f32>, %h: tensor<i32>, %i: tensor
 
 // Out of sight terms are exchanged again. An attention with other terms is not
 // theirs.
-// CHECK: remark: [Analysis] Alternative {{.*}}ulysses{{.*}} bytes=70272
-// CHECK: remark: [Passed] Planned {{.*}}Remark=loop, {{.*}}ulysses over 4 ranks
-// CHECK: remark: [Passed] Planned {{.*}}Remark="gradients of other"
+// CHECK: remark: [Analysis] Alternative {{.*}} bytes=70272, {{.*}}strategy=ulysses
+// CHECK: remark: [Passed] Planned {{.*}}name=loop, plan="ulysses over 4 ranks
+// CHECK: remark: [Passed] Planned {{.*}}name="gradients of other"
 func.func @attention_out_of_sight(%q: tensor<1x64x8x16xf32>, %do: tensor<1x64x8x16xf32>, %lse: tensor<1x64x8x2xf32>, %a: tensor<1x64x1x1xi32>, %b: tensor<1x64x1x1xi32>, %c: tensor<1x64x1x1xi1>) {
   %o, %l = sp.attention(%q, %q, %q) score @segments per_query(%a : tensor<1x64x1x1xi32>) per_key(%b : tensor<1x64x1x1xi32>)
      bands [#sp.band<q 0 to 64, k 0 to 64, lo -inf, hi 0>] scale 1.0 empty zero {name = "loop"}

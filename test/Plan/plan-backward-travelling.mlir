@@ -15,19 +15,19 @@ func.func @alone(%q: tensor<1x64x8x16xf32>) {
 
 // 16 rows of 8 heads of 16 in f32, 8192 bytes: 3 hops of two of those and 4 of
 // two gradients, or 3 hops of two, lse and delta, 1024 bytes, and 4 of one.
-// FEWER: Travelling {{.*}}Remark="gradients of many", Remark=": ", Remark=queries, Remark=" travel in its backward", {{.*}} bytes=84992, otherBytes=114688
-// KEYS: Travelling {{.*}}Remark="gradients of many", Remark=": ", Remark="keys and values", Remark=" travel in its backward", Remark=", as asked for: ", {{.*}} bytes=114688, otherBytes=84992
-// QUERIES: Travelling {{.*}}Remark="gradients of many", Remark=": ", Remark=queries, Remark=" travel in its backward", Remark=", as asked for: ", {{.*}} bytes=101376, otherBytes=147456
+// FEWER: Travelling {{.*}}Remark=": ", Remark=queries, Remark=" travel in its backward", {{.*}} bytes=84992, name="gradients of many", otherBytes=114688
+// KEYS: Travelling {{.*}}Remark=": ", Remark="keys and values", Remark=" travel in its backward", Remark=", as asked for: ", {{.*}} bytes=114688, name="gradients of many", otherBytes=84992
+// QUERIES: Travelling {{.*}}Remark=": ", Remark=queries, Remark=" travel in its backward", Remark=", as asked for: ", {{.*}} bytes=101376, name="gradients of many", otherBytes=147456
 
 // A quarter of the kv heads: keys and values are a quarter, too.
-// FEWER: Travelling {{.*}}Remark="gradients of few", Remark=": ", Remark="keys and values", Remark=" travel in its backward", {{.*}} bytes=28672, otherBytes=84992
-// QUERIES: Travelling {{.*}}Remark="gradients of few", Remark=": ", Remark=queries, Remark=" travel in its backward", {{.*}} bytes=101376, otherBytes=36864
+// FEWER: Travelling {{.*}}Remark=": ", Remark="keys and values", Remark=" travel in its backward", {{.*}} bytes=28672, name="gradients of few", otherBytes=84992
+// QUERIES: Travelling {{.*}}Remark=": ", Remark=queries, Remark=" travel in its backward", {{.*}} bytes=101376, name="gradients of few", otherBytes=36864
 
 // Gradients of bf16, lse and delta are in f32 all the same.
-// FEWER: Travelling {{.*}}Remark="gradients of half", Remark=": ", Remark=queries, Remark=" travel in its backward", {{.*}} bytes=60416, otherBytes=90112
+// FEWER: Travelling {{.*}}Remark=": ", Remark=queries, Remark=" travel in its backward", {{.*}} bytes=60416, name="gradients of half", otherBytes=90112
 
 // Ranks have a term of each key whole.
-// FEWER: Travelling {{.*}}Remark="gradients of keyed", Remark=": ", Remark=queries, Remark=" travel in its backward"
+// FEWER: Travelling {{.*}}Remark=": ", Remark=queries, Remark=" travel in its backward"{{.*}}name="gradients of keyed"
 
 // CHECK-LABEL: @main(
 func.func @main(%q: tensor<1x64x8x16xf32>, %lse: tensor<1x64x8xf32>) {

@@ -8,11 +8,11 @@ sp.mesh @mesh <["sp" = 4]> sequence "sp"
 // barrier. Bytes are those of both: 4 ranks of 16 rows with 8 heads of 16 + 16
 // send 3 blocks of keys and values and 3 of queries, 4 of their gradients;
 // Ulysses exchanges q, k and v once.
-// AUTO: remark: [Analysis] Alternative {{.*}}ring{{.*}} bytes=134144
-// AUTO: remark: [Analysis] Alternative {{.*}}ulysses{{.*}} bytes=50304
-// AUTO: remark: [Analysis] Alternative {{.*}}allgather{{.*}} bytes=147456
-// AUTO: remark: [Analysis] Alternative {{.*}}2d with 2 heads{{.*}} bytes=83712
-// AUTO: remark: [Passed] Planned {{.*}}Remark=near, {{.*}}ulysses over 4 ranks
+// AUTO: remark: [Analysis] Alternative {{.*}} bytes=134144, {{.*}}strategy=ring
+// AUTO: remark: [Analysis] Alternative {{.*}} bytes=50304, {{.*}}strategy=ulysses
+// AUTO: remark: [Analysis] Alternative {{.*}} bytes=147456, {{.*}}strategy=allgather
+// AUTO: remark: [Analysis] Alternative {{.*}} bytes=83712, {{.*}}strategy="2d with 2 heads"
+// AUTO: remark: [Passed] Planned {{.*}}name=near, plan="ulysses over 4 ranks
 // AUTO-NOT: gradients of
 // CHECK-LABEL: @attention_in_sight
 func.func @attention_in_sight(%q: tensor<1x64x8x16xf32>, %do: tensor<1x64x8x16xf32>) {
@@ -38,9 +38,9 @@ sp.mesh @mesh <["sp" = 4]> sequence "sp"
 
 // Where lse comes from elsewhere, as from a loop, the attention of these shapes
 // decides; q, k and v are exchanged again, as they come from elsewhere too.
-// AUTO: remark: [Analysis] Alternative {{.*}}ring{{.*}} bytes=134144
-// AUTO: remark: [Analysis] Alternative {{.*}}ulysses{{.*}} bytes=68736
-// AUTO: remark: [Passed] Planned {{.*}}Remark=loop, {{.*}}ulysses over 4 ranks
+// AUTO: remark: [Analysis] Alternative {{.*}} bytes=134144, {{.*}}strategy=ring
+// AUTO: remark: [Analysis] Alternative {{.*}} bytes=68736, {{.*}}strategy=ulysses
+// AUTO: remark: [Passed] Planned {{.*}}name=loop, plan="ulysses over 4 ranks
 // AUTO-NOT: gradients of
 // CHECK-LABEL: @attention_out_of_sight
 func.func @attention_out_of_sight(%q: tensor<1x64x8x16xf32>, %do: tensor<1x64x8x16xf32>, %lse: tensor<1x64x8xf32>) {
@@ -63,7 +63,7 @@ sp.mesh @mesh <["sp" = 4]> sequence "sp"
 
 // Gradients without any attention are planned by themselves. bf16 keys of 2 heads
 // travel in 2 bytes, their gradients in 4.
-// AUTO: remark: [Analysis] Alternative {{.*}}gradients of alone{{.*}}ring{{.*}} bytes=22528
+// AUTO: remark: [Analysis] Alternative {{.*}} bytes=22528, name="gradients of alone", strategy=ring
 // AUTO: remark: [Passed] Planned {{.*}}gradients of alone
 // CHECK-LABEL: @no_attention
 func.func @no_attention(%q: tensor<1x64x8x16xbf16>, %k: tensor<1x64x2x16xbf16>, %lse: tensor<1x64x8xf32>)

@@ -2,6 +2,8 @@
 
 #include "Arguments.h"
 
+#include "Units.h"
+
 #include "sp/IR/Attributes.h"
 #include "sp/IR/Program.h"
 #include "sp/IR/SP.h"
@@ -106,15 +108,6 @@ json mlir::sp::describeArguments(ModuleOp module,
   for (auto &[key, group] : sorted)
     list.push_back(std::move(group));
   return list;
-}
-
-/// "1.25 MiB".
-static std::string bytesText(double bytes) {
-  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  unsigned unit = 0;
-  for (; bytes >= 1024 && unit < 4; ++unit)
-    bytes /= 1024;
-  return llvm::formatv(unit ? "{0:F2} {1}" : "{0:F0} {1}", bytes, units[unit]);
 }
 
 namespace {

@@ -2,12 +2,12 @@
 
 #include "Decisions.h"
 
+#include "Units.h"
+
 #include "sp/IR/SourceLines.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/Regex.h"
 
 #include <map>
 
@@ -71,48 +71,6 @@ RemarkLog::RemarkLog(MLIRContext &context) {
 //===----------------------------------------------------------------------===//
 // Text and report
 //===----------------------------------------------------------------------===//
-
-/// "3.5 MiB", "1.2 GFLOP": three digits of the largest unit that has one.
-static std::string inUnit(int64_t number, bool isOfBytes) {
-  static constexpr const char *kBytes[] = {" bytes", " KiB", " MiB",
-                                           " GiB",   " TiB", " PiB"};
-  static constexpr const char *kFlops[] = {
-      " FLOPs", " kFLOP", " MFLOP", " GFLOP", " TFLOP", " PFLOP", " EFLOP"};
-  ArrayRef<const char *> units = isOfBytes ? ArrayRef(kBytes) : kFlops;
-  double step = isOfBytes ? 1024 : 1000, value = double(number);
-  size_t unit = 0;
-  while (value >= step && unit + 1 < units.size()) {
-    value /= step;
-    ++unit;
-  }
-  if (unit == 0)
-    return std::to_string(number) + units[0];
-  int digits = value < 10 ? 2 : value < 100 ? 1 : 0;
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.*f", digits, value);
-  return text + units[unit];
-}
-
-std::string mlir::sp::inUnits(StringRef text) {
-  static const llvm::Regex kCount(
-      "(^|[^0-9A-Za-z_.-])([0-9]+)( to ([0-9]+))? (bytes|FLOPs)");
-  std::string made;
-  SmallVector<StringRef> found;
-  while (kCount.match(text, &found)) {
-    bool isOfBytes = found[5] == "bytes";
-    auto unitOf = [&](StringRef digits) {
-      int64_t number = 0;
-      return digits.getAsInteger(10, number) ? digits.str()
-                                             : inUnit(number, isOfBytes);
-    };
-    size_t begin = found[0].data() - text.data();
-    made += text.take_front(begin).str() + found[1].str() + unitOf(found[2]);
-    if (!found[4].empty())
-      made += " to " + unitOf(found[4]);
-    text = text.drop_front(begin + found[0].size());
-  }
-  return made + text.str();
-}
 
 /// The text with "*" for each of these words, which begin and end as words do.
 static std::string withoutNames(StringRef text,

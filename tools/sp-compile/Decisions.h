@@ -23,9 +23,11 @@ struct Decision {
 /// Collects the remarks of every stage, in order.
 class RemarkLog {
 public:
+  RemarkLog() = default;
   /// Makes `context` send its remarks here; the log must outlive its use.
   explicit RemarkLog(MLIRContext &context);
   const std::vector<Decision> &decisions() const { return list; }
+  void add(Decision decision) { list.push_back(std::move(decision)); }
   size_t size() const { return list.size(); }
   /// Forgets all but the first `count`.
   void truncate(size_t count) { list.erase(list.begin() + count, list.end()); }
@@ -36,10 +38,6 @@ private:
 
 /// "file:line" where an operation was written, else its name, or "unknown".
 std::string describeLocation(Location location);
-
-/// The text with "3.5 MiB" for "3670016 bytes" and "1.2 GFLOP" for "1200000000
-/// FLOPs", both numbers of "3670016 to 4194304 bytes".
-std::string inUnits(StringRef text);
 
 /// Prints texts in units, but only the first of many that differ in names
 /// alone.

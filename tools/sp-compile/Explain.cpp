@@ -1,15 +1,13 @@
-//===- Explain.cpp - What a compilation found and decided -----------------===//
+//===- Explain.cpp - What a compilation made, for people ------------------===//
 
 #include "Explain.h"
 
 #include "Arguments.h"
-#include "sprt/sprt.h"
+#include "Units.h"
 
-#include "sp/IR/PlacedValues.h"
-#include "sp/Plan/AttentionCost.h"
-#include "sp/Plan/Strategies.h"
-
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <map>
 
@@ -17,284 +15,306 @@ using namespace mlir;
 using namespace mlir::sp;
 using nlohmann::json;
 
+static std::string textAt(const json &object, const char *key) {
+  return object.value(key, std::string());
+}
+
+/// "1.50 MiB" where all ranks agree, else "1.50 MiB to 2.00 MiB".
+static std::string range(const json &perRank,
+                         function_ref<std::string(double)> text) {
+  if (perRank.empty())
+    return text(0);
+  auto [lo, hi] = std::minmax_element(perRank.begin(), perRank.end());
+  std::string least = text(lo->get<double>()), most = text(hi->get<double>());
+  return least == most ? least : least + " to " + most;
+}
+
+static std::string plural(int64_t count, StringRef noun) {
+  return std::to_string(count) + " " + noun.str() + (count == 1 ? "" : "s");
+}
+
 //===----------------------------------------------------------------------===//
-// Report
+// Attentions
 //===----------------------------------------------------------------------===//
 
-/// What a score function reads: "function of per-key i1, pair f32".
-template <typename OpT> static std::string describeScores(OpT op) {
-  if (!op.getScore())
-    return "scaled";
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  for (auto [term, kind] :
-       llvm::zip_equal(op.getTerms(), op.getTermKinds().getKinds())) {
-    std::string name = stringifyTermKind(kind).str();
-    std::replace(name.begin(), name.end(), '_', '-');
-    stream << (text.empty() ? " of " : ", ") << name << " "
-           << cast<RankedTensorType>(term.getType()).getElementType();
+/// "causal window of 1024 keys": what each query sees.
+static std::string describeMask(const json &attention) {
+  std::string mask = textAt(attention, "mask");
+  if (mask == "window") {
+    int64_t first = attention["window"][0], last = attention["window"][1];
+    mask = last == 0 ? "causal window of " + plural(last - first + 1, "key")
+                     : "window from " + std::to_string(first) + " to " +
+                           std::to_string(last);
+  } else if (mask == "bands") {
+    mask = "mask of bands";
   }
-  if constexpr (std::is_same_v<OpT, AttentionOp>)
-    if (op.getSink())
-      text += ", with a sink";
-  return "function" + text;
+  if (attention["documents"].get<bool>())
+    mask += " in documents that a run's inputs tell apart";
+  return mask;
+}
+
+static std::string describeShape(const json &attention) {
+  std::string text;
+  auto number = [&](const char *key) { return attention[key].get<int64_t>(); };
+  llvm::raw_string_ostream stream(text);
+  stream << describeMask(attention) << ", " << number("queryLength")
+         << " queries x " << number("kvLength") << " keys, "
+         << plural(number("queryHeads"), "head") << " of " << number("headSize")
+         << ", " << plural(number("kvHeads"), "kv head");
+  if (textAt(attention, "scores") != "scaled")
+    stream << ", scores " << textAt(attention, "scores");
+  return text;
+}
+
+/// "a rank sends 2.00 KiB and computes 5 to 9 visible pairs a head".
+static std::string describeWork(const json &attention) {
+  std::string text =
+      "a rank sends " + range(attention["bytesSentPerRank"], bytesText);
+  if (attention.contains("bytesSentPerRankOtherwise")) {
+    bool areQueries = attention["travelling"] == "q";
+    text += std::string(", as ") +
+            (areQueries ? "queries" : "keys and values") + " travel, " +
+            range(attention["bytesSentPerRankOtherwise"], bytesText) + " if " +
+            (areQueries ? "keys and values" : "queries") + " did,";
+  }
+  auto pairsText = [](double pairs) {
+    return llvm::formatv("{0:F0}", pairs).str();
+  };
+  return text + " and computes " + range(attention["areaPerRank"], pairsText) +
+         " visible pairs a head";
 }
 
 namespace {
-/// Costs of attentions, of which models have many that are alike.
-class Costs {
-public:
-  const std::vector<AttentionCost> &of(const CountedAttention &op,
-                                       PlanAttr plan, int64_t batch) {
-    SmallVector<int64_t> key = op.key();
-    key.push_back(reinterpret_cast<intptr_t>(plan.getAsOpaquePointer()));
-    key.push_back(batch);
-    auto [known, isNew] = costs.try_emplace(std::move(key));
-    if (isNew)
-      known->second = attentionCosts(op, plan, batch);
-    return known->second;
-  }
 
-private:
-  std::map<SmallVector<int64_t>, std::vector<AttentionCost>> costs;
+/// An attention and its gradients.
+struct Described {
+  std::string location, shape, plan, forward, backward;
+  SmallVector<std::string> candidates; ///< "ring 5.00 MiB"
+
+  std::string text() const {
+    std::string text = location + "\n      " + shape + "\n      " + plan + "\n";
+    if (!forward.empty())
+      text += "      " + forward + "\n";
+    if (!backward.empty())
+      text += "      gradients: " + backward + "\n";
+    if (candidates.size() > 1)
+      text += "      counted: " + llvm::join(candidates, ", ") + "\n";
+    return text;
+  }
 };
+
 } // namespace
 
-/// What is said of an attention and of its gradients alike.
-template <typename OpT>
-static json describe(OpT op, MeshOp mesh, PlanAttr plan, Costs &known) {
-  ArrayRef<int64_t> q = op.getQuery().getType().getShape(),
-                    v = op.getValue().getType().getShape();
-  json area = json::array(), bytes = json::array();
-  int64_t stride = mesh.getRanks(), ranks = mesh.getAxisSize(plan.getAxis());
-  for (MeshAxisAttr axis : mesh.getMesh().getAxes()) {
-    stride /= axis.getSize();
-    if (axis.getName() == plan.getAxis().getName())
-      break;
+/// "layer0 to layer23 (24)", or the first of names that do not follow each
+/// other.
+static std::string listNames(ArrayRef<std::string> names) {
+  if (names.size() == 1)
+    return names.front();
+  auto split = [](StringRef name) {
+    StringRef stem = name.rtrim("0123456789");
+    int64_t number = -1;
+    (void)name.drop_front(stem.size()).getAsInteger(10, number);
+    return std::pair(stem, number);
+  };
+  auto [stem, first] = split(names.front());
+  bool follow = first >= 0;
+  for (auto [index, name] : llvm::enumerate(names)) {
+    auto [other, number] = split(name);
+    follow &= other == stem && number == first + int64_t(index);
   }
-  // Padding of an uneven batch is exchanged as well as the rest.
-  int64_t batch = llvm::divideCeil(q[0], mesh.getAxisSize(mesh.getBatch()));
-  CountedAttention ofRank(op, headPartOf(mesh, q[2], v[2]));
-  const std::vector<AttentionCost> &costs = known.of(ofRank, plan, batch);
-  for (int64_t rank = 0; rank < mesh.getRanks(); ++rank) {
-    const AttentionCost &cost = costs[(rank / stride) % ranks % costs.size()];
-    area.push_back(cost.area);
-    bytes.push_back(cost.bytesSent);
-  }
-  return {{"name", op.getName()},
-          {"location", describeLocation(op.getLoc())},
-          {"batch", q[0]},
-          {"queryHeads", q[2]},
-          {"kvHeads", v[2]},
-          {"queryLength", q[1]},
-          {"kvLength", v[1]},
-          {"headSize", q[3]},
-          {"valueSize", v[3]},
-          {"mask", toAlgebra(op.getBands()).name(q[1], v[1])},
-          {"documents", op.getDocumentsAttr() != nullptr},
-          {"scores", describeScores(op)},
-          {"direction", "forward"},
-          {"strategy", strategyOf(plan).name},
-          {"heads", plan.getHeads()},
-          {"outer", plan.getOuter()},
-          {"inner", plan.getInner()},
-          {"headGroups", plan.getGroups()},
-          {"turns", plan.getTurns()},
-          {"bidirectional", plan.getBidirectional()},
-          {"layout", stringifyLayoutKind(plan.getLayout())},
-          {"placement", plan.getPlacement() == Placement::HeadFirst
-                            ? "head-first"
-                            : "context-first"},
-          {"areaPerRank", area},
-          {"bytesSentPerRank", bytes}};
+  std::string count = " (" + std::to_string(names.size()) + ")";
+  if (follow)
+    return names.front() + (names.size() > 2 ? " to " : " and ") +
+           names.back() + count;
+  constexpr size_t kMost = 4;
+  return llvm::join(names.take_front(kMost), ", ") +
+         (names.size() > kMost ? ", …" : "") + count;
 }
 
-json mlir::sp::describeAttentions(ModuleOp module) {
-  MeshOp mesh = getMesh(module);
-  json list = json::array();
-  Costs costs;
-  module.walk([&](Operation *op) {
-    if (auto forward = dyn_cast<AttentionOp>(op))
-      list.push_back(describe(forward, mesh, *forward.getPlan(), costs));
-    if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
-      PlanAttr plan = *backward.getPlan();
-      list.push_back(describe(backward, mesh, plan, costs));
-      json &described = list.back();
-      described["direction"] = "backward";
-      if (plan.getRing() == 1)
-        return;
-      described["travelling"] = plan.getQueriesTravel() ? "q" : "kv";
-      if (hasTermsByQueries(backward))
-        return;
-      PlanAttr other = plan.withQueriesTravel(!plan.getQueriesTravel());
-      described["bytesSentPerRankOtherwise"] =
-          describe(backward, mesh, other, costs)["bytesSentPerRank"];
-    }
-  });
-  return list;
-}
-
-int64_t mlir::sp::constantBytesOf(ModuleOp module) {
-  return *bytesOf(module.lookupSymbol<func::FuncOp>("main"), Space::Constants);
-}
-
-FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
-                                     const EmittedProgram &program,
-                                     double seconds) {
-  MeshOp meshOp = getMesh(module);
-  json mesh = json::object(), bytes = json::array(), flops = json::array(),
-       peak = json::array(), far = json::array(), read = json::array(),
-       written = json::array();
-  for (MeshAxisAttr axis : meshOp.getMesh().getAxes())
-    mesh[axis.getName().str()] = axis.getSize();
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  int64_t farBytes = *bytesOf(main, Space::Far);
-  int64_t constantBytes = constantBytesOf(module);
-  bool isExact = true;
-  std::vector<sprt_prediction> predictions(
-      meshOp.getRanks(), {sizeof(sprt_prediction), 0, 0, 0, 0, 0, 0, 0, 0});
-  if (sprt_status *status = sprt_plan_predict(
-          program.plan.data(), program.plan.size(), program.signatures.data(),
-          program.signatures.size(), meshOp.getRanks(), predictions.data())) {
-    module.emitError() << sprt_status_text(status);
-    sprt_status_free(status);
-    return failure();
-  }
-  for (const sprt_prediction &each : predictions) {
-    bytes.push_back(each.bytes_sent);
-    flops.push_back(each.flops);
-    // The far memory of a GPU is there as a whole.
-    far.push_back(program.isCuda ? farBytes : each.far_touched_bytes);
-    read.push_back(each.far_read_bytes);
-    written.push_back(each.far_written_bytes);
-    peak.push_back(each.peak_bytes);
-    isExact &= each.exact != 0;
-  }
-  json report{{"version", 1},
-              {"tool", "sp-compile"},
-              {"mesh", mesh},
-              {"ranks", meshOp.getRanks()},
-              {"target", program.isCuda ? "cuda" : "cpu"},
-              {"seconds", seconds},
-              {"attentions", std::move(attentions)},
-              {"bytesSentPerRank", bytes},
-              {"flopsPerRank", flops},
-              {"peakBytesPerRank", peak},
-              {"constantBytes", constantBytes},
-              {"bytesAreExact", isExact}};
-  if (farBytes > 0) {
-    report["farPeakBytesPerRank"] = far;
-    report["farReadPerRank"] = read;
-    report["farWrittenPerRank"] = written;
-  }
-  return report;
-}
-
-//===----------------------------------------------------------------------===//
-// For people
-//===----------------------------------------------------------------------===//
-
-/// "lo" where all ranks agree, else "lo to hi".
-static std::string range(const json &perRank) {
-  auto [lo, hi] = std::minmax_element(perRank.begin(), perRank.end());
-  if (perRank.empty())
-    return "0";
-  return *lo == *hi ? lo->dump() : lo->dump() + " to " + hi->dump();
-}
-
-/// What travels in a ring of gradients, and what it saves.
-static std::string describeTravelling(const json &attention) {
-  if (!attention.contains("bytesSentPerRankOtherwise"))
-    return "";
-  bool areQueries = attention["travelling"] == "q";
-  return std::string(", as ") + (areQueries ? "queries" : "keys and values") +
-         " travel, " + range(attention["bytesSentPerRankOtherwise"]) +
-         " bytes if " + (areQueries ? "keys and values" : "queries") + " did,";
-}
-
-void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
-                                raw_ostream &os) {
-  const json &attentions = report["attentions"];
-  size_t backward = llvm::count_if(attentions, [](const json &attention) {
-    return attention["direction"] == "backward";
-  });
-  size_t forward = attentions.size() - backward;
-  os << forward << (forward == 1 ? " attention" : " attentions");
-  if (backward > 0)
-    os << " and gradients of " << backward;
-  os << " on " << report["ranks"].get<int64_t>() << " ranks\n";
-  std::vector<std::string> texts;
-  llvm::StringSet<> names;
+static void printAttentions(const RemarkLog &log, const json &attentions,
+                            raw_ostream &os) {
+  llvm::MapVector<StringRef, Described> byName;
+  std::vector<std::string> names;
+  names.reserve(attentions.size());
   for (const json &attention : attentions) {
-    names.insert(attention["name"].get<std::string>());
-    std::string described;
-    llvm::raw_string_ostream stream(described);
-    auto text = [&](const char *key) {
-      return attention[key].get<std::string>();
-    };
-    auto number = [&](const char *key) {
-      return attention[key].get<int64_t>();
-    };
-    stream << (text("direction") == "backward" ? "gradients of " : "")
-           << text("name") << " (" << text("location") << "): " << text("mask")
-           << " mask"
-           << (attention["documents"].get<bool>()
-                   ? " in documents that a run's inputs tell apart"
-                   : "")
-           << ", " << number("queryLength") << " queries x "
-           << number("kvLength") << " keys, " << number("queryHeads")
-           << " heads of " << number("headSize") << ", " << number("kvHeads")
-           << " kv heads, scores " << text("scores") << "\n"
-           << "    " << text("strategy")
-           << (text("strategy") == "none" ? "" : ", " + text("layout"))
-           << (attention["bidirectional"].get<bool>() ? ", both ways at once"
-                                                      : "")
-           << (number("headGroups") > 1
-                   ? ", " + std::to_string(number("headGroups")) +
-                         " groups of heads"
-                   : "")
-           << (number("turns") > 1
-                   ? ", queries in " + std::to_string(number("turns")) +
-                         " turns"
-                   : "")
-           << "; a rank sends " << range(attention["bytesSentPerRank"])
-           << " bytes" << describeTravelling(attention) << " and computes "
-           << range(attention["areaPerRank"]) << " visible pairs a head\n";
-    texts.push_back(std::move(described));
+    names.push_back(textAt(attention, "name"));
+    Described &described = byName[names.back()];
+    bool isBackward = attention["direction"] == "backward";
+    if (!isBackward || described.shape.empty()) {
+      described.location = textAt(attention, "location");
+      described.shape = describeShape(attention);
+      described.plan =
+          textAt(attention, "strategy") + ", " + textAt(attention, "layout");
+    }
+    (isBackward ? described.backward : described.forward) =
+        describeWork(attention);
   }
-  printFolded(texts, names, os);
+  for (const Decision &decision : log.decisions()) {
+    auto known = byName.find(textAt(decision.values, "name"));
+    if (known == byName.end())
+      continue;
+    if (decision.name == "Alternative")
+      known->second.candidates.push_back(
+          textAt(decision.values, "strategy") + " " +
+          bytesText(decision.values["bytes"].get<double>()));
+    if (decision.name == "Planned")
+      known->second.plan = textAt(decision.values, "plan") + ", " +
+                           textAt(decision.values, "choice");
+  }
+  std::vector<std::pair<std::string, SmallVector<std::string>>> alike;
+  for (auto &[name, described] : byName) {
+    std::string text = described.text();
+    auto known = llvm::find_if(
+        alike, [&](const auto &other) { return other.first == text; });
+    if (known == alike.end())
+      known = alike.insert(known, {std::move(text), {}});
+    known->second.push_back(name.str());
+  }
+  for (const auto &[text, own] : alike)
+    os << "  " << listNames(own) << ", " << text;
+}
+
+//===----------------------------------------------------------------------===//
+// What is sent beside attention
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct Sent {
+  double bytes = 0;
+  int64_t times = 0;
+  std::string line; ///< of the first
+  llvm::StringSet<> lines;
+};
+
+} // namespace
+
+/// What such a decision has ranks do, or "".
+static StringRef nameOfTransfer(StringRef decision) {
+  return llvm::StringSwitch<StringRef>(decision)
+      .Case("Gathered", "gathers for")
+      .Case("Reduced", "sums of")
+      .Case("Scattered", "sums, dealt, of")
+      .Case("Moved", "moved rows of")
+      .Default("");
+}
+
+static void printTransfers(const RemarkLog &log, raw_ostream &os) {
+  std::map<std::string, Sent> kinds;
+  for (const Decision &decision : log.decisions()) {
+    StringRef name = nameOfTransfer(decision.name);
+    if (name.empty())
+      continue;
+    StringRef op = StringRef(decision.text).split(' ').first;
+    op = op.substr(op.find('.') + 1);
+    Sent &sent = kinds[(name + " " + op).str()];
+    std::string line = describeLocation(decision.loc);
+    double trips = double(decision.values.value("trips", int64_t(1)));
+    sent.bytes += double(decision.values.value("bytes", int64_t(0))) * trips;
+    if (sent.times++ == 0)
+      sent.line = line;
+    sent.lines.insert(line);
+  }
+  std::vector<std::pair<std::string, Sent>> sorted(kinds.begin(), kinds.end());
+  llvm::stable_sort(sorted, [](const auto &a, const auto &b) {
+    return a.second.bytes > b.second.bytes;
+  });
+  if (!sorted.empty())
+    os << "sent by a rank beside attention\n";
+  constexpr size_t kMost = 8;
+  double rest = 0;
+  for (auto [index, kind] : llvm::enumerate(sorted)) {
+    auto &[name, sent] = kind;
+    if (index >= kMost) {
+      rest += sent.bytes;
+      continue;
+    }
+    os << llvm::formatv("  {0,10}  {1,5} {2}, {3}", bytesText(sent.bytes),
+                        sent.times, name, sent.line);
+    if (sent.lines.size() > 1)
+      os << " and " << plural(int64_t(sent.lines.size()) - 1, "other line");
+    os << "\n";
+  }
+  if (sorted.size() > kMost)
+    os << llvm::formatv("  {0,10}  of {1} other kinds\n", bytesText(rest),
+                        sorted.size() - kMost);
+}
+
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
+/// What was decided beside what the rest of an explanation shows.
+static void printOthers(const RemarkLog &log, raw_ostream &os) {
+  static constexpr StringRef kShown[] = {"AttentionFound", "GradientsFound",
+                                         "Alternative",    "Planned",
+                                         "Travelling",     "Arena"};
+  RemarkLog others;
+  int64_t buckets = 0, values = 0;
+  double most = 0;
+  for (const Decision &decision : log.decisions()) {
+    if (decision.name == "Joined") {
+      ++buckets;
+      values += decision.values["values"].get<int64_t>();
+      most = std::max(most, decision.values["bytes"].get<double>());
+    } else if (nameOfTransfer(decision.name).empty() &&
+               !llvm::is_contained(kShown, decision.name)) {
+      others.add(decision);
+    }
+  }
+  printDecisions(others, os);
+  if (buckets > 0)
+    os << "  " << values << " values travel in " << plural(buckets, "bucket")
+       << " of at most " << bytesText(most) << "\n";
+}
+
+static void printProgram(const json &report, raw_ostream &os) {
+  const json &attentions = report["attentions"];
   bool hasDocuments = llvm::any_of(attentions, [](const json &attention) {
     return attention["documents"].get<bool>();
   });
   bool dealsRows = llvm::any_of(attentions, [](const json &attention) {
     return attention["layout"] == "batch";
   });
-  std::string whole;
-  llvm::raw_string_ostream stream(whole);
-  stream << "whole program, a rank: sends " << range(report["bytesSentPerRank"])
-         << " bytes"
-         << (report["bytesAreExact"].get<bool>() ? ""
-             : dealsRows    ? " where all ranks share one document"
-             : hasDocuments ? ", fewer where documents are on few ranks"
-                            : " an iteration of loops of unknown count")
-         << ", computes " << range(report["flopsPerRank"])
-         << " FLOPs of products and attention, needs "
-         << range(report["peakBytesPerRank"]) << " bytes";
+  os << "whole program, a rank: sends "
+     << range(report["bytesSentPerRank"], bytesText)
+     << (report["bytesAreExact"].get<bool>() ? ""
+         : dealsRows    ? " where all ranks share one document"
+         : hasDocuments ? ", fewer where documents are on few ranks"
+                        : " an iteration of loops of unknown count")
+     << ", computes " << range(report["flopsPerRank"], flopsText)
+     << " of products and attention, needs "
+     << range(report["peakBytesPerRank"], bytesText);
   if (report["constantBytes"] != 0)
-    stream << ", " << report["constantBytes"].get<int64_t>()
-           << " bytes of them for constants";
+    os << ", " << bytesText(report["constantBytes"].get<double>())
+       << " of them for constants";
   if (report.contains("farPeakBytesPerRank"))
-    stream << ", and " << range(report["farPeakBytesPerRank"])
-           << " bytes of far memory, to which it copies "
-           << range(report["farWrittenPerRank"]) << " bytes and from which "
-           << range(report["farReadPerRank"]) << " bytes";
-  os << inUnits(whole) << "\n";
+    os << ", and " << range(report["farPeakBytesPerRank"], bytesText)
+       << " of far memory, to which it copies "
+       << range(report["farWrittenPerRank"], bytesText) << " and from which "
+       << range(report["farReadPerRank"], bytesText);
+  os << "\n";
   if (hasDocuments || llvm::any_of(attentions, [](const json &attention) {
         return attention["mask"] != "full";
       }))
     os << "what positions or documents hide from a query is not read for it: "
           "NaN and infinity there do not reach its row, as 0 * NaN does in the "
           "model\n";
+}
+
+void mlir::sp::printExplanation(const RemarkLog &log, const json &report,
+                                raw_ostream &os) {
+  const json &attentions = report["attentions"];
+  int64_t backward = llvm::count_if(attentions, [](const json &attention) {
+    return attention["direction"] == "backward";
+  });
+  os << plural(int64_t(attentions.size()) - backward, "attention");
+  if (backward > 0)
+    os << " and gradients of " << backward;
+  os << " on " << plural(report["ranks"].get<int64_t>(), "rank") << "\n";
+  printAttentions(log, attentions, os);
+  printProgram(report, os);
   printArguments(report["arguments"], os);
-  printDecisions(log, os);
+  printTransfers(log, os);
+  printOthers(log, os);
 }

@@ -1,31 +1,13 @@
-/// What a compilation found and decided, for people and for programs.
+/// What a compilation made, for people.
 #ifndef SP_TOOLS_SPCOMPILE_EXPLAIN_H
 #define SP_TOOLS_SPCOMPILE_EXPLAIN_H
 
 #include "Decisions.h"
 
-#include "sp/Codegen/ProgramEmission.h"
-
-#include "mlir/IR/BuiltinOps.h"
-
-#include <nlohmann/json.hpp>
-
 namespace mlir::sp {
 
-/// The attentions of a module that has passed Plan, as the report lists them.
-nlohmann::json describeAttentions(ModuleOp module);
-
-/// What the constants of a module take that has passed Memory: weights, say,
-/// that the model captures. Every rank has them.
-int64_t constantBytesOf(ModuleOp module);
-
-/// The report of a compilation; `attentions` from describeAttentions, `module`
-/// past Memory. Fails with a diagnostic where the plan makes no sense.
-FailureOr<nlohmann::json> makeReport(ModuleOp module, nlohmann::json attentions,
-                                     const EmittedProgram &program,
-                                     double seconds);
-
-/// The report, arguments and decisions for people.
+/// What a report of sp-compile says, and the decisions behind it, on one
+/// screen: attentions, layers and arguments that are alike in one line.
 void printExplanation(const RemarkLog &log, const nlohmann::json &report,
                       raw_ostream &os);
 

@@ -78,7 +78,7 @@ FailureOr<Levers> mlir::sp::chooseLevers(ModuleOp model,
     levers.needed = *needed;
     tried += (tried.empty() ? "" : "; ") +
              (isAsked ? "as asked for" : levers.taken) + " " +
-             std::to_string(needed->all());
+             std::to_string(needed->all()) + " bytes";
     if (!best || levers.needed.all() < best->needed.all())
       best = levers;
     if (levers.needed.all() <= limit)
@@ -90,6 +90,6 @@ FailureOr<Levers> mlir::sp::chooseLevers(ModuleOp model,
                    remark::RemarkOpts::name("Levers").category("sp-compile"))
         << "for a limit of " << remark::metric("limit", limit)
         << " bytes a rank " << best->taken << " is taken, which nobody asked "
-        << "for; bytes needed: " << tried;
+        << "for; needed: " << tried;
   return *best;
 }

@@ -2,7 +2,7 @@
 #ifndef SP_TOOLS_SPCOMPILE_STAGES_H
 #define SP_TOOLS_SPCOMPILE_STAGES_H
 
-#include "Explain.h"
+#include "Decisions.h"
 #include "Options.h"
 
 #include "sp/Codegen/ProgramEmission.h"

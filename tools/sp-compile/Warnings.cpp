@@ -14,7 +14,7 @@ using namespace mlir::sp;
 using nlohmann::json;
 
 /// Of one that happens in a loop the bytes of all its trips.
-static int64_t bytesOf(const Decision &decision) {
+static int64_t sentBytesOf(const Decision &decision) {
   return decision.values.value("bytes", int64_t(0)) *
          decision.values.value("trips", int64_t(1));
 }
@@ -60,12 +60,12 @@ std::vector<Warning> mlir::sp::findWarnings(const RemarkLog &log) {
         decision.name + " " + (line.empty() ? decision.text : line),
         warnings.size());
     if (isNew) {
-      warnings.push_back({decision, 1, bytesOf(decision)});
+      warnings.push_back({decision, 1, sentBytesOf(decision)});
       continue;
     }
     Warning &cause = warnings[entry->second];
     ++cause.count;
-    cause.bytes += bytesOf(decision);
+    cause.bytes += sentBytesOf(decision);
   }
   return warnings;
 }

@@ -8,6 +8,7 @@
 #include "Levers.h"
 #include "Memory.h"
 #include "Options.h"
+#include "Report.h"
 #include "Warnings.h"
 
 #include "sp/Checkpoint/Passes.h"

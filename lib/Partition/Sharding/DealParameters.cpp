@@ -224,9 +224,10 @@ private:
         << "deals over " << remark::metric("axes", names) << ": "
         << remark::metric("parameters", bytes[0][1])
         << " bytes of parameters, while "
-        << remark::metric("wholeParameters", bytes[0][0]) << " stay whole, and "
-        << remark::metric("state", bytes[1][1]) << " of state, while "
-        << remark::metric("wholeState", bytes[1][0]) << " do";
+        << remark::metric("wholeParameters", bytes[0][0])
+        << " bytes stay whole, and " << remark::metric("state", bytes[1][1])
+        << " bytes of state, while "
+        << remark::metric("wholeState", bytes[1][0]) << " bytes do";
   }
 
   SmallVector<AxisAttr> axes;

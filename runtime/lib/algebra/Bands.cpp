@@ -189,22 +189,29 @@ Bands Bands::withUniformRows(int64_t queries, int64_t keys) const {
   return Bands(std::move(result)).simplified();
 }
 
-const char *Bands::name(int64_t queries, int64_t keys) const {
+std::optional<std::pair<int64_t, int64_t>>
+Bands::diagonals(int64_t queries, int64_t keys) const {
   Bands clip = clipped(queries, keys);
   if (clip.list.size() != 1 || clip.list[0].uniform)
-    return "bands";
+    return std::nullopt;
   Band band = clip.list[0];
-  if (clip == full(queries, keys))
-    return "full";
   // The normal form drops bounds that cut nothing off its own rectangle; the
   // outermost diagonals of that rectangle stand for them.
   int64_t lo = band.lo != unboundedBelow ? band.lo : band.k0 - (band.q1 - 1);
   int64_t hi = band.hi != unboundedAbove ? band.hi : band.k1 - 1 - band.q0;
-  if (clip == causal(queries, keys, hi))
-    return "causal";
-  if (clip == window(queries, keys, lo, hi))
-    return "window";
-  return "bands";
+  if (clip != window(queries, keys, lo, hi))
+    return std::nullopt;
+  return std::pair(lo, hi);
+}
+
+const char *Bands::name(int64_t queries, int64_t keys) const {
+  Bands clip = clipped(queries, keys);
+  if (clip == full(queries, keys))
+    return "full";
+  auto between = diagonals(queries, keys);
+  if (!between)
+    return "bands";
+  return clip == causal(queries, keys, between->second) ? "causal" : "window";
 }
 
 Bands Bands::transposed() const {

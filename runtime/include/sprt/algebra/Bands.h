@@ -103,6 +103,10 @@ public:
   int64_t ringReach(const Layout &queries, const Layout &keys, int64_t owner,
                     const RingWay &way, int64_t above) const;
 
+  /// The first and the last diagonal of a mask by which each query i sees the
+  /// keys from i + first to i + last; nothing for another one.
+  std::optional<std::pair<int64_t, int64_t>> diagonals(int64_t queries,
+                                                       int64_t keys) const;
   /// The queries of [0, queries) that see none of the keys [0, keys).
   std::vector<Interval> emptyRows(int64_t queries, int64_t keys) const;
   /// Clipped, and uniform over all keys for every query that sees none: the

@@ -1,0 +1,81 @@
+"""--explain says what there is of a deep model on one screen."""
+
+import subprocess
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import spmlir
+from spmlir.locations import find_tool
+
+LAYERS, TOKENS, WIDTH, WINDOW = 24, 64, 32, 16
+
+
+def attention(x, window):
+    q = k = v = x.reshape(1, TOKENS, 4, -1)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k)
+    distance = jnp.arange(TOKENS)[:, None] - jnp.arange(TOKENS)[None]
+    scores = jnp.where((distance >= 0) & (distance < window), scores, -jnp.inf)
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), v).reshape(x.shape)
+
+
+def step(weights, x):
+    """Of six layers five have a window."""
+
+    def loss(weights):
+        y = x * jnp.mean(weights[0][0])
+        for number, (up, down) in enumerate(weights):
+            y = y + attention(y, TOKENS if number % 6 == 5 else WINDOW)
+            y = y + jax.nn.silu(y @ up) @ down
+        return jnp.mean(y**2)
+
+    value, slopes = jax.value_and_grad(loss)(weights)
+    return value, jax.tree.map(lambda w, slope: w - slope, weights, slopes)
+
+
+def explained(*options, folder):
+    weights = [(np.zeros((WIDTH, 2 * WIDTH), np.float32), np.zeros((2 * WIDTH, WIDTH), np.float32))] * LAYERS
+    exported = spmlir.export(
+        jax.jit(step, donate_argnums=0), weights, np.zeros((1, TOKENS, WIDTH), np.float32)
+    )
+    exported.save(folder)
+    command = [
+        find_tool("sp-compile"),
+        folder / "model.mlir",
+        "-o",
+        folder / "model.spx",
+        "--explain",
+        *options,
+    ]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def place(lines, names):
+    """Of what is said of attentions, at a line of this file."""
+    (found,) = (number for number, line in enumerate(lines) if line.startswith(f"  {names}, {__file__}:"))
+    return found
+
+
+def test_layers_that_are_alike(tmp_path):
+    lines = explained("--mesh=sp=4", "--strategy=ring", "--layout=contiguous", folder=tmp_path)
+    assert len(lines) < 50
+    assert lines[0] == "24 attentions and gradients of 24 on 4 ranks"
+    windows = place(lines, "layer0, layer1, layer2, layer3, … (20)")
+    shape = f"{TOKENS} queries x {TOKENS} keys, 4 heads of 8, 4 kv heads"
+    assert lines[windows + 1].strip() == f"causal window of {WINDOW} keys, {shape}"
+    assert lines[windows + 2].strip() == "ring over 4 ranks, contiguous, as asked for"
+    full = place(lines, "layer5, layer11, layer17, layer23 (4)")
+    assert lines[full + 1].strip() == f"causal, {shape}"
+    assert all(
+        "a rank sends" in line for line in (*lines[windows + 3 : windows + 5], *lines[full + 3 : full + 5])
+    )
+    sent = lines.index("sent by a rank beside attention")
+    assert f"48 sums of dot_general, {__file__}:" in lines[sent + 1]
+
+
+def test_strategies_that_were_counted(tmp_path):
+    lines = explained("--mesh=sp=4", folder=tmp_path)
+    assert len(lines) < 50
+    counted = [line.strip() for line in lines if line.strip().startswith("counted: ")]
+    assert counted and all("ring" in line and "ulysses" in line and "allgather" in line for line in counted)
