@@ -77,15 +77,8 @@ private:
 /// Whether a value is an argument or a constant, seen from another side: a
 /// weight, where what it is multiplied with is computed.
 static bool isGiven(Value value) {
-  value = lookThroughLoops(value);
-  while (Operation *op = value.getDefiningOp()) {
-    if (op->getNumOperands() == 0)
-      return true;
-    if (op->getNumOperands() != 1 && !isa<stablehlo::DynamicSliceOp>(op))
-      return false;
-    value = lookThroughLoops(op->getOperand(0));
-  }
-  return true;
+  Operation *origin = originOf(value).getDefiningOp();
+  return !origin || origin->getNumOperands() == 0;
 }
 
 void ImportAttentionPass::report(Operation *exponential, Operation *scores,

@@ -68,15 +68,10 @@ static bool isOfParameter(Value global) {
   return func && donatedTo(func, argument.getArgNumber());
 }
 
-/// The same of a part that a loop takes of such an argument.
-static bool isOfParameterStack(Value global) {
-  global = lookThroughLoops(global);
-  while (Operation *op = global.getDefiningOp()) {
-    if (op->getNumOperands() != 1 && !isa<stablehlo::DynamicSliceOp>(op))
-      return isOfParameter(global);
-    global = lookThroughLoops(op->getOperand(0));
-  }
-  return isOfParameter(global);
+/// Whether a value is one, or a part of one that a loop takes.
+static bool isOfParameters(Value global) {
+  auto argument = dyn_cast<BlockArgument>(originOf(global));
+  return argument && isOfParameter(argument);
 }
 
 Value Localizer::reshard(Value value, ArrayRef<DimAttr> from,
@@ -98,7 +93,7 @@ Value Localizer::reshard(Value value, ArrayRef<DimAttr> from,
       if (!isOfTurns)
         losses.gather(user, current, index, gatherBytes(value, current, index),
                       builder.getBlock(),
-                      takesWhole || (global && isOfParameterStack(global)));
+                      takesWhole || (global && isOfParameters(global)));
       value = gatherDim(builder, user->getLoc(), value, current, index);
       current[index] = wholeDim(current[index]);
     }

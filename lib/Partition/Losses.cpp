@@ -67,21 +67,10 @@ void Losses::gather(Operation *user, ArrayRef<DimAttr> dims, unsigned index,
                          chosen.contains(user) || isa<func::ReturnOp>(user)});
 }
 
-/// What a value is made by that is more than a view of an argument; null where
-/// it is one.
-static Operation *makerOf(Value global) {
-  while (Operation *op = global.getDefiningOp()) {
-    if (op->getNumOperands() != 1 || op->getNumRegions() > 0)
-      return op;
-    global = op->getOperand(0);
-  }
-  return nullptr;
-}
-
 void Losses::take(Operation *user, Value global, unsigned index, DimAttr dim,
                   int64_t bytes) {
   SmallVector<AxisAttr> axes = axesOf(dim);
-  Operation *op = global ? makerOf(global) : user;
+  Operation *op = global ? originOf(global).getDefiningOp() : user;
   if (op && op->getNumOperands() > 0 && !isOfTensorAxis(axes))
     wholes.push_back({op, index, listAxes(axes), bytes});
 }

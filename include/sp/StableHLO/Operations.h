@@ -52,6 +52,10 @@ template <typename... CombinerTs> bool reducesBy(Operation *op) {
 }
 /// The value a loop-invariant block argument of a `while` stands for.
 Value lookThroughLoops(Value value);
+/// What a value is made of alone: the first of operations of one operand,
+/// dynamic slices and barriers behind each other, through loops that hand it
+/// on.
+Value originOf(Value value);
 /// Whether every element is the same number, whatever the arguments.
 bool isUniform(Value value);
 /// Whether a value is computed from constants and positions alone, by few

@@ -132,6 +132,22 @@ Value mlir::sp::lookThroughLoops(Value value) {
   return value;
 }
 
+Value mlir::sp::originOf(Value value) {
+  for (value = lookThroughLoops(value);; value = lookThroughLoops(value)) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!result)
+      return value;
+    Operation *op = result.getOwner();
+    if (isa<stablehlo::OptimizationBarrierOp>(op))
+      value = op->getOperand(result.getResultNumber());
+    else if (op->getNumRegions() == 0 &&
+             (op->getNumOperands() == 1 || isa<stablehlo::DynamicSliceOp>(op)))
+      value = op->getOperand(0);
+    else
+      return value;
+  }
+}
+
 /// Whether all operations that a value is computed by are taken, none of which
 /// then reads an argument.
 static bool isMadeOf(Value value,
