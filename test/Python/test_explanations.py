@@ -1,6 +1,8 @@
 """--explain says what there is of a deep model on one screen."""
 
+import json
 import subprocess
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -51,6 +53,15 @@ def explained(*options, folder):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
+def keys_of(report):
+    """Of an object, and of the first of each list of objects in it."""
+    for key, value in report.items():
+        yield key
+        first = value[0] if isinstance(value, list) and value else value
+        if isinstance(first, dict) and key not in ("mesh", "values"):
+            yield from keys_of(first)
+
+
 def place(lines, names):
     """Of what is said of attentions, at a line of this file."""
     (found,) = (number for number, line in enumerate(lines) if line.startswith(f"  {names}, {__file__}:"))
@@ -79,3 +90,20 @@ def test_strategies_that_were_counted(tmp_path):
     assert len(lines) < 50
     counted = [line.strip() for line in lines if line.strip().startswith("counted: ")]
     assert counted and all("ring" in line and "ulysses" in line and "allgather" in line for line in counted)
+
+
+def test_fields_of_reports_are_documented(tmp_path):
+    explained(
+        "--mesh=sp=4",
+        "--strategy=ring",
+        "--offload=host",
+        f"--report={tmp_path}/report.json",
+        folder=tmp_path,
+    )
+    run = [find_tool("sp-run"), tmp_path / "model.spx", f"--inputs={tmp_path}/inputs.npz", "--steps=2"]
+    subprocess.run([*run, f"--report={tmp_path}/run.json"], check=True, capture_output=True)
+    text = (Path(spmlir.__file__).parents[2] / "tools" / "README.md").read_text()
+    for name in ("report", "run"):
+        keys = set(keys_of(json.loads((tmp_path / f"{name}.json").read_text())))
+        assert len(keys) > 15
+        assert not {key for key in keys if f"`{key}`" not in text}
