@@ -7,7 +7,7 @@ strategy, layout and number of ranks. Where ranks hold whole runs of rows, a sca
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import jax
@@ -34,7 +34,9 @@ class Scan:
     """Attention, a scan over chunks of its rows, and the gradients of a loss."""
 
     gate: str
-    state: str  # "curved": no linear one; "before": that of the trip before goes out
+    # "curved": no linear one; "before": that of the trip before goes out; "mapped", "summed": rows apart,
+    # of which a sum goes on, too, made again for gradients.
+    state: str
     chunk: int
     is_reversed: bool = False
     starts: bool = False
@@ -42,14 +44,19 @@ class Scan:
 
     def trip(self, state: jax.Array, rows: jax.Array) -> tuple[jax.Array, jax.Array]:
         """rows: [chunk, batch, features]."""
+        if self.state in ("mapped", "summed"):
+            made = jnp.sin(rows) * GATES[self.gate](rows)
+            return state - jnp.sum(made, axis=0) * (self.state == "summed"), made
         row = jnp.mean(rows, axis=0)
         gate = GATES[self.gate](row)
         if self.state == "none":
             return state, jnp.sin(rows) * gate
         if self.state == "outer":
             gate = gate[..., None] if isinstance(gate, jax.Array) else gate
-            state = gate * state + row[:, :, None] * row[:, None, :] / row.shape[1]
-            return state, rows + jnp.einsum("bij,bj->bi", state, row)
+            # Of keys of length 1 at most: products of rows alone grow with their third power.
+            key = row * jax.lax.rsqrt(1 + jnp.sum(row**2, axis=-1, keepdims=True))
+            state = gate * state + key[:, :, None] * row[:, None, :]
+            return state, rows + jnp.einsum("bij,bi->bj", state, key)
         after = gate * state + row
         if self.state == "curved":
             after = jnp.sin(after)
@@ -65,7 +72,8 @@ class Scan:
         rows = jnp.moveaxis(x, 1, 0).reshape(-1, chunk, batch, features)
         shape = (batch, features, features) if self.state == "outer" else (batch, features)
         first = jnp.cos(jnp.arange(np.prod(shape), dtype=x.dtype)).reshape(shape) * self.starts
-        last, made = jax.lax.scan(self.trip, first, rows, reverse=self.is_reversed)
+        trip = jax.checkpoint(self.trip) if self.state == "summed" else self.trip
+        last, made = jax.lax.scan(trip, first, rows, reverse=self.is_reversed)
         return last, jnp.moveaxis(made.reshape(tokens, batch, features), 0, 1)
 
     def __call__(self, *arguments: jax.Array) -> tuple:
@@ -92,7 +100,10 @@ def drawn(random: Random) -> tuple[Scan, list[np.ndarray]]:
         starts=random.random() < 0.5,
         ends=random.random() < 0.5,
     )
-    return scan, problem(np.random.default_rng(random.getrandbits(32)).standard_normal, batch, tokens)
+    arguments = problem(np.random.default_rng(random.getrandbits(32)).standard_normal, batch, tokens)
+    if random.random() < 0.3:
+        scan = replace(scan, state=random.choice(("mapped", "summed")), chunk=random.choice((3, 4, 8, 12)))
+    return scan, arguments
 
 
 def kept(tools: harness.Tools) -> list[harness.Case]:
@@ -104,6 +115,7 @@ def kept(tools: harness.Tools) -> list[harness.Case]:
         "reversed": Scan("row", "vector", 1, is_reversed=True),
         "mapped": Scan("features", "none", 16),
         "counted": Scan("features", "counts", 1),
+        "joined": Scan("features", "summed", TOKENS // 4),
     }
     made = {name: tools.program(f"scan-{name}", scan, *arguments) for name, scan in scans.items()}
     cases = []

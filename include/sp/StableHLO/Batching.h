@@ -41,6 +41,7 @@ private:
   LogicalResult emitProduct(stablehlo::DotGeneralOp op);
   LogicalResult emitReduce(stablehlo::ReduceOp op);
   LogicalResult emitGather(stablehlo::GatherOp op);
+  LogicalResult emitBarrier(Operation *op);
   LogicalResult emitScatter(stablehlo::ScatterOp op);
 
   OpBuilder &builder;

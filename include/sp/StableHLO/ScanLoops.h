@@ -20,14 +20,21 @@ struct ScanValue {
     Number,  ///< `induction`
     Same,    ///< what goes in
     Written, ///< a stack, of which each trip writes its `written`
-    Sum,     ///< of what trips add, which none reads
+    Sum,     ///< of what trips add or subtract, which none reads
     State,   ///< anything else
   };
   Kind kind = Kind::State;
   std::optional<Induction> induction = {};
   stablehlo::DynamicUpdateSliceOp update = {};
   StackRows written = {};
-  SmallVector<Value, 2> added = {}; ///< to a sum
+  SmallVector<Value, 2> added = {}, subtracted = {}; ///< to and from a sum
+
+  /// All that goes into a sum.
+  SmallVector<Value, 2> terms() const {
+    SmallVector<Value, 2> all(added);
+    llvm::append_range(all, subtracted);
+    return all;
+  }
 };
 
 /// A loop of known length, of two trips or more.

@@ -10,6 +10,8 @@
 
 #include "Loops/CumulativeWindow.h"
 #include "Loops/DealtLoop.h"
+#include "Loops/JoinedTrips.h"
+#include "Loops/StackMoves.h"
 #include "Sharding/CheckInput.h"
 #include "Sharding/Seeds.h"
 #include "sp/IR/Attributes.h"
@@ -19,6 +21,7 @@
 #include "sp/StableHLO/TensorTypes.h"
 
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
 
 #define DEBUG_TYPE "sp-deal-loops"
 
@@ -61,6 +64,7 @@ struct DealLoopsPass : mlir::sp::impl::DealLoopsPassBase<DealLoopsPass> {
         deal(*ScanLoop::find(loop), parts);
       else
         deal(cast<stablehlo::ReduceWindowOp>(op), parts.count);
+    cancelMoves(*func);
     eraseDead(*func);
   }
 
@@ -70,22 +74,40 @@ private:
   struct Parts {
     int64_t count = 0;
     std::string reason; ///< why trips cannot be dealt so, or ""
+    /// Rows of a trip, where stacks are made of rows that ranks share.
+    llvm::SmallSetVector<int64_t, 2> tokens;
   };
 
   static void deal(ScanLoop scan, const Parts &parts) {
     Location loc = scan.loop.getLoc();
-    DealtLoop dealt(scan, parts.count);
-    std::string reason = parts.reason.empty() ? dealt.check() : parts.reason;
-    if (reason.empty() && failed(dealt.replace()))
-      reason = "an operation in it has no form for several trips at once";
-    if (reason.empty())
+    std::string reason =
+        parts.reason.empty() ? dealInParts(scan, parts.count) : parts.reason;
+    if (reason.empty()) {
       remark::analysis(loc,
                        remark::RemarkOpts::name("Dealt").category(DEBUG_TYPE))
           << "the trips of a loop are dealt in "
           << remark::metric("parts", parts.count) << " parts";
-    else
-      scan.loop->setAttr(kNotDealt,
-                         StringAttr::get(scan.loop.getContext(), reason));
+      return;
+    }
+    for (int64_t tokens : parts.tokens)
+      if (succeeded(JoinedTrips(scan, tokens).replace())) {
+        remark::analysis(
+            loc, remark::RemarkOpts::name("Joined").category(DEBUG_TYPE))
+            << "the trips of a loop are made at once, "
+            << remark::metric("tokens", tokens) << " rows of each";
+        return;
+      }
+    scan.loop->setAttr(kNotDealt,
+                       StringAttr::get(scan.loop.getContext(), reason));
+  }
+
+  /// What keeps a loop from being dealt so, or "".
+  static std::string dealInParts(ScanLoop &scan, int64_t parts) {
+    DealtLoop dealt(scan, parts);
+    std::string reason = dealt.check();
+    if (reason.empty() && failed(dealt.replace()))
+      return "an operation in it has no form for several trips at once";
+    return reason;
   }
 
   static void deal(stablehlo::ReduceWindowOp op, int64_t parts) {
@@ -112,7 +134,7 @@ private:
       LayoutAttr layout = onlyLayout(propagation.dimsOf(value)[window->dim]);
       int64_t parts = layout ? runsOf(layout) : 0;
       if (parts > 1 && shapeOf(value)[window->dim] % parts == 0)
-        return Parts{parts, ""};
+        return Parts{parts, "", {}};
     }
     return std::nullopt;
   }
@@ -142,12 +164,14 @@ private:
   static std::optional<Parts> partsOf(ScanLoop &scan,
                                       ShardingPropagation &propagation) {
     std::optional<Parts> parts;
+    llvm::SmallSetVector<int64_t, 2> tokens;
     auto add = [&](Value stack, StackRows rows) {
+      addTokens(stack, scan.trips, propagation, tokens);
       LayoutAttr layout = onlyLayout(propagation.dimsOf(stack)[rows.dim]);
       if (!layout || (parts && !parts->reason.empty()))
         return;
       std::string reason = checkParts(layout, scan.trips, parts);
-      parts = Parts{runsOf(layout), std::move(reason)};
+      parts = Parts{runsOf(layout), std::move(reason), {}};
     };
     for (auto slice : scan.body().getOps<stablehlo::DynamicSliceOp>())
       if (Value stack = scan.outside(slice.getOperand()))
@@ -156,7 +180,29 @@ private:
     for (auto [number, carried] : llvm::enumerate(scan.carried))
       if (carried.kind == ScanValue::Kind::Written)
         add(scan.loop->getResult(number), carried.written);
+    if (!parts && !tokens.empty())
+      parts =
+          Parts{0, "ranks hold its rows in other runs than its trips take", {}};
+    if (parts)
+      parts->tokens = std::move(tokens);
     return parts;
+  }
+
+  /// How many rows a trip takes of dealt ones that a stack is another view of.
+  static void addTokens(Value stack, int64_t trips,
+                        ShardingPropagation &propagation,
+                        llvm::SmallSetVector<int64_t, 2> &tokens) {
+    for (Operation *op = stack.getDefiningOp();; op = stack.getDefiningOp()) {
+      for (DimAttr dim : propagation.dimsOf(stack))
+        if (int64_t length = lengthOf(dim);
+            isDealt(dim) && length > trips && length % trips == 0)
+          tokens.insert(length / trips);
+      bool isView = op && op->getNumOperands() == 1 &&
+                    op->getNumRegions() == 0 && op->getNumResults() == 1;
+      if (!isView)
+        return;
+      stack = op->getOperand(0);
+    }
   }
 };
 

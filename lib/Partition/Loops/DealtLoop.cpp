@@ -311,7 +311,7 @@ LogicalResult DealtLoop::emitParts(ValueRange starts) {
         builder, loc, types.typeOf(type.clone(shape)), Reduction::Sum));
   }
   for (unsigned number : sums) {
-    llvm::append_range(roots, scan.carried[number].added);
+    llvm::append_range(roots, scan.carried[number].terms());
     inits.push_back(neutralBroadcast(builder, loc,
                                      types.typeOf(scan.next(number).getType()),
                                      Reduction::Sum));
@@ -338,9 +338,12 @@ LogicalResult DealtLoop::emitParts(ValueRange starts) {
         carried = carried.drop_front(written.size());
         for (auto [index, number] : llvm::enumerate(sums)) {
           Value sum = carried[index];
-          for (Value added : scan.carried[number].added)
+          for (Value term : scan.carried[number].added)
             sum = stablehlo::AddOp::create(builder, loc, sum,
-                                           batcher.batched(added));
+                                           batcher.batched(term));
+          for (Value term : scan.carried[number].subtracted)
+            sum = stablehlo::SubtractOp::create(builder, loc, sum,
+                                                batcher.batched(term));
           after.push_back(sum);
         }
         return after;

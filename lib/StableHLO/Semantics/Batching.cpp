@@ -236,6 +236,22 @@ LogicalResult Batcher::emitScatter(stablehlo::ScatterOp op) {
   return success();
 }
 
+LogicalResult Batcher::emitBarrier(Operation *op) {
+  auto operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
+    return varies(operand) ? batched(operand) : shared(operand);
+  });
+  auto barrier = stablehlo::OptimizationBarrierOp::create(
+      builder, op->getLoc(), ValueRange(operands).getTypes(), operands);
+  for (auto [operand, result, made] : llvm::zip_equal(
+           op->getOperands(), op->getResults(), barrier->getResults())) {
+    if (varies(operand))
+      vary(result, made);
+    else
+      share(result, made);
+  }
+  return success();
+}
+
 LogicalResult Batcher::emit(Operation *op) {
   if (llvm::none_of(op->getOperands(),
                     [&](Value operand) { return varies(operand); })) {
@@ -247,6 +263,8 @@ LogicalResult Batcher::emit(Operation *op) {
     builder.clone(*op, mapping);
     return success();
   }
+  if (isa<stablehlo::OptimizationBarrierOp>(op))
+    return emitBarrier(op);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](stablehlo::DotGeneralOp op) { return emitProduct(op); })
       .Case([&](stablehlo::ReduceOp op) { return emitReduce(op); })

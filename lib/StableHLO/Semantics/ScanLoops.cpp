@@ -1,6 +1,7 @@
 //===- ScanLoops.cpp - Loops whose trips take rows of stacks --------------===//
 
 #include "sp/StableHLO/ScanLoops.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
@@ -57,10 +58,23 @@ std::optional<StackRows> ScanLoop::rowsOf(stablehlo::DynamicSliceOp slice) {
                 shapeOf(slice.getOperand()));
 }
 
+/// The value that barriers and conversions to its own type pass on.
+static Value passedOn(Value value) {
+  while (auto result = dyn_cast<OpResult>(value)) {
+    Operation *op = result.getOwner();
+    bool isSame = isa<stablehlo::ConvertOp>(op) &&
+                  op->getOperand(0).getType() == result.getType();
+    if (!isSame && !isa<stablehlo::OptimizationBarrierOp>(op))
+      break;
+    value = op->getOperand(isSame ? 0 : result.getResultNumber());
+  }
+  return value;
+}
+
 ScanValue ScanLoop::classify(unsigned number) {
   Value own = body().getArgument(number), after = next(number);
   ScanValue made;
-  if (after == own) {
+  if (passedOn(after) == own) {
     made.kind = ScanValue::Kind::Same;
     return made;
   }
@@ -82,11 +96,18 @@ ScanValue ScanLoop::classify(unsigned number) {
   }
   Value sum = own;
   while (sum != after && sum.hasOneUse()) {
-    auto add = dyn_cast<stablehlo::AddOp>(*sum.user_begin());
-    if (!add || add->getBlock() != &body())
+    Operation *user = *sum.user_begin();
+    auto subtract = dyn_cast<stablehlo::SubtractOp>(user);
+    bool isSame = isa<stablehlo::ConvertOp>(user) &&
+                  user->getResult(0).getType() == sum.getType();
+    bool isTerm =
+        isa<stablehlo::AddOp>(user) || (subtract && subtract.getLhs() == sum);
+    if ((!isTerm && !isSame) || user->getBlock() != &body())
       return made;
-    made.added.push_back(add.getLhs() == sum ? add.getRhs() : add.getLhs());
-    sum = add;
+    if (isTerm)
+      (subtract ? made.subtracted : made.added)
+          .push_back(otherOperand(user, sum));
+    sum = user->getResult(0);
   }
   if (sum == after)
     made.kind = ScanValue::Kind::Sum;
