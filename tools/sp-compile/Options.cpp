@@ -250,6 +250,9 @@ CompileOptions mlir::sp::parseOptions(int argc, char **argv,
   output->add_flag("--explain", options.explain,
                    "say why: attentions, plans, bytes, memory");
   output->add_option("--report", options.report, "the same as JSON, FILE.json");
+  output->add_option("--svg", options.svg,
+                     "a picture: who computes what when, and memory over the "
+                     "program, FILE.svg");
   output->add_flag("--strict", options.strict,
                    "refuse what is warned of: gathers, repeated work, idle "
                    "ranks");

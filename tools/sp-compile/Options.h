@@ -35,7 +35,7 @@ struct CompileOptions {
   std::string documents;          ///< an argument; empty: not given
   std::optional<CudaTarget> cuda; ///< of --target=cuda
   std::string cpu = "native", bf16 = "fastest", precision = "default";
-  std::string emit = "spx", report;
+  std::string emit = "spx", report, svg;
   /// Bytes a rank may use, if limited.
   std::optional<int64_t> memoryLimit;
   bool strict = false;

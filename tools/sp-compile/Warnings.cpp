@@ -2,6 +2,8 @@
 
 #include "Warnings.h"
 
+#include "Units.h"
+
 #include "sp/IR/SourceLines.h"
 
 #include "mlir/IR/BuiltinAttributes.h"

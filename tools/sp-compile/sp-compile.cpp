@@ -8,6 +8,7 @@
 #include "Levers.h"
 #include "Memory.h"
 #include "Options.h"
+#include "Picture.h"
 #include "Report.h"
 #include "Warnings.h"
 
@@ -55,7 +56,9 @@ private:
   LogicalResult import(ModuleOp module, const CompileOptions &options);
   LogicalResult chooseLevers(ModuleOp module, const Target &target);
   LogicalResult note(ModuleOp module);
-  bool reports() const { return options.explain || !options.report.empty(); }
+  bool reports() const {
+    return options.explain || !options.report.empty() || !options.svg.empty();
+  }
   LogicalResult stop();
   LogicalResult checkMemory(ModuleOp module, int64_t peakBytes);
   LogicalResult checkConstants(ModuleOp module);
@@ -70,6 +73,7 @@ private:
   MemoryChoices choices;
   nlohmann::json attentions = nlohmann::json::array();
   SmallVector<NotedArgument> arguments;
+  SmallVector<DrawnAttention> drawn;
   Clock::time_point begin = Clock::now();
 };
 
@@ -207,6 +211,10 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
   if (options.explain)
     printExplanation(log, *report,
                      stopsAt("spx") ? llvm::outs() : llvm::errs());
+  if (!options.svg.empty() &&
+      failed(writeFile(options.svg, drawCompilation(module, drawn, arguments,
+                                                    *program, *report))))
+    return failure();
   if (options.report.empty())
     return success();
   // Names and locations are the model's and may hold any bytes.
@@ -222,6 +230,7 @@ LogicalResult Compilation::note(ModuleOp module) {
   if (!reports())
     return success();
   attentions = describeAttentions(module);
+  drawn = drawnAttentions(module);
   FailureOr<SmallVector<NotedArgument>> noted = noteArguments(module);
   if (succeeded(noted))
     arguments = std::move(*noted);
@@ -330,8 +339,9 @@ static int compile(const CompileOptions &options) {
   if (isText && !options.output.empty())
     llvm::errs() << "sp-compile: warning: -o is passed over with --emit="
                  << options.emit << ", whose text is printed\n";
-  std::string error = checkOutputs(
-      {isText ? "" : options.output, options.report}, {options.model});
+  std::string error =
+      checkOutputs({isText ? "" : options.output, options.report, options.svg},
+                   {options.model});
   std::unique_ptr<llvm::MemoryBuffer> file;
   if (error.empty())
     file = openModel(options.model, &error);
