@@ -67,7 +67,8 @@ static std::unique_ptr<KernelTable> makeKernelTable(ModuleOp module,
 
 FailureOr<EmittedProgram>
 mlir::sp::emitProgram(ModuleOp module, const Target &target,
-                      const DocumentsProgram &documents) {
+                      const DocumentsProgram &documents,
+                      function_ref<int64_t(Operation *)> liveBytes) {
   FailureOr<func::FuncOp> func = findMain(module);
   if (failed(func))
     return failure();
@@ -77,7 +78,8 @@ mlir::sp::emitProgram(ModuleOp module, const Target &target,
     return failure();
   auto of = [&](Operation *op) { return kernels->lookup(op); };
   auto named = [&](StringRef symbol) { return kernels->lookup(symbol); };
-  FailureOr<sprt::plan::PlanT> plan = writePlan(module, {of, named}, program);
+  FailureOr<sprt::plan::PlanT> plan =
+      writePlan(module, {of, named}, program, liveBytes);
   if (failed(plan))
     return failure();
 

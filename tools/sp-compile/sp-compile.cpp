@@ -18,6 +18,7 @@
 #include "sp/IR/SP.h"
 #include "sp/IR/Storage.h"
 #include "sp/Import/Passes.h"
+#include "sp/Memory/LivePlaces.h"
 #include "sp/Partition/Passes.h"
 #include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/Passes.h"
@@ -179,7 +180,12 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
   }
   if (failed(checkConstants(module)))
     return failure();
-  FailureOr<EmittedProgram> program = emitProgram(module, target, documents);
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  LivePlaces places(main);
+  std::vector<int64_t> live = places.bytesOf(Space::Arena);
+  FailureOr<EmittedProgram> program =
+      emitProgram(module, target, documents,
+                  [&](Operation *op) { return live[places.pointOf(op)]; });
   if (failed(program) ||
       failed(checkMemory(module, placedBytes + program->scratchBytes)))
     return failure();

@@ -38,8 +38,12 @@ struct EmittedProgram {
 
 /// Generates every kernel once, and the plan that launches them. Fails with a
 /// diagnostic at the operation that is not supported.
-FailureOr<EmittedProgram> emitProgram(ModuleOp module, const Target &target,
-                                      const DocumentsProgram &documents = {});
+/// `liveBytes` says of an operation how much of the arena is in use while it
+/// runs, for traces; null where nobody knows.
+FailureOr<EmittedProgram>
+emitProgram(ModuleOp module, const Target &target,
+            const DocumentsProgram &documents = {},
+            function_ref<int64_t(Operation *)> liveBytes = nullptr);
 
 /// What bodies of `sp.documents` compute, as a model of its own: its results
 /// are theirs, in the module's order. Null where there are none. `out_inputs`

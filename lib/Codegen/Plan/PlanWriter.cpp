@@ -2,11 +2,13 @@
 
 #include "Plan/PlanWriter.h"
 #include "Plan/PlanOperations.h"
+#include "Plan/Subjects.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "sp/IR/Attributes.h"
 #include "sp/IR/PlacedValues.h"
 #include "sp/IR/Program.h"
+#include "sp/IR/SourceLines.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
 #include "sprt/types.h"
@@ -22,9 +24,9 @@ using Commands = std::vector<std::unique_ptr<plan::CommandT>>;
 class PlanWriter {
 public:
   PlanWriter(func::FuncOp func, MeshOp mesh, KernelLookup lookup,
-             plan::PlanT &plan)
-      : func(func), lookup(lookup), plan(plan), tables(mesh, plan),
-        expressions(tables) {}
+             function_ref<int64_t(Operation *)> liveBytes, plan::PlanT &plan)
+      : func(func), lookup(lookup), liveBytes(liveBytes), plan(plan),
+        tables(mesh, plan), expressions(tables) {}
 
   LogicalResult write(const EmittedProgram &program);
 
@@ -66,6 +68,7 @@ private:
 
   func::FuncOp func;
   KernelLookup lookup;
+  function_ref<int64_t(Operation *)> liveBytes;
   plan::PlanT &plan;
   PlanTables tables;
   PlanExpressions expressions;
@@ -295,9 +298,17 @@ LogicalResult PlanWriter::writeOp(Operation *op, Commands &into) {
 }
 
 LogicalResult PlanWriter::writeBlock(Block &block, Commands &into) {
-  for (Operation &op : block)
+  for (Operation &op : block) {
+    size_t before = into.size();
     if (failed(writeOp(&op, into)))
       return failure();
+    for (const auto &command : llvm::drop_begin(into, before)) {
+      command->location = describeSourceLine(op.getLoc());
+      command->subject = subjectOf(&op);
+      if (liveBytes)
+        command->live_bytes = liveBytes(&op);
+    }
+  }
   return success();
 }
 
@@ -374,14 +385,16 @@ LogicalResult PlanWriter::write(const EmittedProgram &program) {
   return success();
 }
 
-FailureOr<plan::PlanT> mlir::sp::writePlan(ModuleOp module, KernelLookup lookup,
-                                           const EmittedProgram &program) {
+FailureOr<plan::PlanT>
+mlir::sp::writePlan(ModuleOp module, KernelLookup lookup,
+                    const EmittedProgram &program,
+                    function_ref<int64_t(Operation *)> liveBytes) {
   auto func = module.lookupSymbol<func::FuncOp>("main");
   MeshOp mesh = getMesh(module);
   if (!func || !mesh)
     return module.emitError() << "expected @main and a mesh";
   plan::PlanT plan;
-  if (failed(PlanWriter(func, mesh, lookup, plan).write(program)))
+  if (failed(PlanWriter(func, mesh, lookup, liveBytes, plan).write(program)))
     return failure();
   return std::move(plan);
 }

@@ -14,9 +14,10 @@
 
 namespace mlir::sp {
 
-/// The whole plan of `@main`.
-FailureOr<sprt::plan::PlanT> writePlan(ModuleOp module, KernelLookup lookup,
-                                       const EmittedProgram &program);
+/// The whole plan of `@main`; `liveBytes` as emitProgram has it.
+FailureOr<sprt::plan::PlanT>
+writePlan(ModuleOp module, KernelLookup lookup, const EmittedProgram &program,
+          function_ref<int64_t(Operation *)> liveBytes);
 
 } // namespace mlir::sp
 

@@ -51,6 +51,9 @@ SPRT_API double sprt_session_seconds(const sprt_session *session);
 /// Writes the last run's events in Chrome's trace format.
 SPRT_API sprt_status *sprt_session_write_trace(const sprt_session *session,
                                                const char *path);
+/// The same as text. The caller frees it with sprt_buffer_free.
+SPRT_API sprt_status *sprt_session_trace_text(const sprt_session *session,
+                                              char **out_text);
 
 #ifdef __cplusplus
 }

@@ -4,8 +4,11 @@
 
 #include "support/Status.h"
 
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
+#include <string>
 
 namespace sprt {
 
@@ -32,6 +35,15 @@ inline Status wrongSize(const char *name, size_t expected, size_t got) {
   return fail(SPRT_INVALID_ARGUMENT)
          << "expected a struct " << name << " of " << expected
          << " bytes but got " << got << "; set its size field";
+}
+
+/// A text that the caller frees with sprt_buffer_free.
+inline Status copyText(const std::string &text, char **out_text) {
+  *out_text = static_cast<char *>(std::malloc(text.size() + 1));
+  if (!*out_text)
+    return fail(SPRT_FAILED) << "out of memory";
+  std::memcpy(*out_text, text.c_str(), text.size() + 1);
+  return Status::success();
 }
 
 } // namespace sprt

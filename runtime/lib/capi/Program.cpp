@@ -30,14 +30,6 @@ sprt_status *describe(const std::vector<ParameterInfo> &list, int64_t index,
   });
 }
 
-Status copyText(const std::string &text, char **out_text) {
-  *out_text = static_cast<char *>(std::malloc(text.size() + 1));
-  if (!*out_text)
-    return fail(SPRT_FAILED) << "out of memory";
-  std::memcpy(*out_text, text.c_str(), text.size() + 1);
-  return Status::success();
-}
-
 } // namespace
 
 sprt_status *sprt_program_load(const char *path, sprt_program **out_program) {

@@ -1,6 +1,7 @@
 #include "capi/SessionCall.h"
 #include "executor/Trace.h"
 #include "program/StateNames.h"
+#include "support/OutputFile.h"
 
 using namespace sprt;
 
@@ -220,6 +221,21 @@ sprt_status *sprt_session_write_trace(const sprt_session *session,
   return alone(session, [&](auto &) -> Status {
     if (!path)
       return nullArgument("path");
-    return session->writeTrace(path);
+    std::string text;
+    if (Status failure = session->trace(text))
+      return failure;
+    return writeOutput(path, {text});
+  });
+}
+
+sprt_status *sprt_session_trace_text(const sprt_session *session,
+                                     char **out_text) {
+  return alone(session, [&](auto &) -> Status {
+    if (!out_text)
+      return nullArgument("out_text");
+    std::string text;
+    if (Status failure = session->trace(text))
+      return failure;
+    return copyText(text, out_text);
   });
 }

@@ -151,7 +151,7 @@ Status DeviceRank::measure(const Device::Event &origin,
                          std::chrono::duration<double>(seconds));
     };
     trace[span.stream].push_back(
-        {span.command, span.step, at(start), at(start + worked)});
+        {span.command, span.counters, at(start), at(start + worked)});
     for (size_t flow = span.firstFlow; flow < span.lastFlow; ++flow) {
       bool sends = communicator->flows(span.stream)[flow].sends;
       communicator->moveFlow(span.stream, flow,

@@ -65,7 +65,7 @@ public:
   /// One execution of a command, as events saw it.
   struct Span {
     int32_t command;
-    int64_t step; ///< innermost loop counter, or -1
+    std::vector<int64_t> counters; ///< of the loops around it
     int stream;
     std::unique_ptr<Device::Event> begin, end;
     size_t firstFlow, lastFlow; ///< transfers of the stream's channel

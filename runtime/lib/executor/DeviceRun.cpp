@@ -116,7 +116,7 @@ Status DeviceRun::timed(const Step &step) {
   }
   DeviceRank::Span &span = deviceRank.spans[deviceRank.spanCount++];
   span.command = step.id;
-  span.step = counters.empty() ? -1 : counters.back();
+  span.counters = counters;
   span.stream = number;
   span.firstFlow = rank.communicator->flows(number).size();
   if (Status failure = stream().record(*span.begin))

@@ -1,7 +1,6 @@
 #include "executor/Measurements.h"
 
 #include "executor/Trace.h"
-#include "support/OutputFile.h"
 
 #include <algorithm>
 #include <cstring>
@@ -60,8 +59,7 @@ void Measurements::summarise(const LocalRanks &local) {
     }
 }
 
-Status Measurements::writeTrace(const LocalRanks &local,
-                                const std::string &path) const {
+std::string Measurements::trace(const LocalRanks &local) const {
   std::vector<std::string> texts = traces;
   if (!local.distributed()) {
     Clock::time_point origin = local.ranks.front()->begun;
@@ -70,13 +68,10 @@ Status Measurements::writeTrace(const LocalRanks &local,
     for (const std::unique_ptr<Rank> &rank : local.ranks)
       texts.push_back(traceText(*rank, origin));
   }
-  std::vector<std::string_view> pieces;
-  for (const std::string &text : texts) {
-    pieces.push_back(pieces.empty() ? "{\"traceEvents\": [\n" : ",\n");
-    pieces.push_back(text);
-  }
-  pieces.push_back("\n]}\n");
-  return writeOutput(path, pieces);
+  std::string all;
+  for (const std::string &text : texts)
+    all += (all.empty() ? "{\"traceEvents\": [\n" : ",\n") + text;
+  return all + "\n]}\n";
 }
 
 } // namespace sprt

@@ -21,8 +21,8 @@ public:
   Status gather(const Rank &rank, const Group &everyone);
   /// What the local ranks measured, when their threads have ended.
   void summarise(const LocalRanks &local);
-  /// The run as a trace, of every rank.
-  Status writeTrace(const LocalRanks &local, const std::string &path) const;
+  /// The run as a trace, of every rank: a file of JSON.
+  std::string trace(const LocalRanks &local) const;
 
   std::vector<RankReport> reports;
   std::vector<CommandTime> times; ///< of the slowest local rank, by command

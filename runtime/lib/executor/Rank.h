@@ -46,7 +46,7 @@ struct CommandTime {
 /// One execution of a command, for the trace.
 struct TraceEvent {
   int32_t command;
-  int64_t step; ///< innermost loop counter, or -1
+  std::vector<int64_t> counters; ///< of the loops around it
   Clock::time_point begin;
   Clock::time_point end;
 };

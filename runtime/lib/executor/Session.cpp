@@ -261,11 +261,12 @@ Status Session::runRank(Rank &rank, const sprt_array *inputs,
   return Status::success();
 }
 
-Status Session::writeTrace(const std::string &path) const {
+Status Session::trace(std::string &out_text) const {
   if (!tracing)
     return fail(SPRT_INVALID_ARGUMENT)
            << "the session was created without trace";
-  return measured.writeTrace(local, path);
+  out_text = measured.trace(local);
+  return Status::success();
 }
 
 } // namespace sprt

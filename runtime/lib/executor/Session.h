@@ -33,7 +33,7 @@ public:
   Status wait(double limitSeconds, bool &out_done);
   void interrupt();
 
-  Status writeTrace(const std::string &path) const;
+  Status trace(std::string &out_text) const;
 
   /// By nobody, by a call, by one whose run is still to begin, by a run that
   /// goes on between calls, by a call that waits for it.

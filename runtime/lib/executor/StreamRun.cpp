@@ -106,7 +106,7 @@ void StreamRun::note(const Step &step, const std::vector<int64_t> &at,
   time.waitSeconds += std::chrono::duration<double>(begin - arrived).count();
   if (rank.tracing)
     rank.trace[static_cast<int>(step.command->stream)].push_back(
-        {step.id, at.empty() ? -1 : at.back(), begin, end});
+        {step.id, at, begin, end});
   record(*step.command);
 }
 

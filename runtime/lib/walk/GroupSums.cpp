@@ -19,6 +19,19 @@ Status GroupWalk::touchRows(const plan::MovedT &moved, int64_t read,
   return Status::success();
 }
 
+int64_t GroupWalk::bytesSent(const plan::AllReduceT &reduce) const {
+  Group group = self.groupOf(reduce.factors);
+  int64_t size = sizeOf(reduce.type), bytes = 0;
+  for (const auto &view : reduce.views) {
+    int64_t elements = view->bytes / size;
+    algebra::Layout parts(algebra::LayoutKind::contiguous, elements,
+                          group.size());
+    int64_t own = parts.count(group.index);
+    bytes += (elements + own * (group.size() - 2)) * size;
+  }
+  return bytes;
+}
+
 Status GroupWalk::sum(const plan::ExchangeT &exchange, GroupSums &out_sums) {
   bool isRedealt = exchange.direction == plan::Direction::rowsToRows;
   // Without heads or parts of an owner every member gets all rows.

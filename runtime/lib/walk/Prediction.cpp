@@ -197,28 +197,16 @@ private:
     return touchOfAnyBatch(transfer);
   }
 
-  /// As a reduce-scatter of everybody's parts and an all-gather of one's own.
   Status count(const plan::AllReduceT &reduce) {
-    Group group = rank.groupOf(reduce.factors);
-    int64_t size = sizeOf(reduce.type);
-    for (const auto &view : reduce.views) {
-      int64_t elements = view->bytes / size;
-      algebra::Layout parts(algebra::LayoutKind::contiguous, elements,
-                            group.size());
-      int64_t own = parts.count(group.index);
-      prediction.bytesSent +=
-          times * (elements + own * (group.size() - 2)) * size;
-    }
+    prediction.bytesSent += times * bytesSent(reduce);
     return touch(reduce.views);
   }
 
   Status count(const plan::CopyT &copy) {
-    for (auto [view, sum] : {std::pair(&copy.source, &prediction.farRead),
-                             {&copy.target, &prediction.farWritten}}) {
-      *sum += (*view)->space == plan::Space::far ? times * (*view)->bytes : 0;
+    prediction.addFar(copy, times);
+    for (const auto *view : {&copy.source, &copy.target})
       if (Status failure = touch(**view))
         return failure;
-    }
     return Status::success();
   }
 

@@ -27,6 +27,13 @@ struct Prediction {
       more *= static_cast<algebra::Area>(factor);
     flops = more < left ? flops + static_cast<int64_t>(more) : INT64_MAX;
   }
+  /// Bytes that a copy brings from far memory or takes there.
+  void addFar(const plan::CopyT &copy, int64_t times = 1) {
+    if (copy.source->space == plan::Space::far)
+      farRead += times * copy.source->bytes;
+    if (copy.target->space == plan::Space::far)
+      farWritten += times * copy.target->bytes;
+  }
   bool movesAsMuch(const Prediction &other) const {
     return bytesSent == other.bytesSent && farRead == other.farRead &&
            farWritten == other.farWritten;

@@ -93,6 +93,9 @@ protected:
   /// Without a message for each member, where that can be.
   Status sum(const plan::ExchangeT &exchange, GroupSums &out_sums);
   Status sum(const plan::ReduceScatterT &reduce, GroupSums &out_sums);
+  /// To other ranks: as a reduce-scatter of everybody's parts and an all-gather
+  /// of one's own.
+  int64_t bytesSent(const plan::AllReduceT &reduce) const;
   /// One piece a value.
   Status resolve(const plan::AllReduceT &reduce, Message &out_data);
   /// `incoming` is one message, the targets.
