@@ -14,7 +14,7 @@ def read(path: str | pathlib.Path) -> ElementTree.Element:
     assert len(text) < MOST_BYTES, f"{path} has {len(text)} bytes"
     root = ElementTree.fromstring(text)
     names = {name_of(element) for element in root.iter()}
-    assert names <= {"svg", "title", "rect", "polygon", "line", "text", "g"}, names
+    assert names <= {"svg", "title", "rect", "polygon", "line", "text", "g", "path"}, names
     return root
 
 

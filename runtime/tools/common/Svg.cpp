@@ -107,6 +107,19 @@ void Svg::frame(double x, double y, double wide, double high) {
   close("rect", {});
 }
 
+void Svg::bars(const std::vector<std::pair<double, double>> &fromTo, double y,
+               double high, const std::string &fill, const Meaning &meaning) {
+  std::string moves;
+  for (auto [from, to] : fromTo) {
+    reach(to, y + high);
+    moves += "M" + number(from) + " " + number(y + high / 2) + "H" + number(to);
+  }
+  open("path", meaning);
+  body += attribute("d", moves) + attribute("stroke", fill) +
+          attribute("stroke-width", number(high));
+  close("path", meaning);
+}
+
 void Svg::polygon(const std::vector<Point> &points, const std::string &fill,
                   const Meaning &meaning) {
   std::string list;

@@ -35,6 +35,10 @@ class Svg {
 public:
   void rectangle(double x, double y, double width, double height,
                  const std::string &fill, const Meaning &meaning = {});
+  /// Rectangles of one height and colour in a row: many, in a small file.
+  void bars(const std::vector<std::pair<double, double>> &fromTo, double y,
+            double height, const std::string &fill,
+            const Meaning &meaning = {});
   void polygon(const std::vector<Point> &points, const std::string &fill,
                const Meaning &meaning = {});
   /// `dash` as SVG has it: "5 4".

@@ -197,6 +197,10 @@ bool parseOptions(int argc, char **argv, Options &options, int &out_exit) {
                  "write a Chrome/Perfetto trace (.json)")
       ->option_text("FILE.json")
       ->group("Reports");
+  app.add_option("--svg", options.svg,
+                 "draw the last run: what ranks did when, by stream")
+      ->option_text("FILE.svg")
+      ->group("Reports");
   app.add_option("--report", options.report, "write statistics (.json)")
       ->option_text("FILE.json")
       ->group("Reports");

@@ -35,7 +35,7 @@ struct Options : DataOptions {
   std::string save, load; ///< folders of checkpoints
   int repeat = 1;
   int warmup = 0;
-  std::string trace;
+  std::string trace, svg;
   std::string report, batchReport;
   bool explicitRepeat = false;
 };

@@ -3,6 +3,7 @@
 #include "Checkpoint.h"
 #include "Memory.h"
 #include "Steps.h"
+#include "Timeline.h"
 
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ sprt_session_options sessionOptions(const Options &options) {
   session.far_limit_bytes = options.farLimit;
   session.threads_per_rank = options.threads;
   session.timeout_seconds = options.timeout;
-  if (!options.trace.empty())
+  if (!options.trace.empty() || !options.svg.empty())
     session.trace = 1;
   else if (!options.report.empty() || options.explicitRepeat)
     session.trace = 2; // times of commands
@@ -82,7 +83,7 @@ int run(Options options, bool &out_abandons) {
   if (speaks)
     if (std::string wrong =
             checkOutputs({options.saveInputs, options.outputs, options.trace,
-                          options.report, options.batchReport},
+                          options.svg, options.report, options.batchReport},
                          {options.program, options.inputs, options.check},
                          {options.load, options.save});
         !wrong.empty()) {
@@ -130,6 +131,8 @@ int run(Options options, bool &out_abandons) {
     passed &= checkResults(loaded, options, results, errors);
   if (!options.trace.empty())
     passed &= !failed(sprt_session_write_trace(created, options.trace.c_str()));
+  if (!options.svg.empty())
+    passed &= writeTimeline(created, options);
   if (!options.report.empty())
     passed &= writeReport(loaded, created, options, timings, errors);
   if (timings.batches)
