@@ -57,6 +57,13 @@ template <typename OpT> static LogicalResult verifyShift(OpT op) {
            << "expected blocks that go by 1 or -1 to be needed "
               "by somebody but got "
            << distance;
+  // (C6)
+  if (op.getSeenBy() &&
+      (op.getNeededBy() || op.getAlong() || op.getLayout().isOfBatch()))
+    return op.emitOpError()
+           << "expected blocks that are seen by others to go straight to them, "
+              "along axis \""
+           << op.getLayout().getAxis().getText() << "\" and of no batch";
   // (C3)
   int64_t rows = op.getLayout().getMaxCount();
   for (Value input : op.getInputs()) {

@@ -12,7 +12,8 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                AxisAttr axis, int64_t heads, int64_t outer,
                                int64_t inner, int64_t gather, LayoutKind layout,
                                Placement, int64_t groups, bool bidirectional,
-                               bool, int64_t turns, int64_t holds) {
+                               bool queriesTravel, int64_t turns, int64_t holds,
+                               int64_t rowSplit, bool direct) {
   if (std::min({heads, outer, inner, gather, groups, turns}) < 1)
     return emitError() << "expected positive factors of axis \""
                        << axis.getText() << "\" but got heads " << heads
@@ -27,6 +28,16 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << "\" of at most " << Layout::maxRanks
                        << " ranks but got " << heads << " x " << outer << " x "
                        << inner << " x " << gather;
+  if (rowSplit < 1 || *ranks % rowSplit != 0 ||
+      (rowSplit > 1 && inner * outer > 1 && heads > 1))
+    return emitError() << "expected rows in parts that divide the " << *ranks
+                       << " ranks, where no ring shares them with heads, but "
+                          "got row_split "
+                       << rowSplit;
+  if (direct && (inner == 1 || outer > 1 || bidirectional || queriesTravel ||
+                 turns > 1 || layout == LayoutKind::Batch))
+    return emitError() << "expected one ring, in which keys travel one way for "
+                          "all queries at once, to be direct";
   bool isBatch = layout == LayoutKind::Batch;
   if (isBatch ? holds < 1 : holds != 0)
     return emitError() << "expected a layout by batches alone to hold a number "
@@ -50,7 +61,15 @@ std::pair<int64_t, int64_t> PlanAttr::getKvGroup(int64_t group,
 PlanAttr PlanAttr::withQueriesTravel(bool travel) const {
   return get(getContext(), getAxis(), getHeads(), getOuter(), getInner(),
              getGather(), getLayout(), getPlacement(), getGroups(),
-             getBidirectional(), travel, getTurns(), getHolds());
+             getBidirectional(), travel, getTurns(), getHolds(), getRowSplit(),
+             getDirect() && !travel);
+}
+
+PlanAttr PlanAttr::withDirect() const {
+  return get(getContext(), getAxis(), getHeads(), getOuter(), getInner(),
+             getGather(), getLayout(), getPlacement(), getGroups(),
+             getBidirectional(), getQueriesTravel(), getTurns(), getHolds(),
+             getRowSplit(), /*direct=*/true);
 }
 
 static LayoutAttr allRows(PlanAttr plan, int64_t length) {
@@ -75,8 +94,6 @@ static LayoutAttr inBlocks(LayoutAttr layout, PlanAttr plan) {
                          layout.getHolds());
 }
 
-int64_t PlanAttr::getSplit() const { return getRing() > 1 ? getHeads() : 1; }
-
 LayoutAttr PlanAttr::getRows(int64_t length) const {
   LayoutAttr rows = allRows(*this, length);
   return getTurns() == 1 ? rows : inBlocks(rows, *this);
@@ -86,8 +103,11 @@ LayoutAttr PlanAttr::getRingRows(int64_t length) const {
   if (getRing() == 1)
     return LayoutAttr::get(getContext(), LayoutKind::Contiguous, length,
                            getAxis(), 1);
+  // Of one that nobody shares rows with the rows are those of the ranks.
+  bool isShared = sharesRingRows();
   auto rows = LayoutAttr::get(getContext(), getLayout(), length, getRingAxis(),
-                              getRing(), 1, getHolds() * getSplit());
+                              getRing(), isShared ? 1 : getSplit(),
+                              getHolds() * (isShared ? getHeads() : 1));
   return getTurns() == 1 ? rows : inBlocks(rows, *this);
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "MeshProgram.h"
 #include "Ranks.h"
+#include "ShiftNeeds.h"
 #include "StackRows.h"
 #include "Strided.h"
 #include "sprt/algebra/Ring.h"
@@ -37,38 +38,6 @@ static FailureOr<int64_t> arriving(Operation *op, sp::LayoutAttr layout,
   return ring->coordinate(rank);
 }
 
-namespace {
-/// Which of the blocks that a start hands on go on: those that a rank further
-/// on its way reads, as `needs` of the plan has it.
-class Needs {
-public:
-  explicit Needs(sp::ShiftStartOp op) {
-    std::optional<sp::ReadersAttr> neededBy = op.getNeededBy();
-    if (!neededBy)
-      return;
-    readers = sp::toAlgebra(neededBy->getRows());
-    blocks = sp::toAlgebra(op.getLayout());
-    bands = sp::toAlgebra(neededBy->getBands());
-    way = op.getWay(sp::getMesh(op->getParentOfType<ModuleOp>()));
-  }
-  /// In value form everything goes on.
-  explicit Needs(sp::ShiftOp) {}
-
-  bool arrives(int64_t block, int64_t taker) const {
-    if (!way)
-      return true;
-    int64_t hops = way->hopsTo(block, taker);
-    return hops > 0 && hops <= bands.ringReach(readers, blocks, block, *way,
-                                               way->above(taker));
-  }
-
-private:
-  Layout readers, blocks;
-  sprt::algebra::Bands bands;
-  std::optional<sprt::algebra::RingWay> way;
-};
-} // namespace
-
 template <typename OpT>
 static FailureOr<PerDevice> shift(OpT op, const PerDevice &operands) {
   sp::LayoutAttr layout = op.getLayout();
@@ -84,7 +53,7 @@ static FailureOr<PerDevice> shift(OpT op, const PerDevice &operands) {
       return failure();
     heads = *found;
   }
-  Needs needs(op);
+  ShiftNeeds needs(op);
   auto distance = int64_t(op.getDistance());
   size_t count = op.getInputs().size();
   PerDevice results(operands.size());
@@ -100,18 +69,23 @@ static FailureOr<PerDevice> shift(OpT op, const PerDevice &operands) {
       return op.emitOpError() << "cannot be evaluated: rank " << rank
                               << " awaits the block of rank " << *awaited
                               << " but is sent that of rank " << source;
-    bool arrives = needs.arrives(source, owners->ownerAt(int64_t(rank)));
-    int64_t rows = arrives ? owners->rows().count(source) : 0;
+    auto owner = [&](int64_t of) { return owners->ownerAt(of); };
+    std::vector<Interval> rows = needs.arriving(
+        source, owner(along->moved(rank, -distance)), owner(int64_t(rank)));
     for (size_t i = 0; i < count; ++i) {
-      Tensor result = unwritten(sent[i].getType());
+      Tensor result = needs.areOthersZero() ? zeroed(sent[i].getType())
+                                            : unwritten(sent[i].getType());
       SmallVector<int64_t> shape(result.getShape());
-      shape[1] = rows;
       if (heads)
         shape[2] = heldHeads(heads->rows(), heads->ownerAt(rank),
                              int64_t(*op.getKvHeads()))
                        .size();
-      View whole = wholeView(result.getShape());
-      copyView(shape, sent[i], whole, result, whole);
+      View from = wholeView(result.getShape());
+      for (Interval each : rows) {
+        shape[1] = each.size();
+        from.offset = each.begin * from.strides[1];
+        copyView(shape, sent[i], from, result, from);
+      }
       results[rank].push_back(std::move(result));
     }
   }

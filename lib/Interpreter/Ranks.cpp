@@ -54,6 +54,12 @@ Tensor interpreter::unwritten(RankedTensorType type) {
   });
 }
 
+Tensor interpreter::zeroed(RankedTensorType type) {
+  return dispatch(*storageOf(type.getElementType()), [&](auto tag) {
+    return Tensor::splat(type, typename decltype(tag)::type());
+  });
+}
+
 void interpreter::copyRows(const Tensor &source, Tensor &target,
                            const RowCopy &rows) {
   SmallVector<int64_t> shape(source.getShape());

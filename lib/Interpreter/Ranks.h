@@ -60,6 +60,7 @@ private:
 /// A tensor nobody has written to, as padding is: NaN, or the greatest integer,
 /// so that whatever reads it shows.
 Tensor unwritten(RankedTensorType type);
+Tensor zeroed(RankedTensorType type);
 
 /// Copies `count` places of dimension `dim` from `fromFirst` on.
 struct RowCopy {

@@ -49,6 +49,8 @@ public:
     ringKeys = toAlgebra(plan.getRingRows(v[1]));
     queriesTravel = plan.getQueriesTravel() && op.queryPartBytes > 0;
     ringBands = queriesTravel ? bands.transposed() : bands;
+    if (plan.getDirect())
+      distances = *bands.readerDistances(ringQueries, ringKeys, plan.getRing());
     members.resize(plan.getHeads());
     for (int64_t group = 0; group < plan.getGroups(); ++group) {
       int64_t count = plan.getKvGroup(group, v[2]).second;
@@ -119,9 +121,8 @@ public:
     }
   }
   int64_t gradientBytes(int64_t source, int64_t member) const {
-    return plan.getTurns() * ringBlocks().count(source) * batch *
-           (queriesTravel ? members[member].heads * op.queryPartBytes
-                          : members[member].kvHeads * op.keyPartBytes);
+    return plan.getTurns() * ringBlocks().count(source) *
+           gradientRowBytes(member);
   }
 
   /// Of the block of a ring owner, as member `member` of its group holds it.
@@ -132,7 +133,32 @@ public:
                 : rowBytes(members[member].kvHeads));
   }
 
+  /// What a ring owner sends where blocks go straight to those that see them:
+  /// rows of its own, and gradients of rows that it sees.
+  int64_t directBytes(int64_t source, int64_t member) const {
+    auto seenRows = [&](int64_t reader, int64_t owner) {
+      int64_t rows = 0;
+      for (sprt::algebra::Interval each :
+           bands.seenRows(ringQueries, reader, ringKeys, owner))
+        rows += each.size();
+      return rows;
+    };
+    int64_t ring = plan.getRing(), bytes = 0;
+    for (int64_t distance : distances) {
+      int64_t reader = (source + distance) % ring,
+              owner = (source - distance + ring) % ring;
+      bytes += seenRows(reader, source) * rowBytes(members[member].kvHeads) +
+               seenRows(source, owner) * gradientRowBytes(member);
+    }
+    return bytes;
+  }
+
 private:
+  int64_t gradientRowBytes(int64_t member) const {
+    return batch * (queriesTravel ? members[member].heads * op.queryPartBytes
+                                  : members[member].kvHeads * op.keyPartBytes);
+  }
+
   const Layout &ringBlocks() const {
     return queriesTravel ? ringQueries : ringKeys;
   }
@@ -204,6 +230,7 @@ private:
   std::pair<int64_t, int64_t> termsToHeads;
   int64_t queriesToHeads = 0; ///< of a row and head
   Layout queries, keys, ringQueries, ringKeys;
+  std::vector<int64_t> distances; ///< of readers, where blocks go straight
   std::vector<Member> members;
   int64_t allHeads = 0, allKvHeads = 0; ///< of all members together
 };
@@ -227,7 +254,12 @@ std::vector<AttentionCost> mlir::sp::attentionCosts(const CountedAttention &op,
   for (int64_t rank = 0; rank < ranks; ++rank)
     costs[rank] = {counter.bytesSent(rank), counter.area(rank)};
   int64_t members = plan.getHeads();
-  for (int64_t member = 0; ring > 1 && member < members; ++member) {
+  if (plan.getDirect())
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      costs[rank].bytesSent +=
+          counter.directBytes(rank / members, rank % members);
+  bool turns = ring > 1 && !plan.getDirect();
+  for (int64_t member = 0; turns && member < members; ++member) {
     WaySums inner({1, plan.getInner(), 1, 0}, ring),
         outer({plan.getInner(), plan.getOuter(), 1, 0}, ring);
     for (int64_t source = 0; source < ring; ++source) {
@@ -260,6 +292,10 @@ int64_t mlir::sp::estimateBytesSent(const CountedAttention &op, PlanAttr plan,
     bytes += double(counter.bytesSent(rank));
     if (plan.getRing() == 1)
       continue;
+    if (plan.getDirect()) {
+      bytes += double(counter.directBytes(source, member));
+      continue;
+    }
     int64_t sends = 0, gradientSends = 0;
     auto countIn = [](int64_t &sum) {
       return [&sum](int64_t, const RingWay &, int64_t count) { sum += count; };

@@ -11,10 +11,13 @@
 #include "CheckTurns.h"
 #include "IdleRanks.h"
 #include "JointChoice.h"
+#include "RingChoice.h"
 #include "sp/Plan/Passes.h"
 #include "sp/Plan/Strategies.h"
 
 #include "mlir/IR/Remarks.h"
+
+#include <map>
 #define DEBUG_TYPE "sp-plan-attention"
 
 namespace mlir::sp {
@@ -39,16 +42,19 @@ struct PlanAttentionPass
   }
   int64_t ranks() { return meshOp.getAxisSize(meshOp.getSequence()); }
   PlanAttr makePlan(const AxisFactors &factors, LayoutKind kind,
-                    int64_t groups = 1);
+                    int64_t groups = 1, int64_t split = 1);
   LogicalResult checkOptions(ArrayRef<PlannedAttention> attentions);
   FailureOr<AskedFactors> chooseFactors(ArrayRef<PlannedAttention> attentions);
   FailureOr<LayoutKind> chooseLayout(ArrayRef<PlannedAttention> attentions);
   /// What --strategy=auto chooses from.
-  Candidates findCandidates(const PlannedAttention &op, LayoutKind kind);
-  /// The plan, with what travels in the ring of its gradients.
-  PlanAttr chooseTravelling(const PlannedAttention &op, PlanAttr plan);
-  LogicalResult explainTravelling(const PlannedAttention &op, PlanAttr plan);
-  int64_t localBatch(const PlannedAttention &op);
+  Candidates findCandidates(const PlannedAttention &op,
+                            const SequenceLayouts &layouts);
+  SmallVector<Candidates> findCandidates(ArrayRef<PlannedAttention> attentions,
+                                         LayoutKind kind);
+  RingChoice ringChoice() {
+    return {{backward, bidirectional, turns, /*isFree=*/!asked()},
+            meshOp.getAxisSize(meshOp.getBatch())};
+  }
   int64_t gatheredGroups(const PlannedAttention &op);
   void placeProcesses(PlanAttr plan);
 
@@ -58,11 +64,13 @@ struct PlanAttentionPass
 };
 
 PlanAttr PlanAttentionPass::makePlan(const AxisFactors &factors,
-                                     LayoutKind kind, int64_t groups) {
-  auto [heads, outer, inner, gather] = factors;
+                                     LayoutKind kind, int64_t groups,
+                                     int64_t split) {
+  auto [heads, outer, inner, gather, isDirect] = factors;
   // One rank has all positions, in order.
   if (factors.product() == 1 && (turns > 1 || kind == LayoutKind::Batch))
     kind = LayoutKind::Contiguous;
+  bool sharesRows = factors.heads > 1 && factors.ring() > 1;
   return PlanAttr::get(
       &getContext(),
       meshOp.getSequence().value_or(AxisAttr::get(&getContext(), "")), heads,
@@ -71,7 +79,8 @@ PlanAttr PlanAttentionPass::makePlan(const AxisFactors &factors,
                                    : Placement::HeadFirst,
       heads > 1 || gather > 1 ? groups : 1, bidirectional && inner > 1,
       /*queriesTravel=*/false, turns,
-      kind == LayoutKind::Batch ? tokensPerRank.getValue() : 0);
+      kind == LayoutKind::Batch ? tokensPerRank.getValue() : 0,
+      sharesRows || factors.product() == 1 ? 1 : split, isDirect);
 }
 
 int64_t leastKvHeads(ArrayRef<PlannedAttention> attentions) {
@@ -192,99 +201,61 @@ PlanAttentionPass::chooseLayout(ArrayRef<PlannedAttention> attentions) {
   return isUneven ? LayoutKind::Zigzag : LayoutKind::Contiguous;
 }
 
-int64_t PlanAttentionPass::localBatch(const PlannedAttention &op) {
-  return llvm::divideCeil(op.batch, meshOp.getAxisSize(meshOp.getBatch()));
-}
-
-PlanAttr PlanAttentionPass::chooseTravelling(const PlannedAttention &op,
-                                             PlanAttr plan) {
-  bool isOpen = plan.getRing() > 1 && op.hasGradients() &&
-                !op.hasTermsOfPairs() && backward != "kv" && turns == 1;
-  if (!isOpen)
-    return plan;
-  PlanAttr other = plan.withQueriesTravel(true);
-  int64_t batch = localBatch(op);
-  bool isCheaper =
-      op.estimateBytes(other, batch) < op.estimateBytes(plan, batch);
-  return backward == "q" || isCheaper ? other : plan;
-}
-
-/// Says what travels in the ring of its gradients, if there is one.
-LogicalResult PlanAttentionPass::explainTravelling(const PlannedAttention &op,
-                                                   PlanAttr plan) {
-  if (plan.getRing() == 1 || !op.hasGradients()) {
-    if (!backward.empty())
-      remark::missed(
-          op.getLoc(),
-          remark::RemarkOpts::name("BackwardUnused").category(DEBUG_TYPE))
-          << op.getName() << ": --backward does not apply, it has no "
-          << (op.hasGradients() ? "ring" : "gradients");
-    return success();
-  }
-  if (backward == "q" && op.hasTermsOfPairs())
-    return emitError(op.getLoc())
-           << "expected keys and values to travel in the backward of "
-           << op.getName()
-           << ", whose score function reads a term of each pair or has "
-              "gradients "
-              "of terms, which ranks have by queries, but got --backward=q; "
-              "leave it out";
-  bool areQueries = plan.getQueriesTravel();
-  auto bytes = [&](StringRef name, bool queriesTravel) {
-    PlanAttr counted = plan.withQueriesTravel(queriesTravel);
-    return remark::metric(name, op.estimateBytes(counted, localBatch(op)));
-  };
-  auto said = remark::passed(
-      op.getLoc(), remark::RemarkOpts::name("Travelling").category(DEBUG_TYPE));
-  said << remark::metric("name", op.getName()) << ": "
-       << (areQueries ? "queries" : "keys and values")
-       << " travel in its backward"
-       << (backward.empty() ? ": " : ", as asked for: ") << "a rank sends "
-       << bytes("bytes", areQueries) << " bytes in all, ";
-  if (op.hasTermsOfPairs())
-    said << "and has terms of pairs, or their gradients, where the query is";
-  else if (plan.getTurns() > 1)
-    said << "once for each of " << remark::metric("turns", plan.getTurns())
-         << " turns";
-  else
-    said << bytes("otherBytes", !areQueries) << " bytes if "
-         << (areQueries ? "keys and values" : "queries") << " did";
-  return success();
-}
-
 Candidates PlanAttentionPass::findCandidates(const PlannedAttention &op,
-                                             LayoutKind kind) {
-  int64_t batch = localBatch(op), heads = op.heads;
+                                             const SequenceLayouts &layouts) {
+  RingChoice ring = ringChoice();
   if (op.plan)
-    return {{op.plan, op.estimateBytes(op.plan, batch), 0}};
+    return {{op.plan, ring.bytesOf(op, op.plan), 0}};
   Candidates candidates;
-  auto consider = [&](const Strategy &tried, const AskedFactors &factors) {
-    PlanAttr plan = chooseTravelling(
-        op, makePlan(tried.factors(ranks(), factors), kind, factors.groups));
-    candidates.push_back(
-        {plan, op.estimateBytes(plan, batch),
-         static_cast<double>(op.estimateArea(plan)) *
-             static_cast<double>(llvm::divideCeil(heads, plan.getHeads()))});
-    std::string text = tried.name.str();
-    if (factors.heads)
-      text += " with " + std::to_string(factors.heads) + " heads";
-    remark::analysis(
-        op.getLoc(),
-        remark::RemarkOpts::name("Alternative").category(DEBUG_TYPE))
-        << remark::metric("name", op.getName()) << ": "
-        << remark::metric("strategy", text) << " would send "
-        << remark::metric("bytes", candidates.back().bytes) << " bytes a rank";
+  auto consider = [&](const Strategy &tried, const AskedFactors &asked) {
+    AxisFactors factors = tried.factors(ranks(), asked);
+    for (LayoutKind kind : layouts.kinds)
+      for (int64_t split : layouts.splits) {
+        PlanAttr plan = makePlan(factors, kind, asked.groups, split);
+        // With a ring beside them heads have a split of their own.
+        bool isFirst = split == layouts.splits.front();
+        if (plan.sharesRingRows() && !isFirst)
+          continue;
+        plan = ring.choose(op, plan);
+        candidates.push_back({plan, ring.bytesOf(op, plan), op.workOf(plan)});
+        if (!isFirst || kind != layouts.kinds.front())
+          continue;
+        std::string text = tried.name.str();
+        if (asked.heads)
+          text += " with " + std::to_string(asked.heads) + " heads";
+        remark::analysis(
+            op.getLoc(),
+            remark::RemarkOpts::name("Alternative").category(DEBUG_TYPE))
+            << remark::metric("name", op.getName()) << ": "
+            << remark::metric("strategy", text) << " would send "
+            << remark::metric("bytes", candidates.back().bytes)
+            << " bytes a rank";
+      }
   };
   for (const Strategy &tried : strategies()) {
-    if (tried.gathersKeys && turns > 1)
+    if (!tried.takesTurns() && turns > 1)
       continue;
     if (tried.isTried)
       consider(tried, {0, 0, tried.gathersKeys ? gatheredGroups(op) : 1});
-    // At most as many as there are query heads.
-    for (int64_t factor = 2;
-         tried.isTriedByHeads && factor < ranks() && factor <= heads; ++factor)
-      if (ranks() % factor == 0)
+    if (tried.isTriedByHeads)
+      for (int64_t factor : headFactors(op.heads, ranks()))
         consider(tried, {factor, 0, 1});
+  }
+  return candidates;
+}
+
+SmallVector<Candidates>
+PlanAttentionPass::findCandidates(ArrayRef<PlannedAttention> attentions,
+                                  LayoutKind kind) {
+  SequenceLayouts layouts = findLayouts(
+      attentions, kind, /*isKindOpen=*/layout == "auto", ranks(), turns);
+  SmallVector<Candidates> candidates;
+  // Layers are alike, as a rule.
+  std::map<SmallVector<int64_t>, size_t> first;
+  for (auto [i, op] : llvm::enumerate(attentions)) {
+    auto [known, isNew] = first.try_emplace(op.key(), i);
+    candidates.push_back(isNew ? findCandidates(op, layouts)
+                               : candidates[known->second]);
   }
   return candidates;
 }
@@ -364,8 +335,7 @@ void PlanAttentionPass::runOnOperation() {
   const Strategy &wanted = asked() ? *asked() : strategies().front();
   SmallVector<Candidates> candidates;
   if (counts)
-    for (const PlannedAttention &op : attentions)
-      candidates.push_back(findCandidates(op, *kind));
+    candidates = findCandidates(attentions, *kind);
   SmallVector<PlanAttr> chosen =
       counts ? choosePlans(attentions, candidates) : SmallVector<PlanAttr>();
   for (auto [i, op] : llvm::enumerate(attentions)) {
@@ -375,11 +345,10 @@ void PlanAttentionPass::runOnOperation() {
     }
     if (wanted.gathersKeys)
       factors->groups = gatheredGroups(op);
-    PlanAttr plan =
-        counts
-            ? chosen[i]
-            : chooseTravelling(op, makePlan(wanted.factors(ranks(), *factors),
-                                            *kind, factors->groups));
+    PlanAttr plan = counts ? chosen[i]
+                           : ringChoice().choose(
+                                 op, makePlan(wanted.factors(ranks(), *factors),
+                                              *kind, factors->groups));
     op.setPlan(plan);
     placeProcesses(plan);
     remark::passed(op.getLoc(),
@@ -391,7 +360,7 @@ void PlanAttentionPass::runOnOperation() {
                                         ? "chosen by counted bytes"
                                         : "chosen by bytes of all attentions");
     explainIdleRanks(op, plan, meshOp);
-    if (failed(explainTravelling(op, plan)))
+    if (failed(ringChoice().explain(op, plan)))
       return signalPassFailure();
   }
 }

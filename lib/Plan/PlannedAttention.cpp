@@ -34,6 +34,32 @@ int64_t PlannedAttention::estimateBytes(PlanAttr candidate,
   return bytes;
 }
 
+int64_t PlannedAttention::estimateKeyBytes(PlanAttr candidate) const {
+  CountedAttention keys = counted.front();
+  for (int64_t *other :
+       {&keys.queriesToHeads, &keys.keysToHeads, &keys.queriesToRows,
+        &keys.keysToRows, &keys.keyPartBytes, &keys.queryPartBytes})
+    *other = 0;
+  keys.perQueryToHeads = keys.perKeyToHeads = {};
+  return estimateBytesSent(keys, candidate, 1);
+}
+
+bool PlannedAttention::hasFewReaders(PlanAttr candidate, size_t most) const {
+  return toAlgebra(counted.front().bands)
+      .readerDistances(toAlgebra(candidate.getRingRows(queries)),
+                       toAlgebra(candidate.getRingRows(keys)), most)
+      .has_value();
+}
+
+SmallVector<int64_t> PlannedAttention::key() const {
+  SmallVector<int64_t> key = {
+      batch, heads, kvHeads, hasTermsOfPairs(),
+      reinterpret_cast<intptr_t>(plan.getAsOpaquePointer())};
+  for (const CountedAttention &op : counted)
+    llvm::append_range(key, op.key());
+  return key;
+}
+
 void PlannedAttention::setPlan(PlanAttr chosen) {
   plan = chosen;
   for (Operation *op : ops) {

@@ -33,10 +33,23 @@ struct PlannedAttention {
   bool hasTermsOfPairs() const;
   /// The mean of what a rank sends.
   int64_t estimateBytes(PlanAttr candidate, int64_t localBatch) const;
+  /// Of that what keys and values take in a ring, once, in one element of the
+  /// batch.
+  int64_t estimateKeyBytes(PlanAttr candidate) const;
+  /// Whether ranks that see keys of an owner are at most so many numbers of
+  /// ranks away from theirs.
+  bool hasFewReaders(PlanAttr candidate, size_t most) const;
   /// Visible pairs of one head on the busiest rank.
   int64_t estimateArea(PlanAttr candidate) const {
     return estimateGreatestArea(counted.front(), candidate);
   }
+  /// Visible pairs of all heads of the busiest rank.
+  double workOf(PlanAttr candidate) const {
+    return static_cast<double>(estimateArea(candidate)) *
+           static_cast<double>(llvm::divideCeil(heads, candidate.getHeads()));
+  }
+  /// Of those with one key the same plans cost the same.
+  SmallVector<int64_t> key() const;
   /// Gives a plan to those that have none.
   void setPlan(PlanAttr plan);
 

@@ -7,6 +7,7 @@
 //   allgather     gather = P                  Llama 3's context parallelism
 //   2d            heads = H, ring of P / H    LoongTrain, USP
 //   double-ring   windows of W, P / W of them LoongTrain
+//   halo          inner = P, direct           halos of stencils
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +34,8 @@ static constexpr Strategy kStrategies[] = {
                    const AskedFactors &) { return ringOf(1, ranks, 0); },
      .isOf =
          [](const AxisFactors &factors) {
-           return factors.heads == 1 && factors.outer == 1 && factors.inner > 1;
+           return factors.heads == 1 && factors.outer == 1 &&
+                  factors.inner > 1 && !factors.isDirect;
          },
      .hasRing = true,
      .dealsBatches = true,
@@ -69,6 +71,17 @@ static constexpr Strategy kStrategies[] = {
          },
      .takesInner = true,
      .hasRing = true},
+    {.name = "halo",
+     .factors =
+         [](int64_t ranks, const AskedFactors &) {
+           AxisFactors factors = ringOf(1, ranks, 0);
+           factors.isDirect = ranks > 1;
+           return factors;
+         },
+     .isOf =
+         [](const AxisFactors &factors) {
+           return factors.heads == 1 && factors.isDirect;
+         }},
     {.name = "2d",
      .factors =
          [](int64_t ranks, const AskedFactors &asked) {
@@ -97,7 +110,7 @@ const Strategy *mlir::sp::findStrategy(StringRef name) {
 
 const Strategy &mlir::sp::strategyOf(PlanAttr plan) {
   AxisFactors factors{plan.getHeads(), plan.getOuter(), plan.getInner(),
-                      plan.getGather()};
+                      plan.getGather(), plan.getDirect()};
   const Strategy *found = llvm::find_if(
       kStrategies, [&](const Strategy &one) { return one.isOf(factors); });
   return found == std::end(kStrategies) ? kStrategies[0] : *found;
@@ -116,6 +129,7 @@ std::string mlir::sp::textOf(PlanAttr plan) {
     text = strategyOf(plan).name.str() + " over " +
            std::to_string(plan.getRanks()) + " ranks, " + dealtBy(plan) +
            (plan.getBidirectional() ? ", both ways at once" : "") +
+           (plan.getDirect() ? ", straight to ranks that see them" : "") +
            (plan.getGroups() > 1
                 ? ", " + std::to_string(plan.getGroups()) + " groups of heads"
                 : "");

@@ -19,3 +19,36 @@ int64_t Moves::source(int64_t owner) const {
     owner = RingWay{digit.stride, digit.size}.moved(owner, -digit.by);
   return owner;
 }
+
+LogicalResult RowBlock::handOn(ShiftStartOp op, const RingWay &way,
+                               bool isGradient) {
+  std::optional<ReadersAttr> seenBy = op.getSeenBy();
+  if (isGradient ? isPartial && seenBy : isPartial)
+    return op.emitOpError()
+           << (isGradient ? "takes straight home what several ranks have added "
+                            "up of a gradient, of which rows stay behind"
+                          : "hands on blocks that went straight to one rank, "
+                            "with the rows that it sees");
+  if (isGradient && seenBy && neededBy != *seenBy)
+    return op.emitOpError()
+           << "takes straight home rows that are seen by " << *seenBy
+           << " of a gradient that others made, " << neededBy;
+  if (!isGradient && seenBy && !moves.empty())
+    return op.emitOpError()
+           << "sends blocks straight on that are not the rank's own";
+  moves.add(way);
+  if (isGradient && seenBy && !moves.empty())
+    return op.emitOpError() << "takes a gradient straight to another rank than "
+                               "its owner: at owner 0 it is that of owner "
+                            << moves.source(0);
+  isPartial = isGradient != seenBy.has_value();
+  if (isGradient)
+    return success();
+  std::optional<ReadersAttr> readers = seenBy ? seenBy : op.getNeededBy();
+  if (readers && neededBy && neededBy != *readers)
+    return op.emitOpError() << "hands on for " << *readers
+                            << " blocks that came for others, " << neededBy;
+  if (readers)
+    neededBy = *readers;
+  return success();
+}

@@ -32,11 +32,23 @@ private:
 };
 
 /// Rows of the value `origin`, which each rank has, after these moves. Where
-/// these are for some, others do not have them.
+/// these are for some, others do not have them. Of a gradient `neededBy` is
+/// whose pairs it adds up.
 struct RowBlock {
   Value origin;
   Moves moves;
   ReadersAttr neededBy = {};
+  /// Rows of other ranks than the one that it came to are not here; of a
+  /// gradient, it adds up parts of several ranks.
+  bool isPartial = false;
+
+  /// Goes on its way, alone or as a gradient.
+  LogicalResult handOn(ShiftStartOp op, const sprt::algebra::RingWay &way,
+                       bool isGradient);
+  bool operator==(const RowBlock &other) const {
+    return origin == other.origin && moves == other.moves &&
+           neededBy == other.neededBy && isPartial == other.isPartial;
+  }
 };
 
 } // namespace mlir::sp

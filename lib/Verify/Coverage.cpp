@@ -37,6 +37,13 @@ Part::Part(AttendBackwardOp op)
     std::swap(staying, travelling);
 }
 
+ReadersAttr Part::readers() const {
+  DocumentsAttr seenDocuments =
+      documents && queriesTravel ? documents.getTransposed() : documents;
+  return ReadersAttr::get(staying.rows.getContext(),
+                          staying.rows.getOfAllTurns(), seen(), seenDocuments);
+}
+
 LogicalResult Part::checkGroup() const {
   bool isShared =
       documents && documents.getQueries() == documents.getKeys() &&

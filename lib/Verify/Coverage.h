@@ -40,9 +40,8 @@ struct Part {
   /// Whether documents keep pairs apart whose owners, of two groups, never
   /// meet.
   LogicalResult checkGroup() const;
-  DocumentsAttr seenDocuments() const {
-    return documents && queriesTravel ? documents.getTransposed() : documents;
-  }
+  /// Who needs what travels.
+  ReadersAttr readers() const;
 };
 
 /// One line of parts, each onto the one before it.

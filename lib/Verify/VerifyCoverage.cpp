@@ -157,14 +157,8 @@ private:
       sprt::algebra::RingWay way = op.getWay(mesh);
       if (op.getLayout().isOfBatch())
         way.size = ranks.front().groupOf(op.getLayout());
-      block.moves.add(way);
-      if (std::optional<ReadersAttr> readers = op.getNeededBy()) {
-        if (block.neededBy && block.neededBy != *readers)
-          return op->emitOpError()
-                 << "hands on for " << *readers
-                 << " blocks that came for others, " << block.neededBy;
-        block.neededBy = *readers;
-      }
+      if (failed(block.handOn(op, way, blockGradients.numberOf(input) != 0)))
+        return failure();
       blocks[result] = block;
       if (failed(blockGradients.handOn(op, input, result)))
         return failure();
@@ -224,7 +218,8 @@ private:
               op, onto, result,
               {part.staying.operands.front(), block.origin, of})))
         return failure();
-      blocks[result] = {result, block.moves};
+      blocks[result] = {result, block.moves, part.readers(),
+                        onto && blockOf(onto).isPartial};
     }
     return success();
   }
@@ -256,9 +251,7 @@ private:
       return failure();
     // Of what travels first only: the rest goes the same way.
     ReadersAttr neededBy = blockOf(operands.front()).neededBy;
-    if (neededBy && (neededBy.getRows() != part.staying.rows.getOfAllTurns() ||
-                     neededBy.getBands() != part.seen() ||
-                     neededBy.getDocuments() != part.seenDocuments()))
+    if (neededBy && neededBy != part.readers())
       return part.op->emitOpError()
              << "attends to " << name << " that came for others, " << neededBy;
     return checkSource(part.op, moves, source, rows);
@@ -305,9 +298,7 @@ private:
     std::optional<int64_t> turn;
 
     bool operator==(const Known &other) const {
-      return block.origin == other.block.origin &&
-             block.moves == other.block.moves &&
-             block.neededBy == other.block.neededBy && state == other.state &&
+      return block == other.block && state == other.state &&
              gradient == other.gradient && turn == other.turn;
     }
   };

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import jax.numpy as jnp
 
 import attentions
 import harness
+import masks
 
 LENGTH = 64
+BEHIND = 3  # keys of a window before each query
 
 
 def formula(strategy: str, ranks: int, heads: int, kind: attentions.Attention) -> int:
@@ -48,6 +51,54 @@ def equals(
             raise harness.CaseError(f"expected {expected} bytes from each rank but sent {sent}")
 
     return check
+
+
+def halo_rows(layout: str, ranks: int, behind: int) -> tuple[list[int], list[int]]:
+    """Rows of keys that each rank sends under a causal window, and gradients of rows that it sends home.
+
+    Runs of positions follow each other on one rank after another: of each the last rows go to
+    the next one, where nothing is as far away as two runs.
+    """
+    owners = [*range(ranks)] if layout == "contiguous" else [*range(ranks), *reversed(range(ranks))]
+    keys, gradients = [0] * ranks, [0] * ranks
+    for giver, taker in itertools.pairwise(owners):
+        if giver != taker:
+            keys[giver] += behind
+            gradients[taker] += behind
+    return keys, gradients
+
+
+def is_halo(layout: str, ranks: int, kind: attentions.Attention) -> Callable[[dict, dict], None]:
+    """A check of both reports: forward and backward send no rows but those that are seen."""
+    keys, gradients = halo_rows(layout, ranks, BEHIND)
+    width = 2 * kind.batch * kind.kv_heads * kind.head_size
+    element = jnp.dtype(kind.dtype).itemsize
+    forward = [rows * width * element for rows in keys]
+    backward = [sent + rows * width * 4 for sent, rows in zip(forward, gradients, strict=True)]
+
+    def check(promised: dict, measured: dict) -> None:
+        sent = [each["bytesSentPerRank"] for each in promised["attentions"]]
+        both = [a + b for a, b in zip(forward, backward, strict=True)]
+        plans = {(each["strategy"], each["layout"]) for each in promised["attentions"]}
+        if sent != [forward, backward] or measured["bytesSentPerRank"] != both or plans != {("halo", layout)}:
+            raise harness.CaseError(f"expected {forward} and {backward} as a halo but got {sent}, {plans}")
+
+    return check
+
+
+def halo_cases(tools: harness.Tools) -> Iterator[harness.Case]:
+    """Causal windows, whose halo `auto` finds."""
+    window = masks.window(BEHIND, 0)
+    for kind in (
+        attentions.Attention(4, 1, 8, False, "float32", mask=window),
+        attentions.Attention(4, 2, 16, False, "bfloat16", batch=2, mask=window),
+    ):
+        fn, arrays = attentions.differentiated(kind, kind.arrays(LENGTH, LENGTH, 0), 0)
+        program = tools.program(f"bytes-halo-{kind.kv_heads}", fn, *arrays)
+        asked = ("halo", "contiguous"), ("auto", "contiguous"), ("halo", "zigzag")
+        for (strategy, layout), ranks in itertools.product(asked, (3, 4, 5, 8)):
+            options = (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--layout={layout}")
+            yield harness.Case(program, options, attentions=2, check=is_halo(layout, ranks, kind))
 
 
 def gradient_formula(travelling: str, ranks: int, kind: attentions.Attention) -> int:
@@ -136,7 +187,7 @@ def main() -> int:
                             both = (*every, "--bidirectional")
                             cases.append(harness.Case(program, both, attentions=1, check=check))
     chosen = cases[:: 37 if args.quick else 1 if args.all else 13]
-    return harness.hold_all(tools, [*chosen, *gradient_cases(tools)], args)
+    return harness.hold_all(tools, [*chosen, *gradient_cases(tools), *halo_cases(tools)], args)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ STRATEGIES = (
     ("ring", ()),
     ("ring", ("--backward=kv",)),
     ("ring", ("--backward=q",)),
+    ("halo", ()),
     ("ring", ("--bidirectional", "--backward=kv")),
     ("ring", ("--bidirectional", "--backward=q")),
     ("ulysses", ()),

@@ -58,5 +58,15 @@ func.func private @plan(tensor<6xi32> {a = #sp.plan<axis = "sp", heads = 1, oute
 
 // -----
 
+// expected-error@+1 {{expected one ring, in which keys travel one way for all queries at once, to be direct}}
+func.func private @ring(tensor<6xi32> {a = #sp.plan<axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, bidirectional = true, direct = true>})
+
+// -----
+
+// expected-error@+1 {{expected rows in parts that divide the 4 ranks, where no ring shares them with heads, but got row_split 3}}
+func.func private @ring(tensor<6xi32> {a = #sp.plan<axis = "sp", heads = 1, outer = 1, inner = 4, gather = 1, layout = zigzag, placement = head_first, row_split = 3>})
+
+// -----
+
 // expected-error@+1 {{expected one ring, which turns one way, for a layout by batches but got outer 2, inner 2, gather 1}}
 func.func private @windows(tensor<6xi32> {a = #sp.plan<axis = "sp", heads = 1, outer = 2, inner = 2, gather = 1, layout = batch, placement = head_first, holds = 6>})

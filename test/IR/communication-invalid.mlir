@@ -270,6 +270,14 @@ func.func @shift_c5_needed_further_on(%k: tensor<1x3x2x4xf32>, %src: index) {
 
 // -----
 
+func.func @shift_c6_straight_along_a_factor(%k: tensor<1x3x2x4xf32>, %src: index) {
+  // expected-error @below {{'sp.shift' op expected blocks that are seen by others to go straight to them, along axis "sp" and of no batch}}
+  %0 = sp.shift %k from %src by 1 along "sp:(2)2" in <contiguous 10 on "sp" of 4> seen_by <rows <contiguous 10 on "sp" of 4> bands []> : tensor<1x3x2x4xf32>
+  return
+}
+
+// -----
+
 func.func @no_factor_of_an_axis() {
   // expected-error @below {{expected an axis, such as "sp", or a factor of one, such as "sp:(2)4", but got "sp:(0)4"}}
   %0 = sp.rank "sp:(0)4" : index

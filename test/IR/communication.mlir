@@ -9,6 +9,8 @@ func.func @shift_in_both_forms(%k: tensor<1x1024x2x64xf32>, %v: tensor<1x1024x2x
   %back = sp.shift %k from %src by -1 hops 2 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>
   // CHECK: sp.shift %{{.*}} from %{{.*}} by 1 along "sp:(2)2" in <zigzag 4096 on "sp" of 4> needed_by <rows <contiguous 9 on "sp" of 4> bands [#sp.band<q 0 to 9, k 0 to 4096, lo -inf, hi 0>]> : tensor<1x1024x2x64xf32>{{$}}
   %seen = sp.shift %k from %src by 1 along "sp:(2)2" in <zigzag 4096 on "sp" of 4> needed_by <rows <contiguous 9 on "sp" of 4> bands [#sp.band<q 0 to 9, k 0 to 4096, lo -inf, hi 0>]> : tensor<1x1024x2x64xf32>
+  // CHECK: sp.shift %{{.*}} from %{{.*}} by 2 in <zigzag 4096 on "sp" of 4> seen_by <rows <contiguous 9 on "sp" of 4> bands [#sp.band<q 0 to 9, k 0 to 4096, lo -2, hi 0>]> : tensor<1x1024x2x64xf32>{{$}}
+  %straight = sp.shift %k from %src by 2 in <zigzag 4096 on "sp" of 4> seen_by <rows <contiguous 9 on "sp" of 4> bands [#sp.band<q 0 to 9, k 0 to 4096, lo -2, hi 0>]> : tensor<1x1024x2x64xf32>
   // CHECK: %{{.*}}:2, %[[MOVED:.*]] = sp.shift_start %{{.*}}, %{{.*}} from %{{.*}} by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x32xf32>{{$}}
   %k2, %v2, %moved = sp.shift_start %k1, %v1 from %src by 1 in <zigzag 4096 on "sp" of 4> : tensor<1x1024x2x64xf32>, tensor<1x1024x2x32xf32>
   // CHECK: sp.wait %[[MOVED]]

@@ -11,7 +11,7 @@ sp.mesh @mesh <["sp" = 4]> sequence "sp"
 // AUTO: remark: [Analysis] Alternative {{.*}} bytes=134144, {{.*}}strategy=ring
 // AUTO: remark: [Analysis] Alternative {{.*}} bytes=50304, {{.*}}strategy=ulysses
 // AUTO: remark: [Analysis] Alternative {{.*}} bytes=147456, {{.*}}strategy=allgather
-// AUTO: remark: [Analysis] Alternative {{.*}} bytes=83712, {{.*}}strategy="2d with 2 heads"
+// AUTO: remark: [Analysis] Alternative {{.*}} bytes=70400, {{.*}}strategy="2d with 2 heads"
 // AUTO: remark: [Passed] Planned {{.*}}name=near, plan="ulysses over 4 ranks
 // AUTO-NOT: gradients of
 // CHECK-LABEL: @attention_in_sight

@@ -29,7 +29,10 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
     travel. In a layout by batches blocks go round in the group of each rank, which
     may be by itself. A negative distance is the way back. Blocks with `needed_by` go
     `hops` times at most, or a whole turn: one that no such rank on the rest of
-    that way needs stays where it is.
+    that way needs stays where it is. Blocks `seen_by` others go straight from their
+    owner to another rank, or gradients of them straight back from there: only the
+    rows between the first and the last that this rank sees in a slice travel, the
+    others are zeros.
     ```
     rank      0   1   2   3
     before    a   b   c   d
@@ -40,6 +43,8 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
     (C3) operands have as many rows as the layout's largest rank.
     (C4) `hops` is at least 1 and less than a whole turn.
     (C5) blocks with `needed_by` go to the next rank or to the one before.
+    (C6) blocks `seen_by` others go along the layout's whole axis and are not
+    `needed_by` anybody further on, nor of a batch.
 
     ```mlir
     %k1, %v1 = sp.shift %k, %v from %src by 1 in <zigzag 4096 on "sp" of 4>
@@ -49,10 +54,10 @@ class Sp_ShiftBase<bit start> : Sp_CommOp<"shift", start> {
   dag moved = (ins Variadic<AnyRankedTensor>:$inputs, Index:$source, I64Attr:$distance, Sp_LayoutAttr:$layout,
                        OptionalAttr<I64Attr>:$hops, OptionalAttr<Sp_AxisAttr>:$along,
                        OptionalAttr<Sp_LayoutAttr>:$heads, OptionalAttr<I64Attr>:$kv_heads,
-                       OptionalAttr<Sp_ReadersAttr>:$needed_by);
+                       OptionalAttr<Sp_ReadersAttr>:$needed_by, OptionalAttr<Sp_ReadersAttr>:$seen_by);
   let arguments = !con(moved, streams);
   let assemblyFormat = "$inputs `from` $source `by` $distance (`hops` $hops^)? (`along` $along^)? `in` $layout"
-                       # " (`heads` $heads^ `of` $kv_heads)? (`needed_by` $needed_by^)?" # streamText # " attr-dict `:` type($inputs)"
+                       # " (`heads` $heads^ `of` $kv_heads)? (`needed_by` $needed_by^)? (`seen_by` $seen_by^)?" # streamText # " attr-dict `:` type($inputs)"
                        # " `` custom<SameTypes>(ref(type($inputs)), type($results))";
   let hasVerifier = 1;
 }

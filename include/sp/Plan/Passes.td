@@ -33,9 +33,12 @@ def PlanAttentionPass : Pass<"sp-plan-attention", "::mlir::ModuleOp"> {
   let description = [{
     A plan that an attention already has is kept. `auto` takes the strategy of
     which a rank sends fewest bytes, the ring where all-gather sends as many. One
-    layout serves every attention of a sequence, zigzag where a mask is causal;
-    `2d` deals rows otherwise than the rest, so that attentions of a sequence take
-    it together, where they all send fewer bytes then, or none of them does.
+    layout serves every attention of a sequence, zigzag where a mask is causal, and
+    `auto` takes it with the strategies: it counts them all under each layout, those
+    too that `2d` deals rows by and, where the mask of another attention needs zigzag,
+    contiguous ones. Time that ranks lose under a plan that leaves them without heads
+    or with fewer pairs than others counts before bytes. A ring whose blocks few ranks
+    see, as of a window, becomes a `halo`: rows go straight to those that see them.
     `2d` without `heads` gives a ring owner as many ranks as there are kv heads, at
     most, so that none is copied. A `bidirectional` ring has all blocks after half
     as many steps, of two blocks each; in a double ring it is the inner one.

@@ -20,6 +20,7 @@ struct AskedFactors {
 /// Factors whose product is the size of an axis.
 struct AxisFactors {
   int64_t heads = 1, outer = 1, inner = 1, gather = 1;
+  bool isDirect = false; ///< blocks of the ring go straight to their readers
 
   int64_t ring() const { return outer * inner; }
   int64_t product() const { return heads * ring() * gather; }
@@ -45,6 +46,8 @@ struct Strategy {
 
   /// Whether more than one rank works on an attention.
   bool spreads() const { return factors(2, {.heads = 2}).product() > 1; }
+  /// Whether queries may meet the keys one block after another.
+  bool takesTurns() const { return !gathersKeys && !factors(2, {}).isDirect; }
 };
 
 /// All of them, in the order in which `auto` prefers them.

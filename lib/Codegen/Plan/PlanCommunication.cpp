@@ -130,9 +130,14 @@ void MoveWriter::write(ShiftStartOp op) {
                             layout, axis,
                             expressions.expression(op.getSource()), distance)));
   }
-  if (std::optional<ReadersAttr> readers = op.getNeededBy()) {
+  std::optional<ReadersAttr> readers =
+      op.getSeenBy() ? op.getSeenBy() : op.getNeededBy();
+  if (readers) {
     shift.needs = std::make_unique<plan::NeedsT>();
+    shift.needs->straight = op.getSeenBy().has_value();
     RingWay way = op.getWay(tables.getMesh());
+    if (shift.needs->straight)
+      way.step = 1;
     shift.needs->factor = tables.factorNumber(layout.getAxis());
     shift.needs->queries = tables.layoutNumber(readers->getRows());
     shift.needs->bands = bandList(readers->getBands());

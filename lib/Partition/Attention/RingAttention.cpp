@@ -24,6 +24,12 @@
 //   step 0           shift own block on       attend own
 //   steps 1 to n-1   shift block on           attend block (r - t) mod n
 //
+// Where few ranks see a block, as in a window, it goes straight to each of
+// them, with the rows that are seen there, and its gradients straight back:
+//
+//   own block to r + d, for each d          attend own
+//   for each d                              attend block r - d, gradients home
+//
 // Blocks are keys and values or, of gradients, queries with what belongs to
 // them. Gradients of what travels follow their block: once it is attended, they
 // go where it is attended next, and from the last rank home, which is one hop
@@ -67,6 +73,8 @@ RingAttention::Result RingAttention::emit(const State &state,
   AxisAttr outer = plan.getOuterAxis();
   if (dealt.rows.isOfBatch())
     return turnInGroup(state, own);
+  if (plan.getDirect())
+    return goStraight(state, own);
   if (windows == 1)
     return turn(state, own, zero);
   auto window = [&](OpFoldResult number, const State &state,
@@ -114,6 +122,33 @@ RingAttention::Result RingAttention::turn(State state, RingBlock own,
   Value from = source(window, builder.getIndexAttr(hopsOn), 1);
   state = attend(state, here.on, from);
   return {state, shiftGradients(here.on.gradients, from, inner)};
+}
+
+/// Each block goes from its owner to all that see rows of it, all at once, and
+/// what these make of its gradients comes back the same way.
+RingAttention::Result RingAttention::goStraight(State state, RingBlock own) {
+  AxisAttr ring = plan.getInnerAxis();
+  int64_t ranks = plan.getInner();
+  SmallVector<std::pair<int64_t, RingBlock>> blocks;
+  std::optional<std::vector<int64_t>> distances =
+      toAlgebra(dealt.readers.getBands())
+          .readerDistances(toAlgebra(dealt.readers.getRows()),
+                           toAlgebra(dealt.rows), ranks);
+  for (int64_t distance : *distances) {
+    int64_t way = 2 * distance > ranks ? distance - ranks : distance;
+    blocks.emplace_back(way, shift(own, rank, ring, way));
+  }
+  state = attend(state, own, rank);
+  SmallVector<Value> sums = own.gradients;
+  for (auto &[way, block] : blocks) {
+    Value from = source(builder.getIndexAttr(0),
+                        builder.getIndexAttr((way + ranks) % ranks), 1);
+    state = attend(state, block, from);
+    for (auto [sum, home] :
+         llvm::zip(sums, shiftGradients(block.gradients, from, ring, -way)))
+      sum = stablehlo::AddOp::create(builder, loc, sum, home);
+  }
+  return {state, sums};
 }
 
 /// What comes after the last step, a turn further, nobody needs.
@@ -322,9 +357,14 @@ SmallVector<Value> RingAttention::shiftHeads(ValueRange values, Value source,
   AxisAttr along;
   if (axis != dealt.rows.getAxis())
     along = axis;
+  ReadersAttr seenBy;
+  if (plan.getDirect()) {
+    seenBy = dealt.readers;
+    readers = {};
+  }
   auto moved = ShiftOp::create(
       builder, loc, values.getTypes(), values, source, distance, dealt.rows,
       hops, along, haveHeads ? dealt.heads : LayoutAttr(),
-      haveHeads ? dealt.headCount : IntegerAttr(), readers);
+      haveHeads ? dealt.headCount : IntegerAttr(), readers, seenBy);
   return llvm::to_vector(ValueRange(moved.getResults()));
 }

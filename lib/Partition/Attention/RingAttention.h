@@ -57,6 +57,7 @@ private:
   Result turnBothWays(Step here, OpFoldResult window,
                       ArrayRef<Value> ownGradients);
   Result turnInGroup(State state, RingBlock own);
+  Result goStraight(State state, RingBlock own);
   Step step(OpFoldResult number, State state, Blocks here, OpFoldResult window);
   using Body = function_ref<Step(Value, const State &, const Blocks &)>;
   /// Steps `first` to `end`, exclusive.

@@ -227,15 +227,99 @@ Bands Bands::transposed() const {
   return Bands(std::move(turned));
 }
 
+std::vector<Interval> Bands::readersNear(const Layout &queries,
+                                         const Layout &keys,
+                                         int64_t owner) const {
+  std::vector<Interval> near;
+  auto add = [&](const Band &band, int64_t first, int64_t last) {
+    first = std::max(first, band.k0);
+    last = std::min(last, band.k1 - 1);
+    if (first > last)
+      return;
+    int64_t lo = band.hi == unboundedAbove
+                     ? band.q0
+                     : saturate(std::max<Wide>(band.q0, Wide(first) - band.hi));
+    int64_t hi =
+        band.lo == unboundedBelow
+            ? band.q1
+            : saturate(std::min<Wide>(band.q1, Wide(last) - band.lo + 1));
+    for (Interval owners : queries.ownersNear(lo, hi))
+      near.push_back(owners);
+  };
+  for (const Range &range : keys.ranges(owner))
+    for (const Band &band : list) {
+      int64_t last = range.at(range.count - 1);
+      // Keys that lie as far apart as an owner's queries have readers alike.
+      bool areAlike =
+          range.stride > 1 && queries.kind() == LayoutKind::striped &&
+          range.stride == queries.ranks() && band.lo != unboundedBelow &&
+          band.hi != unboundedAbove && Wide(band.hi) - band.lo < range.stride;
+      if (!areAlike) {
+        add(band, range.first, last);
+        continue;
+      }
+      int64_t ranks = queries.ranks(),
+              first =
+                  (range.first % ranks - band.hi % ranks + 2 * ranks) % ranks,
+              end = first + band.hi - band.lo + 1;
+      near.push_back({first, std::min(end, ranks)});
+      near.push_back({0, end - ranks});
+    }
+  return near;
+}
+
+std::vector<Interval> Bands::seenRows(const Layout &queries, int64_t reader,
+                                      const Layout &keys, int64_t owner) const {
+  std::vector<Interval> rows;
+  for (const Slice &slice : restrict(queries, reader, keys, owner))
+    rows.push_back({slice.k0, slice.k1});
+  std::sort(rows.begin(), rows.end(), [](const Interval &a, const Interval &b) {
+    return a.begin < b.begin;
+  });
+  std::vector<Interval> joined;
+  for (const Interval &each : rows)
+    if (!joined.empty() && each.begin <= joined.back().end)
+      joined.back().end = std::max(joined.back().end, each.end);
+    else
+      joined.push_back(each);
+  return joined;
+}
+
+std::optional<std::vector<int64_t>>
+Bands::readerDistances(const Layout &queries, const Layout &keys,
+                       size_t most) const {
+  int64_t ranks = keys.ranks();
+  std::vector<int64_t> found;
+  for (int64_t owner = 0; owner < ranks; ++owner)
+    for (Interval near : readersNear(queries, keys, owner))
+      for (int64_t reader = near.begin; reader < near.end; ++reader) {
+        int64_t distance = (reader - owner + ranks) % ranks;
+        auto at = std::lower_bound(found.begin(), found.end(), distance);
+        bool isKnown = at != found.end() && *at == distance;
+        if (distance == 0 || isKnown ||
+            restrict(queries, reader, keys, owner).empty())
+          continue;
+        if (found.size() == most)
+          return std::nullopt;
+        found.insert(at, distance);
+      }
+  return found;
+}
+
 int64_t Bands::ringReach(const Layout &queries, const Layout &keys,
                          int64_t owner, const RingWay &way,
                          int64_t above) const {
+  std::vector<Interval> near = readersNear(queries, keys, owner);
   auto isSeen = [&](int64_t hop) {
     int64_t digit = way.digit(way.moved(owner, hop * way.step));
     int64_t first = way.first + (above * way.size + digit) * way.stride;
-    for (int64_t reader = first; reader < first + way.stride; ++reader)
-      if (!restrict(queries, reader, keys, owner).empty())
-        return true;
+    for (Interval readers : near) {
+      int64_t end = std::min(first + way.stride, readers.end);
+      for (int64_t reader = std::max(first, readers.begin); reader < end;
+           ++reader)
+        if (!restrict(queries, reader, keys, owner).empty())
+          return true;
+    }
     return false;
   };
   int64_t reach = std::min(way.hops, way.size - 1);

@@ -305,6 +305,37 @@ std::vector<Interval> Layout::rowsIn(int64_t owner, int64_t lo,
   return algebra::rowsIn(ranges(owner), lo, hi);
 }
 
+std::vector<Interval> Layout::ownersNear(int64_t lo, int64_t hi) const {
+  lo = std::max<int64_t>(lo, 0);
+  hi = std::min(hi, positions);
+  if (lo >= hi)
+    return {};
+  std::vector<Interval> near;
+  auto add = [&](int64_t first, int64_t last) {
+    if (first <= last)
+      near.push_back({first * parts, (last + 1) * parts});
+  };
+  if (cut.count > 1 || table || dealt == LayoutKind::batch) {
+    near.push_back({0, ranks()});
+  } else if (dealt == LayoutKind::contiguous) {
+    add(ringPlace(*this, lo).owner, ringPlace(*this, hi - 1).owner);
+  } else if (dealt == LayoutKind::zigzag) {
+    Parts chunks{whole, 2 * owners};
+    int64_t first = chunks.find(lo), last = chunks.find(hi - 1),
+            mirror = 2 * owners - 1;
+    add(first, std::min(last, owners - 1));
+    add(mirror - last, mirror - std::max(first, owners));
+  } else if (hi - lo >= owners) {
+    near.push_back({0, ranks()});
+  } else {
+    int64_t first = lo % owners, last = (hi - 1) % owners;
+    add(first, first <= last ? last : owners - 1);
+    if (first > last)
+      add(0, last);
+  }
+  return near;
+}
+
 bool Layout::operator==(const Layout &other) const {
   return positions == other.positions && whole == other.whole &&
          owners == other.owners && parts == other.parts &&

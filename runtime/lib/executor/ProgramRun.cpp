@@ -121,12 +121,27 @@ Status ProgramRun::gemm(const plan::GemmT &gemm) {
   return multiply(gemm, {a, b, bias, c});
 }
 
+Status ProgramRun::clear(const plan::SendRecvT &transfer) {
+  for (const auto &block : transfer.receives) {
+    std::byte *to = nullptr;
+    const plan::ViewT &view = *block->strided->view;
+    if (Status failure = rank.resolve(view, scope, to))
+      return failure;
+    if (Status failure = fill(to, 0, view.bytes))
+      return failure;
+  }
+  return Status::success();
+}
+
 Status ProgramRun::sendRecv(const Step &step, const plan::SendRecvT &transfer) {
   Transfer moved;
   if (Status failure = resolve(step, transfer, moved))
     return failure;
   if (moved.to == rank.number && moved.from == rank.number)
     return move(moved.incoming, moved.outgoing);
+  if (transfer.needs && transfer.needs->straight)
+    if (Status failure = clear(transfer))
+      return failure;
   int channel = static_cast<int>(step.command->stream);
   Requests requests;
   if (!moved.outgoing.empty())

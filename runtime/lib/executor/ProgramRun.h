@@ -63,6 +63,8 @@ protected:
 private:
   Status gemm(const plan::GemmT &gemm);
   Status sendRecv(const Step &step, const plan::SendRecvT &transfer);
+  /// Rows that do not travel become zeros.
+  Status clear(const plan::SendRecvT &transfer);
   Status copy(const plan::CopyT &copy);
   Status fill(const plan::FillT &fill);
   Status rowsTable(const plan::RowsTableT &table);

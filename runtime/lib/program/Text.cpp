@@ -212,8 +212,7 @@ private:
       text += std::string(" ") + name + "=" + view(*term->view);
     return text;
   }
-  std::string moved(const List<plan::MovedT> &values,
-                    const char *preposition) const;
+  std::string moved(const List<plan::MovedT> &values, const char *word) const;
   std::string blocks(const char *verb, const List<plan::BlockT> &blocks) const;
 
   const plan::PlanT &plan;
@@ -223,9 +222,10 @@ private:
 };
 
 std::string needs(const plan::NeedsT &needs) {
-  return "   where needed within " + std::to_string(needs.hops) +
-         (needs.hops == 1 ? " hop" : " hops") +
-         (needs.step < 0 ? " back" : "") + " by" +
+  std::string within = "where needed within " + std::to_string(needs.hops) +
+                       (needs.hops == 1 ? " hop" : " hops") +
+                       (needs.step < 0 ? " back" : "");
+  return "   " + (needs.straight ? "rows seen" : within) + " by" +
          maskText(needs.bands, needs.documents);
 }
 
@@ -279,14 +279,14 @@ std::string Printer::blocks(const char *verb,
 
 /// A layout stands behind the last of neighbours that it deals.
 std::string Printer::moved(const List<plan::MovedT> &values,
-                           const char *preposition) const {
+                           const char *word) const {
   std::string line;
   for (size_t i = 0; i < values.size(); ++i) {
     const plan::MovedT &value = *values[i];
     line += (i == 0 ? "" : ", ") + view(*value.source->view) + " to " +
             view(*value.target->view);
     if (i + 1 == values.size() || values[i + 1]->layout != value.layout)
-      line += std::string("   rows ") + preposition + " layout " +
+      line += std::string("   rows ") + word + " layout " +
               std::to_string(value.layout);
   }
   return line;

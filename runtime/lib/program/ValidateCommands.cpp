@@ -123,6 +123,8 @@ Status CommandValidator::checkNeeds(const plan::SendRecvT &transfer) {
       dealt.push_back(block->rows->layout);
   for (uint32_t layout : dealt) {
     const plan::LayoutT &rows = *plan.layouts[layout];
+    if (needs.straight && rows.kind == plan::LayoutKind::batch)
+      return fail(SPRT_DAMAGED) << "rows of a batch that go straight";
     if (rows.ranks * rows.split != ranks)
       return fail(SPRT_DAMAGED)
              << "rows are dealt to " << rows.ranks * rows.split

@@ -79,6 +79,24 @@ struct BlockOnWay {
   int64_t owner, receiver;
 };
 
+/// The rows of a block that travel straight between its owner and another rank.
+Status straightRows(RankView &rank, const RowOfBatch &here, const Step &step,
+                    const algebra::Layout &keys, int64_t owner, int64_t peer,
+                    std::vector<algebra::Interval> &out_rows) {
+  const plan::NeedsT &needs = *step.command->operation.AsSendRecv()->needs;
+  const plan::FactorT &ring = *rank.program.plan->factors[needs.factor];
+  int64_t own = rank.coordinates[needs.factor],
+          other = peer / ring.stride % ring.size;
+  if (owner != own && owner != other)
+    return fail(SPRT_DAMAGED)
+           << "a block of owner " << owner << " that goes straight between "
+           << own << " and " << other;
+  out_rows = here.mask(rank.program, step)
+                 .seenRows(here.layout(needs.queries),
+                           owner == own ? other : own, keys, owner);
+  return Status::success();
+}
+
 /// Whether a block is needed where its receiver takes it to.
 bool isNeeded(RankView &rank, const RowOfBatch &here, const Step &step,
               const algebra::Layout &keys, const BlockOnWay &block) {
@@ -129,7 +147,8 @@ Status GroupWalk::strided(const plan::StridedT &strided, int64_t rows,
 
 Status Walk::blocks(const Step &step, const plan::SendRecvT &transfer,
                     const std::vector<std::unique_ptr<plan::BlockT>> &list,
-                    int64_t receiver, Message &out_message) {
+                    int64_t sender, int64_t receiver, Message &out_message) {
+  bool goesOn = transfer.needs && !transfer.needs->straight;
   for (const auto &block : list) {
     int64_t owner = 0, heads = 0;
     if (Status failure = evaluate(*block->rows->owner, scope, owner))
@@ -140,15 +159,20 @@ Status Walk::blocks(const Step &step, const plan::SendRecvT &transfer,
     // Whoever is no owner holds nothing.
     if (owner < 0 || owner >= layout.ranks())
       continue;
-    if (transfer.needs &&
-        !isNeeded(self, here, step, layout, {owner, receiver}))
+    if (goesOn && !isNeeded(self, here, step, layout, {owner, receiver}))
       continue;
+    std::vector<algebra::Interval> rows = {{0, layout.count(owner)}};
+    if (transfer.needs && transfer.needs->straight)
+      if (Status failure =
+              straightRows(self, here, step, layout, owner,
+                           sender == self.number ? receiver : sender, rows))
+        return failure;
     Piece piece;
     if (Status failure =
             strided(*block->strided, layout.count(owner), heads, piece))
       return failure;
-    if (piece.bytes() > 0)
-      out_message.push_back(piece);
+    for (algebra::Interval each : rows)
+      addRows(out_message, piece, {each.begin, each.size(), 1});
   }
   return Status::success();
 }
@@ -164,11 +188,11 @@ Status Walk::resolve(const Step &step, const plan::SendRecvT &transfer,
     return fail(SPRT_DAMAGED)
            << "a transfer to rank " << to << " and from rank " << from << " of "
            << program.ranks();
-  if (Status failure =
-          blocks(step, transfer, transfer.sends, to, out_transfer.outgoing))
+  if (Status failure = blocks(step, transfer, transfer.sends, self.number, to,
+                              out_transfer.outgoing))
     return failure;
-  if (Status failure = blocks(step, transfer, transfer.receives, self.number,
-                              out_transfer.incoming))
+  if (Status failure = blocks(step, transfer, transfer.receives, from,
+                              self.number, out_transfer.incoming))
     return failure;
   bool alone = to == self.number && from == self.number;
   int64_t sent = messageBytes(out_transfer.outgoing);

@@ -194,6 +194,10 @@ private:
     if (moved.to != rank.number)
       prediction.bytesSent += times * messageBytes(moved.outgoing);
     touch(moved.incoming);
+    if (transfer.needs && transfer.needs->straight)
+      for (const auto &block : transfer.receives)
+        if (Status failure = touch(*block->strided->view))
+          return failure;
     return touchOfAnyBatch(transfer);
   }
 

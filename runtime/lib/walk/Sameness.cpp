@@ -196,6 +196,9 @@ bool Sameness::isSame(const plan::RowsT &rows, const LoopBounds &loops) const {
 
 bool Sameness::areAllNeeded(const Step &step, const plan::NeedsT &needs,
                             uint32_t keys) {
+  // Who sees which rows differs by rank.
+  if (needs.straight)
+    return false;
   std::vector<int64_t> key = {keys,
                               needs.queries,
                               needs.stride,

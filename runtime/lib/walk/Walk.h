@@ -175,10 +175,11 @@ private:
   Status whileLoop(const Step &step, const plan::WhileT &loop);
   Status choose(const Step &step, const plan::CaseT &choice);
 
-  /// The blocks that travel to `receiver`, as one message.
+  /// The blocks that travel from `sender`, who is this rank, to `receiver`, or
+  /// the other way round, as one message.
   Status blocks(const Step &step, const plan::SendRecvT &transfer,
                 const std::vector<std::unique_ptr<plan::BlockT>> &list,
-                int64_t receiver, Message &out_message);
+                int64_t sender, int64_t receiver, Message &out_message);
 };
 
 } // namespace sprt

@@ -97,6 +97,15 @@ public:
   std::vector<Slice> restrict(const Layout &queries, int64_t queryOwner,
                               const Layout &keys, int64_t keyOwner) const;
 
+  /// The rows of keys of `owner` that bound what queries of `reader` see: from
+  /// the first to the last key of each slice.
+  std::vector<Interval> seenRows(const Layout &queries, int64_t reader,
+                                 const Layout &keys, int64_t owner) const;
+  /// How much further than an owner ranks are that see keys of it, others than
+  /// itself: numbers below the ranks, ascending. Nothing if there are more than
+  /// `most`.
+  std::optional<std::vector<int64_t>>
+  readerDistances(const Layout &queries, const Layout &keys, size_t most) const;
   /// How many hops the block of keys of `owner` travels along a way, among the
   /// ranks of `above`: as far as one of them, or of those below them, sees a
   /// key of it; 0 if none does.
@@ -118,6 +127,10 @@ public:
   const char *name(int64_t queries, int64_t keys) const;
 
 private:
+  /// Owners of queries among whom are all that see a key of `owner`.
+  std::vector<Interval> readersNear(const Layout &queries, const Layout &keys,
+                                    int64_t owner) const;
+
   std::vector<Band> list;
 };
 

@@ -155,6 +155,9 @@ public:
   int64_t toGlobal(int64_t owner, int64_t row) const;
   /// Who holds a position, 0 <= position < length(), and in which row.
   Place toLocal(int64_t position) const;
+  /// Owners among whom are all that hold a position of [lo, hi): perhaps
+  /// others too, as where parts or blocks are cut anew.
+  std::vector<Interval> ownersNear(int64_t lo, int64_t hi) const;
   /// The rows of an owner whose positions lie in [lo, hi).
   std::vector<Interval> rowsIn(int64_t owner, int64_t lo, int64_t hi) const;
 
