@@ -320,6 +320,18 @@ bool RowRegion::storesInside() const {
   });
 }
 
+/// Reshapes join rows to what is behind them, or take them apart: these are as
+/// many tokens in rows of another size.
+int64_t RowRegions::tokensOf(LayoutAttr rows) const {
+  if (auto known = tokens.find(rows); known != tokens.end())
+    return known->second;
+  int64_t length = rows.getLength(), all = 0;
+  for (auto [seeded, ofRow] : tokens)
+    if (length % seeded.getLength() == 0 || seeded.getLength() % length == 0)
+      all = std::max(all, seeded.getLength() * ofRow);
+  return std::max<int64_t>(all / length, 1);
+}
+
 std::vector<RowRegion> RowRegions::findIn(Block &block) {
   std::vector<RowRegion> regions;
   DenseSet<Value> inside, behind;
@@ -337,7 +349,7 @@ std::vector<RowRegion> RowRegions::findIn(Block &block) {
       continue;
     }
     if (regions.empty() || readsBehind || regions.back().rows != rows) {
-      regions.push_back({rows, {}, {}, {}, tokens.at(rows)});
+      regions.push_back({rows, {}, {}, {}, tokensOf(rows)});
       inside.clear();
       behind.clear();
     }

@@ -85,6 +85,8 @@ private:
   void splitIota(stablehlo::IotaOp op);
   /// The rows that an operation computes by itself, or sums; null for others.
   LayoutAttr memberRows(Operation *op);
+  /// How many tokens a row of such rows is.
+  int64_t tokensOf(LayoutAttr rows) const;
   bool isLocal(Operation *op, LayoutAttr rows);
   bool isSum(Operation *op);
   /// Has others read what a reshape of the region reads, in its own shape.
@@ -94,7 +96,7 @@ private:
   bool settle(RowRegion &region);
 
   ShardingPropagation propagation;
-  /// Of a row, by what deals the rows.
+  /// Of a row, by what attention deals the rows.
   DenseMap<LayoutAttr, int64_t> tokens;
   DenseSet<Operation *> excluded;
   SmallVector<Operation *> discarded;
