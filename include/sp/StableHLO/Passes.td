@@ -74,6 +74,21 @@ def ForgetCheckpointsPass : Pass<"sp-forget-checkpoints", "::mlir::func::FuncOp"
   }];
 }
 
+def PairBatchesPass : Pass<"sp-pair-batches", "::mlir::func::FuncOp"> {
+  let summary = "Write indices that count a batch as batch dimensions";
+  let description = [{
+    Of `x[arange(B), i]` one component of the indices is the position along the
+    batch, that of the operand and that of the indices. As batch dimensions these
+    are dealt together.
+    ```mlir
+    %at = stablehlo.concatenate %counts, %i, dim = 1 : 3x2
+    %y = "stablehlo.scatter"(%x, %at, %u) ... inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1]
+    // becomes
+    %y = "stablehlo.scatter"(%x, %i, %u) ... inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1]
+    ```
+  }];
+}
+
 def SelectScattersPass : Pass<"sp-select-scatters", "::mlir::func::FuncOp"> {
   let summary = "Write a scatter of one update a row as a choice";
   let description = [{
