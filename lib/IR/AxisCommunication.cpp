@@ -6,8 +6,9 @@
 //   redeal           dealt to dealt, or to equal
 //   all_to_all       rows dealt to heads dealt, and back
 //   shift            as it is: each rank has the rows of another
-//   attend           dealt as the queries; gradients of keys as the keys, or
-//                    partial where only queries are dealt
+//   attend           dealt as the queries, or varying where only keys are
+//                    dealt; gradients of keys as the keys, or partial where
+//                    only queries are dealt
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,21 +13,21 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t inner, int64_t gather, LayoutKind layout,
                                Placement, int64_t groups, bool bidirectional,
                                bool queriesTravel, int64_t turns, int64_t holds,
-                               int64_t rowSplit, bool direct) {
-  if (std::min({heads, outer, inner, gather, groups, turns}) < 1)
+                               int64_t rowSplit, bool direct, int64_t merge) {
+  if (std::min({heads, outer, inner, gather, groups, turns, merge}) < 1)
     return emitError() << "expected positive factors of axis \""
                        << axis.getText() << "\" but got heads " << heads
                        << ", outer " << outer << ", inner " << inner
                        << ", gather " << gather << ", groups " << groups
-                       << ", turns " << turns;
+                       << ", turns " << turns << ", merge " << merge;
   std::optional<int64_t> ranks = 1;
-  for (int64_t factor : {heads, outer, inner, gather})
+  for (int64_t factor : {heads, outer, inner, gather, merge})
     ranks = ranks ? llvm::checkedMul(*ranks, factor) : std::nullopt;
   if (!ranks || *ranks > Layout::maxRanks)
     return emitError() << "expected factors of axis \"" << axis.getText()
                        << "\" of at most " << Layout::maxRanks
                        << " ranks but got " << heads << " x " << outer << " x "
-                       << inner << " x " << gather;
+                       << inner << " x " << gather << " x " << merge;
   if (rowSplit < 1 || *ranks % rowSplit != 0 ||
       (rowSplit > 1 && inner * outer > 1 && heads > 1))
     return emitError() << "expected rows in parts that divide the " << *ranks
@@ -43,10 +43,12 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected a layout by batches alone to hold a number "
                           "of positions but got "
                        << holds;
-  if (isBatch && (outer > 1 || gather > 1 || bidirectional || inner == 1))
+  if (isBatch &&
+      (outer > 1 || gather > 1 || merge > 1 || bidirectional || inner == 1))
     return emitError() << "expected one ring, which turns one way, for a "
                           "layout by batches but got outer "
                        << outer << ", inner " << inner << ", gather " << gather
+                       << ", merge " << merge
                        << (bidirectional ? ", both ways" : "");
   return success();
 }
@@ -62,14 +64,14 @@ PlanAttr PlanAttr::withQueriesTravel(bool travel) const {
   return get(getContext(), getAxis(), getHeads(), getOuter(), getInner(),
              getGather(), getLayout(), getPlacement(), getGroups(),
              getBidirectional(), travel, getTurns(), getHolds(), getRowSplit(),
-             getDirect() && !travel);
+             getDirect() && !travel, getMerge());
 }
 
 PlanAttr PlanAttr::withDirect() const {
   return get(getContext(), getAxis(), getHeads(), getOuter(), getInner(),
              getGather(), getLayout(), getPlacement(), getGroups(),
              getBidirectional(), getQueriesTravel(), getTurns(), getHolds(),
-             getRowSplit(), /*direct=*/true);
+             getRowSplit(), /*direct=*/true, getMerge());
 }
 
 static LayoutAttr allRows(PlanAttr plan, int64_t length) {
@@ -97,6 +99,12 @@ static LayoutAttr inBlocks(LayoutAttr layout, PlanAttr plan) {
 LayoutAttr PlanAttr::getRows(int64_t length) const {
   LayoutAttr rows = allRows(*this, length);
   return getTurns() == 1 ? rows : inBlocks(rows, *this);
+}
+
+LayoutAttr PlanAttr::getQueryRows(int64_t length) const {
+  return getMerge() > 1 && length < getRanks()
+             ? LayoutAttr::getDense(getContext(), length)
+             : getRows(length);
 }
 
 LayoutAttr PlanAttr::getRingRows(int64_t length) const {

@@ -61,10 +61,10 @@ AttentionRows AttentionLocalizer::dealAttention(Value query, Value key,
                                                 std::optional<PlanAttr> plan,
                                                 DimAttr batch,
                                                 DimAttr rows) const {
-  auto layoutOf = [&](DimAttr whole, DimAttr wish) {
+  auto layoutOf = [&](DimAttr whole, DimAttr wish, bool isOfKeys) {
     int64_t length = whole.getAtoms()[0].getSize();
     if (plan && plan->getRanks() > 1)
-      return plan->getRows(length);
+      return isOfKeys ? plan->getRows(length) : plan->getQueryRows(length);
     if (wish && wish.getAtoms().size() == 1 && isDealt(wish))
       return wish.getAtoms()[0].getLayout();
     return LayoutAttr::getDense(builder.getContext(), length);
@@ -77,8 +77,8 @@ AttentionRows AttentionLocalizer::dealAttention(Value query, Value key,
   AttentionRows dealt;
   dealt.queries = plan && plan->getTurns() > 1
                       ? plan->getRows(queryDims[1].getAtoms()[0].getSize())
-                      : layoutOf(queryDims[1], rows);
-  dealt.keys = layoutOf(keyDims[1], DimAttr());
+                      : layoutOf(queryDims[1], rows, /*isOfKeys=*/false);
+  dealt.keys = layoutOf(keyDims[1], DimAttr(), /*isOfKeys=*/true);
   dealt.queryDim = dimOf(dealt.queries, queryDims[1]);
   dealt.keyDim = dimOf(dealt.keys, keyDims[1]);
   dealt.batch =

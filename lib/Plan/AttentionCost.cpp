@@ -24,7 +24,7 @@ public:
       : op(op), plan(plan), batch(batch), bands(toAlgebra(op.bands)) {
     ArrayRef<int64_t> q = op.query.getShape(), v = op.value.getShape();
     kvHeads = v[2];
-    queries = toAlgebra(plan.getRows(q[1]));
+    queries = toAlgebra(plan.getQueryRows(q[1]));
     keys = toAlgebra(plan.getRows(v[1]));
     auto ofTerms = [&](ArrayRef<Type> terms) {
       int64_t bytes = 0;
@@ -64,6 +64,9 @@ public:
   }
 
   int64_t area(int64_t rank) const {
+    if (plan.getMerge() > 1)
+      return static_cast<int64_t>(sprt::algebra::area(
+          bands.restrict(Layout::dense(queries.length()), 0, keys, rank)));
     bool joins = plan.getHeads() > 1;
     return static_cast<int64_t>(sprt::algebra::area(bands.restrict(
         joins ? ringQueries : queries, joins ? rank / plan.getHeads() : rank,
@@ -79,6 +82,8 @@ public:
                   op.keyPartBytes;
     if (plan.getHeads() > 1)
       bytes += headBytes(rank);
+    if (plan.getMerge() > 1)
+      bytes += mergedBytes(rank);
     return bytes;
   }
 
@@ -215,6 +220,28 @@ private:
                       peers * termsToHeads.second) +
            batch * (peerRows * own.heads * op.queriesToRows +
                     peerKeyRows * own.keyResultBytes);
+  }
+
+  /// An all-reduce of so many numbers of a state.
+  int64_t reducedBytes(int64_t rank, int64_t numbers) const {
+    int64_t own =
+        Layout(Kind::contiguous, numbers, plan.getRanks()).count(rank);
+    return (numbers + own * (plan.getRanks() - 2)) * op.stateBytes;
+  }
+
+  /// Queries for all ranks, and what these make of them.
+  int64_t mergedBytes(int64_t rank) const {
+    int64_t heads = batch * op.query.getDimSize(2), rows = queries.length();
+    bool isForward = op.queryPartBytes == 0;
+    int64_t size = isForward ? op.value.getDimSize(3) : op.query.getDimSize(3);
+    int64_t greatest = isForward ? reducedBytes(rank, rows * heads) : 0;
+    if (queries.ranks() == 1)
+      return greatest + reducedBytes(rank, rows * heads * size) +
+             (isForward ? reducedBytes(rank, rows * heads) : 0);
+    int64_t own = queries.count(rank);
+    return own * (heads * op.queryBytes + queryTermBytes) *
+               (plan.getRanks() - 1) +
+           greatest + (rows - own) * heads * (size + isForward) * op.stateBytes;
   }
 
   const CountedAttention &op;

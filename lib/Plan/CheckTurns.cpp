@@ -11,14 +11,15 @@ LogicalResult mlir::sp::checkTurns(int64_t turns, const Strategy *asked,
     return success();
   Location loc = attentions.front().getLoc();
   if (asked && !asked->takesTurns())
-    return emitError(loc) << "expected --chunks with a strategy that "
-                          << (asked->gathersKeys
-                                  ? "does not keep the keys of all ranks"
-                                  : "hands keys on for one block after another")
-                          << " but got \"" << asked->name << "\"; take "
-                          << listStrategies([](const Strategy &one) {
-                               return one.spreads() && one.takesTurns();
-                             });
+    return emitError(loc)
+           << "expected --chunks with a strategy that "
+           << (asked->gathersKeys || asked->gathersQueries
+                   ? "does not keep the keys, or the queries, of all ranks"
+                   : "hands keys on for one block after another")
+           << " but got \"" << asked->name << "\"; take "
+           << listStrategies([](const Strategy &one) {
+                return one.spreads() && one.takesTurns();
+              });
   if (backward == "q")
     return emitError(loc)
            << "expected keys and values to travel in the backward of rings "

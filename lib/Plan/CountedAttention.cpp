@@ -58,6 +58,10 @@ static int64_t rowBytes(Value value) {
          elementBytes(type.getElementType());
 }
 
+static int64_t stateBytesOf(RankedTensorType query) {
+  return query.getElementType().isF64() ? 8 : 4;
+}
+
 static RankedTensorType ofHeads(RankedTensorType type, int64_t heads) {
   SmallVector<int64_t> shape(type.getShape());
   shape[2] = heads;
@@ -67,13 +71,16 @@ static RankedTensorType ofHeads(RankedTensorType type, int64_t heads) {
 CountedAttention::CountedAttention(AttentionOp op, HeadPartAttr part)
     : bands(op.getBands()), query(op.getQuery().getType()),
       value(op.getValue().getType()),
+      perQuery(op.getTermsOf(TermKind::PerQuery).getTypes()),
       perKey(op.getTermsOf(TermKind::PerKey).getTypes()),
       perQueryToHeads(op.getTermsOf(TermKind::PerQuery).getTypes()),
       perKeyToHeads(op.getTermsOf(TermKind::PerKey).getTypes()),
       keyBytes(rowBytes(op.getKey()) + rowBytes(op.getValue())),
-      queriesToHeads(rowBytes(op.getQuery())), keysToHeads(keyBytes),
+      queryBytes(rowBytes(op.getQuery())), queriesToHeads(queryBytes),
+      keysToHeads(keyBytes),
       queriesToRows(rowBytes(op.getResult()) +
-                    (op.getLse() ? rowBytes(op.getLse()) : 0)) {
+                    (op.getLse() ? rowBytes(op.getLse()) : 0)),
+      stateBytes(stateBytesOf(query)) {
   keepHeads(part);
 }
 
@@ -93,9 +100,9 @@ CountedAttention::CountedAttention(AttentionBackwardOp op, HeadPartAttr part)
       perKeyToHeads(op.getTermsOf(TermKind::PerKey).getTypes()),
       keyBytes(rowBytes(op.getKey()) + rowBytes(op.getValue())),
       queriesToRows(rowBytes(op.getDQuery())),
-      keysToRows(rowBytes(op.getDKey()) + rowBytes(op.getDValue())) {
+      keysToRows(rowBytes(op.getDKey()) + rowBytes(op.getDValue())),
+      stateBytes(stateBytesOf(query)) {
   keepHeads(part);
-  int64_t stateBytes = elementBytes(op.getLse().getType().getElementType());
   queriesToHeads =
       rowBytes(op.getDOutput()) + rowBytes(op.getLse()) + stateBytes;
   queryBytes = rowBytes(op.getQuery()) + queriesToHeads;
@@ -114,9 +121,9 @@ CountedAttention::CountedAttention(AttentionBackwardOp op, HeadPartAttr part)
 }
 
 SmallVector<int64_t> CountedAttention::key() const {
-  SmallVector<int64_t> key = {keyBytes,     queryBytes,    queriesToHeads,
-                              keysToHeads,  queriesToRows, keysToRows,
-                              keyPartBytes, queryPartBytes};
+  SmallVector<int64_t> key = {keyBytes,     queryBytes,     queriesToHeads,
+                              keysToHeads,  queriesToRows,  keysToRows,
+                              keyPartBytes, queryPartBytes, stateBytes};
   auto add = [&](auto attributeOrType) {
     key.push_back(
         reinterpret_cast<intptr_t>(attributeOrType.getAsOpaquePointer()));

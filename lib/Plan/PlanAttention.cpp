@@ -66,7 +66,7 @@ struct PlanAttentionPass
 PlanAttr PlanAttentionPass::makePlan(const AxisFactors &factors,
                                      LayoutKind kind, int64_t groups,
                                      int64_t split) {
-  auto [heads, outer, inner, gather, isDirect] = factors;
+  auto [heads, outer, inner, gather, merge, isDirect] = factors;
   // One rank has all positions, in order.
   if (factors.product() == 1 && (turns > 1 || kind == LayoutKind::Batch))
     kind = LayoutKind::Contiguous;
@@ -80,7 +80,7 @@ PlanAttr PlanAttentionPass::makePlan(const AxisFactors &factors,
       heads > 1 || gather > 1 ? groups : 1, bidirectional && inner > 1,
       /*queriesTravel=*/false, turns,
       kind == LayoutKind::Batch ? tokensPerRank.getValue() : 0,
-      sharesRows || factors.product() == 1 ? 1 : split, isDirect);
+      sharesRows || factors.product() == 1 ? 1 : split, isDirect, merge);
 }
 
 int64_t leastKvHeads(ArrayRef<PlannedAttention> attentions) {
@@ -235,7 +235,7 @@ Candidates PlanAttentionPass::findCandidates(const PlannedAttention &op,
   for (const Strategy &tried : strategies()) {
     if (!tried.takesTurns() && turns > 1)
       continue;
-    if (tried.isTried)
+    if (tried.isTried && (!tried.gathersQueries || !op.dealsPairs(ranks())))
       consider(tried, {0, 0, tried.gathersKeys ? gatheredGroups(op) : 1});
     if (tried.isTriedByHeads)
       for (int64_t factor : headFactors(op.heads, ranks()))

@@ -26,6 +26,18 @@ bool PlannedAttention::hasTermsOfPairs() const {
   });
 }
 
+bool PlannedAttention::dealsPairs(int64_t ranks) const {
+  auto isOfQueries = [](Value pair) {
+    return cast<RankedTensorType>(pair.getType()).getDimSize(2) > 1;
+  };
+  return queries >= ranks && llvm::any_of(ops, [&](Operation *op) {
+           if (auto forward = dyn_cast<AttentionOp>(op))
+             return llvm::any_of(forward.getTermsOf(TermKind::Pair),
+                                 isOfQueries);
+           return hasTermsByQueries(cast<AttentionBackwardOp>(op));
+         });
+}
+
 int64_t PlannedAttention::estimateBytes(PlanAttr candidate,
                                         int64_t localBatch) const {
   int64_t bytes = 0;

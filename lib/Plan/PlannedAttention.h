@@ -31,6 +31,9 @@ struct PlannedAttention {
   /// Whether a score function of its gradients reads terms of each pair, of
   /// which ranks have those of their queries.
   bool hasTermsOfPairs() const;
+  /// Whether a score function reads terms of each pair that are dealt with the
+  /// queries over so many ranks: whole they may be more than keys and values.
+  bool dealsPairs(int64_t ranks) const;
   /// The mean of what a rank sends.
   int64_t estimateBytes(PlanAttr candidate, int64_t localBatch) const;
   /// Of that what keys and values take in a ring, once, in one element of the

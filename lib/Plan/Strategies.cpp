@@ -8,6 +8,7 @@
 //   2d            heads = H, ring of P / H    LoongTrain, USP
 //   double-ring   windows of W, P / W of them LoongTrain
 //   halo          inner = P, direct           halos of stencils
+//   split-kv      merge = P                   Flash-Decoding, vLLM's decode
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,7 @@ using namespace mlir::sp;
 /// ring.
 static AxisFactors ringOf(int64_t heads, int64_t ring, int64_t window) {
   int64_t inner = window > 1 ? window : ring;
-  return {heads, ring / inner, inner, 1};
+  return {.heads = heads, .outer = ring / inner, .inner = inner};
 }
 
 static constexpr Strategy kStrategies[] = {
@@ -98,6 +99,14 @@ static constexpr Strategy kStrategies[] = {
      .hasRing = true,
      .dealsBatches = true,
      .isTriedByHeads = true},
+    {.name = "split-kv",
+     .factors =
+         [](int64_t ranks, const AskedFactors &) {
+           return AxisFactors{.merge = ranks};
+         },
+     .isOf = [](const AxisFactors &factors) { return factors.merge > 1; },
+     .gathersQueries = true,
+     .isTried = true},
 };
 
 ArrayRef<Strategy> mlir::sp::strategies() { return kStrategies; }
@@ -110,7 +119,7 @@ const Strategy *mlir::sp::findStrategy(StringRef name) {
 
 const Strategy &mlir::sp::strategyOf(PlanAttr plan) {
   AxisFactors factors{plan.getHeads(), plan.getOuter(), plan.getInner(),
-                      plan.getGather(), plan.getDirect()};
+                      plan.getGather(), plan.getMerge(), plan.getDirect()};
   const Strategy *found = llvm::find_if(
       kStrategies, [&](const Strategy &one) { return one.isOf(factors); });
   return found == std::end(kStrategies) ? kStrategies[0] : *found;

@@ -37,6 +37,12 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
       return op.emitOpError() << "expected gather to take the whole axis but "
                                  "got "
                               << plan;
+    if (plan.getMerge() > 1 &&
+        (plan.getMerge() != plan.getRanks() || plan.getTurns() > 1))
+      return op.emitOpError()
+             << "expected merge to take the whole axis, and all queries in one "
+                "turn, but got "
+             << plan;
     if (plan.getOuter() > 1 && plan.getInner() == 1)
       return op.emitOpError()
              << "expected inner windows of more than one rank but got " << plan;
@@ -82,6 +88,8 @@ struct VerifyPlanPass : mlir::sp::impl::VerifyPlanPassBase<VerifyPlanPass> {
       return success();
     for (Value value : {op.getQuery(), op.getKey()}) {
       int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
+      if (value == op.getQuery() && plan.getQueryRows(length).isDense())
+        continue;
       LayoutAttr rows = plan.getRows(length);
       auto [other, known] =
           first.try_emplace(length, op.getOperation(), rows).first->second;

@@ -87,8 +87,19 @@ LogicalResult Coverage::finish(MutableArrayRef<RankIndices> ranks) const {
   const Side &staying = last.staying, &travelling = last.travelling;
   sprt::algebra::Layout stayingRows = toAlgebra(staying.rows),
                         travellingRows = toAlgebra(travelling.rows);
-  // Different moves are different owners.
   int64_t group = ranks.front().groupOf(travelling.rows);
+  // Queries that all ranks have meet one block on each: states are merged.
+  if (stayingRows.ranks() == 1 && group > 1) {
+    if (met.size() == 1)
+      return success();
+    return last.op->emitOpError()
+           << "is the last of its " << last.name << ", in which "
+           << staying.name << " that every rank has have met the "
+           << travelling.name << " of " << met.size()
+           << " owners, which would count " << met.size()
+           << " times in what ranks add up";
+  }
+  // Different moves are different owners.
   if (int64_t(met.size()) == group)
     return success();
   sprt::algebra::Bands bands = toAlgebra(last.seen());

@@ -46,7 +46,7 @@ def compile(
 
     model: what `export` returned, StableHLO text, or the path of a file with text.
     mesh: axes and sizes, `{"dp": 2, "sp": 4}` or `"dp=2,sp=4"`; default: the module's own mesh.
-    strategy: auto, none, allgather, ulysses, ring; see `sp-compile --help`.
+    strategy: auto, none, allgather, ulysses, ring, split-kv; see `sp-compile --help`.
     output: where to keep the artifact; default: a temporary file that goes with the Executable.
     far: with `offload="host"` the directory of far memory; default: memory. Warns where nothing goes there.
     named: any other option of sp-compile by its name with underscores: `seq_axis="sp"`,

@@ -16,7 +16,7 @@ import layers
 import magnitudes
 import scores
 
-STRATEGIES = ("auto", "none", "allgather", "ulysses", "ring", "double-ring", "2d", "halo")
+STRATEGIES = ("auto", "none", "allgather", "ulysses", "ring", "double-ring", "2d", "halo", "split-kv")
 LAYOUTS = ("auto", "contiguous", "zigzag", "striped")
 PLACEMENTS = ("head-first", "context-first")
 # What travels in a ring's backward; "": --backward is not given.

@@ -22,7 +22,8 @@ def formula(strategy: str, ranks: int, heads: int, kind: attentions.Attention) -
     result too, but each element once, and kv heads again for every rank that needs them.
     2D is Ulysses over `heads` ranks around a ring of what it leaves each of them. A ring
     that turns both ways sends as much as one that turns one way, and heads that come in
-    groups as much as all at once.
+    groups as much as all at once. Where states are merged queries go to every other rank, a
+    number of each and head is combined on all of them, and sums of results, in f32, at home.
     """
     element = jnp.dtype(kind.dtype).itemsize
     rows = kind.batch * LENGTH // ranks
@@ -31,7 +32,8 @@ def formula(strategy: str, ranks: int, heads: int, kind: attentions.Attention) -
     ring = ranks // heads
     exchanged = element * rows * (2 * width + 2 * replicated) * (heads - 1) // heads
     turned = element * 2 * rows * heads * replicated // heads * (ring - 1)
-    return {"ulysses": exchanged, "2d": exchanged + turned}.get(
+    merged = rows * (ranks - 1) * (element * width + 4 * (2 * kind.heads + width + kind.heads))
+    return {"ulysses": exchanged, "2d": exchanged + turned, "split-kv": merged}.get(
         strategy, element * 2 * rows * kv_width * (ranks - 1)
     )
 
@@ -167,7 +169,7 @@ def main() -> int:
     ):
         name = f"bytes-{kind.heads}-{kind.kv_heads}-{kind.dtype}"
         program = tools.program(name, kind, *kind.arrays(LENGTH, LENGTH, 0))
-        for strategy in ("ring", "ulysses", "allgather", "double-ring", "2d"):
+        for strategy in ("ring", "ulysses", "allgather", "double-ring", "2d", "split-kv"):
             for layout in ("contiguous", "zigzag", "striped"):
                 for ranks in (2, 4, 8):
                     options = (f"--mesh=sp={ranks}", f"--strategy={strategy}", f"--layout={layout}")

@@ -17,7 +17,7 @@ import harness
 import llama
 from spmlir.exported import lower
 
-STRATEGIES = ("ring", "ulysses", "allgather", "double-ring", "2d")
+STRATEGIES = ("ring", "ulysses", "allgather", "double-ring", "2d", "split-kv")
 # A model in which values, not weights, take memory, and the arena's part that is left.
 LONG = llama.Config(
     layers=4, tokens=1024, vocabulary=64, width=64, hidden=128, heads=4, kv_heads=1, head_size=16

@@ -37,6 +37,7 @@ STRATEGIES = (
     ("2d", ("--placement=context-first", "--backward=q")),
     ("allgather", ("--head-groups=2",)),
     ("ulysses", ("--head-groups=2",)),
+    ("split-kv", ()),
 )
 LAYOUTS = ("contiguous", "zigzag", "striped")
 

@@ -116,7 +116,7 @@ class Row:
 
 def every_row() -> list[Row]:
     """Strategies and layouts, each way to vary them once."""
-    strategies = "ring", "double-ring", "ulysses", "2d", "allgather", "halo"
+    strategies = "ring", "double-ring", "ulysses", "2d", "allgather", "halo", "split-kv"
     layouts = "contiguous", "zigzag", "striped"
     rows = [Row(strategy, layout) for strategy in strategies for layout in layouts]
     rows += [Row(strategy, "zigzag", dp=2) for strategy in strategies if strategy != "double-ring"]

@@ -29,6 +29,7 @@ PLANS = (
     ("--mesh=sp=6", "--strategy=2d", "--heads=2", "--layout=contiguous"),
     ("--mesh=dp=2,sp=4", "--strategy=2d", "--heads=2", "--placement=context-first"),
     ("--mesh=sp=2,tp=2", "--strategy=ring"),
+    ("--mesh=sp=3", "--strategy=split-kv"),
     ("--mesh=sp=3", "--strategy=ring", "--target=cuda", "--emulation"),
 )
 

@@ -23,7 +23,7 @@ MASKS: dict[str, dict[str, Any]] = {
     "causal": {"is_causal": True},
     "window": {"local_window_size": (5, 2)},
 }
-STRATEGIES = ("auto", "auto", "auto", "auto", "ring", "allgather", "ulysses", "2d")
+STRATEGIES = ("auto", "auto", "auto", "auto", "ring", "allgather", "ulysses", "2d", "split-kv")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ def drawn(random: Random) -> tuple[Model, tuple[str, ...]]:
     model = Model(heads, tokens, layers, has_gradients=random.random() < 0.5)
     mesh = random.choice(("sp=2", "sp=3", "sp=4", "sp=6", "sp=8", "dp=2,sp=4", "sp=2,tp=3", "tp=2"))
     layout = random.choice(("auto", "auto", "contiguous", "striped"))
-    return model, (f"--mesh={mesh}", f"--strategy={random.choice(STRATEGIES)}", f"--layout={layout}")
+    strategy = random.choice(STRATEGIES) if "sp" in mesh else "auto"
+    return model, (f"--mesh={mesh}", f"--strategy={strategy}", f"--layout={layout}")
 
 
 def main() -> int:

@@ -37,11 +37,11 @@ def settled(case: Case) -> Case:
         case = replace(case, zero=0)
     if case.grad > 1 and not case.has_terms:
         case = replace(case, grad=1)
-    if not case.grad or case.strategy in ("none", "ulysses", "allgather", "halo"):
+    if not case.grad or case.strategy in ("none", "ulysses", "allgather", "halo", "split-kv"):
         case = replace(case, backward="")
     # Where keys are few, these may be what has positions.
     rows = -(-min(case.s, case.k or case.s) // (1 if case.strategy == "none" else case.p))
-    chunks = 0 if case.strategy in ("allgather", "halo") else min(case.chunks, rows)
+    chunks = 0 if case.strategy in ("allgather", "halo", "split-kv") else min(case.chunks, rows)
     case = replace(case, chunks=chunks, backward="kv" if chunks and case.backward else case.backward)
     most = max(1, case.kv_heads() // case.exchanging())
     case = replace(case, groups=min(case.groups, most), turns=0 if case.turns > case.b else case.turns)

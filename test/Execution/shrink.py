@@ -12,7 +12,7 @@ from settle import settled
 # Numbers that are made smaller, first to last, and how far.
 FLOORS = {"b": 1, "dp": 1, "tp": 1, "k": 0, "s": 1, "p": 1, "h": 1, "d": 4, "dv": 0}
 # Simple ones first.
-SIMPLEST = ("none", "ring", "allgather", "ulysses", "double-ring", "2d", "auto")
+SIMPLEST = ("none", "ring", "allgather", "ulysses", "double-ring", "2d", "split-kv", "auto")
 
 
 def simpler(case: cases.Case) -> Iterator[cases.Case]:

@@ -163,3 +163,16 @@ module @c4_turns_never_added {
     return %p : tensor<4xf32>
   }
 }
+
+// -----
+
+// Of all queries each rank has what its own keys make: a state to be merged.
+module @state_never_merged {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func @main(%q: tensor<1x2x1x8xf32> {sp.sharding = #sp.sharding<[[1], [2], [1], [8]]>}, %k: tensor<1x4x1x8xf32> {sp.sharding = #sp.sharding<[[1], [16 by <contiguous 16 on "sp" of 4>], [1], [8]]>}) -> (tensor<1x2x1x8xf32> {sp.sharding = #sp.sharding<[[1], [2], [1], [8]]>}) {
+    // expected-note @below {{it is made here}}
+    %o, %l = sp.attend(%q, %k, %k) queries <contiguous 2 on "" of 1> keys <contiguous 16 on "sp" of 4> bands [#sp.band<q 0 to 2, k 0 to 16, lo -inf, hi inf>] scale 1.000000e+00 as sums_base_2 : (tensor<1x2x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) -> tensor<1x2x1x8xf32>, tensor<1x2x1x2xf32>
+    // expected-error @below {{'func.return' op expected result 0 to be equal along axis "sp" but it is varying; gather or reduce it}}
+    return %o : tensor<1x2x1x8xf32>
+  }
+}

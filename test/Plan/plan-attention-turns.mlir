@@ -12,7 +12,7 @@
 // AUTO: plan <axis = "sp", heads = 4, outer = 1, inner = 1, gather = 1, layout = contiguous, placement = head_first, turns = 3>
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
 
-// GATHER: plan-attention-turns.mlir:[[@LINE+6]]:8: error: expected --chunks with a strategy that does not keep the keys of all ranks but got "allgather"; take ring, ulysses, double-ring or 2d
+// GATHER: plan-attention-turns.mlir:[[@LINE+6]]:8: error: expected --chunks with a strategy that does not keep the keys, or the queries, of all ranks but got "allgather"; take ring, ulysses, double-ring or 2d
 // MOST: plan-attention-turns.mlir:[[@LINE+5]]:8: error: expected --chunks of 1 to 16, the tokens of a rank in an attention, but got 17
 // HUGE: error: expected --chunks of 1 to 16, the tokens of a rank in an attention, but got 9223372036854775807
 // ALONE: error: expected --chunks of 1 to 64, the tokens in an attention, but got 65

@@ -40,6 +40,16 @@ func.func @gather_beside_another_factor(%q: tensor<1x64x8x16xf32>) {
 // -----
 
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
+func.func @merge_beside_another_factor(%q: tensor<1x64x8x16xf32>) {
+  // expected-error @below {{'sp.attention' op expected merge to take the whole axis, and all queries in one turn, but got #sp.plan<axis = "sp", heads = 2, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first, merge = 2>}}
+  %o = sp.attention(%q, %q, %q) bands [] scale 1.0
+     plan <axis = "sp", heads = 2, outer = 1, inner = 1, gather = 1, layout = zigzag, placement = head_first, merge = 2> : tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32>, tensor<1x64x8x16xf32> -> tensor<1x64x8x16xf32>
+  return
+}
+
+// -----
+
+sp.mesh @mesh <["sp" = 4]> sequence "sp"
 func.func @windows_of_one(%q: tensor<1x64x8x16xf32>) {
   // expected-error @below {{'sp.attention' op expected inner windows of more than one rank but got #sp.plan<axis = "sp", heads = 1, outer = 4, inner = 1, gather = 1, layout = zigzag, placement = head_first>}}
   %o = sp.attention(%q, %q, %q) bands [] scale 1.0

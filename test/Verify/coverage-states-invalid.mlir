@@ -214,3 +214,21 @@ module @too_short_for_many {
     return %o9 : tensor<1x4x1x8xf32>
   }
 }
+
+// -----
+
+// Every rank has all queries: what two ranks attend to would count twice when
+// their states are merged.
+module @twice_where_states_are_merged {
+  sp.mesh @mesh <["sp" = 2]> sequence "sp"
+  func.func @main(%q: tensor<1x4x1x8xf32>, %k: tensor<1x4x1x8xf32>, %v: tensor<1x4x1x8xf32>) -> tensor<1x4x1x8xf32> {
+    %rank = sp.rank "sp" : index
+    %other = affine.apply affine_map<()[s0] -> ((s0 + 1) mod 2)>()[%rank]
+    %next:2, %t = sp.shift_start %k, %v from %rank by 1 in <contiguous 8 on "sp" of 2> : tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>
+    %o0, %l0 = sp.attend(%q, %k, %v) queries <contiguous 4 on "sp" of 1> keys <contiguous 8 on "sp" of 2> bands [#sp.band<q 0 to 4, k 0 to 8, lo -inf, hi inf>] scale 1.000000e+00 as sums_base_2 : (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) -> tensor<1x4x1x8xf32>, tensor<1x4x1x2xf32>
+    sp.wait %t
+    // expected-error@+1 {{is the last of its state, in which queries that every rank has have met the keys of 2 owners, which would count 2 times in what ranks add up}}
+    %o1, %l1 = sp.attend(%q, %next#0, %next#1) onto(%o0, %l0) queries <contiguous 4 on "sp" of 1> keys <contiguous 8 on "sp" of 2> from %other bands [#sp.band<q 0 to 4, k 0 to 8, lo -inf, hi inf>] scale 1.000000e+00 as sums_base_2 : (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) -> tensor<1x4x1x8xf32>, tensor<1x4x1x2xf32>
+    return %o1 : tensor<1x4x1x8xf32>
+  }
+}

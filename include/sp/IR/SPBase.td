@@ -315,9 +315,9 @@ def Sp_ReadersAttr : Sp_Attr<"Readers", "readers"> {
 def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
   let summary = "How an attention is spread over a mesh axis";
   let description = [{
-    `heads * outer * inner * gather` is the size of the axis: `heads` ranks exchange heads for rows, a ring has
-    `outer` windows of `inner` ranks, `gather` ranks gather keys and values. Strategies are names of such factors
-    (sp/Plan/Strategies.h). Ranks count heads fastest, then inner, then outer: `"sp:(1)outer"`, `"sp:(outer)inner"`,
+    `heads * outer * inner * gather * merge` is the size of the axis: `heads` ranks exchange heads for rows, a ring has
+    `outer` windows of `inner` ranks, `gather` ranks gather keys and values, `merge` ranks gather queries, attend
+    them to keys of their own and merge the states. Strategies are names of such factors (sp/Plan/Strategies.h). Ranks count heads fastest, then inner, then outer: `"sp:(1)outer"`, `"sp:(outer)inner"`,
     `"sp:(outer*inner)heads"` are the factors of the axis. `placement` says which of them takes neighbouring processes
     when the program is started. With `groups` heads are exchanged, or gathered, in that many groups, one while
     another is computed. A `bidirectional` ring turns both ways at once: blocks go half of the way on and half of it
@@ -336,11 +336,11 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
                         DefaultValuedParameter<"bool", "false">:$queries_travel,
                         DefaultValuedParameter<"int64_t", "1">:$turns, DefaultValuedParameter<"int64_t", "0">:$holds,
                         DefaultValuedParameter<"int64_t", "1">:$row_split,
-                        DefaultValuedParameter<"bool", "false">:$direct);
+                        DefaultValuedParameter<"bool", "false">:$direct, DefaultValuedParameter<"int64_t", "1">:$merge);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    int64_t getRanks() const { return getHeads() * getOuter() * getInner() * getGather(); }
+    int64_t getRanks() const { return getHeads() * getOuter() * getInner() * getGather() * getMerge(); }
     /// Ranks of the ring, 1 where there is none.
     int64_t getRing() const { return getOuter() * getInner(); }
     /// How many hops a block goes on and back in a turn of the inner ring: with
@@ -355,6 +355,9 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     int64_t getSplit() const { return sharesRingRows() ? getHeads() : getRowSplit(); }
     /// How the positions of a sequence are dealt to all ranks.
     LayoutAttr getRows(int64_t length) const;
+    /// The same for queries: where states are merged and there are fewer queries
+    /// than ranks, every rank has all of them.
+    LayoutAttr getQueryRows(int64_t length) const;
     /// How they are dealt to the ring, once heads are exchanged for rows.
     LayoutAttr getRingRows(int64_t length) const;
     /// The same, of which each turn has a part.

@@ -9,16 +9,23 @@
 ///   Ulysses            e * (S/P) * (2 D + 2 Dk) * (P-1) / P
 ///   2D, P = u * r      e * (S/P) * (2 D + 2 Dk) * (u-1) / u
 ///                        + e * 2 * (S/r) * (Dk/u) * (r-1)
+///   split-kv           e * (Q/P) * D * (P-1) + g * Q * (D + 3 H) * (P-1) / P
 ///
-/// with Dk = u d where u > Hk. Gradients, g bytes an element while parts of
-/// them are added up, travel the same ways, do before and dq, dk, dv after; in
-/// a ring dk and dv follow k and v and come home, which is a hop more; or q, do
-/// and, g bytes for each query and head, lse and delta travel, and dq follows:
+/// with Dk = u d where u > Hk, and Q queries that are dealt, of states of g
+/// bytes a number: the greatest scores are combined on every rank, sums where
+/// the query is at home. Fewer queries than ranks are not dealt, and states of
+/// g * 2 * Q * (D + 2 H) * (P-1) / P combined on every rank. Gradients, g bytes
+/// an element while parts of them are added up, travel the same ways, do before
+/// and dq, dk, dv after; in a ring dk and dv follow k and v and come home,
+/// which is a hop more; or q, do and, g bytes for each query and head, lse and
+/// delta travel, and dq follows:
 ///
 ///   ring               e * 2 * (S/P) * Dk * (P-1) + g * 2 * (S/P) * Dk * P
 ///   ring, queries      (e * 2 * D + g * 2 * H) * (S/P) * (P-1)
 ///                        + g * (S/P) * D * P
 ///   all-gather         e * 2 * (S/P) * Dk * (P-1) + g * 2 * (S/P) * Dk * (P-1)
+///   split-kv           (e * 2 * D + g * 2 * H) * (Q/P) * (P-1)
+///                        + g * Q * D * (P-1) / P
 ///   Ulysses            e * (S/P) * (2 D + 2 Dk) * (P-1) / P, and 2 g for each
 ///                        query and head: lse and delta; q, k and v once more
 ///                        where those of the forward are out of sight
@@ -62,9 +69,10 @@ struct CountedAttention {
   /// travels with them; what of queries and keys is exchanged for heads,
   /// without what the forward has exchanged; what goes back to queries and
   /// keys; and parts of gradients of keys, and of queries, that ranks add up.
+  /// Of one number of a state.
   int64_t keyBytes = 0, queryBytes = 0, queriesToHeads = 0, keysToHeads = 0,
           queriesToRows = 0, keysToRows = 0, keyPartBytes = 0,
-          queryPartBytes = 0;
+          queryPartBytes = 0, stateBytes = 0;
 
 private:
   void keepHeads(HeadPartAttr part);

@@ -19,11 +19,11 @@ struct AskedFactors {
 
 /// Factors whose product is the size of an axis.
 struct AxisFactors {
-  int64_t heads = 1, outer = 1, inner = 1, gather = 1;
+  int64_t heads = 1, outer = 1, inner = 1, gather = 1, merge = 1;
   bool isDirect = false; ///< blocks of the ring go straight to their readers
 
   int64_t ring() const { return outer * inner; }
-  int64_t product() const { return heads * ring() * gather; }
+  int64_t product() const { return heads * ring() * gather * merge; }
 };
 
 struct Strategy {
@@ -36,6 +36,8 @@ struct Strategy {
   bool takesHeads = false, takesInner = false;
   /// Whether heads come in groups, that are exchanged or that are gathered.
   bool takesGroups = false, gathersKeys = false;
+  /// Whether every rank has all queries, whose states are merged.
+  bool gathersQueries = false;
   /// Whether blocks travel, one way or both, of keys or of queries.
   bool hasRing = false;
   /// Whether the documents of a batch may say which rank has which tokens.
@@ -47,7 +49,9 @@ struct Strategy {
   /// Whether more than one rank works on an attention.
   bool spreads() const { return factors(2, {.heads = 2}).product() > 1; }
   /// Whether queries may meet the keys one block after another.
-  bool takesTurns() const { return !gathersKeys && !factors(2, {}).isDirect; }
+  bool takesTurns() const {
+    return !gathersKeys && !gathersQueries && !factors(2, {}).isDirect;
+  }
 };
 
 /// All of them, in the order in which `auto` prefers them.

@@ -77,6 +77,22 @@ SmallVector<Value> AttentionMoves::scatterRows(ValueRange values,
           .getResults());
 }
 
+SmallVector<Value> AttentionMoves::sumRows(ValueRange values,
+                                           LayoutAttr rows) const {
+  return rows.isDense() ? reduce(values, Reduction::Sum)
+                        : scatterRows(values, rows);
+}
+
+SmallVector<Value> AttentionMoves::reduce(ValueRange values,
+                                          Reduction kind) const {
+  return llvm::to_vector_of<Value>(
+      AllReduceOp::create(
+          builder, loc, values.getTypes(), values, kind,
+          AxisListAttr::get(builder.getContext(), plan.getAxis()),
+          plan.getRanks())
+          .getResults());
+}
+
 Value AttentionMoves::exchange(Value value, const HeadRange &range,
                                const ExchangedRows &rows, bool toRows) const {
   auto type = cast<RankedTensorType>(value.getType());

@@ -70,6 +70,9 @@ public:
                   Value after) const;
   /// Of every row the sum over ranks, on the rank whose it is.
   SmallVector<Value> scatterRows(ValueRange values, LayoutAttr rows) const;
+  /// The same, or the sum on every rank where all have the rows.
+  SmallVector<Value> sumRows(ValueRange values, LayoutAttr rows) const;
+  SmallVector<Value> reduce(ValueRange values, Reduction kind) const;
   /// From rows of all heads of a range to joined rows of its dealt heads:
   /// [batch, rows, heads] or with a last dimension.
   Value toHeads(Value value, const HeadRange &range,

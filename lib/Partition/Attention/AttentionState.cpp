@@ -2,8 +2,30 @@
 
 #include "Attention/AttentionState.h"
 
+#include "sp/StableHLO/TensorTypes.h"
+
 using namespace mlir;
 using namespace mlir::sp;
+
+/// Gradients of scores are weights times what their products with values get,
+/// less delta: where lse has a cotangent, more by that. The model sums p * dp
+/// over keys: where do is infinite that is NaN, or it is infinite as all dp,
+/// and dp - delta is NaN.
+Value mlir::sp::deltaOf(OpBuilder &builder, Location loc, Value output,
+                        Value cotangent, Value ofLse, Type element) {
+  RankedTensorType type = typeOf(cotangent).clone(element);
+  Value left = convertType(builder, loc, cotangent, type),
+        right = convertType(builder, loc, output, type);
+  Value product = stablehlo::MulOp::create(builder, loc, left, right);
+  Value zero = splat(builder, loc, type, builder.getZeroAttr(element));
+  product = stablehlo::AddOp::create(
+      builder, loc, product,
+      stablehlo::MulOp::create(builder, loc, left, zero));
+  Value delta = sumDim(builder, loc, product, 3);
+  if (!ofLse)
+    return delta;
+  return stablehlo::SubtractOp::create(builder, loc, delta, ofLse);
+}
 
 std::pair<RankedTensorType, RankedTensorType>
 AttentionState::types(Value query) {
@@ -52,10 +74,31 @@ SoftmaxState AttentionState::begin(Value query, const HeadRange &heads) {
   SmallVector<int64_t> shape(lseType.getShape());
   shape.back() = 1;
   auto half = RankedTensorType::get(shape, element);
-  Value one = splat(builder, loc, half, builder.getFloatAttr(element, 1));
-  return {output,
-          stablehlo::ConcatenateOp::create(
-              builder, loc, lseType, ValueRange{broadcast(half), one}, 3)};
+  return {output, stablehlo::ConcatenateOp::create(
+                      builder, loc, lseType,
+                      ValueRange{broadcast(half), sinkCount(half)}, 3)};
+}
+
+Value AttentionState::sinkCount(RankedTensorType type) {
+  Value one =
+      splat(builder, loc, type, builder.getFloatAttr(type.getElementType(), 1));
+  if (!isMerged())
+    return one;
+  auto ranks =
+      LayoutAttr::get(builder.getContext(), LayoutKind::Contiguous,
+                      plan.getRanks(), plan.getAxis(), plan.getRanks());
+  Value rank = positionsOf(builder, loc, dealtDim(ranks));
+  auto rankType = cast<RankedTensorType>(rank.getType());
+  Value isFirst = stablehlo::CompareOp::create(
+      builder, loc, rank,
+      splat(builder, loc, rankType, builder.getI32IntegerAttr(0)),
+      stablehlo::ComparisonDirection::EQ);
+  isFirst = stablehlo::BroadcastInDimOp::create(
+      builder, loc, RankedTensorType::get(type.getShape(), builder.getI1Type()),
+      isFirst, ArrayRef<int64_t>{3});
+  Value none =
+      splat(builder, loc, type, builder.getZeroAttr(type.getElementType()));
+  return stablehlo::SelectOp::create(builder, loc, isFirst, one, none);
 }
 
 /// Whether `bands` leave rows without a key.
@@ -105,6 +148,57 @@ Value AttentionState::numberOf(Value sums, int64_t index) {
                                           start, limit, stride);
   shape.pop_back();
   return stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), part);
+}
+
+Value AttentionState::joinSums(Value greatest, Value sum) {
+  auto type = cast<RankedTensorType>(sum.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.push_back(1);
+  auto apart = [&](Value value) -> Value {
+    return stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), value);
+  };
+  SmallVector<Value> both = {apart(greatest), apart(sum)};
+  shape.back() = 2;
+  return stablehlo::ConcatenateOp::create(builder, loc, type.clone(shape), both,
+                                          3);
+}
+
+Value AttentionState::power(Value exponent) {
+  auto type = cast<RankedTensorType>(exponent.getType());
+  if (!op.getScore())
+    exponent = stablehlo::MulOp::create(
+        builder, loc, exponent,
+        splat(builder, loc, type,
+              builder.getFloatAttr(type.getElementType(), llvm::numbers::ln2)));
+  return stablehlo::ExpOp::create(builder, loc, exponent);
+}
+
+/// Parts are brought to the greatest exponent of any rank and added up. One
+/// that has it counts as it is, so that rows of -inf everywhere stay what they
+/// are.
+SoftmaxState AttentionState::merge(SoftmaxState state,
+                                   const AttentionMoves &moves,
+                                   LayoutAttr rows) {
+  Value own = greatest(state.lse),
+        all = moves.reduce(own, Reduction::Max).front();
+  auto type = cast<RankedTensorType>(own.getType());
+  Value one =
+      splat(builder, loc, type, builder.getOneAttr(type.getElementType()));
+  Value below = stablehlo::SubtractOp::create(builder, loc, own, all);
+  Value isGreatest = stablehlo::CompareOp::create(
+      builder, loc, own, all, stablehlo::ComparisonDirection::EQ);
+  Value weight =
+      stablehlo::SelectOp::create(builder, loc, isGreatest, one, power(below));
+  auto outputType = cast<RankedTensorType>(state.output.getType());
+  Value ofOutput = stablehlo::BroadcastInDimOp::create(
+      builder, loc, outputType, weight, ArrayRef<int64_t>{0, 1, 2});
+  SmallVector<Value> parts = {
+      stablehlo::MulOp::create(builder, loc, state.output, ofOutput),
+      stablehlo::MulOp::create(builder, loc, sum(state.lse), weight)};
+  parts = moves.sumRows(parts, rows);
+  if (!rows.isDense())
+    all = takeDim(builder, loc, all, 1, dealtDim(rows));
+  return {parts[0], joinSums(all, parts[1])};
 }
 
 Value AttentionState::nan(RankedTensorType type) {

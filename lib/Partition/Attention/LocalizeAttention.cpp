@@ -7,6 +7,8 @@
 //                                           and back with the result
 //   inner    k, v = shift, W - 1 times      W attends onto one state
 //   outer    k, v = shift along windows     a turn of the inner ring each
+//   merge    q = all_gather                 one attend, every q x own keys,
+//                                           and the state of all ranks
 //
 // Gathered or exchanged heads may come in groups, of which two are there at
 // once:
@@ -42,8 +44,8 @@ public:
             {}},
         terms(attention.terms), headPart(attention.headPart),
         moves(builder, loc, plan, attention.query, attention.key),
-        states(builder, op, plan && plan.getRing() > 1, attention.sink,
-               attention.mean),
+        states(builder, op, plan && (plan.getRing() > 1 || plan.getMerge() > 1),
+               attention.sink, attention.mean),
         queries(attention.queries), keys(attention.keys),
         heads(moves.allHeads()) {}
 
@@ -52,6 +54,8 @@ public:
       return emitGathered();
     if (plan && plan.getHeads() > 1)
       return emitHeads();
+    if (plan && plan.getMerge() > 1)
+      return emitMerged();
     if (moves.isInTurns())
       queries = queries.getByTurn();
     return emitQueries(query);
@@ -163,6 +167,17 @@ private:
       moves.toHeads(held.operands, group.kv, keyRows);
       return {q, held, group};
     });
+  }
+
+  /// Attends all queries to the keys that are here, and merges what the ranks
+  /// make of them.
+  State emitMerged() {
+    LayoutAttr rows = queries;
+    if (!rows.isDense()) {
+      queries = denseLayout(rows);
+      moves.gatherRows(0, query, terms.of(TermKind::PerQuery), rows, Value());
+    }
+    return finalize(states.merge(attend(begin(), own), moves, rows));
   }
 
   State emitRing() {

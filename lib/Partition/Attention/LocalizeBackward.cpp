@@ -8,6 +8,8 @@
 //            dq, dk, dv = all_to_all        kv heads of several ranks: sum
 //   rings    k, v = shift, dk, dv follow    RingAttention.cpp
 //            q, do, ... = shift, dq follows where queries travel
+//   merge    q, do, lse, delta = all_gather one attend_backward, every q x own
+//            dq = reduce_scatter            keys
 //
 // In turns, the gradients of one block of queries after another are made, onto
 // those of the keys that turns before have left.
@@ -38,8 +40,8 @@ public:
       : builder(builder), op(backward.op), loc(op.getLoc()),
         plan(op.getPlan().value_or(PlanAttr())),
         here{{{backward.query, backward.cotangent, backward.lse,
-               makeDelta(backward.output, backward.cotangent,
-                         backward.lseCotangent)},
+               deltaOf(builder, loc, backward.output, backward.cotangent,
+                       backward.lseCotangent, stateType())},
               llvm::to_vector(backward.terms.of(TermKind::PerQuery)),
               {}},
              {{backward.key, backward.value},
@@ -75,59 +77,34 @@ private:
       return emitGathered();
     if (plan && plan.getHeads() > 1)
       return emitHeads();
+    if (plan && plan.getMerge() > 1)
+      return emitMerged();
     if (moves.isInTurns())
       queryRows = queryRows.getByTurn();
     return roundKeys(emitQueries());
-  }
-
-  int64_t batch() {
-    return typeOf(here.queries.operands[kQuery]).getDimSize(0);
   }
 
   Type stateType() {
     return cast<RankedTensorType>(op.getLse().getType()).getElementType();
   }
 
-  Value convert(Value value, Type element) {
-    auto type = cast<RankedTensorType>(value.getType());
-    if (type.getElementType() == element)
-      return value;
-    return stablehlo::ConvertOp::create(builder, loc, type.clone(element),
-                                        value);
+  Value convert(Value value, RankedTensorType like) {
+    return convertType(builder, loc, value,
+                       typeOf(value).clone(like.getElementType()));
   }
 
   Value roundQuery(Value gradient) {
-    return convert(gradient, op.getDQuery().getType().getElementType());
+    return convert(gradient, op.getDQuery().getType());
   }
   Value roundKey(Value gradient) {
-    return convert(gradient, op.getDKey().getType().getElementType());
+    return convert(gradient, op.getDKey().getType());
   }
   Value roundValue(Value gradient) {
-    return convert(gradient, op.getDValue().getType().getElementType());
+    return convert(gradient, op.getDValue().getType());
   }
   Gradients roundKeys(const Gradients &whole) {
     return {whole.query, roundKey(whole.key), roundValue(whole.value),
             whole.terms};
-  }
-
-  /// One number a query and head. Gradients of scores are weights times what
-  /// their products with values get, less delta: where lse has a cotangent,
-  /// more by that. The model sums p * dp over keys: where do is infinite that
-  /// is NaN, or it is infinite as all dp, and dp - delta is NaN.
-  Value makeDelta(Value output, Value cotangent, Value ofLse) {
-    Value left = convert(cotangent, stateType()),
-          right = convert(output, stateType());
-    Value product = stablehlo::MulOp::create(builder, loc, left, right);
-    auto type = cast<RankedTensorType>(left.getType());
-    Value zero =
-        splat(builder, loc, type, builder.getZeroAttr(type.getElementType()));
-    product = stablehlo::AddOp::create(
-        builder, loc, product,
-        stablehlo::MulOp::create(builder, loc, left, zero));
-    Value delta = sumDim(builder, loc, product, 3);
-    if (!ofLse)
-      return delta;
-    return stablehlo::SubtractOp::create(builder, loc, delta, ofLse);
   }
 
   /// Attends the groups of heads that `bring` brings, and joins what
@@ -178,6 +155,28 @@ private:
           moves.scatterRows({parts.key, parts.value}, rows);
       return roundKeys({parts.query, own[0], own[1], parts.terms});
     });
+  }
+
+  /// Brings all queries to the keys that are here, and adds up what the ranks'
+  /// keys make of each query where it is at home.
+  Gradients emitMerged() {
+    LayoutAttr rows = queryRows;
+    // Sums over queries are then parts by what a rank has of the keys.
+    rowsAtHome = keyRows;
+    if (!rows.isDense()) {
+      queryRows = denseLayout(rows);
+      moves.gatherRows(0, here.queries.operands, here.queries.terms, rows,
+                       Value());
+    }
+    Gradients whole = emitRing();
+    SmallVector<Value> ofRows = {whole.query};
+    for (auto [number, term] : llvm::enumerate(whole.terms))
+      if (!sums.isSum(number))
+        ofRows.push_back(term);
+    ofRows = moves.sumRows(ofRows, rows);
+    whole.query = roundQuery(ofRows.front());
+    whole.terms = sums.joined(ArrayRef(ofRows).drop_front());
+    return roundKeys(whole);
   }
 
   /// Exchanges rows for heads, attends, and goes back. Exchanges keep their
@@ -233,7 +232,8 @@ private:
     for (Value operand : llvm::reverse(here.queries.operands))
       rows.insert(rows.begin(), {operand});
     SmallVector<Value> carried = firstKeys();
-    llvm::append_range(carried, sums.soFar(batch()));
+    llvm::append_range(carried,
+                       sums.soFar(typeOf(rows.front().whole).getDimSize(0)));
     auto attendTurn = [&](Value turn, ArrayRef<Value> parts,
                           ValueRange before) -> QueryTurns::Made {
       RingBlock &queries = here.queries;

@@ -31,6 +31,8 @@ void Seeds::seedAttention(Value queries, Value keys,
     return;
   for (Value value : {queries, keys}) {
     int64_t length = cast<RankedTensorType>(value.getType()).getDimSize(1);
+    if (value == queries && plan->getQueryRows(length).isDense())
+      continue;
     layouts.try_emplace({plan->getAxis(), length}, plan->getRows(length));
     propagation.deal(value, 1, dealtDim(layoutFor(plan->getAxis(), length)));
   }
@@ -125,7 +127,8 @@ SmallVector<DimAttr> mlir::sp::dimsOfPair(std::optional<PlanAttr> plan,
       ShardingAttr::getReplicated(pair.getContext(), pair.getShape())
           .getDims());
   dims[0] = batch;
-  if (pair.getDimSize(2) == 1)
+  bool isOfAll = plan && plan->getMerge() > 1;
+  if (pair.getDimSize(2) == 1 || isOfAll)
     return dims;
   if (plan && plan->getHeads() > 1) {
     queries = plan->getRingRows(queries.getLength());

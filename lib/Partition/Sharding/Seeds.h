@@ -93,8 +93,8 @@ void tieDonated(func::FuncOp func, ShardingPropagation &propagation);
 
 /// How a term over pairs is dealt so that it meets the heads and rows that a
 /// rank attends with: [batch, heads, queries, keys]. Keys stay whole, and so do
-/// the heads of one that all queries share, and of any where heads come in
-/// groups or a tensor axis deals them.
+/// queries where every rank has all, the heads of one that all queries share,
+/// and of any where heads come in groups or a tensor axis deals them.
 SmallVector<DimAttr> dimsOfPair(std::optional<PlanAttr> plan,
                                 RankedTensorType pair, DimAttr batch,
                                 LayoutAttr queries, HeadPartAttr part);
