@@ -87,12 +87,15 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::GatherOp op) {
   SmallVector<int64_t> sliceDims =
       indexDims(op.getStartIndices(), dims.getIndexVectorDim());
   SmallVector<Factor> factors;
+  SmallVector<int64_t> picked(dims.getCollapsedSliceDims());
   unsigned window = 0, batch = 0;
   for (int64_t dim = 0; dim < rankOf(op); ++dim) {
     if (llvm::is_contained(dims.getOffsetDims(), dim)) {
       int64_t source = windowDims[window++];
       if (op.getSliceSizes()[source] == sizeOf(op.getOperand(), source))
         factors.push_back({{at(0, source)}, {at(0, dim)}, {}});
+      else if (op.getSliceSizes()[source] == 1)
+        picked.push_back(source);
       continue;
     }
     int64_t source = sliceDims[batch++];
@@ -103,7 +106,7 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::GatherOp op) {
         operands.push_back(at(0, operandDim));
     factors.push_back({operands, {at(0, dim)}, {}});
   }
-  for (int64_t dim : dims.getCollapsedSliceDims())
+  for (int64_t dim : picked)
     if (hasZero(op) && llvm::is_contained(dims.getStartIndexMap(), dim))
       factors.push_back({{at(0, dim)}, {}, Reduction::Sum, false, 1});
   return factors;
@@ -129,10 +132,13 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::ScatterOp op) {
   SmallVector<Factor> factors;
   SmallVector<int64_t> windowDims = otherDims(
       rankOf(input), dims.getInsertedWindowDims(), dims.getInputBatchingDims());
+  SmallVector<int64_t> picked(dims.getInsertedWindowDims());
   for (auto [inputDim, updateDim] :
        llvm::zip_equal(windowDims, dims.getUpdateWindowDims()))
     if (sizeOf(input, inputDim) == sizeOf(update, updateDim))
       factors.push_back(factor(inputDim, updateDim));
+    else if (sizeOf(update, updateDim) == 1)
+      picked.push_back(inputDim);
   SmallVector<int64_t> sliceDims =
       indexDims(op.getScatterIndices(), dims.getIndexVectorDim());
   SmallVector<int64_t> updateDims =
@@ -144,7 +150,7 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::ScatterOp op) {
     made.operands.push_back(at(indices, indexDim));
     factors.push_back(made);
   }
-  for (int64_t dim : dims.getInsertedWindowDims())
+  for (int64_t dim : picked)
     if (llvm::is_contained(dims.getScatterDimsToOperandDims(), dim)) {
       Factor &made = factors.emplace_back();
       for (unsigned i = 0; i < inputs; ++i) {
