@@ -125,7 +125,7 @@ Assignment Localizer::assign(Operation *op,
   reductionsFirst.dealReductions(factors);
   reductionsFirst.dealResults(factors);
   int64_t reducing = reductionsFirst.bytes(), gathering = resultsFirst.bytes();
-  if (gathering < reducing)
+  if (gathering != reducing)
     losses.choose(op);
   return reducing < gathering ? reductionsFirst.made : resultsFirst.made;
 }

@@ -64,14 +64,18 @@ void Losses::gather(Operation *user, ArrayRef<DimAttr> dims, unsigned index,
   SmallVector<AxisAttr> axes = axesOf(dims[index]);
   gathers.push_back({user, index, listAxes(axes), bytes, tripsOf(block),
                      isWanted || isOfTensorAxis(axes) ||
-                         chosen.contains(user) || isa<func::ReturnOp>(user)});
+                         chosen.contains(user) || isa<func::ReturnOp>(user) ||
+                         isOfUpdate(user)});
 }
 
 void Losses::take(Operation *user, Value global, unsigned index, DimAttr dim,
                   int64_t bytes) {
   SmallVector<AxisAttr> axes = axesOf(dim);
   Operation *op = global ? originOf(global).getDefiningOp() : user;
-  if (op && op->getNumOperands() > 0 && !isOfTensorAxis(axes))
+  // Of products it counts what they compute.
+  bool isMade =
+      op && op->getNumOperands() > 0 && !isa<stablehlo::DotGeneralOp>(op);
+  if (isMade && !isOfTensorAxis(axes))
     wholes.push_back({op, index, listAxes(axes), bytes});
 }
 
@@ -218,8 +222,10 @@ void Losses::reportWhole() {
   llvm::SmallPtrSet<Operation *, 8> gathering;
   for (const Gather &gather : gathers)
     gathering.insert(gather.user);
-  llvm::erase_if(
-      wholes, [&](const Whole &whole) { return gathering.contains(whole.op); });
+  llvm::erase_if(wholes, [&](const Whole &whole) {
+    return gathering.contains(whole.op) || chosen.contains(whole.op) ||
+           isOfUpdate(whole.op);
+  });
   for (const Whole &whole : wholes)
     sums[causeOf(whole)] += double(whole.bytes);
   for (const Whole &whole : wholes)
@@ -233,7 +239,7 @@ void Losses::reportWhole() {
           << remark::metric("dimension", whole.index);
 }
 
-void Losses::reportProducts(func::FuncOp func) {
+void Losses::reportProducts() {
   // Without attention nothing is shared; that is said once.
   if (!hasAttention)
     return;
@@ -281,7 +287,7 @@ void Losses::report(func::FuncOp func) {
   reportLoops(func);
   reportGathers();
   reportWhole();
-  reportProducts(func);
+  reportProducts();
 }
 
 #undef DEBUG_TYPE

@@ -73,7 +73,7 @@ private:
   void reportLoops(func::FuncOp func);
   void reportGathers();
   void reportWhole();
-  void reportProducts(func::FuncOp func);
+  void reportProducts();
 
   MeshOp mesh;
   double attentionBytes = 0; ///< of keys and values

@@ -118,7 +118,7 @@ const Strategy *mlir::sp::findStrategy(StringRef name) {
 }
 
 const Strategy &mlir::sp::strategyOf(PlanAttr plan) {
-  AxisFactors factors{plan.getHeads(), plan.getOuter(), plan.getInner(),
+  AxisFactors factors{plan.getHeads(),  plan.getOuter(), plan.getInner(),
                       plan.getGather(), plan.getMerge(), plan.getDirect()};
   const Strategy *found = llvm::find_if(
       kStrategies, [&](const Strategy &one) { return one.isOf(factors); });

@@ -61,12 +61,31 @@ def export(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exported:
     args, kwargs: example arguments, as for `fn`: any tree of arrays, scalars or
         `jax.ShapeDtypeStruct`; its leaves become `@main`'s arguments in tree order,
         used or not. A typed key of `jax.random.key` becomes its words of uint32. With
-        any ShapeDtypeStruct among them `inputs` is None.
+        any ShapeDtypeStruct among them `inputs` is None. What a function that `jax.jit`
+        made donates stays donated.
     Raises whatever JAX raises when it cannot trace `fn`, and ImportError without JAX.
     """
     import jax
 
-    return lower(jax.jit(fn, keep_unused=True), args, kwargs)
+    return lower(jax.jit(fn, keep_unused=True, **_donated(fn, args, kwargs)), args, kwargs)
+
+
+def _donated(fn: Any, args: tuple, kwargs: dict) -> dict[str, tuple]:
+    """Options of `jax.jit` for what a function, if it is made by `jax.jit`, donates."""
+    import jax
+
+    if not hasattr(fn, "lower"):
+        return {}
+    positions, names = fn.lower(*args, **kwargs).args_info
+
+    def takes(info: Any) -> bool:
+        leaves = jax.tree.leaves(info, is_leaf=lambda leaf: hasattr(leaf, "donated"))
+        return any(leaf.donated for leaf in leaves)
+
+    return {
+        "donate_argnums": tuple(number for number, info in enumerate(positions) if takes(info)),
+        "donate_argnames": tuple(name for name, info in names.items() if takes(info)),
+    }
 
 
 def lower(jitted: Any, args: tuple, kwargs: dict) -> Exported:

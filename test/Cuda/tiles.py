@@ -6,6 +6,7 @@ what a remark of ptxas on products is, and take its powers while products are co
 where its score function is long or reads each pair.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -110,12 +111,15 @@ def cases(table: tile_table.Table) -> Iterator[Case]:
 
 def problem(case: Case, command: list, table: tile_table.Table) -> str:
     """What is wrong with the one kernel that is compiled, which is printed; or ""."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    kernels = [line.split("kernel ")[1] for line in done.stdout.splitlines() if ": kernel attend_" in line]
+    report = Path(command[-1]).with_suffix(".json")
+    done = subprocess.run([*command, f"--report={report}"], capture_output=True, text=True, check=False)
+    decisions = [] if done.returncode else json.loads(report.read_text())["decisions"]
+    compiled = [one for one in decisions if one["text"].startswith("kernel attend_")]
+    kernels = [one["text"].removeprefix("kernel ") for one in compiled]
     print(*kernels)
-    if done.returncode or len(kernels) != 1:
+    if len(kernels) != 1:
         return done.stderr or "expected one kernel"
-    spilled = int(re.search(r"(\d+) bytes spilled", kernels[0])[1])
+    spilled = compiled[0]["values"]["spilledBytes"]
     if spilled > (MOST_SPILLED.get(case.kind, 0) if (case.head, case.value) == (256, 256) else 0):
         return f"{spilled} bytes of registers are spilled"
     if done.stderr.count(": warning: ") != (spilled > 0):

@@ -9,6 +9,7 @@ import pytest
 import spmlir
 
 jax = pytest.importorskip("jax")
+jnp = jax.numpy
 
 
 def attention(q, k, v):
@@ -131,6 +132,31 @@ def test_bf16_goes_in_and_out():
     results = spmlir.compile(spmlir.export(attention, *inputs), mesh="sp=2", strategy="ring")(*inputs)
     assert results[0].dtype == ml_dtypes.bfloat16
     np.testing.assert_allclose(results[0].astype(np.float32), expected()[0], atol=0.02)
+
+
+def test_infinity_does_not_pass_a_reset():
+    """A state that begins again on one rank, behind infinity on another one."""
+
+    def attend(x):
+        weights = jax.nn.softmax(jnp.einsum("bqd,bkd->bqk", x, x))
+        return jnp.einsum("bqk,bkd->bqd", weights, x)
+
+    def scanned(x, y, resets):
+        def trip(state, row):
+            state = jnp.where(row[1], row[0], state + row[0])
+            return state, state
+
+        rows = jax.lax.scan(trip, jnp.zeros_like(y[:, 0]), (jnp.moveaxis(y, 1, 0), resets))[1]
+        return attend(x) + jnp.moveaxis(rows, 0, 1)
+
+    x = np.random.default_rng(0).standard_normal((1, 32, 8)).astype(np.float32)
+    y, resets = x[:, ::-1].copy(), np.arange(32) == 10
+    y[0, 3, :3] = np.inf
+    program = spmlir.compile(
+        spmlir.export(scanned, x, y, resets), mesh="sp=4", strategy="ring", layout="contiguous"
+    )
+    assert any("trips of a loop are dealt" in one["text"] for one in program.report["decisions"])
+    np.testing.assert_allclose(program(x, y, resets)[0], jax.jit(scanned)(x, y, resets), atol=1e-5)
 
 
 def test_numpy_is_the_only_requirement():

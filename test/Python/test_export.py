@@ -30,6 +30,15 @@ def test_unused_arguments_stay():
     assert len(exported.inputs) == 2
 
 
+def test_what_a_function_donates_stays_donated():
+    step = jax.jit(lambda a, b, *, c: ({"x": a["x"] + b}, c * 2, b), donate_argnums=0, donate_argnames="c")
+    ones = np.ones((4, 4), np.float32)
+    text = spmlir.export(step, {"x": ones}, ones, c=ones).text
+    (main,) = (line for line in text.splitlines() if "@main" in line)
+    arguments = main.partition(") ->")[0].split("%arg")[1:]
+    assert ["tf.aliasing_output" in one for one in arguments] == [True, False, True]
+
+
 def test_shapes_alone_give_no_inputs():
     exported = spmlir.export(lambda x: x + 1, jax.ShapeDtypeStruct((4,), "float32"))
     assert exported.inputs is None

@@ -216,8 +216,9 @@ static void printTransfers(const RemarkLog &log, raw_ostream &os) {
     sent.lines.insert(line);
   }
   std::vector<std::pair<std::string, Sent>> sorted(kinds.begin(), kinds.end());
-  llvm::stable_sort(sorted, [](const auto &a, const auto &b) {
-    return a.second.bytes > b.second.bytes;
+  llvm::sort(sorted, [](const auto &a, const auto &b) {
+    return std::tie(b.second.bytes, a.first) <
+           std::tie(a.second.bytes, b.first);
   });
   if (!sorted.empty())
     os << "sent by a rank beside attention\n";
@@ -268,6 +269,33 @@ static void printOthers(const RemarkLog &log, raw_ostream &os) {
        << " of at most " << bytesText(most) << "\n";
 }
 
+/// What most of is in use at the peak, a line a kind.
+static void printPeak(const json &places, raw_ostream &os) {
+  struct Kind {
+    double bytes = 0;
+    std::string largest;
+  };
+  llvm::MapVector<StringRef, Kind> kinds; // the largest place first
+  std::vector<std::string> names;
+  names.reserve(places.size());
+  for (const json &place : places) {
+    Kind &kind = kinds[names.emplace_back(textAt(place, "kind"))];
+    auto bytes = place["bytes"].get<double>();
+    auto count = place["count"].get<int64_t>();
+    if (kind.largest.empty())
+      kind.largest =
+          textAt(place, "name") +
+          (count > 1 ? " and " + std::to_string(count - 1) + " alike" : "") +
+          " " + bytesText(bytes);
+    kind.bytes += bytes;
+  }
+  if (!kinds.empty())
+    os << "memory in use at the peak\n";
+  for (const auto &[name, kind] : kinds)
+    os << llvm::formatv("  {0,10}  {1}: {2}\n", bytesText(kind.bytes), name,
+                        kind.largest);
+}
+
 static void printProgram(const json &report, raw_ostream &os) {
   const json &attentions = report["attentions"];
   bool hasDocuments = llvm::any_of(attentions, [](const json &attention) {
@@ -294,6 +322,7 @@ static void printProgram(const json &report, raw_ostream &os) {
        << range(report["farWrittenPerRank"], bytesText) << " and from which "
        << range(report["farReadPerRank"], bytesText);
   os << "\n";
+  printPeak(report["atPeak"], os);
   if (hasDocuments || llvm::any_of(attentions, [](const json &attention) {
         return attention["mask"] != "full";
       }))

@@ -8,14 +8,10 @@
 
 #include "MemoryPicture.h"
 
-#include "MemoryKinds.h"
+#include "MemoryPeak.h"
 #include "Units.h"
 
 #include "llvm/ADT/StringExtras.h"
-
-#include <array>
-#include <map>
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::sp;
@@ -29,33 +25,13 @@ class Panel {
 public:
   Panel(func::FuncOp func, const LivePlaces &places, const MemoryKinds &kinds,
         const MemoryNeeds &needs, Space space, Svg &svg)
-      : func(func), places(places), kinds(kinds), needs(needs),
-        isNear(space == Space::Arena), svg(svg), stacks(places.points()) {
-    std::vector<Stack> changes(places.points() + 1);
-    for (const LivePlace &place : places.all())
-      if (place.space == space) {
-        size_t kind = size_t(kinds.of(place));
-        changes[place.first][kind] += place.bytes;
-        changes[place.last + 1][kind] -= place.bytes;
-        if (place.bytes > 0)
-          ours.push_back(&place);
-      }
-    Stack live = {};
-    if (isNear) {
-      live[size_t(MemoryKind::Constants)] = needs.constantBytes;
-      live[size_t(MemoryKind::Scratch)] = needs.scratchBytes;
-    }
-    for (int64_t point = 0; point < places.points(); ++point) {
-      for (size_t kind = 0; kind < kMemoryKinds; ++kind)
-        live[kind] += changes[point][kind];
-      stacks[point] = live;
-      if (sum(live) > sum(stacks[peak]))
-        peak = point;
-    }
-  }
+      : func(func), places(places), needs(needs), isNear(space == Space::Arena),
+        svg(svg),
+        inUse(places, kinds, space, isNear ? alwaysOf(needs) : MemoryStack{}),
+        peak(inUse.peak()) {}
 
   double draw(double top) {
-    int64_t live = sum(stacks[peak]);
+    int64_t live = sumOf(inUse.at(peak));
     int64_t needed = isNear ? needs.peakBytes : live;
     most = double(std::max<int64_t>({needed, live, 1}));
     bottom = top + 40 + kHeight;
@@ -86,9 +62,11 @@ private:
   /// Pixels between two names of attentions.
   static constexpr double kBetweenNames = 14;
 
-  using Stack = std::array<int64_t, kMemoryKinds>;
-  static int64_t sum(const Stack &stack) {
-    return std::accumulate(stack.begin(), stack.end(), int64_t(0));
+  static MemoryStack alwaysOf(const MemoryNeeds &needs) {
+    MemoryStack always = {};
+    always[size_t(MemoryKind::Constants)] = needs.constantBytes;
+    always[size_t(MemoryKind::Scratch)] = needs.scratchBytes;
+    return always;
   }
 
   double x(int64_t point) const {
@@ -105,7 +83,7 @@ private:
     for (int64_t column = 0; column < columns; ++column) {
       int64_t fullest = firstOf(column);
       for (int64_t i = fullest; i < firstOf(column + 1); ++i)
-        if (sum(stacks[i]) > sum(stacks[fullest]))
+        if (sumOf(inUse.at(i)) > sumOf(inUse.at(fullest)))
           fullest = i;
       shown.push_back(fullest);
     }
@@ -115,7 +93,7 @@ private:
       std::vector<double> above = below;
       int64_t largest = 0;
       for (int64_t column = 0; column < columns; ++column) {
-        int64_t bytes = stacks[shown[column]][kind];
+        int64_t bytes = inUse.at(shown[column])[kind];
         largest = std::max(largest, bytes);
         above[column] += double(bytes);
         append(upper, x(firstOf(column)), x(firstOf(column + 1)),
@@ -133,8 +111,8 @@ private:
       StringRef name = nameOf(MemoryKind(kind));
       svg.polygon(upper, colourOf(MemoryKind(kind)).str(),
                   {{{"kind", wordOf(MemoryKind(kind)).str()},
-                    {"peak", std::to_string(stacks[peak][kind])}},
-                   name.str() + ": " + bytesText(stacks[peak][kind]) +
+                    {"peak", std::to_string(inUse.at(peak)[kind])}},
+                   name.str() + ": " + bytesText(inUse.at(peak)[kind]) +
                        " at the peak, " + bytesText(largest) + " at most"});
     }
   }
@@ -177,7 +155,7 @@ private:
                "needed: " + bytesText(needs.peakBytes), {12, "end"});
     }
     double at = (x(peak) + x(peak + 1)) / 2,
-           level = y(double(sum(stacks[peak])));
+           level = y(double(sumOf(inUse.at(peak))));
     svg.line({at, bottom}, {at, level}, "#222", "2 3");
     svg.text({at, level - 5}, "peak", {11, "middle", true});
   }
@@ -222,38 +200,8 @@ private:
     return y + 20;
   }
 
-  /// Places at the peak that differ in numbers alone, as those of layers do.
-  struct Alike {
-    std::string name;
-    MemoryKind kind;
-    int64_t count = 0, bytes = 0;
-  };
-
-  std::vector<Alike> findLargest() const {
-    std::map<std::pair<MemoryKind, std::string>, Alike> groups;
-    for (const LivePlace *place : ours)
-      if (place->first <= peak && peak <= place->last) {
-        MemoryKind kind = kinds.of(*place);
-        std::string name = kinds.nameOf(*place), key;
-        for (char letter : name)
-          key += llvm::isDigit(letter) ? '0' : letter;
-        Alike &group = groups[{kind, key}];
-        if (group.count++ == 0)
-          group = {name, kind, 1, 0};
-        group.bytes += place->bytes;
-      }
-    std::vector<Alike> all;
-    for (const auto &[key, group] : groups)
-      all.push_back(group);
-    llvm::sort(all, [](const Alike &a, const Alike &b) {
-      return std::tuple(-a.bytes, a.kind, a.name) <
-             std::tuple(-b.bytes, b.kind, b.name);
-    });
-    return all;
-  }
-
   double drawPeak(double top) {
-    int64_t live = sum(stacks[peak]);
+    int64_t live = sumOf(inUse.at(peak));
     std::string text = "at the peak " + bytesText(live) + " are in use";
     if (isNear && needs.peakBytes > live)
       text += ", and " + bytesText(needs.peakBytes - live) +
@@ -264,8 +212,8 @@ private:
               " of that, such as blocks that it does not get";
     double y = top + 16;
     svg.text({kLeft, y}, text + ":", {12, "start", true});
-    std::vector<Alike> largest = findLargest();
-    for (const Alike &alike : ArrayRef(largest).take_front(kMostNamed)) {
+    std::vector<AlikePlaces> largest = inUse.atPeak();
+    for (const AlikePlaces &alike : ArrayRef(largest).take_front(kMostNamed)) {
       y += 18;
       svg.rectangle(kLeft, y - 10, 12, 12, colourOf(alike.kind).str());
       svg.text({kLeft + 96, y}, bytesText(alike.bytes), {12, "end"});
@@ -276,7 +224,7 @@ private:
                         : ""));
     }
     int64_t others = 0;
-    for (const Alike &alike :
+    for (const AlikePlaces &alike :
          ArrayRef(largest).drop_front(std::min(kMostNamed, largest.size())))
       others += alike.bytes;
     if (others > 0) {
@@ -289,15 +237,13 @@ private:
 
   func::FuncOp func;
   const LivePlaces &places;
-  const MemoryKinds &kinds;
   const MemoryNeeds &needs;
   bool isNear;
   Svg &svg;
-  std::vector<Stack> stacks; ///< by point
-  SmallVector<const LivePlace *> ours;
+  MemoryInUse inUse;
+  int64_t peak;
   SmallVector<MemoryKind> usedKinds;
   std::string named;
-  int64_t peak = 0;
   double bottom = 0, most = 1;
 };
 

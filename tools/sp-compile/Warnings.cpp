@@ -8,6 +8,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <map>
 
@@ -56,18 +57,18 @@ std::vector<Warning> mlir::sp::findWarnings(const RemarkLog &log) {
       warnings.push_back({std::move(joined)});
       continue;
     }
-    // At an unknown line nothing but the text tells causes apart.
-    std::string line = describeSourceLine(decision.loc);
-    auto [entry, isNew] = known.try_emplace(
-        decision.name + " " + (line.empty() ? decision.text : line),
-        warnings.size());
+    std::string cause = describeSourceLine(decision.loc) + " " + decision.name;
+    for (char letter : decision.text)
+      if (!llvm::isDigit(letter))
+        cause += letter;
+    auto [entry, isNew] = known.try_emplace(cause, warnings.size());
     if (isNew) {
       warnings.push_back({decision, 1, sentBytesOf(decision)});
       continue;
     }
-    Warning &cause = warnings[entry->second];
-    ++cause.count;
-    cause.bytes += sentBytesOf(decision);
+    Warning &warning = warnings[entry->second];
+    ++warning.count;
+    warning.bytes += sentBytesOf(decision);
   }
   return warnings;
 }

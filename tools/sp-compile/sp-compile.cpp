@@ -7,6 +7,7 @@
 #include "Explain.h"
 #include "Levers.h"
 #include "Memory.h"
+#include "MemoryPeak.h"
 #include "Options.h"
 #include "Picture.h"
 #include "Report.h"
@@ -212,6 +213,7 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
   if (failed(report))
     return failure();
   (*report)["arguments"] = describeArguments(module, arguments);
+  (*report)["atPeak"] = describePeak(module, arguments);
   (*report)["warnings"] = describeWarnings(warnings);
   (*report)["decisions"] = describeDecisions(log);
   if (options.explain)

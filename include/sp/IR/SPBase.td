@@ -315,36 +315,35 @@ def Sp_ReadersAttr : Sp_Attr<"Readers", "readers"> {
 def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
   let summary = "How an attention is spread over a mesh axis";
   let description = [{
-    `heads * outer * inner * gather * merge` is the size of the axis: `heads` ranks exchange heads for rows, a ring has
-    `outer` windows of `inner` ranks, `gather` ranks gather keys and values, `merge` ranks gather queries, attend
-    them to keys of their own and merge the states. Strategies are names of such factors (sp/Plan/Strategies.h). Ranks count heads fastest, then inner, then outer: `"sp:(1)outer"`, `"sp:(outer)inner"`,
-    `"sp:(outer*inner)heads"` are the factors of the axis. `placement` says which of them takes neighbouring processes
-    when the program is started. With `groups` heads are exchanged, or gathered, in that many groups, one while
-    another is computed. A `bidirectional` ring turns both ways at once: blocks go half of the way on and half of it
-    back. For gradients a ring hands on keys and values, or with `queries_travel` queries and what belongs to them;
-    the gradients of what it hands on follow. In a `direct` ring blocks go straight from their owner to each rank that
-    sees some of their rows, and with those rows alone, gradients straight back. Without both a ring and an exchange
-    of heads, rows are dealt to a ring of `ranks / row_split` whose owners' rows are cut into `row_split` parts, as 2D
-    deals them. With `turns` the positions are cut into that many blocks, of which every rank has a part; queries of
-    one block after another meet all keys. A layout by batches `holds` so many positions a rank, and its ring has the
-    ranks that share a document.
+    `heads * outer * inner * gather * merge` is the size of the axis: `heads` ranks exchange heads for rows, a ring
+    has `outer` windows of `inner` ranks, `gather` ranks gather keys and values, `merge` ranks gather queries, attend
+    them to keys of their own and merge the states. Strategies are names of such factors (sp/Plan/Strategies.h). Ranks
+    count heads fastest, then inner, then outer: `"sp:(1)outer"`, `"sp:(outer)inner"`, `"sp:(outer*inner)heads"` are
+    the factors of the axis. `placement` says which of them takes neighbouring processes when the program is started.
+    With `groups` heads are exchanged, or gathered, in that many groups, one while another is computed. A
+    `bidirectional` ring turns both ways at once: blocks go half of the way on and half of it back. For gradients a
+    ring hands on keys and values, or with `queries_travel` queries and what belongs to them; the gradients of what it
+    hands on follow. In a `direct` ring blocks go straight from their owner to each rank that sees some of their rows,
+    and with those rows alone, gradients straight back. Without both a ring and an exchange of heads, rows are dealt
+    to a ring of `ranks / row_split` whose owners' rows are cut into `row_split` parts, as 2D deals them. With `turns`
+    the positions are cut into that many blocks, of which every rank has a part; queries of one block after another
+    meet all keys. A layout by batches `holds` so many positions a rank, and its ring has the ranks that share a
+    document.
   }];
   let parameters = (ins "AxisAttr":$axis, "int64_t":$heads, "int64_t":$outer, "int64_t":$inner, "int64_t":$gather,
                         EnumParameter<Sp_LayoutKind>:$layout, EnumParameter<Sp_Placement>:$placement,
-                        DefaultValuedParameter<"int64_t", "1">:$groups,
-                        DefaultValuedParameter<"bool", "false">:$bidirectional,
+                        DefaultValuedParameter<"int64_t", "1">:$groups, DefaultValuedParameter<"bool", "false">:$bidirectional,
                         DefaultValuedParameter<"bool", "false">:$queries_travel,
                         DefaultValuedParameter<"int64_t", "1">:$turns, DefaultValuedParameter<"int64_t", "0">:$holds,
-                        DefaultValuedParameter<"int64_t", "1">:$row_split,
-                        DefaultValuedParameter<"bool", "false">:$direct, DefaultValuedParameter<"int64_t", "1">:$merge);
+                        DefaultValuedParameter<"int64_t", "1">:$row_split, DefaultValuedParameter<"bool", "false">:$direct,
+                        DefaultValuedParameter<"int64_t", "1">:$merge);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getRanks() const { return getHeads() * getOuter() * getInner() * getGather() * getMerge(); }
     /// Ranks of the ring, 1 where there is none.
     int64_t getRing() const { return getOuter() * getInner(); }
-    /// How many hops a block goes on and back in a turn of the inner ring: with
-    /// that of each rank these are inner - 1 blocks that visit a rank.
+    /// Hops of a block on and back in a turn of the inner ring: with its own inner - 1 blocks visit a rank.
     int64_t getHopsOn() const { return getBidirectional() ? getInner() / 2 : getInner() - 1; }
     int64_t getHopsBack() const { return getInner() - 1 - getHopsOn(); }
     /// The same plan where queries travel, or keys do; and one whose ring is direct.
@@ -355,8 +354,7 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     int64_t getSplit() const { return sharesRingRows() ? getHeads() : getRowSplit(); }
     /// How the positions of a sequence are dealt to all ranks.
     LayoutAttr getRows(int64_t length) const;
-    /// The same for queries: where states are merged and there are fewer queries
-    /// than ranks, every rank has all of them.
+    /// The same for queries: whole where states are merged and there are fewer of them than ranks.
     LayoutAttr getQueryRows(int64_t length) const;
     /// How they are dealt to the ring, once heads are exchanged for rows.
     LayoutAttr getRingRows(int64_t length) const;
@@ -367,8 +365,7 @@ def Sp_PlanAttr : Sp_Attr<"Plan", "plan"> {
     /// The kv heads [first, first + count) of a group, of `kvHeads`.
     std::pair<int64_t, int64_t> getKvGroup(int64_t group, int64_t kvHeads) const;
     /// Factors of the axis.
-    AxisAttr getHeadsAxis() const;
-    AxisAttr getRingAxis() const;
+    AxisAttr getHeadsAxis() const; AxisAttr getRingAxis() const;
     AxisAttr getOuterAxis() const;
     AxisAttr getInnerAxis() const;
   }];

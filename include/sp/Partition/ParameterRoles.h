@@ -39,6 +39,10 @@ struct TrainedArgument {
   ArgumentUses uses;
 };
 
+/// Whether an operation is part of an update: what it makes goes into donated
+/// arguments of the next step, and element by element.
+bool isOfUpdate(Operation *op);
+
 /// All of a program whose donations are resolved and whose shapes are global.
 SmallVector<TrainedArgument> findTrained(func::FuncOp func);
 

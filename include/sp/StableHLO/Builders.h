@@ -21,10 +21,11 @@ Value transposed(OpBuilder &builder, Location location, Value value,
                  ArrayRef<int64_t> order);
 
 /// Rows of a dimension of `value` with others in front, behind and between;
-/// edges below 0 cut rows off.
+/// edges below 0 cut rows off. So many rows `any` at both edges of the result
+/// may be anything.
 Value padRows(OpBuilder &builder, Location location, Value value, Value padding,
               unsigned dim, std::pair<int64_t, int64_t> edges,
-              int64_t between = 0);
+              int64_t between = 0, std::pair<int64_t, int64_t> any = {0, 0});
 
 /// A row of a dimension, without that.
 Value rowOf(OpBuilder &builder, Location location, Value value, unsigned dim,

@@ -77,9 +77,11 @@ static void splitSlice(stablehlo::SliceOp op) {
     Value padding =
         neutralSplat(builder, loc, RankedTensorType::get({}, elementOf(value)),
                      Reduction::Sum);
+    // Of the first and the last run nothing but the row at `place` is read.
     value = padRows(
         builder, loc, value, padding, dim,
-        {place - first, first - place + rows * stride - shapeOf(value)[dim]});
+        {place - first, first - place + rows * stride - shapeOf(value)[dim]},
+        /*between=*/0, {place, stride - 1 - place});
     value = inRuns(builder, loc, value, dim, stride);
     value = rowOf(builder, loc, value, dim + 1, place);
   }

@@ -226,13 +226,14 @@ Value DealtLoop::before(Value value, int64_t by, Reduction kind) {
 
 FailureOr<SmallVector<Value>> DealtLoop::emitStarts() {
   SmallVector<Value> inits, next;
-  SmallVector<bool> hasSlope;
+  SmallVector<bool> hasSlope, isSelected;
   Batcher types(builder, parts);
   for (unsigned number : states) {
     next.push_back(scan.next(number));
     RankedTensorType type = types.typeOf(next.back().getType());
     inits.push_back(neutralBroadcast(builder, loc, type, Reduction::Sum));
     hasSlope.push_back(!StateSlope(scan, number).isSum());
+    isSelected.push_back(StateSlope(scan, number).isSelected());
     if (hasSlope.back())
       inits.push_back(neutralBroadcast(builder, loc, type, Reduction::Mul));
   }
@@ -267,10 +268,12 @@ FailureOr<SmallVector<Value>> DealtLoop::emitStarts() {
   for (auto [index, number] : llvm::enumerate(states)) {
     Value rest = made[0], slope = hasSlope[index] ? made[1] : Value();
     made = made.drop_front(hasSlope[index] ? 2 : 1);
+    auto passedOn = [&, selects = bool(isSelected[index])](Value by,
+                                                           Value state) {
+      return by ? passOn(builder, loc, by, state, selects) : state;
+    };
     for (int64_t by = 1; by < parts; by *= 2) {
-      Value earlier = before(rest, by, Reduction::Sum);
-      if (slope)
-        earlier = stablehlo::MulOp::create(builder, loc, slope, earlier);
+      Value earlier = passedOn(slope, before(rest, by, Reduction::Sum));
       rest = stablehlo::AddOp::create(builder, loc, earlier, rest);
       if (slope)
         slope = stablehlo::MulOp::create(builder, loc, slope,
@@ -279,10 +282,8 @@ FailureOr<SmallVector<Value>> DealtLoop::emitStarts() {
     Value start = before(rest, 1, Reduction::Sum),
           first = scan.loop->getOperand(number);
     if (!isNeutral(first, Reduction::Sum)) {
-      Value all = types.batched(first);
-      if (slope)
-        all = stablehlo::MulOp::create(builder, loc,
-                                       before(slope, 1, Reduction::Mul), all);
+      Value all = passedOn(slope ? before(slope, 1, Reduction::Mul) : Value(),
+                           types.batched(first));
       start = stablehlo::AddOp::create(builder, loc, start, all);
     }
     starts.push_back(start);

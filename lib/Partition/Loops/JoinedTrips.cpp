@@ -165,6 +165,14 @@ LogicalResult JoinedTrips::emitParts(Operation *op) {
   return success();
 }
 
+/// Where a factor has an operand or a result of that number, or null.
+static const std::pair<unsigned, unsigned> *
+placeAt(ArrayRef<std::pair<unsigned, unsigned>> places, unsigned number) {
+  auto *place =
+      llvm::find_if(places, [&](auto at) { return at.first == number; });
+  return place == places.end() ? nullptr : place;
+}
+
 /// The factor that the tokens of an operation's operands are.
 static const Factor *factorOf(ArrayRef<Factor> factors, unsigned operand,
                               unsigned dim) {
@@ -191,17 +199,15 @@ LogicalResult JoinedTrips::emitRows(Operation *op) {
   IRMapping mapping;
   for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
     Joined joined = joinedOf(operand);
-    auto *place = llvm::find_if(factor->operands,
-                                [&](auto at) { return at.first == number; });
-    bool hasRows = place != factor->operands.end();
-    if (hasRows && joined.role == Role::Same)
+    const auto *place = placeAt(factor->operands, number);
+    if (place && joined.role == Role::Same)
       joined.value = spread(operand, place->second);
     if (!joined.value || joined.role == Role::Part ||
-        (joined.role == Role::Rows && !hasRows))
+        (joined.role == Role::Rows && !place))
       return failure();
     // Once, not in each trip.
     bool isStart =
-        isSum && !hasRows && isa<stablehlo::ReduceOp, stablehlo::ScatterOp>(op);
+        isSum && !place && isa<stablehlo::ReduceOp, stablehlo::ScatterOp>(op);
     if (isStart && !isNeutral(operand, Reduction::Sum))
       return failure();
     mapping.map(operand, joined.value);
@@ -219,9 +225,8 @@ LogicalResult JoinedTrips::emitRows(Operation *op) {
       made[result] = {own, Role::Part};
       continue;
     }
-    auto *place = llvm::find_if(factor->results,
-                                [&](auto at) { return at.first == number; });
-    if (place == factor->results.end())
+    const auto *place = placeAt(factor->results, number);
+    if (!place)
       return failure();
     own.setType(grown(result.getType(), place->second));
     made[result] = {own, Role::Rows, place->second};
@@ -344,9 +349,6 @@ JoinedTrips::emitWith(ArrayRef<std::pair<Operation *, unsigned>> tokenDims) {
 }
 
 LogicalResult JoinedTrips::replace() {
-  for (ScanValue &carried : scan.carried)
-    if (carried.kind == Kind::State)
-      return failure();
   // The dimensions that may be those of tokens, of what trips take.
   constexpr unsigned kMostTries = 64;
   SmallVector<Operation *> slices;

@@ -152,6 +152,14 @@ std::optional<StateSlope::Slope> StateSlope::findOf(Operation *op,
       .Default([](Operation *) { return std::nullopt; });
 }
 
+bool StateSlope::isSelected() {
+  (void)isLinear();
+  return llvm::any_of(found, [](const auto &entry) {
+    return entry.second && entry.second->kind == Slope::Kind::Other &&
+           isa_and_nonnull<stablehlo::SelectOp>(entry.first.getDefiningOp());
+  });
+}
+
 Value StateSlope::emit(Batcher &batcher, OpBuilder &at) {
   builder = &at;
   found.clear();
@@ -159,4 +167,16 @@ Value StateSlope::emit(Batcher &batcher, OpBuilder &at) {
   if (slope->kind == Slope::Kind::One)
     return Value();
   return valueOf(*slope, scan.next(number).getType(), batcher);
+}
+
+Value mlir::sp::passOn(OpBuilder &builder, Location loc, Value slope,
+                       Value state, bool isSelected) {
+  Value product = stablehlo::MulOp::create(builder, loc, slope, state);
+  if (!isSelected)
+    return product;
+  Value zero = neutralBroadcast(
+      builder, loc, cast<RankedTensorType>(slope.getType()), Reduction::Sum);
+  Value isZero = stablehlo::CompareOp::create(
+      builder, loc, slope, zero, stablehlo::ComparisonDirection::EQ);
+  return stablehlo::SelectOp::create(builder, loc, isZero, zero, product);
 }

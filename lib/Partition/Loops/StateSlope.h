@@ -19,6 +19,9 @@ public:
   bool isSum() {
     return find(scan.next(number), nullptr)->kind == Slope::Kind::One;
   }
+  /// Whether a selection may take no part of the state on, whatever it is: then
+  /// the slope is 0.
+  bool isSelected();
   /// Emits the slope of a trip for a batch, which has what the next state needs
   /// emitted; null where it is 1.
   Value emit(Batcher &batcher, OpBuilder &builder);
@@ -41,6 +44,11 @@ private:
   DenseSet<Value> own, others;
   DenseMap<Value, std::optional<Slope>> found;
 };
+
+/// `slope * state`; where the slope `isSelected` and 0, it is 0 for infinity
+/// and NaN as well.
+Value passOn(OpBuilder &builder, Location loc, Value slope, Value state,
+             bool isSelected);
 
 } // namespace mlir::sp
 

@@ -146,10 +146,10 @@ private:
         << remark::metric("size", hidden.dims->size)
         << " hidden features are dealt over " << mesh.getTensor()->getText()
         << ": ranks share "
-        << remark::metric("flops", int64_t(hidden.dims->flops))
-        << " operations and " << remark::metric("weights", hidden.weightBytes)
+        << remark::metric("flops", int64_t(hidden.dims->flops)) << " FLOPs and "
+        << remark::metric("weights", hidden.weightBytes)
         << " bytes of weights, and send for "
-        << remark::metric("bytes", hidden.sentBytes);
+        << remark::metric("bytes", hidden.sentBytes) << " bytes";
   }
 
   /// Says how a weight is dealt of which the tensor axis deals a dimension.

@@ -76,6 +76,22 @@ StringRef mlir::sp::nameOf(ArgumentRole role) {
   llvm_unreachable("a role without a name");
 }
 
+bool mlir::sp::isOfUpdate(Operation *op) {
+  auto func = op->getParentOfType<func::FuncOp>();
+  llvm::SmallDenseSet<unsigned> fed;
+  for (unsigned number = 0; number < func.getNumArguments(); ++number)
+    if (std::optional<unsigned> result = donatedTo(func, number))
+      fed.insert(*result);
+  return op->getNumResults() > 0 &&
+         llvm::all_of(op->getResults(), [&](Value made) {
+           ArgumentUses uses = UsesFinder().find(made);
+           return !uses.isRead && !uses.results.empty() &&
+                  llvm::all_of(uses.results, [&](unsigned result) {
+                    return fed.contains(result);
+                  });
+         });
+}
+
 SmallVector<TrainedArgument> mlir::sp::findTrained(func::FuncOp func) {
   SmallVector<TrainedArgument> trained;
   for (BlockArgument argument : func.getArguments()) {

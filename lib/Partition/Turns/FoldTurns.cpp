@@ -251,8 +251,8 @@ void TurnsFolding::gather(AllGatherOp all) {
   builder.setInsertionPoint(body.getTerminator());
   for (auto [number, input] : llvm::enumerate(all.getInputs())) {
     Value result = all.getResult(number), whole;
-    TurnRows rows{static_cast<unsigned>(all.getDims()[number])};
-    rows.layout = all.getLayout(number);
+    TurnRows rows{static_cast<unsigned>(all.getDims()[number]), 1, 1,
+                  all.getLayout(number)};
     // Of which a turn that reads it has no part.
     if (isa<BlockArgument>(input) && levels.varies(input))
       whole = stablehlo::ReshapeOp::create(builder, loc, typeOf(result), input);

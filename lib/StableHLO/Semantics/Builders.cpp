@@ -5,6 +5,8 @@
 #include "sp/StableHLO/StableHLO.h"
 #include "sp/StableHLO/TensorTypes.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace mlir::sp;
 
@@ -69,9 +71,43 @@ Value mlir::sp::contract(OpBuilder &builder, Location location, Value lhs,
       numbers, precision, stablehlo::DotAlgorithmAttr());
 }
 
+static bool areSameConstants(Value a, Value b) {
+  Attribute known, other;
+  return a == b || (matchPattern(a, m_Constant(&known)) &&
+                    matchPattern(b, m_Constant(&other)) && known == other);
+}
+
+/// The edges of a pad behind which others are put or cut off, if it pads that
+/// dimension alone and with the same; nothing where rows that it cuts off would
+/// be back, but for those that may be anything.
+static std::optional<std::pair<int64_t, int64_t>>
+joinEdges(stablehlo::PadOp pad, Value padding, unsigned dim,
+          std::pair<int64_t, int64_t> edges, std::pair<int64_t, int64_t> any) {
+  for (auto [other, low, high, between] :
+       llvm::enumerate(pad.getEdgePaddingLow(), pad.getEdgePaddingHigh(),
+                       pad.getInteriorPadding()))
+    if (between != 0 || (other != dim && (low != 0 || high != 0)))
+      return std::nullopt;
+  if (!areSameConstants(pad.getPaddingValue(), padding))
+    return std::nullopt;
+  int64_t low = pad.getEdgePaddingLow()[dim],
+          high = pad.getEdgePaddingHigh()[dim],
+          rows = typeOf(pad.getOperand()).getDimSize(dim);
+  bool comesBack = std::min(-low, edges.first) > any.first ||
+                   std::min(-high, edges.second) > any.second;
+  std::pair<int64_t, int64_t> all(low + edges.first, high + edges.second);
+  if (comesBack || std::min(all.first, all.second) <= -rows)
+    return std::nullopt;
+  return all;
+}
+
 Value mlir::sp::padRows(OpBuilder &builder, Location location, Value value,
                         Value padding, unsigned dim,
-                        std::pair<int64_t, int64_t> edges, int64_t between) {
+                        std::pair<int64_t, int64_t> edges, int64_t between,
+                        std::pair<int64_t, int64_t> any) {
+  if (auto pad = value.getDefiningOp<stablehlo::PadOp>(); pad && between == 0)
+    if (auto all = joinEdges(pad, padding, dim, edges, any))
+      return padRows(builder, location, pad.getOperand(), padding, dim, *all);
   if (edges == std::pair<int64_t, int64_t>(0, 0) && between == 0)
     return value;
   SmallVector<int64_t> interior(rankOf(value), 0), low(interior),

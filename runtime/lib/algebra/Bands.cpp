@@ -243,7 +243,7 @@ std::vector<Interval> Bands::readersNear(const Layout &queries,
         band.lo == unboundedBelow
             ? band.q1
             : saturate(std::min<Wide>(band.q1, Wide(last) - band.lo + 1));
-    for (Interval owners : queries.ownersNear(lo, hi))
+    for (Interval owners : ownersNear(queries, lo, hi))
       near.push_back(owners);
   };
   for (const Range &range : keys.ranges(owner))

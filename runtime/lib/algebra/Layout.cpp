@@ -305,28 +305,30 @@ std::vector<Interval> Layout::rowsIn(int64_t owner, int64_t lo,
   return algebra::rowsIn(ranges(owner), lo, hi);
 }
 
-std::vector<Interval> Layout::ownersNear(int64_t lo, int64_t hi) const {
+std::vector<Interval> ownersNear(const Layout &layout, int64_t lo, int64_t hi) {
+  int64_t owners = layout.ring();
   lo = std::max<int64_t>(lo, 0);
-  hi = std::min(hi, positions);
+  hi = std::min(hi, layout.length());
   if (lo >= hi)
     return {};
   std::vector<Interval> near;
   auto add = [&](int64_t first, int64_t last) {
     if (first <= last)
-      near.push_back({first * parts, (last + 1) * parts});
+      near.push_back({first * layout.split(), (last + 1) * layout.split()});
   };
-  if (cut.count > 1 || table || dealt == LayoutKind::batch) {
-    near.push_back({0, ranks()});
-  } else if (dealt == LayoutKind::contiguous) {
-    add(ringPlace(*this, lo).owner, ringPlace(*this, hi - 1).owner);
-  } else if (dealt == LayoutKind::zigzag) {
-    Parts chunks{whole, 2 * owners};
+  if (layout.blocks().count > 1 || layout.deal() ||
+      layout.kind() == LayoutKind::batch) {
+    near.push_back({0, layout.ranks()});
+  } else if (layout.kind() == LayoutKind::contiguous) {
+    add(ringPlace(layout, lo).owner, ringPlace(layout, hi - 1).owner);
+  } else if (layout.kind() == LayoutKind::zigzag) {
+    Parts chunks{layout.within(), 2 * owners};
     int64_t first = chunks.find(lo), last = chunks.find(hi - 1),
             mirror = 2 * owners - 1;
     add(first, std::min(last, owners - 1));
     add(mirror - last, mirror - std::max(first, owners));
   } else if (hi - lo >= owners) {
-    near.push_back({0, ranks()});
+    near.push_back({0, layout.ranks()});
   } else {
     int64_t first = lo % owners, last = (hi - 1) % owners;
     add(first, first <= last ? last : owners - 1);

@@ -136,10 +136,8 @@ public:
   int64_t ring() const { return owners; }
   int64_t split() const { return parts; }
   LayoutBlocks blocks() const { return cut; }
-  /// Rows of an owner's local tensor, of a batch; else 0.
-  int64_t holds() const { return capacity; }
-  /// Which owners of the ring hand blocks round with this one: all, but where a
-  /// table says otherwise.
+  int64_t holds() const { return capacity; } ///< rows of an owner; or 0
+  /// Which owners of the ring hand blocks round with this one.
   OwnerGroup group(int64_t ringOwner) const;
   /// All owners: ring() * split(), for each block where these are apart.
   int64_t ranks() const { return owners * parts * (cut.apart ? cut.count : 1); }
@@ -155,9 +153,6 @@ public:
   int64_t toGlobal(int64_t owner, int64_t row) const;
   /// Who holds a position, 0 <= position < length(), and in which row.
   Place toLocal(int64_t position) const;
-  /// Owners among whom are all that hold a position of [lo, hi): perhaps
-  /// others too, as where parts or blocks are cut anew.
-  std::vector<Interval> ownersNear(int64_t lo, int64_t hi) const;
   /// The rows of an owner whose positions lie in [lo, hi).
   std::vector<Interval> rowsIn(int64_t owner, int64_t lo, int64_t hi) const;
 
@@ -185,6 +180,9 @@ private:
   int64_t capacity = 0;
   std::shared_ptr<const Deal> table;
 };
+
+/// Owners among whom are all that hold a position of [lo, hi), perhaps others.
+std::vector<Interval> ownersNear(const Layout &layout, int64_t lo, int64_t hi);
 
 /// What keeps a batch from being dealt so; empty if nothing does.
 std::string checkDeal(const Layout &layout, const Deal &deal);
