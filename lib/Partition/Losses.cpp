@@ -8,6 +8,7 @@
 #include "sp/IR/SourceLines.h"
 #include "sp/IR/Storage.h"
 #include "sp/Partition/ParameterRoles.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
 
 #include "mlir/IR/Remarks.h"

@@ -2,6 +2,7 @@
 
 #include "sp/Plan/AttentionCost.h"
 
+#include "sp/IR/ShardingRules.h"
 #include "sp/IR/Storage.h"
 #include "sp/StableHLO/StableHLO.h"
 

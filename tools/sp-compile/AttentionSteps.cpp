@@ -14,7 +14,7 @@ static algebra::Layout queriesOf(PlanAttr plan, int64_t length) {
                                        : plan.getRows(length));
 }
 
-AttentionSteps::AttentionSteps(PlanAttr plan, algebra::Bands shown,
+AttentionSteps::AttentionSteps(PlanAttr plan, const algebra::Bands &shown,
                                int64_t queryLength, int64_t keyLength,
                                bool queriesTravel)
     : plan(plan), bands(shown.clipped(queryLength, keyLength)),

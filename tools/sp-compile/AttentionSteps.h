@@ -25,8 +25,8 @@ struct AttentionPiece {
 class AttentionSteps {
 public:
   /// `queriesTravel`: of gradients, where keys stay and queries are handed on.
-  AttentionSteps(PlanAttr plan, sprt::algebra::Bands bands, int64_t queryLength,
-                 int64_t keyLength, bool queriesTravel);
+  AttentionSteps(PlanAttr plan, const sprt::algebra::Bands &shown,
+                 int64_t queryLength, int64_t keyLength, bool queriesTravel);
 
   int64_t queryLength() const { return queries.length(); }
   int64_t keyLength() const { return keys.length(); }

@@ -6,6 +6,7 @@
 
 #include "sp/IR/SourceLines.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -15,6 +15,7 @@
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

@@ -316,7 +316,8 @@ std::vector<Interval> ownersNear(const Layout &layout, int64_t lo, int64_t hi) {
     if (first <= last)
       near.push_back({first * layout.split(), (last + 1) * layout.split()});
   };
-  if (layout.blocks().count > 1 || layout.deal() ||
+  bool isRound = layout.kind() == LayoutKind::striped && hi - lo >= owners;
+  if (layout.blocks().count > 1 || layout.deal() || isRound ||
       layout.kind() == LayoutKind::batch) {
     near.push_back({0, layout.ranks()});
   } else if (layout.kind() == LayoutKind::contiguous) {
@@ -327,8 +328,6 @@ std::vector<Interval> ownersNear(const Layout &layout, int64_t lo, int64_t hi) {
             mirror = 2 * owners - 1;
     add(first, std::min(last, owners - 1));
     add(mirror - last, mirror - std::max(first, owners));
-  } else if (hi - lo >= owners) {
-    near.push_back({0, layout.ranks()});
   } else {
     int64_t first = lo % owners, last = (hi - 1) % owners;
     add(first, first <= last ? last : owners - 1);
