@@ -43,11 +43,13 @@ static void settle(AxisType &type, AxisAttr axis, const MeshFactors &mesh) {
 }
 
 /// Rows of other axes along a dimension that has become longer or shorter are
-/// parts of them, or all of them again.
+/// parts of them, or all of them again; but for those inside runs of so many,
+/// of which there are more now.
 static void resizeRows(AxisType &type, unsigned dim, int64_t before,
-                       int64_t after) {
+                       int64_t after, int64_t run = 1) {
   for (DealtRows &rows : type.rows)
-    if (rows.dim == dim && rows.inner == 1 && rows.size == before)
+    if (rows.dim == dim && rows.inner == 1 && rows.size == before &&
+        (run == 1 || rows.size > run))
       rows.size = after;
 }
 
@@ -90,6 +92,14 @@ void AxisTransfer::checkReduced(Operation *op, unsigned number, AxisSet axes,
   }
 }
 
+/// Rows that are dealt in runs, whatever deals what is inside, one by one; the
+/// same where no layout is that.
+static DealtRows inOnes(const DealtRows &rows) {
+  LayoutAttr layout =
+      rows.inner > 1 ? ofRuns(rows.layout, rows.inner) : LayoutAttr();
+  return layout ? DealtRows{layout, rows.dim, 1, rows.size * rows.inner} : rows;
+}
+
 void AxisTransfer::checkGathered(Operation *op, unsigned number, unsigned dim,
                                  LayoutAttr layout) {
   const AxisType &type = operandType(op, number);
@@ -101,7 +111,8 @@ void AxisTransfer::checkGathered(Operation *op, unsigned number, unsigned dim,
   });
   DealtRows expected{layout, dim, 1,
                      typeOf(op->getOperand(number)).getDimSize(dim)};
-  if (rows != type.rows.end() && rows->agreesWith(expected))
+  if (rows != type.rows.end() &&
+      (rows->agreesWith(expected) || inOnes(*rows).agreesWith(expected)))
     return;
   AxisType wanted;
   wanted.dealt = axes;
@@ -156,9 +167,13 @@ AxisType AxisTransfer::ofGathered(Operation *op, unsigned number, unsigned dim,
                                   LayoutAttr from, LayoutAttr to) {
   AxisType type = operandType(op, number);
   checkGathered(op, number, dim, from);
+  int64_t run = 1;
+  for (const DealtRows &rows : type.rows)
+    if (rows.dim == dim && (mesh.of(rows.layout) & mesh.of(from)))
+      run = rows.inner;
   settle(type, from.getAxis(), mesh);
   resizeRows(type, dim, typeOf(op->getOperand(number)).getDimSize(dim),
-             typeOf(op->getResult(number)).getDimSize(dim));
+             typeOf(op->getResult(number)).getDimSize(dim), run);
   type.isZero = false;
   if (to)
     deal(type, to, dim, typeOf(op->getResult(0)).getDimSize(dim), mesh);

@@ -138,3 +138,21 @@ module @attention_to_itself {
     return %own, %sum : tensor<1x4x2x8xf32>, tensor<1x4x2x8xf32>
   }
 }
+
+// -----
+
+// Rows of two sequences behind each other, of which tensor ranks have one each:
+// runs of what the other axis deals, inside which its rows stay as they are.
+// CHECK-LABEL: module @runs_around_dealt_rows
+module @runs_around_dealt_rows {
+  sp.mesh @mesh <["sp" = 2, "tp" = 2]> sequence "sp" tensor "tp"
+  func.func @main(%x: tensor<1x12x4xf32> {sp.sharding = #sp.sharding<[[2 by <contiguous 2 on "tp" of 2>], [24 by <zigzag 24 on "sp" of 2>], [4]]>}) -> (tensor<2x4xf32> {sp.sharding = #sp.sharding<[[2], [4]]>}) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %rows = stablehlo.reshape %x {sp.one_run} : (tensor<1x12x4xf32>) -> tensor<12x4xf32>
+    %all = sp.all_gather %rows dim 0 in <contiguous 24 on "tp" of 2> : tensor<12x4xf32> -> tensor<24x4xf32>
+    %y = stablehlo.reshape %all : (tensor<24x4xf32>) -> tensor<2x12x4xf32>
+    %part = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<2x12x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+    %sum = sp.all_reduce %part sum over ["sp"] of 2 : tensor<2x4xf32>
+    return %sum : tensor<2x4xf32>
+  }
+}
