@@ -3,6 +3,7 @@
 #include "Flops.h"
 
 #include "sp/IR/Attributes.h"
+#include "sp/IR/CarriedValues.h"
 #include "sp/IR/SP.h"
 #include "sp/StableHLO/StableHLO.h"
 
