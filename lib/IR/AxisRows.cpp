@@ -183,6 +183,16 @@ static void joinRuns(SmallVectorImpl<DealtRows> &all) {
   }
 }
 
+/// The dimension that has a single row of so many elements: one of 1 in front
+/// of them, else that which they are.
+static std::optional<unsigned> dimOfOne(int64_t elements, ArrayRef<Span> dims) {
+  std::optional<unsigned> found;
+  for (auto [dim, whole] : llvm::enumerate(dims))
+    if (whole.end == elements && (whole.begin == elements || !found))
+      found = dim;
+  return found;
+}
+
 AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
                             ArrayRef<int64_t> newShape, const MeshFactors &mesh,
                             bool oneRun) {
@@ -194,10 +204,9 @@ AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
     int64_t begin = before[rows.dim].begin * rows.inner;
     auto parts = spread({begin, begin * rows.size}, after);
     AxisSet axes = mesh.of(rows.layout);
-    if (oneRun && rows.size == 1)
-      for (auto [dim, whole] : llvm::enumerate(after))
-        if (whole.begin < begin && whole.end == begin)
-          parts = {{static_cast<unsigned>(dim), {begin, begin}}};
+    if (std::optional<unsigned> dim =
+            oneRun && rows.size == 1 ? dimOfOne(begin, after) : std::nullopt)
+      parts = {{*dim, {begin, begin}}};
     if (!parts) {
       type.varying |= axes;
       continue;

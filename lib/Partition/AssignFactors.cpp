@@ -81,15 +81,32 @@ public:
         if (isDealt(own) && own != dims[index])
           sent += gatherBytes(local.value, local.dims, index);
     }
-    for (auto [result, dims] : llvm::zip(op->getResults(), made.results))
-      if (!made.reductions.empty())
-        sent += storageBytes(localType(elementOf(result), dims));
+    for (auto [result, dims, ends] :
+         llvm::zip(op->getResults(), made.results, wanted))
+      sent += sumBytes(storageBytes(localType(elementOf(result), dims)), ends);
     return sent;
   }
 
   Assignment made;
 
 private:
+  /// Of partial sums of so many bytes that end as is wanted: scattered first,
+  /// so that the other axes add up what is left.
+  int64_t sumBytes(int64_t bytes, ArrayRef<DimAttr> wanted) const {
+    int64_t sent = 0;
+    for (bool isScattered : {true, false})
+      for (const auto &[factor, dim] : made.reductions)
+        for (AtomAttr atom : dim.getAtoms())
+          if (LayoutAttr layout = atom.getLayout();
+              layout && sharesAxis(DimAttr::get(dim.getContext(), {atom}),
+                                   wanted) == isScattered) {
+            int64_t part = llvm::divideCeil(bytes, layout.getRanks());
+            sent += (isScattered ? 1 : 2) * (layout.getRanks() - 1) * part;
+            bytes = isScattered ? part : bytes;
+          }
+    return sent;
+  }
+
   /// Whether indices that pick positions can stay where they are.
   bool mayPick(const Factor &factor, DimAttr dim) const {
     if (!factor.pickedBy)
@@ -127,5 +144,5 @@ Assignment Localizer::assign(Operation *op,
   int64_t reducing = reductionsFirst.bytes(), gathering = resultsFirst.bytes();
   if (gathering != reducing)
     losses.choose(op);
-  return reducing < gathering ? reductionsFirst.made : resultsFirst.made;
+  return reducing <= gathering ? reductionsFirst.made : resultsFirst.made;
 }

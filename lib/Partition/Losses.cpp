@@ -34,6 +34,11 @@ static std::string listAxes(ArrayRef<AxisAttr> axes) {
                     ", ");
 }
 
+/// What happens at a line to operations of a kind has one cause.
+static std::string causeOf(Operation *op) {
+  return describeSourceLine(op->getLoc()) + op->getName().getStringRef().str();
+}
+
 static SmallVector<AxisAttr> axesOf(DimAttr dim) {
   SmallVector<AxisAttr> axes;
   for (AtomAttr atom : dim.getAtoms())
@@ -192,15 +197,12 @@ static void addTrips(remark::detail::InFlightRemark &remark, int64_t trips) {
 
 void Losses::reportGathers() {
   std::map<std::string, double> sums;
-  auto causeOf = [](const Gather &gather) {
-    return describeSourceLine(gather.user->getLoc()) +
-           gather.user->getName().getStringRef().str();
-  };
   for (const Gather &gather : gathers)
     if (!gather.isWanted)
-      sums[causeOf(gather)] += double(gather.bytes) * double(gather.trips);
+      sums[causeOf(gather.user)] += double(gather.bytes) * double(gather.trips);
   for (const Gather &gather : gathers) {
-    bool isLoss = !gather.isWanted && sums[causeOf(gather)] >= leastBytes();
+    bool isLoss =
+        !gather.isWanted && sums[causeOf(gather.user)] >= leastBytes();
     auto name = remark::RemarkOpts::name("Gathered").category(DEBUG_TYPE);
     Location loc = gather.user->getLoc();
     remark::detail::InFlightRemark remark =
@@ -215,10 +217,6 @@ void Losses::reportGathers() {
 
 void Losses::reportWhole() {
   std::map<std::string, double> sums;
-  auto causeOf = [](const Whole &whole) {
-    return describeSourceLine(whole.op->getLoc()) +
-           whole.op->getName().getStringRef().str();
-  };
   // What is made of gathered values is whole for that.
   llvm::SmallPtrSet<Operation *, 8> gathering;
   for (const Gather &gather : gathers)
@@ -228,9 +226,9 @@ void Losses::reportWhole() {
            isOfUpdate(whole.op);
   });
   for (const Whole &whole : wholes)
-    sums[causeOf(whole)] += double(whole.bytes);
+    sums[causeOf(whole.op)] += double(whole.bytes);
   for (const Whole &whole : wholes)
-    if (sums[causeOf(whole)] >= leastBytes())
+    if (sums[causeOf(whole.op)] >= leastBytes())
       remark::missed(whole.op->getLoc(),
                      remark::RemarkOpts::name("Whole").category(DEBUG_TYPE))
           << "every rank of " << whole.axes << " makes all of "
@@ -250,13 +248,10 @@ void Losses::reportProducts() {
       return product.axes == listAxes(*mesh.getBatch());
     });
   std::map<std::string, double> byAxes, byLine;
-  auto causeOf = [](const Product &product) {
-    return product.axes + describeSourceLine(product.op->getLoc());
-  };
   for (const Product &product : products) {
     double own = product.flops * double(product.trips);
     byAxes[product.axes] += own;
-    byLine[causeOf(product)] += own;
+    byLine[product.axes + causeOf(product.op)] += own;
   }
   auto name = remark::RemarkOpts::name("Repeated").category(DEBUG_TYPE);
   for (const auto &[axes, sum] : byAxes) {
@@ -274,7 +269,7 @@ void Losses::reportProducts() {
   }
   for (const Product &product : products)
     if (byAxes[product.axes] < flops / 2 &&
-        byLine[causeOf(product)] >= kLeastShare * flops) {
+        byLine[product.axes + causeOf(product.op)] >= kLeastShare * flops) {
       remark::detail::InFlightRemark remark =
           remark::missed(product.op->getLoc(), name);
       remark << "each of the " << remark::metric("ranks", product.ranks)

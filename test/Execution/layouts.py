@@ -23,14 +23,14 @@ def rank_bytes(kind: str, layout: str, mesh: dict[str, int]) -> int:
 
 
 def axes_of(layout: str) -> set[str]:
-    """Of all dimensions that are dealt."""
-    return {*layout.split(",")} - {"_", "whole"}
+    """That deal any dimension, alone or with others, or parts of them."""
+    return {*re.split("[,*]", layout)} - {"_", "whole"}
 
 
 def misplaced(group: dict, expected: str | set[str] | None, mesh: dict[str, int]) -> list[str]:
     """What is wrong with where arguments lie that a report has together.
 
-    expected: a layout, or the axes of one by dimensions in any order; None: any.
+    expected: a layout, or the axes of one, whichever dimensions they deal; None: any.
     """
     text, layout = f"{group['count']} {group['type']} such as {group['example']}", group["layout"]
     if expected not in (None, layout, axes_of(layout)):

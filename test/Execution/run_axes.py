@@ -48,9 +48,10 @@ def mutants(text: str, sizes: dict[str, int]) -> Iterator[tuple[str, str]]:
         what = f"line {number + 1}, {found['name']} {found['kind']} over {found['axes']}"
         read = found["read"].split(", ")
         if found["name"] == "reduce_scatter":
-            kind = line.rsplit("(", 1)[-1].split(" : ")[-1].split(" -> ")[0]
+            kinds = line.rsplit("(", 1)[-1].split(" : ")[-1].split(" -> ")[0].split(", ")
             axes = re.search(r' on "([^"]*)" of (\d+)', line)
-            once = f'%once = sp.all_reduce {read[0]} {found["kind"]} over ["{axes[1]}"] of {axes[2]} : {kind}'
+            of = f'{found["kind"]} over ["{axes[1]}"] of {axes[2]}'
+            once = f"%once = sp.all_reduce {read[0]} {of} : {kinds[0]}"
             yield f"{what}, reduced before", f"{before}\n{once}\n{renamed(line, {read[0]: '%once'})}\n{after}"
             continue
         yield f"{what}, never", f"{before}\n{renamed(after, dict(zip(results(found), read, strict=True)))}"

@@ -23,7 +23,7 @@ import spmlir
 from run_shifts import attend
 
 # Without an axis of the sequence there is none of the others.
-STRATEGIES = ("none", "ring", "double-ring", "ulysses", "2d", "allgather")
+STRATEGIES = ("none", "ring", "double-ring", "ulysses", "2d", "allgather", "halo", "split-kv")
 WORD = 8  # bytes of a number
 
 

@@ -104,26 +104,29 @@ def layout_of(group: dict, plan: tuple) -> str | set[str] | None:
     used = [axis for axis in ("dp", "sp") if axes[axis] > 1]
     if (group["role"] == "parameter" and zero < 3) or not used:
         return tensor
-    return tensor | {given.get("zero-axes", ",".join(used)).replace(",", "*")}
+    return tensor | {*given.get("zero-axes", ",".join(used)).split(",")}
 
 
 def may_send(report: dict, turns: int) -> int:
     """Bytes that a rank may send beside those without --zero.
 
-    Parameters that lie dealt are gathered once more for each micro-batch, all parts are as large as the
-    largest, and each has a number for the norm of all gradients.
+    Sums of gradients lie dealt, and take a part of each micro-batch. Parameters that lie dealt are gathered
+    for each, and once more for its gradients. All parts are as large as the largest, and each has a number
+    for the norm of all gradients.
     """
     mesh, more = report["mesh"], 0.0
     ranks = mesh.get("dp", 1) * mesh["sp"]
     for group in report["arguments"]:
         if group["role"] in ("parameter", "state"):
-            dims = layouts.axes_of(group["layout"])
-            tensors = mesh["tp"] if "tp" in dims else 1
-            parts = prod(layouts.ranks_of(dim, mesh) for dim in dims - {"tp"})
+            axes = layouts.axes_of(group["layout"])
+            tensors = mesh["tp"] if "tp" in axes else 1
+            parts = prod(layouts.ranks_of(axis, mesh) for axis in axes - {"tp"})
+            travels = (parts - 1) * group["rankBytes"]
             # A sum takes as much again as a gather, of one parameter for two of its moments.
             padded = (ranks - 1) / ranks * (parts * group["rankBytes"] - group["bytes"] / tensors)
-            gathered = turns * (parts - 1) * group["rankBytes"] + 8 * report["ranks"]
-            more += group["count"] * (gathered if group["role"] == "parameter" else padded)
+            summed = padded + (turns - 1) * travels / 2
+            gathered = (2 * turns - 1) * travels + 8 * report["ranks"]
+            more += group["count"] * (gathered if group["role"] == "parameter" else summed)
     return int(more)
 
 

@@ -73,3 +73,21 @@ module @few_tokens {
     return %new : tensor<64x64xf32>
   }
 }
+
+// -----
+
+// Where both send as much, nothing is gathered: a rank scatters 3 of 4 parts of
+// 8 x 8, and would gather 3 of 4 rows twice, of 8 each.
+// CHECK-LABEL: module @as_many
+// CHECK-NOT:     sp.all_gather
+// CHECK:         sp.reduce_scatter {{.*}} : tensor<8x8xf32> -> tensor<2x8xf32>
+module @as_many {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func @main(%x: tensor<4x8xf32> {sp.sharding = #sp.sharding<[[4 by <zigzag 4 on "sp" of 4>], [8]]>},
+                  %dy: tensor<4x8xf32> {sp.sharding = #sp.sharding<[[4 by <zigzag 4 on "sp" of 4>], [8]]>},
+                  %w: tensor<8x8xf32> {sp.sharding = #sp.sharding<[[8 by <contiguous 8 on "sp" of 4>], [8]]>}) -> tensor<8x8xf32> {
+    %dw = stablehlo.dot_general %x, %dy, contracting_dims = [0] x [0] : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    %new = stablehlo.subtract %w, %dw : tensor<8x8xf32>
+    return %new : tensor<8x8xf32>
+  }
+}

@@ -20,6 +20,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 using nlohmann::json;
+using sprt::tools::bytesText;
 
 FailureOr<SmallVector<NotedArgument>> mlir::sp::noteArguments(ModuleOp module) {
   PassManager manager(module.getContext());

@@ -1,5 +1,4 @@
-//===- AttentionSquare.cpp - Queries by keys
-//--------------------------------===//
+//===- AttentionSquare.cpp - Queries by keys ------------------------------===//
 //
 // A pair of a query and a key that it sees has the colour of the rank that
 // computes it, darker the later it does. Queries go down, keys to the right:

@@ -15,6 +15,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 using nlohmann::json;
+using sprt::tools::inUnits;
 
 //===----------------------------------------------------------------------===//
 // Remarks

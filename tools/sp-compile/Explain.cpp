@@ -14,6 +14,8 @@
 using namespace mlir;
 using namespace mlir::sp;
 using nlohmann::json;
+using sprt::tools::bytesText;
+using sprt::tools::flopsText;
 
 static std::string textAt(const json &object, const char *key) {
   return object.value(key, std::string());

@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace mlir::sp;
+using sprt::tools::bytesText;
 using sprt::tools::Point;
 using sprt::tools::Svg;
 

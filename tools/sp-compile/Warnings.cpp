@@ -15,6 +15,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 using nlohmann::json;
+using sprt::tools::inUnits;
 
 /// Of one that happens in a loop the bytes of all its trips.
 static int64_t sentBytesOf(const Decision &decision) {
@@ -31,29 +32,30 @@ std::string Warning::text() const {
   return text;
 }
 
-/// Why a model without attention has none.
-static const Decision *whyNone(const RemarkLog &log) {
+static const Decision *findNamed(const RemarkLog &log,
+                                 ArrayRef<StringRef> names) {
   const std::vector<Decision> &all = log.decisions();
-  auto reason = llvm::find_if(all, [](const Decision &decision) {
-    return decision.name == "NoSoftmax" || decision.name == "AttentionNotTaken";
+  auto found = llvm::find_if(all, [&](const Decision &decision) {
+    return llvm::is_contained(names, decision.name);
   });
-  return reason == all.end() ? nullptr : &*reason;
+  return found == all.end() ? nullptr : &*found;
 }
 
 std::vector<Warning> mlir::sp::findWarnings(const RemarkLog &log) {
   std::vector<Warning> warnings;
   std::map<std::string, size_t> known;
+  // A model without attention says why in one.
+  const Decision *whyNone =
+      findNamed(log, {"NoAttention"})
+          ? findNamed(log, {"NoSoftmax", "AttentionNotTaken"})
+          : nullptr;
   for (const Decision &decision : log.decisions()) {
-    if (!decision.isLoss)
+    if (!decision.isLoss || (whyNone && decision.name == whyNone->name))
       continue;
-    if (const Decision *none =
-            decision.name == "NoAttention" ? whyNone(log) : nullptr) {
-      llvm::erase_if(warnings, [&](const Warning &other) {
-        return other.first.name == none->name;
-      });
+    if (whyNone && decision.name == "NoAttention") {
       Decision joined = decision;
-      joined.text += ": " + none->text;
-      joined.loc = none->loc;
+      joined.text += ": " + whyNone->text;
+      joined.loc = whyNone->loc;
       warnings.push_back({std::move(joined)});
       continue;
     }

@@ -1,5 +1,7 @@
 #include "Report.h"
 
+#include "Units.h"
+
 #include "sprt/documents.h"
 
 #include <algorithm>
@@ -12,6 +14,8 @@
 #include <nlohmann/json.hpp>
 
 namespace {
+
+using sprt::tools::bytesText;
 
 sprt_rank_statistics statisticsOf(const sprt_session *session, int64_t rank) {
   sprt_rank_statistics statistics = {};
@@ -72,18 +76,6 @@ bool Timings::add(const sprt_program *program, const sprt_session *session) {
     commands[command].push_back(
         commandOf(session, static_cast<int64_t>(command)).seconds);
   return !batches || batches->add(program, session);
-}
-
-std::string bytesText(int64_t bytes) {
-  static const char *const kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  for (; value >= 1024 && unit < 4; ++unit)
-    value /= 1024;
-  char text[40];
-  std::snprintf(text, sizeof text, unit ? "%.2f %s" : "%.0f %s", value,
-                kUnits[unit]);
-  return text;
 }
 
 int64_t peakBytes(const sprt_program *program, const sprt_session *session) {

@@ -18,8 +18,6 @@ struct Timings {
   bool add(const sprt_program *program, const sprt_session *session);
 };
 
-/// "1.25 MiB".
-std::string bytesText(int64_t bytes);
 /// The most that a rank needed in the session's last run.
 int64_t peakBytes(const sprt_program *program, const sprt_session *session);
 

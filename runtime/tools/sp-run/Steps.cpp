@@ -1,5 +1,7 @@
 #include "Steps.h"
 
+#include "Units.h"
+
 #include "sprt/documents.h"
 
 #include <algorithm>
@@ -8,6 +10,8 @@
 #include <set>
 
 namespace {
+
+using sprt::tools::bytesText;
 
 bool isScalar(const sprt_array &array) {
   bool isFloat = array.dtype == SPRT_F64 || array.dtype == SPRT_F32 ||

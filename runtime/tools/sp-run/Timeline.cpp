@@ -12,6 +12,7 @@
 
 #include "Report.h"
 #include "Svg.h"
+#include "Units.h"
 
 #include "sprt/files.h"
 
@@ -23,6 +24,7 @@
 namespace {
 
 using nlohmann::json;
+using sprt::tools::bytesText;
 
 struct Kind {
   const char *word, *name, *colour;

@@ -1,12 +1,10 @@
 /// Numbers as people read them.
-#ifndef SP_TOOLS_SPCOMPILE_UNITS_H
-#define SP_TOOLS_SPCOMPILE_UNITS_H
-
-#include "llvm/ADT/StringRef.h"
+#ifndef SPRT_TOOLS_COMMON_UNITS_H
+#define SPRT_TOOLS_COMMON_UNITS_H
 
 #include <string>
 
-namespace mlir::sp {
+namespace sprt::tools {
 
 /// "3.50 MiB": three digits of the largest unit of which there is one.
 std::string bytesText(double bytes);
@@ -15,8 +13,8 @@ std::string flopsText(double flops);
 
 /// The text with "3.50 MiB" for "3670016 bytes" and "1.20 GFLOP" for
 /// "1200000000 FLOPs", and with both numbers of "3670016 to 4194304 bytes" so.
-std::string inUnits(llvm::StringRef text);
+std::string inUnits(const std::string &text);
 
-} // namespace mlir::sp
+} // namespace sprt::tools
 
-#endif // SP_TOOLS_SPCOMPILE_UNITS_H
+#endif // SPRT_TOOLS_COMMON_UNITS_H
