@@ -265,34 +265,29 @@ void ImportAttentionPass::visit(Operation *exponential) {
   if (matches.empty())
     if (Operation *product = spellOutProduct(scores, exponential, others))
       take({product, 1});
-  std::optional<GradientMatch> gradients;
-  std::optional<Refusal> noGradient;
+  GradientSearch search;
   OwningOpRef<func::FuncOp> slopes;
-  bool hidesGradients = false;
   auto differentiate = [&](AttentionMatch &match, ScoreFunction &function) {
     // Rows that no sample of the result was.
     if (match.empty == EmptyRow::Never && meetsEmptyRows(match))
       match.empty = EmptyRow::Nan;
-    GradientMatcher matcher(match, others, function);
-    gradients = matcher.run();
-    noGradient = matcher.refusal;
-    hidesGradients = matcher.hidesGradients;
-    if (gradients && function.function) {
+    search = findGradients(match, others, function);
+    if (search.gradients && function.function) {
       slopes = differentiateScore(
           function.function,
-          llvm::map_to_vector(gradients->sums(),
+          llvm::map_to_vector(search.gradients->sums(),
                               [](const auto &sum) { return sum.term; }));
       if (!*slopes) {
-        noGradient = {"its score function has no derivative that is known",
-                      match.product->getLoc()};
-        gradients.reset();
+        search.refusal = {"its score function has no derivative that is known",
+                          match.product->getLoc()};
+        search.gradients.reset();
       }
     }
     requestForm(match, match.results.back().value);
   };
   if (matches.size() == 1 && (!others.empty() || !functions[0].terms.empty()))
     differentiate(matches[0], functions[0]);
-  if (hidesGradients) {
+  if (search.hidesGradients) {
     std::pair<Operation *, unsigned> end = {matches[0].product,
                                             matches[0].valueOperand};
     if (auto again = matchProduct(scores, end, refusal, /*keepsFills=*/true)) {
@@ -304,9 +299,9 @@ void ImportAttentionPass::visit(Operation *exponential) {
     }
   }
   if (!matches.empty()) {
-    refusal = findEscape(matches, gradients);
-    if (refusal && noGradient)
-      refusal = noGradient;
+    refusal = findEscape(matches, search.gradients);
+    if (refusal && search.refusal)
+      refusal = search.refusal;
   } else if (!refusal) {
     refusal = Refusal{"no contraction sums values with its weights",
                       exponential->getLoc()};
@@ -324,19 +319,20 @@ void ImportAttentionPass::visit(Operation *exponential) {
       done.insert(op);
     report(match, function, name);
     bool isRead = !logSumExpsOf(match).empty();
-    bool leavesSums = gradients || isRead;
+    bool leavesSums = search.gradients || isRead;
     readsSums |= isRead;
-    if (gradients)
-      readsSums |= llvm::any_of(gradients->operations, [](Operation *op) {
-        return isa<AddLogSumExpGradientOp>(op);
-      });
+    if (search.gradients)
+      readsSums |=
+          llvm::any_of(search.gradients->operations, [](Operation *op) {
+            return isa<AddLogSumExpGradientOp>(op);
+          });
     AttentionOp attention = replaceAttention(match, name, function, leavesSums);
     replaceLogSumExps(match, attention);
-    if (!gradients)
+    if (!search.gradients)
       continue;
-    done.insert_range(gradients->operations);
-    report(*gradients, name);
-    replaceGradients(match, *gradients, attention,
+    done.insert_range(search.gradients->operations);
+    report(*search.gradients, name);
+    replaceGradients(match, *search.gradients, attention,
                      placeGradient(slopes, getOperation()));
   }
   if (readsSums)

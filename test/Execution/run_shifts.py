@@ -1,9 +1,9 @@
 """Drawn programs that move rows along the sequence: slices, rolls, convolutions, loops, next-token losses.
 
-A model is causal attention, then some steps that cut, shift or join its rows, and a loss with its
-gradients. Each runs under a drawn strategy, layout and number of ranks. A loss of the next token
-must send no more than the same loss of labels that are passed in, but for a token at each end of
-what a rank holds (with striped layouts, all labels).
+A model is causal attention, then some steps that cut, shift or join its rows, before or behind a
+projection, and a loss with its gradients. Each runs under a drawn strategy, layout and number of
+ranks. A loss of the next token must send no more than the same loss of labels that are passed in,
+but for a token at each end of what a rank holds (with striped layouts, all labels).
 """
 
 from __future__ import annotations
@@ -68,6 +68,13 @@ def by_chunks(x: jax.Array, chunks: int) -> jax.Array:
     return jnp.moveaxis(jax.lax.map(jnp.sin, parts), 0, 1).reshape(x.shape)
 
 
+def in_chunks(x: jax.Array, chunks: int) -> jax.Array:
+    """By a number a part of the sequence, where they are equal."""
+    chunks = chunks if x.shape[1] % chunks == 0 else 1
+    factors = 1 + jnp.arange(chunks, dtype=x.dtype)[:, None, None] / 4
+    return (x.reshape(x.shape[0], chunks, -1, x.shape[2]) * factors).reshape(x.shape)
+
+
 # Each gets rows [batch, sequence, features] and a small number.
 STEPS: dict[str, Step] = {
     "first": lambda x, n: 1.5 * x[:, :-n],
@@ -102,6 +109,7 @@ STEPS: dict[str, Step] = {
     "greatest_of_some": lambda x, n: x - pooled(jax.lax.stop_gradient(x), n + 1, jax.lax.max, -jnp.inf),
     "decayed": lambda x, n: decayed(x, jnp.full_like(x, 0.5)),
     "by_chunks": lambda x, n: x + by_chunks(x, n + 1),
+    "in_chunks": lambda x, n: in_chunks(x, n + 1),
     "every_other": lambda x, n: x + jnp.repeat(x[:, ::2], 2, axis=1)[:, : x.shape[1]],
 }
 
@@ -118,12 +126,15 @@ class Shifting:
     """Attention, its rows after some steps, and the gradients of a sum of them."""
 
     steps: tuple[tuple[str, int], ...]
+    projects_last: bool = False
 
     def __call__(self, *arguments: jax.Array) -> tuple:
         def loss(q: jax.Array, k: jax.Array, v: jax.Array, w: jax.Array) -> tuple:
-            rows = attend(q, k, v) @ w
+            rows = attend(q, k, v)
+            rows = rows if self.projects_last else rows @ w
             for name, number in self.steps:
                 rows = STEPS[name](rows, number)
+            rows = rows @ w[: rows.shape[2]] if self.projects_last else rows
             signs = jnp.cos(jnp.arange(rows.shape[1], dtype=rows.dtype))[:, None]
             return jnp.sum(jnp.sin(rows) * signs), rows
 
@@ -135,7 +146,7 @@ def drawn(random: Random) -> tuple[Shifting, list[np.ndarray]]:
     steps = tuple((random.choice([*STEPS]), random.randint(1, 2)) for _ in range(random.randint(1, 3)))
     draw = np.random.default_rng(random.getrandbits(32)).standard_normal
     rows = [draw((batch, tokens, HEADS, FEATURES)) for _ in range(3)]
-    return Shifting(steps), [*rows, draw((HEADS * FEATURES, WIDTH))]
+    return Shifting(steps, random.random() < 0.3), [*rows, draw((HEADS * FEATURES, WIDTH))]
 
 
 def plan(random: Random) -> tuple[str, ...]:

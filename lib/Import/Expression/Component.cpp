@@ -79,6 +79,7 @@ const Anchor *Component::anchor(Operation *op) const {
 void Component::restore(const Snapshot &snapshot) {
   nodes.clear();
   labels = snapshot.labels;
+  anchors.erase(anchors.begin() + snapshot.anchors, anchors.end());
   nodes.forgetReductions(snapshot.reductions);
   requests.resize(snapshot.requests);
 }

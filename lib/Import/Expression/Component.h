@@ -27,13 +27,14 @@ public:
   /// The node of `value` over axes of its own, or null (see `nodes.refusal`).
   Node *request(mlir::Value value);
 
-  /// What is known of axes; `restore` also forgets nodes.
+  /// What is known of axes, and of which contractions; `restore` also forgets
+  /// nodes.
   struct Snapshot {
     AxisLabels labels;
-    size_t reductions, requests;
+    size_t anchors, reductions, requests;
   };
   Snapshot save() const {
-    return {labels, nodes.countReductions(), requests.size()};
+    return {labels, anchors.size(), nodes.countReductions(), requests.size()};
   }
   void restore(const Snapshot &snapshot);
 

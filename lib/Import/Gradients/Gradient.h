@@ -83,8 +83,20 @@ Operation *findPairs(Operation *scores, Operation *forward,
 Operation *spellOutProduct(Operation *scores, Operation *exponential,
                            const PairProducts &products);
 
+struct GradientSearch {
+  std::optional<GradientMatch> gradients;
+  std::optional<Refusal> refusal;
+  /// Whether it was refused as pairs that its match hides have gradients.
+  bool hidesGradients = false;
+};
+
 /// Decides whether `products` are gradients of the attention `match`, of whose
 /// component they become a part; `function` is its score function.
+GradientSearch findGradients(const AttentionMatch &match,
+                             const PairProducts &products,
+                             const ScoreFunction &function);
+
+/// Of one search; what was met that cuts the sequence is no part of the next.
 class GradientMatcher {
 public:
   GradientMatcher(const AttentionMatch &match, PairProducts products,
@@ -92,11 +104,14 @@ public:
   std::optional<GradientMatch> run();
 
   std::optional<Refusal> refusal;
-  /// Whether it was refused as pairs that its match hides have gradients.
   bool hidesGradients = false;
+  /// A form of a factor that is made of one that has the queries in several
+  /// dimensions, as chunks and patches of them are, where one was met.
+  mlir::Value beforeCut;
 
 private:
   LogicalResult matchProduct(Operation *product, unsigned leafOperand);
+  mlir::Value findCut() const;
   void findPairsOfTerms();
   LogicalResult readPairs();
   bool arePairsTied() const;

@@ -218,6 +218,23 @@ LogicalResult GradientMatcher::tieLeaf(const Anchor &product,
   return success();
 }
 
+Value GradientMatcher::findCut() const {
+  const AxisLabels &labels = component.labels;
+  Axes sequence = labels.resolve({*match.axes.query});
+  auto isCut = [&](const Node *node) {
+    return llvm::count_if(node->labels, [&](const Axes &dim) {
+             return llvm::any_of(labels.resolve(dim), [&](AxisId axis) {
+               return llvm::is_contained(sequence, axis);
+             });
+           }) > 1;
+  };
+  for (const std::unique_ptr<Node> &node : component.nodes.all())
+    if (isa_and_nonnull<stablehlo::ReshapeOp>(node->op) && !isCut(node.get()) &&
+        isCut(node->operands[0]))
+      return node->value;
+  return Value();
+}
+
 LogicalResult GradientMatcher::matchProduct(Operation *product,
                                             unsigned leafOperand) {
   auto request = [&]() -> LogicalResult {
@@ -231,9 +248,11 @@ LogicalResult GradientMatcher::matchProduct(Operation *product,
     if (failed(request()))
       return failure();
     const Anchor &anchor = *component.anchor(product);
-    if (!isWhole(match))
+    if (!isWhole(match)) {
+      beforeCut = beforeCut ? beforeCut : findCut();
       return refuse("a contraction of its pairs reads a part of them",
                     product->getLoc());
+    }
     std::optional<Gradient> kind = kindOf(anchor);
     if (!kind)
       return refuse("a contraction of its pairs sums over neither queries nor "
@@ -345,4 +364,19 @@ std::optional<GradientMatch> GradientMatcher::run() {
         return std::nullopt;
       }
   return std::move(gradients);
+}
+
+GradientSearch mlir::sp::findGradients(const AttentionMatch &match,
+                                       const PairProducts &products,
+                                       const ScoreFunction &function) {
+  Component::Snapshot before = match.component->save();
+  while (true) {
+    GradientMatcher matcher(match, products, function);
+    std::optional<GradientMatch> gradients = matcher.run();
+    if (!matcher.beforeCut)
+      return {std::move(gradients), matcher.refusal, matcher.hidesGradients};
+    match.component->restore(before);
+    match.component->nodes.stopAt(matcher.beforeCut);
+    requestForm(match, match.results.back().value);
+  }
 }
