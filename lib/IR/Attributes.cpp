@@ -72,6 +72,7 @@ static constexpr Declared kOfArguments[] = {
     {kSharding, "a sharding", is<ShardingAttr>},
     {kDonatedTo, kNumber, is<IntegerAttr>},
     {kPlace, "a place", is<PlaceAttr>},
+    {kOnto, kFlag, is<UnitAttr>},
 };
 
 static constexpr Declared kOfResults[] = {

@@ -46,6 +46,15 @@ AllContinued GemmOp::getContinued() {
 
 StringRef GemmOp::nameContinued() { return "sum"; }
 
+AllContinued LaunchOp::getContinued() {
+  if (std::optional<uint64_t> number = getOnto())
+    return {
+        {&getOperation()->getOpOperand(*number), cast<OpResult>(getResult(0))}};
+  return {};
+}
+
+StringRef LaunchOp::nameContinued() { return "operand"; }
+
 AllContinued PutOp::getContinued() {
   return {{&getWholeMutable(), cast<OpResult>(getResult())}};
 }

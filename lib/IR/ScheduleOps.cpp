@@ -23,6 +23,16 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (kernel.getFunctionType() != type)
     return emitOpError() << "expected kernel '" << getKernel() << "' of type "
                          << type << " but got " << kernel.getFunctionType();
+  // (C2)
+  std::optional<uint64_t> onto = getOnto();
+  if (onto && (getNumResults() != 1 || *onto >= getNumOperands() ||
+               getOperand(*onto).getType() != getResult(0).getType()))
+    return emitOpError() << "expected one result, of the type of operand "
+                         << *onto << ", onto which it is written";
+  for (unsigned number = 0; number < kernel.getNumArguments(); ++number)
+    if ((onto == number) != bool(kernel.getArgAttr(number, kOnto)))
+      return emitOpError() << "expected kernel '" << getKernel()
+                           << "' to be written onto the same operand";
   return success();
 }
 

@@ -160,10 +160,9 @@ bool mlir::sp::mayOverwrite(OpOperand &operand) {
   Operation *op = operand.getOwner();
   Value root = rootOf(operand.get()), origin = originOf(root);
   if (auto argument = dyn_cast<BlockArgument>(origin)) {
-    // What the caller gives in far memory becomes what it takes.
+    // What the caller gives becomes what it takes.
     if (auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-      return isFar(argument.getType()) &&
-             donatedTo(func, argument.getArgNumber()) &&
+      return donatedTo(func, argument.getArgNumber()) &&
              isReadBefore(root, op, &operand);
     // A loop that hands blocks on begins in the first slot.
     std::optional<Carried> started = startedBy(operand);

@@ -13,6 +13,7 @@ void mlir::sp::buildMemoryPipeline(OpPassManager &pm,
   if (options.farFlopsPerByte > 0)
     pm.addPass(createPlaceFarPass(
         {options.farFlopsPerByte, options.arenaBytes, options.farState}));
+  pm.addPass(createWriteInPlacePass());
   pm.addPass(createInsertCopiesPass());
   pm.addPass(createAssignOffsetsPass({options.onlySizes}));
   if (!options.onlySizes)

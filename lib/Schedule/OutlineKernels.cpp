@@ -263,7 +263,7 @@ void Outliner::run(Block &block) {
         LaunchOp::create(builder, ops.back()->getLoc(),
                          kernel.kernel.getFunctionType().getResults(),
                          FlatSymbolRefAttr::get(kernel.kernel.getSymNameAttr()),
-                         kernel.operands);
+                         kernel.operands, /*onto=*/IntegerAttr());
     launchAt[ops.back()] = launch;
   }
   for (auto [ops, kernel] : llvm::zip_equal(groups, kernels))

@@ -3,7 +3,8 @@
 New tokens attend to a cache that is dealt along the sequence, once their keys are written at a
 position that an input says: one token or several, through one layer, several or a scan over
 layers, in one call or a scan over steps that carries the caches. Where the strategy is chosen no
-more is sent than what merges the states of the new tokens, where these are fewer than ranks.
+more is sent than what merges the states of the new tokens, where these are fewer than ranks. Long
+caches are written where they lie.
 """
 
 from __future__ import annotations
@@ -236,6 +237,26 @@ def cases_of(tools: harness.Tools, count: int, seed: int) -> list[harness.Case]:
     return cases
 
 
+def written_in_place(tools: harness.Tools) -> list[harness.Case]:
+    """Caches of which a rank has one copy, whatever writes to them; but for a scan over layers."""
+    cases = []
+    for write in WRITES:
+        for layers, steps in ((0, 0), (2, 0), (0, 3), (2, 2)):
+            decoder = Decoder(4096, (4, 2), size=16, write=write, layers=layers, steps=steps)
+            arguments = decoder.arguments(4090)
+            program = tools.program(f"in-place-{write}-{layers}-{steps}", decoder, *arguments)
+            own = sum(each.nbytes for each in jax.tree.leaves(arguments[0])) // 2
+
+            def check(promised: dict, _: dict, own: int = own) -> None:
+                if not max(promised["peakBytesPerRank"]) < 1.5 * own:
+                    peak = max(promised["peakBytesPerRank"])
+                    raise harness.CaseError(f"a rank needs {peak} bytes, its caches have {own}")
+
+            program = donating(program, decoder, arguments)
+            cases.append(harness.Case(program, ("--mesh=sp=2", "--strategy=auto"), check=check))
+    return cases
+
+
 def main() -> int:
     """So many of them, one in five with --quick."""
     parser = harness.arguments(__doc__)
@@ -244,7 +265,9 @@ def main() -> int:
     jax.config.update("jax_enable_x64", True)
     tools = harness.Tools(args.build, args.work)
     count = max(1, args.count // 5) if args.quick else args.count
-    return harness.hold_all(tools, cases_of(tools, count, args.seed), args)
+    cases = cases_of(tools, count, args.seed)
+    cases += harness.sampled(written_in_place(tools), 3 if args.quick else 20, args)
+    return harness.hold_all(tools, cases, args)
 
 
 if __name__ == "__main__":

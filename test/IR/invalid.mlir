@@ -164,6 +164,33 @@ func.func @launch_c1_no_kernel(%x: tensor<8xf32>) {
 
 // -----
 
+func.func private @write(tensor<8xf32>, tensor<i32>) -> tensor<8xf32>
+func.func @launch_c2_onto_another_type(%x: tensor<8xf32>, %i: tensor<i32>) {
+  // expected-error @below {{'sp.launch' op expected one result, of the type of operand 1, onto which it is written}}
+  %y = sp.launch @write(%x, %i) onto 1 : (tensor<8xf32>, tensor<i32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @write(tensor<8xf32>, tensor<i32>) -> tensor<8xf32>
+func.func @launch_c2_kernel_reads_it(%x: tensor<8xf32>, %i: tensor<i32>) {
+  // expected-error @below {{'sp.launch' op expected kernel 'write' to be written onto the same operand}}
+  %y = sp.launch @write(%x, %i) onto 0 : (tensor<8xf32>, tensor<i32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @write(tensor<8xf32> {sp.onto}, tensor<i32>) -> tensor<8xf32>
+func.func @launch_c2_call_keeps_it(%x: tensor<8xf32>, %i: tensor<i32>) {
+  // expected-error @below {{'sp.launch' op expected kernel 'write' to be written onto the same operand}}
+  %y = sp.launch @write(%x, %i) : (tensor<8xf32>, tensor<i32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func private @norm(tensor<4xf32>) -> tensor<4xf32>
 func.func @launch_c1_kernel_of_another_type(%x: tensor<8xf32>) {
   // expected-error @below {{'sp.launch' op expected kernel 'norm' of type '(tensor<8xf32>) -> tensor<8xf32>' but got '(tensor<4xf32>) -> tensor<4xf32>'}}

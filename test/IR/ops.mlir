@@ -66,6 +66,8 @@ func.func @ranks_and_rows() {
 func.func @commands(%x: tensor<8x64xf32>, %w: tensor<64x16xf32>, %b: tensor<16xf32>, %t: !sp.token) {
   // CHECK: sp.launch @norm(%{{.*}}) : (tensor<8x64xf32>) -> tensor<8x64xf32>
   %y = sp.launch @norm(%x) : (tensor<8x64xf32>) -> tensor<8x64xf32>
+  // CHECK: sp.launch @write(%{{.*}}, %{{.*}}) onto 1 : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<8x64xf32>
+  %z = sp.launch @write(%x, %y) onto 1 : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<8x64xf32>
   // CHECK: sp.gemm %{{.*}}, %{{.*}} sizes [1, 8, 16, 64] strides [0, 64, 1] x [0, 16, 1] : (tensor<8x64xf32>, tensor<64x16xf32>) -> tensor<8x16xf32>
   %c = sp.gemm %y, %w sizes [1, 8, 16, 64] strides [0, 64, 1] x [0, 16, 1] : (tensor<8x64xf32>, tensor<64x16xf32>) -> tensor<8x16xf32>
   // CHECK: sp.gemm %{{.*}}, %{{.*}} bias %{{.*}} sizes [1, 8, 16, 64] {{.*}} : (tensor<8x64xf32>, tensor<64x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
@@ -84,6 +86,7 @@ func.func @commands(%x: tensor<8x64xf32>, %w: tensor<64x16xf32>, %b: tensor<16xf
   sp.wait %t
   return
 }
+func.func private @write(tensor<8x64xf32>, tensor<8x64xf32> {sp.onto}) -> tensor<8x64xf32>
 func.func private @norm(tensor<8x64xf32>) -> tensor<8x64xf32>
 
 // CHECK-LABEL: @shardings

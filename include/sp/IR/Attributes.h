@@ -42,6 +42,9 @@ inline constexpr llvm::StringLiteral kRowBlocks = "sp.row_blocks";
 inline constexpr llvm::StringLiteral kPlaces = "sp.places";
 inline constexpr llvm::StringLiteral kCarriedPlaces = "sp.carried_places";
 inline constexpr llvm::StringLiteral kPlace = "sp.place";
+/// From Memory: of the argument of a kernel onto which its result is written
+/// (flag).
+inline constexpr llvm::StringLiteral kOnto = "sp.onto";
 // From Memory: sizes of the spaces of @main, in bytes (numbers).
 inline constexpr llvm::StringLiteral kArenaBytes = "sp.arena_bytes";
 inline constexpr llvm::StringLiteral kConstantBytes = "sp.constant_bytes";

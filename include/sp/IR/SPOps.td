@@ -250,19 +250,25 @@ def Sp_RowCountOp : Sp_Op<"row_count", [Pure]> {
 // Commands of the schedule
 //===----------------------------------------------------------------------===//
 
-def Sp_LaunchOp : Sp_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Sp_LaunchOp : Sp_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                   DeclareOpInterfaceMethods<Sp_ContinuationOpInterface>]> {
   let summary = "Call of a fused kernel";
   let description = [{
     Runs a private function of token-local operations as one kernel. Exists from
-    Schedule on.
+    Schedule on. With `onto` it writes its only result where that operand lies,
+    and only what it changes there: new rows of a cache, say.
     (C1) the kernel exists and its type is that of the call.
+    (C2) `onto` is the number of an operand of the result's type, the same in
+    all calls of the kernel, whose argument says so.
     ```mlir
     %y = sp.launch @norm_0(%x, %w) : (tensor<8x64xf32>, tensor<64xf32>) -> tensor<8x64xf32>
+    %z = sp.launch @write_0(%cache, %new, %at) onto 0 : (tensor<512x64xf32>, tensor<1x64xf32>, tensor<i32>) -> tensor<512x64xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$operands);
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$operands,
+                       OptionalAttr<I64Attr>:$onto);
   let results = (outs Variadic<AnyRankedTensor>:$results);
-  let assemblyFormat = "$kernel `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
+  let assemblyFormat = "$kernel `(` $operands `)` (`onto` $onto^)? attr-dict `:` functional-type($operands, $results)";
 }
 
 def Sp_GemmOp : Sp_Op<"gemm", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<Sp_ContinuationOpInterface>]> {

@@ -44,6 +44,25 @@ def PlaceFarPass : Pass<"sp-place-far", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::sp::SpDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
 }
 
+def WriteInPlacePass : Pass<"sp-write-in-place", "::mlir::ModuleOp"> {
+  let summary = "Write a few elements of a value where it lies";
+  let description = [{
+    A kernel that changes some rows of a value, by a mask of rows, a slice or indices,
+    and copies the others, is written onto that value where nothing needs it any more:
+    a cache that is donated or carried, say. Then it writes what changes and reads
+    nothing else of it.
+
+    ```mlir
+    // Before
+    %next = sp.launch @update_0(%cache, %new, %at) : ...
+    // After
+    %next = sp.launch @update_0(%cache, %new, %at) onto 0 : ...
+    func.func private @update_0(%old: tensor<512x64xf32> {sp.onto}, ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::sp::SpDialect"];
+}
+
 def InsertCopiesPass : Pass<"sp-insert-copies", "::mlir::ModuleOp"> {
   let summary = "Copy values that loops and branches carry on";
   let description = [{

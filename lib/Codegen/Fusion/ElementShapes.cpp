@@ -154,11 +154,11 @@ Scalar ElementSource::sliceAt(DynamicSliceOp op, ArrayRef<Index> indices) {
   return elementAt(op.getOperand(), inner);
 }
 
-Scalar ElementSource::updateAt(DynamicUpdateSliceOp op,
-                               ArrayRef<Index> indices) {
+std::optional<Value> ElementSource::placeInUpdate(DynamicUpdateSliceOp op,
+                                                  ArrayRef<Index> indices,
+                                                  Indices &inner) {
   Value inside;
   bool never = false;
-  Indices inner;
   for (auto [index, start, size, update] :
        llvm::zip_equal(indices, op.getStartIndices(), shapeOf(op.getOperand()),
                        shapeOf(op.getUpdate()))) {
@@ -168,12 +168,19 @@ Scalar ElementSource::updateAt(DynamicUpdateSliceOp op,
     inside = both(inside, place.inside);
     inner.push_back(place.index);
   }
-  if (never)
+  return never ? std::optional<Value>() : inside;
+}
+
+Scalar ElementSource::updateAt(DynamicUpdateSliceOp op,
+                               ArrayRef<Index> indices) {
+  Indices inner;
+  std::optional<Value> inside = placeInUpdate(op, indices, inner);
+  if (!inside)
     return elementAt(op.getOperand(), indices);
   Scalar update = elementAt(op.getUpdate(), inner);
-  if (!inside)
+  if (!*inside)
     return update;
-  return s.select(inside, update, elementAt(op.getOperand(), indices));
+  return s.select(*inside, update, elementAt(op.getOperand(), indices));
 }
 
 /// A narrower type has the bits of a wider one in an extra last dimension,

@@ -23,6 +23,10 @@ protected:
   Scalar gatherAt(stablehlo::GatherOp op, ArrayRef<Index> indices);
   Scalar sliceAt(stablehlo::DynamicSliceOp op, ArrayRef<Index> indices);
   Scalar updateAt(stablehlo::DynamicUpdateSliceOp op, ArrayRef<Index> indices);
+  /// Where an element lies in the update, brought into bounds, and whether it
+  /// does (null: always); nothing where it never does.
+  std::optional<Value> placeInUpdate(stablehlo::DynamicUpdateSliceOp op,
+                                     ArrayRef<Index> indices, Indices &inner);
   Scalar constantAt(stablehlo::ConstantOp op, ArrayRef<Index> indices);
   Scalar bitcastAt(stablehlo::BitcastConvertOp op, ArrayRef<Index> indices);
   Guarded guard(const Index &index, int64_t size, int64_t step = 1);

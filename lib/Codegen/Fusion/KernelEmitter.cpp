@@ -189,9 +189,57 @@ void KernelEmitter::emitStage(Operation *op) {
       .Case([&](chlo::TopKOp top) { emitTopK(top); })
       .Case([&](ScatterOp scatter) { emitScatter(scatter); })
       .Default([&](Operation *) {
+        bool isOnto = llvm::any_of(op->getOperands(), [&](Value operand) {
+          return isOverwritten(operand);
+        });
         for (Value value : op->getResults())
-          emitMapStage(value);
+          isOnto ? emitChanges(value) : emitMapStage(value);
       });
+}
+
+/// Stores an element of a result onto an operand, unless it is the operand's.
+void KernelEmitter::storeChanged(Operation *op, const Index &inner,
+                                 ArrayRef<Index> at) {
+  std::optional<Value> isChanged;
+  Value changed;
+  Indices place(at);
+  if (auto update = dyn_cast<DynamicUpdateSliceOp>(op)) {
+    place.clear();
+    isChanged = placeInUpdate(update, at, place);
+    changed = update.getUpdate();
+  } else {
+    auto select = cast<SelectOp>(op);
+    isChanged = elementAt(select.getPred(), at).value;
+    changed = select.getOnTrue();
+    if (isOverwritten(changed)) {
+      isChanged = arith::XOrIOp::create(b, loc, *isChanged,
+                                        s.integer(b.getI1Type(), 1));
+      changed = select.getOnFalse();
+    }
+  }
+  if (!isChanged || outcome != Outcome::Done)
+    return;
+  Value always = s.integer(b.getI1Type(), 1);
+  auto branch =
+      scf::IfOp::create(b, loc, *isChanged ? *isChanged : always, false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scopes.emplace_back();
+  Scalar scalar = elementAt(changed, place);
+  if (outcome == Outcome::Done)
+    storeElement(op->getResult(0), inner, scalar);
+  scopes.pop_back();
+}
+
+void KernelEmitter::emitChanges(Value value) {
+  Operation *op = value.getDefiningOp();
+  inMapStage = true;
+  emitSpread(
+      value.getAsOpaquePointer(), 0, rowSize(value), [&](const Index &index) {
+        storeChanged(op, index,
+                     space.delinearise(rowFlat(value, index), shapeOf(value)));
+      });
+  inMapStage = false;
 }
 
 void KernelEmitter::emitMapStage(Value value) {

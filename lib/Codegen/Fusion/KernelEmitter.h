@@ -48,6 +48,8 @@ private:
   void emitRow();
   void emitStage(Operation *op);
   void emitMapStage(Value value);
+  void emitChanges(Value value);
+  void storeChanged(Operation *op, const Index &inner, ArrayRef<Index> at);
   int64_t rowsPerTile();
   bool refineLoops();
 

@@ -2,12 +2,20 @@
 
 #include "Fusion/KernelState.h"
 
+#include "sp/IR/Attributes.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::sp {
 
 int64_t KernelState::rowSize(Value value) const {
   return countOf(shapeOf(value)) / rowCount;
+}
+
+bool KernelState::isOverwritten(Value operand) {
+  auto argument = dyn_cast<BlockArgument>(operand);
+  return argument && argument.getOwner() == &source.getBody().front() &&
+         source.getArgAttr(argument.getArgNumber(), kOnto);
 }
 
 void KernelState::fail(Outcome which, Location where, const Twine &text) {

@@ -26,6 +26,9 @@ protected:
   void fail(Outcome outcome, Location loc, const Twine &reason);
   /// Elements of a value that belong to a row.
   int64_t rowSize(Value value) const;
+  /// Whether the kernel's result lies where this operand does, which it
+  /// therefore does not read.
+  bool isOverwritten(Value operand);
   unsigned addBuffer(Value value, bool isWritten, bool isTemporary);
   /// Memory that is not the image of a value.
   Value addTemporary(Type element, int64_t count, bool isShared = false);

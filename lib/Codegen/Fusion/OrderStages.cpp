@@ -204,6 +204,8 @@ void OrderStages::emitScatter(ScatterOp op) {
   const void *owner = op.getAsOpaquePointer();
   for (unsigned number = 0; number < op->getNumResults(); ++number) {
     Value input = op.getInputs()[number], result = op->getResult(number);
+    if (isOverwritten(input))
+      continue;
     emitLoops(plan(owner, 20 + number, rowSize(result)),
               [&](const Index &flat) {
                 Scalar element =

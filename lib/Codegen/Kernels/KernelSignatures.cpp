@@ -18,8 +18,11 @@ static plan::DType elementTypeOf(Value value) {
 
 static void describe(LaunchOp op, plan::SignatureT &signature) {
   signature.kind = plan::KernelKind::launch;
-  for (Value value : op.getOperands())
-    signature.operands.emplace_back(storageBytes(value.getType()), false);
+  for (OpOperand &operand : op->getOpOperands())
+    signature.operands.emplace_back(op.getOnto() == operand.getOperandNumber()
+                                        ? 0
+                                        : storageBytes(operand.get().getType()),
+                                    false);
   for (Value value : op.getResults())
     signature.operands.emplace_back(storageBytes(value.getType()), true);
 }
