@@ -35,7 +35,8 @@ class Scan:
 
     gate: str
     # "curved": no linear one; "before": that of the trip before goes out; "mapped", "summed": rows apart,
-    # of which a sum goes on, too, made again for gradients.
+    # of which a sum goes on, too, made again for gradients; "entropy": a loss of chunks; "normed": rows by
+    # their norm and by what is learned.
     state: str
     chunk: int
     is_reversed: bool = False
@@ -62,8 +63,25 @@ class Scan:
             after = jnp.sin(after)
         return after, rows * (state if self.state == "before" else after)
 
-    def scan(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def entropy(self, chunk: tuple, scale: jax.Array) -> jax.Array:
+        rows, labels = chunk
+        rows = rows * jax.lax.rsqrt(1 + jnp.mean(rows**2, axis=-1, keepdims=True)) * scale
+        if self.state == "normed":
+            return rows
+        return jnp.sum(jnp.take_along_axis(jax.nn.log_softmax(rows), labels[..., None], axis=-1))
+
+    def scan(self, x: jax.Array, scale: jax.Array) -> tuple[jax.Array, jax.Array]:
         batch, tokens, features = x.shape
+        if self.state in ("entropy", "normed"):
+            labels = jnp.broadcast_to(jnp.arange(tokens) % features, x.shape[:2])
+            chunks = self.chunk if tokens % self.chunk == 0 else 1
+            parts = (
+                jnp.moveaxis(each.reshape(batch, chunks, -1, *each.shape[2:]), 1, 0) for each in (x, labels)
+            )
+            made = jax.lax.map(lambda part: jax.checkpoint(self.entropy)(part, scale), tuple(parts))
+            if self.state == "entropy":
+                return jnp.sum(made), x
+            return jnp.zeros(()), jnp.moveaxis(made, 0, 1).reshape(x.shape)
         if self.state == "nothing":
             return jnp.zeros(()), x
         if self.state == "counts":
@@ -78,7 +96,7 @@ class Scan:
 
     def __call__(self, *arguments: jax.Array) -> tuple:
         def loss(q: jax.Array, k: jax.Array, v: jax.Array, w: jax.Array) -> tuple:
-            last, rows = self.scan(attend(q, k, v) @ w)
+            last, rows = self.scan(attend(q, k, v) @ w, w[0])
             signs = jnp.cos(jnp.arange(rows.shape[1], dtype=rows.dtype))[:, None]
             return jnp.sum(jnp.sin(rows) * signs) + jnp.sum(last) * self.ends, rows
 
@@ -102,7 +120,8 @@ def drawn(random: Random) -> tuple[Scan, list[np.ndarray]]:
     )
     arguments = problem(np.random.default_rng(random.getrandbits(32)).standard_normal, batch, tokens)
     if random.random() < 0.3:
-        scan = replace(scan, state=random.choice(("mapped", "summed")), chunk=random.choice((3, 4, 8, 12)))
+        state = random.choice(("mapped", "summed", "entropy", "normed"))
+        scan = replace(scan, state=state, chunk=random.choice((3, 4, 8, 12)))
     return scan, arguments
 
 
@@ -116,6 +135,8 @@ def kept(tools: harness.Tools) -> list[harness.Case]:
         "mapped": Scan("features", "none", 16),
         "counted": Scan("features", "counts", 1),
         "joined": Scan("features", "summed", TOKENS // 4),
+        "entropy": Scan("number", "entropy", 4),
+        "normed": Scan("number", "normed", 4),
     }
     made = {name: tools.program(f"scan-{name}", scan, *arguments) for name, scan in scans.items()}
     cases = []

@@ -92,7 +92,7 @@ private:
     for (int64_t tokens : parts.tokens)
       if (succeeded(JoinedTrips(scan, tokens).replace())) {
         remark::analysis(
-            loc, remark::RemarkOpts::name("Joined").category(DEBUG_TYPE))
+            loc, remark::RemarkOpts::name("MadeAtOnce").category(DEBUG_TYPE))
             << "the trips of a loop are made at once, "
             << remark::metric("tokens", tokens) << " rows of each";
         return;
@@ -118,8 +118,8 @@ private:
     cutWindow(op, *CumulativeWindow::find(op), parts);
   }
 
-  static std::optional<Parts> partsOf(Operation *op,
-                                      ShardingPropagation &propagation) {
+  std::optional<Parts> partsOf(Operation *op,
+                               ShardingPropagation &propagation) {
     if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
       std::optional<ScanLoop> scan = ScanLoop::find(loop);
       return scan ? partsOf(*scan, propagation) : std::nullopt;
@@ -161,12 +161,12 @@ private:
   }
 
   /// Nothing where no rows are dealt.
-  static std::optional<Parts> partsOf(ScanLoop &scan,
-                                      ShardingPropagation &propagation) {
+  std::optional<Parts> partsOf(ScanLoop &scan,
+                               ShardingPropagation &propagation) {
     std::optional<Parts> parts;
     llvm::SmallSetVector<int64_t, 2> tokens;
     auto add = [&](Value stack, StackRows rows) {
-      addTokens(stack, scan.trips, propagation, tokens);
+      addTokens(stack, rows, scan.trips, propagation, tokens);
       LayoutAttr layout = onlyLayout(propagation.dimsOf(stack)[rows.dim]);
       if (!layout || (parts && !parts->reason.empty()))
         return;
@@ -183,27 +183,83 @@ private:
     if (!parts && !tokens.empty())
       parts =
           Parts{0, "ranks hold its rows in other runs than its trips take", {}};
+    tokensOf[scan.loop] = tokens;
     if (parts)
       parts->tokens = std::move(tokens);
     return parts;
   }
 
-  /// How many rows a trip takes of dealt ones that a stack is another view of.
-  static void addTokens(Value stack, int64_t trips,
-                        ShardingPropagation &propagation,
-                        llvm::SmallSetVector<int64_t, 2> &tokens) {
-    for (Operation *op = stack.getDefiningOp();; op = stack.getDefiningOp()) {
-      for (DimAttr dim : propagation.dimsOf(stack))
-        if (int64_t length = lengthOf(dim);
-            isDealt(dim) && length > trips && length % trips == 0)
-          tokens.insert(length / trips);
-      bool isView = op && op->getNumOperands() == 1 &&
-                    op->getNumRegions() == 0 && op->getNumResults() == 1;
-      if (!isView)
+  /// Adds how many rows a trip takes, if ranks share the rows that a stack
+  /// holds, or is made of by a reshape that takes its trips from among them, or
+  /// becomes by one.
+  void addTokens(Value stack, StackRows rows, int64_t trips,
+                 ShardingPropagation &propagation,
+                 llvm::SmallSetVector<int64_t, 2> &tokens) {
+    auto add = [&](DimAttr dim) {
+      if (int64_t length = lengthOf(dim);
+          isDealt(dim) && length > trips && length % trips == 0)
+        tokens.insert(length / trips);
+    };
+    if (rows.rows > 1)
+      return add(propagation.dimsOf(stack)[rows.dim]);
+    auto joins = [&](Operation *op, Value other) {
+      if (isa<stablehlo::ReshapeOp>(op))
+        llvm::for_each(propagation.dimsOf(other), add);
+    };
+    // What becomes of it.
+    std::optional<unsigned> dim = rows.dim;
+    for (Value value = stack; value.hasOneUse();) {
+      Operation *user = *value.user_begin();
+      dim = dimAcross(user, *dim, /*toResult=*/true);
+      if (!dim && user->getNumResults() == 1)
+        joins(user, user->getResult(0));
+      if (!dim)
+        break;
+      value = user->getResult(0);
+    }
+    // What it is made of.
+    dim = rows.dim;
+    while (Operation *op = stack.getDefiningOp()) {
+      if (isa<stablehlo::OptimizationBarrierOp>(op)) {
+        stack = op->getOperand(cast<OpResult>(stack).getResultNumber());
+        continue;
+      }
+      // What trips left is read by as many of another loop.
+      if (auto before = tokensOf.find(op);
+          before != tokensOf.end() && typeOf(stack).getDimSize(*dim) == trips)
+        tokens.insert_range(before->second);
+      dim = dimAcross(op, *dim, /*toResult=*/false);
+      if (!dim && op->getNumOperands() == 1)
+        joins(op, op->getOperand(0));
+      if (!dim)
         return;
       stack = op->getOperand(0);
     }
   }
+
+  /// The dimension of an operation's only result, or else of its only operand,
+  /// that one of the other is.
+  static std::optional<unsigned> dimAcross(Operation *op, unsigned dim,
+                                           bool toResult) {
+    if (op->getNumOperands() != 1 || op->getNumResults() != 1 ||
+        op->getNumRegions() > 0)
+      return std::nullopt;
+    Value from = op->getOperand(0), to = op->getResult(0);
+    if (isa<stablehlo::ReshapeOp>(op))
+      return toResult ? dimBehindReshape(shapeOf(from), dim, shapeOf(to))
+                      : dimBehindReshape(shapeOf(to), dim, shapeOf(from));
+    for (const Factor &factor : getFactors(op)) {
+      auto &known = toResult ? factor.operands : factor.results;
+      auto &wanted = toResult ? factor.results : factor.operands;
+      if (llvm::is_contained(known, std::pair(0u, dim)) && !wanted.empty() &&
+          !factor.moves)
+        return wanted.front().second;
+    }
+    return std::nullopt;
+  }
+
+  /// Of loops, how many rows their trips take.
+  DenseMap<Operation *, llvm::SmallSetVector<int64_t, 2>> tokensOf;
 };
 
 } // namespace

@@ -9,6 +9,7 @@
 
 #include "Loops/JoinedTrips.h"
 #include "Loops/StackMoves.h"
+#include "Sharding/Resharding.h"
 #include "sp/IR/Linearity.h"
 #include "sp/IR/LocalForms.h"
 #include "sp/StableHLO/Builders.h"
@@ -44,26 +45,44 @@ JoinedTrips::Joined JoinedTrips::joinedOf(Value value) {
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// The dimension of a reshape's result that one of its operand is, behind as
-/// many elements; nothing where it is cut or joined.
-static std::optional<unsigned>
-dimBehindReshape(ArrayRef<int64_t> from, unsigned dim, ArrayRef<int64_t> to) {
-  auto product = [](ArrayRef<int64_t> sizes) {
-    return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
-                           std::multiplies<>());
-  };
-  int64_t before = product(from.take_front(dim));
-  for (unsigned other = 0; other < to.size(); ++other)
-    if (to[other] == from[dim] && product(to.take_front(other)) == before)
-      return other;
-  return std::nullopt;
+/// Where a factor has an operand or a result of that number, or null.
+static const std::pair<unsigned, unsigned> *
+placeAt(ArrayRef<std::pair<unsigned, unsigned>> places, unsigned number) {
+  auto *place =
+      llvm::find_if(places, [&](auto at) { return at.first == number; });
+  return place == places.end() ? nullptr : place;
+}
+
+/// A broadcast to another length of a dimension; null where it has own numbers
+/// along that.
+static Value spreadBroadcast(OpBuilder &builder, Value value,
+                             RankedTensorType type, unsigned dim) {
+  auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
+  if (!broadcast)
+    return {};
+  ArrayRef<int64_t> dims = broadcast.getBroadcastDimensions();
+  const auto *own = llvm::find(dims, int64_t(dim));
+  if (own != dims.end() &&
+      shapeOf(broadcast.getOperand())[own - dims.begin()] != 1)
+    return {};
+  return stablehlo::BroadcastInDimOp::create(builder, broadcast.getLoc(), type,
+                                             broadcast.getOperand(), dims);
 }
 
 Value JoinedTrips::spread(Value value, unsigned dim, unsigned depth) {
+  Joined same = joinedOf(value);
+  if (isa<BlockArgument>(value) && same.value && same.value != value)
+    return spread(same.value, dim, depth);
   Operation *op = value.getDefiningOp();
-  if (!op || depth == 0 || joinedOf(value).role != Role::Same)
+  if (!op || depth == 0 || same.role != Role::Same)
     return {};
+  if (isa<stablehlo::OptimizationBarrierOp>(op))
+    return spread(op->getOperand(cast<OpResult>(value).getResultNumber()), dim,
+                  depth - 1);
   RankedTensorType type = grown(value.getType(), dim);
+  if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op))
+    return spreadBroadcast(builder, scan.outside(slice.getOperand()), type,
+                           dim);
   DenseElementsAttr constant;
   if (matchPattern(value, m_Constant(&constant)))
     return constant.isSplat()
@@ -85,20 +104,27 @@ Value JoinedTrips::spread(Value value, unsigned dim, unsigned depth) {
     return wide ? reshapeTo(builder, op->getLoc(), wide, type.getShape())
                 : Value();
   }
+  SmallVector<Factor> factors = getFactors(op);
+  const Factor *factor = llvm::find_if(factors, [&](const Factor &each) {
+    return llvm::is_contained(each.results, std::pair(0u, dim));
+  });
+  bool isBroadcast = isa<stablehlo::BroadcastInDimOp>(op);
+  bool isOfRows =
+      factor != factors.end() && !factor->moves && !factor->pickedBy;
+  if (op->getNumResults() != 1 || (!isBroadcast && !isOfRows))
+    return {};
   // The dimension of each operand that is the same one, if any is.
   auto dimOf = [&](unsigned operand) -> std::optional<unsigned> {
-    if (op->hasTrait<stablehlo::Elementwise>())
-      return rankOf(op->getOperand(operand)) > 0 ? std::optional(dim)
-                                                 : std::nullopt;
+    if (!isBroadcast) {
+      const auto *place = placeAt(factor->operands, operand);
+      return place ? std::optional(place->second) : std::nullopt;
+    }
     auto dims = cast<stablehlo::BroadcastInDimOp>(op).getBroadcastDimensions();
     for (auto [from, to] : llvm::enumerate(dims))
       if (to == dim && shapeOf(op->getOperand(0))[from] != 1)
         return from;
     return std::nullopt;
   };
-  if (op->getNumResults() != 1 || (!isa<stablehlo::BroadcastInDimOp>(op) &&
-                                   !op->hasTrait<stablehlo::Elementwise>()))
-    return {};
   IRMapping mapping;
   for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
     std::optional<unsigned> own = dimOf(number);
@@ -110,6 +136,7 @@ Value JoinedTrips::spread(Value value, unsigned dim, unsigned depth) {
   }
   Operation *wide = builder.clone(*op, mapping);
   wide->getResult(0).setType(type);
+  fitAttributes(wide);
   return wide->getResult(0);
 }
 
@@ -142,7 +169,7 @@ LogicalResult JoinedTrips::emitBarrier(Operation *op) {
 /// A sum of parts is what an operation makes of the sum of what it reads.
 LogicalResult JoinedTrips::emitParts(Operation *op) {
   std::optional<Linearity> linearity = linearityOf(op);
-  if (!linearity || op->getNumRegions() > 0)
+  if (!linearity || (op->getNumRegions() > 0 && !isa<stablehlo::ReduceOp>(op)))
     return failure();
   IRMapping mapping;
   unsigned parts = 0;
@@ -164,14 +191,6 @@ LogicalResult JoinedTrips::emitParts(Operation *op) {
        llvm::zip_equal(op->getResults(), sum->getResults()))
     made[result] = {own, Role::Part};
   return success();
-}
-
-/// Where a factor has an operand or a result of that number, or null.
-static const std::pair<unsigned, unsigned> *
-placeAt(ArrayRef<std::pair<unsigned, unsigned>> places, unsigned number) {
-  auto *place =
-      llvm::find_if(places, [&](auto at) { return at.first == number; });
-  return place == places.end() ? nullptr : place;
 }
 
 /// The factor that the tokens of an operation's operands are.
@@ -273,54 +292,14 @@ LogicalResult JoinedTrips::emit(Operation *op) {
 // The loop
 //===----------------------------------------------------------------------===//
 
-LogicalResult JoinedTrips::emitResults() {
-  results.assign(scan.carried.size(), Value());
-  for (auto [number, carried] : llvm::enumerate(scan.carried)) {
-    Type type = scan.next(number).getType();
-    Value init = scan.loop->getOperand(number);
-    switch (carried.kind) {
-    case Kind::Same:
-      results[number] = init;
-      break;
-    case Kind::Number:
-      results[number] =
-          splat(builder, loc, cast<RankedTensorType>(type),
-                builder.getIntegerAttr(getElementTypeOrSelf(type),
-                                       carried.induction->at(scan.trips)));
-      break;
-    case Kind::Written: {
-      Joined update = joinedOf(carried.update.getUpdate());
-      StackRows rows = carried.written;
-      bool isOfTokens = update.role == Role::Rows &&
-                        (rows.rows == 1 || rows.dim == update.dim);
-      if (!isOfTokens)
-        return failure();
-      results[number] = cutRows(builder, loc, update.value, rows, update.dim,
-                                cast<RankedTensorType>(type));
-      break;
-    }
-    case Kind::Sum:
-      results[number] = init;
-      for (Value term : carried.terms())
-        if (joinedOf(term).role != Role::Part)
-          return failure();
-      for (Value term : carried.added)
-        results[number] = stablehlo::AddOp::create(
-            builder, loc, results[number], joinedOf(term).value);
-      for (Value term : carried.subtracted)
-        results[number] = stablehlo::SubtractOp::create(
-            builder, loc, results[number], joinedOf(term).value);
-      break;
-    case Kind::State:
-      return failure();
-    }
-  }
-  return success();
-}
-
 LogicalResult
 JoinedTrips::emitWith(ArrayRef<std::pair<Operation *, unsigned>> tokenDims) {
   made.clear();
+  for (auto slice : scan.body().getOps<stablehlo::DynamicSliceOp>())
+    if (std::optional<StackRows> rows = scan.rowsOf(slice);
+        rows && areAlike(scan.outside(slice.getOperand()), *rows))
+      made[slice] = {sliceDim(builder, loc, scan.outside(slice.getOperand()),
+                              rows->dim, 0, rows->rows)};
   for (auto [slice, dim] : tokenDims) {
     auto taken = cast<stablehlo::DynamicSliceOp>(slice);
     made[slice->getResult(0)] = {joinRows(builder, loc,
@@ -357,7 +336,7 @@ LogicalResult JoinedTrips::replace() {
   std::optional<bool> direction;
   for (auto slice : scan.body().getOps<stablehlo::DynamicSliceOp>()) {
     std::optional<StackRows> rows = scan.rowsOf(slice);
-    if (!rows)
+    if (!rows || areAlike(scan.outside(slice.getOperand()), *rows))
       continue;
     if (direction.value_or(rows->isReversed) != rows->isReversed)
       return failure();

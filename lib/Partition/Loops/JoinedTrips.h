@@ -42,6 +42,7 @@ private:
   LogicalResult emitReshape(stablehlo::ReshapeOp op);
   LogicalResult emitBarrier(Operation *op);
   LogicalResult emitResults();
+  Value stackOf(unsigned number);
 
   Joined joinedOf(Value value);
   /// The type of all tokens along a dimension of those of a chunk.

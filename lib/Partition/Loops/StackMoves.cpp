@@ -7,6 +7,8 @@
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::sp;
 
@@ -21,6 +23,30 @@ static SmallVector<int64_t> rightBefore(int64_t from, int64_t to,
       order.push_back(dim);
   }
   return order;
+}
+
+std::optional<unsigned> mlir::sp::dimBehindReshape(ArrayRef<int64_t> from,
+                                                   unsigned dim,
+                                                   ArrayRef<int64_t> to) {
+  auto product = [](ArrayRef<int64_t> sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                           std::multiplies<>());
+  };
+  int64_t before = product(from.take_front(dim));
+  for (unsigned other = 0; other < to.size(); ++other)
+    if (to[other] == from[dim] && product(to.take_front(other)) == before)
+      return other;
+  return std::nullopt;
+}
+
+bool mlir::sp::areAlike(Value stack, StackRows rows) {
+  auto broadcast = stack.getDefiningOp<stablehlo::BroadcastInDimOp>();
+  if (!broadcast)
+    return false;
+  ArrayRef<int64_t> dims = broadcast.getBroadcastDimensions();
+  const auto *own = llvm::find(dims, int64_t(rows.dim));
+  return own == dims.end() ||
+         shapeOf(broadcast.getOperand())[own - dims.begin()] == 1;
 }
 
 Value mlir::sp::joinRows(OpBuilder &builder, Location loc, Value stack,

@@ -17,6 +17,14 @@ Value joinRows(OpBuilder &builder, Location loc, Value stack, StackRows rows,
 Value cutRows(OpBuilder &builder, Location loc, Value joined, StackRows rows,
               unsigned dim, RankedTensorType whole);
 
+/// Whether all rows of a stack are the same.
+bool areAlike(Value stack, StackRows rows);
+
+/// The dimension of a reshape's result that one of its operand is, behind as
+/// many elements; nothing where it is cut or joined.
+std::optional<unsigned> dimBehindReshape(ArrayRef<int64_t> from, unsigned dim,
+                                         ArrayRef<int64_t> to);
+
 /// Takes away transposes and reshapes behind each other that undo each other.
 void cancelMoves(Operation *root);
 
