@@ -40,13 +40,24 @@ static bool isRowBlocks(Attribute attr) {
          list[2] <= list[1];
 }
 
+static bool isDimOfAxes(Attribute attr) {
+  auto dims = dyn_cast<DictionaryAttr>(attr);
+  return dims && llvm::all_of(dims, [](NamedAttribute dim) {
+           auto number = dyn_cast<IntegerAttr>(dim.getValue());
+           return AxisAttr::fromText(dim.getName().getContext(),
+                                     dim.getName()) &&
+                  number && number.getType().isSignlessInteger(64) &&
+                  number.getInt() >= 0;
+         });
+}
+
 static constexpr StringLiteral kBytes = "bytes, an i64 from 0 to 2^46,";
 static constexpr StringLiteral kFlag = "a flag", kNumber = "an integer";
 
 static constexpr Declared kOfOperations[] = {
     {kShardings, "a list of shardings", isListOf<ShardingAttr>},
     {kTurns, kFlag, is<UnitAttr>},
-    {kOneRun, kFlag, is<UnitAttr>},
+    {kOneRow, "a dimension for each axis", isDimOfAxes},
     {kRowsOfBatch, kFlag, is<UnitAttr>},
     {kNotDealt, "a text", is<StringAttr>},
     {kBackward, kFlag, is<UnitAttr>},

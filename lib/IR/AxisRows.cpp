@@ -183,19 +183,26 @@ static void joinRuns(SmallVectorImpl<DealtRows> &all) {
   }
 }
 
-/// The dimension that has a single row of so many elements: one of 1 in front
-/// of them, else that which they are.
-static std::optional<unsigned> dimOfOne(int64_t elements, ArrayRef<Span> dims) {
-  std::optional<unsigned> found;
-  for (auto [dim, whole] : llvm::enumerate(dims))
-    if (whole.end == elements && (whole.begin == elements || !found))
-      found = dim;
-  return found;
+/// The dimension in which the one row that a layout gives a rank is said to
+/// lie.
+static std::optional<unsigned> toldDim(DictionaryAttr oneRow, LayoutAttr layout,
+                                       ArrayRef<Span> dims) {
+  auto dim = oneRow ? oneRow.getAs<IntegerAttr>(layout.getAxis().getText())
+                    : IntegerAttr();
+  if (!dim || dim.getInt() >= static_cast<int64_t>(dims.size()))
+    return std::nullopt;
+  return dim.getInt();
+}
+
+/// Whether a dimension has a row of so many elements.
+static bool hasRow(Span dim, int64_t elements) {
+  return dim.begin <= elements && elements <= dim.end &&
+         elements % dim.begin == 0 && dim.end % elements == 0;
 }
 
 AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
                             ArrayRef<int64_t> newShape, const MeshFactors &mesh,
-                            bool oneRun) {
+                            DictionaryAttr oneRow) {
   AxisType type = from;
   type.rows.clear();
   type.dealt = 0;
@@ -204,9 +211,9 @@ AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
     int64_t begin = before[rows.dim].begin * rows.inner;
     auto parts = spread({begin, begin * rows.size}, after);
     AxisSet axes = mesh.of(rows.layout);
-    if (std::optional<unsigned> dim =
-            oneRun && rows.size == 1 ? dimOfOne(begin, after) : std::nullopt)
-      parts = {{*dim, {begin, begin}}};
+    std::optional<unsigned> told = toldDim(oneRow, rows.layout, after);
+    if (rows.size == 1 && told && hasRow(after[*told], begin))
+      parts = {{*told, {begin, begin}}};
     if (!parts) {
       type.varying |= axes;
       continue;
@@ -214,9 +221,8 @@ AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
     // Whole runs of rows are dealt as rows.
     auto [outer, part] = parts->front();
     Span first = part;
-    if (oneRun && outer > 0 && newShape[outer - 1] == 1 &&
-        first.end == after[outer].end) {
-      --outer;
+    if (told && newShape[*told] == 1 && after[*told].end == first.end) {
+      outer = *told;
       first.begin = first.end;
     }
     int64_t run = first.begin / begin;

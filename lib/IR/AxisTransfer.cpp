@@ -255,7 +255,8 @@ SmallVector<AxisType> AxisTransfer::apply(Operation *op) {
       .Case([&](stablehlo::ReshapeOp op) {
         Value operand = op.getOperand();
         return Types{reshaped(known(operand), shapeOf(operand), shapeOf(op),
-                              mesh, op->hasAttr(kOneRun))};
+                              mesh,
+                              op->getAttrOfType<DictionaryAttr>(kOneRow))};
       })
       .Case([&](stablehlo::IotaOp) { return Types(1); })
       .Case([&](EmptyOp op) {

@@ -17,10 +17,10 @@ inline bool countsEachRank(Reduction kind) {
 std::string describe(const AxisType &type, AxisSet axis,
                      const MeshFactors &mesh);
 
-/// The type of what is reshaped; `oneRun` as the attribute says.
+/// The type of what is reshaped; `oneRow` as the attribute says, or null.
 AxisType reshaped(const AxisType &from, ArrayRef<int64_t> shape,
                   ArrayRef<int64_t> newShape, const MeshFactors &mesh,
-                  bool oneRun);
+                  DictionaryAttr oneRow);
 
 class AxisTransfer {
 public:

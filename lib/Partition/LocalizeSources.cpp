@@ -43,14 +43,37 @@ Value Localizer::emitIota(stablehlo::IotaOp op, ArrayRef<DimAttr> dims) {
                                              ArrayRef<int64_t>{dim});
 }
 
-/// Whether a rank has one position of a dimension that `others` do not have: a
-/// run of rows of theirs.
-static bool hasOneRun(RankedTensorType type, ArrayRef<DimAttr> dims,
-                      ArrayRef<DimAttr> others) {
-  return llvm::any_of(llvm::enumerate(dims), [&](auto dim) {
-    return isDealt(dim.value()) && type.getDimSize(dim.index()) == 1 &&
-           !llvm::is_contained(others, dim.value());
-  });
+/// What deals rows to several ranks, with its dimension.
+static SmallVector<std::pair<LayoutAttr, int64_t>>
+layoutsOf(ArrayRef<DimAttr> dims) {
+  SmallVector<std::pair<LayoutAttr, int64_t>> layouts;
+  for (auto [number, dim] : llvm::enumerate(dims))
+    for (AtomAttr atom : dim.getAtoms())
+      if (LayoutAttr layout = atom.getLayout(); layout && layout.getRanks() > 1)
+        layouts.push_back({layout, number});
+  return layouts;
+}
+
+/// Of what is dealt as `dims`, and was as `others`, the dimension of each axis
+/// by which a rank has one row there or had it.
+static DictionaryAttr placeOneRows(Builder &builder, ArrayRef<DimAttr> dims,
+                                   ArrayRef<DimAttr> others) {
+  SmallVector<std::pair<LayoutAttr, int64_t>> layouts = layoutsOf(dims),
+                                              before = layoutsOf(others);
+  auto isOneRow = [&](AxisAttr axis) {
+    return llvm::any_of(
+        llvm::concat<std::pair<LayoutAttr, int64_t>>(layouts, before),
+        [&](const std::pair<LayoutAttr, int64_t> &dealt) {
+          return dealt.first.getAxis() == axis &&
+                 dealt.first.getMaxCount() == 1;
+        });
+  };
+  SmallVector<NamedAttribute> places;
+  for (auto [layout, dim] : layouts)
+    if (isOneRow(layout.getAxis()))
+      places.push_back(builder.getNamedAttr(layout.getAxis().getText(),
+                                            builder.getI64IntegerAttr(dim)));
+  return builder.getDictionaryAttr(places);
 }
 
 Value Localizer::emitReshape(stablehlo::ReshapeOp op, ArrayRef<DimAttr> dims) {
@@ -68,9 +91,9 @@ Value Localizer::emitReshape(stablehlo::ReshapeOp op, ArrayRef<DimAttr> dims) {
   auto value = stablehlo::ReshapeOp::create(
       builder, op.getLoc(), localType(getElementTypeOrSelf(op.getType()), made),
       input);
-  if (hasOneRun(value.getType(), made, *operandDims) ||
-      hasOneRun(typeOf(input), *operandDims, made))
-    value->setAttr(kOneRun, builder.getUnitAttr());
+  if (DictionaryAttr places = placeOneRows(builder, made, *operandDims);
+      !places.empty())
+    value->setAttr(kOneRow, places);
   return isLocal ? value : reshard(value, made, dims, op);
 }
 

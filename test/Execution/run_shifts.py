@@ -75,6 +75,25 @@ def in_chunks(x: jax.Array, chunks: int) -> jax.Array:
     return (x.reshape(x.shape[0], chunks, -1, x.shape[2]) * factors).reshape(x.shape)
 
 
+def at_once(x: jax.Array, chunks: int) -> jax.Array:
+    """All parts of the sequence at once, where they are equal."""
+    chunks = chunks if x.shape[1] % chunks == 0 else 1
+    parts = jnp.moveaxis(x.reshape(x.shape[0], chunks, -1, x.shape[2]), 1, 0)
+    return jnp.moveaxis(jax.vmap(jnp.sin)(parts), 0, 1).reshape(x.shape)
+
+
+def put_back(x: jax.Array, chunks: int) -> jax.Array:
+    """A part of the sequence after the other, cut out and put where it was, where they are equal."""
+    chunks = chunks if x.shape[1] % chunks == 0 else 1
+    size = x.shape[1] // chunks
+
+    def turn(i: jax.Array, made: jax.Array) -> jax.Array:
+        part = jnp.sin(jax.lax.dynamic_slice_in_dim(x, i * size, size, 1))
+        return jax.lax.dynamic_update_slice_in_dim(made, part, i * size, 1)
+
+    return jax.lax.fori_loop(0, chunks, turn, jnp.zeros_like(x))
+
+
 # Each gets rows [batch, sequence, features] and a small number.
 STEPS: dict[str, Step] = {
     "first": lambda x, n: 1.5 * x[:, :-n],
@@ -110,6 +129,8 @@ STEPS: dict[str, Step] = {
     "decayed": lambda x, n: decayed(x, jnp.full_like(x, 0.5)),
     "by_chunks": lambda x, n: x + by_chunks(x, n + 1),
     "in_chunks": lambda x, n: in_chunks(x, n + 1),
+    "chunks_at_once": lambda x, n: at_once(x, 2 * n),
+    "chunks_put_back": lambda x, n: put_back(x, 2 * n),
     "every_other": lambda x, n: x + jnp.repeat(x[:, ::2], 2, axis=1)[:, : x.shape[1]],
 }
 
@@ -150,7 +171,7 @@ def drawn(random: Random) -> tuple[Shifting, list[np.ndarray]]:
 
 
 def plan(random: Random) -> tuple[str, ...]:
-    mesh = random.choice(("sp=2", "sp=3", "sp=4", "sp=5", "sp=8", "dp=2,sp=3", "sp=3,tp=2"))
+    mesh = random.choice(("sp=2", "sp=3", "sp=4", "sp=5", "sp=8", "dp=2,sp=3", "sp=3,tp=2", "sp=2,tp=2"))
     strategy = random.choice(("ring", "ring", "allgather", "ulysses", "none"))
     layout = random.choice(("zigzag", "contiguous", "striped")) if strategy != "none" else "auto"
     return f"--mesh={mesh}", f"--strategy={strategy}", f"--layout={layout}", *draw.memory(random)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import jax
@@ -39,6 +40,7 @@ class Sizes:
     batch: int = 2
     head: int = 8
     words: int = 0  # 0: no vocabulary
+    chunks: int = 1  # of the sequence, which the network goes through at once
 
     @property
     def width(self) -> int:
@@ -69,6 +71,20 @@ def normed(x: jax.Array, scale: jax.Array) -> jax.Array:
     return x / jnp.sqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * scale
 
 
+def network(each: dict, x: jax.Array) -> jax.Array:
+    """Of a layer, with its residual."""
+    n = normed(x, each["second"])
+    return x + (jax.nn.silu(n @ each["gate"]) * (n @ each["up"])) @ each["down"]
+
+
+def in_chunks(of: Callable, x: jax.Array, chunks: int) -> jax.Array:
+    """Of all parts of the sequence at once."""
+    if chunks == 1:
+        return of(x)
+    parts = jnp.moveaxis(x.reshape(x.shape[0], chunks, -1, x.shape[2]), 1, 0)
+    return jnp.moveaxis(jax.vmap(of)(parts), 0, 1).reshape(x.shape)
+
+
 def loss(made: dict, x: jax.Array, sizes: Sizes) -> jax.Array:
     """Of activations, or of words and the next ones."""
     words, given = x, bool(sizes.words)
@@ -79,8 +95,7 @@ def loss(made: dict, x: jax.Array, sizes: Sizes) -> jax.Array:
         q, k, v = (part.reshape(*x.shape[:2], -1, sizes.head) for part in parts)
         k, v = (jnp.repeat(part, sizes.heads // sizes.kv_heads, axis=2) for part in (k, v))
         x = x + attend(q, k, v).reshape(x.shape) @ each["o"]
-        n = normed(x, each["second"])
-        x = x + (jax.nn.silu(n @ each["gate"]) * (n @ each["up"])) @ each["down"]
+        x = in_chunks(lambda part, each=each: network(each, part), x, sizes.chunks)
     if not given:
         return jnp.mean(x * x)
     logs = jax.nn.log_softmax(x @ made["logits"])[:, :-1]
@@ -147,7 +162,7 @@ def main() -> int:
     jax.config.update("jax_enable_x64", True)
     shapes = (
         Sizes(4, 4, 64), Sizes(4, 2, 61, words=37), Sizes(6, 3, 30, tokens=23), Sizes(4, 1, 32, words=40),
-        Sizes(5, 5, 33, tokens=25, words=41),
+        Sizes(5, 5, 33, tokens=25, words=41), Sizes(4, 2, 32, batch=1, chunks=4),
     )  # fmt: skip
     grid = [
         (
@@ -161,10 +176,11 @@ def main() -> int:
         for dp in (1, 2)
         for sp in (1, 2, 3, 4)
         for tp in (2, 3, 4)
-        for more in ({}, {"checkpoint": "full"})
+        for more in ({"layout": "contiguous"} if sizes.chunks > 1 else {}, {"checkpoint": "full"})
         if (strategy not in ("double-ring", "2d") or sp == 4)
         and (strategy == "none") == (sp == 1)
         and dp * sp * tp <= 16
+        and dp <= sizes.batch
     ]
     chosen = harness.sampled(grid, 3 if args.quick else 24, args)
     published = [

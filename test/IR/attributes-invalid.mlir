@@ -70,3 +70,17 @@ func.func private @ring(tensor<6xi32> {a = #sp.plan<axis = "sp", heads = 1, oute
 
 // expected-error@+1 {{expected one ring, which turns one way, for a layout by batches but got outer 2, inner 2, gather 1}}
 func.func private @windows(tensor<6xi32> {a = #sp.plan<axis = "sp", heads = 1, outer = 2, inner = 2, gather = 1, layout = batch, placement = head_first, holds = 6>})
+
+// -----
+
+// expected-error @below {{'func.func' op expected 'sp.one_row' to be a dimension for each axis but got {sp = -1 : i64}}}
+func.func @row_nowhere() attributes {sp.one_row = {sp = -1 : i64}} {
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op expected 'sp.one_row' to be a dimension for each axis but got {"sp:(2" = 0 : i64}}}
+func.func @row_of_no_axis() attributes {sp.one_row = {"sp:(2" = 0 : i64}} {
+  return
+}

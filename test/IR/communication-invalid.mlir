@@ -286,7 +286,7 @@ func.func @no_factor_of_an_axis() {
 
 // -----
 
-// expected-error @below {{'func.func' op has attribute 'sp.plases', which the sp dialect does not have on operations; it has sp.shardings, sp.turns, sp.one_run, sp.rows_of_batch, sp.not_dealt, sp.backward, }}
+// expected-error @below {{'func.func' op has attribute 'sp.plases', which the sp dialect does not have on operations; it has sp.shardings, sp.turns, sp.one_row, sp.rows_of_batch, sp.not_dealt, sp.backward, }}
 func.func @attribute_of_no_stage() attributes {sp.plases = []} {
   return
 }

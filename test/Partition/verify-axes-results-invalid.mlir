@@ -176,3 +176,16 @@ module @state_never_merged {
     return %o : tensor<1x2x1x8xf32>
   }
 }
+
+// -----
+
+// A rank's row that is said to lie in another dimension of one.
+module @c4_row_in_another_dimension {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func @main(%x: tensor<1x1x8xf32> {sp.sharding = #sp.sharding<[[1], [4 by <contiguous 4 on "sp" of 4>], [8]]>}) -> (tensor<1x1x8xf32> {sp.sharding = #sp.sharding<[[1], [4 by <contiguous 4 on "sp" of 4>], [8]]>}) {
+    // expected-note @below {{it is made here}}
+    %y = stablehlo.reshape %x {sp.one_row = {sp = 0}} : (tensor<1x1x8xf32>) -> tensor<1x1x8xf32>
+    // expected-error @below {{'func.return' op expected result 0 to be dealt by dimension 1 as #sp.layout<contiguous 4 on "sp" of 4> along axis "sp" but it is dealt by dimension 0 as #sp.layout<contiguous 4 on "sp" of 4>; deal it anew}}
+    return %y : tensor<1x1x8xf32>
+  }
+}

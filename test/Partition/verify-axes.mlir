@@ -148,11 +148,31 @@ module @runs_around_dealt_rows {
   sp.mesh @mesh <["sp" = 2, "tp" = 2]> sequence "sp" tensor "tp"
   func.func @main(%x: tensor<1x12x4xf32> {sp.sharding = #sp.sharding<[[2 by <contiguous 2 on "tp" of 2>], [24 by <zigzag 24 on "sp" of 2>], [4]]>}) -> (tensor<2x4xf32> {sp.sharding = #sp.sharding<[[2], [4]]>}) {
     %zero = stablehlo.constant dense<0.0> : tensor<f32>
-    %rows = stablehlo.reshape %x {sp.one_run} : (tensor<1x12x4xf32>) -> tensor<12x4xf32>
+    %rows = stablehlo.reshape %x {sp.one_row = {tp = 0}} : (tensor<1x12x4xf32>) -> tensor<12x4xf32>
     %all = sp.all_gather %rows dim 0 in <contiguous 24 on "tp" of 2> : tensor<12x4xf32> -> tensor<24x4xf32>
     %y = stablehlo.reshape %all : (tensor<24x4xf32>) -> tensor<2x12x4xf32>
     %part = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<2x12x4xf32>, tensor<f32>) -> tensor<2x4xf32>
     %sum = sp.all_reduce %part sum over ["sp"] of 2 : tensor<2x4xf32>
     return %sum : tensor<2x4xf32>
+  }
+}
+
+// -----
+
+// Chunks of a sequence alone in its batch, of which a rank has one, and back:
+// which dimension of one they lie in is said.
+// CHECK-LABEL: module @chunks_beside_a_batch_of_one
+module @chunks_beside_a_batch_of_one {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func @main(%x: tensor<1x4x8xf32> {sp.sharding = #sp.sharding<[[1], [16 by <contiguous 16 on "sp" of 4>], [8]]>})
+      -> (tensor<1x4x8xf32> {sp.sharding = #sp.sharding<[[1], [16 by <contiguous 16 on "sp" of 4>], [8]]>}, tensor<4x1x4x8xf32> {sp.sharding = #sp.sharding<[[4], [1], [4], [8]]>}) {
+    %inside = stablehlo.reshape %x {sp.one_row = {sp = 1}} : (tensor<1x4x8xf32>) -> tensor<1x1x4x8xf32>
+    %first = stablehlo.transpose %inside, dims = [1, 0, 2, 3] : (tensor<1x1x4x8xf32>) -> tensor<1x1x4x8xf32>
+    %back = stablehlo.transpose %first, dims = [1, 0, 2, 3] : (tensor<1x1x4x8xf32>) -> tensor<1x1x4x8xf32>
+    %y = stablehlo.reshape %back {sp.one_row = {sp = 1}} : (tensor<1x1x4x8xf32>) -> tensor<1x4x8xf32>
+    %flat = stablehlo.reshape %y {sp.one_row = {sp = 0}} : (tensor<1x4x8xf32>) -> tensor<1x4x8xf32>
+    %apart = stablehlo.reshape %flat {sp.one_row = {sp = 0}} : (tensor<1x4x8xf32>) -> tensor<1x1x4x8xf32>
+    %all = sp.all_gather %apart dim 0 in <contiguous 4 on "sp" of 4> : tensor<1x1x4x8xf32> -> tensor<4x1x4x8xf32>
+    return %y, %all : tensor<1x4x8xf32>, tensor<4x1x4x8xf32>
   }
 }

@@ -19,10 +19,10 @@ inline constexpr llvm::StringLiteral kTurns = "sp.turns";
 /// From Partition: of a loop that goes through the rows of the batch, by its
 /// counter; what documents say inside is that of the row (flag).
 inline constexpr llvm::StringLiteral kRowsOfBatch = "sp.rows_of_batch";
-/// From Partition: of a reshape, that a run of rows, of which each rank has
-/// one, comes to lie in a dimension of one in front of them, or lay there
-/// (flag).
-inline constexpr llvm::StringLiteral kOneRun = "sp.one_run";
+/// From Partition: of a reshape, for each axis by which a rank has one row, or
+/// one run of rows, the dimension of the result in which it lies; shapes do not
+/// tell this from other dimensions of one (axis = number).
+inline constexpr llvm::StringLiteral kOneRow = "sp.one_row";
 /// Within Partition: of a loop over rows of a dealt dimension why every rank
 /// runs all of its trips (text).
 inline constexpr llvm::StringLiteral kNotDealt = "sp.not_dealt";
