@@ -1,5 +1,6 @@
 //===- ScheduleOps.cpp - Verification of commands, stacks, far memory -----===//
 
+#include "sp/IR/Attributes.h"
 #include "sp/IR/SP.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -2,10 +2,9 @@
 
 #include "FarStacks.h"
 
-#include "Flops.h"
-
 #include "sp/IR/Attributes.h"
 #include "sp/IR/CarriedValues.h"
+#include "sp/IR/Flops.h"
 #include "sp/IR/LoopTurns.h"
 #include "sp/IR/PlacedValues.h"
 #include "sp/IR/Storage.h"

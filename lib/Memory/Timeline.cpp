@@ -2,8 +2,7 @@
 
 #include "Timeline.h"
 
-#include "Flops.h"
-
+#include "sp/IR/Flops.h"
 #include "sp/IR/SP.h"
 #include "sp/IR/Views.h"
 

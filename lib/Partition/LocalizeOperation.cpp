@@ -11,6 +11,7 @@
 #include "LocalizeRows.h"
 #include "Localizer.h"
 #include "sp/IR/Attributes.h"
+#include "sp/IR/Flops.h"
 #include "sp/IR/LocalForms.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -230,8 +231,8 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
     result.setType(localType(getElementTypeOrSelf(result.getType()),
                              assignment.results[index]));
   fitAttributes(local);
-  if (auto product = dyn_cast<stablehlo::DotGeneralOp>(local))
-    losses.multiply(op, product, assignment, builder.getBlock());
+  if (isProduct(op))
+    losses.multiply(op, local, assignment, builder.getBlock());
   // Local rows come in another order, and padding repeats an index.
   if (auto scatter = dyn_cast<stablehlo::ScatterOp>(local);
       scatter && isReduced) {

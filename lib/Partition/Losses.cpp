@@ -5,6 +5,7 @@
 #include "Localizer.h"
 
 #include "sp/IR/Attributes.h"
+#include "sp/IR/Flops.h"
 #include "sp/IR/SourceLines.h"
 #include "sp/IR/Storage.h"
 #include "sp/Partition/ParameterRoles.h"
@@ -79,20 +80,15 @@ void Losses::take(Operation *user, Value global, unsigned index, DimAttr dim,
   SmallVector<AxisAttr> axes = axesOf(dim);
   Operation *op = global ? originOf(global).getDefiningOp() : user;
   // Of products it counts what they compute.
-  bool isMade =
-      op && op->getNumOperands() > 0 && !isa<stablehlo::DotGeneralOp>(op);
+  bool isMade = op && op->getNumOperands() > 0 && !isProduct(op);
   if (isMade && !isOfTensorAxis(axes))
     wholes.push_back({op, index, listAxes(axes), bytes});
 }
 
-void Losses::multiply(Operation *op, stablehlo::DotGeneralOp local,
+void Losses::multiply(Operation *op, Operation *local,
                       const Assignment &assignment, Block *block) {
   int64_t trips = tripsOf(block);
-  double own = 2 * double(typeOf(local.getResult()).getNumElements());
-  ArrayRef<int64_t> left = typeOf(local.getLhs()).getShape();
-  for (int64_t dim :
-       local.getDotDimensionNumbers().getLhsContractingDimensions())
-    own *= double(left[dim]);
+  double own = flopsOf(local);
   flops += own * double(trips);
   llvm::StringMap<int64_t> shares;
   llvm::SmallDenseSet<Attribute> counted;
@@ -119,29 +115,20 @@ void Losses::multiply(Operation *op, stablehlo::DotGeneralOp local,
     products.push_back({op, listAxes(axes), alike, trips, own});
 }
 
-template <typename OpT> static double pairsOf(OpT op) {
-  ArrayRef<int64_t> query = op.getQuery().getType().getShape(),
-                    key = op.getKey().getType().getShape();
-  return double(query[0]) * double(query[2]) *
-         double(toAlgebra(op.getBands()).clipped(query[1], key[1]).area());
-}
-
 void Losses::attend(Operation *attention, Block *block) {
   int64_t trips = tripsOf(block);
   hasAttention = true;
-  auto add = [&](auto op, int64_t productsOfPairs) {
+  flops += flopsOf(attention) * double(trips) / double(mesh.getRanks());
+  auto add = [&](auto op) {
     for (Value value : {Value(op.getKey()), Value(op.getValue())})
       attentionBytes += double(storageBytes(typeOf(value))) * double(trips);
-    flops += 2 * productsOfPairs * pairsOf(op) *
-             double(op.getQuery().getType().getDimSize(3)) * double(trips) /
-             double(mesh.getRanks());
   };
   int64_t batch = typeOf(attention->getOperand(0)).getDimSize(0);
   isBatchSmall |= batch < mesh.getAxisSize(mesh.getBatch());
   if (auto forward = dyn_cast<AttentionOp>(attention))
-    add(forward, 2);
+    add(forward);
   else
-    add(cast<AttentionBackwardOp>(attention), 5);
+    add(cast<AttentionBackwardOp>(attention));
 }
 
 /// The loop that every rank runs whole and in which, or for which, something

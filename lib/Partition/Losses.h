@@ -33,8 +33,8 @@ public:
   void take(Operation *user, Value global, unsigned index, DimAttr dim,
             int64_t bytes);
   /// `op`, a product, is made as `local` by factors dealt so.
-  void multiply(Operation *op, stablehlo::DotGeneralOp local,
-                const Assignment &assignment, Block *block);
+  void multiply(Operation *op, Operation *local, const Assignment &assignment,
+                Block *block);
   /// An attention, or its gradients, in global shapes.
   void attend(Operation *attention, Block *block);
 

@@ -6,7 +6,7 @@
 
 // Two trips of six tokens each, which ranks hold in four runs: what they do to
 // tokens is done to all at once, and what they add up is summed over all.
-// REMARK: remark: [Analysis] Joined {{.*}}tokens=6
+// REMARK: remark: [Analysis] MadeAtOnce {{.*}}tokens=6
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
 // CHECK-LABEL: func.func @main
 // CHECK-NOT: stablehlo.while

@@ -7,6 +7,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import spmlir
 from spmlir.locations import find_tool
@@ -90,6 +91,48 @@ def test_strategies_that_were_counted(tmp_path):
     assert len(lines) < 50
     counted = [line.strip() for line in lines if line.strip().startswith("counted: ")]
     assert counted and all("ring" in line and "ulysses" in line and "allgather" in line for line in counted)
+
+
+def products(weight, image, x):
+    """Attention, a product that a loop makes three times, and a convolution, which no rank shares."""
+    y = jax.lax.fori_loop(0, 3, lambda _, y: jnp.tanh(y @ weight), attention(x, TOKENS))
+    spots = jax.lax.conv_general_dilated(
+        image, image[:, :, :3, :3], (1, 1), "VALID", dimension_numbers=("NCHW", "OIHW", "NCHW")
+    )
+    return y + jnp.sum(spots)
+
+
+@pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16, jnp.float32])
+def test_products_are_counted_in_every_type(dtype):
+    """By a library or in a kernel, alike."""
+    arguments = [jnp.zeros(shape, dtype) for shape in ((WIDTH, WIDTH), (1, 2, 9, 9), (1, TOKENS, WIDTH))]
+    program = spmlir.compile(
+        spmlir.export(products, *arguments), mesh="sp=4", strategy="ring", layout="striped"
+    )
+    shared = 3 * 2 * TOKENS // 4 * WIDTH * WIDTH + 2 * 7 * 7 * 2 * 3 * 3
+    pairs = [sum(range(rank + 1, TOKENS + 1, 4)) for rank in range(4)]
+    assert program.report["flopsPerRank"] == [shared + 4 * WIDTH * each for each in pairs]
+
+
+def test_memory_at_the_peak_adds_up(tmp_path):
+    """A line a kind, with what is no value: constants, and what kernels compute in."""
+    file = tmp_path / "report.json"
+    lines = explained("--mesh=sp=4", f"--report={file}", folder=tmp_path)
+    report = json.loads(file.read_text())
+    at_peak = report["atPeak"]
+    kinds = {each["kind"] for each in at_peak}
+    assert {"scratch memory of kernels", "inputs and results"} <= kinds
+    everything = sum(each["bytes"] for each in at_peak)
+    # Beside it lies what is unused between values.
+    assert 0.9 * max(report["peakBytesPerRank"]) <= everything <= max(report["peakBytesPerRank"])
+    first = next(n for n, line in enumerate(lines) if line.startswith("memory in use at the peak, "))
+    listed = [line.split() for line in lines[first + 1 : first + 1 + len(kinds)]]
+    units = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
+    total = sum(float(number) * units[unit] for number, unit, *_ in listed)
+    assert len(listed) == len(kinds)
+    assert abs(total - everything) < 0.01 * everything
+    number, unit = lines[first].split()[-2:]
+    assert abs(float(number) * units[unit] - everything) < 0.01 * everything
 
 
 def test_fields_of_reports_are_documented(tmp_path):

@@ -99,6 +99,30 @@ def loss_in_chunks(weight, x):
     return jax.grad(loss)(weight)
 
 
+def layered(weight, x):
+    """Layers in a loop, whose trips have all of the sequence."""
+
+    def loss(weight):
+        layer = lambda y, _: (jnp.tanh(attention(y) @ weight), None)  # noqa: E731
+        return jnp.mean(jax.lax.scan(layer, x, None, length=2)[0] ** 2)
+
+    return jax.grad(loss)(weight)
+
+
+def largest(weight, x):
+    """Needs all sequences before their gradients."""
+
+    def loss(weight):
+        chunks = attention(x @ weight).reshape(-1, 8, TOKENS // 8, WIDTH).swapaxes(0, 1)
+
+        def trip(most, chunk):
+            return jnp.maximum(most, jnp.max(jnp.tanh(chunk @ weight), (1, 2))), None
+
+        return jnp.max(jax.lax.scan(trip, jnp.zeros(len(x)), chunks)[0])  # here
+
+    return jax.grad(loss)(weight)
+
+
 def strided(weight, x):
     """Rows of padded windows, as an encoder of sounds takes them."""
     kernel = jnp.stack([weight] * 3)
@@ -218,6 +242,16 @@ def test_ranks_without_work(options, idle, shared):
     texts, _ = compiled(clean, **options)
     where = f"{__file__}:{line_of(attention, 'here: attention')}"
     assert texts == [f"{where}: {idle} of an attention to do: it has {shared}"]
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+def test_loops_in_turns_of_micro_batches(batches):
+    options = {"mesh": "sp=3", "accumulate": batches}
+    assert compiled(layered, batch=2, **options)[0] == []
+    texts, _ = compiled(largest, batch=2, **options)
+    where = f"{__file__}:{line_of(largest)}: every rank runs all trips of a loop: ranks hold its rows"
+    assert any(text.startswith(where) for text in texts)
+    assert not any(text.startswith("unknown") for text in texts)
 
 
 @pytest.mark.parametrize("mesh", ["sp=4", "sp=2,tp=2", "dp=2,sp=2"])

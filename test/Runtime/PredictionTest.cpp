@@ -138,6 +138,23 @@ TEST(Prediction, turnsOfRingsAreLookedAtOnce) {
   EXPECT_TRUE(isLoopSame(ringSum(4, 16, kZigzag)));
 }
 
+TEST(Prediction, countsWhatKernelsMultiplyInEachTurn) {
+  PlanBuilder builder = ringSum(3, 7, kZigzag);
+  for (auto &command : builder.plan.commands)
+    if (plan::LoopT *loop = command->operation.AsLoop())
+      for (auto &inner : loop->body)
+        if (plan::LaunchT *launch = inner->operation.AsLaunch())
+          launch->flops = 14;
+  Program program;
+  std::vector<uint8_t> bytes = builder.bytes();
+  Status failure = program.read(bytes.data(), bytes.size(), nullptr);
+  ASSERT_FALSE(failure) << failure->text;
+  std::vector<Prediction> predictions;
+  ASSERT_FALSE(predict(program, predictions));
+  for (const Prediction &each : predictions)
+    EXPECT_EQ(each.flops, 3 * 14);
+}
+
 /// What keeps a ring of so many turns from being predicted, or "".
 std::string wrongWithTurns(PlanBuilder builder, int64_t turns) {
   for (auto &command : builder.plan.commands)

@@ -166,6 +166,8 @@ using A = plan::AttendT;
 const Spoiled kSpoiled[] = {
     {"tiles", [](P &, L &launch, A &) { launch.tiles = 2; },
      "expected a number of tiles, 1 for kernel \"add\" but got 2"},
+    {"flops", [](P &, L &launch, A &) { launch.flops = -1; },
+     "expected FLOPs of 0 to"},
     {"fewBuffers", [](P &, L &launch, A &) { launch.buffers.pop_back(); },
      "expected a number of buffers, 2 for kernel \"add\" but got 1"},
     {"shortBuffer", [](P &, L &launch, A &) { launch.buffers[0]->bytes = 63; },

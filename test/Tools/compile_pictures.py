@@ -125,9 +125,15 @@ def check_memory(root: pictures.ElementTree.Element, report: dict) -> None:
         assert 0.9 * needed <= live <= most, (live, needed)
         kinds = pictures.shapes(group, "polygon", "kind")
         assert sum(pictures.number(kind, "peak") for kind in kinds) == live
+        # So do the rows of the list below it.
+        rows = [
+            row for row in pictures.groups(root, "used") if row.get("data-space") == group.get("data-space")
+        ]
+        assert sum(pictures.number(row, "bytes") for row in rows) == live
         levels = [y for kind in kinds for _, y in pictures.points(kind)]
         height = (max(levels) - min(levels)) / pictures.number(group, "height")
         assert abs(height - min(live / needed, 1)) < 0.01, (height, live / needed)
+    assert sum(each["bytes"] for each in report["atPeak"]) == pictures.number(near, "live")
     assert ("far" in groups) == ("farPeakBytesPerRank" in report)
     if "far" in groups:
         assert pictures.number(groups["far"], "needed") >= 0.95 * max(report["farPeakBytesPerRank"])

@@ -9,6 +9,13 @@ import pictures
 import run_traces
 
 LEFT, WIDTH = 150, 1000
+KINDS = {
+    "attention": ("attend", "attend_backward"),
+    "matrix products": ("gemm",),
+    "other kernels": ("launch", "rows_table"),
+    "sends and receives, with waits": ("send_recv", "exchange"),
+    "sums over ranks": ("all_reduce", "reduce_scatter"),
+}
 CASES = [
     "--mesh=sp=3 --strategy=ring --chunks=2 --offload=host",
     "--mesh=dp=2,sp=2 --strategy=ulysses --zero=3",
@@ -60,12 +67,31 @@ def check_timeline(root: pictures.ElementTree.Element, events: list, ranks: int)
             assert LEFT - 0.01 <= begin < end <= LEFT + WIDTH + 0.01, (begin, end)
 
 
+def check_texts(root: pictures.ElementTree.Element, events: list, ranks: int) -> None:
+    """Shares of kinds are of the time on their streams, no more than all of it; the axis has one unit."""
+    done = [event for event in events if event["ph"] == "X"]
+    last = max(event["ts"] + event["dur"] for event in done)
+    lines = pictures.texts(root).splitlines()
+    text = next(line for line in lines if line.startswith("of the time that all ranks have on the streams"))
+    for kind, categories in KINDS.items():
+        own = [event for event in done if event["cat"] in categories]
+        share = re.search(rf"{kind} ([\d.]+) %", text)
+        assert bool(share) == bool(own), (kind, text)
+        if own:
+            streams = len({event["tid"] for event in own})
+            expected = 100 * sum(event["dur"] for event in own) / (last * ranks * streams)
+            assert abs(float(share[1]) - expected) < 0.06 and float(share[1]) <= 100, (text, expected)
+    labels = [re.fullmatch(r"[\d.]+ (us|ms|s)", line) for line in lines]
+    assert len({label[1] for label in labels if label}) == 1, lines
+
+
 def main() -> None:
     """Runs each case and compares."""
     folder = run_traces.prepare()
     for options in CASES:
         root, events, ranks = draw(folder, options)
         check_timeline(root, events, ranks)
+        check_texts(root, events, ranks)
         print(options, "holds")
     bars = sum(len(spans(row)) for row in pictures.groups(root, "row"))
     assert ranks < bars < sum(event["ph"] == "X" for event in events)

@@ -271,30 +271,32 @@ static void printOthers(const RemarkLog &log, raw_ostream &os) {
        << " of at most " << bytesText(most) << "\n";
 }
 
-/// What most of is in use at the peak, a line a kind.
+/// What is in use at the peak, a line a kind.
 static void printPeak(const json &places, raw_ostream &os) {
   struct Kind {
     double bytes = 0;
     std::string largest;
   };
   llvm::MapVector<StringRef, Kind> kinds; // the largest place first
+  double all = 0;
   std::vector<std::string> names;
   names.reserve(places.size());
   for (const json &place : places) {
     Kind &kind = kinds[names.emplace_back(textAt(place, "kind"))];
     auto bytes = place["bytes"].get<double>();
     auto count = place["count"].get<int64_t>();
-    if (kind.largest.empty())
+    if (kind.largest.empty() && textAt(place, "name") != names.back())
       kind.largest =
-          textAt(place, "name") +
+          ": " + textAt(place, "name") +
           (count > 1 ? " and " + std::to_string(count - 1) + " alike" : "") +
           " " + bytesText(bytes);
     kind.bytes += bytes;
+    all += bytes;
   }
   if (!kinds.empty())
-    os << "memory in use at the peak\n";
+    os << "memory in use at the peak, " << bytesText(all) << "\n";
   for (const auto &[name, kind] : kinds)
-    os << llvm::formatv("  {0,10}  {1}: {2}\n", bytesText(kind.bytes), name,
+    os << llvm::formatv("  {0,10}  {1}{2}\n", bytesText(kind.bytes), name,
                         kind.largest);
 }
 

@@ -15,9 +15,16 @@ int64_t mlir::sp::sumOf(const MemoryStack &stack) {
   return std::accumulate(stack.begin(), stack.end(), int64_t(0));
 }
 
+MemoryStack MemoryBeside::stack() const {
+  MemoryStack stack = {};
+  stack[size_t(MemoryKind::Constants)] = constantBytes;
+  stack[size_t(MemoryKind::Scratch)] = scratchBytes;
+  return stack;
+}
+
 MemoryInUse::MemoryInUse(const LivePlaces &places, const MemoryKinds &kinds,
                          Space space, const MemoryStack &always)
-    : kinds(kinds), stacks(places.points()) {
+    : kinds(kinds), always(always), stacks(places.points()) {
   std::vector<MemoryStack> changes(places.points() + 1);
   for (const LivePlace &place : places.all()) {
     if (place.space != space)
@@ -55,6 +62,10 @@ std::vector<AlikePlaces> MemoryInUse::atPeak() const {
   std::vector<AlikePlaces> all;
   for (const auto &[key, group] : groups)
     all.push_back(group);
+  for (size_t kind = 0; kind < kMemoryKinds; ++kind)
+    if (always[kind] > 0)
+      all.push_back(
+          {nameOf(MemoryKind(kind)).str(), MemoryKind(kind), 1, always[kind]});
   llvm::sort(all, [](const AlikePlaces &a, const AlikePlaces &b) {
     return std::tuple(-a.bytes, a.kind, a.name) <
            std::tuple(-b.bytes, b.kind, b.name);
@@ -62,14 +73,14 @@ std::vector<AlikePlaces> MemoryInUse::atPeak() const {
   return all;
 }
 
-json mlir::sp::describePeak(ModuleOp module,
-                            ArrayRef<NotedArgument> arguments) {
+json mlir::sp::describePeak(ModuleOp module, ArrayRef<NotedArgument> arguments,
+                            const MemoryBeside &beside) {
   auto func = module.lookupSymbol<func::FuncOp>("main");
   LivePlaces places(func);
   MemoryKinds kinds(func, places, arguments);
   json list = json::array();
   for (const AlikePlaces &alike :
-       MemoryInUse(places, kinds, Space::Arena, {}).atPeak())
+       MemoryInUse(places, kinds, Space::Arena, beside.stack()).atPeak())
     list.push_back({{"kind", nameOf(alike.kind)},
                     {"name", alike.name},
                     {"count", alike.count},

@@ -8,7 +8,6 @@
 
 #include "MemoryPicture.h"
 
-#include "MemoryPeak.h"
 #include "Units.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -27,8 +26,8 @@ public:
   Panel(func::FuncOp func, const LivePlaces &places, const MemoryKinds &kinds,
         const MemoryNeeds &needs, Space space, Svg &svg)
       : func(func), places(places), needs(needs), isNear(space == Space::Arena),
-        svg(svg),
-        inUse(places, kinds, space, isNear ? alwaysOf(needs) : MemoryStack{}),
+        svg(svg), inUse(places, kinds, space,
+                        isNear ? needs.beside.stack() : MemoryStack{}),
         peak(inUse.peak()) {}
 
   double draw(double top) {
@@ -62,13 +61,6 @@ private:
   static constexpr size_t kMostNamed = 12; ///< of what lives at the peak
   /// Pixels between two names of attentions.
   static constexpr double kBetweenNames = 14;
-
-  static MemoryStack alwaysOf(const MemoryNeeds &needs) {
-    MemoryStack always = {};
-    always[size_t(MemoryKind::Constants)] = needs.constantBytes;
-    always[size_t(MemoryKind::Scratch)] = needs.scratchBytes;
-    return always;
-  }
 
   double x(int64_t point) const {
     return kLeft + kWidth * double(point) / double(places.points());
@@ -215,10 +207,8 @@ private:
     svg.text({kLeft, y}, text + ":", {12, "start", true});
     std::vector<AlikePlaces> largest = inUse.atPeak();
     for (const AlikePlaces &alike : ArrayRef(largest).take_front(kMostNamed)) {
-      y += 18;
-      svg.rectangle(kLeft, y - 10, 12, 12, colourOf(alike.kind).str());
-      svg.text({kLeft + 96, y}, bytesText(alike.bytes), {12, "end"});
-      svg.text({kLeft + 108, y},
+      svg.rectangle(kLeft, y + 8, 12, 12, colourOf(alike.kind).str());
+      drawUsed(y += 18, alike.bytes,
                sprt::tools::shortened(alike.name, 90) +
                    (alike.count > 1
                         ? " and " + std::to_string(alike.count - 1) + " alike"
@@ -228,12 +218,19 @@ private:
     for (const AlikePlaces &alike :
          ArrayRef(largest).drop_front(std::min(kMostNamed, largest.size())))
       others += alike.bytes;
-    if (others > 0) {
-      y += 18;
-      svg.text({kLeft + 96, y}, bytesText(others), {12, "end"});
-      svg.text({kLeft + 108, y}, "all others");
-    }
+    if (others > 0)
+      drawUsed(y += 18, others, "all others");
     return y + 16;
+  }
+
+  /// A row of the list of what is in use at the peak.
+  void drawUsed(double y, int64_t bytes, const std::string &what) {
+    svg.beginGroup("used", {{{"space", isNear ? "near" : "far"},
+                             {"bytes", std::to_string(bytes)}},
+                            ""});
+    svg.text({kLeft + 96, y}, bytesText(bytes), {12, "end"});
+    svg.text({kLeft + 108, y}, what);
+    svg.endGroup();
   }
 
   func::FuncOp func;

@@ -2,17 +2,15 @@
 #ifndef SP_TOOLS_SPCOMPILE_MEMORYPICTURE_H
 #define SP_TOOLS_SPCOMPILE_MEMORYPICTURE_H
 
-#include "Arguments.h"
+#include "MemoryPeak.h"
 #include "Svg.h"
-
-#include "sp/Memory/LivePlaces.h"
 
 namespace mlir::sp {
 
 /// What is known of the rank that needs most, beside where values lie.
 struct MemoryNeeds {
   int64_t rank = 0, peakBytes = 0; ///< as the report has them
-  int64_t scratchBytes = 0, constantBytes = 0;
+  MemoryBeside beside;
 };
 
 /// Draws stacked areas by kind of value from `top` on, near memory and then

@@ -17,8 +17,7 @@ std::string mlir::sp::drawCompilation(ModuleOp module,
   MemoryNeeds needs;
   needs.rank = largest - peaks.begin();
   needs.peakBytes = largest->get<int64_t>();
-  needs.scratchBytes = program.scratchBytes;
-  needs.constantBytes = report["constantBytes"].get<int64_t>();
+  needs.beside = {report["constantBytes"].get<int64_t>(), program.scratchBytes};
   sprt::tools::Svg svg;
   double top = drawAttentions(attentions, 16, svg);
   drawMemory(module, arguments, needs, top + 8, svg);

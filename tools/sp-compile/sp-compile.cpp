@@ -213,7 +213,8 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
   if (failed(report))
     return failure();
   (*report)["arguments"] = describeArguments(module, arguments);
-  (*report)["atPeak"] = describePeak(module, arguments);
+  MemoryBeside beside{constantBytesOf(module), program->scratchBytes};
+  (*report)["atPeak"] = describePeak(module, arguments, beside);
   (*report)["warnings"] = describeWarnings(warnings);
   (*report)["decisions"] = describeDecisions(log);
   if (options.explain)

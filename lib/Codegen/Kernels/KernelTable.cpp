@@ -5,6 +5,8 @@
 #include "Machine/LowerToLLVM.h"
 #include "Machine/ObjectEmission.h"
 
+#include "sp/IR/Flops.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -40,8 +42,11 @@ FailureOr<KernelInfo> KernelTable::add(LaunchOp launch) {
   FailureOr<KernelInfo> info =
       addLaunch(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
           launch, launch.getKernelAttr()));
-  if (succeeded(info))
-    info->symbol = launch.getKernel().str();
+  if (failed(info))
+    return failure();
+  info->symbol = launch.getKernel().str();
+  // More than can be counted is as much as can be.
+  info->flops = int64_t(std::min(flopsOf(launch), 0x1p62));
   return info;
 }
 

@@ -15,6 +15,7 @@ struct KernelInfo {
   std::string symbol;
   int64_t tiles = 0;        ///< of a fused kernel; on a GPU blocks
   int64_t scratchBytes = 0; ///< a thread; on a GPU of all blocks
+  int64_t flops = 0;        ///< of the products of a fused kernel
   int64_t queryBlock = 0;   ///< of an attention kernel
   int64_t keyBlock = 0;     ///< of one for GPUs
   int64_t threads = 1;      ///< of a block, on a GPU

@@ -84,6 +84,7 @@ void PlanWriter::writeLaunch(LaunchOp op, Commands &into) {
   launch.kernel = tables.kernelNumber(info);
   launch.tiles = info.tiles;
   launch.scratch_bytes = info.scratchBytes;
+  launch.flops = info.flops;
   for (Value value : op.getOperands())
     launch.buffers.push_back(expressions.view(value));
   for (Value value : op.getResults())
@@ -371,9 +372,8 @@ LogicalResult PlanWriter::write(const EmittedProgram &program) {
     table->architecture = image.architecture;
     plan.images.push_back(std::move(table));
   }
-  MeshOp mesh = tables.getMesh();
-  plan.ranks = mesh.getRanks();
-  if (std::optional<AxisListAttr> processes = mesh.getProcesses())
+  plan.ranks = tables.getMesh().getRanks();
+  if (std::optional<AxisListAttr> processes = tables.getMesh().getProcesses())
     for (AxisAttr factor : processes->getAxes())
       plan.processes.push_back(tables.factorNumber(factor));
   plan.arena_bytes = *bytesOf(func, Space::Arena);

@@ -77,9 +77,8 @@ private:
   Value joinResult(Value value, ShardingAttr sharding);
   void restoreArguments();
   void restoreResults();
-  Value indexOf(int64_t number) {
-    return splat(builder, func.getLoc(),
-                 RankedTensorType::get({}, builder.getI32Type()),
+  Value indexOf(Location loc, int64_t number) {
+    return splat(builder, loc, RankedTensorType::get({}, builder.getI32Type()),
                  builder.getI32IntegerAttr(number));
   }
 
@@ -162,7 +161,7 @@ void TurnsFolding::readInTurn(Operation *op, unsigned number, Value turn,
       builder.clone(*def, mapping);
       return;
     }
-    Location loc = value.getLoc();
+    Location loc = value.getDefiningOp() ? value.getLoc() : op->getLoc();
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto sharding = func.getArgAttrOfType<ShardingAttr>(
           argument.getArgNumber(), kSharding);
@@ -212,9 +211,9 @@ void TurnsFolding::emitTurn(unsigned number, ArrayRef<CarriedValue> carried,
 
 void TurnsFolding::emitLoop(unsigned number) {
   builder.setInsertionPoint(body.getTerminator());
-  Location loc = func.getLoc();
+  Location loc = levels.locOf(number);
   std::vector<CarriedValue> carried = findCarried(number);
-  SmallVector<Value> inits{indexOf(0)};
+  SmallVector<Value> inits{indexOf(loc, 0)};
   for (const CarriedValue &value : carried)
     inits.push_back(value.init);
   SmallVector<Location> locs(inits.size(), loc);
@@ -225,7 +224,7 @@ void TurnsFolding::emitLoop(unsigned number) {
   Block *condition = builder.createBlock(&loop.getCond(), {},
                                          ValueRange(inits).getTypes(), locs);
   Value isLeft = stablehlo::CompareOp::create(
-      builder, loc, condition->getArgument(0), indexOf(turns),
+      builder, loc, condition->getArgument(0), indexOf(loc, turns),
       stablehlo::ComparisonDirection::LT);
   stablehlo::ReturnOp::create(builder, loc, isLeft);
   Block *inside = builder.createBlock(&loop.getBody(), {},
@@ -233,7 +232,7 @@ void TurnsFolding::emitLoop(unsigned number) {
   SmallVector<Value> next{Value()};
   emitTurn(number, carried, inside->getArguments(), next);
   next[0] = stablehlo::AddOp::create(builder, loc, inside->getArgument(0),
-                                     indexOf(1));
+                                     indexOf(loc, 1));
   stablehlo::ReturnOp::create(builder, loc, next);
   builder.setInsertionPoint(body.getTerminator());
   for (auto [value, result] :
@@ -290,7 +289,7 @@ Value TurnsFolding::joinResult(Value value, ShardingAttr sharding) {
   if (std::optional<TurnRows> rows = TurnRows::find(sharding.getDims()))
     return joinTurns(builder, loc, stack, *rows, wholeOf(value, sharding));
   // All turns make the same.
-  return takeRow(builder, loc, stack, indexOf(0));
+  return takeRow(builder, loc, stack, indexOf(loc, 0));
 }
 
 /// Arguments are those of all turns.

@@ -81,3 +81,24 @@ void TurnLevels::placeLate(Operation *op) {
   }
   places[op] = late;
 }
+
+static bool isAttention(Operation *op) {
+  return isa<AttentionOp, AttentionBackwardOp>(op);
+}
+
+Location TurnLevels::locOf(unsigned number) const {
+  Operation *first = nullptr;
+  for (Operation &op : func->getRegion(0).front()) {
+    if (!isInLoop(&op) || placeOf(&op) != number || isSource(&op))
+      continue;
+    WalkResult found = op.walk([&](Operation *inner) {
+      if (isAttention(inner) || !first)
+        first = inner;
+      return isAttention(inner) ? WalkResult::interrupt()
+                                : WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      break;
+  }
+  return first ? first->getLoc() : func->getLoc();
+}

@@ -42,6 +42,9 @@ public:
   /// The loop in which an operation stands; of one that no turn runs the loop
   /// before which it does.
   unsigned placeOf(Operation *op) const { return places.lookup(op); }
+  /// Where a loop over turns is written: where its first attention is, whose
+  /// batch it cuts, or else its first operation.
+  Location locOf(unsigned number) const;
 
 private:
   LogicalResult classify(Operation *op);

@@ -13,6 +13,8 @@ Status CommandValidator::check(const plan::LaunchT &launch) {
     return failure;
   if (Status failure = checkSize(launch.tiles, "tiles"))
     return failure;
+  if (Status failure = checkSize(launch.flops, "FLOPs", 0, INT64_MAX))
+    return failure;
   for (const auto &buffer : launch.buffers)
     if (Status failure =
             parts.checkView(buffer.get(), "a buffer", /*written=*/false))

@@ -123,6 +123,7 @@ private:
     const plan::OperationUnion &operation = step.command->operation;
     switch (operation.type) {
     case plan::Operation::Launch:
+      prediction.addFlops({times, operation.AsLaunch()->flops});
       return touch(operation.AsLaunch()->buffers);
     case plan::Operation::Attend:
       return count(step, *operation.AsAttend());

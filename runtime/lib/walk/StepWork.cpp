@@ -23,6 +23,8 @@ Status StepCounter::count(const Step &step, const std::vector<int64_t> &at,
     return countPairs(step, *attend, out_work);
   if (const plan::AttendBackwardT *backward = operation.AsAttendBackward())
     return countPairs(step, *backward, out_work);
+  if (const plan::LaunchT *launch = operation.AsLaunch())
+    out_work.addFlops({launch->flops});
   if (const plan::GemmT *gemm = operation.AsGemm())
     out_work.addFlops({2, gemm->batch, gemm->m, gemm->n, gemm->k});
   if (const plan::CopyT *copy = operation.AsCopy())

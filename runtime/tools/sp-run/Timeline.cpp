@@ -18,6 +18,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -84,18 +85,28 @@ std::string streamName(const std::string &stream) {
   return known == names.end() ? stream : known->second;
 }
 
+struct TimeUnit {
+  const char *name;
+  double microseconds;
+};
+
+/// The largest one of which there is a whole one.
+TimeUnit unitOf(double microseconds) {
+  return microseconds < 1e3   ? TimeUnit{"us", 1}
+         : microseconds < 1e6 ? TimeUnit{"ms", 1e3}
+                              : TimeUnit{"s", 1e6};
+}
+
+std::string timeText(double microseconds, TimeUnit unit) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.4g %s", microseconds / unit.microseconds,
+                unit.name);
+  return text;
+}
+
 /// "1.25 ms"
 std::string timeText(double microseconds) {
-  const char *unit = "us";
-  for (const char *larger : {"ms", "s"}) {
-    if (microseconds < 1000)
-      break;
-    microseconds /= 1000;
-    unit = larger;
-  }
-  char text[40];
-  std::snprintf(text, sizeof text, "%.4g %s", microseconds, unit);
-  return text;
+  return timeText(microseconds, unitOf(microseconds));
 }
 
 class Timeline {
@@ -162,6 +173,7 @@ private:
     if (!kind)
       return;
     times[*kind] += lasts;
+    happensOn[*kind].insert(place.second);
     rows[place].bars.push_back(
         {std::max(begin, 0.0), begin + lasts, *kind, describe(event)});
     ++count;
@@ -277,25 +289,27 @@ private:
     svg.line({kLeft, y}, {kLeft + kWidth, y});
     for (double time : sprt::tools::ticks(length)) {
       svg.line({x(time), y}, {x(time), y + 4});
-      svg.text({x(time), y + 17}, timeText(time), {11, "middle"});
+      svg.text({x(time), y + 17}, timeText(time, unitOf(length)),
+               {11, "middle"});
     }
   }
 
-  /// Of the time that ranks had, by kind.
+  /// By kind, of the time that all ranks had on the streams where it happens:
+  /// what happens on two of them at once takes no more than all of both.
   std::string describeShares() const {
     int64_t ranks = rows.empty() ? 1 : rows.rbegin()->first.first + 1;
     std::string text;
     for (size_t kind = 0; kind < kKindCount; ++kind) {
-      double share = times[kind] / (length * static_cast<double>(ranks));
       if (times[kind] <= 0)
         continue;
-      char part[80];
-      std::snprintf(part, sizeof part, "%s%s %.1f %%",
-                    text.empty()
-                        ? "of the time of all ranks, streams side by side: "
-                        : ", ",
-                    kKinds[kind].name, 100 * share);
-      text += part;
+      double most = length * static_cast<double>(ranks) *
+                    static_cast<double>(happensOn[kind].size());
+      char share[20];
+      std::snprintf(share, sizeof share, " %.1f %%", 100 * times[kind] / most);
+      text += text.empty() ? "of the time that all ranks have on the streams "
+                             "that do it: "
+                           : ", ";
+      text += std::string(kKinds[kind].name) + share;
     }
     return text;
   }
@@ -303,6 +317,7 @@ private:
   /// By rank and stream.
   std::map<std::pair<int64_t, int64_t>, Row> rows;
   std::array<double, kKindCount> times{};
+  std::array<std::set<int64_t>, kKindCount> happensOn; ///< streams
   double length = 0;
   size_t count = 0;
   int64_t every = 1, labelled = 1; ///< of so many ranks one is
