@@ -57,16 +57,12 @@ placeAt(ArrayRef<std::pair<unsigned, unsigned>> places, unsigned number) {
 /// along that.
 static Value spreadBroadcast(OpBuilder &builder, Value value,
                              RankedTensorType type, unsigned dim) {
+  if (!areAlike(value, dim))
+    return {};
   auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
-  if (!broadcast)
-    return {};
-  ArrayRef<int64_t> dims = broadcast.getBroadcastDimensions();
-  const auto *own = llvm::find(dims, int64_t(dim));
-  if (own != dims.end() &&
-      shapeOf(broadcast.getOperand())[own - dims.begin()] != 1)
-    return {};
-  return stablehlo::BroadcastInDimOp::create(builder, broadcast.getLoc(), type,
-                                             broadcast.getOperand(), dims);
+  return stablehlo::BroadcastInDimOp::create(
+      builder, broadcast.getLoc(), type, broadcast.getOperand(),
+      broadcast.getBroadcastDimensions());
 }
 
 Value JoinedTrips::spread(Value value, unsigned dim, unsigned depth) {
@@ -80,9 +76,13 @@ Value JoinedTrips::spread(Value value, unsigned dim, unsigned depth) {
     return spread(op->getOperand(cast<OpResult>(value).getResultNumber()), dim,
                   depth - 1);
   RankedTensorType type = grown(value.getType(), dim);
-  if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op))
-    return spreadBroadcast(builder, scan.outside(slice.getOperand()), type,
-                           dim);
+  if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
+    std::optional<StackRows> rows = scan.rowsOf(slice);
+    Value stack = rows ? scan.outside(slice.getOperand()) : Value();
+    return rows && areAlike(stack, rows->dim)
+               ? spreadBroadcast(builder, stack, type, dim)
+               : Value();
+  }
   DenseElementsAttr constant;
   if (matchPattern(value, m_Constant(&constant)))
     return constant.isSplat()
@@ -297,7 +297,7 @@ JoinedTrips::emitWith(ArrayRef<std::pair<Operation *, unsigned>> tokenDims) {
   made.clear();
   for (auto slice : scan.body().getOps<stablehlo::DynamicSliceOp>())
     if (std::optional<StackRows> rows = scan.rowsOf(slice);
-        rows && areAlike(scan.outside(slice.getOperand()), *rows))
+        rows && areAlike(scan.outside(slice.getOperand()), rows->dim))
       made[slice] = {sliceDim(builder, loc, scan.outside(slice.getOperand()),
                               rows->dim, 0, rows->rows)};
   for (auto [slice, dim] : tokenDims) {
@@ -336,7 +336,7 @@ LogicalResult JoinedTrips::replace() {
   std::optional<bool> direction;
   for (auto slice : scan.body().getOps<stablehlo::DynamicSliceOp>()) {
     std::optional<StackRows> rows = scan.rowsOf(slice);
-    if (!rows || areAlike(scan.outside(slice.getOperand()), *rows))
+    if (!rows || areAlike(scan.outside(slice.getOperand()), rows->dim))
       continue;
     if (direction.value_or(rows->isReversed) != rows->isReversed)
       return failure();

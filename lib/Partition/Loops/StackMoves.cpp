@@ -39,12 +39,12 @@ std::optional<unsigned> mlir::sp::dimBehindReshape(ArrayRef<int64_t> from,
   return std::nullopt;
 }
 
-bool mlir::sp::areAlike(Value stack, StackRows rows) {
-  auto broadcast = stack.getDefiningOp<stablehlo::BroadcastInDimOp>();
+bool mlir::sp::areAlike(Value value, unsigned dim) {
+  auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
   if (!broadcast)
     return false;
   ArrayRef<int64_t> dims = broadcast.getBroadcastDimensions();
-  const auto *own = llvm::find(dims, int64_t(rows.dim));
+  const auto *own = llvm::find(dims, int64_t(dim));
   return own == dims.end() ||
          shapeOf(broadcast.getOperand())[own - dims.begin()] == 1;
 }

@@ -17,8 +17,8 @@ Value joinRows(OpBuilder &builder, Location loc, Value stack, StackRows rows,
 Value cutRows(OpBuilder &builder, Location loc, Value joined, StackRows rows,
               unsigned dim, RankedTensorType whole);
 
-/// Whether all rows of a stack are the same.
-bool areAlike(Value stack, StackRows rows);
+/// Whether all rows of a dimension are the same, as a broadcast has them.
+bool areAlike(Value value, unsigned dim);
 
 /// The dimension of a reshape's result that one of its operand is, behind as
 /// many elements; nothing where it is cut or joined.

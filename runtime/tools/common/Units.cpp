@@ -36,7 +36,7 @@ std::string flopsText(double flops) {
 
 std::string inUnits(const std::string &text) {
   static const std::regex kCount(
-      "(^|[^0-9A-Za-z_.-])([0-9]+)(?: to ([0-9]+))? (bytes|FLOPs)");
+      "(^|[^0-9A-Za-z_.-])([0-9]{1,18})(?: to ([0-9]{1,18}))? (bytes|FLOPs)");
   std::string made;
   auto rest = text.begin();
   for (std::sregex_iterator found(text.begin(), text.end(), kCount), end;
