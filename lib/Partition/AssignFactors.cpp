@@ -76,6 +76,8 @@ public:
   int64_t bytes() const {
     int64_t sent = 0;
     for (auto [operand, dims] : llvm::zip(op->getOperands(), made.operands)) {
+      if (isRecomputable(operand))
+        continue;
       const LocalValue &local = localizer.lookup(operand);
       for (auto [index, own] : llvm::enumerate(local.dims))
         if (isDealt(own) && own != dims[index])

@@ -34,8 +34,7 @@ SmallVector<DimAttr> Localizer::assignedDims(Operation *op,
   return wholeDims(op->getResult(result));
 }
 
-/// Whether a value is made of constants and iotas by cheap operations.
-static bool isRecomputable(Value value, unsigned depth = 8) {
+bool mlir::sp::isRecomputable(Value value, unsigned depth) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
     return false;

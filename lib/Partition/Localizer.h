@@ -23,6 +23,10 @@ struct Assignment {
   SmallVector<std::pair<Factor, DimAttr>> reductions, picks;
 };
 
+/// Whether a value is made of constants and iotas by cheap operations: ranks
+/// make what they need of it.
+bool isRecomputable(Value value, unsigned depth = 8);
+
 class Localizer {
 public:
   Localizer(OpBuilder &builder, MeshOp mesh, Losses &losses)

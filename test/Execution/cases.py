@@ -14,6 +14,7 @@ import jax
 import attentions
 import layers
 import magnitudes
+import row_steps
 import scores
 
 STRATEGIES = ("auto", "none", "allgather", "ulysses", "ring", "double-ring", "2d", "halo", "split-kv")
@@ -74,6 +75,8 @@ class Case:
     scores: float = 0
     values: float = 0
     hidden: str = ""
+    # Steps of row_steps.py that follow, with their numbers: `roll:2+averages:1`.
+    after: str = ""
     seed: int = 0
 
     @property
@@ -188,6 +191,7 @@ class Case:
             if getattr(case, name) not in choices:
                 raise ValueError(f"expected {name} of {', '.join(choices)} but got '{getattr(case, name)}'")
         case.attention()
+        row_steps.parsed(case.after)
         if case.grad > 1 and not case.has_terms:
             raise ValueError(f"expected a part that is learned with grad={case.grad} but got '{case.mask}'")
         return case
@@ -263,11 +267,12 @@ class Case:
         attention = self.attention()
         arrays = attention.arrays(self.s, self.keys, self.seed)
         arrays = magnitudes.magnified(arrays, self.made, self.scores, self.values, self.hidden)
+        attend = row_steps.following(self.after, attention)
         if self.spelling != "heads-first":
-            return attention, arrays
+            return attend, arrays
 
         def turned(q: Any, k: Any, v: Any, *rest: Any) -> Any:
-            return attention(*(x.swapaxes(1, 2) for x in (q, k, v)), *rest).swapaxes(1, 2)
+            return attend(*(x.swapaxes(1, 2) for x in (q, k, v)), *rest).swapaxes(1, 2)
 
         return turned, (*(x.swapaxes(1, 2) for x in arrays[:3]), *arrays[3:])
 

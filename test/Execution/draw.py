@@ -13,6 +13,7 @@ import attentions
 import cases
 import layers
 import magnitudes
+import row_steps
 import scores
 from settle import settled
 
@@ -145,11 +146,22 @@ def case(random: Random) -> cases.Case:
     drawn = replace(alike(drawn), rows=random.choice((0, 0, 1, 2, 3, 5)), far=random.choice((0, 0, 1)))
     drawn = replace(drawn, turns=random.choice((0, random.randint(2, drawn.b))) if drawn.b > 1 else 0)
     drawn = replace(drawn, chunks=random.choice((0, 0, 2, 3, 5)))
+    if random.random() < 0.3:
+        drawn = replace(drawn, after=steps(random))
     if random.random() < 0.4:
         drawn = layered(random, drawn)
     if "segments" in seen and random.random() < DEALT:
         drawn = replace(drawn, deal=random.randint(1, 9), turns=drawn.b if drawn.b > 1 else 0, dp=1)
     return settled(drawn)
+
+
+def steps(random: Random) -> str:
+    """One or two that follow the attention: rows that move, or scans."""
+    drawn = []
+    for _ in range(random.choice((1, 1, 2))):
+        names = {*random.choice((row_steps.SHIFTS, row_steps.SCANS))} - {*row_steps.JUMPS, "features_too"}
+        drawn.append(f"{random.choice(sorted(names))}:{random.randint(1, 2)}")
+    return "+".join(drawn)
 
 
 def layered(random: Random, case: cases.Case) -> cases.Case:

@@ -106,11 +106,9 @@ def model(case: cases.Case, attend: Callable[..., Any], arrays: tuple) -> tuple[
     layer = Layer(tokens_first if turned else attend, sizes, case.width, case.weights, separate)
     weights = layer.weights(case.seed, case.type)
     draw = np.random.default_rng([case.seed, 14]).standard_normal
-    drawn = [
-        draw((case.b, tokens, case.width)).astype(weights[0].dtype)
-        for tokens in (case.s, case.s, case.keys)[: 2 + separate]
-    ]
-    cotangent, rows, parts = drawn[0], drawn[1:], arrays[3:]
+    shapes = [(case.b, tokens, case.width) for tokens in (case.s, case.keys)[: 1 + separate]]
+    rows, parts = [draw(shape).astype(weights[0].dtype) for shape in shapes], arrays[3:]
+    cotangent = draw(jax.eval_shape(layer, *weights, *rows, *parts).shape).astype(weights[0].dtype)
     if not case.grad:
         return layer, (*weights, *rows, *parts)
     momenta = [draw(weight.shape).astype(weight.dtype) for weight in weights]

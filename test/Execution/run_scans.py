@@ -16,83 +16,17 @@ import numpy as np
 
 import harness
 from run_shifts import FEATURES, HEADS, WIDTH, attend, cases_of
+from scans import GATES, STATES, Scan
 
 TOKENS = 768
-# What a state is multiplied with, of a row [batch, features].
-GATES: dict[str, Callable[[jax.Array], jax.Array | float]] = {
-    "number": lambda row: 0.5,
-    "row": lambda row: jax.nn.sigmoid(jnp.mean(row, axis=-1, keepdims=True)),
-    "features": jax.nn.sigmoid,
-    "reset": lambda row: jnp.where(jnp.sum(row, axis=-1, keepdims=True) > 0, 0.25, 0.0),
-    "quotient": lambda row: 1 / (2 + jnp.sin(row)),
-}
-STATES = ("vector", "outer", "none", "curved", "before", "counts")
 
 
 @dataclass(frozen=True)
-class Scan:
-    """Attention, a scan over chunks of its rows, and the gradients of a loss."""
+class Model:
+    """Attention, a scan over its rows, and the gradients of a loss. ends: of its last state, too."""
 
-    gate: str
-    # "curved": no linear one; "before": that of the trip before goes out; "mapped", "summed": rows apart,
-    # of which a sum goes on, too, made again for gradients; "entropy": a loss of chunks; "normed": rows by
-    # their norm and by what is learned.
-    state: str
-    chunk: int
-    is_reversed: bool = False
-    starts: bool = False
+    scan: Scan
     ends: bool = True
-
-    def trip(self, state: jax.Array, rows: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """rows: [chunk, batch, features]."""
-        if self.state in ("mapped", "summed"):
-            made = jnp.sin(rows) * GATES[self.gate](rows)
-            return state - jnp.sum(made, axis=0) * (self.state == "summed"), made
-        row = jnp.mean(rows, axis=0)
-        gate = GATES[self.gate](row)
-        if self.state == "none":
-            return state, jnp.sin(rows) * gate
-        if self.state == "outer":
-            gate = gate[..., None] if isinstance(gate, jax.Array) else gate
-            # Of keys of length 1 at most: products of rows alone grow with their third power.
-            key = row * jax.lax.rsqrt(1 + jnp.sum(row**2, axis=-1, keepdims=True))
-            state = gate * state + key[:, :, None] * row[:, None, :]
-            return state, rows + jnp.einsum("bij,bi->bj", state, key)
-        after = gate * state + row
-        if self.state == "curved":
-            after = jnp.sin(after)
-        return after, rows * (state if self.state == "before" else after)
-
-    def entropy(self, chunk: tuple, scale: jax.Array) -> jax.Array:
-        rows, labels = chunk
-        rows = rows * jax.lax.rsqrt(1 + jnp.mean(rows**2, axis=-1, keepdims=True)) * scale
-        if self.state == "normed":
-            return rows
-        return jnp.sum(jnp.take_along_axis(jax.nn.log_softmax(rows), labels[..., None], axis=-1))
-
-    def scan(self, x: jax.Array, scale: jax.Array) -> tuple[jax.Array, jax.Array]:
-        batch, tokens, features = x.shape
-        if self.state in ("entropy", "normed"):
-            labels = jnp.broadcast_to(jnp.arange(tokens) % features, x.shape[:2])
-            chunks = self.chunk if tokens % self.chunk == 0 else 1
-            parts = (
-                jnp.moveaxis(each.reshape(batch, chunks, -1, *each.shape[2:]), 1, 0) for each in (x, labels)
-            )
-            made = jax.lax.map(lambda part: jax.checkpoint(self.entropy)(part, scale), tuple(parts))
-            if self.state == "entropy":
-                return jnp.sum(made), x
-            return jnp.zeros(()), jnp.moveaxis(made, 0, 1).reshape(x.shape)
-        if self.state == "nothing":
-            return jnp.zeros(()), x
-        if self.state == "counts":
-            return jnp.zeros(()), x * jnp.sin(jnp.cumsum(x > 0, axis=1) * 0.5)
-        chunk = self.chunk if tokens % self.chunk == 0 else 1
-        rows = jnp.moveaxis(x, 1, 0).reshape(-1, chunk, batch, features)
-        shape = (batch, features, features) if self.state == "outer" else (batch, features)
-        first = jnp.cos(jnp.arange(np.prod(shape), dtype=x.dtype)).reshape(shape) * self.starts
-        trip = jax.checkpoint(self.trip) if self.state == "summed" else self.trip
-        last, made = jax.lax.scan(trip, first, rows, reverse=self.is_reversed)
-        return last, jnp.moveaxis(made.reshape(tokens, batch, features), 0, 1)
 
     def __call__(self, *arguments: jax.Array) -> tuple:
         def loss(q: jax.Array, k: jax.Array, v: jax.Array, w: jax.Array) -> tuple:
@@ -108,7 +42,7 @@ def problem(draw_normal: Callable, batch: int, tokens: int) -> list[np.ndarray]:
     return [*rows, draw_normal((HEADS * FEATURES, WIDTH))]
 
 
-def drawn(random: Random) -> tuple[Scan, list[np.ndarray]]:
+def drawn(random: Random) -> tuple[Model, list[np.ndarray]]:
     batch, tokens = random.choice((1, 1, 2)), random.choice((16, 16, 24, 48, 48, 17))
     scan = Scan(
         random.choice([*GATES]),
@@ -116,13 +50,13 @@ def drawn(random: Random) -> tuple[Scan, list[np.ndarray]]:
         random.choice((1, 1, 2, 4)),
         is_reversed=random.random() < 0.4,
         starts=random.random() < 0.5,
-        ends=random.random() < 0.5,
     )
+    ends = random.random() < 0.5
     arguments = problem(np.random.default_rng(random.getrandbits(32)).standard_normal, batch, tokens)
     if random.random() < 0.3:
         state = random.choice(("mapped", "summed", "entropy", "normed"))
         scan = replace(scan, state=state, chunk=random.choice((3, 4, 8, 12)))
-    return scan, arguments
+    return Model(scan, ends), arguments
 
 
 def kept(tools: harness.Tools) -> list[harness.Case]:
@@ -138,7 +72,7 @@ def kept(tools: harness.Tools) -> list[harness.Case]:
         "entropy": Scan("number", "entropy", 4),
         "normed": Scan("number", "normed", 4),
     }
-    made = {name: tools.program(f"scan-{name}", scan, *arguments) for name, scan in scans.items()}
+    made = {name: tools.program(f"scan-{name}", Model(scan), *arguments) for name, scan in scans.items()}
     cases = []
     for ranks, layout in ((4, "zigzag"), (3, "contiguous")):
         options = (f"--mesh=sp={ranks}", "--strategy=ring", f"--layout={layout}")

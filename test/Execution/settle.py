@@ -6,6 +6,9 @@ from dataclasses import replace
 
 from cases import Case
 
+# Rows, of which steps that follow an attention may cut some.
+FEWEST = 8
+
 
 def settled(case: Case) -> Case:
     """The nearest case whose fields fit each other: what the documents allow."""
@@ -33,6 +36,10 @@ def settled(case: Case) -> Case:
         case = replace(case, scores=0, values=0, hidden="", grad=2 if case.grad == 3 else case.grad)
     else:
         case = replace(case, weights="flat")
+    if min(case.s, case.keys) < FEWEST:
+        case = replace(case, after="")
+    if case.after:
+        case = replace(case, scores=0, values=0, hidden="")
     if not (case.width and case.grad):
         case = replace(case, zero=0)
     if case.grad > 1 and not case.has_terms:

@@ -20,10 +20,12 @@ def simpler(case: cases.Case) -> Iterator[cases.Case]:
     for index in range(len(case.parts)):
         rest = case.parts[:index] + case.parts[index + 1 :]
         yield replace(case, mask="+".join(rest) or "full")
+    steps = case.after.split("+")
+    yield from (replace(case, after="+".join(steps[:at] + steps[at + 1 :])) for at in range(len(steps)))
     for name, floor in FLOORS.items():
         value = getattr(case, name)
-        steps = (floor, floor + 1, value // 2, value - 1)
-        yield from (replace(case, **{name: step}) for step in dict.fromkeys(steps) if floor <= step < value)
+        smaller = (floor, floor + 1, value // 2, value - 1)
+        yield from (replace(case, **{name: step}) for step in dict.fromkeys(smaller) if floor <= step < value)
     yield replace(case, kv=case.h)
     yield replace(case, kv=1)
     for name, plain in (

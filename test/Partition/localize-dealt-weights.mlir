@@ -91,3 +91,27 @@ module @as_many {
     return %new : tensor<8x8xf32>
   }
 }
+
+// -----
+
+// Every rank makes zeros of its own: scattering 7 x 6 sends 84 bytes, gathering
+// four rows of six and their four indices 112.
+// CHECK-LABEL: module @from_zeros
+// CHECK-NOT:     sp.all_gather
+// CHECK:         sp.reduce_scatter {{.*}} : tensor<7x6xf32> -> tensor<7x3xf32>
+module @from_zeros {
+  sp.mesh @mesh <["sp" = 2]> sequence "sp"
+  func.func @main(%tokens: tensor<8x1xi32> {sp.sharding = #sp.sharding<[[8 by <zigzag 8 on "sp" of 2>], [1]]>},
+                  %dy: tensor<8x6xf32> {sp.sharding = #sp.sharding<[[8 by <zigzag 8 on "sp" of 2>], [6]]>},
+                  %w: tensor<7x6xf32> {sp.sharding = #sp.sharding<[[7], [6 by <contiguous 6 on "sp" of 2>]]>}) -> tensor<7x6xf32> {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %zeros = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> tensor<7x6xf32>
+    %dw = "stablehlo.scatter"(%zeros, %tokens, %dy) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %c : tensor<f32>
+    }) : (tensor<7x6xf32>, tensor<8x1xi32>, tensor<8x6xf32>) -> tensor<7x6xf32>
+    %new = stablehlo.subtract %w, %dw : tensor<7x6xf32>
+    return %new : tensor<7x6xf32>
+  }
+}
