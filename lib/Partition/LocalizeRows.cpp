@@ -94,7 +94,8 @@ Value MovedRows::bringRows(Value operand, unsigned dim, int64_t by,
   SmallVector<DimAttr> from(dims);
   DimAttr own = localizer.lookup(operand).dims[dim];
   from[dim] = wholeDim(own);
-  if (!sharesAxis(own, from))
+  bool isMadeWhole = !isDealt(dims[dim]) && isRecomputable(operand);
+  if (!sharesAxis(own, from) && !isMadeWhole)
     from[dim] = own;
   Value value = localizer.require(operand, from, user);
   remarkMoved(user, movedBytes(value, dim, from[dim], dims[dim], by), dim);

@@ -225,6 +225,27 @@ void Losses::reportWhole() {
           << remark::metric("dimension", whole.index);
 }
 
+/// Ranks that could have rows of a product of their own: few where one side of
+/// it has few, such as a token that is decoded.
+static int64_t mostSharers(Operation *product) {
+  int64_t elements = typeOf(product->getResult(0)).getNumElements();
+  if (!isContraction(product) || elements == 0)
+    return elements;
+  ContractionDims dims = contractionDims(product);
+  auto freeOf = [&](unsigned operand, ArrayRef<int64_t> batch,
+                    ArrayRef<int64_t> contracting) {
+    int64_t size = 1;
+    for (auto [dim, own] :
+         llvm::enumerate(typeOf(product->getOperand(operand)).getShape()))
+      if (!llvm::is_contained(batch, dim) &&
+          !llvm::is_contained(contracting, dim))
+        size *= own;
+    return size;
+  };
+  return elements / std::max(freeOf(0, dims.lhsBatch, dims.lhsContracting),
+                             freeOf(1, dims.rhsBatch, dims.rhsContracting));
+}
+
 void Losses::reportProducts() {
   // Without attention nothing is shared; that is said once.
   if (!hasAttention)
@@ -234,6 +255,9 @@ void Losses::reportProducts() {
     llvm::erase_if(products, [&](const Product &product) {
       return product.axes == listAxes(*mesh.getBatch());
     });
+  llvm::erase_if(products, [](const Product &product) {
+    return mostSharers(product.op) < product.ranks;
+  });
   std::map<std::string, double> byAxes, byLine;
   for (const Product &product : products) {
     double own = product.flops * double(product.trips);

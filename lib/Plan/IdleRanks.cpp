@@ -18,8 +18,12 @@ static int64_t countIdle(const Layout &layout, int64_t ranks) {
   return idle;
 }
 
+struct Noun {
+  StringRef one, many;
+};
+
 static void explain(const PlannedAttention &op, int64_t idle, int64_t ranks,
-                    const Twine &whose, int64_t shared, StringRef what) {
+                    const Twine &whose, int64_t shared, Noun what) {
   if (idle == 0)
     return;
   remark::missed(
@@ -29,7 +33,8 @@ static void explain(const PlannedAttention &op, int64_t idle, int64_t ranks,
       << remark::metric("ranks", ranks) << " ranks of " << whose.str()
       << (idle == 1 ? " has" : " have")
       << " nothing of an attention to do: it has "
-      << remark::metric("shared", shared) << " " << what;
+      << remark::metric("shared", shared) << " "
+      << (shared == 1 ? what.one : what.many);
 }
 
 void mlir::sp::explainNoAttention(ModuleOp module, MeshOp mesh) {
@@ -50,18 +55,20 @@ void mlir::sp::explainIdleRanks(const PlannedAttention &op, PlanAttr plan,
                 Layout(sprt::algebra::LayoutKind::contiguous, op.batch, ranks),
                 ranks),
             ranks, "axis \"" + mesh.getBatch()->getText() + "\"", op.batch,
-            op.batch == 1 ? "sequence" : "sequences");
+            {"sequence", "sequences"});
   if (plan.getLayout() == LayoutKind::Batch || plan.getRanks() == 1)
     return;
   std::string axis = "axis \"" + plan.getAxis().getText() + "\"";
-  explain(op, countIdle(toAlgebra(plan.getRows(op.queries)), plan.getRanks()),
-          plan.getRanks(), axis, op.queries,
-          op.queries == 1 ? "query" : "queries");
+  // Queries that are merged meet the keys of every rank.
+  bool merges = plan.getMerge() > 1;
+  int64_t rows = merges ? op.keys : op.queries;
+  explain(op, countIdle(toAlgebra(plan.getRows(rows)), plan.getRanks()),
+          plan.getRanks(), axis, rows,
+          merges ? Noun{"key", "keys"} : Noun{"query", "queries"});
   if (int64_t ranks = plan.getHeads(); ranks > op.heads)
     explain(op,
             countIdle(
                 Layout(sprt::algebra::LayoutKind::contiguous, op.heads, ranks),
                 ranks),
-            ranks, axis + " that exchange heads", op.heads,
-            op.heads == 1 ? "head" : "heads");
+            ranks, axis + " that exchange heads", op.heads, {"head", "heads"});
 }

@@ -11,7 +11,7 @@ namespace mlir::sp {
 void explainNoAttention(ModuleOp module, MeshOp mesh);
 
 /// Remarks on ranks without a sequence of the batch, without queries or
-/// without heads.
+/// keys that it has, or without heads.
 void explainIdleRanks(const PlannedAttention &op, PlanAttr plan, MeshOp mesh);
 
 } // namespace mlir::sp

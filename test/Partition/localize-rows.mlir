@@ -142,3 +142,22 @@ module @two_layouts {
     return %t : tensor<11xf32>
   }
 }
+
+// -----
+
+// Numbers that a sum reads as rows are made again where one of them is read:
+// each rank makes all, and none travels.
+// CHECK-LABEL: module @one_row_of_numbers
+// CHECK-NOT:     sp.redeal
+// CHECK-NOT:     sp.all_gather
+// CHECK:         stablehlo.slice {{.*}} [1:2, 0:4] : (tensor<6x4xf32>) -> tensor<1x4xf32>
+module @one_row_of_numbers {
+  sp.mesh @mesh <["sp" = 3]> sequence "sp"
+  func.func @main(%x: tensor<6x4xf32> {sp.sharding = #sp.sharding<[[6 by <zigzag 6 on "sp" of 3>], [4]]>}) -> (tensor<6x4xf32>, tensor<1x4xf32>) {
+    %i = stablehlo.iota dim = 0 : tensor<6x4xf32>
+    %c = stablehlo.cosine %i : tensor<6x4xf32>
+    %y = stablehlo.add %x, %c : tensor<6x4xf32>
+    %one = stablehlo.slice %c [1:2, 0:4] : (tensor<6x4xf32>) -> tensor<1x4xf32>
+    return %y, %one : tensor<6x4xf32>, tensor<1x4xf32>
+  }
+}

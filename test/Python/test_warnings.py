@@ -143,6 +143,19 @@ def adam(weight, x):
     return weight - 1e-3 * first / (jnp.sqrt(second) + 1e-8), value
 
 
+def decoded(weight, x):
+    """One token against a cache of those before it."""
+
+    token = jnp.ones_like(x[:, :1])
+    position = weight[0, 0].astype(int)
+    cache = jax.lax.dynamic_update_slice(x, token @ weight, (0, position, 0))
+    q, kv = (each.reshape(*each.shape[:2], HEADS, -1) for each in (token @ weight, cache))
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, kv)
+    scores = jnp.where(jnp.arange(TOKENS) <= position, scores, -jnp.inf)
+    made = jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), kv)  # here: attention
+    return made.reshape(token.shape) @ weight
+
+
 def line_of(model, mark="here"):
     lines, first = inspect.getsourcelines(model)
     return first + next(i for i, text in enumerate(lines) if text.rstrip().endswith(f"# {mark}"))
@@ -259,6 +272,17 @@ def test_loops_in_turns_of_micro_batches(batches):
 def test_nothing_where_nothing_is_lost(model, mesh):
     assert compiled(model, batch=2, mesh=mesh)[0] == []
     compiled(model, batch=2, mesh=mesh, strict=True)
+
+
+def test_decoding_loses_nothing():
+    texts, report = compiled(decoded, strict=True)
+    assert texts == []
+    assert report["attentions"][0]["strategy"] == "split-kv"
+    texts, _ = compiled(decoded, mesh="sp=100")
+    where = f"{__file__}:{line_of(decoded, 'here: attention')}"
+    assert texts == [
+        f'{where}: 36 of the 100 ranks of axis "sp" have nothing of an attention to do: it has 64 keys'
+    ]
 
 
 def test_padded_windows_stay_where_they_are():
