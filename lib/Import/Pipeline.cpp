@@ -21,6 +21,7 @@ void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createRecomputeResidualsPass());
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createRepeatResidualsPass());
+  manager.addNestedPass<func::FuncOp>(createSimplifyScansPass());
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createSplitConcatenationsPass());
   manager.addNestedPass<func::FuncOp>(createFindLogSumExpsPass());

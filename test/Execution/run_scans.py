@@ -55,7 +55,8 @@ def drawn(random: Random) -> tuple[Model, list[np.ndarray]]:
     arguments = problem(np.random.default_rng(random.getrandbits(32)).standard_normal, batch, tokens)
     if random.random() < 0.3:
         state = random.choice(("mapped", "summed", "entropy", "normed"))
-        scan = replace(scan, state=state, chunk=random.choice((3, 4, 8, 12)))
+        chunk, slices = random.choice((3, 4, 8, 12)), random.random() < 0.5
+        scan = replace(scan, state=state, chunk=chunk, slices=slices)
     return Model(scan, ends), arguments
 
 
@@ -71,6 +72,8 @@ def kept(tools: harness.Tools) -> list[harness.Case]:
         "joined": Scan("features", "summed", TOKENS // 4),
         "entropy": Scan("number", "entropy", 4),
         "normed": Scan("number", "normed", 4),
+        "sliced": Scan("number", "entropy", 4, slices=True),
+        "sliced-norms": Scan("number", "normed", 4, slices=True),
     }
     made = {name: tools.program(f"scan-{name}", Model(scan), *arguments) for name, scan in scans.items()}
     cases = []

@@ -32,6 +32,8 @@ class Scan:
     chunk: int
     is_reversed: bool = False
     starts: bool = False
+    # Of "entropy" and "normed": chunks are sliced out of all rows, by their numbers.
+    slices: bool = False
 
     def trip(self, state: jax.Array, rows: jax.Array) -> tuple[jax.Array, jax.Array]:
         """rows: [chunk, batch, features]."""
@@ -66,10 +68,20 @@ class Scan:
         if self.state in ("entropy", "normed"):
             labels = jnp.broadcast_to(jnp.arange(tokens) % features, x.shape[:2])
             chunks = self.chunk if tokens % self.chunk == 0 else 1
-            parts = (
-                jnp.moveaxis(each.reshape(batch, chunks, -1, *each.shape[2:]), 1, 0) for each in (x, labels)
-            )
-            made = jax.lax.map(lambda part: jax.checkpoint(self.entropy)(part, scale), tuple(parts))
+            if self.slices:
+                taken, size = jnp.arange(chunks), tokens // chunks
+            else:
+                taken = tuple(
+                    jnp.moveaxis(each.reshape(batch, chunks, -1, *each.shape[2:]), 1, 0)
+                    for each in (x, labels)
+                )
+
+            def chunk(part: jax.Array | tuple) -> jax.Array:
+                if self.slices:
+                    part = [jax.lax.dynamic_slice_in_dim(each, part * size, size, 1) for each in (x, labels)]
+                return jax.checkpoint(self.entropy)(part, scale)
+
+            made = jax.lax.map(chunk, taken)
             if self.state == "entropy":
                 return jnp.sum(made), x
             return jnp.zeros(()), jnp.moveaxis(made, 0, 1).reshape(x.shape)

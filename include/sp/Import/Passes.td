@@ -97,6 +97,23 @@ def RepeatResidualsPass : Pass<"sp-repeat-residuals", "func::FuncOp"> {
   }];
 }
 
+def SimplifyScansPass : Pass<"sp-simplify-scans", "func::FuncOp"> {
+  let summary = "Compute of its counter which rows a trip of a loop takes and leaves";
+  let description = [{
+    A number that a trip takes of a stack of numbers in arithmetic progression, such
+    as `jnp.arange(n)`, is computed of the loop's counter. Where each trip adds rows
+    to a sum at a place of their own, as gradients of slices do, it writes them there.
+    ```mlir
+    %t = stablehlo.dynamic_slice %arange, %i, sizes = [1] : (tensor<4xi32>, tensor<i32>) -> tensor<1xi32>
+    %d = stablehlo.dynamic_update_slice %zeros, %rows, %at : (tensor<512xf32>, tensor<128xf32>, tensor<i32>) -> tensor<512xf32>
+    %next = stablehlo.add %sum, %d : tensor<512xf32>
+    // becomes, with what %sum starts from added behind the loop
+    %t = stablehlo.broadcast_in_dim %i, dims = [] : (tensor<i32>) -> tensor<1xi32>
+    %next = stablehlo.dynamic_update_slice %sum, %rows, %at : (tensor<512xf32>, tensor<128xf32>, tensor<i32>) -> tensor<512xf32>
+    ```
+  }];
+}
+
 def JoinProductsPass : Pass<"sp-join-products", "func::FuncOp"> {
   let summary = "Make one product of scores that are a sum of products";
   let description = [{

@@ -56,6 +56,8 @@ public:
   Value outside(Value value);
   /// The rows of a stack that each trip takes, if `slice` takes any.
   std::optional<StackRows> rowsOf(stablehlo::DynamicSliceOp slice);
+  /// The rows of a stack that each trip leaves, if `update` leaves any.
+  std::optional<StackRows> rowsOf(stablehlo::DynamicUpdateSliceOp update);
 
 private:
   explicit ScanLoop(stablehlo::WhileOp loop) : loop(loop) {}

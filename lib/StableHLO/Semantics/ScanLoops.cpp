@@ -58,6 +58,12 @@ std::optional<StackRows> ScanLoop::rowsOf(stablehlo::DynamicSliceOp slice) {
                 shapeOf(slice.getOperand()));
 }
 
+std::optional<StackRows>
+ScanLoop::rowsOf(stablehlo::DynamicUpdateSliceOp update) {
+  return rowsAt(update.getStartIndices(), shapeOf(update.getUpdate()),
+                shapeOf(update));
+}
+
 /// The value that barriers and conversions to its own type pass on.
 static Value passedOn(Value value) {
   while (auto result = dyn_cast<OpResult>(value)) {
@@ -84,10 +90,7 @@ ScanValue ScanLoop::classify(unsigned number) {
     return made;
   if (auto update = dyn_cast<stablehlo::DynamicUpdateSliceOp>(last)) {
     std::optional<StackRows> rows =
-        update.getOperand() == own
-            ? rowsAt(update.getStartIndices(), shapeOf(update.getUpdate()),
-                     shapeOf(update))
-            : std::nullopt;
+        update.getOperand() == own ? rowsOf(update) : std::nullopt;
     if (rows) {
       made.kind = ScanValue::Kind::Written;
       made.update = update;
