@@ -47,9 +47,9 @@ void forEachUse(Value root, function_ref<void(OpOperand &)> visit) {
 }
 
 /// Calls `visit` for every operation that reads what lies at `root`, but for
-/// the use `except`; for a communication also for its wait, until which it
+/// the uses `except`; for a communication also for its wait, until which it
 /// reads. A loop's condition reads before the body does.
-void forEachRead(Value root, OpOperand *except,
+void forEachRead(Value root, ArrayRef<OpOperand *> except,
                  function_ref<void(Operation *)> visit) {
   forEachUse(root, [&](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -57,7 +57,7 @@ void forEachRead(Value root, OpOperand *except,
         user->hasTrait<OpTrait::IsTerminator>() &&
         isLoop(user->getParentOp()) && !changesCarried(use) &&
         user->getParentRegion() == &user->getParentOp()->getRegions().back();
-    if (isOwnYield || &use == except)
+    if (isOwnYield || llvm::is_contained(except, &use))
       return;
     visit(user);
     for (Value result : user->getResults())
@@ -69,7 +69,8 @@ void forEachRead(Value root, OpOperand *except,
 
 /// Whether every read of what lies at `root`, but by `except`, comes before
 /// `op` in its block.
-bool isReadBefore(Value root, Operation *op, OpOperand *except = nullptr) {
+bool isReadBefore(Value root, Operation *op,
+                  ArrayRef<OpOperand *> except = {}) {
   bool isBefore = true;
   forEachRead(root, except, [&](Operation *reader) {
     Operation *own = op->getBlock()->findAncestorOpInBlock(*reader);
@@ -118,6 +119,24 @@ bool continues(Value value, Value start) {
   return true;
 }
 
+/// Whether what is put into a stack are rows of it, changed where they lie.
+bool isPutBack(PutOp put, TakeOp take) {
+  return put->getBlock() == take->getBlock() &&
+         put.getWhole() == take.getWhole() && put.getAt() == take.getAt() &&
+         put.getDim() == take.getDim() &&
+         put.getBlock().getType() == take.getType() &&
+         continues(put.getBlock(), take);
+}
+
+/// The put of rows that have become others where they lie, which `take` took of
+/// the same stack; null where there is none.
+PutOp putOf(TakeOp take) {
+  for (Operation *user : take.getWhole().getUsers())
+    if (auto put = dyn_cast<PutOp>(user); put && isPutBack(put, take))
+      return put;
+  return nullptr;
+}
+
 /// The first operation of `block` that writes the place of `value`, or null
 /// where the place comes from elsewhere.
 Operation *firstWrite(Value value, Block *block) {
@@ -163,7 +182,7 @@ bool mlir::sp::mayOverwrite(OpOperand &operand) {
     // What the caller gives becomes what it takes.
     if (auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
       return donatedTo(func, argument.getArgNumber()) &&
-             isReadBefore(root, op, &operand);
+             isReadBefore(root, op, {&operand});
     // A loop that hands blocks on begins in the first slot.
     std::optional<Carried> started = startedBy(operand);
     if (started && isHandedOn(started->yielded()))
@@ -174,11 +193,17 @@ bool mlir::sp::mayOverwrite(OpOperand &operand) {
     return carried && argument.getOwner() == op->getBlock() &&
            (isHandedOn(carried->yielded()) ||
             continues(carried->yielded().get(), successorOf(operand))) &&
-           isReadBefore(root, op, &operand);
+           isReadBefore(root, op, {&operand});
+  }
+  // Rows of a stack become those that are put back there.
+  if (auto take = root.getDefiningOp<TakeOp>()) {
+    PutOp put = take->getBlock() == op->getBlock() ? putOf(take) : PutOp();
+    return put && isReadBefore(rootOf(take.getWhole()), op,
+                               {&operand, &put.getWholeMutable()});
   }
   bool isOwn = firstWrite(root, op->getBlock()) ||
                (!isLoop(op) && liesWhereLeft(root, op->getBlock()));
-  return isOwn && isReadBefore(root, op, &operand);
+  return isOwn && isReadBefore(root, op, {&operand});
 }
 
 bool mlir::sp::carriesArgumentOf(Value value, Block &body) {
@@ -215,9 +240,12 @@ bool mlir::sp::mayYieldInPlace(OpOperand &yielded) {
 }
 
 bool mlir::sp::mayPutInPlace(PutOp put) {
+  for (Operation *user : put.getWhole().getUsers())
+    if (auto take = dyn_cast<TakeOp>(user); take && isPutBack(put, take))
+      return true;
   Value root = rootOf(put.getBlock()), whole = rootOf(put.getWhole());
   Operation *first = firstWrite(root, put->getBlock());
-  if (!first || !isReadBefore(whole, first, &put.getWholeMutable()))
+  if (!first || !isReadBefore(whole, first, {&put.getWholeMutable()}))
     return false;
   // What made the stack, such as another put, has read what was there before.
   Operation *made = whole.getDefiningOp();

@@ -3,6 +3,13 @@
 //   before   %next = sp.launch @update(%cache, %new, %at)     copies the cache
 //   after    %next = sp.launch @update(%cache, %new, %at) onto 0
 //
+//   before   for %i iter_args(%made = %zeros)     makes a stack of a stack
+//              %row = take %stack at %i
+//              put @update(%row, %new, %at) into %made at %i
+//   after    for %i iter_args(%all = %stack)
+//              %row = take %all at %i
+//              put @update(%row, %new, %at) into %all at %i
+//
 //===----------------------------------------------------------------------===//
 
 #include "Overwriting.h"
@@ -73,6 +80,52 @@ static BlockArgument keptArgument(func::FuncOp kernel) {
   return isOwn && kept.hasOneUse() ? kept : nullptr;
 }
 
+/// The rows that a value are, or null.
+static TakeOp takenRows(Value value) {
+  while (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
+    value = reshape.getOperand();
+  return value.getDefiningOp<TakeOp>();
+}
+
+/// Whether all that reads rows comes before `op`, or is it.
+static bool isReadUpTo(Value rows, Operation *op) {
+  return llvm::all_of(rows.getUsers(), [&](Operation *user) {
+    if (isa<stablehlo::ReshapeOp>(user))
+      return isReadUpTo(user->getResult(0), op);
+    Operation *own = op->getBlock()->findAncestorOpInBlock(*user);
+    return own == op || own->isBeforeInBlock(op);
+  });
+}
+
+/// Whether nothing needs a stack but `take` and others of the same rows, up to
+/// what changes them.
+static bool isReadByRows(TakeOp take, Operation *update) {
+  if (auto argument = dyn_cast<BlockArgument>(take.getWhole()))
+    if (auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+        func && !donatedTo(func, argument.getArgNumber()))
+      return false;
+  return llvm::all_of(take.getWhole().getUsers(), [&](Operation *user) {
+    auto other = dyn_cast<TakeOp>(user);
+    return other && other->getBlock() == take->getBlock() &&
+           other.getAt() == take.getAt() && other.getDim() == take.getDim() &&
+           isReadUpTo(other, update);
+  });
+}
+
+/// The put of all rows of a stack that a loop makes, each in a trip, or null.
+static PutOp putOfAll(scf::ForOp loop, unsigned number) {
+  Value made = loop.getRegionIterArg(number);
+  auto put = loop.getYieldedValues()[number].getDefiningOp<PutOp>();
+  bool isOne = put && put.getWhole() == made && made.hasOneUse() &&
+               put.getAt() == loop.getInductionVar() &&
+               getConstantIntValue(loop.getLowerBound()) == 0;
+  return isOne && loop.getStaticTripCount() ==
+                      typeOf(made).getDimSize(put.getDim()) *
+                          (typeOf(put.getBlock()).getDimSize(put.getDim()) == 1)
+             ? put
+             : PutOp();
+}
+
 namespace {
 
 struct WriteInPlacePass
@@ -82,6 +135,7 @@ struct WriteInPlacePass
     if (failed(func))
       return signalPassFailure();
     SymbolTable symbols(getOperation());
+    func->walk([&](scf::ForOp loop) { shareStacks(loop, symbols); });
     llvm::MapVector<func::FuncOp, SmallVector<LaunchOp>> launches;
     func->walk([&](LaunchOp launch) {
       launches[symbols.lookup<func::FuncOp>(launch.getKernel())].push_back(
@@ -93,6 +147,41 @@ struct WriteInPlacePass
   }
 
 private:
+  /// Stacks that are made of rows of others, which nothing needs any more.
+  static void shareStacks(scf::ForOp loop, SymbolTable &symbols) {
+    for (unsigned number = 0; number < loop.getNumResults(); ++number) {
+      PutOp put = putOfAll(loop, number);
+      Value block = put ? put.getBlock() : Value();
+      while (block && block.getDefiningOp<stablehlo::ReshapeOp>())
+        block = block.getDefiningOp()->getOperand(0);
+      auto launch = block ? block.getDefiningOp<LaunchOp>() : LaunchOp();
+      BlockArgument kept =
+          launch
+              ? keptArgument(symbols.lookup<func::FuncOp>(launch.getKernel()))
+              : BlockArgument();
+      TakeOp take =
+          kept ? takenRows(launch->getOperand(kept.getArgNumber())) : TakeOp();
+      bool isOfStack =
+          take && take.getAt() == put.getAt() &&
+          take.getDim() == put.getDim() &&
+          take.getType() == put.getBlock().getType() &&
+          take.getWhole().getType() == put.getType() &&
+          take.getWhole().getParentRegion() != &loop.getBodyRegion();
+      if (!isOfStack || !isReadByRows(take, launch))
+        continue;
+      Value stack = take.getWhole();
+      auto zeros = loop.getInitArgs()[number].getDefiningOp<LaunchOp>();
+      stack.replaceAllUsesWith(loop.getRegionIterArg(number));
+      loop.getInitArgsMutable()[number].assign(stack);
+      if (!zeros || !zeros->use_empty())
+        continue;
+      auto kernel = symbols.lookup<func::FuncOp>(zeros.getKernel());
+      zeros.erase();
+      if (SymbolTable::symbolKnownUseEmpty(kernel, kernel->getParentOp()))
+        symbols.erase(kernel);
+    }
+  }
+
   /// All calls of a kernel, where none needs the operand any more.
   void writeOnto(func::FuncOp kernel, unsigned number,
                  ArrayRef<LaunchOp> calls) {

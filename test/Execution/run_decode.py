@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -167,14 +168,16 @@ class Decoder:
         return max(self.steps, 1) * (self.layers if self.scan else 1)
 
 
-def sends_states(decoder: Decoder, ranks: int) -> Callable[[dict, dict], None]:
+def sends_states(decoder: Decoder, ranks: int, sequences: int) -> Callable[[dict, dict], None]:
     """A check that a rank sends what merges states and nothing else, where queries are whole."""
     heads, number = decoder.heads[0], 8 if decoder.dtype == "float64" else 4
     numbers = decoder.batch * decoder.tokens * heads * (decoder.size + 2)
 
     def check(promised: dict, _: dict) -> None:
         # Reduced and gathered; the largest part of three values is less than an element more.
-        most = 2 * (ranks - 1) * (numbers / ranks + 3) * number * decoder.attentions * decoder.turns
+        most = (
+            2 * (ranks - 1) * (numbers / sequences / ranks + 3) * number * decoder.attentions * decoder.turns
+        )
         sent = max(promised["bytesSentPerRank"])
         if sent > most:
             raise harness.CaseError(f"a rank sends {sent} bytes, of states there are {most:.0f}")
@@ -222,8 +225,8 @@ def cases_of(tools: harness.Tools, count: int, seed: int) -> list[harness.Case]:
         arguments = decoder.arguments(position)
         program = tools.program(f"decode-{number}", decoder, *arguments, key=str(seed))
         strategy = random.choice(STRATEGIES)
-        # Query heads that share keys are rows where there is one token.
-        rows = decoder.tokens if decoder.tokens > 1 else decoder.heads[0] // decoder.heads[1]
+        # Query heads that share keys may be rows, where they are more than tokens.
+        rows = max(decoder.tokens, decoder.heads[0] // decoder.heads[1])
         sequences = random.choice((1, 2)) if decoder.batch > 1 and ranks <= 4 else 1
         are_whole = strategy in ("auto", "split-kv") and rows < ranks
         cases.append(
@@ -231,20 +234,23 @@ def cases_of(tools: harness.Tools, count: int, seed: int) -> list[harness.Case]:
                 donating(program, decoder, arguments),
                 (f"--mesh=dp={sequences},sp={ranks}", f"--strategy={strategy}"),
                 attentions=decoder.attentions,
-                check=sends_states(decoder, ranks) if are_whole else None,
+                check=sends_states(decoder, ranks, sequences) if are_whole else None,
             )
         )
     return cases
 
 
 def written_in_place(tools: harness.Tools) -> list[harness.Case]:
-    """Caches of which a rank has one copy, whatever writes to them; but for a scan over layers."""
+    """Caches of which a rank has one copy, whatever writes to them."""
     cases = []
     for write in WRITES:
-        for layers, steps in ((0, 0), (2, 0), (0, 3), (2, 2)):
-            decoder = Decoder(4096, (4, 2), size=16, write=write, layers=layers, steps=steps)
+        for layers, steps, scan in product((0, 2, 3), (0, 2), (False, True)):
+            if scan > layers:
+                continue
+            decoder = Decoder(4096, (4, 2), size=16, write=write, layers=layers, steps=steps, scan=scan)
             arguments = decoder.arguments(4090)
-            program = tools.program(f"in-place-{write}-{layers}-{steps}", decoder, *arguments)
+            name = f"in-place-{write}-{layers}-{steps}{'-scan' * scan}"
+            program = tools.program(name, decoder, *arguments)
             own = sum(each.nbytes for each in jax.tree.leaves(arguments[0])) // 2
 
             def check(promised: dict, _: dict, own: int = own) -> None:

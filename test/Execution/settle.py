@@ -8,6 +8,8 @@ from cases import Case
 
 # Rows, of which steps that follow an attention may cut some.
 FEWEST = 8
+# Features, of which a state has the square.
+MOST = 64
 
 
 def settled(case: Case) -> Case:
@@ -36,7 +38,8 @@ def settled(case: Case) -> Case:
         case = replace(case, scores=0, values=0, hidden="", grad=2 if case.grad == 3 else case.grad)
     else:
         case = replace(case, weights="flat")
-    if min(case.s, case.keys) < FEWEST:
+    is_large = "outer" in case.after and case.h * (case.dv or case.d) > MOST
+    if min(case.s, case.keys) < FEWEST or is_large:
         case = replace(case, after="")
     if case.after:
         case = replace(case, scores=0, values=0, hidden="")

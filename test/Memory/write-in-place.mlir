@@ -94,3 +94,95 @@ module @others {
     return %r : tensor<8x16xf32>
   }
 }
+
+// -----
+
+// A stack that a loop makes of a stack, row by row, which the caller donates: both
+// lie in one place, and a trip writes its new rows alone.
+// CHECK-LABEL: module @stacks
+// CHECK: func.func @main(%[[CACHES:.*]]: tensor<4x8x16xf32> {{.*}}, %[[ROWS:.*]]: tensor<8xi1>
+// CHECK-NOT: @zeros
+// CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[ALL:.*]] = %[[CACHES]])
+// CHECK: sp.take %[[ALL]] at %[[I]] dim 0
+// CHECK: sp.launch @masked({{.*}}) onto 2
+// CHECK: sp.put %{{.*}} into %[[ALL]] at %[[I]] dim 0
+// CHECK-NOT: @zeros
+// PLACES-LABEL: module @stacks
+// PLACES-NOT: sp.copy
+// PLACES: return
+module @stacks {
+  func.func @main(%caches: tensor<4x8x16xf32> {sp.donated_to = 0 : i64}, %rows: tensor<8xi1>, %new: tensor<16xf32>) -> tensor<4x8x16xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %zeros = sp.launch @zeros() : () -> tensor<4x8x16xf32>
+    %made = scf.for %i = %c0 to %c4 step %c1 iter_args(%stack = %zeros) -> (tensor<4x8x16xf32>) {
+      %taken = sp.take %caches at %i dim 0 : tensor<4x8x16xf32> -> tensor<1x8x16xf32>
+      %cache = stablehlo.reshape %taken : (tensor<1x8x16xf32>) -> tensor<8x16xf32>
+      %next = sp.launch @masked(%rows, %new, %cache) : (tensor<8xi1>, tensor<16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+      %block = stablehlo.reshape %next : (tensor<8x16xf32>) -> tensor<1x8x16xf32>
+      %more = sp.put %block into %stack at %i dim 0 : tensor<1x8x16xf32>, tensor<4x8x16xf32>
+      scf.yield %more : tensor<4x8x16xf32>
+    }
+    return %made : tensor<4x8x16xf32>
+  }
+  func.func private @zeros() -> tensor<4x8x16xf32> {
+    %zero = stablehlo.constant dense<0.0> : tensor<4x8x16xf32>
+    return %zero : tensor<4x8x16xf32>
+  }
+  func.func private @masked(%rows: tensor<8xi1>, %new: tensor<16xf32>, %old: tensor<8x16xf32>) -> tensor<8x16xf32> {
+    %m = stablehlo.broadcast_in_dim %rows, dims = [0] : (tensor<8xi1>) -> tensor<8x16xi1>
+    %n = stablehlo.broadcast_in_dim %new, dims = [1] : (tensor<16xf32>) -> tensor<8x16xf32>
+    %r = stablehlo.select %m, %n, %old : tensor<8x16xi1>, tensor<8x16xf32>
+    return %r : tensor<8x16xf32>
+  }
+}
+
+// -----
+
+// A stack that the caller keeps, or that is read again, and one whose old rows are
+// read behind what changes them, stay what they are.
+// CHECK-LABEL: module @still_read
+// CHECK: sp.launch @zeros()
+// CHECK: sp.launch @zeros()
+// CHECK: sp.launch @zeros()
+// CHECK: sp.launch @masked(%{{.*}}, %{{.*}}, %{{.*}}) :
+// PLACES-LABEL: module @still_read
+module @still_read {
+  func.func @main(%kept: tensor<4x8x16xf32>, %read: tensor<4x8x16xf32> {sp.donated_to = 1 : i64}, %late: tensor<4x8x16xf32> {sp.donated_to = 3 : i64}, %rows: tensor<8xi1>, %new: tensor<16xf32>) -> (tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %zeros = sp.launch @zeros() : () -> tensor<4x8x16xf32>
+    %others = sp.launch @zeros() : () -> tensor<4x8x16xf32>
+    %thirds = sp.launch @zeros() : () -> tensor<4x8x16xf32>
+    %made:3 = scf.for %i = %c0 to %c4 step %c1 iter_args(%stack = %zeros, %other = %others, %third = %thirds) -> (tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>) {
+      %taken = sp.take %kept at %i dim 0 : tensor<4x8x16xf32> -> tensor<1x8x16xf32>
+      %cache = stablehlo.reshape %taken : (tensor<1x8x16xf32>) -> tensor<8x16xf32>
+      %next = sp.launch @masked(%rows, %new, %cache) : (tensor<8xi1>, tensor<16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+      %block = stablehlo.reshape %next : (tensor<8x16xf32>) -> tensor<1x8x16xf32>
+      %more = sp.put %block into %stack at %i dim 0 : tensor<1x8x16xf32>, tensor<4x8x16xf32>
+      %taken1 = sp.take %read at %i dim 0 : tensor<4x8x16xf32> -> tensor<1x8x16xf32>
+      %cache1 = stablehlo.reshape %taken1 : (tensor<1x8x16xf32>) -> tensor<8x16xf32>
+      %next1 = sp.launch @masked(%rows, %new, %cache1) : (tensor<8xi1>, tensor<16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+      %block1 = stablehlo.reshape %next1 : (tensor<8x16xf32>) -> tensor<1x8x16xf32>
+      %more1 = sp.put %block1 into %other at %i dim 0 : tensor<1x8x16xf32>, tensor<4x8x16xf32>
+      %taken2 = sp.take %late at %i dim 0 : tensor<4x8x16xf32> -> tensor<1x8x16xf32>
+      %cache2 = stablehlo.reshape %taken2 : (tensor<1x8x16xf32>) -> tensor<8x16xf32>
+      %next2 = sp.launch @masked(%rows, %new, %cache2) : (tensor<8xi1>, tensor<16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+      %both = sp.launch @sum(%next2, %cache2) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+      %block2 = stablehlo.reshape %next2 : (tensor<8x16xf32>) -> tensor<1x8x16xf32>
+      %more2 = sp.put %block2 into %third at %i dim 0 : tensor<1x8x16xf32>, tensor<4x8x16xf32>
+      scf.yield %more, %more1, %more2 : tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>
+    }
+    return %made#0, %made#1, %read, %made#2 : tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  }
+  func.func private @sum(tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  func.func private @zeros() -> tensor<4x8x16xf32>
+  func.func private @masked(%rows: tensor<8xi1>, %new: tensor<16xf32>, %old: tensor<8x16xf32>) -> tensor<8x16xf32> {
+    %m = stablehlo.broadcast_in_dim %rows, dims = [0] : (tensor<8xi1>) -> tensor<8x16xi1>
+    %n = stablehlo.broadcast_in_dim %new, dims = [1] : (tensor<16xf32>) -> tensor<8x16xf32>
+    %r = stablehlo.select %m, %n, %old : tensor<8x16xi1>, tensor<8x16xf32>
+    return %r : tensor<8x16xf32>
+  }
+}

@@ -141,6 +141,25 @@ static void writeSums(ScanLoop &scan) {
   }
 }
 
+/// Rows that a trip writes are what it makes, which others may read: not that
+/// once more with another dimension of 1.
+static void reshapeRows(ScanLoop &scan) {
+  for (ScanValue &carried : scan.carried) {
+    auto rows = carried.update
+                    ? carried.update.getUpdate()
+                          .getDefiningOp<stablehlo::BroadcastInDimOp>()
+                    : stablehlo::BroadcastInDimOp();
+    if (!rows || !rows->hasOneUse() ||
+        typeOf(rows).getNumElements() !=
+            typeOf(rows.getOperand()).getNumElements() ||
+        !llvm::is_sorted(rows.getBroadcastDimensions()))
+      continue;
+    OpBuilder builder(rows);
+    rows->replaceAllUsesWith(ValueRange{stablehlo::ReshapeOp::create(
+        builder, rows.getLoc(), rows.getType(), rows.getOperand())});
+  }
+}
+
 namespace {
 
 struct SimplifyScansPass : sp::impl::SimplifyScansPassBase<SimplifyScansPass> {
@@ -155,6 +174,7 @@ struct SimplifyScansPass : sp::impl::SimplifyScansPassBase<SimplifyScansPass> {
       // By rows that are known now.
       scan = ScanLoop::find(loop);
       writeSums(*scan);
+      reshapeRows(*scan);
     });
     eraseDead(getOperation());
   }
