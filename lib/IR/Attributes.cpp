@@ -82,6 +82,7 @@ static constexpr Declared kOfOperations[] = {
 static constexpr Declared kOfArguments[] = {
     {kSharding, "a sharding", is<ShardingAttr>},
     {kDonatedTo, kNumber, is<IntegerAttr>},
+    {kCache, kFlag, is<UnitAttr>},
     {kPlace, "a place", is<PlaceAttr>},
     {kOnto, kFlag, is<UnitAttr>},
 };

@@ -64,7 +64,8 @@ static bool isOfParameter(Value global) {
   }
   auto argument = cast<BlockArgument>(global);
   auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  return func && donatedTo(func, argument.getArgNumber());
+  return func && donatedTo(func, argument.getArgNumber()) &&
+         !func.getArgAttr(argument.getArgNumber(), kCache);
 }
 
 /// Whether a value is one, or a part of one that a loop takes.

@@ -204,13 +204,14 @@ void Losses::reportGathers() {
 
 void Losses::reportWhole() {
   std::map<std::string, double> sums;
-  // What is made of gathered values is whole for that.
-  llvm::SmallPtrSet<Operation *, 8> gathering;
+  // What is made of gathered values is whole for that, if these are not little
+  // beside it.
+  llvm::SmallDenseMap<Operation *, double> gathered;
   for (const Gather &gather : gathers)
-    gathering.insert(gather.user);
+    gathered[gather.user] += double(gather.bytes);
   llvm::erase_if(wholes, [&](const Whole &whole) {
-    return gathering.contains(whole.op) || chosen.contains(whole.op) ||
-           isOfUpdate(whole.op);
+    return gathered.lookup(whole.op) >= kLeastShare * double(whole.bytes) ||
+           chosen.contains(whole.op) || isOfUpdate(whole.op);
   });
   for (const Whole &whole : wholes)
     sums[causeOf(whole.op)] += double(whole.bytes);

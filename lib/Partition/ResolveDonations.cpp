@@ -10,6 +10,8 @@
 
 #include "Sharding/CheckInput.h"
 #include "sp/IR/Attributes.h"
+#include "sp/IR/Program.h"
+#include "sp/Partition/ParameterRoles.h"
 #include "sp/Partition/Passes.h"
 
 #include "mlir/IR/Remarks.h"
@@ -41,6 +43,7 @@ struct ResolveDonationsPass
         return signalPassFailure();
     for (BlockArgument argument : func->getArguments())
       resolveDonor(*func, argument);
+    findCaches(*func);
   }
 
   /// An argument whose result is named.

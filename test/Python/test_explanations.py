@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from itertools import takewhile
 from pathlib import Path
 
 import jax
@@ -37,12 +38,12 @@ def step(weights, x):
     return value, jax.tree.map(lambda w, slope: w - slope, weights, slopes)
 
 
-def explained(*options, folder):
-    weights = [(np.zeros((WIDTH, 2 * WIDTH), np.float32), np.zeros((2 * WIDTH, WIDTH), np.float32))] * LAYERS
-    exported = spmlir.export(
-        jax.jit(step, donate_argnums=0), weights, np.zeros((1, TOKENS, WIDTH), np.float32)
-    )
-    exported.save(folder)
+def explained(*options, folder, model=None):
+    if model is None:
+        layer = np.zeros((WIDTH, 2 * WIDTH), np.float32), np.zeros((2 * WIDTH, WIDTH), np.float32)
+        model = jax.jit(step, donate_argnums=0), [layer] * LAYERS
+    fn, weights = model
+    spmlir.export(fn, weights, np.zeros((1, TOKENS, WIDTH), np.float32)).save(folder)
     command = [
         find_tool("sp-compile"),
         folder / "model.mlir",
@@ -114,6 +115,33 @@ def test_products_are_counted_in_every_type(dtype):
     assert program.report["flopsPerRank"] == [shared + 4 * WIDTH * each for each in pairs]
 
 
+UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
+
+
+def running(weight, x):
+    """Needs all tokens one after the other, and twice more."""
+    state, rows = jax.lax.scan(
+        lambda state, row: (jnp.tanh(state @ weight + row),) * 2,
+        x[:, 0],
+        jnp.swapaxes(attention(x, TOKENS), 0, 1),
+    )
+    return jnp.sort(jnp.swapaxes(rows, 0, 1), axis=1) + attention(x @ weight, TOKENS), state
+
+
+def test_what_is_sent_adds_up(tmp_path):
+    """A line a kind, with what loops that every rank runs are given."""
+    file = tmp_path / "report.json"
+    options = "--mesh=sp=4", "--strategy=ring", f"--report={file}"
+    lines = explained(*options, folder=tmp_path, model=(running, np.zeros((WIDTH, WIDTH), np.float32)))
+    report = json.loads(file.read_text())
+    first = lines.index("sent by a rank beside attention") + 1
+    listed = [line.split() for line in takewhile(lambda line: line.startswith("  "), lines[first:])]
+    assert any("loops that all ranks run" in " ".join(words) for words in listed)
+    total = sum(float(number) * UNITS[unit] for number, unit, *_ in listed)
+    total += sum(max(each["bytesSentPerRank"]) for each in report["attentions"])
+    assert abs(total - max(report["bytesSentPerRank"])) < 0.01 * total
+
+
 def test_memory_at_the_peak_adds_up(tmp_path):
     """A line a kind, with what is no value: constants, and what kernels compute in."""
     file = tmp_path / "report.json"
@@ -127,12 +155,11 @@ def test_memory_at_the_peak_adds_up(tmp_path):
     assert 0.9 * max(report["peakBytesPerRank"]) <= everything <= max(report["peakBytesPerRank"])
     first = next(n for n, line in enumerate(lines) if line.startswith("memory in use at the peak, "))
     listed = [line.split() for line in lines[first + 1 : first + 1 + len(kinds)]]
-    units = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
-    total = sum(float(number) * units[unit] for number, unit, *_ in listed)
+    total = sum(float(number) * UNITS[unit] for number, unit, *_ in listed)
     assert len(listed) == len(kinds)
     assert abs(total - everything) < 0.01 * everything
     number, unit = lines[first].split()[-2:]
-    assert abs(float(number) * units[unit] - everything) < 0.01 * everything
+    assert abs(float(number) * UNITS[unit] - everything) < 0.01 * everything
 
 
 def test_fields_of_reports_are_documented(tmp_path):

@@ -145,8 +145,9 @@ void mlir::sp::printArguments(const json &arguments, raw_ostream &os) {
     return;
   os << "arguments, whole and on a rank:";
   StringRef separator = " ";
-  for (ArgumentRole role : {ArgumentRole::Parameter, ArgumentRole::State,
-                            ArgumentRole::Small, ArgumentRole::Data})
+  for (ArgumentRole role :
+       {ArgumentRole::Parameter, ArgumentRole::State, ArgumentRole::Cache,
+        ArgumentRole::Small, ArgumentRole::Data})
     if (auto sum = roles.find(nameOf(role).str()); sum != roles.end()) {
       os << separator << nameOf(role) << " " << bytesText(sum->second.bytes)
          << " and " << bytesText(sum->second.rankBytes);

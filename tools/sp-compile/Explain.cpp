@@ -194,7 +194,7 @@ struct Sent {
 /// What such a decision has ranks do, or "".
 static StringRef nameOfTransfer(StringRef decision) {
   return llvm::StringSwitch<StringRef>(decision)
-      .Case("Gathered", "gathers for")
+      .Cases({"Gathered", "NotDealt"}, "gathers for")
       .Case("Reduced", "sums of")
       .Case("Scattered", "sums, dealt, of")
       .Case("Moved", "moved rows of")
@@ -205,10 +205,11 @@ static void printTransfers(const RemarkLog &log, raw_ostream &os) {
   std::map<std::string, Sent> kinds;
   for (const Decision &decision : log.decisions()) {
     StringRef name = nameOfTransfer(decision.name);
-    if (name.empty())
+    bool isOfLoop = decision.name == "NotDealt";
+    if (name.empty() || (isOfLoop && decision.values.value("bytes", 0.0) == 0))
       continue;
     StringRef op = StringRef(decision.text).split(' ').first;
-    op = op.substr(op.find('.') + 1);
+    op = isOfLoop ? "loops that all ranks run" : op.substr(op.find('.') + 1);
     Sent &sent = kinds[(name + " " + op).str()];
     std::string line = describeLocation(decision.loc);
     double trips = double(decision.values.value("trips", int64_t(1)));

@@ -22,6 +22,7 @@ static constexpr KindText kTexts[] = {
     {"constants", "constants", "#8c8c8c"},
     {"parameters", "parameters", "#4c6a92"},
     {"state", "optimizer state", "#8fb3dc"},
+    {"caches", "caches", "#6b8e23"},
     {"inputs", "inputs and results", "#b8860b"},
     {"communication", "communication buffers", "#d9594c"},
     {"sums", "gradients and other sums over ranks", "#a5524a"},
@@ -72,6 +73,8 @@ MemoryKind MemoryKinds::ofArgument(unsigned number) const {
       return MemoryKind::Parameters;
     case ArgumentRole::State:
       return MemoryKind::State;
+    case ArgumentRole::Cache:
+      return MemoryKind::Caches;
     case ArgumentRole::Small:
     case ArgumentRole::Data:
       break;

@@ -13,6 +13,7 @@ enum class MemoryKind {
   Constants,
   Parameters,
   State,
+  Caches,
   InputsAndResults,
   Communication,
   Sums,

@@ -11,6 +11,9 @@ namespace mlir::sp {
 // result that an argument is donated for (number).
 inline constexpr llvm::StringLiteral kSharding = "sp.sharding";
 inline constexpr llvm::StringLiteral kDonatedTo = "sp.donated_to";
+/// Within Partition: of an argument that is donated for itself with other rows
+/// (flag).
+inline constexpr llvm::StringLiteral kCache = "sp.cache";
 /// Within Partition: how an operation's results are cut (list of Sharding).
 inline constexpr llvm::StringLiteral kShardings = "sp.shardings";
 /// From Partition: of a loop in which queries of one block after another meet

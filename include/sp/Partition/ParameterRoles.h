@@ -14,11 +14,12 @@ constexpr int64_t kSmallBytes = 64 * 1024;
 enum class ArgumentRole {
   Parameter, ///< donated, and read by more than its update
   State,     ///< donated, and read by updates alone
+  Cache,     ///< donated, for itself with rows that are written
   Small,     ///< donated, of fewer than kSmallBytes
   Data       ///< not donated
 };
 
-/// "parameter", "state", "small", "data".
+/// "parameter", "state", "cache", "small", "data".
 StringRef nameOf(ArgumentRole role);
 
 /// How a program reads one of its arguments.
@@ -38,6 +39,11 @@ struct TrainedArgument {
   unsigned result; ///< that it is donated to
   ArgumentUses uses;
 };
+
+/// Marks (kCache) arguments that become what some are donated for with rows
+/// that are written to them, as caches of keys do: no number is computed of
+/// theirs.
+void findCaches(func::FuncOp func);
 
 /// Whether an operation is part of an update: what it makes goes into donated
 /// arguments of the next step, and element by element.

@@ -45,10 +45,14 @@ struct DealParametersPass
       return signalPassFailure();
     SmallVector<TrainedArgument> roles = findTrained(*func);
     if (roles.empty()) {
+      bool hasCaches = llvm::any_of(func->getArguments(), [&](auto argument) {
+        return func->getArgAttr(argument.getArgNumber(), kCache);
+      });
       programError(*func)
           << "expected a training step, whose parameters and state are "
-             "donated, for --zero but no argument of floating point is; "
-             "donate them (train_step does), or leave the option out";
+             "donated, for --zero but no argument of floating point is"
+          << (hasCaches ? ", beside caches" : "")
+          << "; donate them (train_step does), or leave the option out";
       return signalPassFailure();
     }
     if (axes.empty())

@@ -60,7 +60,88 @@ private:
   SmallVector<Value> open;
 };
 
+/// The results that arguments are donated for.
+llvm::SmallDenseSet<unsigned> findFed(
+    func::FuncOp func,
+    function_ref<bool(unsigned)> isCounted = [](unsigned) { return true; }) {
+  llvm::SmallDenseSet<unsigned> fed;
+  for (unsigned number = 0; number < func.getNumArguments(); ++number)
+    if (std::optional<unsigned> result = donatedTo(func, number);
+        result && isCounted(number))
+      fed.insert(*result);
+  return fed;
+}
+
+/// Follows an argument to results of a kind.
+class RowsFinder {
+public:
+  RowsFinder(BlockArgument argument, llvm::SmallDenseSet<unsigned> results)
+      : argument(argument), results(std::move(results)) {}
+
+  /// Whether it gets there with rows written beside its own, and no other way.
+  bool isWritten() {
+    follow(argument, false);
+    while (!open.empty() && !isComputed) {
+      auto [value, isChanged] = open.pop_back_val();
+      for (OpOperand &use : value.getUses())
+        visit(use, isChanged);
+    }
+    return isThere && !isComputed;
+  }
+
+private:
+  void follow(Value value, bool isChanged) {
+    if (seen.insert({value, isChanged}).second)
+      open.push_back({value, isChanged});
+  }
+
+  void visit(OpOperand &use, bool isChanged) {
+    Operation *op = use.getOwner();
+    if (isa<func::ReturnOp>(op)) {
+      isThere |= isChanged && results.contains(use.getOperandNumber());
+      return;
+    }
+    if (std::optional<Carried> carried = startedBy(use)) {
+      follow(carried->argument(), isChanged);
+      return;
+    }
+    if (op->hasTrait<OpTrait::IsTerminator>()) {
+      if (isLoop(op->getParentOp()))
+        follow(Carried{op->getParentOp(), use.getOperandNumber()}.result(),
+               isChanged);
+      return;
+    }
+    // Rows beside its own, or in place of some of them.
+    bool joins = isMove(op) && !isRearrangement(op) && !isIdentity(op);
+    bool writes =
+        joins || isa<stablehlo::SelectOp>(op) ||
+        isa<stablehlo::DynamicUpdateSliceOp, stablehlo::ScatterOp>(op);
+    if (writes || isMove(op))
+      for (Value made : op->getResults())
+        follow(made, isChanged || writes);
+    else if (op->hasTrait<stablehlo::Elementwise>())
+      isComputed |= llvm::any_of(
+          UsesFinder().find(op->getResult(0)).results,
+          [&](unsigned result) { return results.contains(result); });
+  }
+
+  BlockArgument argument;
+  llvm::SmallDenseSet<unsigned> results;
+  bool isThere = false, isComputed = false;
+  DenseSet<std::pair<Value, unsigned>> seen;
+  SmallVector<std::pair<Value, bool>> open;
+};
+
 } // namespace
+
+void mlir::sp::findCaches(func::FuncOp func) {
+  llvm::SmallDenseSet<unsigned> fed = findFed(func);
+  for (BlockArgument argument : func.getArguments())
+    if (donatedTo(func, argument.getArgNumber()) &&
+        RowsFinder(argument, fed).isWritten())
+      func.setArgAttr(argument.getArgNumber(), kCache,
+                      UnitAttr::get(func.getContext()));
+}
 
 StringRef mlir::sp::nameOf(ArgumentRole role) {
   switch (role) {
@@ -68,6 +149,8 @@ StringRef mlir::sp::nameOf(ArgumentRole role) {
     return "parameter";
   case ArgumentRole::State:
     return "state";
+  case ArgumentRole::Cache:
+    return "cache";
   case ArgumentRole::Small:
     return "small";
   case ArgumentRole::Data:
@@ -78,10 +161,8 @@ StringRef mlir::sp::nameOf(ArgumentRole role) {
 
 bool mlir::sp::isOfUpdate(Operation *op) {
   auto func = op->getParentOfType<func::FuncOp>();
-  llvm::SmallDenseSet<unsigned> fed;
-  for (unsigned number = 0; number < func.getNumArguments(); ++number)
-    if (std::optional<unsigned> result = donatedTo(func, number))
-      fed.insert(*result);
+  llvm::SmallDenseSet<unsigned> fed = findFed(
+      func, [&](unsigned number) { return !func.getArgAttr(number, kCache); });
   return op->getNumResults() > 0 &&
          llvm::all_of(op->getResults(), [&](Value made) {
            ArgumentUses uses = UsesFinder().find(made);
@@ -96,7 +177,8 @@ SmallVector<TrainedArgument> mlir::sp::findTrained(func::FuncOp func) {
   SmallVector<TrainedArgument> trained;
   for (BlockArgument argument : func.getArguments()) {
     std::optional<unsigned> result = donatedTo(func, argument.getArgNumber());
-    if (result && isa<FloatType>(getElementTypeOrSelf(argument.getType())))
+    if (result && !func.getArgAttr(argument.getArgNumber(), kCache) &&
+        isa<FloatType>(getElementTypeOrSelf(argument.getType())))
       trained.push_back({argument, *result, UsesFinder().find(argument)});
   }
   return trained;
@@ -107,8 +189,9 @@ SmallVector<ArgumentRole> mlir::sp::findRoles(func::FuncOp func) {
   SmallVector<ArgumentRole> roles;
   for (BlockArgument argument : func.getArguments())
     roles.push_back(
-        !donatedTo(func, argument.getArgNumber())        ? ArgumentRole::Data
-        : storageBytes(argument.getType()) < kSmallBytes ? ArgumentRole::Small
+        !donatedTo(func, argument.getArgNumber())          ? ArgumentRole::Data
+        : func.getArgAttr(argument.getArgNumber(), kCache) ? ArgumentRole::Cache
+        : storageBytes(argument.getType()) < kSmallBytes   ? ArgumentRole::Small
                                                          : ArgumentRole::State);
   for (const TrainedArgument &trained : findTrained(func)) {
     ArgumentRole &role = roles[trained.argument.getArgNumber()];
