@@ -218,15 +218,28 @@ AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
       type.varying |= axes;
       continue;
     }
-    // Whole runs of rows are dealt as rows.
+    // Whole runs of rows are dealt as rows, wherever the positions end: what
+    // cuts the last ones off may leave the rows of each rank as they were.
     auto [outer, part] = parts->front();
     Span first = part;
-    if (told && newShape[*told] == 1 && after[*told].end == first.end) {
+    auto isOneRun = [&](unsigned dim) {
+      return newShape[dim] == 1 && after[dim].end == first.end;
+    };
+    // Where another axis has one run of what ranks of this one hold, so has it.
+    for (NamedAttribute axis :
+         oneRow ? oneRow.getValue() : ArrayRef<NamedAttribute>())
+      if (int64_t dim = cast<IntegerAttr>(axis.getValue()).getInt();
+          !told && dim < int64_t(after.size()) && isOneRun(dim) &&
+          inRuns(rows.layout.getWhole(), first.end / begin))
+        told = dim;
+    if (told && isOneRun(*told)) {
       outer = *told;
       first.begin = first.end;
     }
     int64_t run = first.begin / begin;
-    if (LayoutAttr runs = run > 1 ? inRuns(rows.layout, run) : LayoutAttr()) {
+    LayoutAttr runs =
+        run > 1 ? inRuns(rows.layout.getWhole(), run) : LayoutAttr();
+    if (runs) {
       addRows(type.rows, {runs, outer, first.begin / after[outer].begin,
                           first.end / first.begin});
       type.dealt |= axes;

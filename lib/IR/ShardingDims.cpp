@@ -42,9 +42,16 @@ DimAttr mlir::sp::fitDim(DimAttr dim, int64_t size) {
     return dim;
   LayoutAttr layout = onlyLayout(dim);
   LayoutAttr first = layout ? layout.getFirst(size) : LayoutAttr();
-  if (!first || first.getMaxCount() == size)
+  if (!first)
     return DimAttr();
-  return dealtDim(first);
+  // A few runs of a long sequence, which few ranks hold, are shared anew.
+  int64_t ranks = layout.getRanks(), even = llvm::divideCeil(size, ranks);
+  if (size >= ranks && first.getMaxCount() >= 2 * even &&
+      layout.getKind() != LayoutKind::Batch && layout.getTurns() == 1 &&
+      layout.getBlocks() == 1)
+    return dealtDim(LayoutAttr::get(dim.getContext(), LayoutKind::Contiguous,
+                                    size, layout.getAxis(), ranks));
+  return first.getMaxCount() == size ? DimAttr() : dealtDim(first);
 }
 
 DimAttr mlir::sp::wholeDim(DimAttr dim) {

@@ -308,6 +308,9 @@ void ImportAttentionPass::visit(Operation *exponential) {
   }
   if (refusal) {
     eraseUnused(functions);
+    // A gate, or another exponential that nothing is divided by a sum of.
+    if (matches.empty() && !isNormalized(exponential))
+      return;
     bool isWeighted = !matches.empty() || !others.empty();
     return report(exponential, scores, *refusal, isWeighted);
   }

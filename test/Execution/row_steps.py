@@ -131,8 +131,6 @@ SHIFTS: dict[str, Step] = {
     "pooled": lambda x, n: x - pooled(x, n + 1, jax.lax.add, 0.0) / 4,
     "greatest_of_some": lambda x, n: x - pooled(jax.lax.stop_gradient(x), n + 1, jax.lax.max, -jnp.inf),
     "decayed": lambda x, n: decayed(x, jnp.full_like(x, 0.5)),
-    "associative": lambda x, n: associative(x),
-    "averages": lambda x, n: jnp.cumsum(x, axis=1) / (n + jnp.arange(x.shape[1], dtype=x.dtype)[:, None]),
     "by_chunks": lambda x, n: x + by_chunks(x, n + 1),
     "in_chunks": lambda x, n: in_chunks(x, n + 1),
     "chunks_at_once": lambda x, n: at_once(x, 2 * n),
@@ -144,6 +142,9 @@ SCANS: dict[str, Step] = {
     for state in (*scans.STATES, "mapped", "summed", "normed")
     for gate in scans.GATES
     for is_reversed in (False, True)
+} | {
+    "associative": lambda x, n: associative(x),
+    "averages": lambda x, n: jnp.cumsum(x, axis=1) / (n + jnp.arange(x.shape[1], dtype=x.dtype)[:, None]),
 }
 # Where a number that is rounded otherwise makes another of results or gradients.
 JUMPS = [name for name in (*SHIFTS, *SCANS) if {*name.split("-")} & {"greatest", "counts", "reset"}]

@@ -63,7 +63,9 @@ def plan(random: Random) -> tuple[str, ...]:
     mesh = random.choice(("sp=2", "sp=3", "sp=4", "sp=5", "sp=8", "dp=2,sp=3", "sp=3,tp=2", "sp=2,tp=2"))
     strategy = random.choice(("ring", "ring", "allgather", "ulysses", "none"))
     layout = random.choice(("zigzag", "contiguous", "striped")) if strategy != "none" else "auto"
-    return f"--mesh={mesh}", f"--strategy={strategy}", f"--layout={layout}", *draw.memory(random)
+    # Of lengths that do not divide, chunks deal the first positions of a longer sequence.
+    chunks = random.choice(((), ("--chunks=2",))) if strategy in ("ring", "ulysses") else ()
+    return f"--mesh={mesh}", f"--strategy={strategy}", f"--layout={layout}", *chunks, *draw.memory(random)
 
 
 @dataclass(frozen=True)

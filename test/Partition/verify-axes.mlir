@@ -176,3 +176,37 @@ module @chunks_beside_a_batch_of_one {
     return %y, %all : tensor<1x4x8xf32>, tensor<4x1x4x8xf32>
   }
 }
+
+// -----
+
+// The first positions of a longer sequence, cut further where ranks keep as many
+// rows: pairs of rows are dealt as pairs of all its positions, however many are left.
+// CHECK-LABEL: module @runs_of_first_positions
+module @runs_of_first_positions {
+  sp.mesh @mesh <["sp" = 2]> sequence "sp"
+  func.func @main(%x: tensor<16x4xf32> {sp.sharding = #sp.sharding<[[31 by <zigzag 31 within 32 on "sp" of 2 blocks 2>], [4]]>}, %y: tensor<8x4xf32> {sp.sharding = #sp.sharding<[[15 by <contiguous 15 within 16 on "sp" of 2>], [4]]>})
+      -> (tensor<8x4xf32> {sp.sharding = #sp.sharding<[[15 by <zigzag 15 within 16 on "sp" of 2 blocks 2>], [4]]>}, tensor<4x2x4xf32> {sp.sharding = #sp.sharding<[[7 by <contiguous 7 within 8 on "sp" of 2>], [2], [4]]>}) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %pairs = stablehlo.reshape %x : (tensor<16x4xf32>) -> tensor<8x2x4xf32>
+    %sums = stablehlo.reduce(%pairs init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x2x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+    %apart = stablehlo.reshape %y : (tensor<8x4xf32>) -> tensor<4x2x4xf32>
+    return %sums, %apart : tensor<8x4xf32>, tensor<4x2x4xf32>
+  }
+}
+
+// -----
+
+// Rows of two axes, of which one run is left: both deal runs then.
+// CHECK-LABEL: module @one_run_of_two_axes
+module @one_run_of_two_axes {
+  sp.mesh @mesh <["sp" = 2, "tp" = 2]> sequence "sp" tensor "tp"
+  func.func @main(%x: tensor<6x8xf32> {sp.sharding = #sp.sharding<[[12 by <zigzag 12 on "sp" of 2>], [16 by <contiguous 16 on "tp" of 2>]]>},
+                  %w: tensor<8x4xf32> {sp.sharding = #sp.sharding<[[16 by <contiguous 16 on "tp" of 2>], [4]]>}) -> (tensor<4x3x4xf32> {sp.sharding = #sp.sharding<[[4], [3], [4]]>}) {
+    %part = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<6x8xf32>, tensor<8x4xf32>) -> tensor<6x4xf32>
+    %sum = sp.reduce_scatter %part sum dim 0 in <contiguous 6 on "tp" of 2> : tensor<6x4xf32> -> tensor<3x4xf32>
+    %run = stablehlo.reshape %sum {sp.one_row = {tp = 0 : i64}} : (tensor<3x4xf32>) -> tensor<1x3x4xf32>
+    %runs = sp.all_gather %run dim 0 in <contiguous 2 on "tp" of 2> : tensor<1x3x4xf32> -> tensor<2x3x4xf32>
+    %all = sp.all_gather %runs dim 0 in <zigzag 4 on "sp" of 2> : tensor<2x3x4xf32> -> tensor<4x3x4xf32>
+    return %all : tensor<4x3x4xf32>
+  }
+}

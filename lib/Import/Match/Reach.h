@@ -15,6 +15,10 @@ bool isStatic(Operation *op);
 /// them.
 using PairProducts = SmallVector<std::pair<Operation *, unsigned>>;
 
+/// Whether something is divided by a sum of an exponential's elements, or that
+/// sum's logarithm is taken, as softmaxes are made.
+bool isNormalized(Operation *exponential);
+
 /// What an exponential reaches without passing a contraction.
 struct Reach {
   Reach(Operation *exponential, Operation *scores);
