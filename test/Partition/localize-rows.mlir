@@ -161,3 +161,18 @@ module @one_row_of_numbers {
     return %y, %one : tensor<6x4xf32>, tensor<1x4xf32>
   }
 }
+
+// -----
+
+// Rows of which few ranks hold all, and others none, are shared by all.
+// CHECK-LABEL: module @part_of_its_own
+// CHECK:         %[[P:.*]] = sp.redeal %{{.*}} dim 0 from <contiguous 16 on "sp" of 4> to <contiguous 8 on "sp" of 4> by 4 : tensor<4x4xf32> -> tensor<2x4xf32>
+// CHECK-NEXT:    stablehlo.sine %[[P]] : tensor<2x4xf32>
+module @part_of_its_own {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func @main(%x: tensor<16x4xf32> {sp.sharding = #sp.sharding<[[16 by <contiguous 16 on "sp" of 4>], [4]]>}) -> tensor<8x4xf32> {
+    %part = stablehlo.slice %x [4:12, 0:4] : (tensor<16x4xf32>) -> tensor<8x4xf32>
+    %y = stablehlo.sine %part : tensor<8x4xf32>
+    return %y : tensor<8x4xf32>
+  }
+}
