@@ -63,6 +63,9 @@ private:
   Value emitSlice(stablehlo::SliceOp op, ArrayRef<DimAttr> dims);
   Value emitPad(stablehlo::PadOp op, ArrayRef<DimAttr> dims);
   Value emitConcatenate(stablehlo::ConcatenateOp op, ArrayRef<DimAttr> dims);
+  /// One row, at a position that is computed: the sum over ranks of what each
+  /// has of it.
+  Value emitOneRow(stablehlo::DynamicSliceOp op, ArrayRef<DimAttr> dims);
   /// Along dimension `dim` the row of position p is that of p + by in
   /// `operand`; the result is dealt as `dims`, which other dimensions of the
   /// operand are as well.
@@ -208,6 +211,62 @@ Value MovedRows::emitConcatenate(stablehlo::ConcatenateOp op,
   return joined;
 }
 
+Value MovedRows::emitOneRow(stablehlo::DynamicSliceOp op,
+                            ArrayRef<DimAttr> dims) {
+  Location loc = op.getLoc();
+  Value operand = op.getOperand();
+  std::optional<unsigned> cut;
+  for (auto [dim, sizes] :
+       llvm::enumerate(llvm::zip_equal(shapeOf(operand), shapeOf(op))))
+    if (auto [before, after] = sizes; before != after) {
+      if (cut || after != 1)
+        return Value();
+      cut = dim;
+    }
+  // What a loop takes, row after row, is gathered once.
+  bool isHere = operand.getParentBlock() == op->getBlock();
+  if (!cut || !isHere || elementOf(op).isInteger(1) ||
+      isa<ComplexType>(elementOf(op)))
+    return Value();
+  SmallVector<DimAttr> made(localizer.lookup(operand).dims);
+  DimAttr dealt = made[*cut];
+  LayoutAttr layout = onlyLayout(dealt);
+  if (!layout || layout.getKind() == LayoutKind::Batch || layout.getTurns() > 1)
+    return Value();
+  Value rows = maskPadding(builder, loc, localizer.lookup(operand).value, dealt,
+                           *cut, Reduction::Sum);
+  auto type = cast<RankedTensorType>(rows.getType());
+  Value at = localizer.require(op.getStartIndices()[*cut], {}, op);
+  auto number = [&](int64_t value) {
+    return splat(
+        builder, loc, cast<RankedTensorType>(at.getType()),
+        builder.getIntegerAttr(getElementTypeOrSelf(at.getType()), value));
+  };
+  at = stablehlo::ClampOp::create(builder, loc, at.getType(), number(0), at,
+                                  number(shapeOf(operand)[*cut] - 1));
+  Value positions = positionsOf(builder, loc, dealt);
+  auto lineType = cast<RankedTensorType>(positions.getType());
+  at = convertType(builder, loc, at,
+                   RankedTensorType::get({}, lineType.getElementType()));
+  Value isIt = stablehlo::CompareOp::create(
+      builder, loc, positions,
+      stablehlo::BroadcastInDimOp::create(builder, loc, lineType, at,
+                                          ArrayRef<int64_t>()),
+      stablehlo::ComparisonDirection::EQ);
+  Value mask = stablehlo::BroadcastInDimOp::create(
+      builder, loc, type.clone(builder.getI1Type()), isIt,
+      ArrayRef<int64_t>{*cut});
+  Value own = stablehlo::SelectOp::create(
+      builder, loc, type, mask, rows,
+      neutralSplat(builder, loc, type, Reduction::Sum));
+  SmallVector<Value> row = {sumDim(builder, loc, own, *cut)};
+  localizer.reduce(op, Reduction::Sum, layout, row);
+  made[*cut] = wholeDim(localizer.wholeDims(op)[*cut]);
+  return localizer.reshard(reshapeTo(builder, loc, row[0],
+                                     localType(elementOf(op), made).getShape()),
+                           made, dims, op);
+}
+
 Value MovedRows::emit(Operation *op, ArrayRef<DimAttr> dims) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](stablehlo::SliceOp op) { return emitSlice(op, dims); })
@@ -215,6 +274,7 @@ Value MovedRows::emit(Operation *op, ArrayRef<DimAttr> dims) {
       .Case([&](stablehlo::ConcatenateOp op) {
         return emitConcatenate(op, dims);
       })
+      .Case([&](stablehlo::DynamicSliceOp op) { return emitOneRow(op, dims); })
       .Default([](Operation *) { return Value(); });
 }
 

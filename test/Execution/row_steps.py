@@ -135,6 +135,9 @@ SHIFTS: dict[str, Step] = {
     "in_chunks": lambda x, n: in_chunks(x, n + 1),
     "chunks_at_once": lambda x, n: at_once(x, 2 * n),
     "chunks_put_back": lambda x, n: put_back(x, 2 * n),
+    # At a position that nothing but the run says.
+    "picked": lambda x, n: x
+    * jax.lax.dynamic_slice_in_dim(x, jax.lax.optimization_barrier(jnp.int32(n + 2)), 1, 1),
     "every_other": lambda x, n: x + jnp.repeat(x[:, ::2], 2, axis=1)[:, : x.shape[1]],
 }
 SCANS: dict[str, Step] = {

@@ -176,3 +176,21 @@ module @part_of_its_own {
     return %y : tensor<8x4xf32>
   }
 }
+
+// -----
+
+// One row at a computed position: the sum of what each rank has of it.
+// CHECK-LABEL: module @one_row
+// CHECK:         %[[P:.*]] = sp.positions <zigzag 10 on "sp" of 3>
+// CHECK:         %[[IS:.*]] = stablehlo.compare EQ, %[[P]]
+// CHECK:         %[[OWN:.*]] = stablehlo.reduce({{.*}}) applies stablehlo.add across dimensions = [1] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+// CHECK:         %[[ROW:.*]] = sp.all_reduce %[[OWN]] sum over ["sp"] of 3 : tensor<2x4xf32>
+// CHECK:         stablehlo.reshape %[[ROW]] : (tensor<2x4xf32>) -> tensor<2x1x4xf32>
+module @one_row {
+  sp.mesh @mesh <["sp" = 3]> sequence "sp"
+  func.func @main(%x: tensor<2x10x4xf32> {sp.sharding = #sp.sharding<[[2], [10 by <zigzag 10 on "sp" of 3>], [4]]>}, %at: tensor<i32>) -> tensor<2x1x4xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %row = stablehlo.dynamic_slice %x, %zero, %at, %zero, sizes = [2, 1, 4] : (tensor<2x10x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x1x4xf32>
+    return %row : tensor<2x1x4xf32>
+  }
+}
