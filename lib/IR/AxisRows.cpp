@@ -225,13 +225,20 @@ AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
     auto isOneRun = [&](unsigned dim) {
       return newShape[dim] == 1 && after[dim].end == first.end;
     };
-    // Where another axis has one run of what ranks of this one hold, so has it.
+    // What is told of an axis whose rows are cut from these, or of which no
+    // rows are known.
     for (NamedAttribute axis :
-         oneRow ? oneRow.getValue() : ArrayRef<NamedAttribute>())
-      if (int64_t dim = cast<IntegerAttr>(axis.getValue()).getInt();
-          !told && dim < int64_t(after.size()) && isOneRun(dim) &&
-          inRuns(rows.layout.getWhole(), first.end / begin))
+         oneRow ? oneRow.getValue() : ArrayRef<NamedAttribute>()) {
+      int64_t dim = cast<IntegerAttr>(axis.getValue()).getInt();
+      bool isElsewhere = llvm::any_of(from.rows, [&](const DealtRows &other) {
+        bool isHere = other.dim == rows.dim && other.inner == rows.inner &&
+                      other.size == rows.size;
+        return other.layout.getAxis().getText() == axis.getName() && !isHere;
+      });
+      if (!told && !isElsewhere && dim < int64_t(after.size()) &&
+          isOneRun(dim) && inRuns(rows.layout.getWhole(), first.end / begin))
         told = dim;
+    }
     if (told && isOneRun(*told)) {
       outer = *told;
       first.begin = first.end;

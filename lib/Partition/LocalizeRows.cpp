@@ -224,7 +224,7 @@ Value MovedRows::emitOneRow(stablehlo::DynamicSliceOp op,
       cut = dim;
     }
   // What a loop takes, row after row, is gathered once.
-  bool isHere = operand.getParentBlock() == op->getBlock();
+  bool isHere = lookThroughLoops(operand).getParentBlock() == op->getBlock();
   if (!cut || !isHere || elementOf(op).isInteger(1) ||
       isa<ComplexType>(elementOf(op)))
     return Value();
