@@ -12,6 +12,7 @@
 #include "LocalizeRows.h"
 
 #include "mlir/IR/Remarks.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -2,11 +2,13 @@
 
 #include "sp/Partition/ParameterRoles.h"
 
+#include "sp/IR/Attributes.h"
 #include "sp/IR/CarriedValues.h"
 #include "sp/IR/Program.h"
 #include "sp/IR/ShardingRules.h"
 #include "sp/IR/Storage.h"
 #include "sp/Partition/Passes.h"
+#include "sp/StableHLO/Operations.h"
 
 using namespace mlir;
 using namespace mlir::sp;
