@@ -80,11 +80,11 @@ static BlockArgument keptArgument(func::FuncOp kernel) {
   return isOwn && kept.hasOneUse() ? kept : nullptr;
 }
 
-/// The rows that a value are, or null.
-static TakeOp takenRows(Value value) {
+/// What a value was before it had another shape.
+static Value beforeReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
     value = reshape.getOperand();
-  return value.getDefiningOp<TakeOp>();
+  return value;
 }
 
 /// Whether all that reads rows comes before `op`, or is it.
@@ -151,16 +151,17 @@ private:
   static void shareStacks(scf::ForOp loop, SymbolTable &symbols) {
     for (unsigned number = 0; number < loop.getNumResults(); ++number) {
       PutOp put = putOfAll(loop, number);
-      Value block = put ? put.getBlock() : Value();
-      while (block && block.getDefiningOp<stablehlo::ReshapeOp>())
-        block = block.getDefiningOp()->getOperand(0);
-      auto launch = block ? block.getDefiningOp<LaunchOp>() : LaunchOp();
+      auto launch =
+          put ? beforeReshapes(put.getBlock()).getDefiningOp<LaunchOp>()
+              : LaunchOp();
       BlockArgument kept =
           launch
               ? keptArgument(symbols.lookup<func::FuncOp>(launch.getKernel()))
               : BlockArgument();
       TakeOp take =
-          kept ? takenRows(launch->getOperand(kept.getArgNumber())) : TakeOp();
+          kept ? beforeReshapes(launch->getOperand(kept.getArgNumber()))
+                     .getDefiningOp<TakeOp>()
+               : TakeOp();
       bool isOfStack =
           take && take.getAt() == put.getAt() &&
           take.getDim() == put.getDim() &&

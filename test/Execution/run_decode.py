@@ -245,7 +245,7 @@ def written_in_place(tools: harness.Tools) -> list[harness.Case]:
     cases = []
     for write in WRITES:
         for layers, steps, scan in product((0, 2, 3), (0, 2), (False, True)):
-            if scan > layers:
+            if scan and not layers:
                 continue
             decoder = Decoder(4096, (4, 2), size=16, write=write, layers=layers, steps=steps, scan=scan)
             arguments = decoder.arguments(4090)

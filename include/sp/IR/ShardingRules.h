@@ -84,8 +84,9 @@ DimAttr productOf(MLIRContext *context, ArrayRef<AtomAttr> atoms);
 DimAttr dimOver(MeshOp mesh, ArrayRef<AxisAttr> axes, int64_t size);
 
 /// The dimension of `size` positions that lie where those of `dim` do: the same
-/// ones, the first ones, or those that they are the first of. Null where there
-/// is none, and where a rank would hold them all.
+/// ones, the first ones, or those that they are the first of. The first ones
+/// that few ranks hold are shared by all anew. Null where there is none, and
+/// where a rank would hold them all.
 DimAttr fitDim(DimAttr dim, int64_t size);
 
 /// The dimension of the same length that is not dealt.
