@@ -26,6 +26,15 @@ static AxisFactors ringOf(int64_t heads, int64_t ring, int64_t window) {
   return {.heads = heads, .outer = ring / inner, .inner = inner};
 }
 
+/// The ranks of a window where nobody says: of what divides the ring the least
+/// that makes no more windows than a window has ranks.
+static int64_t windowOf(int64_t ring) {
+  int64_t window = 1;
+  while (ring % window != 0 || ring / window > window)
+    ++window;
+  return window;
+}
+
 static constexpr Strategy kStrategies[] = {
     {.name = "none",
      .factors = [](int64_t, const AskedFactors &) { return AxisFactors(); },
@@ -64,7 +73,8 @@ static constexpr Strategy kStrategies[] = {
     {.name = "double-ring",
      .factors =
          [](int64_t ranks, const AskedFactors &asked) {
-           return ringOf(1, ranks, asked.inner);
+           return ringOf(1, ranks,
+                         asked.inner > 0 ? asked.inner : windowOf(ranks));
          },
      .isOf =
          [](const AxisFactors &factors) {

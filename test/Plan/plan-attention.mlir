@@ -7,6 +7,7 @@
 // RUN: sp-opt --sp-plan-attention="strategy=allgather head-groups=2" %s | FileCheck %s --check-prefixes=CHECK,GROUPS
 // RUN: sp-opt --sp-plan-attention="strategy=allgather gather-groups=3" %s | FileCheck %s --check-prefixes=CHECK,MANY
 // RUN: sp-opt --sp-plan-attention="strategy=double-ring inner=2" %s | FileCheck %s --check-prefixes=CHECK,DOUBLE
+// RUN: sp-opt --sp-plan-attention="strategy=double-ring" %s | FileCheck %s --check-prefixes=CHECK,DOUBLE
 // RUN: sp-opt --sp-plan-attention="strategy=ring bidirectional" %s | FileCheck %s --check-prefixes=CHECK,BOTH
 // RUN: sp-opt --sp-plan-attention="strategy=2d heads=4 bidirectional" %s | FileCheck %s --check-prefixes=CHECK,ULYSSES
 // RUN: sp-opt --sp-plan-attention="strategy=2d" %s | FileCheck %s --check-prefixes=CHECK,TWO
