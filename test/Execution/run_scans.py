@@ -53,6 +53,7 @@ def drawn(random: Random) -> tuple[Model, list[np.ndarray]]:
     )
     ends = random.random() < 0.5
     arguments = problem(np.random.default_rng(random.getrandbits(32)).standard_normal, batch, tokens)
+    scan = replace(scan, remade=random.random() < 0.3)
     if random.random() < 0.3:
         state = random.choice(("mapped", "summed", "entropy", "normed"))
         chunk, slices = random.choice((3, 4, 8, 12)), random.random() < 0.5
@@ -67,6 +68,7 @@ def kept(tools: harness.Tools) -> list[harness.Case]:
         "none": Scan("number", "nothing", 1),
         "decayed": Scan("features", "vector", 1, starts=True),
         "reversed": Scan("row", "vector", 1, is_reversed=True),
+        "remade": Scan("features", "vector", 1, remade=True),
         "mapped": Scan("features", "none", 16),
         "counted": Scan("features", "counts", 1),
         "joined": Scan("features", "summed", TOKENS // 4),

@@ -34,6 +34,8 @@ class Scan:
     starts: bool = False
     # Of "entropy" and "normed": chunks are sliced out of all rows, by their numbers.
     slices: bool = False
+    # Steps are checkpoints.
+    remade: bool = False
 
     def trip(self, state: jax.Array, rows: jax.Array) -> tuple[jax.Array, jax.Array]:
         """rows: [chunk, batch, features]."""
@@ -93,6 +95,6 @@ class Scan:
         rows = jnp.moveaxis(x, 1, 0).reshape(-1, chunk, batch, features)
         shape = (batch, features, features) if self.state == "outer" else (batch, features)
         first = jnp.cos(jnp.arange(np.prod(shape), dtype=x.dtype)).reshape(shape) * self.starts
-        trip = jax.checkpoint(self.trip) if self.state == "summed" else self.trip
+        trip = jax.checkpoint(self.trip) if self.remade or self.state == "summed" else self.trip
         last, made = jax.lax.scan(trip, first, rows, reverse=self.is_reversed)
         return last, jnp.moveaxis(made.reshape(tokens, batch, features), 0, 1)

@@ -46,7 +46,9 @@ func.func @main(%x: tensor<16x4xf32> {sp.sharding = #sp.sharding<[[16 by <contig
       %gate = stablehlo.logistic %gr : tensor<4xf32>
       %number = stablehlo.convert %i : (tensor<i32>) -> tensor<f32>
       %numbers = stablehlo.broadcast_in_dim %number, dims = [] : (tensor<f32>) -> tensor<4xf32>
-      %kept = stablehlo.multiply %gate, %state : tensor<4xf32>
+      // As a checkpoint round the step has it: the state is no part of its gate.
+      %made:2 = stablehlo.optimization_barrier %gate, %state : tensor<4xf32>, tensor<4xf32>
+      %kept = stablehlo.multiply %made#0, %made#1 : tensor<4xf32>
       %added = stablehlo.add %xr, %numbers : tensor<4xf32>
       %next = stablehlo.add %kept, %added : tensor<4xf32>
       %row = stablehlo.reshape %next : (tensor<4xf32>) -> tensor<1x4xf32>

@@ -33,6 +33,44 @@ namespace mlir::sp {
 using namespace mlir;
 using namespace mlir::sp;
 
+/// Takes states, and what is made of them, around barriers: behind one all that
+/// passes it would depend on them, such as what a checkpoint round a step makes
+/// again for its gradients.
+static void passStatesAround(ScanLoop &scan) {
+  DenseSet<Value> dependent;
+  for (auto [number, carried] : llvm::enumerate(scan.carried))
+    if (carried.kind == ScanValue::Kind::State)
+      dependent.insert(scan.body().getArgument(number));
+  for (Operation &op : llvm::make_early_inc_range(scan.body())) {
+    bool depends = false;
+    forEachRead(&op, [&](Value read) { depends |= dependent.contains(read); });
+    if (!depends)
+      continue;
+    if (!isa<stablehlo::OptimizationBarrierOp>(op)) {
+      dependent.insert(op.result_begin(), op.result_end());
+      continue;
+    }
+    SmallVector<Value> others, results;
+    for (auto [operand, result] :
+         llvm::zip_equal(op.getOperands(), op.getResults()))
+      if (dependent.contains(operand)) {
+        result.replaceAllUsesWith(operand);
+      } else {
+        others.push_back(operand);
+        results.push_back(result);
+      }
+    if (!others.empty()) {
+      OpBuilder builder(&op);
+      auto barrier = stablehlo::OptimizationBarrierOp::create(
+          builder, op.getLoc(), ValueRange(others).getTypes(), others);
+      for (auto [before, after] :
+           llvm::zip_equal(results, barrier->getResults()))
+        before.replaceAllUsesWith(after);
+    }
+    op.erase();
+  }
+}
+
 namespace {
 
 struct DealLoopsPass : mlir::sp::impl::DealLoopsPassBase<DealLoopsPass> {
@@ -103,6 +141,7 @@ private:
 
   /// What keeps a loop from being dealt so, or "".
   static std::string dealInParts(ScanLoop &scan, int64_t parts) {
+    passStatesAround(scan);
     DealtLoop dealt(scan, parts);
     std::string reason = dealt.check();
     if (reason.empty() && failed(dealt.replace()))
