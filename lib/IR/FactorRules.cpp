@@ -77,8 +77,8 @@ static bool hasZero(Value value) {
 }
 
 /// Batch dimensions come from the indices, window dimensions that are taken
-/// whole from the operand. Of a dimension of which each index picks one
-/// position a rank has what it holds: the rest is 0 in its part of a sum.
+/// whole from the operand. Of a dimension of which each index picks some
+/// positions a rank has what it holds: the rest is 0 in its part of a sum.
 SmallVector<Factor> mlir::sp::factorsOf(stablehlo::GatherOp op) {
   stablehlo::GatherDimensionNumbersAttr dims = op.getDimensionNumbers();
   SmallVector<int64_t> windowDims =
@@ -94,7 +94,7 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::GatherOp op) {
       int64_t source = windowDims[window++];
       if (op.getSliceSizes()[source] == sizeOf(op.getOperand(), source))
         factors.push_back({{at(0, source)}, {at(0, dim)}, {}});
-      else if (op.getSliceSizes()[source] == 1)
+      else
         picked.push_back(source);
       continue;
     }
@@ -113,7 +113,7 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::GatherOp op) {
 }
 
 /// Window dimensions that updates cover whole, batching dimensions, and those
-/// of which each index picks one position. What counts updates may write
+/// of which each index picks some positions. What counts updates may write
 /// anywhere: where they are added, each rank may add its own, else it stays
 /// whole.
 SmallVector<Factor> mlir::sp::factorsOf(stablehlo::ScatterOp op) {
@@ -137,7 +137,7 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::ScatterOp op) {
        llvm::zip_equal(windowDims, dims.getUpdateWindowDims()))
     if (sizeOf(input, inputDim) == sizeOf(update, updateDim))
       factors.push_back(factor(inputDim, updateDim));
-    else if (sizeOf(update, updateDim) == 1)
+    else
       picked.push_back(inputDim);
   SmallVector<int64_t> sliceDims =
       indexDims(op.getScatterIndices(), dims.getIndexVectorDim());

@@ -29,6 +29,7 @@ void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addPass(createImportAttentionPass());
   manager.addPass(createSimplifyLoopsPass());
+  manager.addNestedPass<func::FuncOp>(createSliceScattersPass());
   manager.addNestedPass<func::FuncOp>(createPairBatchesPass());
   manager.addNestedPass<func::FuncOp>(createSelectScattersPass());
   manager.addNestedPass<func::FuncOp>(createSplitWindowsPass());

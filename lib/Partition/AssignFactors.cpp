@@ -45,6 +45,9 @@ public:
       clashes |= llvm::any_of(factor.results, [&](auto place) {
         return sharesAxis(dim, made.results[place.first]);
       });
+      clashes |= llvm::any_of(made.reductions, [&](const auto &reduced) {
+        return sharesAxis(dim, {reduced.second});
+      });
       if (isDealt(dim) && !clashes && mayPick(factor, dim))
         apply(factor, dim);
     }
@@ -109,13 +112,11 @@ private:
     return sent;
   }
 
-  /// Whether indices that pick positions can stay where they are.
+  /// Whether all ranks of `dim` have the indices that pick its positions.
   bool mayPick(const Factor &factor, DimAttr dim) const {
-    if (!factor.pickedBy)
-      return true;
-    Value indices = op->getOperand(*factor.pickedBy);
-    return hasPicks(onlyLayout(dim)) &&
-           !sharesAxis(dim, localizer.lookup(indices).dims);
+    return !factor.pickedBy ||
+           (hasPicks(onlyLayout(dim)) &&
+            !sharesAxis(dim, made.operands[*factor.pickedBy]));
   }
 
   void apply(const Factor &factor, DimAttr dim) {

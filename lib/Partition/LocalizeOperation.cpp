@@ -196,13 +196,6 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
   SmallVector<Value> operands;
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     operands.push_back(require(operand, assignment.operands[index], op));
-  Value isOwn;
-  auto gather = dyn_cast<stablehlo::GatherOp>(op);
-  for (auto &[factor, dim] : assignment.picks) {
-    Value &indices = operands[*factor.pickedBy];
-    indices = pickOwn(builder, op, indices, factor.operands[0].second,
-                      onlyLayout(dim), gather ? &isOwn : nullptr);
-  }
   for (auto &[factor, dim] : assignment.reductions)
     for (auto [operand, index] : factor.operands)
       if (!factor.pickedBy)
@@ -227,6 +220,13 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
   Operation *local = builder.clone(*op, mapping);
   local->setOperands(operands);
   local->removeAttr(kShardings);
+  auto gather = dyn_cast<stablehlo::GatherOp>(local);
+  SmallVector<Value> areOwn;
+  builder.setInsertionPoint(local);
+  for (auto &[factor, dim] : assignment.picks)
+    areOwn.push_back(pickOwn(builder, local, *factor.pickedBy,
+                             factor.operands[0].second, onlyLayout(dim)));
+  builder.setInsertionPointAfter(local);
   for (auto [index, result] : llvm::enumerate(local->getResults()))
     result.setType(localType(getElementTypeOrSelf(result.getType()),
                              assignment.results[index]));
@@ -240,8 +240,9 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
     scatter.setUniqueIndices(false);
   }
   SmallVector<Value> results(local->getResults());
-  if (isOwn)
-    results[0] = maskForeign(builder, cast<stablehlo::GatherOp>(local), isOwn);
+  if (gather)
+    for (Value isOwn : areOwn)
+      results[0] = maskForeign(builder, gather, results[0], isOwn);
   SmallVector<Type> types(local->getResultTypes());
   bool isSum = isReduced
                    ? assignment.reductions[0].first.reduction == Reduction::Sum

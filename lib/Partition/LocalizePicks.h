@@ -7,19 +7,21 @@
 
 namespace mlir::sp {
 
-/// Whether `layout` gives ranks positions that follow each other, as indices
-/// that pick them need.
+/// Whether a rank finds where `layout` gives it the positions that indices
+/// pick.
 bool hasPicks(LayoutAttr layout);
 
-/// Has `indices` of a gather or a scatter count the positions along `dim` of
-/// its first operand from the rank's own first one on, as `layout` deals them:
-/// those of other ranks are out of bounds, which a scatter leaves out. What
-/// `isOwn` points to becomes whether an index is of the rank's, if it is given.
-Value pickOwn(OpBuilder &builder, Operation *op, Value indices, unsigned dim,
-              LayoutAttr layout, Value *isOwn = nullptr);
+/// Has a gather or a scatter, whose operands are a rank's own, pick the rank's
+/// positions along dimension `dim` of its first operand, which `layout` deals:
+/// operand `indices` says in which rows these are, one by one where windows
+/// have several; those of other ranks are out of bounds, which a scatter leaves
+/// out. Whether an index is of the rank's, in the shape of indices.
+Value pickOwn(OpBuilder &builder, Operation *op, unsigned indices, unsigned dim,
+              LayoutAttr layout);
 
-/// The result of a gather where indices are the rank's own, and 0 elsewhere.
-Value maskForeign(OpBuilder &builder, stablehlo::GatherOp op, Value isOwn);
+/// What a gather makes, where indices are the rank's own, and 0 elsewhere.
+Value maskForeign(OpBuilder &builder, stablehlo::GatherOp op, Value picked,
+                  Value isOwn);
 
 } // namespace mlir::sp
 

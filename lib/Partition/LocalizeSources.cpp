@@ -8,9 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LocalizeRows.h"
 #include "Localizer.h"
 
 #include "sp/IR/Attributes.h"
+#include "sp/StableHLO/Loops.h"
 #include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
@@ -107,12 +109,13 @@ public:
       : builder(builder), loc(loc), operand(operand), update(update),
         starts(std::move(starts)) {}
 
-  /// Spreads the update over the local rows of dealt dimension `dim`, of
-  /// `length` positions.
-  void spread(unsigned dim, DimAttr dealt, int64_t length) {
+  /// Spreads `size` rows of the update over the local rows of dealt dimension
+  /// `dim`, of `length` positions. `take` has those of its rows that the local
+  /// ones are nearest to.
+  void spread(unsigned dim, DimAttr dealt, int64_t length, int64_t size,
+              llvm::function_ref<Value(Value, Value)> take) {
     Value positions = positionsOf(builder, loc, dealt);
     auto lineType = cast<RankedTensorType>(positions.getType());
-    int64_t size = typeOf(update).getDimSize(dim);
     auto number = [&](int64_t value) {
       return splat(builder, loc, lineType, builder.getI32IntegerAttr(value));
     };
@@ -131,7 +134,7 @@ public:
     addMask(stablehlo::CompareOp::create(builder, loc, row, nearest,
                                          stablehlo::ComparisonDirection::EQ),
             dim);
-    update = takeIndices(builder, loc, update, dim, nearest);
+    update = take(update, nearest);
     Value zero = starts[dim];
     starts[dim] =
         splat(builder, loc, cast<RankedTensorType>(zero.getType()),
@@ -180,13 +183,25 @@ Value Localizer::emitUpdateSlice(stablehlo::DynamicUpdateSliceOp op,
                                  ArrayRef<DimAttr> dims) {
   SmallVector<DimAttr> updateDims = wholeDims(op.getUpdate());
   SmallVector<unsigned> partial;
+  DenseMap<unsigned, int64_t> constants;
   for (auto [index, dim] : llvm::enumerate(dims)) {
     bool isWhole = typeOf(op.getUpdate()).getDimSize(index) ==
                    typeOf(op.getOperand()).getDimSize(index);
     if (isWhole)
       updateDims[index] = dim;
-    if (!isWhole && isDealt(dim))
-      partial.push_back(index);
+    if (isWhole || !isDealt(dim))
+      continue;
+    partial.push_back(index);
+    // Rows that ranks share go to where they are known to be written.
+    DimAttr own = lookup(op.getUpdate()).dims[index];
+    std::optional<int64_t> start =
+        evaluateScalar(op.getStartIndices()[index],
+                       [](Value) { return std::optional<int64_t>(); });
+    if (start && isDealt(own) && canRedeal(own, dim)) {
+      updateDims[index] = own;
+      constants[index] =
+          std::clamp<int64_t>(*start, 0, lengthOf(dim) - lengthOf(own));
+    }
   }
   if (partial.empty() ||
       cast<RankedTensorType>(op.getUpdate().getType()).getNumElements() == 0)
@@ -198,7 +213,19 @@ Value Localizer::emitUpdateSlice(stablehlo::DynamicUpdateSliceOp op,
                              require(op.getOperand(), dims, op),
                              require(op.getUpdate(), updateDims, op), starts);
   for (unsigned index : partial)
-    emitter.spread(index, dims[index],
-                   typeOf(op.getOperand()).getDimSize(index));
+    emitter.spread(
+        index, dims[index], typeOf(op.getOperand()).getDimSize(index),
+        typeOf(op.getUpdate()).getDimSize(index),
+        [&](Value update, Value nearest) {
+          auto start = constants.find(index);
+          if (start == constants.end())
+            return takeIndices(builder, op.getLoc(), update, index, nearest);
+          remarkMoved(op,
+                      movedBytes(update, index, updateDims[index], dims[index],
+                                 -start->second),
+                      index);
+          return moveRows(builder, op.getLoc(), update, index,
+                          updateDims[index], dims[index], -start->second);
+        });
   return emitter.finish();
 }

@@ -98,6 +98,17 @@ def put_back(x: jax.Array, chunks: int) -> jax.Array:
     return jax.lax.fori_loop(0, chunks, turn, jnp.zeros_like(x))
 
 
+def places(x: jax.Array, first: int, count: int) -> jax.Array:
+    """Of each sequence so many positions [batch, count, 1] that nothing but the run says."""
+    rows = first + 3 * jnp.arange(len(x))[:, None] + 5 * jnp.arange(count)
+    return jax.lax.optimization_barrier(rows % x.shape[1])[:, :, None]
+
+
+def parts(x: jax.Array, starts: jax.Array, count: int) -> jax.Array:
+    """So many rows of each sequence, wherever they start."""
+    return jax.vmap(lambda rows, start: jax.lax.dynamic_slice_in_dim(rows, start, count, 0))(x, starts)
+
+
 # Each gets rows [batch, sequence, features] and a small number.
 SHIFTS: dict[str, Step] = {
     "first": lambda x, n: 1.5 * x[:, :-n],
@@ -138,6 +149,13 @@ SHIFTS: dict[str, Step] = {
     # At a position that nothing but the run says.
     "picked": lambda x, n: x
     * jax.lax.dynamic_slice_in_dim(x, jax.lax.optimization_barrier(jnp.int32(n + 2)), 1, 1),
+    "picked_each": lambda x, n: x + 0.5 * jnp.take_along_axis(x, places(x, n, 1), axis=1),
+    "picked_some": lambda x, n: x
+    + jnp.sum(jnp.take_along_axis(x, places(x, n, 3), axis=1), 1, keepdims=True),
+    "picked_parts": lambda x, n: x - 0.5 * parts(x, places(x, n, 1)[:, 0, 0], 2)[:, 1:],
+    "put": lambda x, n: (1.5 * x).at[:, n : n + x.shape[1] // 2].set(x[:, : x.shape[1] // 2]),
+    "put_last": lambda x, n: jnp.sin(x).at[:, -n:].set(x[:, :n]),
+    "permuted": lambda x, n: x + 0.5 * x[:, places(x[:1], n, x.shape[1])[0, :, 0]],
     "every_other": lambda x, n: x + jnp.repeat(x[:, ::2], 2, axis=1)[:, : x.shape[1]],
 }
 SCANS: dict[str, Step] = {

@@ -42,8 +42,9 @@ def by_comparison(cache: jax.Array, new: jax.Array, position: jax.Array) -> jax.
 
 
 def by_rows(cache: jax.Array, new: jax.Array, positions: jax.Array) -> jax.Array:
-    """Of one new token, at a position of each row of the batch."""
-    return cache.at[jnp.arange(len(cache)), positions].set(new[:, 0])
+    """At a position of each row of the batch."""
+    places = positions[:, None] + jnp.arange(new.shape[1])
+    return cache.at[jnp.arange(len(cache))[:, None], places].set(new)
 
 
 def mapped(cache: jax.Array, new: jax.Array, positions: jax.Array) -> jax.Array:
@@ -58,7 +59,7 @@ WRITES: dict[str, Callable] = {
     "rows": by_rows,
     "mapped": mapped,
 }
-OF_SEVERAL = ("slices", "index")
+OF_SEVERAL = ("slices", "index", "rows", "mapped")
 OF_ROWS = ("rows", "mapped")
 
 
@@ -98,7 +99,7 @@ class Decoder:
         scores = jnp.einsum("bqhgd,bkhd->bhgqk", groups, keys) / self.size**0.5
         row, column = position + jnp.arange(self.tokens)[:, None], jnp.arange(self.length)
         if self.write in OF_ROWS:
-            row = position[:, None, None, None, None]
+            row = (position[:, None] + jnp.arange(self.tokens))[:, None, None, :, None]
         seen = column <= row
         if self.window:
             seen &= column > row - self.window

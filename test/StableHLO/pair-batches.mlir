@@ -16,7 +16,9 @@ func.func @main(%x: tensor<3x8x2xf32>, %i: tensor<3x1xi32>, %u: tensor<3x2xf32>,
   %three = stablehlo.constant dense<3> : tensor<3xi32>
   %negative = stablehlo.compare LT, %count, %zero, SIGNED : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi1>
   %behind = stablehlo.add %count, %three : tensor<3xi32>
-  %row = stablehlo.select %negative, %behind, %count : tensor<3xi1>, tensor<3xi32>
+  %chosen = stablehlo.select %negative, %behind, %count : tensor<3xi1>, tensor<3xi32>
+  %wide = stablehlo.convert %chosen : (tensor<3xi32>) -> tensor<3xi64>
+  %row = stablehlo.convert %wide : (tensor<3xi64>) -> tensor<3xi32>
   %rows = stablehlo.broadcast_in_dim %row, dims = [0] : (tensor<3xi32>) -> tensor<3x1xi32>
   %at = stablehlo.concatenate %rows, %i, dim = 1 : (tensor<3x1xi32>, tensor<3x1xi32>) -> tensor<3x2xi32>
   // CHECK: "stablehlo.scatter"(%[[X]], %[[I]], %[[U]]) <{{{.*}}update_window_dims = [1], inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 1>

@@ -89,6 +89,18 @@ def PairBatchesPass : Pass<"sp-pair-batches", "::mlir::func::FuncOp"> {
   }];
 }
 
+def SliceScattersPass : Pass<"sp-slice-scatters", "::mlir::func::FuncOp"> {
+  let summary = "Write a scatter of one update at a constant as a slice";
+  let description = [{
+    Where the update replaces what it covers and lies inside.
+    ```mlir
+    %y = "stablehlo.scatter"(%x, %c128, %u) ... : (tensor<256x8xf32>, tensor<1xi32>, tensor<64x8xf32>)
+    // becomes
+    %y = stablehlo.dynamic_update_slice %x, %u, %c128, %c0
+    ```
+  }];
+}
+
 def SelectScattersPass : Pass<"sp-select-scatters", "::mlir::func::FuncOp"> {
   let summary = "Write a scatter of one update a row as a choice";
   let description = [{

@@ -51,6 +51,12 @@ static std::optional<unsigned> sourceOf(stablehlo::ReshapeOp op, unsigned dim) {
 static bool isPosition(Value value, unsigned dim) {
   if (auto iota = value.getDefiningOp<stablehlo::IotaOp>())
     return iota.getIotaDimension() == dim;
+  if (auto convert = value.getDefiningOp<stablehlo::ConvertOp>()) {
+    auto type = dyn_cast<IntegerType>(elementOf(convert));
+    return type && type.getWidth() >= 32 &&
+           isa<IntegerType>(elementOf(convert.getOperand())) &&
+           isPosition(convert.getOperand(), dim);
+  }
   if (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>()) {
     std::optional<unsigned> source = sourceOf(reshape, dim);
     return source && isPosition(reshape.getOperand(), *source);
