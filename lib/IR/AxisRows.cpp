@@ -222,24 +222,7 @@ AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
     // cuts the last ones off may leave the rows of each rank as they were.
     auto [outer, part] = parts->front();
     Span first = part;
-    auto isOneRun = [&](unsigned dim) {
-      return newShape[dim] == 1 && after[dim].end == first.end;
-    };
-    // What is told of an axis whose rows are cut from these, or of which no
-    // rows are known.
-    for (NamedAttribute axis :
-         oneRow ? oneRow.getValue() : ArrayRef<NamedAttribute>()) {
-      int64_t dim = cast<IntegerAttr>(axis.getValue()).getInt();
-      bool isElsewhere = llvm::any_of(from.rows, [&](const DealtRows &other) {
-        bool isHere = other.dim == rows.dim && other.inner == rows.inner &&
-                      other.size == rows.size;
-        return other.layout.getAxis().getText() == axis.getName() && !isHere;
-      });
-      if (!told && !isElsewhere && dim < int64_t(after.size()) &&
-          isOneRun(dim) && inRuns(rows.layout.getWhole(), first.end / begin))
-        told = dim;
-    }
-    if (told && isOneRun(*told)) {
+    if (told && *told != outer && hasRow(after[*told], first.end)) {
       outer = *told;
       first.begin = first.end;
     }

@@ -92,7 +92,8 @@ private:
 
   /// What differs on the ranks of the axis, what is not to be shared, and what
   /// more than products read where it differs: behind a broadcast there may be
-  /// far more to gather than a sum itself has.
+  /// far more to gather than a sum itself has. Steps of an attention read one
+  /// value, not what each of them gathers.
   void keepWhole(func::FuncOp func, ShardingPropagation &propagation) {
     auto keep = [&](Value value) {
       if (isTensor(value))
@@ -112,9 +113,11 @@ private:
           isa<func::ReturnOp, stablehlo::OptimizationBarrierOp>(op) ||
           op->hasTrait<stablehlo::ControlFlow>() ||
           op->hasTrait<OpTrait::IsTerminator>();
-      if (!isAlike(op) && !readsRows)
+      bool readsOneValue =
+          isa_and_nonnull<SpDialect>(op->getDialect()) && !isa<AllReduceOp>(op);
+      if ((!isAlike(op) && !readsRows) || readsOneValue)
         for (Value operand : op->getOperands())
-          if (!operand.getDefiningOp<AllReduceOp>())
+          if (readsOneValue || !operand.getDefiningOp<AllReduceOp>())
             keep(operand);
     });
   }

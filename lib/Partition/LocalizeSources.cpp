@@ -45,39 +45,6 @@ Value Localizer::emitIota(stablehlo::IotaOp op, ArrayRef<DimAttr> dims) {
                                              ArrayRef<int64_t>{dim});
 }
 
-/// What deals rows to several ranks, with its dimension.
-static SmallVector<std::pair<LayoutAttr, int64_t>>
-layoutsOf(ArrayRef<DimAttr> dims) {
-  SmallVector<std::pair<LayoutAttr, int64_t>> layouts;
-  for (auto [number, dim] : llvm::enumerate(dims))
-    for (AtomAttr atom : dim.getAtoms())
-      if (LayoutAttr layout = atom.getLayout(); layout && layout.getRanks() > 1)
-        layouts.push_back({layout, number});
-  return layouts;
-}
-
-/// Of what is dealt as `dims`, and was as `others`, the dimension of each axis
-/// by which a rank has one row there or had it.
-static DictionaryAttr placeOneRows(Builder &builder, ArrayRef<DimAttr> dims,
-                                   ArrayRef<DimAttr> others) {
-  SmallVector<std::pair<LayoutAttr, int64_t>> layouts = layoutsOf(dims),
-                                              before = layoutsOf(others);
-  auto isOneRow = [&](AxisAttr axis) {
-    return llvm::any_of(
-        llvm::concat<std::pair<LayoutAttr, int64_t>>(layouts, before),
-        [&](const std::pair<LayoutAttr, int64_t> &dealt) {
-          return dealt.first.getAxis() == axis &&
-                 dealt.first.getMaxCount() == 1;
-        });
-  };
-  SmallVector<NamedAttribute> places;
-  for (auto [layout, dim] : layouts)
-    if (isOneRow(layout.getAxis()))
-      places.push_back(builder.getNamedAttr(layout.getAxis().getText(),
-                                            builder.getI64IntegerAttr(dim)));
-  return builder.getDictionaryAttr(places);
-}
-
 Value Localizer::emitReshape(stablehlo::ReshapeOp op, ArrayRef<DimAttr> dims) {
   Value operand = op.getOperand();
   ArrayRef<int64_t> shape =
@@ -93,9 +60,8 @@ Value Localizer::emitReshape(stablehlo::ReshapeOp op, ArrayRef<DimAttr> dims) {
   auto value = stablehlo::ReshapeOp::create(
       builder, op.getLoc(), localType(getElementTypeOrSelf(op.getType()), made),
       input);
-  if (DictionaryAttr places = placeOneRows(builder, made, *operandDims);
-      !places.empty())
-    value->setAttr(kOneRow, places);
+  placeOneRows(value, made, *operandDims,
+               op->getAttrOfType<DictionaryAttr>(kOneRow));
   return isLocal ? value : reshard(value, made, dims, op);
 }
 

@@ -102,7 +102,9 @@ Value Localizer::reshard(Value value, ArrayRef<DimAttr> from,
       if (!isOfTurns && !takesWhole && !sharesAxis(to[index], from))
         losses.take(user, global, index, to[index],
                     storageBytes(typeOf(value)));
-      value = takeDim(builder, user->getLoc(), value, index, to[index]);
+      value =
+          takeDim(builder, user->getLoc(), value, index, to[index], current);
+      current[index] = to[index];
     }
   return value;
 }

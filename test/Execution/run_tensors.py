@@ -41,6 +41,7 @@ class Sizes:
     head: int = 8
     words: int = 0  # 0: no vocabulary
     chunks: int = 1  # of the sequence, which the network goes through at once
+    fused: bool = False  # one weight makes queries, keys and values
 
     @property
     def width(self) -> int:
@@ -57,6 +58,8 @@ def weights(sizes: Sizes) -> dict:
         "gate": (width, sizes.hidden), "up": (width, sizes.hidden), "down": (sizes.hidden, width),
         "first": (width,), "second": (width,),
     }  # fmt: skip
+    if sizes.fused:
+        shapes["qkv"] = (width, sum(shapes.pop(name)[1] for name in "qkv"))
     if sizes.words:
         shapes |= {"k bias": (kv,), "v bias": (kv,)}
     layers = [{name: draw(shape) / 4 for name, shape in shapes.items()} for _ in range(sizes.layers)]
@@ -91,7 +94,10 @@ def loss(made: dict, x: jax.Array, sizes: Sizes) -> jax.Array:
     x = made["words"][words] if given else x
     for each in made["layers"]:
         n = normed(x, each["first"])
-        parts = (n @ each[name] + each.get(f"{name} bias", 0) for name in "qkv")
+        if sizes.fused:
+            parts = jnp.split(n @ each["qkv"], np.cumsum((sizes.heads, sizes.kv_heads)) * sizes.head, axis=-1)
+        else:
+            parts = (n @ each[name] + each.get(f"{name} bias", 0) for name in "qkv")
         q, k, v = (part.reshape(*x.shape[:2], -1, sizes.head) for part in parts)
         k, v = (jnp.repeat(part, sizes.heads // sizes.kv_heads, axis=2) for part in (k, v))
         x = x + attend(q, k, v).reshape(x.shape) @ each["o"]
@@ -163,6 +169,7 @@ def main() -> int:
     shapes = (
         Sizes(4, 4, 64), Sizes(4, 2, 61, words=37), Sizes(6, 3, 30, tokens=23), Sizes(4, 1, 32, words=40),
         Sizes(5, 5, 33, tokens=25, words=41), Sizes(4, 2, 32, batch=1, chunks=4),
+        Sizes(4, 1, 32), Sizes(4, 1, 32, fused=True), Sizes(4, 2, 40, fused=True), Sizes(5, 1, 30),
     )  # fmt: skip
     grid = [
         (

@@ -54,3 +54,28 @@ module @whole_weights {
     return %4, %2, %rows : tensor<4x4xf32>, tensor<8x4xf32>, tensor<4xi32>
   }
 }
+
+// -----
+
+// Steps of an attention of whole heads read one value, whole: what each of them gathers
+// would be another.
+module @whole_heads {
+  sp.mesh @mesh <["sp" = 2, "tp" = 2]> sequence "sp" tensor "tp"
+  // CHECK-LABEL: module @whole_heads
+  // CHECK: %[[SUM:.*]] = sp.all_gather %{{.*}} : tensor<1x4x4xf32> -> tensor<1x8x4xf32>
+  // CHECK-NEXT: %[[Q:.*]] = stablehlo.reshape %[[SUM]]
+  // CHECK-NOT: sp.all_gather
+  // CHECK: sp.attend(%[[Q]], %[[Q]], %[[Q]])
+  // CHECK: sp.attend(%[[Q]], %[[Q]], %[[Q]])
+  func.func @main(%p: tensor<1x8x4xf32> {sp.sharding = #sp.sharding<[[1], [8], [8 by <contiguous 8 on "tp" of 2>]]>}) -> tensor<1x8x1x4xf32> {
+    %1 = sp.all_reduce %p sum over ["tp"] of 2 : tensor<1x8x4xf32>
+    %2 = stablehlo.reshape %1 : (tensor<1x8x4xf32>) -> tensor<1x8x1x4xf32>
+    %here = sp.rank "sp" : index
+    %o, %s = sp.attend(%2, %2, %2) queries <contiguous 16 on "sp" of 2> keys <contiguous 16 on "sp" of 2> from %here bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0 as sums_base_2
+        : (tensor<1x8x1x4xf32>, tensor<1x8x1x4xf32>, tensor<1x8x1x4xf32>) -> tensor<1x8x1x4xf32>, tensor<1x8x1x2xf32>
+    %o1, %s1 = sp.attend(%2, %2, %2) queries <contiguous 16 on "sp" of 2> keys <contiguous 16 on "sp" of 2> from %here bands [#sp.band<q 0 to 16, k 0 to 16, lo -inf, hi inf>] scale 1.0 as sums_base_2
+        : (tensor<1x8x1x4xf32>, tensor<1x8x1x4xf32>, tensor<1x8x1x4xf32>) -> tensor<1x8x1x4xf32>, tensor<1x8x1x2xf32>
+    %3 = stablehlo.add %o, %o1 : tensor<1x8x1x4xf32>
+    return %3 : tensor<1x8x1x4xf32>
+  }
+}

@@ -204,7 +204,7 @@ module @one_run_of_two_axes {
                   %w: tensor<8x4xf32> {sp.sharding = #sp.sharding<[[16 by <contiguous 16 on "tp" of 2>], [4]]>}) -> (tensor<4x3x4xf32> {sp.sharding = #sp.sharding<[[4], [3], [4]]>}) {
     %part = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<6x8xf32>, tensor<8x4xf32>) -> tensor<6x4xf32>
     %sum = sp.reduce_scatter %part sum dim 0 in <contiguous 6 on "tp" of 2> : tensor<6x4xf32> -> tensor<3x4xf32>
-    %run = stablehlo.reshape %sum {sp.one_row = {tp = 0 : i64}} : (tensor<3x4xf32>) -> tensor<1x3x4xf32>
+    %run = stablehlo.reshape %sum {sp.one_row = {sp = 0 : i64, tp = 0 : i64}} : (tensor<3x4xf32>) -> tensor<1x3x4xf32>
     %runs = sp.all_gather %run dim 0 in <contiguous 2 on "tp" of 2> : tensor<1x3x4xf32> -> tensor<2x3x4xf32>
     %all = sp.all_gather %runs dim 0 in <zigzag 4 on "sp" of 2> : tensor<2x3x4xf32> -> tensor<4x3x4xf32>
     return %all : tensor<4x3x4xf32>

@@ -2,7 +2,9 @@
 
 #include "Sharding/Resharding.h"
 
+#include "sp/IR/Attributes.h"
 #include "sp/IR/Storage.h"
+#include "sp/StableHLO/TensorTypes.h"
 #include "sprt/algebra/Redeal.h"
 
 using namespace mlir;
@@ -20,37 +22,87 @@ RankedTensorType mlir::sp::localType(Type elementType, ArrayRef<DimAttr> dims) {
       elementType);
 }
 
+/// What deals rows to several ranks, with its dimension.
+static SmallVector<std::pair<LayoutAttr, int64_t>>
+layoutsOf(ArrayRef<DimAttr> dims) {
+  SmallVector<std::pair<LayoutAttr, int64_t>> layouts;
+  for (auto [number, dim] : llvm::enumerate(dims))
+    for (AtomAttr atom : dim.getAtoms())
+      if (LayoutAttr layout = atom.getLayout(); layout && layout.getRanks() > 1)
+        layouts.push_back({layout, number});
+  return layouts;
+}
+
+void mlir::sp::placeOneRows(stablehlo::ReshapeOp op, ArrayRef<DimAttr> dims,
+                            ArrayRef<DimAttr> others, DictionaryAttr known) {
+  Builder builder(op.getContext());
+  SmallVector<std::pair<LayoutAttr, int64_t>> layouts = layoutsOf(dims),
+                                              before = layoutsOf(others);
+  bool hasOneRow =
+      known ||
+      llvm::any_of(
+          llvm::concat<std::pair<LayoutAttr, int64_t>>(layouts, before),
+          [](const auto &dealt) { return dealt.first.getMaxCount() == 1; });
+  if (!hasOneRow)
+    return;
+  NamedAttrList places(known);
+  for (auto [layout, dim] : layouts)
+    places.set(layout.getAxis().getText(), builder.getI64IntegerAttr(dim));
+  if (!places.empty())
+    op->setAttr(kOneRow, places.getDictionary(op.getContext()));
+}
+
+/// `dims` with the atoms of dimension `index` as dimensions.
+static SmallVector<DimAttr> splitAtoms(ArrayRef<DimAttr> dims, unsigned index) {
+  SmallVector<DimAttr> split(dims.take_front(index));
+  for (AtomAttr atom : dims[index].getAtoms())
+    split.push_back(DimAttr::get(atom.getContext(), {atom}));
+  llvm::append_range(split, dims.drop_front(index + 1));
+  return split;
+}
+
 /// Calls `change` on `value` with dimension `index` split into its atoms, for
 /// every atom that is dealt, and joins the atoms again. `change` gets the
-/// number of the atom's dimension and its layout.
+/// number of the atom's dimension and its layout. `from` and `to` say how all
+/// dimensions are dealt before and then.
 template <typename ChangeT>
 static Value changeAtoms(OpBuilder &builder, Location loc, Value value,
-                         unsigned index, ArrayRef<AtomAttr> atoms,
-                         bool startLocal, ChangeT change) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
-  SmallVector<int64_t> split(shape.take_front(index));
-  for (AtomAttr atom : atoms)
-    split.push_back(startLocal ? localSize(atom) : atom.getSize());
-  llvm::append_range(split, shape.drop_front(index + 1));
-  value = reshapeTo(builder, loc, value, split);
-  for (auto [offset, atom] : llvm::enumerate(atoms))
-    if (atom.getLayout())
-      value = change(value, index + offset, atom.getLayout());
-  ArrayRef<int64_t> changed =
-      cast<RankedTensorType>(value.getType()).getShape();
-  SmallVector<int64_t> joined(changed.take_front(index));
-  int64_t size = 1;
-  for (int64_t part : changed.slice(index, atoms.size()))
-    size *= part;
-  joined.push_back(size);
-  llvm::append_range(joined, changed.drop_front(index + atoms.size()));
-  return reshapeTo(builder, loc, value, joined);
+                         unsigned index, ArrayRef<DimAttr> from,
+                         ArrayRef<DimAttr> to, ChangeT change) {
+  auto reshaped = [&](ArrayRef<DimAttr> before,
+                      ArrayRef<DimAttr> after) -> Value {
+    Type type = localType(getElementTypeOrSelf(value.getType()), after);
+    if (type == value.getType())
+      return value;
+    auto op = stablehlo::ReshapeOp::create(builder, loc, type, value);
+    placeOneRows(op, after, before);
+    return op.getResult();
+  };
+  SmallVector<DimAttr> apart = splitAtoms(from, index),
+                       changed = splitAtoms(to, index);
+  value = reshaped(from, apart);
+  for (unsigned dim = index; dim < index + from[index].getAtoms().size(); ++dim)
+    for (DimAttr atom : {apart[dim], changed[dim]})
+      if (LayoutAttr layout = onlyLayout(atom))
+        value = change(value, dim, layout);
+  return reshaped(changed, to);
+}
+
+/// A dimension of the same atoms, none of which is dealt.
+static DimAttr withoutLayouts(DimAttr dim) {
+  SmallVector<AtomAttr> atoms;
+  for (AtomAttr atom : dim.getAtoms())
+    atoms.push_back(
+        AtomAttr::get(atom.getContext(), atom.getSize(), LayoutAttr()));
+  return DimAttr::get(dim.getContext(), atoms);
 }
 
 Value mlir::sp::gatherDim(OpBuilder &builder, Location loc, Value value,
                           ArrayRef<DimAttr> dims, unsigned index) {
+  SmallVector<DimAttr> whole(dims);
+  whole[index] = withoutLayouts(dims[index]);
   return changeAtoms(
-      builder, loc, value, index, dims[index].getAtoms(), /*startLocal=*/true,
+      builder, loc, value, index, dims, whole,
       [&](Value input, unsigned dim, LayoutAttr layout) -> Value {
         return AllGatherOp::create(builder, loc, input, dim, layout)
             .getResult(0);
@@ -103,9 +155,18 @@ static Value positionsOf(OpBuilder &builder, Location loc, LayoutAttr layout) {
 }
 
 Value mlir::sp::takeDim(OpBuilder &builder, Location loc, Value value,
-                        unsigned index, DimAttr target) {
-  return changeAtoms(builder, loc, value, index, target.getAtoms(),
-                     /*startLocal=*/false,
+                        unsigned index, DimAttr target,
+                        ArrayRef<DimAttr> others) {
+  SmallVector<DimAttr> from(others);
+  if (others.empty())
+    for (int64_t size : shapeOf(value))
+      from.push_back(DimAttr::get(
+          builder.getContext(),
+          {AtomAttr::get(builder.getContext(), size, LayoutAttr())}));
+  from[index] = withoutLayouts(target);
+  SmallVector<DimAttr> to(from);
+  to[index] = target;
+  return changeAtoms(builder, loc, value, index, from, to,
                      [&](Value input, unsigned dim, LayoutAttr layout) {
                        return takeIndices(builder, loc, input, dim,
                                           ::positionsOf(builder, loc, layout));

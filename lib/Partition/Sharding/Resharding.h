@@ -21,9 +21,16 @@ Value resizeRows(OpBuilder &builder, Location loc, Value value, unsigned index,
                  int64_t count);
 
 /// Keeps of the whole dimension `index` of `value` the rows that `target` gives
-/// this rank.
+/// this rank. `others` says how the other dimensions are dealt, where that is
+/// known.
 Value takeDim(OpBuilder &builder, Location loc, Value value, unsigned index,
-              DimAttr target);
+              DimAttr target, ArrayRef<DimAttr> others = {});
+
+/// Says in which dimension a reshape has what each axis gives a rank, where of
+/// what is dealt as `dims` then, or as `others` before, an axis gives it but
+/// one row. `known` says so of further axes.
+void placeOneRows(stablehlo::ReshapeOp op, ArrayRef<DimAttr> dims,
+                  ArrayRef<DimAttr> others, DictionaryAttr known = {});
 
 /// Rows of dimension `index`, dealt as `from` or whole, dealt as `to` or whole:
 /// that of position p is the one of p + by; where there is none, it is
