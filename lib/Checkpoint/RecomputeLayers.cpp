@@ -255,6 +255,37 @@ static void refuse(func::FuncOp func, AttentionOp any, size_t count) {
     diagnostic << "no attention that could be taken; --explain says why";
 }
 
+/// Whether the trip of a loop makes the queries of an attention's gradients by
+/// products, rather than read what the forward has saved: the model has a
+/// checkpoint around the body.
+static bool computesAgain(AttentionBackwardOp op) {
+  SmallVector<Value> open = {op.getQuery()};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty()) {
+    Operation *from = open.pop_back_val().getDefiningOp();
+    if (!from || from->getBlock() != op->getBlock() ||
+        !seen.insert(from).second)
+      continue;
+    if (contracts(from))
+      return true;
+    llvm::append_range(open, from->getOperands());
+  }
+  return false;
+}
+
+static void refuseLoop(Operation *inLoop, bool isAgain) {
+  InFlightDiagnostic diagnostic = inLoop->emitError(
+      "expected layers outside of loops to compute again with "
+      "--checkpoint=full; ");
+  if (isAgain)
+    diagnostic << "the body of the loop is a jax.checkpoint already, so that "
+                  "its gradients compute it again as it is written: leave the "
+                  "option out";
+  else
+    diagnostic << "write jax.checkpoint around the body of the loop";
+  diagnostic << ", or use --checkpoint=attention-out";
+}
+
 void RecomputeLayersPass::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isPrivate())
@@ -271,9 +302,11 @@ void RecomputeLayersPass::runOnOperation() {
       attentions.push_back(op);
   });
   if (inLoop) {
-    inLoop->emitError("expected layers outside of loops to compute again with "
-                      "--checkpoint=full; write jax.checkpoint around the body "
-                      "of the loop, or use --checkpoint=attention-out");
+    bool isAgain = false;
+    func.walk([&](AttentionBackwardOp op) {
+      isAgain |= op->getBlock() != &func.front() && computesAgain(op);
+    });
+    refuseLoop(inLoop, isAgain);
     return signalPassFailure();
   }
   if (attentions.size() < 2) {

@@ -185,12 +185,25 @@ AxisAttr AxisAttr::getFactor(AxisAttr axis, int64_t whole, int64_t above,
 }
 
 bool AxisAttr::overlaps(AxisAttr other) const {
-  auto beginsIn = [](AxisAttr inner, AxisAttr outer) {
-    return outer.isWhole() ||
-           inner.getAbove() < outer.getAbove() * outer.getSize();
+  // Parts of 6 ranks, r / 3 and r mod 2: neither is within what the other
+  // counts as one, and a step along one may be one along both.
+  auto isWithin = [](AxisAttr inner, AxisAttr outer) {
+    return !outer.isWhole() &&
+           inner.getAbove() % (outer.getAbove() * outer.getSize()) == 0;
   };
-  return getName() == other.getName() && beginsIn(*this, other) &&
-         beginsIn(other, *this);
+  return getName() == other.getName() && !isWithin(*this, other) &&
+         !isWithin(other, *this);
+}
+
+bool AxisAttr::goesWith(AxisAttr other) const {
+  if (getName() != other.getName() || isWhole() || other.isWhole())
+    return true;
+  int64_t ends[] = {getAbove(), getAbove() * getSize(), other.getAbove(),
+                    other.getAbove() * other.getSize()};
+  llvm::sort(ends);
+  return std::adjacent_find(std::begin(ends), std::end(ends),
+                            [](int64_t a, int64_t b) { return b % a != 0; }) ==
+         std::end(ends);
 }
 
 std::string AxisListAttr::getText() const {

@@ -127,6 +127,34 @@ func.func public @loop(%x: tensor<1x8x2x4xf32>) -> tensor<1x8x2x4xf32> {
 
 // -----
 
+// Gradients of a loop that makes its queries again: the model has a checkpoint
+// around the body.
+func.func public @checkpoint(%x: tensor<1x8x8xf32>, %w: tensor<8x8xf32>, %g: tensor<1x8x2x4xf32>) -> tensor<1x8x2x4xf32> {
+  %n = stablehlo.constant dense<3> : tensor<i32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %by = %g) : tensor<i32>, tensor<1x8x2x4xf32>
+  cond {
+    %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %p = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<1x8x8xf32>, tensor<8x8xf32>) -> tensor<1x8x8xf32>
+    %q = stablehlo.reshape %p : (tensor<1x8x8xf32>) -> tensor<1x8x2x4xf32>
+    // expected-error @below {{expected layers outside of loops to compute again with --checkpoint=full; the body of the loop is a jax.checkpoint already, so that its gradients compute it again as it is written: leave the option out, or use --checkpoint=attention-out}}
+    %o, %lse = sp.attention(%q, %q, %q) bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi 0>] scale 1.0 {name = "layer0"}
+      : tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32> -> tensor<1x8x2x4xf32>, tensor<1x8x2xf32>
+    %dq, %dk, %dv = sp.attention_backward(%q, %q, %q) of(%o, %lse) by(%by)
+      bands [#sp.band<q 0 to 8, k 0 to 8, lo -inf, hi 0>] scale 1.0 {name = "layer0"}
+      : (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2xf32>, tensor<1x8x2x4xf32>)
+      -> (tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>, tensor<1x8x2x4xf32>)
+    stablehlo.return %j, %dq : tensor<i32>, tensor<1x8x2x4xf32>
+  }
+  return %0#1 : tensor<1x8x2x4xf32>
+}
+
+// -----
+
 // No gradients at all.
 func.func public @forward(%x: tensor<1x8x2x4xf32>) -> tensor<1x8x2x4xf32> {
   // expected-error @below {{expected two layers with gradients or more for --checkpoint=full, which computes them again, but found 0; leave the option out}}

@@ -26,7 +26,7 @@
 // AXIS: tensor<160x256xf32> {sp.donated_to = 1 : i64, sp.sharding = #sp.sharding<{{\[\[}}160 by <contiguous 160 on "sp" of 4>], [256]]>}
 // HALF: tensor<160x256xf32> {sp.donated_to = 1 : i64, sp.sharding = #sp.sharding<{{\[\[}}160 by <contiguous 160 on "sp:(2)2" of 2>], [256]]>}
 // PARTS: tensor<160x256xf32> {sp.donated_to = 1 : i64, sp.sharding = #sp.sharding<{{\[\[}}2 by <contiguous 2 on "dp" of 2>, 80 by <contiguous 80 on "sp:(2)2" of 2>], [256]]>}
-// REMARK: remark: [Passed] Zero {{.*}}axes="dp, sp", parameters=81920, state=327680, wholeParameters=640, wholeState=0
+// REMARK: remark: [Passed] Zero {{.*}}axes="dp, sp", parameters=81920, state=327680, wholeParameters=0, wholeState=640
 module @roles {
   sp.mesh @mesh <["dp" = 2, "sp" = 4]> sequence "sp" batch "dp"
   func.func @main(%w: tensor<160x256xbf16> {sp.donated_to = 0 : i64}, %master: tensor<160x256xf32> {sp.donated_to = 1 : i64},

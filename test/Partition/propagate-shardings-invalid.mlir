@@ -79,3 +79,22 @@ sdy.mesh @cluster = <["sp"=2, "tp"=2]>
 func.func @main(%x: tensor<7xf32> {sdy.sharding = #sdy.sharding<@cluster, [{"sp", "tp"}]>}) -> tensor<7xf32> {
   return %x : tensor<7xf32>
 }
+
+// -----
+
+sp.mesh @mesh <["sp" = 6]> sequence "sp"
+// The ranks of one step along "sp:(3)2" may be two along "sp:(1)2" as well.
+// expected-error @below {{argument 0: 'sp.sharding' expected every axis to deal one dimension but got}}
+func.func @main(%x: tensor<4x4xf32> {sp.sharding = #sp.sharding<[[4 by <contiguous 4 on "sp:(1)2" of 2>], [4 by <contiguous 4 on "sp:(3)2" of 2>]]>}) -> tensor<4x4xf32> {
+  return %x : tensor<4x4xf32>
+}
+
+// -----
+
+sdy.mesh @cluster = <["sp"=6]>
+sp.mesh @mesh <["sp" = 6]> sequence "sp"
+func.func @main(%x: tensor<6xf32> {sdy.sharding = #sdy.sharding<@cluster, [{"sp":(1)2}]>},
+                // expected-error @below {{argument 1: 'sdy.sharding' expected parts of axis "sp" that begin and end at divisors of one another but got "sp:(3)2" beside "sp:(1)2"; with the latter goes "sp:(2)3"}}
+                %y: tensor<6xf32> {sdy.sharding = #sdy.sharding<@cluster, [{"sp":(3)2}]>}) -> tensor<6xf32> {
+  return %x : tensor<6xf32>
+}

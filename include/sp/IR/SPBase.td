@@ -74,13 +74,11 @@ def Sp_TermKind : Sp_Enum<"TermKind", "What a score function reads an element of
   I32EnumAttrCase<"Table", 4, "table">]>;
 
 def Sp_Space : Sp_Enum<"Space", "Memory of a rank", [
-  I32EnumAttrCase<"Arena", 0, "arena">,
-  I32EnumAttrCase<"Constants", 1, "constants">,
+  I32EnumAttrCase<"Arena", 0, "arena">, I32EnumAttrCase<"Constants", 1, "constants">,
   I32EnumAttrCase<"Far", 2, "far">]>;
 
 def Sp_Activation : Sp_Enum<"Activation", "What a product's elements go through", [
-  I32EnumAttrCase<"None", 0, "none">,
-  I32EnumAttrCase<"Relu", 1, "relu">,
+  I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Relu", 1, "relu">,
   I32EnumAttrCase<"Gelu", 2, "gelu">]>;
 
 def Sp_Reduction : Sp_Enum<"Reduction", "How partial values combine", [
@@ -131,6 +129,8 @@ def Sp_AxisAttr : Sp_Attr<"Axis", "axis"> {
     static AxisAttr getFactor(AxisAttr axis, int64_t whole, int64_t above, int64_t size);
     /// Whether ranks that differ along both are there.
     bool overlaps(AxisAttr other) const;
+    /// Whether both are made of the same factors, or of other axes.
+    bool goesWith(AxisAttr other) const;
     /// As it is printed, without quotes.
     std::string getText() const;
   }];

@@ -13,7 +13,7 @@ constexpr int64_t kSmallBytes = 64 * 1024;
 
 enum class ArgumentRole {
   Parameter, ///< donated, and read by more than its update
-  State,     ///< donated, and read by updates alone
+  State,     ///< donated, and read by updates alone, and norms of these
   Cache,     ///< donated, for itself with rows that are written
   Small,     ///< donated, of fewer than kSmallBytes
   Data       ///< not donated
@@ -26,10 +26,13 @@ StringRef nameOf(ArgumentRole role);
 struct ArgumentUses {
   /// By more than the operations that keep elements apart.
   bool isRead = false;
+  /// By more than those, sums of elements, and what moves them: by a product, a
+  /// gather or an attention.
+  bool isWeight = false;
   /// Results that those alone make of it.
   llvm::SmallSetVector<unsigned, 4> results;
-  /// Dimensions of which loops take parts.
-  llvm::SmallSetVector<unsigned, 4> cut;
+  /// Dimensions of which loops take parts, and others that are taken in parts.
+  llvm::SmallSetVector<unsigned, 4> cut, sliced;
 };
 
 /// A parameter, or state of an optimizer: an argument of floating point that is

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Sharding/NamedParts.h"
 #include "sp/IR/Attributes.h"
 #include "sp/IR/Program.h"
 #include "sp/IR/ShardingRules.h"
@@ -41,7 +42,7 @@ struct DealParametersPass
       return;
     MeshOp mesh = getMesh(getOperation());
     FailureOr<func::FuncOp> func = findProgram(getOperation());
-    if (!mesh || failed(func) || failed(findAxes(mesh)))
+    if (!mesh || failed(func) || failed(findAxes(mesh, *func)))
       return signalPassFailure();
     SmallVector<TrainedArgument> roles = findTrained(*func);
     if (roles.empty()) {
@@ -50,14 +51,16 @@ struct DealParametersPass
       });
       programError(*func)
           << "expected a training step, whose parameters and state are "
-             "donated, for --zero but no argument of floating point is"
-          << (hasCaches ? ", beside caches" : "")
-          << "; donate them (train_step does), or leave the option out";
+             "donated, for --zero but no argument of floating point"
+          << (hasCaches ? ", beside caches," : "")
+          << " is donated for a result of its type, without which it is not "
+             "fed back; donate what the step returns in the same type "
+             "(train_step does), or leave the option out";
       return signalPassFailure();
     }
     if (axes.empty())
       return;
-    int64_t bytes[2][2] = {};
+    Dealt bytes;
     for (const TrainedArgument &role : roles) {
       unsigned number = role.argument.getArgNumber();
       auto own = func->getArgAttrOfType<ShardingAttr>(number, kSharding);
@@ -68,18 +71,30 @@ struct DealParametersPass
       if (!own)
         own =
             ShardingAttr::getReplicated(&getContext(), shapeOf(role.argument));
-      bool isState = !role.uses.isRead;
-      std::optional<ShardingAttr> sharding;
-      if (isState || zero == 3)
-        sharding = dealt(mesh, role.argument, own, cutOf(role, roles));
-      bytes[isState][sharding.has_value()] += bytesOf(role.argument);
+      bool isState = !role.uses.isWeight;
+      std::optional<ShardingAttr> sharding =
+          dealt(mesh, role.argument, own, usesOf(role, roles));
+      if (!isState && zero != 3 && sharding) {
+        bytes.byThree += bytesOf(role.argument);
+        sharding.reset();
+      }
+      bytes.of[isState][sharding.has_value()] += bytesOf(role.argument);
       // What is not said is dealt as its update would have it.
       func->setArgAttr(number, kSharding, sharding.value_or(own));
     }
-    say(*func, bytes);
+    if (bytes.of[0][1] + bytes.of[1][1] > 0)
+      say(*func, bytes);
+    else
+      sayNothing(bytes);
   }
 
 private:
+  /// Bytes of arguments that have no layout of the user's.
+  struct Dealt {
+    int64_t of[2][2] = {}; ///< of parameters and of state: whole, dealt
+    int64_t byThree = 0;   ///< of whole parameters that --zero=3 would deal
+  };
+
   static ArrayRef<int64_t> shapeOf(Value value) {
     return cast<RankedTensorType>(value.getType()).getShape();
   }
@@ -113,9 +128,12 @@ private:
   }
 
   /// The axes that deal parameters, or parts of them, of several ranks each.
-  LogicalResult findAxes(MeshOp mesh) {
+  LogicalResult findAxes(MeshOp mesh, func::FuncOp func) {
     SmallVector<StringRef> names;
     StringRef(zeroAxes).split(names, ',', -1, /*KeepEmpty=*/false);
+    NamedParts parts(mesh);
+    for (unsigned number = 0; number < func.getNumArguments(); ++number)
+      parts.note(func.getArgAttrDict(number));
     for (StringRef name : names) {
       AxisAttr axis = mesh.parseAxis(name);
       if (!axis)
@@ -123,6 +141,11 @@ private:
                << "expected --zero-axes to name axes of the mesh, "
                << mesh.getMesh().getText() << ", or parts of them"
                << exampleOfParts(mesh) << ", but got \"" << name << "\"";
+      if (failed(parts.add(axis, [&] {
+            return getOperation().emitError()
+                   << "--zero-axes=" << zeroAxes << ": ";
+          })))
+        return failure();
       if (deals(axes, axis))
         return getOperation().emitError()
                << "expected --zero-axes to name each axis once but got \""
@@ -147,30 +170,34 @@ private:
                         [&](AxisAttr other) { return other.overlaps(axis); });
   }
 
-  /// Dimensions of which loops take parts of an argument, or of the parameters
-  /// that its update makes.
-  static llvm::SmallSetVector<unsigned, 4>
-  cutOf(const TrainedArgument &role, ArrayRef<TrainedArgument> roles) {
-    llvm::SmallSetVector<unsigned, 4> cut = role.uses.cut;
+  /// How an argument is read, or the parameters that its update makes.
+  static ArgumentUses usesOf(const TrainedArgument &role,
+                             ArrayRef<TrainedArgument> roles) {
+    ArgumentUses uses = role.uses;
     for (const TrainedArgument &other : roles)
-      if (role.uses.results.contains(other.result))
-        cut.insert_range(other.uses.cut);
-    return cut;
+      if (role.uses.results.contains(other.result)) {
+        uses.cut.insert_range(other.uses.cut);
+        uses.sliced.insert_range(other.uses.sliced);
+      }
+    return uses;
   }
 
   /// Along the first dimension that all axes divide, or else the longest, and
-  /// by the axes that do not divide this one along others. What is dealt
-  /// already stays.
-  std::optional<ShardingAttr>
-  dealt(MeshOp mesh, BlockArgument argument, ShardingAttr own,
-        const llvm::SmallSetVector<unsigned, 4> &cut) {
+  /// by the axes that do not divide this one along others, but for dimensions
+  /// that are taken in parts, if there are any others. What is dealt already
+  /// stays.
+  std::optional<ShardingAttr> dealt(MeshOp mesh, BlockArgument argument,
+                                    ShardingAttr own,
+                                    const ArgumentUses &uses) {
     if (bytesOf(argument) < kSmallBytes)
       return std::nullopt;
     ArrayRef<int64_t> shape = shapeOf(argument);
-    SmallVector<unsigned> order;
+    SmallVector<unsigned> order, sliced;
     for (unsigned dim = 0; dim < shape.size(); ++dim)
-      if (!cut.contains(dim) && !isDealt(own.getDims()[dim]))
-        order.push_back(dim);
+      if (!uses.cut.contains(dim) && !isDealt(own.getDims()[dim]))
+        (uses.sliced.contains(dim) ? sliced : order).push_back(dim);
+    if (order.empty())
+      order = sliced;
     int64_t ranks = 1;
     for (AxisAttr axis : axes)
       ranks *= mesh.getAxisSize(axis);
@@ -218,20 +245,49 @@ private:
     return dimOver(mesh, taken, size);
   }
 
-  void say(func::FuncOp func, const int64_t (&bytes)[2][2]) {
+  std::string axisNames() const {
     std::string names;
     llvm::raw_string_ostream stream(names);
     llvm::interleaveComma(axes, stream,
                           [&](AxisAttr axis) { stream << axis.getText(); });
+    return names;
+  }
+
+  void say(func::FuncOp func, const Dealt &bytes) {
     remark::passed(func.getLoc(), remark::RemarkOpts::name("Zero").category(
                                       "sp-deal-parameters"))
-        << "deals over " << remark::metric("axes", names) << ": "
-        << remark::metric("parameters", bytes[0][1])
+        << "deals over " << remark::metric("axes", axisNames()) << ": "
+        << remark::metric("parameters", bytes.of[0][1])
         << " bytes of parameters, while "
-        << remark::metric("wholeParameters", bytes[0][0])
-        << " bytes stay whole, and " << remark::metric("state", bytes[1][1])
+        << remark::metric("wholeParameters", bytes.of[0][0])
+        << " bytes stay whole, and " << remark::metric("state", bytes.of[1][1])
         << " bytes of state, while "
-        << remark::metric("wholeState", bytes[1][0]) << " bytes do";
+        << remark::metric("wholeState", bytes.of[1][0]) << " bytes do";
+  }
+
+  /// An option that does nothing.
+  void sayNothing(const Dealt &bytes) {
+    auto remark = remark::missed(getOperation().getLoc(),
+                                 remark::RemarkOpts::name("NothingDealt")
+                                     .category("sp-deal-parameters"));
+    remark << "--zero=" << remark::metric("zero", int64_t(zero))
+           << " deals nothing over " << remark::metric("axes", axisNames())
+           << ": ";
+    if (bytes.of[0][0] + bytes.of[1][0] == 0) {
+      remark << "all that is trained has a layout of its own; leave one out";
+      return;
+    }
+    remark << remark::metric("wholeParameters", bytes.of[0][0])
+           << " bytes of parameters and "
+           << remark::metric("wholeState", bytes.of[1][0])
+           << " bytes of state stay whole; ";
+    if (bytes.byThree > 0)
+      remark << "--zero=3 deals " << remark::metric("byThree", bytes.byThree)
+             << " bytes of the parameters";
+    else
+      remark << "each is smaller than " << remark::metric("small", kSmallBytes)
+             << " bytes, or has no dimension that the ranks can share: leave "
+                "the option out";
   }
 
   SmallVector<AxisAttr> axes;

@@ -9,57 +9,105 @@
 #include "sp/IR/Storage.h"
 #include "sp/Partition/Passes.h"
 #include "sp/StableHLO/Operations.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::sp;
 
 namespace {
 
+/// What is made of an argument.
+struct Followed {
+  Value value;
+  /// Whether its elements are where those of the argument are.
+  bool isInPlace;
+  /// For each dimension that of the argument which it is part of, or -1.
+  SmallVector<int64_t> dims;
+};
+
 class UsesFinder {
 public:
   ArgumentUses find(Value argument) {
-    follow(argument);
-    while (!open.empty())
-      for (OpOperand &use : open.pop_back_val().getUses())
-        visit(use);
+    follow({argument, true, llvm::to_vector(llvm::seq(rankOf(argument)))});
+    while (!open.empty()) {
+      Followed followed = open.pop_back_val();
+      for (OpOperand &use : followed.value.getUses())
+        visit(use, followed);
+    }
     return uses;
   }
 
 private:
-  void follow(Value value) {
-    if (seen.insert(value).second)
-      open.push_back(value);
+  void follow(const Followed &followed) {
+    if (seen.insert({followed.value, followed.isInPlace}).second)
+      open.push_back(followed);
   }
 
-  void visit(OpOperand &use) {
+  void visit(OpOperand &use, const Followed &from) {
     Operation *op = use.getOwner();
     if (isa<func::ReturnOp>(op)) {
-      uses.results.insert(use.getOperandNumber());
+      if (from.isInPlace)
+        uses.results.insert(use.getOperandNumber());
       return;
     }
     if (op->hasTrait<stablehlo::Elementwise>() || isShardingAnnotation(op)) {
       for (Value result : op->getResults())
-        if (cast<RankedTensorType>(result.getType()).getShape() ==
-            cast<RankedTensorType>(use.get().getType()).getShape())
-          follow(result);
+        if (shapeOf(result) == shapeOf(use.get()))
+          follow({result, from.isInPlace, from.dims});
       return;
     }
-    if (std::optional<Carried> carried = startedBy(use))
-      follow(carried->argument());
     if (op->hasTrait<OpTrait::IsTerminator>())
       return;
     uses.isRead = true;
-    if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op))
-      for (auto [dim, sizes] : llvm::enumerate(
-               llvm::zip_equal(slice.getOperand().getType().getShape(),
-                               slice.getType().getShape())))
-        if (std::get<0>(sizes) != std::get<1>(sizes))
-          uses.cut.insert(dim);
+    if (std::optional<Carried> carried = startedBy(use)) {
+      follow({carried->argument(), from.isInPlace, from.dims});
+      return;
+    }
+    bool moves = isMove(op) || isa<stablehlo::DynamicUpdateSliceOp>(op);
+    uses.isWeight |= !moves && !isa<stablehlo::ReduceOp>(op);
+    if (!moves)
+      return;
+    follow({op->getResult(0), false, dimsBehind(op, from)});
+    if (isa<stablehlo::SliceOp, stablehlo::DynamicSliceOp>(op))
+      for (auto [dim, before, after] : llvm::zip_equal(
+               from.dims, shapeOf(from.value), shapeOf(op->getResult(0))))
+        if (before != after && dim >= 0)
+          (isa<stablehlo::SliceOp>(op) ? uses.sliced : uses.cut).insert(dim);
+  }
+
+  /// Of what an operation makes of a value by moving its elements.
+  static SmallVector<int64_t> dimsBehind(Operation *op, const Followed &from) {
+    Value made = op->getResult(0);
+    SmallVector<int64_t> dims(rankOf(made), -1);
+    if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op)) {
+      for (auto [to, dim] : llvm::enumerate(transpose.getPermutation()))
+        dims[to] = from.dims[dim];
+    } else if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op)) {
+      for (auto [dim, to] : llvm::enumerate(broadcast.getBroadcastDimensions()))
+        dims[to] = from.dims[dim];
+    } else if (isa<stablehlo::ReshapeOp>(op)) {
+      // By the elements that a step along each takes, and all of them.
+      int64_t end = countOf(shapeOf(made)), before = end;
+      for (auto [to, size] : llvm::enumerate(shapeOf(made))) {
+        int64_t last = end;
+        end /= std::max<int64_t>(size, 1);
+        before = countOf(shapeOf(made));
+        for (auto [dim, other] : llvm::enumerate(shapeOf(from.value))) {
+          int64_t begin = before / std::max<int64_t>(other, 1);
+          if (begin <= end && last <= before && size > 1)
+            dims[to] = from.dims[dim];
+          before = begin;
+        }
+      }
+    } else if (rankOf(made) == static_cast<int64_t>(from.dims.size())) {
+      dims = from.dims;
+    }
+    return dims;
   }
 
   ArgumentUses uses;
-  DenseSet<Value> seen;
-  SmallVector<Value> open;
+  DenseSet<std::pair<Value, unsigned>> seen;
+  SmallVector<Followed> open;
 };
 
 /// The results that arguments are donated for.
@@ -197,7 +245,7 @@ SmallVector<ArgumentRole> mlir::sp::findRoles(func::FuncOp func) {
                                                          : ArgumentRole::State);
   for (const TrainedArgument &trained : findTrained(func)) {
     ArgumentRole &role = roles[trained.argument.getArgNumber()];
-    if (role == ArgumentRole::State && trained.uses.isRead)
+    if (role == ArgumentRole::State && trained.uses.isWeight)
       role = ArgumentRole::Parameter;
   }
   return roles;

@@ -12,13 +12,14 @@
 #ifndef SP_LIB_PARTITION_SEEDS_H
 #define SP_LIB_PARTITION_SEEDS_H
 
+#include "Sharding/NamedParts.h"
 #include "sp/IR/ShardingPropagation.h"
 
 namespace mlir::sp {
 
 class Seeds {
 public:
-  Seeds(func::FuncOp func, MeshOp mesh) : func(func), mesh(mesh) {}
+  Seeds(func::FuncOp func, MeshOp mesh) : func(func), mesh(mesh), parts(mesh) {}
 
   /// Deals all that attentions and the user say, and what follows from it.
   LogicalResult spread(ArrayRef<std::string> shard,
@@ -79,6 +80,7 @@ private:
 
   func::FuncOp func;
   MeshOp mesh;
+  NamedParts parts;
   DenseMap<std::pair<AxisAttr, int64_t>, LayoutAttr> layouts;
   /// Arguments that --shard has named.
   DenseSet<unsigned> sharded;

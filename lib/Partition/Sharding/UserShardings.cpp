@@ -83,6 +83,10 @@ Seeds::parseAxes(StringRef text, StringRef dimension,
                      [&](AxisAttr other) { return other.overlaps(axis); }))
       return programError(func) << "expected --shard to name axis \"" << name
                                 << "\" once but got \"" << text << "\"";
+    if (failed(parts.add(axis, [&] {
+          return programError(func) << "--shard=" << text << ": ";
+        })))
+      return failure();
     others.push_back(axis);
     if (mesh.getAxisSize(axis) > 1)
       axes.push_back(axis);
@@ -200,6 +204,8 @@ Seeds::fromShardy(sdy::DimensionShardingAttr sharding, sdy::MeshAttr own,
                          << ", but got \"" << axis.getName()
                          << "\"; name it with --mesh, or export the model "
                             "without it";
+    if (failed(parts.add(ours, emitError)))
+      return failure();
     axes.push_back(ours);
   }
   if (axes.empty())
@@ -241,6 +247,7 @@ LogicalResult Seeds::pinArguments(ArrayRef<std::string> shard,
     if (own) {
       if (failed(checkSharding(argument, own)))
         return failure();
+      parts.note(func.getArgAttrDict(number));
       propagation.pin(argument, own.getDims());
       continue;
     }
