@@ -5,8 +5,10 @@
 #include "CudaRing.h"
 #include "Programs.h"
 
+#include "sprt/pages.h"
 #include "walk/Prediction.h"
 #include "walk/Sameness.h"
+#include "walk/TouchedMemory.h"
 
 #include <gtest/gtest.h>
 
@@ -136,6 +138,27 @@ TEST(Prediction, turnsOfRingsAreLookedAtOnce) {
   EXPECT_FALSE(isLoopSame(ring(4, 15)));
   EXPECT_FALSE(isLoopSame(cudaRing({4, 16, kZigzag, true})));
   EXPECT_TRUE(isLoopSame(ringSum(4, 16, kZigzag)));
+}
+
+TEST(Prediction, touchesRunsThatLieCloseAtOnce) {
+  constexpr int64_t kArena = 3 * kLargePageBytes + 5 * kSmallPageBytes + 7;
+  for (int64_t gap : {0, 1, 4095, 4096, 4097, 8191, 8192, 9000})
+    for (int64_t page : {kSmallPageBytes, kLargePageBytes})
+      for (int64_t begin : {int64_t(0), page - 1, 5 * kLargePageBytes / 2}) {
+        SCOPED_TRACE(testing::Message() << gap << " " << page << " " << begin);
+        int64_t bytes = 100, stride = bytes + page - kSmallPageBytes + gap,
+                count = std::min<int64_t>((kArena - begin) / stride, 90);
+        TouchedMemory together(kArena), oneByOne(kArena);
+        together.touch(begin, bytes, count, stride);
+        for (int64_t i = 0; i < count; ++i)
+          oneByOne.touch(begin + i * stride, bytes);
+        EXPECT_EQ(together.bytes(), oneByOne.bytes());
+      }
+  // More than anybody waits for one by one.
+  constexpr int64_t kRuns = int64_t(1) << 44;
+  TouchedMemory many(16 * kRuns);
+  many.touch(0, 8, kRuns, 16);
+  EXPECT_EQ(many.bytes(), 16 * kRuns);
 }
 
 TEST(Prediction, countsWhatKernelsMultiplyInEachTurn) {

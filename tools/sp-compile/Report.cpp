@@ -147,8 +147,7 @@ int64_t mlir::sp::constantBytesOf(ModuleOp module) {
 }
 
 FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
-                                     const EmittedProgram &program,
-                                     double seconds) {
+                                     const EmittedProgram &program) {
   MeshOp meshOp = getMesh(module);
   json mesh = json::object(), bytes = json::array(), flops = json::array(),
        peak = json::array(), far = json::array(), read = json::array(),
@@ -183,7 +182,6 @@ FailureOr<json> mlir::sp::makeReport(ModuleOp module, json attentions,
               {"mesh", mesh},
               {"ranks", meshOp.getRanks()},
               {"target", program.isCuda ? "cuda" : "cpu"},
-              {"seconds", seconds},
               {"attentions", std::move(attentions)},
               {"bytesSentPerRank", bytes},
               {"flopsPerRank", flops},

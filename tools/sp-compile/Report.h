@@ -17,11 +17,11 @@ nlohmann::json describeAttentions(ModuleOp module);
 /// that the model captures. Every rank has them.
 int64_t constantBytesOf(ModuleOp module);
 
-/// The report of a compilation; `attentions` from describeAttentions, `module`
-/// past Memory. Fails with a diagnostic where the plan makes no sense.
+/// The report of a compilation, but for the time that it and this take;
+/// `attentions` from describeAttentions, `module` past Memory. Fails with a
+/// diagnostic where the plan makes no sense.
 FailureOr<nlohmann::json> makeReport(ModuleOp module, nlohmann::json attentions,
-                                     const EmittedProgram &program,
-                                     double seconds);
+                                     const EmittedProgram &program);
 
 } // namespace mlir::sp
 

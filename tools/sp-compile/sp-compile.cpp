@@ -207,9 +207,8 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
     return failure();
   if (!reports())
     return success();
-  double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   FailureOr<nlohmann::json> report =
-      makeReport(module, std::move(attentions), *program, seconds);
+      makeReport(module, std::move(attentions), *program);
   if (failed(report))
     return failure();
   (*report)["arguments"] = describeArguments(module, arguments);
@@ -217,6 +216,8 @@ LogicalResult Compilation::emit(ModuleOp module, const Target &target) {
   (*report)["atPeak"] = describePeak(module, arguments, beside);
   (*report)["warnings"] = describeWarnings(warnings);
   (*report)["decisions"] = describeDecisions(log);
+  (*report)["seconds"] =
+      std::chrono::duration<double>(Clock::now() - begin).count();
   if (options.explain)
     printExplanation(log, *report,
                      stopsAt("spx") ? llvm::outs() : llvm::errs());

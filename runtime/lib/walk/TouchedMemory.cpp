@@ -29,4 +29,17 @@ void TouchedMemory::touch(int64_t offset, int64_t bytes) {
   total += end - begin;
 }
 
+void TouchedMemory::touch(int64_t offset, int64_t bytes, int64_t count,
+                          int64_t stride) {
+  if (bytes <= 0 || count <= 0)
+    return;
+  int64_t reach = (count - 1) * stride + bytes;
+  // Where no page fits between two runs, each holds some of a run. Large pages
+  // come first, so that the last is the smallest.
+  if (stride - bytes < pageAt(offset + reach - 1))
+    return touch(offset, reach);
+  for (int64_t i = 0; i < count; ++i)
+    touch(offset + i * stride, bytes);
+}
+
 } // namespace sprt

@@ -13,6 +13,8 @@ public:
   explicit TouchedMemory(int64_t arenaBytes) : arenaBytes(arenaBytes) {}
 
   void touch(int64_t offset, int64_t bytes);
+  /// So many runs of bytes, `stride` from each to the next.
+  void touch(int64_t offset, int64_t bytes, int64_t count, int64_t stride);
   /// Of the arena: its last page counts up to the arena's end.
   int64_t bytes() const { return total; }
 

@@ -13,7 +13,7 @@ Status TouchingWalk::touch(const plan::ViewT &view) {
   std::byte *data = nullptr;
   if (Status failure = rank.resolve(view, scope, data))
     return failure;
-  touch(data, view.bytes);
+  touch(data, view.bytes, 1, view.bytes);
   return Status::success();
 }
 
@@ -32,18 +32,17 @@ Status TouchingWalk::touch(const plan::ViewT &view,
   if (Status failure = rank.resolve(view, scope, data))
     return failure;
   int64_t batch = view.bytes / batches;
-  for (int64_t i = 0; i < batches; ++i)
-    touch(data + i * batch,
-          strides[0] == 0 ? batch : batch / strides[0] * strides[1] * rows);
+  touch(data, strides[0] == 0 ? batch : batch / strides[0] * strides[1] * rows,
+        batches, batch);
   return Status::success();
 }
 
 void TouchingWalk::touch(const Message &message) {
   for (const Piece &piece : message)
-    for (int64_t i = 0; i < piece.counts[0]; ++i)
-      touch(piece.base + i * piece.strides[0],
-            (piece.counts[1] - 1) * piece.strides[1] +
-                (piece.counts[2] - 1) * piece.strides[2] + piece.inner);
+    touch(piece.base,
+          (piece.counts[1] - 1) * piece.strides[1] +
+              (piece.counts[2] - 1) * piece.strides[2] + piece.inner,
+          piece.counts[0], piece.strides[0]);
 }
 
 bool TouchingWalk::areOfAnyBatch(uint32_t number) {
@@ -66,10 +65,11 @@ Status TouchingWalk::touchOfAnyBatch(const plan::SendRecvT &transfer) {
   return Status::success();
 }
 
-void TouchingWalk::touch(const std::byte *data, int64_t bytes) {
+void TouchingWalk::touch(const std::byte *data, int64_t bytes, int64_t count,
+                         int64_t stride) {
   int64_t offset = 0;
   if (rank.arenaOffsetOf(data, offset))
-    memory.touch(offset, bytes);
+    memory.touch(offset, bytes, count, stride);
 }
 
 } // namespace sprt

@@ -60,7 +60,9 @@ protected:
   TouchedMemory memory, far;
 
 private:
-  void touch(const std::byte *data, int64_t bytes);
+  /// So many runs of bytes, `stride` from each to the next.
+  void touch(const std::byte *data, int64_t bytes, int64_t count,
+             int64_t stride);
 };
 
 } // namespace sprt
