@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +33,6 @@ def save(
     Raises ValueError for an array or metadata of a name that the files need for themselves, OSError
     where that cannot be written, and ImportError without the package safetensors.
     """
-    from safetensors.numpy import save_file
-
     for what, names, own in (("an array", arrays, "__metadata__"), ("metadata", metadata, _SIZE)):
         if own in names:
             raise ValueError(
@@ -49,8 +49,7 @@ def save(
     places: dict[str, str] = {}
     for number, part in enumerate(parts, 1):
         file = f"model-{max(time, 1):05}-{number:05}-of-{len(parts):05}.safetensors"
-        save_file(part, target / file)
-        _keep(target / file)
+        _write(target / file, part)
         places |= dict.fromkeys(part, file)
     total = sum(array.nbytes for array in arrays.values())
     index = {"metadata": {_SIZE: total, **metadata}, "weight_map": places}
@@ -66,6 +65,35 @@ def save(
         # Whose folder it is, nobody knows.
         if (is_other or path.name.startswith(".sprt-")) and (path.is_symlink() or not path.is_dir()):
             path.unlink(missing_ok=True)
+
+
+def _write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write a file of safetensors that is not there yet.
+
+    Whoever is killed meanwhile leaves it, by a name that the next one clears. The package would leave a
+    draft under any name, or hold all bytes once more: it says the order and how types are called.
+    """
+    from safetensors.numpy import save
+
+    empty = save({name: np.empty(0, array.dtype) for name, array in arrays.items()})
+    header = json.loads(empty[8 : 8 + int.from_bytes(empty[:8], "little")])
+    end = 0
+    for name, entry in header.items():
+        begin, end = end, end + arrays[name].nbytes
+        entry |= {"shape": arrays[name].shape, "data_offsets": [begin, end]}
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "xb") as file:
+        try:
+            file.write(len(text).to_bytes(8, "little") + text)
+            for name in header:
+                array = arrays[name].astype(arrays[name].dtype.newbyteorder("<"), copy=False)
+                file.write(array.reshape(-1).view(np.uint8))
+            file.flush()
+            _keep(path)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
 
 
 def _time_of(name: str) -> int:
@@ -104,7 +132,7 @@ def load(
             _check_regular(path.with_name(reading))
             try:
                 loaded = load_file(path.with_name(reading))
-            except (AttributeError, KeyError) as error:
+            except (AttributeError, KeyError, TypeError) as error:
                 raise ValueError(f"it has elements of a type that NumPy lacks: {error}") from None
             own = {name for name, place in places.items() if place == file}
             if own != loaded.keys():
@@ -145,17 +173,35 @@ def _check_regular(path: Path) -> None:
 def _read_index(path: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Which file has which array, and what else was saved."""
     _check_regular(path)
-    index = json.loads(path.read_text())
+    content = path.read_bytes()
+    if content.startswith(codecs.BOM_UTF8):
+        raise ValueError("expected JSON but it begins with a byte order mark; write it as UTF-8 without one")
+    index = json.loads(content.decode(), parse_constant=_refuse_constant)
     places = index.get("weight_map") if isinstance(index, dict) else None
-    if not isinstance(places, dict) or not all(
-        isinstance(file, str) and Path(file).name for file in places.values()
-    ):
+    if not isinstance(places, dict):
         raise ValueError("it has no weight_map that says the file of each array")
+    for name, file in places.items():
+        if not isinstance(file, str) or os.path.splitext(file)[1] != ".safetensors":
+            raise ValueError(
+                "it has no weight_map that says the file of each array: "
+                f"expected a .safetensors file for {name} but got {_excerpt(file)}"
+            )
     metadata = index.get("metadata", {})
     if not isinstance(metadata, dict):
-        raise ValueError("its metadata is no object")
+        raise ValueError(f"expected metadata to be an object but got {_excerpt(metadata)}")
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in metadata.items()}
     return places, texts
+
+
+def _refuse_constant(text: str) -> None:
+    """NaN and infinities, which JSON lacks."""
+    raise ValueError(f"expected JSON but got {text}, which it lacks")
+
+
+def _excerpt(value: Any) -> str:
+    most = 60
+    text = json.dumps(value)
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _listed(problems: Sequence[str]) -> str:

@@ -52,6 +52,48 @@ def test_what_is_no_file_is_not_read(folder, file, make):
         load(folder, WANTED)
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"metadata": 3}, "expected metadata to be an object but got 3"),
+        ({"metadata": None}, "expected metadata to be an object but got null"),
+        ({"metadata": {"step": float("nan")}}, "expected JSON but got NaN"),
+        ({"weight_map": {"w": "w.npz"}}, 'expected a .safetensors file for w but got "w.npz"'),
+        ({"weight_map": {"w": f"{DATA}/"}}, f'expected a .safetensors file for w but got "{DATA}/"'),
+        ({"weight_map": {"w": ["x" * 100]}}, r'expected a .safetensors file for w but got \["x{58}\.\.\.'),
+    ],
+)
+def test_an_index_says_what_it_must(folder, changed, said):
+    index = json.loads((folder / INDEX).read_text())
+    (folder / INDEX).write_text(json.dumps(index | changed))
+    with pytest.raises(CheckpointError, match=f"but {INDEX} cannot be read: .*{said}"):
+        load(folder, WANTED)
+
+
+def test_a_byte_order_mark_is_refused(folder):
+    (folder / INDEX).write_bytes(b"\xef\xbb\xbf" + (folder / INDEX).read_bytes())
+    with pytest.raises(CheckpointError, match="begins with a byte order mark; write it as UTF-8 without one"):
+        load(folder, WANTED)
+
+
+def test_files_are_those_of_safetensors(folder):
+    """As the package writes them, byte for byte, for all types that it reads."""
+    import ml_dtypes
+    from safetensors.numpy import save_file
+
+    arrays = {
+        f"a.{dtype}": np.arange(count).astype(dtype)
+        for count, dtype in enumerate((bool, "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", ">f8"))
+    }
+    arrays |= {"größe": np.ones((2, 3), ml_dtypes.bfloat16).T, "one": np.float32(3).reshape(())}
+    save(folder, arrays, {})
+    (file,) = folder.glob("*.safetensors")
+    save_file({name: np.asarray(each, order="C") for name, each in arrays.items()}, folder / "theirs")
+    assert file.read_bytes() == (folder / "theirs").read_bytes()
+    got, _ = load(folder, {name: (each.shape, each.dtype.newbyteorder("=")) for name, each in arrays.items()})
+    assert all((a == b).all() for a, b in zip(got, arrays.values(), strict=True))
+
+
 def test_folders_are_left_alone(folder):
     later = "model-00007-00001-of-00002.safetensors"
     endless = f"model-{2**63 - 1}-00001-of-00001.safetensors"

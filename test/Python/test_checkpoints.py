@@ -160,9 +160,10 @@ def test_keeps_the_old_one_until_the_new_one_is_whole(tmp_path, batch, monkeypat
         raise OSError("no space left")
 
     with monkeypatch.context() as patched:
-        patched.setattr("safetensors.numpy.save_file", fails)
+        patched.setattr("spmlir.checkpoints._keep", fails)
         with pytest.raises(OSError, match="no space"):
             one.save(tmp_path / "state", step=1)
+    assert len(list((tmp_path / "state").iterdir())) == 2
     assert one.load(tmp_path / "state") == {"step": "0"}
 
 
@@ -204,6 +205,11 @@ KILLED = """
 import os, signal, sys
 import numpy as np
 import spmlir.checkpoints as checkpoints
+if sys.argv[2] == "0":  # a file of more than a block ends it
+    import resource
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 calls = 0
 def killed(*_):
     global calls
@@ -211,19 +217,19 @@ def killed(*_):
     if calls == int(sys.argv[2]):
         os.kill(os.getpid(), signal.SIGKILL)
 checkpoints._keep = killed
-checkpoints.save(sys.argv[1], {"w": np.full(4, 2.0)}, {})
+checkpoints.save(sys.argv[1], {"w": np.full(4096, 2.0)}, {})
 """
 
 
-@pytest.mark.parametrize("when", [1, 2, 3, 4])
+@pytest.mark.parametrize("when", [0, 1, 2, 3, 4])
 def test_whoever_is_killed_leaves_a_checkpoint(tmp_path, when):
     folder = tmp_path / "state"
-    wanted = {"w": ((4,), np.dtype(float))}
-    spmlir.checkpoints.save(folder, {"w": np.full(4, 1.0)}, {})
+    wanted = {"w": ((4096,), np.dtype(float))}
+    spmlir.checkpoints.save(folder, {"w": np.full(4096, 1.0)}, {})
     killed = subprocess.run([sys.executable, "-c", KILLED, folder, str(when)])
-    assert killed.returncode == -signal.SIGKILL
+    assert killed.returncode == -(signal.SIGKILL if when else signal.SIGXFSZ)
     # After the fourth time the index is the new one.
     assert spmlir.checkpoints.load(folder, wanted)[0][0][0] == (2.0 if when == 4 else 1.0)
-    spmlir.checkpoints.save(folder, {"w": np.full(4, 3.0)}, {})
+    spmlir.checkpoints.save(folder, {"w": np.full(4096, 3.0)}, {})
     assert spmlir.checkpoints.load(folder, wanted)[0][0][0] == 3.0
     assert len(list(folder.iterdir())) == 2

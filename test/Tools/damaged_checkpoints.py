@@ -65,6 +65,20 @@ damage("unread", lambda _: b"{", INDEX)
 damage("list", lambda _: b"[]", INDEX)
 damage("deep", lambda _: b"[" * 200_000, INDEX)
 damage("nameless", lambda _: b'{"weight_map": {"arg0": ""}}', INDEX)
+
+
+def index(**fields: object) -> Callable[[bytes], bytes]:
+    """Changes what the index says."""
+    return lambda content: json.dumps(json.loads(content) | fields).encode()
+
+
+damage("noted-number", index(metadata=3), INDEX)
+damage("noted-null", index(metadata=None), INDEX)
+damage("npz", index(weight_map={"arg0": "arg0.npz"}), INDEX)
+damage("marked", lambda content: b"\xef\xbb\xbf" + content, INDEX)
+for number, step in enumerate(("abc", -7, 1.5, str(10**23 - 1), "9" * 100, None)):
+    damage(f"step{number}", index(metadata={"step": step}), INDEX)
+damage("stepless", index(metadata={"note": "warm"}), INDEX)
 for name, file in (("index-folder", INDEX), ("data-folder", data)):
     (copy(name) / file).unlink()
     (folder / name / file).mkdir()

@@ -25,6 +25,7 @@ using Json = nlohmann::ordered_json;
 constexpr char kIndex[] = "model.safetensors.index.json";
 /// Of what an index notes, these say bytes and steps.
 constexpr char kSize[] = "total_size", kStep[] = "step";
+constexpr char kByteOrderMark[] = "\xEF\xBB\xBF";
 /// Of one file, unless a single array is larger.
 constexpr uint64_t kMostBytes = uint64_t(4) << 30;
 /// Of an index: some ten million arrays.
@@ -128,6 +129,31 @@ bool readText(const fs::path &path, std::string &out_text) {
          cannot("read", path, errno ? errno : EIO);
 }
 
+/// A value as JSON, if it is not long.
+std::string excerpt(const Json &value) {
+  constexpr size_t kMost = 60;
+  std::string text = value.dump(-1, ' ', /*ensure_ascii=*/true,
+                                Json::error_handler_t::replace);
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
+/// What is wrong with an index, or "".
+std::string problemOf(const Json &index) {
+  if (!index.is_object() || !index.contains("weight_map") ||
+      !index["weight_map"].is_object())
+    return "expected a JSON object whose \"weight_map\" names a file for each "
+           "array";
+  for (const auto &[name, place] : index["weight_map"].items())
+    if (!place.is_string() ||
+        fs::path(place.get<std::string>()).extension() != ".safetensors")
+      return "expected a .safetensors file for \"" + name + "\" but got " +
+             excerpt(place);
+  if (index.contains("metadata") && !index["metadata"].is_object())
+    return "expected \"metadata\" to be an object but got " +
+           excerpt(index["metadata"]);
+  return "";
+}
+
 /// Which file has which arrays; and what was noted of them.
 bool readIndex(const fs::path &path,
                std::map<std::string, std::set<std::string>> &out_files,
@@ -135,31 +161,24 @@ bool readIndex(const fs::path &path,
   std::string text;
   if (!readText(path, text))
     return false;
-  Json index = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  bool isIndex = index.is_object() && index["weight_map"].is_object();
-  if (isIndex)
-    for (const auto &[name, place] : index["weight_map"].items()) {
-      isIndex &= place.is_string();
-      if (isIndex)
-        out_files[fs::path(place.get<std::string>()).filename()].insert(name);
-    }
-  if (!isIndex) {
-    printError(path.string() +
-               ": expected a JSON object whose \"weight_map\" names a file for "
-               "each array; the checkpoint is damaged");
+  // Which the parser would pass over, as others do not.
+  if (text.rfind(kByteOrderMark, 0) == 0) {
+    printError(path.string() + ": expected JSON but it begins with a byte "
+                               "order mark; write it as UTF-8 without one");
     return false;
   }
-  if (index["metadata"].is_object())
+  const Json index = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (std::string problem = problemOf(index); !problem.empty()) {
+    printError(path.string() + ": " + problem + "; the checkpoint is damaged");
+    return false;
+  }
+  for (const auto &[name, place] : index["weight_map"].items())
+    out_files[fs::path(place.get<std::string>()).filename()].insert(name);
+  if (index.contains("metadata"))
     for (const auto &[name, value] : index["metadata"].items())
       out_loaded.notes[name] =
           value.is_string() ? value.get<std::string>() : value.dump();
   out_loaded.notes.erase(kSize);
-  // Another text as a step, since any may be noted.
-  int64_t &step = out_loaded.step;
-  if (!parseNumber(out_loaded.notes[kStep], step) || step < 0 ||
-      step > kMostSteps)
-    step = 0;
-  out_loaded.notes.erase(kStep);
   return true;
 }
 
@@ -256,6 +275,20 @@ bool loadState(const std::string &folder, const sprt_program *program,
   return false;
 }
 
+bool countSteps(const std::string &folder, const Checkpoint &loaded,
+                int64_t &out_steps) {
+  out_steps = 0;
+  auto note = loaded.notes.find(kStep);
+  if (note == loaded.notes.end() || (parseNumber(note->second, out_steps) &&
+                                     out_steps >= 0 && out_steps <= kMostSteps))
+    return true;
+  printError((fs::path(folder) / kIndex).string() +
+             ": expected a \"step\" from 0 to " + std::to_string(kMostSteps) +
+             ", from which --save goes on, but got " + excerpt(note->second) +
+             "; write the number there, or leave \"step\" out of the metadata");
+  return false;
+}
+
 bool prepareSave(const std::string &folder, const sprt_program *program,
                  const std::vector<StateArray> &state) {
   if (state.empty()) {
@@ -324,8 +357,10 @@ bool saveState(const std::string &folder, const std::vector<StateArray> &state,
     if (failed(sprt_arrays_write(arrays, path.c_str())) || !keep(path))
       return false;
   }
-  Json notes = {{kSize, total}, {kStep, std::to_string(from.step + steps)}};
-  notes.update(Json(from.notes));
+  Json notes = {{kSize, total}, {kStep, std::to_string(steps)}};
+  for (const auto &[name, text] : from.notes)
+    if (name != kStep)
+      notes[name] = text;
   Json index = {{"metadata", notes}, {"weight_map", places}};
   if (!replaceIndex(folder,
                     index.dump(2, ' ', false, Json::error_handler_t::replace) +

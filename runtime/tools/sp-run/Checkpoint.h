@@ -31,8 +31,8 @@ bool stateOf(const sprt_program *program, sprt_session *session,
 struct Checkpoint {
   std::vector<ArraysPtr> owners;
   std::map<int64_t, sprt_array> arrays; ///< by input
-  int64_t step = 0;                     ///< how many made it
-  /// What else was saved with it, by name.
+  /// What else was saved with it, by name: any text, of how many steps made it
+  /// as well.
   std::map<std::string, std::string> notes;
 };
 
@@ -41,13 +41,18 @@ struct Checkpoint {
 bool loadState(const std::string &folder, const sprt_program *program,
                const std::vector<StateArray> &state, Checkpoint &out_loaded);
 
+/// How many steps made what was read from the folder of `--load`, 0 where that
+/// is not noted: `--save` goes on from there. False after a diagnostic.
+bool countSteps(const std::string &folder, const Checkpoint &loaded,
+                int64_t &out_steps);
+
 /// Makes the folder of `--save` unless it is there, and finds out whether an
 /// index can be written: asked before long work. False after a diagnostic.
 bool prepareSave(const std::string &folder, const sprt_program *program,
                  const std::vector<StateArray> &state);
 
-/// Writes what `results` have of the state that so many steps have made of
-/// `from`, whose notes it keeps. False after a diagnostic.
+/// Writes what `results` have of the state, which so many steps have made, of
+/// `from` at the last, whose notes it keeps. False after a diagnostic.
 bool saveState(const std::string &folder, const std::vector<StateArray> &state,
                const std::vector<sprt_array> &results, const Checkpoint &from,
                int64_t steps);

@@ -100,6 +100,9 @@ int run(Options options, bool &out_abandons) {
     return kFailed;
   if (!options.load.empty() && !loadState(options.load, loaded, state, from))
     return kFailed;
+  int64_t before = 0;
+  if (!options.save.empty() && !countSteps(options.load, from, before))
+    return kFailed;
   Options mine = options;
   if (!speaks)
     mine.saveInputs.clear();
@@ -123,7 +126,8 @@ int run(Options options, bool &out_abandons) {
   Errors errors;
   printSummary(loaded, created, options, timings);
   if (!options.save.empty())
-    passed &= saveState(options.save, state, results, from, options.steps);
+    passed &=
+        saveState(options.save, state, results, from, before + options.steps);
   if (!options.outputs.empty())
     passed &=
         !failed(sprt_arrays_write(resultOwner.get(), options.outputs.c_str()));
