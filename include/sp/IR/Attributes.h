@@ -22,9 +22,9 @@ inline constexpr llvm::StringLiteral kTurns = "sp.turns";
 /// From Partition: of a loop that goes through the rows of the batch, by its
 /// counter; what documents say inside is that of the row (flag).
 inline constexpr llvm::StringLiteral kRowsOfBatch = "sp.rows_of_batch";
-/// From Partition: of a reshape, for each axis by which a rank has one row, or
-/// one run of rows, the dimension of the result in which it lies; shapes do not
-/// tell this from other dimensions of one (axis = number).
+/// From Partition: of a reshape where a rank has one row by some axis, or one
+/// run of rows, the dimension of the result in which each axis deals; shapes do
+/// not tell the row from other dimensions of one (axis = number).
 inline constexpr llvm::StringLiteral kOneRow = "sp.one_row";
 /// Within Partition: of a loop over rows of a dealt dimension why every rank
 /// runs all of its trips (text).
