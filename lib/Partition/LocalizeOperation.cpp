@@ -220,6 +220,9 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
   Operation *local = builder.clone(*op, mapping);
   local->setOperands(operands);
   local->removeAttr(kShardings);
+  for (auto [index, result] : llvm::enumerate(local->getResults()))
+    result.setType(localType(getElementTypeOrSelf(result.getType()),
+                             assignment.results[index]));
   auto gather = dyn_cast<stablehlo::GatherOp>(local);
   SmallVector<Value> areOwn;
   builder.setInsertionPoint(local);
@@ -227,9 +230,6 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
     areOwn.push_back(pickOwn(builder, local, *factor.pickedBy,
                              factor.operands[0].second, onlyLayout(dim)));
   builder.setInsertionPointAfter(local);
-  for (auto [index, result] : llvm::enumerate(local->getResults()))
-    result.setType(localType(getElementTypeOrSelf(result.getType()),
-                             assignment.results[index]));
   fitAttributes(local);
   if (isProduct(op))
     losses.multiply(op, local, assignment, builder.getBlock());
@@ -242,7 +242,7 @@ Localizer::emitByFactors(Operation *op, ArrayRef<SmallVector<DimAttr>> wanted) {
   SmallVector<Value> results(local->getResults());
   if (gather)
     for (Value isOwn : areOwn)
-      results[0] = maskForeign(builder, gather, results[0], isOwn);
+      results[0] = maskForeign(builder, results[0], isOwn);
   SmallVector<Type> types(local->getResultTypes());
   bool isSum = isReduced
                    ? assignment.reductions[0].first.reduction == Reduction::Sum

@@ -210,7 +210,7 @@ public:
       : builder(builder), loc(op->getLoc()), op(op), dim(dim), layout(layout),
         picks(Picks::of(op)), indices(op->getOpOperand(number)) {}
 
-  /// Whether an index is of the rank's.
+  /// Which elements of a gather's result are the rank's.
   Value emit();
 
 private:
@@ -324,7 +324,15 @@ Value OwnPicks::emit() {
   }
   indices.set(rows);
   picks.setIn(op);
-  return there;
+  if (!isa<stablehlo::GatherOp>(op))
+    return Value();
+  RankedTensorType type = typeOf(op->getResult(0));
+  SmallVector<int64_t> batch = llvm::to_vector(llvm::seq(type.getRank()));
+  llvm::erase_if(batch, [&](int64_t dim) {
+    return llvm::is_contained(picks.windowDims, dim);
+  });
+  return stablehlo::BroadcastInDimOp::create(
+      builder, loc, type.clone(builder.getI1Type()), there, batch);
 }
 
 Value mlir::sp::pickOwn(OpBuilder &builder, Operation *op, unsigned indices,
@@ -332,18 +340,8 @@ Value mlir::sp::pickOwn(OpBuilder &builder, Operation *op, unsigned indices,
   return OwnPicks(builder, op, indices, dim, layout).emit();
 }
 
-Value mlir::sp::maskForeign(OpBuilder &builder, stablehlo::GatherOp op,
-                            Value picked, Value isOwn) {
-  auto type = cast<RankedTensorType>(op.getType());
-  SmallVector<int64_t> batch;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (!llvm::is_contained(op.getDimensionNumbers().getOffsetDims(), dim))
-      batch.push_back(dim);
-  Value mask = stablehlo::BroadcastInDimOp::create(
-      builder, op.getLoc(),
-      RankedTensorType::get(type.getShape(), builder.getI1Type()), isOwn,
-      batch);
+Value mlir::sp::maskForeign(OpBuilder &builder, Value picked, Value areOwn) {
   return stablehlo::SelectOp::create(
-      builder, op.getLoc(), mask, picked,
-      neutralSplat(builder, op.getLoc(), type, Reduction::Sum));
+      builder, picked.getLoc(), areOwn, picked,
+      neutralSplat(builder, picked.getLoc(), typeOf(picked), Reduction::Sum));
 }

@@ -15,13 +15,12 @@ bool hasPicks(LayoutAttr layout);
 /// positions along dimension `dim` of its first operand, which `layout` deals:
 /// operand `indices` says in which rows these are, one by one where windows
 /// have several; those of other ranks are out of bounds, which a scatter leaves
-/// out. Whether an index is of the rank's, in the shape of indices.
+/// out. Which elements of a gather's result are the rank's.
 Value pickOwn(OpBuilder &builder, Operation *op, unsigned indices, unsigned dim,
               LayoutAttr layout);
 
-/// What a gather makes, where indices are the rank's own, and 0 elsewhere.
-Value maskForeign(OpBuilder &builder, stablehlo::GatherOp op, Value picked,
-                  Value isOwn);
+/// What a gather makes, where elements are the rank's own, and 0 elsewhere.
+Value maskForeign(OpBuilder &builder, Value picked, Value areOwn);
 
 } // namespace mlir::sp
 

@@ -160,9 +160,7 @@ Value Localizer::emitUpdateSlice(stablehlo::DynamicUpdateSliceOp op,
     partial.push_back(index);
     // Rows that ranks share go to where they are known to be written.
     DimAttr own = lookup(op.getUpdate()).dims[index];
-    std::optional<int64_t> start =
-        evaluateScalar(op.getStartIndices()[index],
-                       [](Value) { return std::optional<int64_t>(); });
+    std::optional<int64_t> start = evaluateScalar(op.getStartIndices()[index]);
     if (start && isDealt(own) && canRedeal(own, dim)) {
       updateDims[index] = own;
       constants[index] =

@@ -109,6 +109,12 @@ def parts(x: jax.Array, starts: jax.Array, count: int) -> jax.Array:
     return jax.vmap(lambda rows, start: jax.lax.dynamic_slice_in_dim(rows, start, count, 0))(x, starts)
 
 
+def windows(x: jax.Array, starts: jax.Array) -> jax.Array:
+    """Two rows of all sequences but one, or of the only one, wherever they start."""
+    sizes = max(1, x.shape[0] - 1), 2, x.shape[2]
+    return jax.vmap(lambda start: jax.lax.dynamic_slice(x, (start, start, 0), sizes))(starts)
+
+
 # Each gets rows [batch, sequence, features] and a small number.
 SHIFTS: dict[str, Step] = {
     "first": lambda x, n: 1.5 * x[:, :-n],
@@ -155,6 +161,8 @@ SHIFTS: dict[str, Step] = {
     "picked_parts": lambda x, n: x - 0.5 * parts(x, places(x, n, 1)[:, 0, 0], 2)[:, 1:],
     "put": lambda x, n: (1.5 * x).at[:, n : n + x.shape[1] // 2].set(x[:, : x.shape[1] // 2]),
     "put_last": lambda x, n: jnp.sin(x).at[:, -n:].set(x[:, :n]),
+    # Of sequences, where there are several, and of their rows.
+    "picked_windows": lambda x, n: x - 0.1 * jnp.sum(windows(x, places(x[:1], n, 2)[0, :, 0]), (0, 1, 2)),
     "permuted": lambda x, n: x + 0.5 * x[:, places(x[:1], n, x.shape[1])[0, :, 0]],
     "every_other": lambda x, n: x + jnp.repeat(x[:, ::2], 2, axis=1)[:, : x.shape[1]],
 }

@@ -66,3 +66,22 @@ module @stacks {
     return %w2, %m1, %v1, %n1, %flat : tensor<4x96x96xf32>, tensor<4x96x96xf32>, tensor<4x96x96xf32>, tensor<4x96x96xf32>, tensor<20000xf32>
   }
 }
+
+// -----
+
+// Behind a barrier each value is what it was: a product reads the weight there, and none
+// the moment beside it.
+// CHECK-LABEL: module @barriers
+// CHECK: func.func @main(%{{[^:]*}}: tensor<160x160xf32> {sp.donated_to = 0 : i64, sp.sharding = #sp.sharding<{{\[\[}}160], [160]]>}
+// CHECK-SAME: %{{[^:]*}}: tensor<160x160xf32> {sp.donated_to = 1 : i64, sp.sharding = #sp.sharding<{{\[\[}}160 by <contiguous 160 on "sp" of 4>], [160]]>}
+module @barriers {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func @main(%w: tensor<160x160xf32> {sp.donated_to = 0 : i64}, %moment: tensor<160x160xf32> {sp.donated_to = 1 : i64}, %x: tensor<160x160xf32>)
+      -> (tensor<160x160xf32>, tensor<160x160xf32>) {
+    %b:2 = stablehlo.optimization_barrier %moment, %w : tensor<160x160xf32>, tensor<160x160xf32>
+    %y = stablehlo.dot_general %x, %b#1, contracting_dims = [1] x [0] : (tensor<160x160xf32>, tensor<160x160xf32>) -> tensor<160x160xf32>
+    %m = stablehlo.add %b#0, %y : tensor<160x160xf32>
+    %n = stablehlo.subtract %w, %m : tensor<160x160xf32>
+    return %n, %m : tensor<160x160xf32>, tensor<160x160xf32>
+  }
+}

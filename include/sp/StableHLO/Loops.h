@@ -17,12 +17,13 @@ struct CountedLoop {
 std::optional<CountedLoop> countLoop(stablehlo::WhileOp loop);
 std::optional<int64_t> countTrips(stablehlo::WhileOp loop);
 
-/// An integer of a loop's body as its type holds it, where some values are
-/// known (which may be given beyond that); nothing where more goes into it than
-/// those and constants.
-std::optional<int64_t>
-evaluateScalar(Value value,
-               llvm::function_ref<std::optional<int64_t>(Value)> known);
+/// An integer of a loop's body as its type holds it, or one that all elements
+/// are, where some values are known (which may be given beyond that); nothing
+/// where more goes into it than those and constants.
+std::optional<int64_t> evaluateScalar(
+    Value value,
+    llvm::function_ref<std::optional<int64_t>(Value)> known =
+        [](Value) -> std::optional<int64_t> { return std::nullopt; });
 
 /// An integer that a loop carries and adds a constant to in every turn.
 struct Induction {

@@ -31,9 +31,6 @@ static std::optional<int64_t> numberIn(ScanLoop &scan, Value value,
       if (std::optional<Induction> own =
               scan.carried[argument.getArgNumber()].induction)
         return own->at(trip);
-    if (known.getDefiningOp<stablehlo::BroadcastInDimOp>() ||
-        known.getDefiningOp<stablehlo::ReshapeOp>())
-      return numberIn(scan, known.getDefiningOp()->getOperand(0), trip);
     return std::nullopt;
   });
 }

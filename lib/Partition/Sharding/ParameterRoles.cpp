@@ -67,6 +67,11 @@ private:
     uses.isWeight |= !moves && !isa<stablehlo::ReduceOp>(op);
     if (!moves)
       return;
+    if (isa<stablehlo::OptimizationBarrierOp>(op)) {
+      follow(
+          {op->getResult(use.getOperandNumber()), from.isInPlace, from.dims});
+      return;
+    }
     follow({op->getResult(0), false, dimsBehind(op, from)});
     if (isa<stablehlo::SliceOp, stablehlo::DynamicSliceOp>(op))
       for (auto [dim, before, after] : llvm::zip_equal(
@@ -87,11 +92,10 @@ private:
         dims[to] = from.dims[dim];
     } else if (isa<stablehlo::ReshapeOp>(op)) {
       // By the elements that a step along each takes, and all of them.
-      int64_t end = countOf(shapeOf(made)), before = end;
+      int64_t end = countOf(shapeOf(made));
       for (auto [to, size] : llvm::enumerate(shapeOf(made))) {
-        int64_t last = end;
+        int64_t last = end, before = countOf(shapeOf(made));
         end /= std::max<int64_t>(size, 1);
-        before = countOf(shapeOf(made));
         for (auto [dim, other] : llvm::enumerate(shapeOf(from.value))) {
           int64_t begin = before / std::max<int64_t>(other, 1);
           if (begin <= end && last <= before && size > 1)

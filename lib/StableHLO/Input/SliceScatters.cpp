@@ -14,7 +14,6 @@
 #include "sp/StableHLO/TensorTypes.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/IR/Matchers.h"
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_SLICESCATTERSPASS
@@ -32,19 +31,6 @@ static bool isReplaced(stablehlo::ScatterOp op) {
          end->getOperand(0) == body.getArgument(1);
 }
 
-/// The only element of an index, if it is known.
-static std::optional<int64_t> numberOf(Value value) {
-  return evaluateScalar(value, [](Value known) -> std::optional<int64_t> {
-    if (known.getDefiningOp<stablehlo::BroadcastInDimOp>() ||
-        known.getDefiningOp<stablehlo::ReshapeOp>())
-      return numberOf(known.getDefiningOp()->getOperand(0));
-    DenseIntElementsAttr constant;
-    return matchPattern(known, m_Constant(&constant)) && constant.isSplat()
-               ? std::optional(constant.getSplatValue<APInt>().getSExtValue())
-               : std::nullopt;
-  });
-}
-
 /// The components of the only index, if there is one and they are known.
 static std::optional<SmallVector<int64_t>> componentsOf(Value index) {
   SmallVector<Value> parts{index};
@@ -53,7 +39,7 @@ static std::optional<SmallVector<int64_t>> componentsOf(Value index) {
   SmallVector<int64_t> components;
   for (Value part : parts)
     if (std::optional<int64_t> number =
-            countOf(shapeOf(part)) == 1 ? numberOf(part) : std::nullopt)
+            countOf(shapeOf(part)) == 1 ? evaluateScalar(part) : std::nullopt)
       components.push_back(*number);
   if (components.size() != parts.size())
     return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include "sp/StableHLO/Loops.h"
 #include "sp/StableHLO/Operations.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -87,6 +88,8 @@ mlir::sp::evaluateScalar(Value value,
   auto operand = [&](unsigned number) {
     return evaluateScalar(op->getOperand(number), known);
   };
+  if (isLayout(op) && countOf(shapeOf(op->getOperand(0))) == 1)
+    return operand(0);
   auto isLess = [&](stablehlo::CompareOp compare) -> std::optional<bool> {
     auto lhs = evaluateScalar(compare.getLhs(), known),
          rhs = evaluateScalar(compare.getRhs(), known);
