@@ -22,16 +22,18 @@ HeadPartAttr HeadPartAttr::choose(AxisAttr axis, int64_t ranks, int64_t heads,
     return HeadPartAttr();
   int64_t readers = heads / kvHeads, least = heads, bestKv = 1, bestEach = 1;
   auto consider = [&](int64_t kv, int64_t each) {
-    int64_t most = llvm::divideCeil(kvHeads, kv) * (readers / each);
+    int64_t most =
+        llvm::divideCeil(kvHeads, kv) * llvm::divideCeil(readers, each);
     if (most < least) {
       least = most;
       bestKv = kv;
       bestEach = each;
     }
   };
+  // Padding behind the query heads of one kv head would read the next.
   for (int64_t kv = 1; kv <= ranks; ++kv)
     for (int64_t each = 1; ranks % kv == 0 && each <= ranks / kv; ++each)
-      if (ranks / kv % each == 0 && readers % each == 0 &&
+      if (ranks / kv % each == 0 && (kvHeads == 1 || readers % each == 0) &&
           (each == 1 || kv >= kvHeads))
         consider(kv, each);
   if (least == heads)
@@ -57,6 +59,11 @@ int64_t HeadPartAttr::getFirstKvHead(int64_t kvOwner) const {
 int64_t HeadPartAttr::getFirstHead(int64_t kvOwner, int64_t eachOwner) const {
   return getFirstKvHead(kvOwner) * getEach().getLength() +
          firstOf(getEach(), eachOwner);
+}
+
+int64_t HeadPartAttr::getWholeHeads() const {
+  return getFirstHead(getKv().getRanks() - 1, getEach().getRanks() - 1) +
+         getHeads();
 }
 
 static AtomAttr atomOf(LayoutAttr layout) {

@@ -30,7 +30,8 @@ static void joinSum(stablehlo::AddOp last, AxisTypes &ranks) {
       pending.count() < 2 || pending.kind() != Reduction::Sum)
     return;
   auto type = cast<RankedTensorType>(last.getType());
-  if (!pending.fits(type) || !pending.endsIn(last))
+  if (!pending.fits(type) || !pending.isLinear() ||
+      !pending.isReadBy([&](Operation *user) { return user == last; }))
     return;
   AllReduceOp first = pending.first();
   AxisListAttr axes = first.getAxes();

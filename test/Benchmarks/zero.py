@@ -168,13 +168,16 @@ def main() -> None:
     parser.add_argument("--strategy", default="ulysses")
     parser.add_argument("--remat", action="store_true", help="make layers again for the gradients")
     parser.add_argument(
-        "--kinds", default="0,1,3,jax", help="what to run, the first of which is what others are beside"
+        "--kinds",
+        default="0,1,3,jax",
+        help="what to run, the first of which is what others are beside; jax-remat is jax with --remat alone",
     )
     parser.add_argument("--torch", help="the Python of a torch, to run FSDP2 beside")
     parser.add_argument("--only", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.only:
-        found = gspmd(args) if args.only == "jax" else ours(args, int(args.only))
+        args.remat |= args.only == "jax-remat"
+        found = gspmd(args) if args.only.startswith("jax") else ours(args, int(args.only))
         print(json.dumps(found))
         return
     print(f"`test/Benchmarks/zero.py {' '.join(sys.argv[1:])}`\n")
@@ -185,11 +188,15 @@ def main() -> None:
     print("| | seconds a step | beside the first | MiB a rank | beside the first | MiB sent | last loss |")
     print("|---|---|---|---|---|---|---|")
     base: dict = {}
-    names = {"jax": "JAX GSPMD, FSDP", "torch": "torch FSDP2, gloo"}
+    names = {
+        "jax": "JAX GSPMD, FSDP",
+        "jax-remat": "JAX GSPMD, FSDP, layers made again",
+        "torch": "torch FSDP2, gloo",
+    }
     for kind in [*args.kinds.split(","), *(["torch"] if args.torch else [])]:
         name = names.get(kind, f"--zero={kind}")
         environment = dict(os.environ)
-        if kind == "jax":
+        if kind.startswith("jax"):
             environment["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={args.ranks}"
         command = [sys.executable, *sys.argv, f"--only={kind}"]
         if kind == "torch":

@@ -32,6 +32,7 @@ from decoder import (
     ids,
     layer,
     loss_of,
+    parallel,
     parameters,
     rms_norm,
     sloped,
@@ -238,6 +239,7 @@ TRAINING: dict[str, Callable[[], Made]] = {
     "scan-remat": partial(scanned, jax.checkpoint, 2),
     "loop": indexed,
     "scan-library": partial(scanned, lambda body: body, 1, partial(layer, attend=by_library)),
+    "scan-parallel": partial(scanned, lambda body: body, 1, parallel),
     "slopes": lambda: scanned(
         jax.checkpoint, 2, sloped, slopes=np.random.default_rng(2).standard_normal((LAYERS, HEADS))
     ),

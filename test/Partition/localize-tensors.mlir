@@ -52,3 +52,22 @@ module @words {
     return %x, %next : tensor<8x4xf32>, tensor<11x4xf32>
   }
 }
+
+// -----
+
+// Query heads of one kv head, 2, 2 and 1 of them, of which every rank has the kv head.
+module @readers {
+  sp.mesh @mesh <["sp" = 2, "tp" = 3]> sequence "sp" tensor "tp"
+  // CHECK-LABEL: module @readers
+  // CHECK: sp.attend(
+  // CHECK-SAME: head_part <kv <contiguous 1 on "" of 1> each <contiguous 5 on "tp" of 3>>
+  // CHECK-SAME: (tensor<1x16x2x8xf32>, tensor<1x16x1x8xf32>, tensor<1x16x1x8xf32>)
+  // CHECK: %[[PART:.*]] = stablehlo.dot_general %{{.*}} : (tensor<1x16x16xf32>, tensor<16x40xf32>)
+  // CHECK: sp.all_reduce %[[PART]] sum over ["tp"] of 3 : tensor<1x16x40xf32>
+  func.func @main(%q: tensor<1x32x5x8xf32>, %wo: tensor<40x40xf32>, %k: tensor<1x32x1x8xf32>) -> tensor<1x32x40xf32> {
+    %o = sp.attention(%q, %k, %k) bands [#sp.band<q 0 to 32, k 0 to 32, lo -inf, hi 0>] scale 1.0 plan <axis = "sp", heads = 1, outer = 1, inner = 2, gather = 1, layout = zigzag, placement = head_first> : tensor<1x32x5x8xf32>, tensor<1x32x1x8xf32>, tensor<1x32x1x8xf32> -> tensor<1x32x5x8xf32>
+    %o0 = stablehlo.reshape %o : (tensor<1x32x5x8xf32>) -> tensor<1x32x40xf32>
+    %y = stablehlo.dot_general %o0, %wo, contracting_dims = [2] x [0] : (tensor<1x32x40xf32>, tensor<40x40xf32>) -> tensor<1x32x40xf32>
+    return %y : tensor<1x32x40xf32>
+  }
+}

@@ -122,3 +122,51 @@ module @slices {
     return %r#1, %r#2 : tensor<2xf32>, tensor<2xf32>
   }
 }
+
+// -----
+
+// What two sums add is reduced for each behind the loop; what is read by a third
+// that stays is reduced once, in it.
+
+// CHECK-LABEL: module @shared
+// CHECK: %[[LOOP:.*]]:5 = stablehlo.while
+// CHECK: do {
+// CHECK: stablehlo.add %{{.*}}, %arg0
+// CHECK: %[[TWICE:.*]] = stablehlo.multiply %arg0
+// CHECK: stablehlo.add %{{.*}}, %[[TWICE]]
+// CHECK: sp.all_reduce %{{.*}} sum over ["sp"] of 4 : tensor<8xf32>
+// CHECK-NOT: sp.all_reduce
+// CHECK: stablehlo.return
+// CHECK-DAG: sp.all_reduce %[[LOOP]]#1 sum over ["sp"] of 4 : tensor<8xf32>
+// CHECK-DAG: sp.all_reduce %[[LOOP]]#2 sum over ["sp"] of 4 : tensor<8xf32>
+// CHECK-NOT: sp.all_reduce
+module @shared {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func public @main(%x: tensor<8xf32> {sp.sharding = #sp.sharding<[[32 by <contiguous 32 on "sp" of 4>]]>},
+                         %w: tensor<8xf32> {sp.sharding = #sp.sharding<[[8]]>})
+      -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %trips = stablehlo.constant dense<3> : tensor<i32>
+    %none = stablehlo.constant dense<0.0> : tensor<8xf32>
+    %two = stablehlo.constant dense<2.0> : tensor<8xf32>
+    %r:5 = stablehlo.while(%i = %zero, %a = %none, %b = %none, %c = %none, %d = %w) : tensor<i32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+    cond {
+      %l = stablehlo.compare LT, %i, %trips : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %l : tensor<i1>
+    } do {
+      %s = sp.all_reduce %x sum over ["sp"] of 4 : tensor<8xf32>
+      %na = stablehlo.add %a, %s : tensor<8xf32>
+      %twice = stablehlo.multiply %s, %two : tensor<8xf32>
+      %nb = stablehlo.add %b, %twice : tensor<8xf32>
+      %y = stablehlo.tanh %x : tensor<8xf32>
+      %t = sp.all_reduce %y sum over ["sp"] of 4 : tensor<8xf32>
+      %more = stablehlo.add %t, %t : tensor<8xf32>
+      %nc = stablehlo.add %c, %more : tensor<8xf32>
+      %nd = stablehlo.tanh %t : tensor<8xf32>
+      %ni = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %ni, %na, %nb, %nc, %nd : tensor<i32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+    }
+    return %r#1, %r#2, %r#3, %r#4 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  }
+}

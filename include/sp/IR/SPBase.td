@@ -225,7 +225,7 @@ def Sp_HeadPartAttr : Sp_Attr<"HeadPart", "head_part"> {
     int64_t getHeads() const { return getKvHeads() * getEach().getMaxCount(); }
     int64_t getKvHeads() const { return getKv().getMaxCount(); }
     /// Those of all ranks, and the padding behind the last one's.
-    int64_t getWholeHeads() const { return getWholeKvHeads() * getEach().getLength(); }
+    int64_t getWholeHeads() const;
     int64_t getWholeKvHeads() const { return getFirstKvHead(getKv().getRanks() - 1) + getKvHeads(); }
     /// Numbers that the heads of a rank begin with, which is an owner of each layout.
     int64_t getFirstKvHead(int64_t kvOwner) const;

@@ -3,6 +3,7 @@
 #include "sp/IR/Linearity.h"
 #include "sp/StableHLO/Operations.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -23,12 +24,12 @@ static bool isPlainFactor(Value value) {
 }
 
 bool PendingReduction::isFactor(Value value) const {
-  return factors ? ranks.isAlike(value) : isPlainFactor(value);
+  return factors ? ranks->isAlike(value) : isPlainFactor(value);
 }
 
 bool PendingReduction::reach(Value value) {
   Operation *op = value.getDefiningOp();
-  if (!op || op->getNumResults() != 1 || op->getBlock() != &body)
+  if (!op || op->getNumResults() != 1 || op->getBlock() != body)
     return false;
   if (llvm::is_contained(between, op) || llvm::is_contained(reductions, op))
     return true;
@@ -45,24 +46,49 @@ bool PendingReduction::reach(Value value) {
   return true;
 }
 
-bool PendingReduction::endsIn(Operation *last) const {
-  auto isRead = [&](Operation *op) {
-    return llvm::all_of(op->getUsers(), [&](Operation *user) {
-      return user == last || llvm::is_contained(between, user);
-    });
-  };
-  auto isPending = [&](Value value) {
+SmallVector<Operation *> PendingReduction::operations() const {
+  SmallVector<Operation *> all(reductions.begin(), reductions.end());
+  llvm::append_range(all, between);
+  return all;
+}
+
+bool PendingReduction::isLinear() const {
+  auto isPending = [all = operations()](Value value) {
     Operation *op = value.getDefiningOp();
-    return llvm::is_contained(between, op) ||
-           llvm::is_contained(reductions, op);
+    return op && llvm::is_contained(all, op);
   };
-  // A product of two that are pending is not linear.
-  auto isLinear = [&](Operation *op) {
+  return llvm::all_of(between, [&](Operation *op) {
     return isa<stablehlo::AddOp, stablehlo::SubtractOp>(op) ||
            llvm::count_if(op->getOperands(), isPending) == 1;
-  };
-  return llvm::all_of(between, isRead) && llvm::all_of(reductions, isRead) &&
-         llvm::all_of(between, isLinear);
+  });
+}
+
+bool PendingReduction::isReadBy(
+    function_ref<bool(Operation *)> isReader) const {
+  return llvm::all_of(operations(), [&](Operation *op) {
+    return llvm::all_of(op->getUsers(), [&](Operation *user) {
+      return llvm::is_contained(between, user) || isReader(user);
+    });
+  });
+}
+
+void PendingReduction::separate(Operation *last) {
+  if (isReadBy([&](Operation *user) { return user == last; }))
+    return;
+  IRMapping own;
+  SmallVector<Operation *> shared = operations();
+  auto copy = [&](Operation *op) { return OpBuilder(op).clone(*op, own); };
+  for (AllReduceOp &reduce : reductions)
+    reduce = cast<AllReduceOp>(copy(reduce));
+  for (Operation *&op : between)
+    op = copy(op);
+  for (OpOperand &operand : last->getOpOperands())
+    operand.set(own.lookupOrDefault(operand.get()));
+  for (Operation *op : llvm::reverse(shared))
+    if (op->use_empty()) {
+      ranks->forget(op);
+      op->erase();
+    }
 }
 
 /// A product of something pending with what all ranks have alike.
@@ -97,7 +123,7 @@ bool PendingReduction::reach(Operation *op, Value value) {
     if (!linearity->together)
       break;
     // A choice, or places.
-    if (!isData(number) && (isElementwise || !ranks.isAlike(operand)))
+    if (!isData(number) && (isElementwise || !ranks->isAlike(operand)))
       return false;
     bool starts = !isElementwise && isNeutral(operand, Reduction::Sum);
     isNew |= starts;
@@ -118,13 +144,13 @@ bool PendingReduction::reach(Operation *op, Value value) {
 void PendingReduction::release(Type element) {
   for (AllReduceOp reduce : reductions) {
     reduce->getResult(0).replaceAllUsesWith(reduce->getOperand(0));
-    ranks.forget(reduce);
+    ranks->forget(reduce);
     reduce->erase();
   }
   for (Operation *op : between) {
     if (isa<stablehlo::ConvertOp>(op)) {
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
-      ranks.forget(op);
+      ranks->forget(op);
       op->erase();
       continue;
     }

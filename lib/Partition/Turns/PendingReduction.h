@@ -16,7 +16,7 @@ public:
   /// With `factors` products with what all ranks have alike are linear, though
   /// it may be 0 or infinite; without, those with a plain constant.
   PendingReduction(Block &body, AxisTypes &ranks, bool factors)
-      : body(body), ranks(ranks), factors(factors) {}
+      : body(&body), ranks(&ranks), factors(factors) {}
 
   bool reach(Value value);
   /// Whether numbers of such a type may be computed as the reductions' are:
@@ -25,8 +25,15 @@ public:
     Type own = elementOf(AllReduceOp(first())->getResult(0));
     return getElementTypeOrSelf(type) == own || (isNarrow(type) && own.isF32());
   }
-  /// Whether nothing but `last` reads what lies between, which is linear.
-  bool endsIn(Operation *last) const;
+  /// No product of two that are pending.
+  bool isLinear() const;
+  /// Whether nothing else reads what lies between but what `isReader` holds of.
+  bool isReadBy(function_ref<bool(Operation *)> isReader) const;
+  /// The reductions and what lies between.
+  SmallVector<Operation *> operations() const;
+  /// Gives `last`, which reads the value, operations of its own, where others
+  /// read some of them.
+  void separate(Operation *last);
   AllReduceOp first() const { return reductions.front(); }
   size_t count() const { return reductions.size(); }
   Reduction kind() const { return AllReduceOp(first()).getKind(); }
@@ -39,8 +46,8 @@ private:
   bool isFactor(Value value) const;
   bool reachProduct(Operation *op);
 
-  Block &body;
-  AxisTypes &ranks;
+  Block *body;
+  AxisTypes *ranks;
   bool factors;
   SmallVector<AllReduceOp> reductions;
   SmallVector<Operation *> between; ///< in an order of the program

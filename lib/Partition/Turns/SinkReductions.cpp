@@ -6,8 +6,9 @@
 //            sp.all_reduce of its result
 //
 // and so with rows of a stack that is zero before the loop. Between reduction
-// and sum there may be what is linear. Narrow numbers are carried in f32: they
-// are rounded once, behind the reduction.
+// and sum there may be what is linear, made for each of several sums that it
+// goes into. Narrow numbers are carried in f32: they are rounded once, behind
+// the reduction.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,21 +37,23 @@ public:
       : loop(loop), ranks(ranks), areTurns(areTurns) {}
 
   /// Whether one was.
-  bool run() {
-    bool any = false;
-    for (unsigned index = 0; index < loop->getNumOperands(); ++index)
-      any |= run(Carried{loop, index});
-    return any;
-  }
+  bool run();
 
 private:
+  /// A carried value, and what adds to it.
+  struct Sum {
+    Carried carried;
+    Operation *last;
+    PendingReduction pending;
+  };
+
   /// The rows of a stack are summed where they are made, but in a loop that may
   /// add up what the stacks are.
   bool sinksStacks() {
     return areTurns || loop->getParentOfType<stablehlo::WhileOp>();
   }
-  bool run(Carried carried);
-  void sink(Carried carried, Operation *last, PendingReduction &pending);
+  std::optional<Sum> sumOf(Carried carried);
+  void sink(Sum &sum);
 
   stablehlo::WhileOp loop;
   AxisTypes &ranks;
@@ -59,14 +62,39 @@ private:
 
 } // namespace
 
-bool LoopSinking::run(Carried carried) {
+bool LoopSinking::run() {
+  SmallVector<Sum> sums;
+  for (unsigned index = 0; index < loop->getNumOperands(); ++index)
+    if (std::optional<Sum> sum = sumOf(Carried{loop, index}))
+      sums.push_back(std::move(*sum));
+  // What one that stays reads, stays.
+  for (size_t known = sums.size() + 1; known > sums.size();) {
+    known = sums.size();
+    DenseSet<Operation *> readers;
+    for (Sum &sum : sums) {
+      readers.insert(sum.last);
+      readers.insert_range(sum.pending.operations());
+    }
+    llvm::erase_if(sums, [&](Sum &sum) {
+      return !sum.pending.isReadBy(
+          [&](Operation *user) { return readers.contains(user); });
+    });
+  }
+  for (Sum &sum : sums)
+    sum.pending.separate(sum.last);
+  for (Sum &sum : sums)
+    sink(sum);
+  return !sums.empty();
+}
+
+std::optional<LoopSinking::Sum> LoopSinking::sumOf(Carried carried) {
   Value argument = carried.argument(), next = carried.yielded().get();
   Operation *last = next.getDefiningOp();
   if (!last || last->getBlock() != &loop.getBody().front() ||
       !next.hasOneUse() || !argument.hasOneUse() ||
       *argument.user_begin() != last ||
       !loop.getCond().front().getArgument(carried.index).use_empty())
-    return false;
+    return std::nullopt;
   PendingReduction pending(loop.getBody().front(), ranks, areTurns);
   auto update = dyn_cast<stablehlo::DynamicUpdateSliceOp>(last);
   if (update) {
@@ -75,20 +103,19 @@ bool LoopSinking::run(Carried carried) {
         !llvm::all_of(update.getStartIndices(),
                       [&](Value start) { return ranks.isAlike(start); }) ||
         !pending.reach(update.getUpdate()) || pending.kind() != Reduction::Sum)
-      return false;
+      return std::nullopt;
   } else if (last->getNumOperands() != 2 ||
              !pending.reach(otherOperand(last, argument)) ||
              !combinesBy(last, pending.kind())) {
-    return false;
+    return std::nullopt;
   }
-  if (!pending.endsIn(last) || !pending.fits(next.getType()))
-    return false;
-  sink(carried, last, pending);
-  return true;
+  if (!pending.isLinear() || !pending.fits(next.getType()))
+    return std::nullopt;
+  return Sum{carried, last, std::move(pending)};
 }
 
-void LoopSinking::sink(Carried carried, Operation *last,
-                       PendingReduction &pending) {
+void LoopSinking::sink(Sum &sum) {
+  auto &[carried, last, pending] = sum;
   AllReduceOp reduce = pending.first();
   Reduction kind = reduce.getKind();
   AxisListAttr axes = reduce.getAxes();
