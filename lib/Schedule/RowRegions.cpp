@@ -191,11 +191,13 @@ bool RowRegions::isSum(Operation *op) {
     if (!factor.reduction)
       continue;
     bool isOfRows = true;
+    LayoutAttr rows;
     SmallVector<bool> isRow(op->getNumOperands(), false);
     for (auto [number, dim] : factor.operands) {
       std::optional<RowPlace> place = rowsOf(op->getOperand(number));
       isRow[number] = true;
-      isOfRows &= place && place->dim == dim;
+      isOfRows &= place && place->dim == dim && (!rows || place->rows == rows);
+      rows = place ? place->rows : rows;
     }
     for (auto [number, operand] : llvm::enumerate(op->getOperands()))
       isOfRows &= isRow[number] || !rowsOf(operand);

@@ -36,6 +36,15 @@ def convolve(x: jax.Array, places: int, low: int, high: int, groups: int = 1, di
     )
 
 
+def attended(x: jax.Array) -> jax.Array:
+    """Causal attention by two heads, whose keys are numbers: see `convolve`."""
+    heads = x.reshape(*x.shape[:2], 2, -1)
+    keys = jnp.cos(jnp.arange(np.prod(x.shape), dtype=x.dtype)).reshape(heads.shape)
+    scores, row = jnp.einsum("bqhd,bkhd->bhqk", heads, keys) / 4, jnp.arange(x.shape[1])
+    weights = jax.nn.softmax(jnp.where(row[:, None] >= row, scores, -jnp.inf))
+    return jnp.einsum("bhqk,bkhd->bqhd", weights, heads).reshape(x.shape)
+
+
 def pooled(x: jax.Array, places: int, by: Callable, start: float, padding: str = "SAME") -> jax.Array:
     return jax.lax.reduce_window(x, start, by, (1, places, 1), (1, 1, 1), padding)
 
@@ -164,6 +173,8 @@ SHIFTS: dict[str, Step] = {
     # Of sequences, where there are several, and of their rows.
     "picked_windows": lambda x, n: x - 0.1 * jnp.sum(windows(x, places(x[:1], n, 2)[0, :, 0]), (0, 1, 2)),
     "permuted": lambda x, n: x + 0.5 * x[:, places(x[:1], n, x.shape[1])[0, :, 0]],
+    "attended": lambda x, n: x + attended(x),
+    "some_attended": lambda x, n: x + jnp.repeat(attended(x[:, :: n + 1]), n + 1, axis=1)[:, : x.shape[1]],
     "every_other": lambda x, n: x + jnp.repeat(x[:, ::2], 2, axis=1)[:, : x.shape[1]],
 }
 SCANS: dict[str, Step] = {

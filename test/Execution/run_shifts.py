@@ -54,6 +54,8 @@ class Shifting:
 def drawn(random: Random) -> tuple[Shifting, list[np.ndarray]]:
     batch, tokens = random.choice((1, 1, 2)), random.choice((12, 13, 16, 17, 24, 31))
     steps = tuple((random.choice([*SHIFTS]), random.randint(1, 2)) for _ in range(random.randint(1, 3)))
+    # A third of them, for two chunks of eight ranks.
+    tokens += 36 if "some_attended" in dict(steps) else 0
     draw = np.random.default_rng(random.getrandbits(32)).standard_normal
     rows = [draw((batch, tokens, HEADS, FEATURES)) for _ in range(3)]
     return Shifting(steps, random.random() < 0.3), [*rows, draw((HEADS * FEATURES, WIDTH))]

@@ -166,3 +166,29 @@ func.func @main(%q: tensor<1x6x1x4xbf16>, %w: tensor<4x4xbf16>) -> (tensor<6x4xb
   %c = stablehlo.compare EQ, %t, %s : (tensor<6x4xbf16>, tensor<6x4xbf16>) -> tensor<6x4xi1>
   return %s, %c : tensor<6x4xbf16>, tensor<6x4xi1>
 }
+
+// -----
+
+// Twelve rows of one attention, and three of another, each of which is four of those:
+// a sum over both is in no region.
+// CHECK-LABEL: @main
+// CHECK: %[[H:.*]] = scf.for
+// CHECK: stablehlo.tanh %{{.*}} : tensor<1x4x8xf32>
+// CHECK: %[[G:.*]] = scf.for
+// CHECK: stablehlo.tanh %{{.*}} : tensor<1x1x4x8xf32>
+// CHECK: %[[ROWS:.*]] = stablehlo.reshape %[[G]] : (tensor<1x3x4x8xf32>) -> tensor<1x12x8xf32>
+// CHECK: %[[D:.*]] = stablehlo.dot_general %[[H]], %[[ROWS]]
+// CHECK: return %[[D]]
+func.func @main(%q: tensor<1x12x2x4xf32>, %w: tensor<8x8xf32>, %k: tensor<1x3x8x4xf32>, %g: tensor<1x3x8x4xf32>) -> tensor<8x8xf32> {
+  %o, %l = sp.attend(%q, %q, %q) queries <contiguous 12 on "" of 1> keys <contiguous 12 on "" of 1> bands [#sp.band<q 0 to 12, k 0 to 12, lo -inf, hi 0>] scale 1.0 : (tensor<1x12x2x4xf32>, tensor<1x12x2x4xf32>, tensor<1x12x2x4xf32>) -> tensor<1x12x2x4xf32>, tensor<1x12x2xf32>
+  %p, %m = sp.attend(%k, %g, %g) queries <contiguous 3 on "" of 1> keys <contiguous 3 on "" of 1> bands [#sp.band<q 0 to 3, k 0 to 3, lo -inf, hi 0>] scale 1.0 : (tensor<1x3x8x4xf32>, tensor<1x3x8x4xf32>, tensor<1x3x8x4xf32>) -> tensor<1x3x8x4xf32>, tensor<1x3x8xf32>
+  %x = stablehlo.reshape %o : (tensor<1x12x2x4xf32>) -> tensor<1x12x8xf32>
+  %xw = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<1x12x8xf32>, tensor<8x8xf32>) -> tensor<1x12x8xf32>
+  %h = stablehlo.tanh %xw : tensor<1x12x8xf32>
+  %y = stablehlo.reshape %p : (tensor<1x3x8x4xf32>) -> tensor<1x3x4x8xf32>
+  %yw = stablehlo.dot_general %y, %w, contracting_dims = [3] x [0] : (tensor<1x3x4x8xf32>, tensor<8x8xf32>) -> tensor<1x3x4x8xf32>
+  %t = stablehlo.tanh %yw : tensor<1x3x4x8xf32>
+  %z = stablehlo.reshape %t : (tensor<1x3x4x8xf32>) -> tensor<1x12x8xf32>
+  %d = stablehlo.dot_general %h, %z, contracting_dims = [0, 1] x [0, 1] : (tensor<1x12x8xf32>, tensor<1x12x8xf32>) -> tensor<8x8xf32>
+  return %d : tensor<8x8xf32>
+}
