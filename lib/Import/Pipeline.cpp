@@ -18,6 +18,7 @@ void sp::buildImportPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
   manager.addNestedPass<func::FuncOp>(createMergeDuplicatesPass());
   manager.addNestedPass<func::FuncOp>(createJoinProductsPass());
+  manager.addNestedPass<func::FuncOp>(createSplitResidualsPass());
   manager.addNestedPass<func::FuncOp>(createRecomputeResidualsPass());
   manager.addPass(createSimplifyLoopsPass());
   manager.addNestedPass<func::FuncOp>(createRepeatResidualsPass());

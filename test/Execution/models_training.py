@@ -52,9 +52,10 @@ def scanned(
     forward: int,
     each: Callable[..., jax.Array] = layer,
     loop: Callable[..., Any] = jax.lax.scan,
+    in_trip: int = 1,
     **more: np.ndarray,
 ) -> Made:
-    """A scan, or another loop, over stacked layers; more: of their weights."""
+    """A scan, or another loop, over stacked layers, so many a trip; more: of their weights."""
 
     def loss(weights: dict, tokens: jax.Array) -> jax.Array:
         stack = weights["layers"]
@@ -63,8 +64,8 @@ def scanned(
         return entropy(rms_norm(x, weights["norm"]), weights["head"], tokens)
 
     weights = parameters()
-    weights["layers"] = jax.tree.map(lambda *some: np.stack(some), *weights["layers"]) | more
-    return jax.value_and_grad(loss), (weights, ids()), (forward, 1)
+    weights["layers"] = jax.tree.map(lambda *some: np.stack(some), *weights["layers"] * in_trip) | more
+    return jax.value_and_grad(loss), (weights, ids()), (forward, in_trip)
 
 
 def indexed() -> Made:
@@ -239,6 +240,7 @@ TRAINING: dict[str, Callable[[], Made]] = {
     "scan-remat": partial(scanned, jax.checkpoint, 2),
     "loop": indexed,
     "scan-library": partial(scanned, lambda body: body, 1, partial(layer, attend=by_library)),
+    "scan-unrolled": partial(scanned, lambda body: body, 2, loop=partial(jax.lax.scan, unroll=2), in_trip=2),
     "scan-parallel": partial(scanned, lambda body: body, 1, parallel),
     "slopes": lambda: scanned(
         jax.checkpoint, 2, sloped, slopes=np.random.default_rng(2).standard_normal((LAYERS, HEADS))

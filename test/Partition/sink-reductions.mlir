@@ -170,3 +170,39 @@ module @shared {
     return %r#1, %r#2, %r#3, %r#4 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
   }
 }
+
+// -----
+
+// Sums that are joined are one sum of what is joined.
+
+// CHECK-LABEL: module @joined
+// CHECK: %[[LOOP:.*]]:2 = stablehlo.while
+// CHECK: do {
+// CHECK-NOT: sp.all_reduce
+// CHECK: %[[BOTH:.*]] = stablehlo.concatenate %arg0, %{{.*}}, dim = 0
+// CHECK: stablehlo.add %{{.*}}, %[[BOTH]]
+// CHECK: stablehlo.return
+// CHECK: sp.all_reduce %[[LOOP]]#1 sum over ["sp"] of 4 : tensor<16xf32>
+module @joined {
+  sp.mesh @mesh <["sp" = 4]> sequence "sp"
+  func.func public @main(%x: tensor<8xf32> {sp.sharding = #sp.sharding<[[32 by <contiguous 32 on "sp" of 4>]]>}) -> tensor<16xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %trips = stablehlo.constant dense<3> : tensor<i32>
+    %none = stablehlo.constant dense<0.0> : tensor<16xf32>
+    %r:2 = stablehlo.while(%i = %zero, %a = %none) : tensor<i32>, tensor<16xf32>
+    cond {
+      %l = stablehlo.compare LT, %i, %trips : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %l : tensor<i1>
+    } do {
+      %s = sp.all_reduce %x sum over ["sp"] of 4 : tensor<8xf32>
+      %y = stablehlo.tanh %x : tensor<8xf32>
+      %t = sp.all_reduce %y sum over ["sp"] of 4 : tensor<8xf32>
+      %both = stablehlo.concatenate %s, %t, dim = 0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
+      %na = stablehlo.add %a, %both : tensor<16xf32>
+      %ni = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %ni, %na : tensor<i32>, tensor<16xf32>
+    }
+    return %r#1 : tensor<16xf32>
+  }
+}

@@ -63,6 +63,21 @@ def UnrollLoopsPass : Pass<"sp-unroll-loops", "func::FuncOp"> {
   }];
 }
 
+def SplitResidualsPass : Pass<"sp-split-residuals", "func::FuncOp"> {
+  let summary = "Save apart what a loop joins for another that cuts it";
+  let description = [{
+    A trip of `jax.lax.scan(..., unroll=2)` joins what two layers save, and its gradient
+    cuts that again. Each is saved by itself.
+    ```mlir
+    // forward, saved by trip                    // backward
+    %c = stablehlo.concatenate %a, %b, dim = 0   %c = stablehlo.dynamic_slice %saved_c, %at, ...
+                                                 %a = stablehlo.slice %c [0:1, 0:8]
+    // becomes
+    // %a and %b saved by trip                   %a = stablehlo.dynamic_slice %saved_a, %at, ...
+    ```
+  }];
+}
+
 def RecomputeResidualsPass : Pass<"sp-recompute-residuals", "func::FuncOp"> {
   let summary = "Recompute weights of attention that one loop saves for another";
   let description = [{

@@ -58,7 +58,7 @@ bool PendingReduction::isLinear() const {
     return op && llvm::is_contained(all, op);
   };
   return llvm::all_of(between, [&](Operation *op) {
-    return isa<stablehlo::AddOp, stablehlo::SubtractOp>(op) ||
+    return linearityOf(op)->together ||
            llvm::count_if(op->getOperands(), isPending) == 1;
   });
 }

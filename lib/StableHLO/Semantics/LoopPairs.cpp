@@ -22,6 +22,18 @@ static Value withoutRow(Value update) {
   return keeps ? op->getOperand(0) : Value();
 }
 
+/// What a value is before reshapes that give it its type again, as those of the
+/// layers of an unrolled scan are.
+static Value beforeReshapes(Value value) {
+  Value first = value, at = value;
+  while (auto reshape = at.getDefiningOp<stablehlo::ReshapeOp>()) {
+    at = reshape.getOperand();
+    if (at.getType() == value.getType())
+      first = at;
+  }
+  return first;
+}
+
 bool LoopPair::startsAtTrip(OperandRange starts, bool inForward) const {
   Value counter = inForward ? ahead().getArgument(forwardCount.counter)
                             : behind().getArgument(backwardCount.counter);
@@ -84,7 +96,8 @@ std::optional<LoopPair> LoopPair::find(stablehlo::WhileOp forward,
   pair.forwardCount = *ahead;
   pair.backwardCount = *back;
   for (unsigned operand = 0; operand < backward->getNumOperands(); ++operand) {
-    auto result = dyn_cast<OpResult>(backward->getOperand(operand));
+    auto result =
+        dyn_cast<OpResult>(beforeReshapes(backward->getOperand(operand)));
     if (result && result.getOwner() == forward)
       if (auto residual = pair.readResidual(result.getResultNumber(), operand))
         pair.residuals.push_back(std::move(*residual));
