@@ -50,12 +50,18 @@ def layer_norm(x: jax.Array, scale: jax.Array, shift: jax.Array) -> jax.Array:
     return (x - mean) * jax.lax.rsqrt(jnp.var(x, -1, keepdims=True) + 1e-6) * (1 + scale) + shift
 
 
-def attention(q: jax.Array, k: jax.Array, v: jax.Array, bias: jax.Array | None = None) -> jax.Array:
+def attention(
+    q: jax.Array,
+    k: jax.Array,
+    v: jax.Array,
+    bias: jax.Array | None = None,
+    visible: np.ndarray | jax.Array = CAUSAL,
+) -> jax.Array:
     """Causal, of grouped queries; its softmax is in f32 or better."""
     k, v = (jnp.repeat(x, HEADS // KV_HEADS, axis=2) for x in (k, v))
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / SIZE**0.5
     scores = scores if bias is None else scores + bias
-    weights = jax.nn.softmax(jnp.where(CAUSAL, scores, -jnp.inf).astype(jnp.promote_types(q.dtype, "f4")))
+    weights = jax.nn.softmax(jnp.where(visible, scores, -jnp.inf).astype(jnp.promote_types(q.dtype, "f4")))
     return jnp.einsum("bhqk,bkhd->bqhd", weights.astype(q.dtype), v)
 
 

@@ -68,6 +68,20 @@ def scanned(
     return jax.value_and_grad(loss), (weights, ids()), (forward, in_trip)
 
 
+def windowed() -> Made:
+    """Layers of a scan, some of which have a window."""
+
+    def each(x: jax.Array, weights: dict) -> jax.Array:
+        distance = jnp.arange(TOKENS)[:, None] - jnp.arange(TOKENS)
+        visible = (distance >= 0) & (distance < jnp.where(weights["is_local"], 5, TOKENS))
+        return layer(x, weights, partial(attention, visible=visible))
+
+    def loop(body: Callable[..., Any], x: jax.Array, stack: dict) -> tuple[jax.Array, None]:
+        return jax.lax.scan(body, x, stack | {"is_local": jnp.array([True, False])})
+
+    return scanned(lambda body: body, 1, each, loop)
+
+
 def indexed() -> Made:
     """A loop that reads the weights of its layer by its counter."""
 
@@ -241,6 +255,7 @@ TRAINING: dict[str, Callable[[], Made]] = {
     "loop": indexed,
     "scan-library": partial(scanned, lambda body: body, 1, partial(layer, attend=by_library)),
     "scan-unrolled": partial(scanned, lambda body: body, 2, loop=partial(jax.lax.scan, unroll=2), in_trip=2),
+    "scan-windows": windowed,
     "scan-parallel": partial(scanned, lambda body: body, 1, parallel),
     "slopes": lambda: scanned(
         jax.checkpoint, 2, sloped, slopes=np.random.default_rng(2).standard_normal((LAYERS, HEADS))

@@ -13,6 +13,7 @@
 #include "sp/Import/Passes.h"
 #include "sp/StableHLO/LoopPairs.h"
 #include "sp/StableHLO/Operations.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -34,6 +35,8 @@ public:
 
 private:
   void findPairs();
+  bool isBesidePairs(Value value) const;
+  bool isOfFewer(Value value, int64_t elements, unsigned depth = 32);
   Value rebuild(Value value, unsigned depth = 128);
   Value rebuildOutside(Value value, unsigned depth);
   Value readAgain(const Residual &residual);
@@ -46,6 +49,8 @@ private:
   /// Score contractions, and all that is made of them without another one.
   llvm::SmallPtrSet<Operation *, 4> scores;
   llvm::SmallPtrSet<Operation *, 32> pairs;
+  /// Masks and the like that are made again.
+  DenseSet<Value> cheap;
   IRMapping mapping;
 };
 
@@ -80,6 +85,30 @@ void Recomputation::findPairs() {
       if (user->getBlock() == &body && !contracts(user) &&
           !user->hasTrait<OpTrait::IsTerminator>() && pairs.insert(user).second)
         open.push_back(user);
+}
+
+/// Whether a value, or a layout of it, goes into what is made of scores, as a
+/// mask does.
+bool Recomputation::isBesidePairs(Value value) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return pairs.contains(user) ||
+           (isLayout(user) && isBesidePairs(user->getResult(0)));
+  });
+}
+
+/// Whether element-wise operations make a value of ones with fewer elements,
+/// and of what is the same in all trips.
+bool Recomputation::isOfFewer(Value value, int64_t elements, unsigned depth) {
+  Value source = lookThroughLoops(value);
+  Operation *op = source.getDefiningOp();
+  if (source.getParentBlock() != &loops.ahead() ||
+      typeOf(source).getNumElements() < elements)
+    return true;
+  return op && depth > 0 &&
+         (isElementwise(op) || isLayout(op) || op->getNumOperands() == 0) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isOfFewer(operand, elements, depth - 1);
+         });
 }
 
 Value Recomputation::cloneWith(Operation *op, Value result,
@@ -174,7 +203,8 @@ Value Recomputation::rebuild(Value value, unsigned depth) {
     return rebuildOutside(outside, depth);
   for (const Residual &residual : loops.residuals)
     if (residual.saved == value && !residual.uses.empty() &&
-        !pairs.contains(op) && !isMadeOfConstants(value))
+        !pairs.contains(op) && !isMadeOfConstants(value) &&
+        !cheap.contains(value))
       return readAgain(residual);
   if (!op)
     return Value();
@@ -192,6 +222,17 @@ void Recomputation::run() {
   if (pairs.empty())
     return;
   SmallVector<std::pair<Residual *, Value>> rebuilt;
+  for (Residual &residual : loops.residuals) {
+    Value saved = residual.saved;
+    if (!isBesidePairs(saved) ||
+        !isOfFewer(saved, typeOf(saved).getNumElements()))
+      continue;
+    cheap.insert(saved);
+    if (Value again = rebuild(saved))
+      rebuilt.push_back({&residual, again});
+    else
+      cheap.erase(saved);
+  }
   for (Residual &residual : loops.residuals) {
     Operation *op = residual.saved.getDefiningOp();
     bool isPairs = (op && pairs.contains(op)) || scores.contains(op) ||
