@@ -132,6 +132,7 @@ SHIFTS: dict[str, Step] = {
     "roll": lambda x, n: x - 0.5 * jnp.roll(x, n, axis=1),
     "gradient_of_first": lambda x, n: x + pad(x[:, :-n], 0, n),
     "token_before": lambda x, n: x + pad(x[:, :-n], n, 0, 0.5),
+    "edge_before": lambda x, n: x + jnp.pad(x[:, :-n], ((0, 0), (n, 0), (0, 0)), mode="edge"),
     "slice_of_pad": lambda x, n: x * pad(x, n, 0, 1)[:, : x.shape[1]],
     "both_pads": lambda x, n: x + pad(x, n, n, 0.1)[:, n:-n],
     "convolved": lambda x, n: sum(pad(x, 3, 0)[:, j : j + x.shape[1]] * (j + n) for j in range(4)),

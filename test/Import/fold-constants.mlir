@@ -65,3 +65,17 @@ func.func @stays(%x: tensor<8xi32>) -> (tensor<8xi32>, tensor<i32>, tensor<f32>)
   %5 = stablehlo.reduce(%4 init: %float) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
   return %1, %3, %5 : tensor<8xi32>, tensor<i32>, tensor<f32>
 }
+
+// What pads nothing is left out, and made of nothing.
+// CHECK-LABEL: func.func @empty
+// CHECK-SAME: (%[[X:.*]]: tensor<2x8xf32>)
+// CHECK: %[[NONE:.*]] = stablehlo.constant dense<0.000000e+00> : tensor<2x0xf32>
+// CHECK-NOT: stablehlo.concatenate
+// CHECK: return %[[X]], %[[NONE]]
+func.func @empty(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x0xf32>) {
+  %0 = stablehlo.slice %x [0:2, 0:1] : (tensor<2x8xf32>) -> tensor<2x1xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0, 1] : (tensor<2x1xf32>) -> tensor<2x1x0xf32>
+  %2 = stablehlo.reshape %1 : (tensor<2x1x0xf32>) -> tensor<2x0xf32>
+  %3 = stablehlo.concatenate %2, %x, %2, dim = 1 : (tensor<2x0xf32>, tensor<2x8xf32>, tensor<2x0xf32>) -> tensor<2x8xf32>
+  return %3, %2 : tensor<2x8xf32>, tensor<2x0xf32>
+}

@@ -37,7 +37,8 @@ def FoldConstantsPass : Pass<"sp-fold-constants", "func::FuncOp"> {
   let description = [{
     Scans, reductions, sorts and lookups of integers that depend on no argument
     are evaluated, so that masks made of them are known: documents from position
-    ids that a model counts itself are one document.
+    ids that a model counts itself are one document. What has no elements is made of
+    nothing, and a concatenation leaves it out.
     ```mlir
     %i = stablehlo.iota dim = 0 : tensor<8xi32>
     %r = stablehlo.reduce(%i init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8xi32>, tensor<i32>) -> tensor<i32>

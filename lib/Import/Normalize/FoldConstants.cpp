@@ -3,15 +3,18 @@
 //   cumsum(position[i] - position[i - 1] != 1), with position = iota
 //
 // becomes constant 0: every token is of one document. Only what masks are not
-// read through is evaluated: scans, sorts, lookups of integers and truths.
+// read through is evaluated: scans, sorts, lookups of integers and truths. What
+// has no elements, as edges that pad nothing, is a constant too.
 //
 //===----------------------------------------------------------------------===//
 
+#include "sp/IR/LocalForms.h"
 #include "sp/Import/Passes.h"
 #include "sp/Interpreter/Interpreter.h"
 #include "sp/Interpreter/TensorBytes.h"
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/StableHLO.h"
+#include "sp/StableHLO/TensorTypes.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
@@ -166,9 +169,34 @@ static DenseElementsAttr attributeOf(const interpreter::Tensor &tensor) {
   return DenseElementsAttr::get(tensor.getType(), numbers);
 }
 
+static bool isEmpty(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 0;
+}
+
+/// Makes what has no elements of nothing, and joins without it.
+static void foldEmpty(Operation *op) {
+  if (auto joined = dyn_cast<stablehlo::ConcatenateOp>(op)) {
+    SmallVector<Value> parts(
+        llvm::make_filter_range(joined.getInputs(), std::not_fn(isEmpty)));
+    if (parts.size() == 1)
+      joined.getResult().replaceAllUsesWith(parts[0]);
+    else if (!parts.empty())
+      op->setOperands(parts);
+  }
+  if (op->getNumResults() != 1 || !isEmpty(op->getResult(0)) ||
+      isa<stablehlo::ConstantOp>(op) || !isMemoryEffectFree(op))
+    return;
+  OpBuilder builder(op);
+  RankedTensorType type = typeOf(op->getResult(0));
+  op->getResult(0).replaceAllUsesWith(splat(
+      builder, op->getLoc(), type, builder.getZeroAttr(type.getElementType())));
+}
+
 void FoldConstantsPass::runOnOperation() {
   if (getOperation().isExternal())
     return;
+  getOperation().walk(foldEmpty);
   Block &block = getOperation().getBody().front();
   Folder folder(block);
   SmallVector<Operation *> opaque;
