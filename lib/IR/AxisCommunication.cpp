@@ -44,13 +44,17 @@ static void settle(AxisType &type, AxisAttr axis, const MeshFactors &mesh) {
 
 /// Rows of other axes along a dimension that has become longer or shorter are
 /// parts of them, or all of them again; but for those inside runs of so many,
-/// of which there are more now.
+/// of which there are more now. One run of all of them is one of as many.
 static void resizeRows(AxisType &type, unsigned dim, int64_t before,
                        int64_t after, int64_t run = 1) {
-  for (DealtRows &rows : type.rows)
+  for (DealtRows &rows : type.rows) {
     if (rows.dim == dim && rows.inner == 1 && rows.size == before &&
         (run == 1 || rows.size > run))
       rows.size = after;
+    if (rows.dim == dim && rows.inner == before && rows.size == 1 && run == 1)
+      rows.inner = after;
+  }
+  joinRuns(type.rows);
 }
 
 /// Deals `size` rows along a dimension.

@@ -31,6 +31,24 @@ static std::optional<DealtRows> placedBy(const Factor &factor,
   return std::nullopt;
 }
 
+/// Whether `inner` deals the rows that `outer` gives a rank to ranks of another
+/// axis.
+static bool dealsAgain(const DealtRows &inner, const DealtRows &outer) {
+  return inner.isInPlaceOf(outer) && inner.layout != outer.layout &&
+         inner.layout.getLength() == outer.layout.getMaxCount();
+}
+
+/// Whether that is how two layouts deal rows of one value.
+static bool areNested(ArrayRef<DealtRows> all, LayoutAttr a, LayoutAttr b) {
+  auto by = [&](LayoutAttr layout) {
+    return llvm::find_if(
+        all, [&](const DealtRows &rows) { return rows.layout == layout; });
+  };
+  const DealtRows *x = by(a), *y = by(b);
+  return x != all.end() && y != all.end() &&
+         (dealsAgain(*x, *y) || dealsAgain(*y, *x));
+}
+
 AxisTransfer::Placed
 AxisTransfer::place(Operation *op, ArrayRef<Factor> factors, unsigned number) {
   Placed placed;
@@ -73,11 +91,17 @@ AxisTransfer::place(Operation *op, ArrayRef<Factor> factors, unsigned number) {
   AxisSet own = 0;
   for (const DealtRows &rows : placed.rows)
     own |= mesh.of(rows.layout);
+  auto areOfOne = [&](LayoutAttr a, LayoutAttr b) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return areNested(known(operand).rows, a, b);
+    });
+  };
   AxisSet clashing = 0;
   for (size_t i = 0; i < placed.rows.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (placed.rows[i].isInPlaceOf(placed.rows[j]) &&
-          !(placed.rows[i] == placed.rows[j]))
+          !(placed.rows[i] == placed.rows[j]) &&
+          !areOfOne(placed.rows[i].layout, placed.rows[j].layout))
         clashing |= mesh.of(placed.rows[i].layout);
   clashing |= reduced & own;
   llvm::erase_if(placed.rows, [&](const DealtRows &rows) {
@@ -168,11 +192,10 @@ static void addRows(SmallVectorImpl<DealtRows> &all, DealtRows rows) {
   all.push_back(rows);
 }
 
-/// Rows that are dealt in runs, of which nothing inside is dealt, are dealt one
-/// by one.
-static void joinRuns(SmallVectorImpl<DealtRows> &all) {
+void mlir::sp::joinRuns(SmallVectorImpl<DealtRows> &all) {
+  SmallVector<DealtRows> before(all.begin(), all.end());
   for (DealtRows &rows : all) {
-    bool isInnermost = llvm::none_of(all, [&](const DealtRows &other) {
+    bool isInnermost = llvm::none_of(before, [&](const DealtRows &other) {
       return other.dim == rows.dim && other.inner < rows.inner;
     });
     LayoutAttr layout = isInnermost && rows.inner > 1
@@ -227,6 +250,20 @@ AxisType mlir::sp::reshaped(const AxisType &from, ArrayRef<int64_t> shape,
       first.begin = first.end;
     }
     int64_t run = first.begin / begin;
+    // What another axis deals inside of a run does not make that shorter.
+    const auto *inner = llvm::find_if(from.rows, [&](const DealtRows &other) {
+      return dealsAgain(other, rows);
+    });
+    std::optional<unsigned> inside = inner != from.rows.end()
+                                         ? toldDim(oneRow, inner->layout, after)
+                                         : std::nullopt;
+    if (told && inside && told != inside) {
+      if (run != rows.size) {
+        type.varying |= axes;
+        continue;
+      }
+      run = rows.layout.getMaxCount();
+    }
     LayoutAttr runs =
         run > 1 ? inRuns(rows.layout.getWhole(), run) : LayoutAttr();
     if (runs) {

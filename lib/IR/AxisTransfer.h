@@ -17,6 +17,10 @@ inline bool countsEachRank(Reduction kind) {
 std::string describe(const AxisType &type, AxisSet axis,
                      const MeshFactors &mesh);
 
+/// Rows that are dealt in runs, of which nothing inside is dealt, are dealt one
+/// by one.
+void joinRuns(SmallVectorImpl<DealtRows> &all);
+
 /// The type of what is reshaped; `oneRow` as the attribute says, or null.
 AxisType reshaped(const AxisType &from, ArrayRef<int64_t> shape,
                   ArrayRef<int64_t> newShape, const MeshFactors &mesh,

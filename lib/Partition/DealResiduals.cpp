@@ -150,8 +150,23 @@ private:
       isShared |= !sharding.isReplicated();
       shardings.push_back(sharding);
     }
-    if (isShared)
-      op->setAttr(kShardings, ArrayAttr::get(&getContext(), shardings));
+    if (!isShared)
+      return;
+    op->setAttr(kShardings, ArrayAttr::get(&getContext(), shardings));
+    if (isa<stablehlo::ReshapeOp>(op))
+      tellPlaces(op);
+  }
+
+  /// Says where the rows of other axes are, of which a rank may keep one.
+  void tellPlaces(Operation *reshape) {
+    Builder builder(&getContext());
+    auto told = reshape->getAttrOfType<DictionaryAttr>(kOneRow);
+    NamedAttrList places(told);
+    for (const DealtRows &rows : ranks->of(reshape->getResult(0)).rows)
+      places.set(rows.layout.getAxis().getText(),
+                 builder.getI64IntegerAttr(rows.dim));
+    if (!places.empty())
+      reshape->setAttr(kOneRow, places.getDictionary(&getContext()));
   }
 
   LogicalResult localize(func::FuncOp func) {

@@ -41,6 +41,7 @@ class Sizes:
     head: int = 8
     words: int = 0  # 0: no vocabulary
     chunks: int = 1  # of the sequence, which the network goes through at once
+    in_turn: bool = False  # or one after the other, by a loop that cuts them out and puts them back
     fused: bool = False  # one weight makes queries, keys and values
 
     @property
@@ -80,6 +81,17 @@ def network(each: dict, x: jax.Array) -> jax.Array:
     return x + (jax.nn.silu(n @ each["gate"]) * (n @ each["up"])) @ each["down"]
 
 
+def in_turn(of: Callable, x: jax.Array, chunks: int) -> jax.Array:
+    """Of a part of the sequence after the other."""
+    size = x.shape[1] // chunks
+
+    def turn(i: jax.Array, made: jax.Array) -> jax.Array:
+        part = of(jax.lax.dynamic_slice_in_dim(x, i * size, size, 1))
+        return jax.lax.dynamic_update_slice_in_dim(made, part, i * size, 1)
+
+    return jax.lax.fori_loop(0, chunks, turn, jnp.zeros_like(x))
+
+
 def in_chunks(of: Callable, x: jax.Array, chunks: int) -> jax.Array:
     """Of all parts of the sequence at once."""
     if chunks == 1:
@@ -101,7 +113,8 @@ def loss(made: dict, x: jax.Array, sizes: Sizes) -> jax.Array:
         q, k, v = (part.reshape(*x.shape[:2], -1, sizes.head) for part in parts)
         k, v = (jnp.repeat(part, sizes.heads // sizes.kv_heads, axis=2) for part in (k, v))
         x = x + attend(q, k, v).reshape(x.shape) @ each["o"]
-        x = in_chunks(lambda part, each=each: network(each, part), x, sizes.chunks)
+        go = in_turn if sizes.in_turn else in_chunks
+        x = go(lambda part, each=each: network(each, part), x, sizes.chunks)
     if not given:
         return jnp.mean(x * x)
     logs = jax.nn.log_softmax(x @ made["logits"])[:, :-1]
@@ -169,6 +182,7 @@ def main() -> int:
     shapes = (
         Sizes(4, 4, 64), Sizes(4, 2, 61, words=37), Sizes(6, 3, 30, tokens=23), Sizes(4, 1, 32, words=40),
         Sizes(5, 5, 33, tokens=25, words=41), Sizes(4, 2, 32, batch=1, chunks=4),
+        Sizes(4, 4, 32, chunks=4, in_turn=True), Sizes(4, 2, 32, chunks=2, in_turn=True),
         Sizes(4, 1, 32), Sizes(4, 1, 32, fused=True), Sizes(4, 2, 40, fused=True), Sizes(5, 1, 30),
     )  # fmt: skip
     grid = [

@@ -210,3 +210,23 @@ module @one_run_of_two_axes {
     return %all : tensor<4x3x4xf32>
   }
 }
+
+// -----
+
+// Rows that a second axis deals as well: runs of a rank are as long as they were
+// before that, wherever its rows are.
+// CHECK-LABEL: module @rows_dealt_again
+module @rows_dealt_again {
+  sp.mesh @mesh <["sp" = 2, "tp" = 2]> sequence "sp" tensor "tp"
+  func.func @main(%x: tensor<2x12x4xf32> {sp.sharding = #sp.sharding<[[2], [24 by <contiguous 24 on "sp" of 2>], [8 by <contiguous 8 on "tp" of 2>]]>}, %w: tensor<4x4xf32> {sp.sharding = #sp.sharding<[[8 by <contiguous 8 on "tp" of 2>], [4]]>})
+      -> (tensor<2x12x4xf32> {sp.sharding = #sp.sharding<[[2], [24 by <contiguous 24 on "sp" of 2>], [4]]>}) {
+    %part = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<2x12x4xf32>, tensor<4x4xf32>) -> tensor<2x12x4xf32>
+    %own = sp.reduce_scatter %part sum dim 1 in <contiguous 12 on "tp" of 2> : tensor<2x12x4xf32> -> tensor<2x6x4xf32>
+    %chunk = stablehlo.reshape %own {sp.one_row = {sp = 1, tp = 2}} : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
+    %first = stablehlo.transpose %chunk, dims = [1, 0, 2, 3] : (tensor<2x1x6x4xf32>) -> tensor<1x2x6x4xf32>
+    %all = sp.all_gather %first dim 2 in <contiguous 12 on "tp" of 2> : tensor<1x2x6x4xf32> -> tensor<1x2x12x4xf32>
+    %back = stablehlo.transpose %all, dims = [1, 0, 2, 3] : (tensor<1x2x12x4xf32>) -> tensor<2x1x12x4xf32>
+    %y = stablehlo.reshape %back {sp.one_row = {sp = 1}} : (tensor<2x1x12x4xf32>) -> tensor<2x12x4xf32>
+    return %y : tensor<2x12x4xf32>
+  }
+}
