@@ -142,6 +142,14 @@ void ImportAttentionPass::report(const GradientMatch &gradients,
          << remark::metric("operands", operands);
 }
 
+/// How to keep weights inside of the loop or branch that hands them on.
+static std::string wayOut(Operation *user) {
+  return isa<func::FuncOp>(user->getParentOp())
+             ? ""
+             : "; jax.checkpoint around a layer of a scan, or a branch of a "
+               "cond, has gradients make them again";
+}
+
 /// A user of what the matches compute that would keep their scores alive.
 static std::optional<Refusal>
 findEscape(ArrayRef<AttentionMatch> matches,
@@ -164,7 +172,8 @@ findEscape(ArrayRef<AttentionMatch> matches,
           !inside.contains(user) && !isa<LogSumExpOp>(user) &&
           !isOpTriviallyDead(user))
         return Refusal{"its scores or weights are used again by '" +
-                           user->getName().getStringRef().str() + "'",
+                           user->getName().getStringRef().str() + "'" +
+                           wayOut(user),
                        user->getLoc()};
   for (const AttentionMatch &match : matches)
     if (std::optional<Refusal> refusal = refuseLogSumExps(match, gradients))

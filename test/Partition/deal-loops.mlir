@@ -6,7 +6,7 @@
 // RUN: %python -c "import sys, numpy; a, b = map(numpy.load, sys.argv[1:]); assert a.files == b.files and len(a.files) == 8; assert all(numpy.allclose(a[k], b[k], atol=1e-5) and a[k].any() for k in a.files)" %t.npz %t.dealt.npz
 
 // REMARK-COUNT-4: remark: [Analysis] Dealt {{.*}}parts=4
-// WHOLE: NotDealt {{.*}}every rank runs all trips of a loop: ", Remark="the state that it carries as value 1 is not a product of the last one, element by element, plus what depends on no state
+// WHOLE: NotDealt {{.*}}every rank runs all trips of a loop: ", Remark="the state that it carries, made at {{.*}}deal-loops.mlir:{{[0-9]+}}, is not a product of the last one, element by element, plus what depends on no state
 // WHOLE: NotDealt {{.*}}every rank runs all trips of a loop: ", Remark="it takes rows from both ends
 sp.mesh @mesh <["sp" = 4]> sequence "sp"
 // CHECK-LABEL: func.func @main

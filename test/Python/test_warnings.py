@@ -226,6 +226,7 @@ def test_why_there_is_no_attention():
     assert "softmax is not taken as attention: its result differs from an attention over the same" in text
     (text,), _ = compiled(without)
     assert "nothing shards its sequence: there is no softmax" in text
+    assert text.endswith("; --shard=ARG=DIMENSIONS shards that of an input, or its batch")
     assert compiled(without, strategy="none")[0] == []
     assert compiled(without, mesh="sp=1")[0] == []
 

@@ -54,7 +54,9 @@ std::vector<Warning> mlir::sp::findWarnings(const RemarkLog &log) {
       continue;
     if (whyNone && decision.name == "NoAttention") {
       Decision joined = decision;
-      joined.text += ": " + whyNone->text;
+      joined.text += ": " + whyNone->text +
+                     "; --shard=ARG=DIMENSIONS shards that of an input, or its "
+                     "batch";
       joined.loc = whyNone->loc;
       warnings.push_back({std::move(joined)});
       continue;

@@ -16,6 +16,7 @@
 #include "Sharding/Seeds.h"
 #include "sp/IR/Attributes.h"
 #include "sp/IR/Program.h"
+#include "sp/IR/SourceLines.h"
 #include "sp/Partition/Passes.h"
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
@@ -144,9 +145,13 @@ private:
     passStatesAround(scan);
     DealtLoop dealt(scan, parts);
     std::string reason = dealt.check();
-    if (reason.empty() && failed(dealt.replace()))
-      return "an operation in it has no form for several trips at once";
-    return reason;
+    if (!reason.empty() || succeeded(dealt.replace()))
+      return reason;
+    Operation *op = dealt.getLast();
+    std::string line = describeSourceLine(op->getLoc());
+    return "'" + op->getName().getStringRef().str() + "'" +
+           (line.empty() ? "" : " at " + line) +
+           " has no form for several trips at once";
   }
 
   static void deal(stablehlo::ReduceWindowOp op, int64_t parts) {

@@ -45,10 +45,8 @@ std::string DealtLoop::check() {
     return "it takes rows from both ends";
   isReversed = direction.value_or(false);
   for (unsigned number : states)
-    if (!StateSlope(scan, number).isLinear())
-      return "the state that it carries as value " + std::to_string(number) +
-             " is not a product of the last one, element by element, plus what "
-             "depends on no state";
+    if (std::string reason = StateSlope(scan, number).check(); !reason.empty())
+      return reason;
   for (unsigned number : numbersOf(Kind::Sum))
     if (!isa<FloatType>(elementOf(scan.next(number))))
       return "it sums up integers";
@@ -179,7 +177,7 @@ LogicalResult DealtLoop::emitTrip(Batcher &batcher, Value trip,
     auto rows = taken.find(&op);
     if (rows != taken.end())
       batcher.vary(op.getResult(0), rowsAt(stackOf(&op), rows->second, trip));
-    else if (failed(batcher.emit(&op)))
+    else if (failed(batcher.emit(last = &op)))
       return failure();
   }
   return success();

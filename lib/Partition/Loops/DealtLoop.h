@@ -22,6 +22,8 @@ public:
   /// Replaces the loop; fails, and leaves it, where an operation of its body
   /// has no form for a batch.
   LogicalResult replace();
+  /// The operation of the body that was emitted last, or that has no form.
+  Operation *getLast() const { return last; }
 
 private:
   using Operations = DenseSet<Operation *>;
@@ -56,6 +58,7 @@ private:
   LogicalResult emitParts(ValueRange starts);
 
   ScanLoop &scan;
+  Operation *last = nullptr;
   int64_t parts, trips;
   bool isReversed = false;
   OpBuilder builder;

@@ -2,6 +2,7 @@
 
 #include "Loops/StateSlope.h"
 #include "sp/IR/LocalForms.h"
+#include "sp/IR/SourceLines.h"
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
 
@@ -152,8 +153,18 @@ std::optional<StateSlope::Slope> StateSlope::findOf(Operation *op,
       .Default([](Operation *) { return std::nullopt; });
 }
 
+std::string StateSlope::check() {
+  if (find(scan.next(number), nullptr))
+    return "";
+  std::string line = describeSourceLine(scan.next(number).getLoc());
+  return "the state that it carries" +
+         (line.empty() ? "" : ", made at " + line + ",") +
+         " is not a product of the last one, element by element, plus what "
+         "depends on no state";
+}
+
 bool StateSlope::isSelected() {
-  (void)isLinear();
+  (void)find(scan.next(number), nullptr);
   return llvm::any_of(found, [](const auto &entry) {
     return entry.second && entry.second->kind == Slope::Kind::Other &&
            isa_and_nonnull<stablehlo::SelectOp>(entry.first.getDefiningOp());

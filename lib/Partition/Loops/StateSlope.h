@@ -13,8 +13,8 @@ class StateSlope {
 public:
   StateSlope(ScanLoop &scan, unsigned number);
 
-  /// Whether there is a slope.
-  bool isLinear() { return find(scan.next(number), nullptr).has_value(); }
+  /// Why there is no slope, or "".
+  std::string check();
   /// Whether it is 1 in every trip.
   bool isSum() {
     return find(scan.next(number), nullptr)->kind == Slope::Kind::One;
