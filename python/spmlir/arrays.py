@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,6 +43,23 @@ def as_numpy(array: Any) -> np.ndarray:
         return np.asarray(np.from_dlpack(array), order="C")
     except Exception as error:
         raise TypeError(f"expected an array on the CPU but got {type(array).__name__}: {error}") from error
+
+
+def leaves(tree: Any) -> list[Any]:
+    """The arrays of nested containers, in the order in which JAX makes them arguments.
+
+    tree: with JAX in the process any tree of its; else dicts (by sorted keys), lists, tuples and None.
+    """
+    jax = sys.modules.get("jax")
+    if jax is not None and hasattr(jax, "tree_util"):
+        return jax.tree_util.tree_leaves(tree)
+    if tree is None:
+        return []
+    if isinstance(tree, dict):
+        tree = list(tree.values() if isinstance(tree, OrderedDict) else (tree[key] for key in sorted(tree)))
+    if isinstance(tree, (list, tuple)):
+        return [leaf for each in tree for leaf in leaves(each)]
+    return [tree]
 
 
 def key_data(array: Any) -> Any:

@@ -131,24 +131,51 @@ def pack_rows(
     rows: of the arrays; None stands for as few as hold the documents.
     Returns int32 arrays [rows, ranks * capacity], which are those of `pack`, and `documents`: int64
     [len(documents)], the row of each.
-    Raises RunError for documents that do not fit in so many rows, ValueError for no or over 65 536 rows,
-    and what `pack` raises.
+    Raises RunError for documents that do not fit in so many rows, which says what capacity they fit with,
+    ValueError for no or over 65 536 rows, and what `pack` raises.
     """
     if rows is not None and not 1 <= rows <= 65536:
         raise ValueError(f"expected 1 to 65536 rows but got {rows}")
     given = _documents(documents)
     lengths = np.array([len(each) for each in given], np.int64)
     length = operator.index(ranks) * operator.index(capacity)
-    # Padding is computed as tokens are: what ranks differ by are pairs.
-    plan = plan_batch(
-        lengths, ranks, capacity, token_cost=0, pair_cost=1, max_micro_batches=rows or 0, spread=True
-    )
+    try:
+        plan = _plan_rows(lengths, ranks, capacity, rows)
+    except runtime.RunError as error:
+        fitting = _fitting_capacity(lengths, ranks, capacity, rows) if rows else None
+        if fitting is None:
+            raise
+        raise runtime.RunError(
+            f"{error}, or compile with --tokens-per-rank={fitting} and pack with that capacity "
+            f"instead of {capacity}"
+        ) from None
     row_of = np.zeros(len(given), np.int64)
     row_of[plan.pieces["document"]] = plan.pieces["micro_batch"]
     count = rows or max(1, plan.micro_batches)
     members = [np.flatnonzero(row_of == row) for row in range(count)]
     arrays = _arrays([[given[index] for index in own] for own in members], length)
     return {**arrays, "documents": row_of}
+
+
+def _plan_rows(lengths: np.ndarray, ranks: int, capacity: int, rows: int | None) -> BatchPlan:
+    # Padding is computed as tokens are: what ranks differ by are pairs.
+    return plan_batch(
+        lengths, ranks, capacity, token_cost=0, pair_cost=1, max_micro_batches=rows or 0, spread=True
+    )
+
+
+def _fitting_capacity(lengths: np.ndarray, ranks: int, capacity: int, rows: int) -> int | None:
+    """A larger capacity with which documents fit in so many rows; None where they never do."""
+    total = int(lengths.sum())
+    tried = max(capacity + 1, -(-total // (max(ranks, 1) * rows)))
+    while True:
+        try:
+            _plan_rows(lengths, ranks, tried, rows)
+            return tried
+        except runtime.RunError:
+            if tried >= total:
+                return None
+            tried = min(tried + tried // 16 + 1, total)
 
 
 def _documents(documents: Sequence[Any]) -> list[np.ndarray]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import warnings
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .executable import Executable
 from .exported import Exported
-from .locations import find_tool
+from .locations import check_path, find_tool
 
 
 class CompileError(Exception):
@@ -55,12 +57,12 @@ def compile(
     Warns (CompileWarning) of what the program loses: what is gathered, what ranks repeat, ranks without
     work; `strict=True` makes errors of them. All of them are in `report["warnings"]`.
     Raises CompileError with the compiler's diagnostic, FileNotFoundError when sp-compile is not
-    found or `model` names no file.
+    found or `model` names no file, and TypeError for a model of another kind, such as a function.
     """
-    folder = tempfile.TemporaryDirectory(prefix="spmlir-")
-    source = _source(model, Path(folder.name))
-    artifact = Path(output) if output is not None else Path(folder.name) / "model.spx"
-    report = Path(folder.name) / "report.json"
+    folder = _Folder()
+    source = _source(model, folder.path)
+    artifact = Path(output) if output is not None else folder.path / "model.spx"
+    report = folder.path / "report.json"
     command = [str(find_tool("sp-compile")), str(source), "-o", str(artifact), f"--report={report}"]
     if mesh is not None:
         axes = mesh if isinstance(mesh, str) else ",".join(f"{axis}={size}" for axis, size in mesh.items())
@@ -83,6 +85,17 @@ def compile(
     return Executable(artifact, far=far, report=report, keep=folder)
 
 
+class _Folder:
+    """A temporary folder, which goes with this object, or with Python.
+
+    Unlike TemporaryDirectory, which warns of whoever leaves that to it.
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="spmlir-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
 def _warn(text: str, category: type[Warning]) -> None:
     """Warn at the line that called the package."""
     level, frame = 1, sys._getframe()
@@ -102,6 +115,7 @@ def _source(model: Exported | str | os.PathLike[str], folder: Path) -> Path:
     elif isinstance(model, str) and ("\n" in model or "{" in model):
         text = model
     else:
+        check_path(model, "what spmlir.export returned, StableHLO text or the path of a file")
         path = Path(model)
         if not path.is_file():
             raise FileNotFoundError(

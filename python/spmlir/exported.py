@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import key_data, save_arrays
+from .locations import check_path
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,12 @@ class Exported:
         artifact: the bytes of, or the path to, StableHLO text, a portable StableHLO
             artifact, or what `jax.export.Exported.serialize()` returns. All but text
             need jaxlib.
-        Raises ValueError when the bytes are none of these, ImportError when jaxlib is
-        needed and not installed.
+        Raises ValueError when the bytes are none of these, TypeError for neither bytes nor a path,
+        ImportError when jaxlib is needed and not installed.
         """
         name, blob = "the artifact", artifact
         if not isinstance(blob, (bytes, bytearray, memoryview)):
+            check_path(artifact, "the bytes or the path of an artifact")
             name, blob = os.fspath(artifact), Path(artifact).read_bytes()
         return Exported(_text_of(bytes(blob), name))
 

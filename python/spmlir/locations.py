@@ -38,6 +38,17 @@ def find_library() -> Path:
     raise FileNotFoundError(f"libsprt.so is not in {', '.join(looked)}; {_WAY_OUT}")
 
 
+def check_path(given: object, expected: str) -> None:
+    """Raises TypeError, with what to do instead, where `given` is no path, as `expected` calls it."""
+    if isinstance(given, (str, os.PathLike)):
+        return
+    name = getattr(given, "__qualname__", type(given).__name__)
+    wanted = f"expected {expected} but got {name}, a {type(given).__name__}"
+    if callable(given):
+        raise TypeError(f"{wanted}; give spmlir.compile what spmlir.export({name}, *arguments) returns")
+    raise TypeError(wanted)
+
+
 _WAY_OUT = "build the project (tools/setup) or set SPMLIR_HOME to the folder that holds bin and lib"
 
 

@@ -249,11 +249,16 @@ def train_step(
     args: the state to start from, and a batch to tell types and shapes by.
     mesh, strategy, named: as for `compile`.
     donate: which arguments are the state; a sequence names several, in their order.
-    Raises TypeError when `function` returns anything else or `args` are shapes, ValueError for
+    Raises TypeError when `function` is none or returns anything else, or `args` are shapes, ValueError for
     numbers that name no arguments, CompileError with the compiler's diagnostic, and ImportError without JAX.
     """
     import jax
 
+    if not callable(function):
+        raise TypeError(
+            "expected a JAX function of the state and a batch, which train_step exports itself, "
+            f"but got {type(function).__name__}; spmlir.compile takes what is exported or a path"
+        )
     if any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves(args)):
         raise TypeError("expected arrays for the state and the batch but got a jax.ShapeDtypeStruct")
     layout = _Layout(args, donate)

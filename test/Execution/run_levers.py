@@ -55,8 +55,10 @@ class Limits:
             self.compile(f"--memory-limit={limit}B", *options)
         except harness.CaseError as failure:
             text = str(failure)
-        told = f"expected a rank to need at most {limit} bytes but the plan needs" in text
-        self.expect(told, f"expected a limit of {limit} to be refused with {options} but got {text}")
+        told = re.search(r"expected a rank to need at most [\d.]+ [KMG]?i?B but the plan needs", text)
+        self.expect(
+            told is not None, f"expected a limit of {limit} to be refused with {options} but got {text}"
+        )
         return text
 
 
@@ -96,7 +98,9 @@ def problems(tools: harness.Tools, folder: Path) -> list[str]:
         limits.expect(taken == levers, f"for what {options} need '{taken}' is taken")
 
     text = limits.refused(needs(far) // 10, WHOLE)
-    found = re.search(r"at most \d+ bytes but the plan needs (\d+).*, the least, with (--\S.*?);", text)
+    found = re.search(
+        r"but the plan needs [\d.]+ [KMG]iB \((\d+) bytes\).*, the least, with (--\S.*?);", text
+    )
     limits.expect(found is not None, f"expected the least and its options but got {text}")
     if found:
         least = int(found[1])

@@ -1,5 +1,6 @@
 """spmlir.plan_batch and spmlir.pack."""
 
+import re
 import subprocess
 import sys
 
@@ -153,6 +154,17 @@ def test_what_does_not_pack_is_refused():
         spmlir.pack([[[1]]], 4)
     with pytest.raises(ValueError, match="expected tokens of 32 bits but document 1 has others"):
         spmlir.pack([[1], [2**31]], 4)
+
+
+@pytest.mark.parametrize(("lengths", "ranks", "rows"), [((3, 3, 2), 1, 2), ((6, 5), 3, 1), ((8, 8, 1), 2, 2)])
+def test_rows_that_overflow_name_a_capacity_that_holds_them(lengths, ranks, rows):
+    documents = [[1] * length for length in lengths]
+    with pytest.raises(spmlir.RunError, match="micro-batches") as error:
+        spmlir.pack_rows(documents, ranks, 4, rows)
+    found = re.search(r", or compile with --tokens-per-rank=(\d+) and .* instead of 4$", str(error.value))
+    assert spmlir.pack_rows(documents, ranks, int(found[1]), rows)["tokens"].shape[0] == rows
+    with pytest.raises(spmlir.RunError, match=r"expected 1 to 65536 ranks but got 0$"):
+        spmlir.pack_rows(documents, 0, 4, rows)
 
 
 def test_drawing_shows_documents_and_idle_ranks():

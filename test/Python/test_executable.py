@@ -1,5 +1,7 @@
 """spmlir.compile and Executable, in one process."""
 
+import dataclasses
+import os
 import subprocess
 import sys
 
@@ -65,8 +67,60 @@ def test_runs_do_not_disturb_each_other(program):
 
 
 def test_wrong_count_names_both_numbers(program):
-    with pytest.raises(TypeError, match="expected 3 arrays but got 1"):
-        program(arrays()[0])
+    q, k, v = arrays()
+    way_out = (
+        r"call the program as its function was .*, or with an array for each of \(q: float32\[1, 13, 2, 16\]"
+    )
+    with pytest.raises(TypeError, match="expected 3 arrays but got 1, in 1 arguments; " + way_out):
+        program(q)
+    with pytest.raises(TypeError, match="expected 3 arrays but got 4, in 2 arguments; " + way_out):
+        program({"q": q, "k": k}, [v, None, v])
+    with pytest.raises(TypeError, match="expected 3 arrays but got 4, in 3 arguments; "):
+        program({"q": q, "k": k}, k, v)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Layer:
+    """A node that JAX knows."""
+
+    value: np.ndarray
+    query: np.ndarray
+
+
+def test_arguments_are_taken_as_the_function_takes_them():
+    def of_tree(weights, x, *_):
+        layer, (keys, *_) = weights["layers"]
+        return attention(layer.query, keys, layer.value)[0] * weights["factor"] + x
+
+    q, k, v = arrays()
+    weights = {"layers": [Layer(v, q), (k, None)], "factor": 2}
+    arguments = weights, jnp.asarray(q), None
+    program = spmlir.compile(spmlir.export(of_tree, *arguments), mesh="sp=3")
+    close(program(*arguments), [of_tree(*arguments)])
+    close(program(*jax.tree.leaves(arguments)), [of_tree(*arguments)])
+    # A list is an array, where that is what there has to be.
+    flip = spmlir.compile(spmlir.export(jnp.invert, np.array([True, False])), mesh="sp=1", strategy="none")
+    assert flip([True, False])[0].tolist() == [False, True]
+
+
+def test_trees_are_taken_without_jax(tmp_path):
+    q, k, v = arrays()
+    exported = spmlir.export(lambda tree: attention(*tree["b"], tree["a"][0]), {"b": (q, k), "a": [v, None]})
+    spmlir.compile(exported, mesh="sp=3", output=tmp_path / "model.spx")
+    np.savez(tmp_path / "in.npz", q=q, k=k, v=v)
+    script = """
+import collections, sys, numpy as np, spmlir
+given, program = np.load("in.npz"), spmlir.Executable("model.spx")
+made = program({"b": (given["q"], given["k"]), "a": [given["v"], None]})
+ordered = collections.OrderedDict(z=given["v"], b=given["q"], a=given["k"])
+for one, other in zip(made, program(ordered)):
+    np.testing.assert_array_equal(one, other)
+np.save("out.npy", made[0])
+assert "jax" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path)
+    close([np.load(tmp_path / "out.npy")], expected()[:1])
 
 
 def test_wrong_shape_and_type_are_refused_and_the_program_lives_on(program):
@@ -89,6 +143,56 @@ def test_compile_error_carries_the_diagnostic():
 def test_missing_model_is_named():
     with pytest.raises(FileNotFoundError, match=r"nowhere\.mlir"):
         spmlir.compile("nowhere.mlir", mesh="sp=2")
+
+
+def test_functions_are_no_models(tmp_path):
+    exported = "; give spmlir.compile what spmlir.export(attention, *arguments) returns"
+    for takes, expected in [
+        (
+            lambda given: spmlir.compile(given, mesh="sp=2"),
+            "what spmlir.export returned, StableHLO text or the path",
+        ),
+        (spmlir.Executable, "the path of an artifact"),
+        (spmlir.Exported.load, "the bytes or the path of an artifact"),
+    ]:
+        with pytest.raises(TypeError, match=f"expected {expected}.* but got attention, a function") as error:
+            takes(attention)
+        assert str(error.value).endswith(exported)
+        with pytest.raises(TypeError, match=f"expected {expected}.* but got int, a int"):
+            takes(3)
+    with pytest.raises(
+        TypeError, match=r"expected a JAX function .* but got Exported; spmlir\.compile takes"
+    ):
+        spmlir.train_step(spmlir.export(attention, *arrays()), *arrays())
+
+
+@pytest.mark.parametrize("end", ["del program, trainer, kept", "pass", "spmlir.compile('{', mesh='sp=2')"])
+def test_temporary_folders_go_without_a_warning(tmp_path, end):
+    script = f"""
+import os, jax.numpy as jnp, numpy as np, spmlir
+w = np.ones((4, 4), np.float32)
+program = spmlir.compile(spmlir.export(jnp.sin, w), mesh="sp=1", strategy="none")
+trainer = spmlir.train_step(lambda w, x: (jnp.sum(x @ w), w), w, w, mesh="sp=1", strategy="none")
+program(w), trainer.step(w)
+kept = spmlir.compile(spmlir.export(jnp.sin, w), mesh="sp=1", strategy="none", output="kept.spx")
+assert len(os.listdir("temporary")) == 3
+try:
+    {end}
+    assert not os.listdir("temporary") or "trainer" in globals()
+except spmlir.CompileError:
+    pass
+"""
+    (tmp_path / "temporary").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-W", "error::ResourceWarning", "-c", script],
+        check=True,
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(tmp_path / "temporary")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_artifact_is_kept_and_loaded_again(tmp_path):

@@ -32,6 +32,19 @@ def commands():
     return [line.partition("  #")[0] for line in indented if not line.startswith(ELSEWHERE)]
 
 
+def test_tools_are_built_before_they_are_used():
+    (quickstart,) = re.findall(
+        r"^tools/setup (.*)$", (CHECKOUT / "tools/quickstart").read_text(), re.MULTILINE
+    )
+    built = set(quickstart.split())
+    for line in re.findall(r"^    (\S.*)$", README, re.MULTILINE):
+        command = line.partition("  #")[0]
+        if command.startswith("tools/setup "):
+            built.update(command.split()[1:])
+        used = set(re.findall(r"build/bin/([\w-]+)", command))
+        assert used <= built, command
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """The README's names of what it does not define, and where its paths lead."""
@@ -78,3 +91,13 @@ def test_all_of_it(folder):
     for one, other in itertools.zip_longest(out.values(), reference.values()):
         np.testing.assert_allclose(one, other, atol=1e-5)
     assert (folder / "batch.svg").stat().st_size > 1000
+    check_ignored(folder)
+
+
+def check_ignored(folder):
+    """Nothing that was written is seen by git in a clone."""
+    shutil.copy(CHECKOUT / ".gitignore", folder)
+    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    status = ["git", "status", "--porcelain", "--untracked-files=all"]
+    seen = subprocess.run(status, check=True, capture_output=True, text=True, cwd=folder).stdout
+    assert sorted(seen.split()[1::2]) == [".gitignore", "model.mlir", "python", "test"]

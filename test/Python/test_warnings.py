@@ -225,8 +225,7 @@ def test_why_there_is_no_attention():
     assert text.startswith(f"{__file__}:{line_of(foreign)}: the model has no attention that could be taken: ")
     assert "softmax is not taken as attention: its result differs from an attention over the same" in text
     (text,), _ = compiled(without)
-    assert "nothing shards its sequence: there is no softmax" in text
-    assert text.endswith("; --shard=ARG=DIMENSIONS shards that of an input, or its batch")
+    assert "nothing shards its sequence: there is no softmax" in text and "--shard=ARG=DIMENSIONS" in text
     assert compiled(without, strategy="none")[0] == []
     assert compiled(without, mesh="sp=1")[0] == []
 

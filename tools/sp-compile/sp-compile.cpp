@@ -11,6 +11,7 @@
 #include "Options.h"
 #include "Picture.h"
 #include "Report.h"
+#include "Units.h"
 #include "Warnings.h"
 
 #include "sp/Checkpoint/Passes.h"
@@ -21,6 +22,7 @@
 #include "sp/Import/Passes.h"
 #include "sp/Memory/LivePlaces.h"
 #include "sp/Partition/Passes.h"
+#include "sp/StableHLO/ModelDiagnostics.h"
 #include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
@@ -100,10 +102,12 @@ LogicalResult Compilation::checkMemory(ModuleOp module, int64_t peakBytes) {
   if (!options.memoryLimit || peakBytes <= *options.memoryLimit)
     return success();
   InFlightDiagnostic diagnostic = module.emitError();
-  diagnostic << "expected a rank to need at most " << *options.memoryLimit
-             << " bytes but the plan needs " << peakBytes;
+  // Of what is needed all digits: a limit of so many bytes is kept to.
+  diagnostic << "expected a rank to need at most "
+             << bytesText(*options.memoryLimit) << " but the plan needs "
+             << bytesText(peakBytes) << " (" << peakBytes << " bytes)";
   if (int64_t constants = constantBytesOf(module))
-    diagnostic << ", " << constants << " of them for constants";
+    diagnostic << ", " << bytesText(constants) << " of them for constants";
   if (choices.gatherGroups > 1)
     diagnostic << ", the least, with heads gathered in " << choices.gatherGroups
                << " groups";
@@ -138,9 +142,10 @@ LogicalResult Compilation::checkConstants(ModuleOp module) {
     }
   });
   return largest->emitError()
-         << "expected the constants of the program to fit in the " << available
-         << " bytes of memory that are available but they take " << bytes
-         << ", this one " << most << "; make large ones arguments";
+         << "expected the constants of the program to fit in the "
+         << bytesText(available)
+         << " of memory that are available but they take " << bytesText(bytes)
+         << ", this one " << bytesText(most) << "; make large ones arguments";
 }
 
 static LogicalResult writeFile(const std::string &path, StringRef bytes) {
@@ -352,22 +357,20 @@ static int compile(const CompileOptions &options) {
   std::string error =
       checkOutputs({isText ? "" : options.output, options.report, options.svg},
                    {options.model});
-  std::unique_ptr<llvm::MemoryBuffer> file;
-  if (error.empty())
-    file = openModel(options.model, &error);
+  std::unique_ptr<llvm::MemoryBuffer> file =
+      error.empty() ? openModel(options.model, &error) : nullptr;
   if (!file) {
     llvm::errs() << "sp-compile: error: " << error << "\n";
     return 1;
   }
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), SMLoc());
-  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  ModelDiagnostics diagnostics(sources, &context);
   RemarkLog log(context);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return 1;
-  // JAX gives its module no location; diagnostics about the whole name the
-  // file.
+  // JAX gives its module no location: what is about it names the file.
   if (isa<UnknownLoc>(module->getLoc()))
     module->getOperation()->setLoc(
         FileLineColLoc::get(&context, options.model, 1, 1));

@@ -11,6 +11,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "sp/IR/SP.h"
 #include "sp/Interpreter/RankProgram.h"
+#include "sp/StableHLO/ModelDiagnostics.h"
 #include "sp/StableHLO/ModelText.h"
 #include "sp/StableHLO/Passes.h"
 #include "sp/StableHLO/StableHLO.h"
@@ -180,7 +181,7 @@ static int run(const Options &options) {
   context.allowUnregisteredDialects();
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-  SourceMgrDiagnosticHandler handler(sources, &context);
+  sp::ModelDiagnostics diagnostics(sources, &context);
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   if (!module)

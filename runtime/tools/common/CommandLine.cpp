@@ -196,6 +196,15 @@ std::string checkOutputs(std::initializer_list<std::string> files,
   return "";
 }
 
+/// CLI11 takes `--flag=anything` for the flag, or for a number of them.
+static void refuseValuesOfFlags(CLI::App &app) {
+  for (CLI::Option *option : app.get_options())
+    if (option->get_items_expected_max() == 0)
+      option->disable_flag_override();
+  for (CLI::App *group : app.get_subcommands({}))
+    refuseValuesOfFlags(*group);
+}
+
 int finishPrinting(const char *tool, int status, std::error_code lost) {
   if (!lost && (std::fflush(stdout) != 0 || std::ferror(stdout)))
     lost = std::error_code(errno, std::generic_category());
@@ -215,6 +224,7 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, char **argv) {
   std::string help = "; see " + app.get_name() + " --help";
   std::string wrong;
   app.allow_extras();
+  refuseValuesOfFlags(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

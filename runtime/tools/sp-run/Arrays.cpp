@@ -1,9 +1,11 @@
 #include "Arrays.h"
 
 #include "Memory.h"
+#include "Units.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <sstream>
 
 void printError(const std::string &text) {
@@ -45,18 +47,50 @@ std::string describe(sprt_dtype dtype, int32_t dimensions,
 
 namespace {
 
-std::string namesOf(const sprt_arrays *file) {
-  constexpr int64_t kMost = 8;
-  std::string names;
-  int64_t count = sprt_arrays_count(file);
-  for (int64_t i = 0; i < std::min(count, kMost); ++i) {
+std::vector<std::string> namesOf(const sprt_arrays *file) {
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < sprt_arrays_count(file); ++i) {
     const char *name = nullptr;
     sprt_status_free(sprt_arrays_get(file, i, &name, nullptr));
-    names += (i ? ", \"" : "\"") + std::string(name) + "\"";
+    names.emplace_back(name);
   }
-  if (count > kMost)
-    names += " and " + std::to_string(count - kMost) + " more";
-  return names.empty() ? "none" : names;
+  return names;
+}
+
+/// The first names, or "none".
+std::string list(const std::vector<std::string> &names) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+    text += (i ? ", \"" : "\"") + names[i] + "\"";
+  if (names.size() > kMost)
+    text += " and " + std::to_string(names.size() - kMost) + " more";
+  return text.empty() ? "none" : text;
+}
+
+/// Refuses arrays of a file that no input of the program takes, but results,
+/// which a file may have beside them as the reference of others.
+bool checkNames(const sprt_arrays *file, const std::string &path,
+                const sprt_program *program) {
+  std::set<std::string> taken;
+  std::vector<std::string> inputs, others;
+  for (int64_t i = 0; i < sprt_program_input_count(program); ++i) {
+    std::string number = "arg" + std::to_string(i);
+    std::string name = inputOf(program, i).name;
+    taken.insert(sprt_arrays_find(file, number.c_str()) < 0 ? name : number);
+    bool isNamed = !name.empty() && name != number;
+    inputs.push_back(number + (isNamed ? "\" or \"" + name : ""));
+  }
+  for (int64_t i = 0; i < sprt_program_result_count(program); ++i)
+    taken.insert({"result" + std::to_string(i), resultOf(program, i).name});
+  for (std::string &name : namesOf(file))
+    if (!taken.count(name))
+      others.push_back(std::move(name));
+  if (others.empty())
+    return true;
+  printError(path + ": expected an array for each input, " + list(inputs) +
+             ", and no others but the file has " + list(others));
+  return false;
 }
 
 /// Adds an array of zeros and hands out the place it has.
@@ -113,7 +147,7 @@ bool readInputs(const sprt_program *program, const Options &options,
     else if (!findArray(arrays, options.inputs, inputOf(program, i), "arg", i,
                         inputs.emplace_back(), options.steps))
       return false;
-  return true;
+  return checkNames(arrays, options.inputs, program);
 }
 
 bool sameSizes(const int64_t *shape, const sprt_parameter &parameter) {
@@ -136,7 +170,7 @@ bool findArray(const sprt_arrays *file, const std::string &path,
     if (*parameter.name && number != parameter.name)
       names += " or \"" + std::string(parameter.name) + "\"";
     printError(path + ": expected an array " + names + " of " + expected +
-               " but the file has " + namesOf(file));
+               " but the file has " + list(namesOf(file)));
     return false;
   }
   const char *name = nullptr;
@@ -181,16 +215,16 @@ bool checkMemory(const sprt_program *program, bool farIsFile) {
   int64_t available = availableMemory();
   if (arrays + rank <= static_cast<double>(available))
     return true;
-  char needed[100];
-  std::snprintf(needed, sizeof needed, "%.0f for inputs and results", arrays);
-  std::string text = "expected to need at most the " +
-                     std::to_string(available) +
-                     " bytes of memory that are available but got " + needed;
+  auto bytes = [](auto count) {
+    return sprt::tools::bytesText(static_cast<double>(count));
+  };
+  std::string text = "expected to need at most the " + bytes(available) +
+                     " of memory that are available but got " + bytes(arrays) +
+                     " for inputs and results";
   if (!onGpus)
-    text += " and " + std::to_string(sprt_program_peak_bytes(program)) +
-            " for a rank";
+    text += " and " + bytes(sprt_program_peak_bytes(program)) + " for a rank";
   if (far > 0)
-    text += " and " + std::to_string(far) + " of a rank's far memory" +
+    text += " and " + bytes(far) + " of a rank's far memory" +
             (onGpus ? "" : "; --far=DIR has that in a file");
   printError(text);
   return false;
