@@ -12,6 +12,7 @@
 #include "Localizer.h"
 
 #include "sp/IR/Storage.h"
+#include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
 
 using namespace mlir;
@@ -145,7 +146,18 @@ Assignment Localizer::assign(Operation *op,
   reductionsFirst.dealReductions(factors);
   reductionsFirst.dealResults(factors);
   int64_t reducing = reductionsFirst.bytes(), gathering = resultsFirst.bytes();
+  FactorAssignment &best =
+      reducing <= gathering ? reductionsFirst : resultsFirst;
   if (gathering != reducing)
     losses.choose(op);
-  return reducing <= gathering ? reductionsFirst.made : resultsFirst.made;
+  // Of many positions that activations are picked at, the rows come sooner than
+  // what is picked; a table stays where it lies.
+  if (best.made.picks.empty() ||
+      isa<BlockArgument>(originOf(op->getOperand(0))))
+    return best.made;
+  FactorAssignment whole(*this, op, wanted);
+  llvm::erase_if(factors, [](const Factor &each) { return each.pickedBy; });
+  whole.dealResults(factors);
+  whole.dealReductions(factors);
+  return whole.bytes() < std::min(reducing, gathering) ? whole.made : best.made;
 }
