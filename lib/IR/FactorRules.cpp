@@ -178,9 +178,15 @@ SmallVector<Factor> mlir::sp::factorsOf(stablehlo::ConvolutionOp op) {
   factors.push_back({{at(0, dims.getInputBatchDimension())},
                      {at(0, dims.getOutputBatchDimension())},
                      {}});
-  if (op.getFeatureGroupCount() == 1)
-    factors.push_back({{at(1, dims.getKernelOutputFeatureDimension())},
-                       {at(0, dims.getOutputFeatureDimension())},
-                       {}});
+  if (op.getFeatureGroupCount() != 1)
+    return factors;
+  factors.push_back({{at(1, dims.getKernelOutputFeatureDimension())},
+                     {at(0, dims.getOutputFeatureDimension())},
+                     {}});
+  // In the gradient of a kernel they are the batch.
+  factors.push_back({{at(0, dims.getInputFeatureDimension()),
+                      at(1, dims.getKernelInputFeatureDimension())},
+                     {},
+                     Reduction::Sum});
   return factors;
 }
