@@ -51,7 +51,8 @@ static void resizeRows(AxisType &type, unsigned dim, int64_t before,
     if (rows.dim == dim && rows.inner == 1 && rows.size == before &&
         (run == 1 || rows.size > run))
       rows.size = after;
-    if (rows.dim == dim && rows.inner == before && rows.size == 1 && run == 1)
+    if (rows.dim == dim && rows.inner == before && rows.size == 1 && run == 1 &&
+        after > before)
       rows.inner = after;
   }
   joinRuns(type.rows);

@@ -150,8 +150,8 @@ Assignment Localizer::assign(Operation *op,
       reducing <= gathering ? reductionsFirst : resultsFirst;
   if (gathering != reducing)
     losses.choose(op);
-  // Of many positions that activations are picked at, the rows come sooner than
-  // what is picked; a table stays where it lies.
+  // Where activations are picked at many positions, gathering them sends less
+  // than adding up what is picked; a table stays where it lies.
   if (best.made.picks.empty() ||
       isa<BlockArgument>(originOf(op->getOperand(0))))
     return best.made;

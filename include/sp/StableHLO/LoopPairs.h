@@ -15,6 +15,9 @@ struct Residual {
   SmallVector<Value> uses; ///< the read without its first dimension
 };
 
+/// What a value is without a first dimension of 1, or null.
+Value withoutRow(Value value);
+
 class LoopPair {
 public:
   /// Trip t of the backward loop reads what trip N - 1 - t of the forward loop

@@ -16,6 +16,7 @@
 #include "sp/StableHLO/TensorTypes.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::sp {
 #define GEN_PASS_DEF_RECOMPUTERESIDUALSPASS
@@ -36,7 +37,7 @@ public:
 private:
   void findPairs();
   bool isBesidePairs(Value value) const;
-  bool isOfFewer(Value value, int64_t elements, unsigned depth = 32);
+  bool isOfFewer(Value value) const;
   Value rebuild(Value value, unsigned depth = 128);
   Value rebuildOutside(Value value, unsigned depth);
   Value readAgain(const Residual &residual);
@@ -96,19 +97,24 @@ bool Recomputation::isBesidePairs(Value value) const {
   });
 }
 
-/// Whether element-wise operations make a value of ones with fewer elements,
-/// and of what is the same in all trips.
-bool Recomputation::isOfFewer(Value value, int64_t elements, unsigned depth) {
-  Value source = lookThroughLoops(value);
-  Operation *op = source.getDefiningOp();
-  if (source.getParentBlock() != &loops.ahead() ||
-      typeOf(source).getNumElements() < elements)
-    return true;
-  return op && depth > 0 &&
-         (isElementwise(op) || isLayout(op) || op->getNumOperands() == 0) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return isOfFewer(operand, elements, depth - 1);
-         });
+/// Whether a few element-wise operations make a value of ones with fewer
+/// elements, and of what is the same in all trips.
+bool Recomputation::isOfFewer(Value value) const {
+  constexpr size_t most = 64;
+  SetVector<Value> open;
+  open.insert(value);
+  for (size_t i = 0; i < open.size(); ++i) {
+    Value source = lookThroughLoops(open[i]);
+    if (source.getParentBlock() != &loops.ahead() ||
+        typeOf(source).getNumElements() < typeOf(value).getNumElements())
+      continue;
+    Operation *op = source.getDefiningOp();
+    if (!op || open.size() > most ||
+        (!isElementwise(op) && !isLayout(op) && op->getNumOperands() != 0))
+      return false;
+    open.insert_range(op->getOperands());
+  }
+  return true;
 }
 
 Value Recomputation::cloneWith(Operation *op, Value result,
@@ -224,8 +230,7 @@ void Recomputation::run() {
   SmallVector<std::pair<Residual *, Value>> rebuilt;
   for (Residual &residual : loops.residuals) {
     Value saved = residual.saved;
-    if (!isBesidePairs(saved) ||
-        !isOfFewer(saved, typeOf(saved).getNumElements()))
+    if (!isBesidePairs(saved) || !isOfFewer(saved))
       continue;
     cheap.insert(saved);
     if (Value again = rebuild(saved))

@@ -13,8 +13,6 @@
 #include "sp/StableHLO/Operations.h"
 #include "sp/StableHLO/TensorTypes.h"
 
-#include "mlir/IR/IRMapping.h"
-
 namespace mlir::sp {
 #define GEN_PASS_DEF_SPLITRESIDUALSPASS
 #include "sp/Import/Passes.h.inc"
@@ -48,16 +46,6 @@ static bool readsParts(stablehlo::ConcatenateOp joined,
   });
 }
 
-/// The part as it was before it got dimensions of 1.
-static Value withoutOnes(Value part, Block &body) {
-  Operation *op = part.getDefiningOp();
-  bool isSame = op && op->getBlock() == &body && isLayout(op) &&
-                shapeOf(op->getOperand(0)).size() < shapeOf(part).size() &&
-                typeOf(op->getOperand(0)).getNumElements() ==
-                    typeOf(part).getNumElements();
-  return isSame ? op->getOperand(0) : part;
-}
-
 /// Has the parts of one residual saved by themselves.
 static bool split(LoopPair &loops) {
   for (const Residual &residual : loops.residuals) {
@@ -69,10 +57,10 @@ static bool split(LoopPair &loops) {
       continue;
     SmallVector<Value> parts;
     for (Value part : joined.getInputs()) {
-      Value own = withoutOnes(part, loops.ahead());
-      Value read = loops.handOver(own, residual, residual.read);
+      Value own = withoutRow(part);
+      Value read = loops.handOver(own ? own : part, residual, residual.read);
       OpBuilder builder(residual.read);
-      if (own != part)
+      if (own)
         read = stablehlo::ReshapeOp::create(builder, part.getLoc(),
                                             part.getType(), read);
       parts.push_back(read);

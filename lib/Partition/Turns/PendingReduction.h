@@ -9,8 +9,7 @@
 namespace mlir::sp {
 
 /// A value that is made of reductions so that it would be the reduction of what
-/// the same operations make of each rank's values, but for rounding; nothing
-/// else reads what lies between.
+/// the same operations make of each rank's values, but for rounding.
 class PendingReduction {
 public:
   /// With `factors` products with what all ranks have alike are linear, though

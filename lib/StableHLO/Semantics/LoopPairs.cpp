@@ -7,8 +7,7 @@
 using namespace mlir;
 using namespace mlir::sp;
 
-/// What a value is without a first dimension of 1, or null.
-static Value withoutRow(Value update) {
+Value mlir::sp::withoutRow(Value update) {
   Operation *op = update.getDefiningOp();
   if (!isa_and_nonnull<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp>(op))
     return Value();
